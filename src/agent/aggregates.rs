@@ -49,14 +49,14 @@ const ERRORS: &str = "KeyError ValueError TypeError NameError AttributeError Ind
 
 /// The names that a model knows anyway.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub(crate) struct Known {
     names: HashSet<String>,
     rows_max: u64,
 }
 
 impl Known {
     /// Collects the names of datasets and columns, and those of the call whose output is told.
-    pub fn of(catalog: &Catalog, arguments: &str) -> Known {
+    pub(crate) fn of(catalog: &Catalog, arguments: &str) -> Known {
         let mut names: HashSet<String> = LABELS.split_whitespace().map(str::to_owned).collect();
         let mut rows_max = 0;
         for (name, dataset) in catalog.iter() {
@@ -93,7 +93,7 @@ fn add_words(value: &Value, names: &mut HashSet<String>) {
 }
 
 /// Returns the values of a result that have to be looked up in the datasets.
-pub fn needles(result: &Value) -> Needles {
+pub(crate) fn needles(result: &Value) -> Needles {
     let mut needles = Needles::default();
     add_needles(&result["head"], &mut needles);
     add_needles(&result["columns"], &mut needles);
@@ -134,7 +134,7 @@ fn add_needle(text: &str, needles: &mut Needles) {
 }
 
 /// What decides about each value.
-pub struct Sieve<'a> {
+pub(crate) struct Sieve<'a> {
     /// The names that pass.
     pub known: &'a Known,
     /// How many rows hold the needles of the result.
@@ -144,7 +144,7 @@ pub struct Sieve<'a> {
 impl Sieve<'_> {
     /// Returns what the model reads of a result of code.
     /// `rejected` is the rule that a chart broke.
-    pub fn result(&self, result: &Value, rejected: Option<&str>) -> Value {
+    pub(crate) fn result(&self, result: &Value, rejected: Option<&str>) -> Value {
         let kind = result["kind"].as_str().unwrap_or_default();
         let mut told = match kind {
             "dataframe" | "series" => self.frame(kind, result),

@@ -4,11 +4,11 @@ use csv_agent_types::conversation::{Item, ItemKind};
 use csv_agent_types::status::StopReason;
 
 /// Why a provider cuts an answer that it does not want to give.
-pub const CONTENT_FILTER: &str = "content_filter";
+pub(crate) const CONTENT_FILTER: &str = "content_filter";
 
 /// An answer before it is told.
 #[derive(Debug)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// Never empty.
     pub text: String,
     /// Why there is no other.
@@ -18,7 +18,7 @@ pub struct Answer {
 }
 
 /// What a model said in a response.
-pub enum Said {
+pub(crate) enum Said {
     /// An answer.
     Text(String),
     /// That it will not answer.
@@ -27,7 +27,7 @@ pub enum Said {
 
 /// Returns what the messages among the items say: the final answer if one is marked, else the last
 /// message with text, else a refusal. None when they say nothing.
-pub fn said(items: &[Item]) -> Option<Said> {
+pub(crate) fn said(items: &[Item]) -> Option<Said> {
     let messages = items.iter().filter(|it| it.kind() == ItemKind::AssistantMessage);
     let messages: Vec<&Item> = messages.collect();
     let with_text = || messages.iter().filter(|it| !it.text().trim().is_empty());
@@ -40,7 +40,7 @@ pub fn said(items: &[Item]) -> Option<Said> {
 
 impl Answer {
     /// Makes the answer of a response that the provider cut for this reason.
-    pub fn incomplete(said: Option<Said>, reason: &str, rounds: u32) -> Answer {
+    pub(crate) fn incomplete(said: Option<Said>, reason: &str, rounds: u32) -> Answer {
         let (stop_reason, sentence) = match reason {
             CONTENT_FILTER => {
                 (StopReason::Refused, "The provider's content filter stopped the answer.")
@@ -54,7 +54,7 @@ impl Answer {
     }
 
     /// Makes the answer of a turn that a bound ended while the model wanted to go on.
-    pub fn cut(said: Option<Said>, stop_reason: StopReason, rounds: u32) -> Answer {
+    pub(crate) fn cut(said: Option<Said>, stop_reason: StopReason, rounds: u32) -> Answer {
         let sentence = match stop_reason {
             StopReason::MaxTokens => "The token limit was reached before there was an answer.",
             StopReason::MaxCost => "The cost limit was reached before there was an answer.",

@@ -25,7 +25,7 @@ use crate::news::News;
 use crate::turn::{Ended, Turn};
 
 /// The way of one worker to the cluster. It ends with the worker.
-pub struct ClusterLink {
+pub(crate) struct ClusterLink {
     /// None once it was stopped.
     relay: Option<Relay>,
     /// The relay sends, and closes it.
@@ -48,7 +48,7 @@ impl ClusterLink {
     ///
     /// Fails when the session names its cluster wrongly, or has what no ingest registers, or there are no
     /// descriptors left.
-    pub fn start(
+    pub(crate) fn start(
         catalog: &Catalog,
         access: &ClusterAccess,
         turn: &Turn,
@@ -76,13 +76,13 @@ impl ClusterLink {
     /// # Errors
     ///
     /// Fails when this cannot be written down.
-    pub fn open(&mut self, turn: &Turn) -> anyhow::Result<()> {
+    pub(crate) fn open(&mut self, turn: &Turn) -> anyhow::Result<()> {
         self.ledger = turn.ledger.clone();
         self.ledger.opens_cluster(&self.destination)
     }
 
     /// Does work; meanwhile counts what passes the relay, and tells how far a job is that takes its time.
-    pub async fn hearing<T>(
+    pub(crate) async fn hearing<T>(
         &mut self,
         work: impl Future<Output = T>,
         tell: UnboundedSender<News>,
@@ -123,12 +123,12 @@ impl ClusterLink {
     /// # Errors
     ///
     /// Fails when the cluster did.
-    pub fn blame(&self) -> anyhow::Result<()> {
+    pub(crate) fn blame(&self) -> anyhow::Result<()> {
         self.relay.as_ref().map_or(Ok(()), Relay::blame)
     }
 
     /// Returns why the cluster failed, where the user was not told.
-    pub fn complaint(&mut self) -> Option<String> {
+    pub(crate) fn complaint(&mut self) -> Option<String> {
         let failure = self.relay.as_ref()?.failure().filter(|it| self.told.as_ref() != Some(it))?;
         let message = failure.to_string();
         self.told = Some(failure);
@@ -136,12 +136,12 @@ impl ClusterLink {
     }
 
     /// Returns why the cluster failed, where the user was told.
-    pub fn told(&self) -> Option<&ClusterError> {
+    pub(crate) fn told(&self) -> Option<&ClusterError> {
         self.told.as_ref()
     }
 
     /// Ends what runs on the cluster and waits for that, for some seconds at most.
-    pub async fn stop(mut self) {
+    pub(crate) async fn stop(mut self) {
         if let Some(relay) = self.relay.take() {
             relay.stop().await;
         }
@@ -156,7 +156,7 @@ impl ClusterLink {
 /// # Errors
 ///
 /// Fails when there are no descriptors left.
-pub fn start_relay(
+pub(crate) fn start_relay(
     endpoint: Endpoint,
     allowed: Allowed,
     datasets: Vec<(String, Dataset)>,
@@ -227,7 +227,7 @@ impl Agent {
 /// # Errors
 ///
 /// Fails when it cannot be reached, refuses the token or is too old, and when the turn ends first.
-pub async fn meet(
+pub(crate) async fn meet(
     access: &ClusterAccess,
     catalog: &Catalog,
     otherwise: Option<String>,
@@ -259,7 +259,7 @@ pub async fn meet(
 /// # Errors
 ///
 /// Fails with [`ExitStatus::Usage`] when a dataset is on a cluster.
-pub fn check_untooled(catalog: &Catalog) -> Result<(), Failure> {
+pub(crate) fn check_untooled(catalog: &Catalog) -> Result<(), Failure> {
     let Some((name, _)) = catalog.remote().next() else { return Ok(()) };
     let message = format!(
         "the model has no tools: it would answer from a profile, and none is made of `{name}`, which is on \

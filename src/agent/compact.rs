@@ -16,7 +16,7 @@ use csv_agent_types::limits::{
 };
 
 /// What the model that summarises is told.
-pub const PROMPT: &str = include_str!("prompt/compact.md");
+pub(crate) const PROMPT: &str = include_str!("prompt/compact.md");
 
 /// Begins the part of a summary that no model wrote.
 const SHOWN: &str = "<!-- shown to the user -->";
@@ -29,7 +29,7 @@ const TEXT_BYTES: [usize; 5] = [8_000, 2_000, 500, 200, 80];
 
 /// A conversation that was cut.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cut {
+pub(crate) struct Cut {
     /// What came before all of it.
     summary: Option<Summary>,
     /// The turns to summarise, oldest first.
@@ -39,26 +39,26 @@ pub struct Cut {
 }
 
 /// Returns whether a conversation has outgrown its budget.
-pub fn is_due(history: &History, tokens_max: u64) -> bool {
+pub(crate) fn is_due(history: &History, tokens_max: u64) -> bool {
     let reported = history.turns.last().and_then(|it| it.context_tokens).filter(|it| 0 < *it);
     tokens_max < reported.unwrap_or_else(|| tokens_of(&history.items()))
 }
 
 /// Returns whether a summary can no longer help: there is one, and what goes with every request is over
 /// the budget by itself, but the turns are not.
-pub fn is_in_vain(history: &History, standing_tokens: u64, tokens_max: u64) -> bool {
+pub(crate) fn is_in_vain(history: &History, standing_tokens: u64, tokens_max: u64) -> bool {
     history.summary.is_some()
         && tokens_max <= standing_tokens
         && tokens_of(&history.items()) <= tokens_max
 }
 
 /// Returns about how many tokens items are. Providers count exactly, but only afterwards.
-pub fn tokens_of(items: &[Item]) -> u64 {
+pub(crate) fn tokens_of(items: &[Item]) -> u64 {
     tokens_in(items.iter().map(|it| &it.0))
 }
 
 /// Returns about how many tokens values are.
-pub fn tokens_in<V: Borrow<Value>>(values: impl Iterator<Item = V>) -> u64 {
+pub(crate) fn tokens_in<V: Borrow<Value>>(values: impl Iterator<Item = V>) -> u64 {
     let n_bytes: usize = values.map(|it| bytes_of(it.borrow())).sum();
     (n_bytes / TOKEN_BYTES) as u64
 }
@@ -77,7 +77,7 @@ fn bytes_of(value: &Value) -> usize {
 
 /// Shortens the long outputs of tool calls, and what code at the provider printed. Returns how many there
 /// were.
-pub fn shorten_outputs(items: &mut [Item]) -> usize {
+pub(crate) fn shorten_outputs(items: &mut [Item]) -> usize {
     let mut n_shortened = 0;
     let mut shorten = |text: &mut Value| {
         let Some(long) = text.as_str().filter(|it| OLD_OUTPUT_BYTES_MAX < it.len()) else { return };
@@ -97,7 +97,7 @@ pub fn shorten_outputs(items: &mut [Item]) -> usize {
 }
 
 /// Takes the images out of messages, and those that code at the provider drew. Returns how many there were.
-pub fn drop_images(items: &mut [Item]) -> usize {
+pub(crate) fn drop_images(items: &mut [Item]) -> usize {
     let mut n_dropped = 0;
     for item in items {
         if let Some(outputs) = hosted::outputs_mut(item) {
@@ -119,7 +119,7 @@ pub fn drop_images(items: &mut [Item]) -> usize {
 
 /// Cuts a conversation so that what stays takes about half of its budget: as many of the last turns as
 /// fit, then those with their outputs shortened, then fewer.
-pub fn cut(history: History, tokens_max: u64) -> Cut {
+pub(crate) fn cut(history: History, tokens_max: u64) -> Cut {
     let budget = tokens_max / 2;
     let guessed = tokens_of(&history.items()).max(1);
     let reported = history.turns.last().and_then(|it| it.context_tokens).unwrap_or(0);
@@ -151,24 +151,24 @@ pub fn cut(history: History, tokens_max: u64) -> Cut {
 
 impl Cut {
     /// Returns how many turns the summary takes the place of, beside those of the summary before.
-    pub fn n_older(&self) -> usize {
+    pub(crate) fn n_older(&self) -> usize {
         self.older.len()
     }
 
     /// Returns whether a summary is worth a request: not when there is one already and hardly anything
     /// has come since, as where the instructions alone are over the budget.
-    pub fn is_worth_it(&self) -> bool {
+    pub(crate) fn is_worth_it(&self) -> bool {
         TURNS_SUMMARISED_MIN <= self.older.len()
             || (self.summary.is_none() && !self.older.is_empty())
     }
 
     /// Returns how many turns stay as they are.
-    pub fn n_kept(&self) -> usize {
+    pub(crate) fn n_kept(&self) -> usize {
         self.kept.len()
     }
 
     /// Returns what the model is to summarise, in at most about so many bytes.
-    pub fn material(&self, bytes_max: usize) -> String {
+    pub(crate) fn material(&self, bytes_max: usize) -> String {
         let before = self.summary.as_ref().map_or(String::new(), |it| {
             format!("# Summary up to turn {}\n\n{}\n\n", it.last_turn, model_part(&it.text))
         });
@@ -193,7 +193,7 @@ impl Cut {
 
     /// Lists the tables and charts that the summarised turns have shown, one line each; the oldest go
     /// when there are too many.
-    pub fn shown(&self) -> Vec<String> {
+    pub(crate) fn shown(&self) -> Vec<String> {
         let before = self.summary.iter().flat_map(|it| shown_part(&it.text).lines());
         let before = before.filter(|it| it.starts_with("- ")).map(str::to_owned);
         let mut lines: Vec<String> = before.chain(self.older.iter().flat_map(shown_by)).collect();
@@ -208,12 +208,12 @@ impl Cut {
     }
 
     /// Returns the conversation without a new summary, for a cut that has no older turns.
-    pub fn whole(self) -> History {
+    pub(crate) fn whole(self) -> History {
         History { summary: self.summary, turns: self.kept }
     }
 
     /// Returns the conversation with the model's summary in the place of the older turns.
-    pub fn summarised(self, text: &str) -> History {
+    pub(crate) fn summarised(self, text: &str) -> History {
         let shown = self.shown();
         let text = text.replace(SHOWN, "");
         let mut text = text[..text.floor_char_boundary(SUMMARY_BYTES_MAX)].trim().to_owned();

@@ -27,7 +27,7 @@ const NOT_SAID: [&str; 8] =
 /// How an image begins that stands in a body.
 const IMAGE: &str = "data:image/";
 /// How a row begins in the profile that a model without tools reads.
-pub const PROFILE_ROW: &str = "  - row: ";
+pub(crate) const PROFILE_ROW: &str = "  - row: ";
 
 /// The record of a turn under way. It is written down before a request leaves: a process that is killed
 /// leaves a record of what it sent.
@@ -172,7 +172,7 @@ impl Inner {
 
 /// What the requests of a turn took along so far.
 #[derive(Debug, Clone, Default)]
-pub struct Counter {
+pub(crate) struct Counter {
     datasets: Vec<Known>,
     record: Record,
     /// Rows and texts that were counted.
@@ -192,7 +192,7 @@ struct Known {
 
 impl Counter {
     /// Makes a counter that knows these datasets.
-    pub fn new(catalog: &Catalog) -> Counter {
+    pub(crate) fn new(catalog: &Catalog) -> Counter {
         let known = |(name, dataset): (&str, &Dataset)| Known {
             name: name.to_owned(),
             columns: dataset.columns.iter().map(|it| it.name.clone()).collect(),
@@ -204,7 +204,7 @@ impl Counter {
     }
 
     /// Counts a body that goes to a server. In a transcript, what earlier turns showed is text.
-    pub fn count(&mut self, body: &Value, destination: Option<&str>, is_transcript: bool) {
+    pub(crate) fn count(&mut self, body: &Value, destination: Option<&str>, is_transcript: bool) {
         let n_bytes = body.to_string().len() as u64;
         self.count_request(n_bytes, destination);
         let mut said = Vec::new();
@@ -237,7 +237,7 @@ impl Counter {
     }
 
     /// Returns what was counted.
-    pub fn record(&self) -> &Record {
+    pub(crate) fn record(&self) -> &Record {
         &self.record
     }
 
@@ -254,7 +254,7 @@ impl Counter {
 
     /// Counts a dataset that leaves whole: each of its columns, and each of its rows that was not shown
     /// before.
-    pub fn count_upload(&mut self, dataset: &str, n_bytes: u64, destination: Option<&str>) {
+    pub(crate) fn count_upload(&mut self, dataset: &str, n_bytes: u64, destination: Option<&str>) {
         self.count_request(n_bytes, destination);
         let all = &mut self.record.all;
         all.uploads += 1;

@@ -68,7 +68,11 @@ impl Agent {
 /// # Errors
 ///
 /// Fails as [`Turn::emit`] does.
-pub fn tell_no_numbers(name: &str, threshold: &Threshold, turn: &mut Turn) -> Result<(), Ended> {
+pub(crate) fn tell_no_numbers(
+    name: &str,
+    threshold: &Threshold,
+    turn: &mut Turn,
+) -> Result<(), Ended> {
     let message = format!(
         "the thresholds of `{}` rate nothing in `{name}`: the column holds no numbers",
         threshold.column
@@ -77,7 +81,7 @@ pub fn tell_no_numbers(name: &str, threshold: &Threshold, turn: &mut Turn) -> Re
 }
 
 /// Returns a finding for each range that values are in and should not be.
-pub fn findings(
+pub(crate) fn findings(
     name: &str,
     row_count: u64,
     threshold: &Threshold,
@@ -109,7 +113,7 @@ pub fn findings(
 
 /// Returns what the thresholds found and what the model said, each with what shows it, and what is wrong
 /// with the maps of lines.
-pub fn shown(
+pub(crate) fn shown(
     said: &[Finding],
     turn: &Turn,
     catalog: &Catalog,

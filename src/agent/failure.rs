@@ -12,7 +12,7 @@ use crate::TurnEnd;
 use crate::turn::Turn;
 
 /// Ends a turn that failed: closes its calls and tells its terminal event.
-pub fn fail(turn: &mut Turn, error: (ErrorBody, ExitStatus)) -> TurnEnd {
+pub(crate) fn fail(turn: &mut Turn, error: (ErrorBody, ExitStatus)) -> TurnEnd {
     let (mut error, status) = error;
     turn.cancel_calls();
     error.fatal = true;
@@ -26,7 +26,7 @@ pub fn fail(turn: &mut Turn, error: (ErrorBody, ExitStatus)) -> TurnEnd {
 }
 
 /// Describes a turn that was stopped from outside.
-pub fn cancelled(status: ExitStatus) -> (ErrorBody, ExitStatus) {
+pub(crate) fn cancelled(status: ExitStatus) -> (ErrorBody, ExitStatus) {
     let message = match status {
         ExitStatus::BrokenPipe => "cancelled: the reader of the output went away",
         ExitStatus::Terminated => "cancelled by SIGTERM",
@@ -42,7 +42,7 @@ pub fn cancelled(status: ExitStatus) -> (ErrorBody, ExitStatus) {
 }
 
 /// Describes what failed, with the status that the process ends with.
-pub fn describe(error: &anyhow::Error) -> (ErrorBody, ExitStatus) {
+pub(crate) fn describe(error: &anyhow::Error) -> (ErrorBody, ExitStatus) {
     let message = one_line(error);
     if let Some(found) = error.downcast_ref::<ProviderError>() {
         let status = found.exit_status();

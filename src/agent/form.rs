@@ -35,7 +35,7 @@ const DRAFT: &str = "$schema";
 
 /// What the answer of a turn must be.
 #[derive(Debug, Clone)]
-pub struct Form {
+pub(crate) struct Form {
     /// Whether it has a verdict.
     pub verdict: bool,
     /// The schema that it holds to.
@@ -44,7 +44,7 @@ pub struct Form {
 
 /// What an answer says.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Said {
+pub(crate) struct Said {
     /// The reply for people. With a schema and no verdict, the JSON.
     pub text: String,
     /// None when it has none, or none was asked for.
@@ -57,12 +57,12 @@ pub struct Said {
 
 impl Form {
     /// Returns whether any text will do.
-    pub fn is_free(&self) -> bool {
+    pub(crate) fn is_free(&self) -> bool {
         !self.verdict && self.schema.is_none()
     }
 
     /// Returns the form as a provider gets it; none when there is none, or none that it can take.
-    pub fn format(&self) -> Option<AnswerFormat> {
+    pub(crate) fn format(&self) -> Option<AnswerFormat> {
         let (name, schema) = match &self.schema {
             None if self.verdict => ("verdict", verdict::schema()),
             Some(it) if self.verdict => ("answer", envelope(it.value())),
@@ -75,7 +75,7 @@ impl Form {
     }
 
     /// Reads an answer.
-    pub fn read(&self, answer: &str) -> Said {
+    pub(crate) fn read(&self, answer: &str) -> Said {
         let plain = |misfit| Said { text: answer.to_owned(), verdict: None, output: None, misfit };
         if self.is_free() {
             return plain(None);
@@ -103,7 +103,7 @@ impl Form {
 
     /// Returns what the model is told of an answer that is to be written again; none when it will do.
     /// A verdict that the provider had to enforce is not asked for again.
-    pub fn repair(&self, answer: &str, is_enforced: bool) -> Option<String> {
+    pub(crate) fn repair(&self, answer: &str, is_enforced: bool) -> Option<String> {
         if self.is_free() {
             return None;
         }
@@ -140,7 +140,7 @@ impl Form {
 /// # Errors
 ///
 /// Fails with why the whole is no JSON, when there is none of either kind.
-pub fn json(text: &str) -> Result<(&str, Value), String> {
+pub(crate) fn json(text: &str) -> Result<(&str, Value), String> {
     let text = text.trim();
     let error = match serde_json::from_str(text) {
         Ok(value) => return Ok((text, value)),

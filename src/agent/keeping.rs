@@ -20,7 +20,7 @@ use crate::turn::{Ended, Turn};
 
 /// Copies of datasets without the values that are kept back. They go with it.
 #[derive(Debug)]
-pub struct Masked {
+pub(crate) struct Masked {
     /// What they were made of.
     source: Catalog,
     copies: Catalog,

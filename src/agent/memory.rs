@@ -9,12 +9,12 @@ use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::event::ToolOutput;
 
 /// Follows an answer from memory.
-pub const FROM_MEMORY: &str =
+pub(crate) const FROM_MEMORY: &str =
     "\n\n(From memory: the same call was answered before in this question.)";
 
 /// The calls of a turn so far.
 #[derive(Debug, Default)]
-pub struct Memory {
+pub(crate) struct Memory {
     /// Answers of tools that only read: nothing changes the datasets while a turn runs.
     answers: HashMap<(&'static str, String), ToolOutput>,
     n_calls: HashMap<&'static str, u32>,
@@ -22,12 +22,12 @@ pub struct Memory {
 
 impl Memory {
     /// Returns the answer of the same call, if the tool only reads.
-    pub fn answer(&self, tool: &Tool, call: &ToolCall) -> Option<ToolOutput> {
+    pub(crate) fn answer(&self, tool: &Tool, call: &ToolCall) -> Option<ToolOutput> {
         self.answers.get(&(tool.name, arguments(call))).cloned()
     }
 
     /// Remembers an answer.
-    pub fn remember(&mut self, tool: &Tool, call: &ToolCall, output: &ToolOutput) {
+    pub(crate) fn remember(&mut self, tool: &Tool, call: &ToolCall, output: &ToolOutput) {
         if tool.only_reads {
             self.answers.insert((tool.name, arguments(call)), output.clone());
         }
@@ -38,7 +38,7 @@ impl Memory {
     /// # Errors
     ///
     /// Fails when it is used up. The model reads the reason.
-    pub fn allow(&mut self, tool: &Tool) -> Result<(), ToolError> {
+    pub(crate) fn allow(&mut self, tool: &Tool) -> Result<(), ToolError> {
         let n_calls = self.n_calls.entry(tool.name).or_default();
         match tool.allowance {
             Some(allowance) if allowance <= *n_calls => {
@@ -56,7 +56,7 @@ impl Memory {
     }
 
     /// Returns what is said when a call was the last that is allowed.
-    pub fn note(&self, tool: &Tool) -> Option<String> {
+    pub(crate) fn note(&self, tool: &Tool) -> Option<String> {
         let n_calls = self.n_calls.get(tool.name)?;
         let is_last = tool.allowance == Some(*n_calls);
         is_last.then(|| {

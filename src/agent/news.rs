@@ -22,12 +22,12 @@ pub enum News {
 }
 
 /// Returns what hears of requests and calls to the provider: the record of what left, and the story.
-pub fn listener(turn: &Turn) -> impl FnMut(Progress<'_>) + use<> {
+pub(crate) fn listener(turn: &Turn) -> impl FnMut(Progress<'_>) + use<> {
     hearing(turn, false)
 }
 
 /// Returns what hears of the request for a summary. Its text is no part of the answer.
-pub fn summary_listener(turn: &Turn) -> impl FnMut(Progress<'_>) + use<> {
+pub(crate) fn summary_listener(turn: &Turn) -> impl FnMut(Progress<'_>) + use<> {
     hearing(turn, true)
 }
 
@@ -78,7 +78,7 @@ fn loading(message: String) -> News {
 }
 
 /// Returns what tells a turn of something that is being got ready.
-pub fn teller(news: UnboundedSender<News>) -> impl FnMut(&str) + Send {
+pub(crate) fn teller(news: UnboundedSender<News>) -> impl FnMut(&str) + Send {
     move |message| {
         // A turn that is over needs no news.
         let _ = news.send(loading(message.to_owned()));

@@ -18,7 +18,7 @@ const ABORTED: &str = "aborted: the call was not run";
 
 /// Returns the items with everything repaired that breaks the law. Items that keep it are unchanged,
 /// and so is a conversation that was repaired before: the bytes of a request's beginning stay the same.
-pub fn repair(items: Vec<Item>) -> Vec<Item> {
+pub(crate) fn repair(items: Vec<Item>) -> Vec<Item> {
     let mut repaired: Vec<Item> = Vec::with_capacity(items.len());
     let mut called = HashSet::new();
     let mut open: Vec<String> = Vec::new();
@@ -56,7 +56,7 @@ pub fn repair(items: Vec<Item>) -> Vec<Item> {
 /// Makes the call ids of a response unique within the conversation. Small servers count from one in
 /// every response; a provider refuses two calls of one id. `is_taken` says which
 /// ids something else has.
-pub fn make_call_ids_unique(
+pub(crate) fn make_call_ids_unique(
     conversation: &[Item],
     response: &mut [Item],
     is_taken: impl Fn(&str) -> bool,
@@ -82,7 +82,7 @@ pub fn make_call_ids_unique(
 }
 
 /// Returns what breaks the law, if anything does.
-pub fn violation(items: &[Item]) -> Option<String> {
+pub(crate) fn violation(items: &[Item]) -> Option<String> {
     let mut called = HashSet::new();
     let mut open = HashSet::new();
     for (at, item) in items.iter().enumerate() {

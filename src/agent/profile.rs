@@ -22,7 +22,7 @@ const TOP_VALUES: usize = 5;
 /// does not fit is counted.
 ///
 /// Where rows are kept back, no row is told, no smallest and largest value, and no value that few rows have.
-pub fn profile(
+pub(crate) fn profile(
     name: &str,
     columns: &[Column],
     frame: &Frame,

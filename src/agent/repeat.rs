@@ -7,13 +7,13 @@ use csv_agent_types::limits::{REPEATS_MAX, REPEATS_TOLD};
 
 /// Counts, over a turn, how often a call came with the same arguments and the same outcome.
 #[derive(Debug, Default)]
-pub struct Repeats {
+pub(crate) struct Repeats {
     counts: HashMap<(String, String, String), u32>,
 }
 
 /// What to do about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Repetition {
+pub(crate) enum Repetition {
     /// Nothing.
     Fresh,
     /// Tell the model that it came this many times.
@@ -24,7 +24,7 @@ pub enum Repetition {
 
 impl Repeats {
     /// Counts a call with what it gave.
-    pub fn count(&mut self, call: &ToolCall, output: &str) -> Repetition {
+    pub(crate) fn count(&mut self, call: &ToolCall, output: &str) -> Repetition {
         let key = (call.name.clone(), call.arguments.clone(), output.to_owned());
         let count = self.counts.entry(key).or_default();
         *count += 1;

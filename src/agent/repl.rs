@@ -28,7 +28,7 @@ const KEPT_BACK: &str =
     "it took too much memory or time, crashed or ended itself (which of these is kept back)";
 
 /// The REPL of an agent.
-pub struct Repl {
+pub(crate) struct Repl {
     python: PythonOptions,
     sandbox: SandboxOptions,
     command_timeout: Duration,
@@ -45,7 +45,7 @@ pub struct Repl {
 
 /// What a REPL has of its own that stands in for a container of a provider's.
 #[derive(Debug, Clone)]
-pub struct StandIn {
+pub(crate) struct StandIn {
     /// Where its code runs, in place of `/mnt/data`.
     pub scratch: PathBuf,
     /// What was uploaded: file name → absolute path.
@@ -60,7 +60,7 @@ enum State {
 
 impl Repl {
     /// Makes a REPL that is not running yet.
-    pub fn new(
+    pub(crate) fn new(
         python: PythonOptions,
         sandbox: SandboxOptions,
         command_timeout: Duration,
@@ -82,29 +82,29 @@ impl Repl {
 
     /// Shows all text that a tool output holds, to a program that reads it.
     #[must_use]
-    pub fn for_a_program(self) -> Repl {
+    pub(crate) fn for_a_program(self) -> Repl {
         Repl { text_bytes: TOOL_OUTPUT_BYTES_MAX, ..self }
     }
 
     /// Says who asks the cluster that datasets are on.
     #[must_use]
-    pub fn asking_as(self, access: ClusterAccess) -> Repl {
+    pub(crate) fn asking_as(self, access: ClusterAccess) -> Repl {
         Repl { access, ..self }
     }
 
     /// Returns whether there is a worker, or one is being started.
-    pub fn is_running(&self) -> bool {
+    pub(crate) fn is_running(&self) -> bool {
         !matches!(self.state, State::Idle)
     }
 
     /// Returns why the cluster failed, if it did since the worker was started.
-    pub fn cluster_failure(&self) -> Option<&ClusterError> {
+    pub(crate) fn cluster_failure(&self) -> Option<&ClusterError> {
         self.link.as_ref().and_then(ClusterLink::told)
     }
 
     /// Makes it stand in for a container: no dataset, no variable of the session is at hand there.
     #[must_use]
-    pub fn standing_in(self, stand_in: StandIn) -> Repl {
+    pub(crate) fn standing_in(self, stand_in: StandIn) -> Repl {
         Repl { stand_in: Some(stand_in), ..self }
     }
 
@@ -113,7 +113,7 @@ impl Repl {
     /// # Errors
     ///
     /// Fails when that is less than the user wants.
-    pub async fn confinement(&self) -> anyhow::Result<Confinement> {
+    pub(crate) async fn confinement(&self) -> anyhow::Result<Confinement> {
         let tried = sandbox::try_out(&self.sandbox).await;
         let confinement = tried.unwrap_or_else(|error| sandbox::unconfined(format!("{error:#}")));
         self.sandbox.check(&confinement)?;
@@ -125,7 +125,7 @@ impl Repl {
     /// # Errors
     ///
     /// Fails when the scratch directory cannot be made.
-    pub fn start(
+    pub(crate) fn start(
         &mut self,
         session: &Session,
         catalog: &Catalog,
@@ -176,7 +176,7 @@ impl Repl {
     /// # Errors
     ///
     /// Fails when the worker cannot be started, or the turn ends first: the worker is stopped then.
-    pub async fn ask(
+    pub(crate) async fn ask(
         &mut self,
         command: Command,
         session: &Session,
@@ -244,7 +244,7 @@ impl Repl {
     /// # Errors
     ///
     /// Fails when nothing could be kept; the variables of the turn before are there still.
-    pub async fn save(&mut self, into: &Path) -> anyhow::Result<()> {
+    pub(crate) async fn save(&mut self, into: &Path) -> anyhow::Result<()> {
         let State::Ready(worker) = &mut self.state else { return Ok(()) };
         if !std::mem::take(&mut self.is_dirty) {
             return Ok(());
@@ -261,7 +261,7 @@ impl Repl {
     }
 
     /// Stops the worker and waits until it is gone.
-    pub async fn stop(&mut self) {
+    pub(crate) async fn stop(&mut self) {
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Ready(worker) => worker.stop().await,
             State::Starting(starting) => {

@@ -23,7 +23,7 @@ use crate::{Agent, Conversation};
 
 /// What was done for a turn that the model had no room for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Room {
+pub(crate) struct Room {
     /// Whether it was ever too long.
     pub was_too_long: bool,
     /// Whether older turns are summarised, or cannot be.

@@ -28,7 +28,7 @@ use crate::turn::{Closed, Ended, Turn, milliseconds_since};
 const GONE: &str = "worker_gone";
 
 /// What the calls of a round need.
-pub struct Round<'a> {
+pub(crate) struct Round<'a> {
     /// From 1.
     pub number: u32,
     /// The session they belong to.
@@ -48,7 +48,7 @@ pub struct Round<'a> {
 }
 
 /// Where the variables are.
-pub enum Code<'a> {
+pub(crate) enum Code<'a> {
     /// In the REPL on this machine.
     Here(&'a mut Repl),
     /// In a container of the provider's.
@@ -71,7 +71,7 @@ impl Code<'_> {
 }
 
 /// What the calls of a round gave.
-pub struct Answered {
+pub(crate) struct Answered {
     /// One output item a call, in call order.
     pub outputs: Vec<Item>,
     /// Whether a call came so often that the turn should end.
@@ -96,7 +96,7 @@ impl Round<'_> {
     /// # Errors
     ///
     /// Fails when the turn ends first, or something fails that is not the call's own fault.
-    pub async fn run(
+    pub(crate) async fn run(
         &mut self,
         calls: &[ToolCall],
         turn: &mut Turn<'_>,

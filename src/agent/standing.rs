@@ -10,7 +10,7 @@ use crate::answer::{Answer, Said, said};
 /// Where a turn stands.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Default)]
-pub struct Standing {
+pub(crate) struct Standing {
     /// The round under way, from 1.
     pub round: u32,
     /// Whether a call came too often with the same outcome.
@@ -32,7 +32,7 @@ pub struct Standing {
 
 /// What a response asks for next.
 #[derive(Debug)]
-pub enum Next {
+pub(crate) enum Next {
     /// Nothing: here is the answer.
     Answer(Answer),
     /// Another try: it was empty.
@@ -45,19 +45,19 @@ pub enum Next {
 
 impl Standing {
     /// Makes the standing of a turn whose first response must run this hosted tool, if any.
-    pub fn beginning_with(forced: Option<&'static str>) -> Standing {
+    pub(crate) fn beginning_with(forced: Option<&'static str>) -> Standing {
         Standing { forced, ..Standing::default() }
     }
 
     /// Begins the next round, of so many.
-    pub fn begin_round(&mut self, rounds_max: u32) {
+    pub(crate) fn begin_round(&mut self, rounds_max: u32) {
         self.round += 1;
         self.is_last = rounds_max <= self.round;
     }
 
     /// Returns whether the model may call tools in this round. In the last one it may not, so that
     /// there is an answer.
-    pub fn tool_choice(&self) -> ToolChoice {
+    pub(crate) fn tool_choice(&self) -> ToolChoice {
         match self.forced {
             // It runs within the response, so that the first may be the last.
             Some(name) if self.round == 1 => ToolChoice::Hosted(name),
@@ -68,7 +68,7 @@ impl Standing {
 
     /// Asks for an answer once more, in its form and without tools. Returns false when there is no
     /// round left, the turn is over for another reason, or the form was asked for before.
-    pub fn ask_for_form(&mut self, answer: &Answer) -> bool {
+    pub(crate) fn ask_for_form(&mut self, answer: &Answer) -> bool {
         let is_over = self.is_last || self.is_spent();
         let may_ask = answer.stop_reason == StopReason::Complete && !is_over;
         may_ask && !std::mem::replace(&mut self.is_form_due, true)
@@ -79,7 +79,7 @@ impl Standing {
     /// # Errors
     ///
     /// Fails with [`ExitStatus::Provider`] when the model answered nothing, twice.
-    pub fn next(&mut self, received: &[Item]) -> anyhow::Result<Next> {
+    pub(crate) fn next(&mut self, received: &[Item]) -> anyhow::Result<Next> {
         let calls: Vec<ToolCall> = received.iter().filter_map(Item::tool_call).collect();
         let said = said(received);
         let may_call = self.may_call();

@@ -9,7 +9,7 @@ use csv_agent_types::limits::{STASH_HEAD_BYTES_MAX, STASH_HEAD_ROWS_MAX, TOOL_OU
 use csv_agent_worker::protocol::Command;
 
 /// Returns the command that keeps an output, if it is too long.
-pub fn keep(tool: &str, output: &ToolOutput) -> Option<Command> {
+pub(crate) fn keep(tool: &str, output: &ToolOutput) -> Option<Command> {
     let text = output.for_model();
     if text.len() <= TOOL_OUTPUT_BYTES_MAX {
         return None;
@@ -21,7 +21,7 @@ pub fn keep(tool: &str, output: &ToolOutput) -> Option<Command> {
 
 /// Returns what the model sees of an output that was kept: its short members, and of its table the shape,
 /// the schema and the first rows. `kept` is what the worker said.
-pub fn summary(result: &Value, kept: &Value) -> Value {
+pub(crate) fn summary(result: &Value, kept: &Value) -> Value {
     let (key, place) = (&kept["data_key"], kept["place"].as_str().unwrap_or_default());
     let Some((name, rows)) = table(result) else {
         let text = format!("too long to be shown; in python_repl all of it is the text {place}");

@@ -47,7 +47,7 @@ impl From<anyhow::Error> for Ended {
 }
 
 /// The stop signal: resolves, at most once, to the status that the signal asks for.
-pub type Stop<'a> = Pin<Box<dyn Future<Output = ExitStatus> + 'a>>;
+pub(crate) type Stop<'a> = Pin<Box<dyn Future<Output = ExitStatus> + 'a>>;
 
 /// A turn under way.
 pub struct Turn<'a> {
@@ -466,7 +466,7 @@ pub struct Closed {
 }
 
 /// Returns how long ago something was.
-pub fn milliseconds_since(began: Instant) -> u64 {
+pub(crate) fn milliseconds_since(began: Instant) -> u64 {
     u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 

@@ -29,7 +29,7 @@ const LOOKED_ROWS_MAX: u64 = 2_000_000;
 
 /// A question that was read.
 #[derive(Debug)]
-pub struct Found {
+pub(crate) struct Found {
     /// The tables that it is about.
     pub tables: Vec<usize>,
     /// What it asks.
@@ -39,7 +39,7 @@ pub struct Found {
 }
 
 /// What is known of a question.
-pub enum Understood {
+pub(crate) enum Understood {
     /// What it asks.
     Read(Box<Found>),
     /// What has to be looked up first.

@@ -35,7 +35,7 @@ const FULL: f64 = 0.93;
 
 /// A column of one of the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub(crate) struct Place {
     /// Which table.
     pub table: usize,
     /// Which of its columns.
@@ -44,7 +44,7 @@ pub struct Place {
 
 /// A part of a question and what it means.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Mark {
+pub(crate) struct Mark {
     /// The first token.
     pub start: usize,
     /// Behind the last token.
@@ -55,7 +55,7 @@ pub struct Mark {
 
 /// What a part of a question means.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Meaning {
+pub(crate) enum Meaning {
     /// A phrase of the language.
     Word(Concept),
     /// A column, or one of several whose names fit as well.
@@ -105,7 +105,7 @@ pub enum Meaning {
 
 /// A column that holds a value, and how the value is spelled there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub(crate) struct Held {
     /// The column.
     pub place: Place,
     /// Every spelling that is meant; none when it is a word within values.
@@ -116,13 +116,13 @@ pub struct Held {
 
 /// What tools have told about values.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// Columns that hold a phrase, by the phrase in lower case.
     pub values: HashMap<String, Vec<Held>>,
 }
 
 /// Returns the marks that cover the question best, in its order.
-pub fn marks(
+pub(crate) fn marks(
     question: &str,
     tokens: &[Token],
     tables: &[&Table],
@@ -878,7 +878,12 @@ fn abbreviates(word: &str, lower: &str, lexicon: &Lexicon) -> bool {
 }
 
 /// Returns the phrases of a question that may be values, to be looked up; the likelier first.
-pub fn phrases(question: &str, tokens: &[Token], marks: &[Mark], lexicon: &Lexicon) -> Vec<String> {
+pub(crate) fn phrases(
+    question: &str,
+    tokens: &[Token],
+    marks: &[Mark],
+    lexicon: &Lexicon,
+) -> Vec<String> {
     let at = |token: usize| marks.iter().find(|it| (it.start..it.end).contains(&token));
     let is_open = |token: usize| {
         let mark = at(token);
@@ -974,7 +979,7 @@ pub fn phrases(question: &str, tokens: &[Token], marks: &[Mark], lexicon: &Lexic
 }
 
 /// Returns what a phrase may be in the singular: `city` of cities, `movie` of movies, `box` of boxes.
-pub fn singulars(phrase: &str) -> Vec<String> {
+pub(crate) fn singulars(phrase: &str) -> Vec<String> {
     let Some(stripped) = phrase.strip_suffix('s').filter(|it| 2 < it.len() && !it.ends_with('s'))
     else {
         return Vec::new();

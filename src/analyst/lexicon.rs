@@ -13,13 +13,13 @@ use super::words::Words;
 const MISSPELLED_MIN: usize = 6;
 
 /// English.
-pub static ENGLISH: LazyLock<Lexicon> =
+pub(crate) static ENGLISH: LazyLock<Lexicon> =
     LazyLock::new(|| Lexicon::parse(include_str!("lexicon/en.toml")));
 
 /// What a phrase asks for, whatever the language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Concept {
+pub(crate) enum Concept {
     HowMany,
     Max,
     Min,
@@ -122,7 +122,7 @@ pub enum Concept {
 /// What a word says of the question, or of a column that has it in its name, beside its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Cue {
+pub(crate) enum Cue {
     /// Opens a question for somebody.
     Who,
     /// Before one of several things.
@@ -285,7 +285,7 @@ pub enum Cue {
 /// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TimeUnit {
+pub(crate) enum TimeUnit {
     Year,
     Quarter,
     Month,
@@ -297,7 +297,7 @@ pub enum TimeUnit {
 /// How a period lies to the date that follows its word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PeriodWord {
+pub(crate) enum PeriodWord {
     Before,
     After,
     Since,
@@ -308,7 +308,7 @@ pub enum PeriodWord {
 
 /// An adjective or a verb that speaks of a column.
 #[derive(Debug)]
-pub struct Adjective {
+pub(crate) struct Adjective {
     /// Stems of words, one of which the column's name has; the likelier first.
     pub of: Vec<String>,
     /// Whether its superlative is the least: `cheap`.
@@ -316,7 +316,7 @@ pub struct Adjective {
 }
 
 /// What words mean.
-pub struct Lexicon {
+pub(crate) struct Lexicon {
     /// Cuts text into words.
     pub words: Words,
     /// By their words in lower case.
@@ -474,7 +474,7 @@ impl Lexicon {
     }
 
     /// Returns what a phrase means, given its words in lower case; the last may be in the plural.
-    pub fn phrase(&self, words: &[String]) -> Option<Concept> {
+    pub(crate) fn phrase(&self, words: &[String]) -> Option<Concept> {
         let singular = || {
             let (last, rest) = words.split_last()?;
             let mut words = rest.to_vec();
@@ -485,22 +485,22 @@ impl Lexicon {
     }
 
     /// Returns whether a word carries nothing.
-    pub fn is_stop(&self, stem: &str) -> bool {
+    pub(crate) fn is_stop(&self, stem: &str) -> bool {
         self.stop.contains(stem) || self.is_filler(stem)
     }
 
     /// Returns whether a word carries nothing, where no value is called so.
-    pub fn is_filler(&self, stem: &str) -> bool {
+    pub(crate) fn is_filler(&self, stem: &str) -> bool {
         self.filler.contains(stem)
     }
 
     /// Returns whether it does so in this very form: `buys`, and not `purchases` for `purchased`.
-    pub fn is_filler_form(&self, lower: &str) -> bool {
+    pub(crate) fn is_filler_form(&self, lower: &str) -> bool {
         self.filler_forms.contains(lower)
     }
 
     /// Returns what a word of one letter more, less or other means, or of two that changed places.
-    pub fn misspelled(&self, lower: &str) -> Option<Concept> {
+    pub(crate) fn misspelled(&self, lower: &str) -> Option<Concept> {
         let is_near = |it: &&Vec<String>| {
             let [word] = &it[..] else { return false };
             MISSPELLED_MIN <= word.len().min(lower.len())
@@ -514,13 +514,13 @@ impl Lexicon {
     }
 
     /// Returns the unit of time that a word names.
-    pub fn unit(&self, stem: &str) -> Option<TimeUnit> {
+    pub(crate) fn unit(&self, stem: &str) -> Option<TimeUnit> {
         self.units.get(stem).copied()
     }
 
     /// Returns what stands before the year that a word of a name ends with, and the stem of that:
     /// `founding` and `year` of `foundingyear`.
-    pub fn year_within<'a>(&self, word: &'a str) -> Option<(&'a str, String)> {
+    pub(crate) fn year_within<'a>(&self, word: &'a str) -> Option<(&'a str, String)> {
         let years = self.units.iter().filter(|it| *it.1 == TimeUnit::Year && 3 < it.0.len());
         years
             .into_iter()
@@ -529,43 +529,43 @@ impl Lexicon {
     }
 
     /// Returns the month that a word names, from 1.
-    pub fn month(&self, lower: &str) -> Option<i8> {
+    pub(crate) fn month(&self, lower: &str) -> Option<i8> {
         self.months.get(lower).copied()
     }
 
     /// Returns the day of the week that a word names, from Monday as 1. It may stand in the plural.
-    pub fn weekday(&self, lower: &str) -> Option<i8> {
+    pub(crate) fn weekday(&self, lower: &str) -> Option<i8> {
         let singular = lower.strip_suffix('s').unwrap_or(lower);
         self.weekdays.get(lower).or_else(|| self.weekdays.get(singular)).copied()
     }
 
     /// Returns how a period lies to the date behind this word.
-    pub fn period(&self, stems: &[String]) -> Option<PeriodWord> {
+    pub(crate) fn period(&self, stems: &[String]) -> Option<PeriodWord> {
         self.periods.get(stems).copied()
     }
 
     /// Returns the amount that a word names.
-    pub fn number(&self, lower: &str) -> Option<f64> {
+    pub(crate) fn number(&self, lower: &str) -> Option<f64> {
         self.numbers.get(lower).copied()
     }
 
     /// Returns the place in an order that a word names.
-    pub fn ordinal(&self, lower: &str) -> Option<u32> {
+    pub(crate) fn ordinal(&self, lower: &str) -> Option<u32> {
         self.ordinals.get(lower).copied()
     }
 
     /// Returns by what a word multiplies the number before it.
-    pub fn scale(&self, lower: &str) -> Option<f64> {
+    pub(crate) fn scale(&self, lower: &str) -> Option<f64> {
         self.scales.get(lower).copied()
     }
 
     /// Returns whether a word is a unit of measure.
-    pub fn is_measure(&self, lower: &str) -> bool {
+    pub(crate) fn is_measure(&self, lower: &str) -> bool {
         self.measures.iter().any(|it| it == lower)
     }
 
     /// Returns whether two stems stand for each other in names of columns.
-    pub fn are_synonyms(&self, one: &str, other: &str) -> bool {
+    pub(crate) fn are_synonyms(&self, one: &str, other: &str) -> bool {
         let (Some(of), Some(also)) = (self.synonyms.get(one), self.synonyms.get(other)) else {
             return false;
         };
@@ -573,13 +573,13 @@ impl Lexicon {
     }
 
     /// Returns the adjective or verb that a word is.
-    pub fn adjective(&self, lower: &str) -> Option<&Adjective> {
+    pub(crate) fn adjective(&self, lower: &str) -> Option<&Adjective> {
         let found = self.adjectives.iter().find(|(words, _)| words.iter().any(|it| it == lower));
         found.map(|(_, adjective)| adjective)
     }
 
     /// Returns the cues in names of columns that let a noun stand for a row; it may be in the plural.
-    pub fn noun_cues(&self, lower: &str) -> Option<&[String]> {
+    pub(crate) fn noun_cues(&self, lower: &str) -> Option<&[String]> {
         let singular = || {
             let short = lower.strip_suffix('s')?;
             let shorter = short.strip_suffix('e').map(str::to_owned);
@@ -591,67 +591,67 @@ impl Lexicon {
     }
 
     /// Returns stems of names that a preposition speaks of: `from` of an origin.
-    pub fn preposition(&self, lower: &str) -> Option<&[String]> {
+    pub(crate) fn preposition(&self, lower: &str) -> Option<&[String]> {
         self.prepositions.get(lower).map(Vec::as_slice)
     }
 
     /// Returns words in the names of columns that a bare number behind a noun is of.
-    pub fn implied(&self, stem: &str) -> &[String] {
+    pub(crate) fn implied(&self, stem: &str) -> &[String] {
         self.implied.get(stem).map_or(&[], Vec::as_slice)
     }
 
     /// Returns how data may write what a word says in another way: `usa` for `american`.
-    pub fn written(&self, lower: &str) -> &[String] {
+    pub(crate) fn written(&self, lower: &str) -> &[String] {
         self.values.get(lower).map_or(&[], Vec::as_slice)
     }
 
     /// Returns whether a word may speak of a column that has this word in its name, if no name fits better.
-    pub fn may_speak_of(&self, stem: &str, word: &str) -> bool {
+    pub(crate) fn may_speak_of(&self, stem: &str, word: &str) -> bool {
         self.loose.get(stem).is_some_and(|it| it.iter().any(|it| it == word))
     }
 
     /// Returns the time of day that a word names.
-    pub fn clock(&self, lower: &str) -> Option<Time> {
+    pub(crate) fn clock(&self, lower: &str) -> Option<Time> {
         Time::new(*self.clocks.get(lower)?, 0, 0, 0).ok()
     }
 
     /// Returns whether a word or a phrase is a cue.
-    pub fn is(&self, cue: Cue, text: &str) -> bool {
+    pub(crate) fn is(&self, cue: Cue, text: &str) -> bool {
         self.cues(cue).iter().any(|it| it.eq_ignore_ascii_case(text))
     }
 
     /// Returns whether one of some words is a cue.
-    pub fn has(&self, cue: Cue, words: &[String]) -> bool {
+    pub(crate) fn has(&self, cue: Cue, words: &[String]) -> bool {
         words.iter().any(|it| self.is(cue, it))
     }
 
     /// Returns the words of a cue.
-    pub fn cues(&self, cue: Cue) -> &[String] {
+    pub(crate) fn cues(&self, cue: Cue) -> &[String] {
         self.cues.get(&cue).map_or(&[], Vec::as_slice)
     }
 
     /// Returns whether a word ends like a verb for what was done: `founded`.
-    pub fn is_done(&self, lower: &str) -> bool {
+    pub(crate) fn is_done(&self, lower: &str) -> bool {
         self.cues(Cue::Done).iter().any(|it| lower.ends_with(it))
     }
 
     /// Returns whether a word stands for the rows of the question before, given the word behind it.
-    pub fn refers_back(&self, lower: &str, next: Option<&str>) -> bool {
+    pub(crate) fn refers_back(&self, lower: &str, next: Option<&str>) -> bool {
         self.is(Cue::Anaphors, lower) && !next.is_some_and(|it| self.is(Cue::Relatives, it))
     }
 
     /// Returns how many of one unit another is; none when they measure different things, or one is unknown.
-    pub fn per_unit(&self, one: &str, other: &str) -> Option<f64> {
+    pub(crate) fn per_unit(&self, one: &str, other: &str) -> Option<f64> {
         self.dimensions.iter().find_map(|it| Some(it.get(other)? / it.get(one)?))
     }
 
     /// Returns whether a word is a unit that is known in terms of others.
-    pub fn is_known_unit(&self, stem: &str) -> bool {
+    pub(crate) fn is_known_unit(&self, stem: &str) -> bool {
         self.dimensions.iter().any(|it| it.contains_key(stem))
     }
 
     /// Returns whether the values of a column add up, as far as its name says.
-    pub fn is_additive(&self, stems: &[String]) -> Option<bool> {
+    pub(crate) fn is_additive(&self, stems: &[String]) -> Option<bool> {
         // `number_of_bags`
         if let [count, joint, _, ..] = stems
             && self.are_synonyms(count, "number")

@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::code::quoted;
 
 /// The frame of the columns of text in which values are looked at.
-pub const TEXTS: &str = "texts";
+pub(crate) const TEXTS: &str = "texts";
 /// The frame of the columns that may say yes and no.
-pub const FLAGS: &str = "flag_columns";
+pub(crate) const FLAGS: &str = "flag_columns";
 /// Parts of cells from which a column is known to list several values in each.
 const PARTS_MIN: usize = 20;
 /// How many of the parts must then occur elsewhere.
@@ -21,7 +21,7 @@ const NEAR_MAX: u32 = 5_000;
 ///
 /// A phrase that is no value may be nearly one, or a word of some, which then has no spelling. A cell that
 /// lists several values holds each of them.
-pub fn code(columns: &[String], phrases: &[String]) -> String {
+pub(crate) fn code(columns: &[String], phrases: &[String]) -> String {
     let list = |items: &[String]| {
         let quoted: Vec<String> = items.iter().map(|it| quoted(it)).collect();
         quoted.join(", ")
@@ -65,7 +65,7 @@ print(json.dumps(spelled))",
 
 /// Writes code that prints which of some columns say yes or no, and the text for yes:
 /// `{"flags": {column: text or null}}`.
-pub fn flags_code(columns: &[String]) -> String {
+pub(crate) fn flags_code(columns: &[String]) -> String {
     let quoted: Vec<String> = columns.iter().map(|it| quoted(it)).collect();
     format!(
         "\
@@ -85,14 +85,14 @@ print(json.dumps({{\"flags\": flags}}))",
 }
 
 /// Reads which columns say yes or no, each with its text for yes when it has one.
-pub fn flags(output: &Value) -> BTreeMap<String, Option<String>> {
+pub(crate) fn flags(output: &Value) -> BTreeMap<String, Option<String>> {
     let printed = output["stdout"].as_str().unwrap_or_default();
     let found = serde_json::from_str::<Value>(printed.trim()).unwrap_or_default();
     serde_json::from_value(found["flags"].clone()).unwrap_or_default()
 }
 
 /// Reads what the code printed: phrase, column, spellings; none of a word within values.
-pub fn spelled(output: &Value) -> Vec<(String, String, Vec<String>)> {
+pub(crate) fn spelled(output: &Value) -> Vec<(String, String, Vec<String>)> {
     let printed = output["stdout"].as_str().unwrap_or_default();
     let Ok(Value::Object(phrases)) = serde_json::from_str::<Value>(printed.trim()) else {
         return Vec::new();

@@ -8,7 +8,7 @@ use super::lexicon::TimeUnit;
 
 /// What a question asks.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// How the second table goes with the first, when there are two.
     pub join: Option<Join>,
     /// All of which must hold for a row to count.
@@ -25,7 +25,7 @@ pub struct Reading {
 
 /// Rows of another table that go with those of the first.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Join {
+pub(crate) struct Join {
     /// The column of the first table that refers to it.
     pub left: Place,
     /// The column of the other table that is referred to.
@@ -34,7 +34,7 @@ pub struct Join {
 
 /// The marks of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// Whatever suits.
     Any,
     /// Bars that lie.
@@ -51,7 +51,7 @@ pub enum Shape {
 
 /// How values compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Op {
+pub(crate) enum Op {
     Gt,
     Ge,
     Lt,
@@ -62,7 +62,7 @@ pub enum Op {
 
 /// What a value is compared with.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Scalar {
+pub(crate) enum Scalar {
     /// An amount.
     Number(f64),
     /// A day.
@@ -73,7 +73,7 @@ pub enum Scalar {
 
 /// What is taken of a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub(crate) enum Part {
     Year,
     Quarter,
     Month,
@@ -84,7 +84,7 @@ pub enum Part {
 
 /// Where text is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Within {
+pub(crate) enum Within {
     Contains,
     Starts,
     Ends,
@@ -92,7 +92,7 @@ pub enum Within {
 
 /// What must hold for a row to count.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Filter {
+pub(crate) struct Filter {
     /// What it is about.
     pub place: Place,
     /// What must hold.
@@ -103,7 +103,7 @@ pub struct Filter {
 
 impl Filter {
     /// Returns the columns that must have a value for it to be judged.
-    pub fn judged(&self) -> Vec<Place> {
+    pub(crate) fn judged(&self) -> Vec<Place> {
         match self.test {
             Test::Missing => Vec::new(),
             Test::IsTo(_, other) => vec![self.place, other],
@@ -112,13 +112,13 @@ impl Filter {
     }
 
     /// Returns whether it says no more than that there is a value.
-    pub fn is_presence(&self) -> bool {
+    pub(crate) fn is_presence(&self) -> bool {
         self.test == Test::Missing && self.is_negated
     }
 
     /// Returns whether it takes the place of another when both are told one after the other: of a date, a
     /// weekday is told beside the rest.
-    pub fn replaces(&self, old: &Filter) -> bool {
+    pub(crate) fn replaces(&self, old: &Filter) -> bool {
         let is_weekday = |it: &Filter| matches!(it.test, Test::Part(Part::Weekday, _));
         self.place == old.place && is_weekday(self) == is_weekday(old)
     }
@@ -126,7 +126,7 @@ impl Filter {
 
 /// What must hold of a value.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Test {
+pub(crate) enum Test {
     /// It compares so.
     Is(Op, Scalar),
     /// It compares so with the value of another column.
@@ -151,7 +151,7 @@ pub enum Test {
 
 /// How values become one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Agg {
+pub(crate) enum Agg {
     /// Rows, or values that are there.
     Count,
     /// Different values.
@@ -171,7 +171,7 @@ pub enum Agg {
 
 /// A number that is asked for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measure {
+pub(crate) struct Measure {
     /// How values become one.
     pub agg: Agg,
     /// Which values; rows when none.
@@ -180,12 +180,12 @@ pub struct Measure {
 
 impl Measure {
     /// How many rows there are.
-    pub const ROWS: Measure = Measure { agg: Agg::Count, of: None };
+    pub(crate) const ROWS: Measure = Measure { agg: Agg::Count, of: None };
 }
 
 /// What rows are put together by.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Group {
+pub(crate) enum Group {
     /// Equal values.
     By(Place),
     /// The same unit of time.
@@ -196,7 +196,7 @@ pub enum Group {
 
 impl Group {
     /// Returns the column.
-    pub fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Place {
         match self {
             Group::By(place) | Group::Time(place, _) | Group::Part(place, _) => *place,
         }
@@ -205,7 +205,7 @@ impl Group {
 
 /// Which of several are wanted, by a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rank {
+pub(crate) struct Rank {
     /// How many; all when none.
     pub n: Option<u32>,
     /// How many come before the first that is wanted.
@@ -216,14 +216,14 @@ pub struct Rank {
 
 impl Rank {
     /// Returns the same order, of which one is wanted unless the question says how many.
-    pub fn or_one(self) -> Rank {
+    pub(crate) fn or_one(self) -> Rank {
         Rank { n: self.n.or(Some(1)), ..self }
     }
 }
 
 /// What is made of a series of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Over {
+pub(crate) enum Over {
     /// Each as it is.
     Plain,
     Cumulative,
@@ -239,7 +239,7 @@ pub enum Over {
 
 /// How missing values are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub(crate) enum Told {
     /// Of each column.
     Each,
     /// Of the columns that have some.
@@ -250,7 +250,7 @@ pub enum Told {
 
 /// What is computed.
 #[derive(Debug, Clone, PartialEq)]
-pub enum What {
+pub(crate) enum What {
     /// Numbers, of all rows or of groups.
     Aggregate {
         /// At least one.
@@ -348,12 +348,12 @@ pub enum What {
 
 impl Reading {
     /// Returns whether groups are listed, and not the first few of them asked for.
-    pub fn is_list(&self) -> bool {
+    pub(crate) fn is_list(&self) -> bool {
         matches!(self.what, What::Aggregate { rank: Some(Rank { n: None, .. }), .. })
     }
 
     /// Returns the same by month, of a series with too many days.
-    pub fn by_month(&self, n_rows: u64) -> Reading {
+    pub(crate) fn by_month(&self, n_rows: u64) -> Reading {
         let mut reading = Reading { may_be_months: false, ..self.clone() };
         if let What::Aggregate { groups, .. } = &mut reading.what {
             for group in groups {
@@ -369,21 +369,25 @@ impl Reading {
 
 impl What {
     /// Rows as they are, with all columns.
-    pub const ROWS: What = What::Rows { columns: Vec::new(), rank: None, first: None };
+    pub(crate) const ROWS: What = What::Rows { columns: Vec::new(), rank: None, first: None };
 
     /// Returns numbers of groups, as they are.
-    pub fn aggregate(measures: Vec<Measure>, groups: Vec<Group>, rank: Option<Rank>) -> What {
+    pub(crate) fn aggregate(
+        measures: Vec<Measure>,
+        groups: Vec<Group>,
+        rank: Option<Rank>,
+    ) -> What {
         What::Aggregate { measures, groups, rank, over: Over::Plain, having: None }
     }
 
     /// Returns how many rows groups have, the largest first.
-    pub fn counts(groups: Vec<Group>) -> What {
+    pub(crate) fn counts(groups: Vec<Group>) -> What {
         let rank = Rank { n: None, skip: 0, is_ascending: false };
         What::aggregate(vec![Measure::ROWS], groups, Some(rank))
     }
 
     /// Returns what numbers are put together by.
-    pub fn groups(&self) -> &[Group] {
+    pub(crate) fn groups(&self) -> &[Group] {
         match self {
             What::Aggregate { groups, .. }
             | What::Share { groups, .. }
@@ -395,7 +399,7 @@ impl What {
     }
 
     /// Makes something of numbers of groups.
-    pub fn with_over(self, made: Over) -> What {
+    pub(crate) fn with_over(self, made: Over) -> What {
         match self {
             What::Aggregate { measures, groups, rank, over: Over::Plain, having } => {
                 What::Aggregate { measures, groups, rank, over: made, having }
@@ -407,7 +411,7 @@ impl What {
 
 /// What is to hold, or not.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Check {
+pub(crate) enum Check {
     /// No rows of this kind, or at least one: what was asked for.
     Any(Vec<Filter>),
     /// All rows are of this kind.

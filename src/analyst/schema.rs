@@ -9,7 +9,7 @@ use super::words::split_name;
 
 /// A table that a question may be about.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub(crate) struct Table {
     /// The dataset's name.
     pub name: String,
     /// Stems of the words in it.
@@ -24,7 +24,7 @@ pub struct Table {
 
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Column {
+pub(crate) struct Column {
     /// Exactly as the file has it.
     pub name: String,
     /// Stems of the words in it.
@@ -45,7 +45,7 @@ pub struct Column {
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Whole numbers.
     Whole,
     /// Numbers with a fraction.
@@ -79,36 +79,36 @@ impl Kind {
     }
 
     /// Returns whether values can be added up.
-    pub fn is_number(self) -> bool {
+    pub(crate) fn is_number(self) -> bool {
         matches!(self, Kind::Whole | Kind::Real)
     }
 
     /// Returns whether values have a place in a calendar.
-    pub fn is_time(self) -> bool {
+    pub(crate) fn is_time(self) -> bool {
         matches!(self, Kind::Day | Kind::Moment | Kind::Instant)
     }
 }
 
 impl Column {
     /// Returns whether it numbers what nothing names: `id`.
-    pub fn is_bare_key(&self) -> bool {
+    pub(crate) fn is_bare_key(&self) -> bool {
         matches!(&self.words[..], [key] if key == "id")
     }
 
     /// Returns whether it numbers a thing, given the stem of its name: the tests of `test_id`.
-    pub fn is_key_of(&self, thing: &str) -> bool {
+    pub(crate) fn is_key_of(&self, thing: &str) -> bool {
         matches!(&self.words[..], [of, key] if of == thing && key == "id")
     }
 }
 
 impl Table {
     /// Returns whether every column is known.
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.columns.len() == self.n_columns
     }
 
     /// Takes columns of nothing but 0 and 1, or of two texts for yes and no, for what they say.
-    pub fn set_flags(&mut self, flags: &BTreeMap<String, Option<String>>) {
+    pub(crate) fn set_flags(&mut self, flags: &BTreeMap<String, Option<String>>) {
         for column in &mut self.columns {
             if let Some(yes) = flags.get(&column.name) {
                 column.kind = Kind::Bool;
@@ -118,18 +118,18 @@ impl Table {
     }
 
     /// Returns the columns that may say yes or no: texts and whole numbers.
-    pub fn flags(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn flags(&self) -> impl Iterator<Item = usize> {
         let may_be = |it: &usize| matches!(self.columns[*it].kind, Kind::Text | Kind::Whole);
         (0..self.columns.len()).filter(may_be)
     }
 
     /// Returns whether words are the table's name: `line items` of `lineitem`.
-    pub fn is_called(&self, stems: &[String]) -> bool {
+    pub(crate) fn is_called(&self, stems: &[String]) -> bool {
         self.words == stems || 1 < stems.len() && self.words.concat() == stems.concat()
     }
 
     /// Returns where a column is.
-    pub fn column(&self, name: &str) -> Option<usize> {
+    pub(crate) fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|it| it.name == name)
     }
 }
@@ -148,7 +148,7 @@ fn strip_common(table: &mut Table) {
 }
 
 /// Reads the tables out of instructions: a line on each, and one on each of its columns.
-pub fn of_instructions(text: &str, lexicon: &Lexicon) -> Vec<Table> {
+pub(crate) fn of_instructions(text: &str, lexicon: &Lexicon) -> Vec<Table> {
     let mut tables: Vec<Table> = Vec::new();
     for line in text.lines() {
         if let Some(table) = table(line, lexicon) {
@@ -257,7 +257,7 @@ fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> C
 }
 
 /// Takes the whole schema of a table out of what `get_dataset_info` says.
-pub fn complete(table: &mut Table, schema: &Value, lexicon: &Lexicon) {
+pub(crate) fn complete(table: &mut Table, schema: &Value, lexicon: &Lexicon) {
     let Some(columns) = schema["columns"].as_array() else { return };
     let read = |it: &Value| {
         let name = it["name"].as_str()?.to_owned();

@@ -15,7 +15,7 @@ const NAMES_MAX: usize = 20;
 const EXAMPLES: usize = 3;
 
 /// Says why there is no answer and what to ask instead.
-pub fn refusal(
+pub(crate) fn refusal(
     doubt: &Doubt,
     nearest: Option<&str>,
     tables: &[Table],

@@ -11,7 +11,7 @@ const KEPT: &str = "\nVariables that were set before this line are kept.";
 
 /// One question and what was done for it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Turn {
+pub(crate) struct Turn {
     /// The question.
     pub question: String,
     /// The calls that were answered.
@@ -20,7 +20,7 @@ pub struct Turn {
 
 /// A call that was answered.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Done {
+pub(crate) struct Done {
     /// The tool.
     pub name: String,
     /// What it was asked.
@@ -31,7 +31,7 @@ pub struct Done {
 
 impl Done {
     /// Returns what went wrong, if something did: the last line of a traceback, without the advice to models.
-    pub fn error(&self) -> Option<&str> {
+    pub(crate) fn error(&self) -> Option<&str> {
         (self.output["kind"] == "error").then(|| {
             let text = self.output["text"].as_str().unwrap_or_default();
             text.strip_suffix(KEPT).unwrap_or(text)
@@ -41,17 +41,17 @@ impl Done {
 
 impl Turn {
     /// Returns the answer to a call, when it was made already.
-    pub fn done(&self, name: &str, arguments: &Value) -> Option<&Done> {
+    pub(crate) fn done(&self, name: &str, arguments: &Value) -> Option<&Done> {
         self.calls.iter().find(|it| it.name == name && it.arguments == *arguments)
     }
 
     /// Returns whether columns were loaded as the frame `variable`.
-    pub fn has_loaded(&self, variable: &str) -> bool {
+    pub(crate) fn has_loaded(&self, variable: &str) -> bool {
         self.calls.iter().any(|it| it.arguments["df_name"] == variable)
     }
 
     /// Returns the code that ran while `variable` was the frame of a table, and nothing loaded after it.
-    pub fn run_on(&self, table: &str, variable: &str) -> impl Iterator<Item = &Done> {
+    pub(crate) fn run_on(&self, table: &str, variable: &str) -> impl Iterator<Item = &Done> {
         let mut is_loaded = false;
         self.calls.iter().filter(move |it| {
             let arguments = &it.arguments;
@@ -64,7 +64,7 @@ impl Turn {
 }
 
 /// Returns the turns of a conversation.
-pub fn turns(items: &[Item]) -> Vec<Turn> {
+pub(crate) fn turns(items: &[Item]) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
     let mut calls = BTreeMap::new();
     for item in items {

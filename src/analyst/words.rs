@@ -5,7 +5,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 /// A piece of a question.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Token {
+pub(crate) struct Token {
     /// As it was written, without quotes.
     pub text: String,
     /// In lower case.
@@ -26,7 +26,7 @@ pub struct Token {
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum TokenKind {
+pub(crate) enum TokenKind {
     /// A word, or a sign that stands for one.
     Word,
     /// An amount.
@@ -44,7 +44,7 @@ pub enum TokenKind {
 }
 
 /// Cuts text into tokens.
-pub struct Words {
+pub(crate) struct Words {
     stemmer: Stemmer,
 }
 
@@ -57,7 +57,7 @@ const QUOTES: [(char, char); 6] =
 
 impl Words {
     /// Prepares to cut text of a language; of one that is not known, words are their own stems.
-    pub fn new(language: &str) -> Option<Words> {
+    pub(crate) fn new(language: &str) -> Option<Words> {
         let algorithm = match language {
             "english" => Algorithm::English,
             _ => return None,
@@ -66,7 +66,7 @@ impl Words {
     }
 
     /// Returns a word without its ending.
-    pub fn stem(&self, lower: &str) -> String {
+    pub(crate) fn stem(&self, lower: &str) -> String {
         self.stemmer.stem(lower).into_owned()
     }
 
@@ -91,7 +91,7 @@ impl Words {
     }
 
     /// Cuts a question into tokens.
-    pub fn tokens(&self, text: &str) -> Vec<Token> {
+    pub(crate) fn tokens(&self, text: &str) -> Vec<Token> {
         let mut tokens = Vec::new();
         let mut rest = text;
         let mut before = ' ';
@@ -129,7 +129,7 @@ impl Words {
     }
 
     /// Returns the stems of the words in a name.
-    pub fn stems(&self, name: &str) -> Vec<String> {
+    pub(crate) fn stems(&self, name: &str) -> Vec<String> {
         let pieces = name.split(|it: char| !it.is_alphanumeric() && it != '%');
         let words = pieces.flat_map(split_name).filter(|it| !it.is_empty());
         words.map(|it| self.stem(&it.to_lowercase())).collect()
@@ -277,7 +277,7 @@ fn without_possessive(text: &str) -> &str {
 }
 
 /// Splits a name at separators and where the case turns: `GrossUSD2020` is `Gross USD 2020`.
-pub fn split_name(name: &str) -> Vec<&str> {
+pub(crate) fn split_name(name: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;
     let letters: Vec<(usize, char)> = name.char_indices().collect();

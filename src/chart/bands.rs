@@ -16,7 +16,7 @@ const BANDS_MAX: usize = 300;
 /// The longest label that is turned.
 const TURNED_LABEL_MAX: f64 = 170.0;
 /// The room that a turned label needs.
-pub const TURNED_BAND_MIN: f64 = 16.0;
+pub(crate) const TURNED_BAND_MIN: f64 = 16.0;
 /// The room below which some of the labels that count are left out and the others stay level, as plain
 /// numbers always do.
 const COUNTING_BAND_MIN: f64 = 22.0;
@@ -30,7 +30,7 @@ const COUNTING_MIN: usize = 20;
 const GAP: f64 = 12.0;
 
 /// The bands of rows whose values are lengths.
-pub struct Bands {
+pub(crate) struct Bands {
     /// One a band.
     pub x: X,
     /// The band of each row.
@@ -40,7 +40,7 @@ pub struct Bands {
 impl Bands {
     /// Gives each row a band. Where x ascends in regular steps, a step without a row is a band without
     /// bars: a month without sales should look like one.
-    pub fn of(x: &X) -> Bands {
+    pub(crate) fn of(x: &X) -> Bands {
         let plain = || Bands { x: x.clone(), of_rows: (0..x.len()).collect() };
         match x {
             X::Times(times) => {
@@ -75,7 +75,7 @@ fn exact(value: f64) -> Option<i64> {
 }
 
 /// The labels under an axis.
-pub struct Below {
+pub(crate) struct Below {
     /// The pixel of the middle, the lines.
     labels: Vec<(f64, Vec<String>)>,
     is_turned: bool,
@@ -85,7 +85,7 @@ pub struct Below {
 
 impl Below {
     /// Labels bands of a width, of which the first begins at `left`.
-    pub fn bands(x: &X, band: f64, left: f64) -> Below {
+    pub(crate) fn bands(x: &X, band: f64, left: f64) -> Below {
         let at = |it: usize| left + band * (count(it) + 0.5);
         if let X::Times(times) = x {
             return Below::times(&band_times(times, x.unit(), band), x.unit(), at);
@@ -113,7 +113,7 @@ impl Below {
     }
 
     /// Labels positions.
-    pub fn level(labels: impl Iterator<Item = (f64, Vec<String>)>) -> Below {
+    pub(crate) fn level(labels: impl Iterator<Item = (f64, Vec<String>)>) -> Below {
         let labels: Vec<_> = labels.collect();
         let used =
             |it: &Vec<String>| it.iter().rposition(|it| !it.is_empty()).map_or(0, |it| it + 1);
@@ -122,7 +122,7 @@ impl Below {
     }
 
     /// Labels times, each told in the context of the one before it.
-    pub fn times<T>(times: &[(T, DateTime)], unit: Unit, at: impl Fn(T) -> f64) -> Below
+    pub(crate) fn times<T>(times: &[(T, DateTime)], unit: Unit, at: impl Fn(T) -> f64) -> Below
     where
         T: Copy,
     {
@@ -135,13 +135,13 @@ impl Below {
     }
 
     /// Returns the pixels of the labels.
-    pub fn places(&self) -> impl Iterator<Item = f64> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = f64> {
         self.labels.iter().map(|it| it.0)
     }
 
     /// Draws the labels under `bottom`, with a mark for each where `has_ticks`. One that would touch the
     /// one before it is left out.
-    pub fn draw(&self, sheet: &mut Sheet, bottom: f64, has_ticks: bool) {
+    pub(crate) fn draw(&self, sheet: &mut Sheet, bottom: f64, has_ticks: bool) {
         // The end of each line so far.
         let mut ends = vec![f64::MIN; LABEL_LINES_MAX];
         for (x, lines) in &self.labels {
@@ -197,7 +197,7 @@ fn band_times(times: &[Option<DateTime>], unit: Unit, band: f64) -> Vec<(usize, 
 }
 
 /// Returns the room that the labels of times need.
-pub fn time_room(unit: Unit) -> f64 {
+pub(crate) fn time_room(unit: Unit) -> f64 {
     let sample = match unit {
         Unit::Year | Unit::Month => "2024",
         Unit::Day => "30 Sep",
@@ -207,14 +207,14 @@ pub fn time_room(unit: Unit) -> f64 {
 }
 
 /// Returns the lines of each label when all fit their bands.
-pub fn level_labels(labels: &[String], band: f64) -> Option<Vec<Vec<String>>> {
+pub(crate) fn level_labels(labels: &[String], band: f64) -> Option<Vec<Vec<String>>> {
     let lines = |it: &String| fit::wrap(it, SIZE, Weight::Regular, band - 8.0, LABEL_LINES_MAX);
     labels.iter().map(lines).collect()
 }
 
 /// Returns whether many labels differ in ascending numbers alone, so that some may be left out: between
 /// `Week 4` and `Week 6` is `Week 5`.
-pub fn counts(labels: &[String]) -> bool {
+pub(crate) fn counts(labels: &[String]) -> bool {
     let parts = |label: &String| {
         let is_digit = |it: char| it.is_ascii_digit();
         let words: Vec<_> = label.split(is_digit).filter(|it| !it.is_empty()).collect();
@@ -233,7 +233,7 @@ pub fn counts(labels: &[String]) -> bool {
 }
 
 /// Returns every how many bands a label of that size has room.
-pub fn stride(room: f64, band: f64) -> usize {
+pub(crate) fn stride(room: f64, band: f64) -> usize {
     usize::try_from(text::to_pixel((room / band).ceil())).unwrap_or(1).max(1)
 }
 

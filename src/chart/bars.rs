@@ -23,7 +23,7 @@ const BAND_MAX: f64 = 130.0;
 /// A picture grows until bars are this wide...
 const BAR_MIN: f64 = 2.0;
 /// ...or it is this long.
-pub const LENGTH_MAX: f64 = 3_400.0;
+pub(crate) const LENGTH_MAX: f64 = 3_400.0;
 /// The longest label that is turned under a bar; where there is a longer one, bars lie.
 const TURNED_LABEL_MAX: f64 = 120.0;
 /// The longest label beside a lying bar.
@@ -153,7 +153,7 @@ fn value(sheet: &mut Sheet, label: Label, ticks: &Ticks, scale: &Scale, edges: (
 }
 
 /// Returns whether column labels fit neither level nor turned, so that the bars should lie.
-pub fn labels_need_lines(plot: &Plot) -> bool {
+pub(crate) fn labels_need_lines(plot: &Plot) -> bool {
     let X::Labels(labels) = &plot.x else { return false };
     let band = (WIDTH - 2.0 * MARGIN - 60.0) / count(labels.len());
     level_labels(labels, band).is_none()
@@ -177,7 +177,7 @@ fn standing_width(plot: &Plot, bars: &Bars) -> f64 {
 }
 
 /// Lays out bars that stand.
-pub fn standing(plot: &Plot) -> Scene {
+pub(crate) fn standing(plot: &Plot) -> Scene {
     let bars = Bars::of(plot);
     let ticks = bars.ticks(plot, 5);
     let width = standing_width(plot, &bars);
@@ -246,7 +246,7 @@ fn lying_labels(x: &X, band: f64) -> Vec<Vec<String>> {
 }
 
 /// Lays out bars that lie, the first row on top; the picture is as high as they need.
-pub fn lying(plot: &Plot) -> Scene {
+pub(crate) fn lying(plot: &Plot) -> Scene {
     let bars = Bars::of(plot);
     let mut sheet = Sheet::new(plot, WIDTH, 1 < plot.series.len(), Some(plot.x_label.as_str()));
     let level = plot.y_label.as_deref();

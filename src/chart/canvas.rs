@@ -12,7 +12,7 @@ use plotters_backend::{
 use super::mask::{Mask, Point};
 
 /// Of a coordinate, to a pixel.
-pub const UNITS: i32 = 64;
+pub(crate) const UNITS: i32 = 64;
 /// Standing bars thinner than this many pixels show their width by shade: all look the same.
 const SHARP_MIN: i32 = 3;
 /// Where a quarter of a circle is nearest to a Bézier curve.
@@ -21,7 +21,7 @@ const CIRCLE: f32 = 0.552_284_8;
 type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 /// A picture in the making.
-pub struct Canvas {
+pub(crate) struct Canvas {
     width: usize,
     height: usize,
     rgb: Vec<u8>,
@@ -31,14 +31,14 @@ pub struct Canvas {
 
 impl Canvas {
     /// Makes a black picture.
-    pub fn new(width: usize, height: usize) -> Canvas {
+    pub(crate) fn new(width: usize, height: usize) -> Canvas {
         let circle = circle(12);
         let (rgb, mask) = (vec![0; width * height * 3], Mask::new(width, height));
         Canvas { width, height, rgb, mask, circle }
     }
 
     /// Returns the pixels: row by row from the upper left, three bytes each.
-    pub fn into_rgb(self) -> Vec<u8> {
+    pub(crate) fn into_rgb(self) -> Vec<u8> {
         self.rgb
     }
 

@@ -14,7 +14,7 @@ const RADIUS_MIN: f64 = 1.5;
 const HIDDEN_MAX: f64 = 0.1;
 
 /// The places of a scatter plot where rows are.
-pub struct Crowd {
+pub(crate) struct Crowd {
     /// Within a series those of more rows first, so that the others lie on them.
     places: Vec<Place>,
     /// Rows of the place that has the most.
@@ -32,7 +32,7 @@ struct Place {
 
 impl Crowd {
     /// Counts the rows at each place; `positions` has the pixels of the rows on the level axis.
-    pub fn of(plot: &Plot, positions: &[Option<f64>]) -> Crowd {
+    pub(crate) fn of(plot: &Plot, positions: &[Option<f64>]) -> Crowd {
         let mut places: Vec<Place> = Vec::new();
         for (series, it) in plot.series.iter().enumerate() {
             let first = places.len();
@@ -59,14 +59,14 @@ impl Crowd {
     }
 
     /// Returns what a reader must know of the sizes.
-    pub fn note(&self) -> Option<String> {
+    pub(crate) fn note(&self) -> Option<String> {
         let n_rows = self.n_rows_max;
         (1 < n_rows)
             .then(|| format!("The larger a point, the more rows it stands for: up to {n_rows}."))
     }
 
     /// Returns the points. The area of one grows with its rows.
-    pub fn marks(&self, scale: &Scale) -> Vec<Mark> {
+    pub(crate) fn marks(&self, scale: &Scale) -> Vec<Mark> {
         let is_hollow = HIDDEN_MAX * count(self.places.len()) < count(self.n_hidden(scale));
         let mark = |it: &Place| Mark::Dot {
             x: it.x,

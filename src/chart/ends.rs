@@ -19,14 +19,14 @@ const EARLY_MAX: f64 = 0.03;
 const GAP: f64 = 10.0;
 
 /// The names of a chart's lines, if they can stand at the ends.
-pub struct Names {
+pub(crate) struct Names {
     /// One a series.
     lines: Vec<Vec<String>>,
 }
 
 impl Names {
     /// Returns the names of lines that are several and have short names; there is a legend otherwise.
-    pub fn of(plot: &Plot) -> Option<Names> {
+    pub(crate) fn of(plot: &Plot) -> Option<Names> {
         let is_wanted = plot.chart_type == ChartType::Line
             && 1 < plot.series.len()
             && plot.series.iter().all(|it| !it.name.trim().is_empty());
@@ -37,14 +37,14 @@ impl Names {
     }
 
     /// Returns the pixels that the names take to the right of the lines.
-    pub fn width(&self) -> f64 {
+    pub(crate) fn width(&self) -> f64 {
         widest(self.lines.iter().flatten()) + GAP
     }
 
     /// Draws the names beside the ends of the lines, apart from each other, if they can be near them.
     /// `ends` has the last point of each series.
     #[must_use]
-    pub fn draw(
+    pub(crate) fn draw(
         &self,
         sheet: &mut Sheet,
         ends: &[Option<(f64, f64)>],

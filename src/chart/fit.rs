@@ -16,7 +16,7 @@ const EVEN_SHARES: [f64; 5] = [0.5, 0.6, 0.7, 0.8, 0.9];
 const HEAD_SHARES: [f64; 2] = [0.6, 0.25];
 
 /// Returns the text, cut with an ellipsis when it is wider than `width_max` pixels.
-pub fn shorten(text: &str, size: f64, weight: Weight, width_max: f64) -> String {
+pub(crate) fn shorten(text: &str, size: f64, weight: Weight, width_max: f64) -> String {
     if width(text, size, weight) <= width_max {
         return text.to_owned();
     }
@@ -26,7 +26,12 @@ pub fn shorten(text: &str, size: f64, weight: Weight, width_max: f64) -> String 
 
 /// Returns the texts, each at most `width_max` pixels wide, so that those that differ still do: cut at
 /// the end, else in the middle, else numbered.
-pub fn shorten_all(texts: &[String], size: f64, weight: Weight, width_max: f64) -> Vec<String> {
+pub(crate) fn shorten_all(
+    texts: &[String],
+    size: f64,
+    weight: Weight,
+    width_max: f64,
+) -> Vec<String> {
     let cut = |text: &String| shorten(text, size, weight, width_max);
     let mut short: Vec<_> = texts.iter().map(cut).collect();
     for head_share in HEAD_SHARES {
@@ -113,7 +118,7 @@ fn is_joined(char: char) -> bool {
 /// Returns the text in at most `n_lines` lines no wider than `width_max` pixels, if it fits.
 ///
 /// Lines end at spaces, at hyphens and their like, and between letters that need no spaces.
-pub fn wrap(
+pub(crate) fn wrap(
     text: &str,
     size: f64,
     weight: Weight,
@@ -146,7 +151,7 @@ fn balanced(
 }
 
 /// Returns the text in lines like [`wrap`]; what does not fit is cut with an ellipsis.
-pub fn wrap_or_cut(
+pub(crate) fn wrap_or_cut(
     text: &str,
     size: f64,
     weight: Weight,

@@ -10,7 +10,7 @@ use csv_agent_types::frame::Frame;
 use super::sheet::count;
 use super::{ChartStyle, alt, draw, laws, plot::Plot, scene};
 
-pub fn chart(
+pub(crate) fn chart(
     chart_type: ChartType,
     title: &str,
     x_dtype: &str,
@@ -122,7 +122,7 @@ fn axes() -> Vec<(String, Chart)> {
 }
 
 /// Returns every chart with the name of its file.
-pub fn gallery() -> Vec<(String, Chart)> {
+pub(crate) fn gallery() -> Vec<(String, Chart)> {
     use ChartType::{Bar, Column, Line, Scatter, StackedColumn};
     let mut all = Vec::new();
     for kind in ChartType::ALL {

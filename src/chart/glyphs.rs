@@ -33,7 +33,7 @@ fn parse(bytes: &'static [u8]) -> FontRef<'static> {
 
 /// A glyph of a text.
 #[derive(Debug, Clone)]
-pub struct Set {
+pub(crate) struct Set {
     /// Where it is from.
     pub font: &'static FontRef<'static>,
     /// In the font.
@@ -45,7 +45,7 @@ pub struct Set {
 }
 
 /// Returns the glyphs of a text from left to right.
-pub fn set(text: &str, weight: Weight) -> Vec<Set> {
+pub(crate) fn set(text: &str, weight: Weight) -> Vec<Set> {
     let mut glyphs = Vec::with_capacity(text.len());
     let noto = match weight {
         Weight::Regular => &*REGULAR,
@@ -129,7 +129,7 @@ fn in_visual_order(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns whether any letter of a text is written from right to left.
-pub fn has_rtl(text: &str) -> bool {
+pub(crate) fn has_rtl(text: &str) -> bool {
     let is_rtl = |it| matches!(it, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}');
     text.chars().any(is_rtl)
 }

@@ -21,7 +21,7 @@ const ROW_MARKS: [char; CHART_TTY_LINES_MAX] = [
 /// Returns the sequences by which kitty shows a PNG over so many columns and rows, silently.
 ///
 /// The cursor goes to the line below.
-pub fn kitty(png: &[u8], (columns, rows): (u16, u16)) -> String {
+pub(crate) fn kitty(png: &[u8], (columns, rows): (u16, u16)) -> String {
     chunks(png, &format!("a=T,f=100,q=2,c={columns},r={rows}")).concat() + "\n"
 }
 
@@ -40,7 +40,7 @@ fn chunks(png: &[u8], control: &str) -> Vec<String> {
 ///
 /// The picture goes past tmux; in its cells are characters that tmux moves as it does any text, and
 /// that kitty shows the picture for.
-pub fn kitty_in_tmux(png: &[u8], (columns, rows): (u16, u16)) -> String {
+pub(crate) fn kitty_in_tmux(png: &[u8], (columns, rows): (u16, u16)) -> String {
     // The colour of the characters says which picture. Another with the same number replaces it.
     let id = 1 + png.iter().fold(0_u32, |it, byte| it.wrapping_mul(31) + u32::from(*byte)) % 255;
     let control = format!("a=T,U=1,f=100,q=2,i={id},c={columns},r={rows}");
@@ -56,13 +56,13 @@ pub fn kitty_in_tmux(png: &[u8], (columns, rows): (u16, u16)) -> String {
 }
 
 /// Wraps a sequence for a tmux that passes it on. Source: tmux(1), `allow-passthrough`.
-pub fn through_tmux(sequence: &str) -> String {
+pub(crate) fn through_tmux(sequence: &str) -> String {
     format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b"))
 }
 
 /// Returns the sequence by which iTerm2 shows a PNG over so many columns and rows. The cursor stays
 /// behind it. Source: iTerm2, "Inline Images Protocol".
-pub fn iterm(png: &[u8], (columns, rows): (u16, u16)) -> String {
+pub(crate) fn iterm(png: &[u8], (columns, rows): (u16, u16)) -> String {
     format!(
         "\x1b]1337;File=inline=1;size={};width={columns};height={rows};preserveAspectRatio=1:{}\x07",
         png.len(),

@@ -16,7 +16,7 @@ type Bounds = (f64, f64, f64, f64);
 
 /// Says what is wrong with a scene: a label that leaves the picture, that covers another or that lies on
 /// data; a mark outside; a size that is none.
-pub fn check(scene: &Scene) -> Result<(), String> {
+pub(crate) fn check(scene: &Scene) -> Result<(), String> {
     let is_size = |it: f64| (100.0..=LENGTH_MAX + 1.0).contains(&it);
     if !is_size(scene.width) || !is_size(scene.height) {
         return Err(format!("it is {} × {}", scene.width, scene.height));

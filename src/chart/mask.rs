@@ -9,10 +9,10 @@
 const NOTHING: f32 = 1e-3;
 
 /// A place in device pixels.
-pub type Point = (f32, f32);
+pub(crate) type Point = (f32, f32);
 
 /// The edges of one shape.
-pub struct Mask {
+pub(crate) struct Mask {
     width: usize,
     height: usize,
     /// One more a row than pixels, for what is right of the last.
@@ -25,13 +25,13 @@ pub struct Mask {
 
 impl Mask {
     /// Makes an empty mask of a picture.
-    pub fn new(width: usize, height: usize) -> Mask {
+    pub(crate) fn new(width: usize, height: usize) -> Mask {
         let cells = vec![0.0; (width + 2) * height];
         Mask { width, height, cells, touched: vec![(usize::MAX, 0); height], rows: (height, 0) }
     }
 
     /// Adds a closed polygon.
-    pub fn polygon(&mut self, corners: &[Point]) {
+    pub(crate) fn polygon(&mut self, corners: &[Point]) {
         let Some(mut from) = corners.last().copied() else { return };
         for to in corners {
             self.edge(from, *to);
@@ -86,7 +86,7 @@ impl Mask {
     }
 
     /// Gives the coverage of each pixel that has any, from 1 to 255, and empties the mask.
-    pub fn drain(&mut self, mut pixel: impl FnMut(usize, usize, u8)) {
+    pub(crate) fn drain(&mut self, mut pixel: impl FnMut(usize, usize, u8)) {
         for row in self.rows.0..self.rows.1 {
             let (first, end) = std::mem::replace(&mut self.touched[row], (usize::MAX, 0));
             let base = row * (self.width + 2);

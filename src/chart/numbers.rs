@@ -5,7 +5,7 @@ use csv_agent_text::digits;
 /// Numbers from which thousands and so on are abbreviated: 12,000 is 12k, 9,000 is not 9k.
 const ABBREVIATED_FROM: f64 = 10_000.0;
 /// Beyond these, numbers are written with an exponent.
-pub const PLAIN_RANGE: (f64, f64) = (1e-4, 1e17);
+pub(crate) const PLAIN_RANGE: (f64, f64) = (1e-4, 1e17);
 /// Numbers that stand together share a unit, unless one is this many times another.
 const SPREAD_MAX: f64 = 1e3;
 /// Of a value, what its short form may leave out.
@@ -17,7 +17,7 @@ const PERCENT_FROM: f64 = 1.5;
 
 /// How values are told. None of it changes a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measure {
+pub(crate) enum Measure {
     /// As numbers.
     Plain,
     /// Parts of one, as percentages: 0.25 is 25%.
@@ -29,7 +29,7 @@ pub enum Measure {
 impl Measure {
     /// Returns how to tell values with these names: all of them must say the same of themselves, and
     /// the values must agree.
-    pub fn of(names: &[&str], range: (f64, f64)) -> Measure {
+    pub(crate) fn of(names: &[&str], range: (f64, f64)) -> Measure {
         let (low, high) = range;
         let all = |says: fn(&str) -> bool| !names.is_empty() && names.iter().all(|it| says(it));
         if all(says_share) && 0.0 <= low && high <= 1.0 && 0.0 < high {
@@ -42,12 +42,12 @@ impl Measure {
     }
 
     /// Returns the number to write for a value.
-    pub fn written(self, value: f64) -> f64 {
+    pub(crate) fn written(self, value: f64) -> f64 {
         if self == Measure::Share { value * 100.0 } else { value }
     }
 
     /// Returns what follows each number but zero.
-    pub fn sign(self) -> &'static str {
+    pub(crate) fn sign(self) -> &'static str {
         if self == Measure::Plain { "" } else { "%" }
     }
 }
@@ -69,7 +69,7 @@ fn says_percent(name: &str) -> bool {
 }
 
 /// Returns a value as a reader wants it beside its mark: short, with three or more digits that count.
-pub fn amount(value: f64, measure: Measure) -> String {
+pub(crate) fn amount(value: f64, measure: Measure) -> String {
     let value = measure.written(value);
     if value == 0.0 {
         return "0".to_owned() + measure.sign();
@@ -99,7 +99,7 @@ fn plain(value: f64) -> String {
 
 /// Returns values that stand together: with the same unit and the same number of digits after the
 /// point where they are of like size. A missing one has no text.
-pub fn amounts(values: &[Option<f64>], measure: Measure) -> Vec<String> {
+pub(crate) fn amounts(values: &[Option<f64>], measure: Measure) -> Vec<String> {
     let each = |it: &Option<f64>| it.map_or(String::new(), |it| amount(it, measure));
     let sizes = || values.iter().flatten().map(|it| measure.written(*it).abs());
     let most = sizes().fold(0.0, f64::max);
@@ -116,7 +116,7 @@ pub fn amounts(values: &[Option<f64>], measure: Measure) -> Vec<String> {
 
 /// Returns values like [`amounts`] with few digits, for little room; none where that would lose too much
 /// of one.
-pub fn short_amounts(values: &[Option<f64>], measure: Measure) -> Option<Vec<String>> {
+pub(crate) fn short_amounts(values: &[Option<f64>], measure: Measure) -> Option<Vec<String>> {
     let size = values.iter().flatten().map(|it| measure.written(*it).abs()).fold(0.0, f64::max);
     let unit = if size < 1_000.0 { (0, "") } else { unit(size.max(ABBREVIATED_FROM)) };
     let is_kept = |decimals: &usize| {
@@ -159,7 +159,7 @@ fn fixed(
 }
 
 /// Returns a number that is a name, like a year or a code: with every digit and no separator.
-pub fn name(value: f64) -> String {
+pub(crate) fn name(value: f64) -> String {
     let size = value.abs();
     let is_plain = size == 0.0 || (PLAIN_RANGE.0 <= size && size < PLAIN_RANGE.1);
     let text = if is_plain { value.to_string() } else { format!("{value:e}") };
@@ -167,19 +167,19 @@ pub fn name(value: f64) -> String {
 }
 
 /// Returns `digits` × 10^`exponent`, correctly rounded.
-pub fn decimal(digits: i64, exponent: i32) -> f64 {
+pub(crate) fn decimal(digits: i64, exponent: i32) -> f64 {
     format!("{digits}e{exponent}").parse().unwrap_or(0.0)
 }
 
 /// Returns the mantissa, from 1 to 10, and the exponent of a positive number.
-pub fn parts(value: f64) -> (f64, i32) {
+pub(crate) fn parts(value: f64) -> (f64, i32) {
     let text = format!("{value:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     (mantissa.parse().unwrap_or(1.0), exponent.parse().unwrap_or(0))
 }
 
 /// Returns the power of ten that a number is counted in, and its sign.
-pub fn unit(size: f64) -> (i32, &'static str) {
+pub(crate) fn unit(size: f64) -> (i32, &'static str) {
     match size {
         it if it < ABBREVIATED_FROM => (0, ""),
         it if it < 1e6 => (3, "k"),
@@ -190,19 +190,19 @@ pub fn unit(size: f64) -> (i32, &'static str) {
 }
 
 /// Returns a number with an exponent.
-pub fn scientific(value: f64, decimals: i32) -> String {
+pub(crate) fn scientific(value: f64, decimals: i32) -> String {
     let text = format!("{value:.*e}", usize_of(decimals.min(6)));
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     format!("{}e{exponent}", trimmed(mantissa)).replace('-', "−")
 }
 
 /// Returns a count of digits, none where it is negative.
-pub fn usize_of(decimals: i32) -> usize {
+pub(crate) fn usize_of(decimals: i32) -> usize {
     usize::try_from(decimals).unwrap_or(0)
 }
 
 /// Returns a decimal number with separators between thousands and a true minus.
-pub fn grouped(number: &str) -> String {
+pub(crate) fn grouped(number: &str) -> String {
     let text = digits::grouped(number);
     // What rounds to zero has no sign.
     let is_zero = !text.contains(|it: char| ('1'..='9').contains(&it));

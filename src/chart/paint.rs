@@ -46,7 +46,12 @@ impl BackendStyle for Stroke {
 /// # Errors
 ///
 /// Fails when the backend does.
-pub fn svg(scene: &Scene, theme: Theme, title: &str, description: &str) -> anyhow::Result<String> {
+pub(crate) fn svg(
+    scene: &Scene,
+    theme: Theme,
+    title: &str,
+    description: &str,
+) -> anyhow::Result<String> {
     let (width, height) = size(scene, 1.0)?;
     let backend = Document::new(width, height, backend_colour(theme, Colour::INK));
     let mut painter = Painter { backend, theme, units: svg::UNITS };
@@ -59,7 +64,7 @@ pub fn svg(scene: &Scene, theme: Theme, title: &str, description: &str) -> anyho
 /// # Errors
 ///
 /// Fails when the backend does.
-pub fn raster(scene: &Scene, theme: Theme, scale: f64) -> anyhow::Result<Raster> {
+pub(crate) fn raster(scene: &Scene, theme: Theme, scale: f64) -> anyhow::Result<Raster> {
     let (width, height) = size(scene, scale)?;
     let backend = Canvas::new(usize::try_from(width)?, usize::try_from(height)?);
     let mut painter = Painter { backend, theme, units: f64::from(canvas::UNITS) * scale };
@@ -72,7 +77,7 @@ pub fn raster(scene: &Scene, theme: Theme, scale: f64) -> anyhow::Result<Raster>
 /// # Errors
 ///
 /// Fails when it has none.
-pub fn size(scene: &Scene, scale: f64) -> anyhow::Result<(u32, u32)> {
+pub(crate) fn size(scene: &Scene, scale: f64) -> anyhow::Result<(u32, u32)> {
     let pixels = |it: f64| u32::try_from(to_pixel(it * scale)).context("the chart has no size");
     Ok((pixels(scene.width)?, pixels(scene.height)?))
 }

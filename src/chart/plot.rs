@@ -21,7 +21,7 @@ const MISSING: &str = "(none)";
 const EMPTY: &str = "(empty)";
 
 /// The content of a chart.
-pub struct Plot {
+pub(crate) struct Plot {
     /// The shape of the marks.
     pub chart_type: ChartType,
     /// Above.
@@ -41,7 +41,7 @@ pub struct Plot {
 }
 
 /// One series.
-pub struct PlotSeries {
+pub(crate) struct PlotSeries {
     /// In the legend.
     pub name: String,
     /// One a row; none where it is missing.
@@ -50,7 +50,7 @@ pub struct PlotSeries {
 
 /// Where the rows stand on the x axis.
 #[derive(Debug, Clone)]
-pub enum X {
+pub(crate) enum X {
     /// At numbers.
     Numbers(Vec<Option<f64>>),
     /// At times.
@@ -61,7 +61,7 @@ pub enum X {
 
 impl Plot {
     /// Reads a chart.
-    pub fn of(chart: &Chart) -> Plot {
+    pub(crate) fn of(chart: &Chart) -> Plot {
         let (spec, frame) = (chart.spec(), chart.frame());
         let column = |field: &str| {
             let at = frame.index_of(field);
@@ -111,7 +111,7 @@ impl Plot {
     }
 
     /// Returns where a row stands, in words. Nobody reads all digits of a measured x.
-    pub fn place(&self, row: usize) -> String {
+    pub(crate) fn place(&self, row: usize) -> String {
         let measured = match (&self.x, self.chart_type) {
             (X::Numbers(numbers), ChartType::Line | ChartType::Scatter) => numbers[row],
             _ => None,
@@ -122,18 +122,18 @@ impl Plot {
     }
 
     /// Returns whether every value is a whole number, as counts are.
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         let mut values = self.series.iter().flat_map(|it| it.values.iter().flatten());
         self.measure != Measure::Share && values.all(|it| it.fract() == 0.0)
     }
 
     /// Returns the value at a series and a row.
-    pub fn value(&self, (series, row): (usize, usize)) -> Option<f64> {
+    pub(crate) fn value(&self, (series, row): (usize, usize)) -> Option<f64> {
         self.series[series].values[row]
     }
 
     /// Returns where the smallest and the largest value are: series, row.
-    pub fn extremes(&self) -> Option<((usize, usize), (usize, usize))> {
+    pub(crate) fn extremes(&self) -> Option<((usize, usize), (usize, usize))> {
         let all = self.series.iter().enumerate().flat_map(|(series, it)| {
             it.values.iter().enumerate().filter_map(move |(row, it)| Some(((series, row), (*it)?)))
         });
@@ -144,7 +144,7 @@ impl Plot {
     }
 
     /// Returns the smallest and the largest value.
-    pub fn range(&self) -> Option<(f64, f64)> {
+    pub(crate) fn range(&self) -> Option<(f64, f64)> {
         let (low, high) = self.extremes()?;
         Some((self.value(low)?, self.value(high)?))
     }
@@ -171,7 +171,7 @@ impl X {
     }
 
     /// Returns the number of rows.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             X::Numbers(numbers) => numbers.len(),
             X::Times(times) => times.len(),
@@ -210,7 +210,7 @@ impl X {
     }
 
     /// Returns what the times tell; of no use for anything else.
-    pub fn unit(&self) -> Unit {
+    pub(crate) fn unit(&self) -> Unit {
         match self {
             X::Times(times) => time::unit_of(times.iter().flatten()),
             X::Numbers(_) | X::Labels(_) => Unit::Year,
@@ -218,7 +218,7 @@ impl X {
     }
 
     /// Returns the label of a row by itself.
-    pub fn full_label(&self, row: usize) -> String {
+    pub(crate) fn full_label(&self, row: usize) -> String {
         match self {
             X::Numbers(numbers) => numbers[row].map_or(MISSING.into(), numbers::name),
             X::Times(times) => {
@@ -262,7 +262,7 @@ fn number(cell: &Value) -> Option<f64> {
 }
 
 /// Returns text as one line that terminals and XML take.
-pub fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     let (head, tail) = LABEL_CHARS_MAX;
     let n_chars = text.chars().count();
     let short: String = if n_chars <= head + tail {

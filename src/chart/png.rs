@@ -21,7 +21,7 @@ const COLOURS_MAX: usize = 256;
 /// # Errors
 ///
 /// Fails when the encoder does.
-pub fn encode(raster: &Raster) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn encode(raster: &Raster) -> anyhow::Result<Vec<u8>> {
     let (palette, indices) = indexed(&raster.rgb);
     let mut bytes = Vec::new();
     let mut encoder = Encoder::new(&mut bytes, raster.width, raster.height);

@@ -25,7 +25,7 @@ const NAMED_MAX: f64 = 10_000.0;
 const YEARS: (f64, f64) = (1_000.0, 3_000.0);
 
 /// Lays out a line chart or a scatter plot, with names at the ends of the lines where they can stand.
-pub fn scene(plot: &Plot) -> Scene {
+pub(crate) fn scene(plot: &Plot) -> Scene {
     let named = Names::of(plot).and_then(|it| lay_out(plot, Some(&it)));
     // A legend always can.
     named.or_else(|| lay_out(plot, None)).expect("only names may find no place")
@@ -117,7 +117,7 @@ fn upright_ticks(plot: &Plot) -> Ticks {
 }
 
 /// Returns what an axis of positions must cover: all values, and zero if it is near.
-pub fn upright_range(plot: &Plot) -> (f64, f64) {
+pub(crate) fn upright_range(plot: &Plot) -> (f64, f64) {
     let Some((low, high)) = plot.range() else { return (0.0, 1.0) };
     // Of values that are all the same, only the size can be seen.
     let is_flat = high <= low;

@@ -7,7 +7,7 @@ use csv_agent_types::limits::CHART_SERIES_MAX;
 
 /// A finished drawing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scene {
+pub(crate) struct Scene {
     /// Whole pixels.
     pub width: f64,
     /// Whole pixels.
@@ -18,7 +18,7 @@ pub struct Scene {
 
 /// One thing on a drawing.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Mark {
+pub(crate) enum Mark {
     /// A filled rectangle.
     Rect {
         /// Left edge.
@@ -62,7 +62,7 @@ pub enum Mark {
 
 /// A line of text.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Label {
+pub(crate) struct Label {
     /// Safe to show, and valid in XML.
     pub text: String,
     /// Where the anchor is.
@@ -83,7 +83,7 @@ pub struct Label {
 
 /// The shape of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// Round.
     Circle,
     /// Upright.
@@ -96,12 +96,13 @@ pub enum Shape {
 
 impl Shape {
     /// The shapes in the order in which series take them.
-    pub const ALL: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
+    pub(crate) const ALL: [Shape; 4] =
+        [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
 }
 
 /// The weight of type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weight {
+pub(crate) enum Weight {
     /// For everything but titles.
     Regular,
     /// For titles.
@@ -110,7 +111,7 @@ pub enum Weight {
 
 /// Which end of a text is at its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Anchor {
+pub(crate) enum Anchor {
     /// The left one; the lower one when turned.
     Start,
     /// The centre.
@@ -155,7 +156,7 @@ impl Colour {
 
 impl Label {
     /// Makes a label in regular ink that starts at a point.
-    pub fn new(text: impl Into<String>, x: f64, y: f64, size: f64) -> Label {
+    pub(crate) fn new(text: impl Into<String>, x: f64, y: f64, size: f64) -> Label {
         Label {
             text: text.into(),
             x,
@@ -170,14 +171,14 @@ impl Label {
 
     /// Moves the anchor.
     #[must_use]
-    pub fn anchored(mut self, anchor: Anchor) -> Label {
+    pub(crate) fn anchored(mut self, anchor: Anchor) -> Label {
         self.anchor = anchor;
         self
     }
 
     /// Changes the colour.
     #[must_use]
-    pub fn coloured(mut self, colour: Colour) -> Label {
+    pub(crate) fn coloured(mut self, colour: Colour) -> Label {
         self.colour = colour;
         self
     }
@@ -185,7 +186,7 @@ impl Label {
 
 impl Label {
     /// Returns left, top, right and bottom of the type.
-    pub fn bounds(&self) -> (f64, f64, f64, f64) {
+    pub(crate) fn bounds(&self) -> (f64, f64, f64, f64) {
         let width = super::text::width(&self.text, self.size, self.weight);
         let before = match self.anchor {
             Anchor::Start => 0.0,

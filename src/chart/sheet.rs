@@ -9,17 +9,17 @@ use super::text;
 use super::ticks::Ticks;
 
 /// Of a chart without unusual needs.
-pub const WIDTH: f64 = 960.0;
+pub(crate) const WIDTH: f64 = 960.0;
 /// Of a chart without unusual needs.
 const HEIGHT: f64 = 540.0;
 /// Of the part with the marks; a picture with much around it is higher.
 const MARKS_HEIGHT_MIN: f64 = 260.0;
 /// Free on every side.
-pub const MARGIN: f64 = 24.0;
+pub(crate) const MARGIN: f64 = 24.0;
 /// Of labels, in pixels of an em.
-pub const SIZE: f64 = 13.0;
+pub(crate) const SIZE: f64 = 13.0;
 /// Between the lines of a label.
-pub const LINE: f64 = 17.0;
+pub(crate) const LINE: f64 = 17.0;
 
 const TITLE_SIZE: f64 = 20.0;
 const TITLE_LINE: f64 = 26.0;
@@ -30,7 +30,7 @@ const LEGEND_NAME_MAX: f64 = 260.0;
 const NOTE_LINES_MAX: usize = 3;
 
 /// A chart in the making.
-pub struct Sheet<'a> {
+pub(crate) struct Sheet<'a> {
     plot: &'a Plot,
     marks: Vec<Mark>,
     /// Of the picture.
@@ -43,7 +43,12 @@ pub struct Sheet<'a> {
 
 impl<'a> Sheet<'a> {
     /// Starts a sheet with the title, a legend where one is wanted, and the label of the upright axis.
-    pub fn new(plot: &'a Plot, width: f64, has_legend: bool, upright: Option<&str>) -> Sheet<'a> {
+    pub(crate) fn new(
+        plot: &'a Plot,
+        width: f64,
+        has_legend: bool,
+        upright: Option<&str>,
+    ) -> Sheet<'a> {
         let mut sheet = Sheet { plot, marks: Vec::new(), width, top: MARGIN - 4.0, hint: None };
         sheet.title();
         if has_legend {
@@ -108,7 +113,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// Returns the pixels that the label of the level axis and the note take.
-    pub fn foot_height(&self, level: Option<&str>) -> f64 {
+    pub(crate) fn foot_height(&self, level: Option<&str>) -> f64 {
         let label = if level.is_some() { LINE + 6.0 } else { 0.0 };
         let note = self.note_lines().len();
         let note =
@@ -117,7 +122,12 @@ impl<'a> Sheet<'a> {
     }
 
     /// Ends the sheet: the label of the level axis, centred between two pixels, then the note.
-    pub fn finish(mut self, height: f64, level: Option<&str>, (left, right): (f64, f64)) -> Scene {
+    pub(crate) fn finish(
+        mut self,
+        height: f64,
+        level: Option<&str>,
+        (left, right): (f64, f64),
+    ) -> Scene {
         if self.plot.range().is_none() {
             let (x, y) = (f64::midpoint(left, right), f64::midpoint(self.top, height) - 40.0);
             let label = Label::new("no values", x, y.max(self.top + LINE), SIZE);
@@ -140,7 +150,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// Returns the height of a picture whose axis labels and foot take so many pixels.
-    pub fn height(&self, below: f64) -> f64 {
+    pub(crate) fn height(&self, below: f64) -> f64 {
         HEIGHT.max(self.top + MARKS_HEIGHT_MIN + below)
     }
 
@@ -152,17 +162,17 @@ impl<'a> Sheet<'a> {
     }
 
     /// Adds a mark.
-    pub fn mark(&mut self, mark: Mark) {
+    pub(crate) fn mark(&mut self, mark: Mark) {
         self.marks.push(mark);
     }
 
     /// Adds a label.
-    pub fn text(&mut self, label: Label) {
+    pub(crate) fn text(&mut self, label: Label) {
         self.marks.push(Mark::Text(label));
     }
 
     /// Adds a label that no line runs through.
-    pub fn text_on_paper(&mut self, label: Label) {
+    pub(crate) fn text_on_paper(&mut self, label: Label) {
         let (left, top, right, bottom) = label.bounds();
         let (width, height) = (right - left, bottom - top);
         self.mark(Mark::Rect { x: left, y: top, width, height, colour: Colour::PAPER });
@@ -170,12 +180,12 @@ impl<'a> Sheet<'a> {
     }
 
     /// Adds a straight line.
-    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: Colour) {
+    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: Colour) {
         self.marks.push(Mark::Line { points: vec![from, to], width: 1.0, colour });
     }
 
     /// Adds the lines to read values by, and their labels, for an upright value axis.
-    pub fn upright_axis(&mut self, ticks: &Ticks, scale: &Scale, ends: (f64, f64)) {
+    pub(crate) fn upright_axis(&mut self, ticks: &Ticks, scale: &Scale, ends: (f64, f64)) {
         for (value, label) in ticks.values.iter().zip(&ticks.labels) {
             let y = scale.at(*value);
             self.line((ends.0, y), (ends.1, y), Colour::GRID);
@@ -186,7 +196,7 @@ impl<'a> Sheet<'a> {
 
     /// Adds the lines to read values by, and their labels, for a value axis that lies below the marks;
     /// and above them too, where they are far from there.
-    pub fn level_axis(&mut self, ticks: &Ticks, scale: &Scale, (top, bottom): (f64, f64)) {
+    pub(crate) fn level_axis(&mut self, ticks: &Ticks, scale: &Scale, (top, bottom): (f64, f64)) {
         for (value, label) in ticks.values.iter().zip(&ticks.labels) {
             let x = scale.at(*value);
             self.line((x, top), (x, bottom), Colour::GRID);
@@ -200,12 +210,12 @@ impl<'a> Sheet<'a> {
 }
 
 /// Returns whether so many pixels are too far to read a value from an axis.
-pub fn is_far(pixels: f64) -> bool {
+pub(crate) fn is_far(pixels: f64) -> bool {
     HEIGHT < pixels
 }
 
 /// Returns ticks whose labels have room side by side in so many pixels.
-pub fn level_ticks(room: f64, ticks: impl Fn(u32) -> Ticks) -> Ticks {
+pub(crate) fn level_ticks(room: f64, ticks: impl Fn(u32) -> Ticks) -> Ticks {
     let fits = |it: &Ticks| {
         let n_steps = count(it.values.len() - 1);
         (widest(it.labels.iter()) + 14.0) * n_steps <= room
@@ -215,40 +225,40 @@ pub fn level_ticks(room: f64, ticks: impl Fn(u32) -> Ticks) -> Ticks {
 }
 
 /// A linear map from values to pixels.
-pub struct Scale {
+pub(crate) struct Scale {
     from: (f64, f64),
     to: (f64, f64),
 }
 
 impl Scale {
     /// Maps the ends of one range to those of another.
-    pub fn new(from: (f64, f64), to: (f64, f64)) -> Scale {
+    pub(crate) fn new(from: (f64, f64), to: (f64, f64)) -> Scale {
         Scale { from, to }
     }
 
     /// Returns the pixel of a value.
-    pub fn at(&self, value: f64) -> f64 {
+    pub(crate) fn at(&self, value: f64) -> f64 {
         let share = (value - self.from.0) / (self.from.1 - self.from.0);
         self.to.0 + share * (self.to.1 - self.to.0)
     }
 }
 
 /// Returns the colour of a series.
-pub fn colour(series: usize) -> Colour {
+pub(crate) fn colour(series: usize) -> Colour {
     Colour::SERIES[series % Colour::SERIES.len()]
 }
 
 /// Returns the shape of a series' points.
-pub fn shape(series: usize) -> Shape {
+pub(crate) fn shape(series: usize) -> Shape {
     Shape::ALL[series % Shape::ALL.len()]
 }
 
 /// Returns the pixels that the widest of some labels takes.
-pub fn widest<'a>(labels: impl Iterator<Item = &'a String>) -> f64 {
+pub(crate) fn widest<'a>(labels: impl Iterator<Item = &'a String>) -> f64 {
     labels.map(|it| text::width(it, SIZE, Weight::Regular)).fold(0.0, f64::max)
 }
 
 /// Returns a count as a number of pixels or bands.
-pub fn count(n: usize) -> f64 {
+pub(crate) fn count(n: usize) -> f64 {
     f64::from(u32::try_from(n).unwrap_or(u32::MAX))
 }

@@ -16,7 +16,7 @@ const BAND: usize = 6;
 type Rgb = [u8; 3];
 
 /// Returns the sequence that shows a picture where the cursor is.
-pub fn encode(raster: &Raster) -> String {
+pub(crate) fn encode(raster: &Raster) -> String {
     let width = usize::try_from(raster.width).unwrap_or(0).max(1);
     let pixels: Vec<Rgb> = raster.rgb.chunks_exact(3).map(|it| [it[0], it[1], it[2]]).collect();
     let (colours, indices) = indexed(&pixels);

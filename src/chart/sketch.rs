@@ -31,7 +31,7 @@ const INDENT: &str = "  ";
 const MISSING: &str = "no value";
 
 /// Returns the alternative text and what matters of the values, each line no wider than `columns`.
-pub fn text(chart: &Chart, plot: &Plot, columns: usize) -> String {
+pub(crate) fn text(chart: &Chart, plot: &Plot, columns: usize) -> String {
     let sentence = wrap(&ascii(&alt(chart)), columns.saturating_sub(2), SENTENCE_LINES_MAX);
     let mut lines: Vec<_> = sentence.into_iter().map(|it| it.replace('…', "...")).collect();
     if plot.range().is_some() {

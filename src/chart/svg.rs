@@ -18,7 +18,7 @@ use super::sheet::SIZE;
 use super::text::to_pixel;
 
 /// Units of a pixel.
-pub const UNITS: f64 = 10.0;
+pub(crate) const UNITS: f64 = 10.0;
 /// The embedded font where the viewer has it, else its like. That of many Linux desktops is too wide;
 /// its condensed kin is not.
 const FAMILY: &str = "'Noto Sans','Open Sans','Segoe UI',Helvetica,Arial,'DejaVu Sans Condensed',\
@@ -30,7 +30,7 @@ const SHARP: &str = " shape-rendering=\"crispEdges\"";
 type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 /// A document in the making.
-pub struct Document {
+pub(crate) struct Document {
     width: u32,
     height: u32,
     /// Of type that says nothing else.
@@ -40,12 +40,12 @@ pub struct Document {
 
 impl Document {
     /// Starts a document of a size in pixels.
-    pub fn new(width: u32, height: u32, ink: BackendColor) -> Document {
+    pub(crate) fn new(width: u32, height: u32, ink: BackendColor) -> Document {
         Document { width, height, ink, body: String::new() }
     }
 
     /// Ends the document. `title` is its accessible name, `description` what is said besides.
-    pub fn finish(self, title: &str, description: &str) -> String {
+    pub(crate) fn finish(self, title: &str, description: &str) -> String {
         let Document { width, height, ink, body } = self;
         // Names that are its own, for pages that hold several.
         let digest = Sha256::digest(format!("{title}\n{description}\n{body}"));

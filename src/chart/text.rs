@@ -22,12 +22,12 @@ use super::glyphs::{Set, set};
 use super::scene::{Anchor, Label, Weight};
 
 /// Returns the width of a text in pixels.
-pub fn width(text: &str, size: f64, weight: Weight) -> f64 {
+pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     set(text, weight).iter().map(|it| it.advance).sum::<f64>() * size
 }
 
 /// A label as a plotters backend takes it: its baseline has its anchor at the given point.
-pub struct TextStyle<'a> {
+pub(crate) struct TextStyle<'a> {
     /// What is set.
     pub label: &'a Label,
     /// Of the type.
@@ -135,7 +135,7 @@ impl BackendTextStyle for TextStyle<'_> {
     clippy::cast_possible_truncation,
     reason = "a cast saturates, and what is far out is not seen"
 )]
-pub fn to_pixel(value: f64) -> i32 {
+pub(crate) fn to_pixel(value: f64) -> i32 {
     value.round() as i32
 }
 

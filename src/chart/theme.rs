@@ -15,7 +15,7 @@ pub enum Theme {
 }
 
 /// Red, green, blue.
-pub type Rgb = [u8; 3];
+pub(crate) type Rgb = [u8; 3];
 
 /// The look of every role, in their order: paper, ink, grey, axis, grid, then the series.
 ///

@@ -9,7 +9,7 @@ const STEPS_MAX: i64 = 40;
 
 /// The ticks of a numeric axis.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ticks {
+pub(crate) struct Ticks {
     /// Ascending; at least two. The axis reaches from the first to the last.
     pub values: Vec<f64>,
     /// As `values`.
@@ -20,12 +20,12 @@ pub struct Ticks {
 
 impl Ticks {
     /// Returns about `n_steps` round steps that cover a range.
-    pub fn cover(low: f64, high: f64, n_steps: u32) -> Ticks {
+    pub(crate) fn cover(low: f64, high: f64, n_steps: u32) -> Ticks {
         Ticks::of(low, high, n_steps, false)
     }
 
     /// Returns about `n_steps` round steps of whole numbers, or fewer, that cover a range.
-    pub fn whole(low: f64, high: f64, n_steps: u32) -> Ticks {
+    pub(crate) fn whole(low: f64, high: f64, n_steps: u32) -> Ticks {
         Ticks::of(low, high, n_steps, true)
     }
 
@@ -52,14 +52,14 @@ impl Ticks {
     }
 
     /// Returns the ends of the axis.
-    pub fn range(&self) -> (f64, f64) {
+    pub(crate) fn range(&self) -> (f64, f64) {
         let first = self.values.first().copied().unwrap_or(0.0);
         (first, self.values.last().copied().unwrap_or(1.0))
     }
 
     /// Tells the values as percentages where they are.
     #[must_use]
-    pub fn measured(mut self, measure: Measure) -> Ticks {
+    pub(crate) fn measured(mut self, measure: Measure) -> Ticks {
         if measure == Measure::Share {
             let written: Vec<_> = self.values.iter().map(|it| measure.written(*it)).collect();
             self.labels = labels(&written, self.lowest_digit + 2);
@@ -72,7 +72,7 @@ impl Ticks {
 
     /// Drops the abbreviations and separators: 2024 is a year.
     #[must_use]
-    pub fn years(mut self) -> Ticks {
+    pub(crate) fn years(mut self) -> Ticks {
         self.labels = self.values.iter().map(ToString::to_string).collect();
         self
     }

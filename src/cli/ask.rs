@@ -27,7 +27,7 @@ const NO_SESSION: &str = "00000000-0000-0000-0000-000000000000";
 /// # Errors
 ///
 /// Fails when the turn could not begin.
-pub fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
     if options.dry_run {
         return dry_run::run(&options);
     }
@@ -57,7 +57,7 @@ pub fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
 /// # Errors
 ///
 /// Fails when the session, the provider's settings or a file are not as they must be.
-pub fn open(
+pub(crate) fn open(
     options: &TurnOptions,
     command: &'static str,
     question: &str,
@@ -90,7 +90,7 @@ pub fn open(
 }
 
 /// Returns the session whose datasets one that is not kept sees, and says so if that one is left out.
-pub fn base(global: &GlobalOptions) -> Option<&Path> {
+pub(crate) fn base(global: &GlobalOptions) -> Option<&Path> {
     let base = global.session.base();
     if base.is_none() && !global.quiet {
         report::note(&format!(
@@ -106,7 +106,11 @@ pub fn base(global: &GlobalOptions) -> Option<&Path> {
 /// # Errors
 ///
 /// Fails when the file of `-o` cannot be put in its place.
-pub fn settle(end: TurnEnd, output: Output, global: &GlobalOptions) -> anyhow::Result<ExitStatus> {
+pub(crate) fn settle(
+    end: TurnEnd,
+    output: Output,
+    global: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
     // A document tells a failure as well; any other format has nothing to say of one.
     let keeps = end.reply.is_some() || matches!(global.format, Format::Json | Format::Jsonl);
     output.finish(keeps)?;
@@ -125,7 +129,7 @@ pub fn settle(end: TurnEnd, output: Output, global: &GlobalOptions) -> anyhow::R
 /// # Errors
 ///
 /// Fails when there is no key where one is needed, or a cassette cannot be used.
-pub fn provider(options: &TurnOptions, key: Option<Key>) -> anyhow::Result<Provider> {
+pub(crate) fn provider(options: &TurnOptions, key: Option<Key>) -> anyhow::Result<Provider> {
     let provider = match &options.provider {
         ProviderChoice::Remote(remote, _) => {
             Provider::remote(RemoteOptions { key, ..remote.clone() })?
@@ -147,7 +151,7 @@ pub fn provider(options: &TurnOptions, key: Option<Key>) -> anyhow::Result<Provi
 /// # Errors
 ///
 /// Fails when there is none where one is needed.
-pub fn key(options: &TurnOptions) -> anyhow::Result<Option<Key>> {
+pub(crate) fn key(options: &TurnOptions) -> anyhow::Result<Option<Key>> {
     match &options.provider {
         ProviderChoice::Remote(_, source) => source.get(),
         ProviderChoice::Replay(_) | ProviderChoice::Builtin => Ok(None),
@@ -163,7 +167,7 @@ fn tell_no_key(error: &anyhow::Error, options: &TurnOptions, question: &str) -> 
 }
 
 /// Returns what the agent is to know.
-pub fn agent_options(options: &TurnOptions) -> AgentOptions {
+pub(crate) fn agent_options(options: &TurnOptions) -> AgentOptions {
     let writes_table = matches!(options.global.format, Format::Csv | Format::Tsv);
     AgentOptions {
         model: options.model.clone(),

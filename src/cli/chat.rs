@@ -49,7 +49,7 @@ const GREETED_MAX: usize = 5;
 /// # Errors
 ///
 /// Fails when the chat could not begin, or a turn from a pipe could not.
-pub fn run(options: ChatOptions, settings: &Settings) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(options: ChatOptions, settings: &Settings) -> anyhow::Result<ExitStatus> {
     let ChatOptions { question, input, home, turn: options } = options;
     let is_live = options.global.terminal.stdin_is_tty;
     let dir = &options.global.session.dir;

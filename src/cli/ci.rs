@@ -15,7 +15,7 @@ use super::out::{WholeFile, open_direct};
 use super::report;
 
 /// The reports of a turn.
-pub struct Reports {
+pub(crate) struct Reports {
     /// Each with its file; none for stderr.
     open: Vec<(ReportKind, Option<WholeFile>)>,
     /// Where GitHub shows Markdown beside the job.
@@ -29,7 +29,7 @@ impl Reports {
     /// # Errors
     ///
     /// Fails when a file cannot be made.
-    pub fn open(options: &ReportOptions) -> anyhow::Result<Reports> {
+    pub(crate) fn open(options: &ReportOptions) -> anyhow::Result<Reports> {
         let file = |it: &PathBuf| WholeFile::create(it);
         let open = options.targets.iter();
         let open = open.map(|it| Ok((it.kind, it.file.as_ref().map(file).transpose()?)));

@@ -25,7 +25,6 @@ pub struct ConfigFlags {
     pub what: ConfigAction,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would replace the help of the command")]
     pub settings: SettingFlags,
 }
 
@@ -41,7 +40,7 @@ pub enum ConfigAction {
 /// # Errors
 ///
 /// Fails when stdout cannot take it.
-pub fn run(
+pub(crate) fn run(
     flags: &ConfigFlags,
     settings: &Settings,
     options: &GlobalOptions,

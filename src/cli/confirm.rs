@@ -14,7 +14,7 @@ use super::report;
 /// # Errors
 ///
 /// Fails with [`ExitStatus::Usage`] when there is nobody to ask.
-pub fn confirm(what: &str, yes: bool, options: &GlobalOptions) -> anyhow::Result<bool> {
+pub(crate) fn confirm(what: &str, yes: bool, options: &GlobalOptions) -> anyhow::Result<bool> {
     if yes {
         return Ok(true);
     }
@@ -29,11 +29,11 @@ pub fn confirm(what: &str, yes: bool, options: &GlobalOptions) -> anyhow::Result
 }
 
 /// Returns what is asked before something is done that cannot be undone.
-pub fn question(what: &str) -> String {
+pub(crate) fn question(what: &str) -> String {
     format!("This will {what}. Go on?")
 }
 
 /// Returns whether an answer agrees.
-pub fn is_yes(answer: &str) -> bool {
+pub(crate) fn is_yes(answer: &str) -> bool {
     matches!(answer.trim(), "y" | "Y" | "yes")
 }

@@ -73,7 +73,7 @@ pub struct DatasetsFlags {
 /// # Errors
 ///
 /// Fails when there is no session, no dataset of a name, or stdout cannot take the answer.
-pub fn run(
+pub(crate) fn run(
     flags: &DatasetsFlags,
     settings: &Settings,
     options: &GlobalOptions,
@@ -99,7 +99,7 @@ pub fn run(
 /// # Errors
 ///
 /// Fails as [`run`] does.
-pub fn run_in(
+pub(crate) fn run_in(
     flags: &DatasetsFlags,
     session: &mut Session,
     settings: &Settings,
@@ -197,7 +197,7 @@ fn documents(
 }
 
 /// Returns a dataset as one object: its name, then what the catalog has.
-pub fn document(name: &str, dataset: &Dataset) -> Value {
+pub(crate) fn document(name: &str, dataset: &Dataset) -> Value {
     let mut document = Map::from_iter([("name".to_owned(), json!(name))]);
     if let Ok(Value::Object(members)) = serde_json::to_value(dataset) {
         document.extend(members);
@@ -217,7 +217,7 @@ pub fn document(name: &str, dataset: &Dataset) -> Value {
 }
 
 /// Returns every column of every dataset as a row, with notes where there are any.
-pub fn schema_frame<'a>(datasets: impl Iterator<Item = (&'a str, &'a Dataset)>) -> Frame {
+pub(crate) fn schema_frame<'a>(datasets: impl Iterator<Item = (&'a str, &'a Dataset)>) -> Frame {
     let row = |name: &str, column: &Column| {
         let remarks = column.remarks().join("; ");
         vec![
@@ -352,7 +352,7 @@ fn leaf_of(dataset: &Dataset) -> (Vec<&str>, String) {
 }
 
 /// Returns how many rows a dataset has, with `~` before an estimate.
-pub fn rows_shown(dataset: &Dataset) -> Value {
+pub(crate) fn rows_shown(dataset: &Dataset) -> Value {
     let n_rows = dataset.row_count;
     if dataset.is_estimate() { json!(format!("~{n_rows}")) } else { json!(n_rows) }
 }

@@ -17,7 +17,10 @@ use super::out;
 ///
 /// Fails when stdin is a terminal, a line is no event or too long, its rows are encrypted and the key
 /// is missing or another one, or stdout cannot take it. Nothing sealed is ever copied as it is.
-pub fn run(environment: &Environment, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    environment: &Environment,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
     if options.terminal.stdin_is_tty {
         let failure = Failure::new(ExitStatus::Usage, "`decrypt` reads events from stdin");
         return Err(failure.hint("try `csv-agent decrypt < events.jsonl`").into());

@@ -15,12 +15,12 @@ const SCHEMA: &str = "csv-agent.egress/1";
 const CLUSTER: &str = "sc://";
 
 /// Returns the record of a turn and that of all turns as one document.
-pub fn document(turn: &str, record: &Record, total: &Record) -> Value {
+pub(crate) fn document(turn: &str, record: &Record, total: &Record) -> Value {
     json!({"schema": SCHEMA, "turn_id": turn, "egress": record, "total": total})
 }
 
 /// Returns the record of a turn as text, with a line on all turns.
-pub fn text(turn: &str, record: &Record, total: &Record) -> String {
+pub(crate) fn text(turn: &str, record: &Record, total: &Record) -> String {
     let mut text = format!("Turn {turn}: {}\n", sentence(&record.all));
     let Egress { text_bytes, image_bytes, .. } = record.all;
     // Writing to a string cannot fail.
@@ -43,7 +43,7 @@ pub fn text(turn: &str, record: &Record, total: &Record) -> String {
 }
 
 /// Returns what left the machine in one sentence without a full stop.
-pub fn sentence(egress: &Egress) -> String {
+pub(crate) fn sentence(egress: &Egress) -> String {
     let (clusters, servers): (Vec<&str>, Vec<&str>) =
         egress.destinations.iter().map(String::as_str).partition(|it| it.starts_with(CLUSTER));
     let cluster = (!clusters.is_empty()).then(|| to_cluster(egress, &clusters));

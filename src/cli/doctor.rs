@@ -126,7 +126,7 @@ impl Check {
 /// # Errors
 ///
 /// Fails when an environment variable is invalid, or stdout cannot take the answer.
-pub fn run(
+pub(crate) fn run(
     flags: &DoctorFlags,
     settings: &Settings,
     options: &GlobalOptions,

@@ -34,7 +34,7 @@ type Destination = Option<(String, Vec<(String, String)>)>;
 /// # Errors
 ///
 /// Fails when the session, a file or a setting is not as it must be, or the output cannot be written.
-pub fn run(options: &AskOptions) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(options: &AskOptions) -> anyhow::Result<ExitStatus> {
     let turn = &options.turn;
     let mut agent = Agent::new(agent_options(turn), provider(turn, no_key(turn))?);
     let question = image::question(options)?;

@@ -46,7 +46,7 @@ pub enum Form {
 /// # Errors
 ///
 /// Fails when there is no such turn, it ran no code, or the file cannot be written.
-pub fn run(
+pub(crate) fn run(
     flags: &ExportFlags,
     settings: &Settings,
     options: &GlobalOptions,

@@ -16,15 +16,15 @@ use csv_agent_types::conversation::Effort;
 
 use super::values;
 
-pub use interpreter::{ContainerMemory, InterpreterChoice, OnExpired, ToolChoiceFlag};
+pub(crate) use interpreter::{ContainerMemory, InterpreterChoice, OnExpired, ToolChoiceFlag};
 
 /// What `--session` has for `doctor` where no ID follows; nobody can write it.
-pub const NO_ID: &str = "\0";
+pub(crate) const NO_ID: &str = "\0";
 
 /// Flags that stand before or after any command.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
-pub struct GlobalFlags {
+pub(crate) struct GlobalFlags {
     /// Session directory [default: the nearest `.csv-agent` upward]
     #[arg(short = 'S', long, value_name = "DIR", global = true)]
     pub session_dir: Option<PathBuf>,
@@ -76,7 +76,7 @@ pub struct GlobalFlags {
 
 /// How the answer is written.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct FormatFlags {
+pub(crate) struct FormatFlags {
     /// How the answer is written to stdout [default: text]
     #[arg(
         long,
@@ -94,14 +94,14 @@ pub struct FormatFlags {
 
 impl FormatFlags {
     /// Returns the format that the flags name.
-    pub fn given(self) -> Option<Format> {
+    pub(crate) fn given(self) -> Option<Format> {
         if self.json { Some(Format::Json) } else { self.format }
     }
 }
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum ColorChoice {
+pub(crate) enum ColorChoice {
     /// On a terminal, unless the environment says otherwise
     #[default]
     Auto,
@@ -113,7 +113,7 @@ pub enum ColorChoice {
 
 impl ColorChoice {
     /// Each by its name.
-    pub const NAMES: [(&str, ColorChoice); 3] = [
+    pub(crate) const NAMES: [(&str, ColorChoice); 3] = [
         ("auto", ColorChoice::Auto),
         ("always", ColorChoice::Always),
         ("never", ColorChoice::Never),
@@ -187,7 +187,6 @@ pub struct AskFlags {
     pub table: Option<String>,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would replace the help of the command")]
     pub turn: TurnFlags,
 }
 
@@ -204,7 +203,6 @@ pub struct ChatFlags {
     pub input: InputForm,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would replace the help of the command")]
     pub turn: TurnFlags,
 }
 
@@ -276,7 +274,6 @@ pub struct TurnFlags {
     pub allow_untooled: bool,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would replace the help of the command")]
     pub settings: SettingFlags,
 
     /// The provider's container that code runs in: its id, or `auto` for one that the provider makes
@@ -530,7 +527,7 @@ impl From<ChartTheme> for Theme {
 }
 
 /// Every format: its name and what it is.
-pub const FORMATS: [(Format, &str, &str); 7] = [
+pub(crate) const FORMATS: [(Format, &str, &str); 7] = [
     (Format::Text, "text", "For people: tables, charts, the reply; plain Markdown in a pipe"),
     (Format::Reply, "reply", "The text of the reply only"),
     (Format::Json, "json", "One document"),
@@ -541,7 +538,7 @@ pub const FORMATS: [(Format, &str, &str); 7] = [
 ];
 
 /// Returns the format of that name.
-pub fn format_of(name: &str) -> Option<Format> {
+pub(crate) fn format_of(name: &str) -> Option<Format> {
     FORMATS.iter().find(|(_, it, _)| *it == name).map(|(format, _, _)| *format)
 }
 

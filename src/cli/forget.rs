@@ -21,7 +21,7 @@ use crate::signals;
 /// # Errors
 ///
 /// Fails when what is left cannot be written down, or the system has no more of what a runtime needs.
-pub fn forget(
+pub(crate) fn forget(
     session: &Session,
     settings: &Settings,
     options: &GlobalOptions,

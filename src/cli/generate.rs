@@ -64,7 +64,10 @@ pub enum Generated {
 /// # Errors
 ///
 /// Fails when stdout cannot take them.
-pub fn completions(flags: &CompletionsFlags, command: Command) -> anyhow::Result<ExitStatus> {
+pub(crate) fn completions(
+    flags: &CompletionsFlags,
+    command: Command,
+) -> anyhow::Result<ExitStatus> {
     let (_, script) = completion(flags.shell, command);
     out::answer(|out| Ok(out.write_all(&script)?))?;
     Ok(ExitStatus::Ok)
@@ -75,7 +78,7 @@ pub fn completions(flags: &CompletionsFlags, command: Command) -> anyhow::Result
 /// # Errors
 ///
 /// Fails when stdout cannot take it.
-pub fn schema(flags: &SchemaFlags) -> anyhow::Result<ExitStatus> {
+pub(crate) fn schema(flags: &SchemaFlags) -> anyhow::Result<ExitStatus> {
     let text = match flags.what {
         SchemaOf::Events => schemas::EVENTS.to_owned(),
         SchemaOf::Result => pretty(&schemas::result()?)?,
@@ -94,7 +97,7 @@ fn pretty(schema: &Value) -> anyhow::Result<String> {
 /// # Errors
 ///
 /// Fails when they cannot be written.
-pub fn run(flags: &GenerateFlags, command: Command) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(flags: &GenerateFlags, command: Command) -> anyhow::Result<ExitStatus> {
     let files = match flags.what {
         Generated::Man => man_pages(command)?,
         Generated::Completions => {

@@ -37,7 +37,7 @@ const SIXEL_ATTRIBUTE: &str = "4";
 
 /// How charts are to look on a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Images {
+pub(crate) struct Images {
     /// What the user says.
     pub choice: ImageChoice,
     /// What the environment says of the terminal.
@@ -52,7 +52,7 @@ impl Images {
     /// # Errors
     ///
     /// Fails when a setting is invalid.
-    pub fn of(settings: &Settings) -> anyhow::Result<Images> {
+    pub(crate) fn of(settings: &Settings) -> anyhow::Result<Images> {
         Ok(Images {
             choice: settings.get(&IMAGES)?,
             names: settings.environment().terminal.clone(),
@@ -88,7 +88,7 @@ impl Answers {
 }
 
 /// Returns the screen that charts are drawn for; none where they are told by their paths.
-pub fn screen(images: &Images, terminal: &Terminal) -> Option<Screen> {
+pub(crate) fn screen(images: &Images, terminal: &Terminal) -> Option<Screen> {
     let stdout = terminal.stdout;
     if !stdout.is_tty || images.choice == ImageChoice::Never {
         return None;
@@ -112,7 +112,7 @@ pub fn screen(images: &Images, terminal: &Terminal) -> Option<Screen> {
 }
 
 /// Returns how charts are shown, as `doctor` says it.
-pub fn described(screen: Option<&Screen>) -> &'static str {
+pub(crate) fn described(screen: Option<&Screen>) -> &'static str {
     match screen.map(|it| it.graphics) {
         None => "by their paths",
         Some(Graphics::Kitty) => "as pictures (kitty)",

@@ -26,7 +26,7 @@ const KINDS: [(&str, &[u8]); 4] = [
 ///
 /// Fails with [`ExitStatus::Input`] when an image cannot be read, is too large, or is of no kind that
 /// models take.
-pub fn question(options: &AskOptions) -> anyhow::Result<Question> {
+pub(crate) fn question(options: &AskOptions) -> anyhow::Result<Question> {
     let images =
         options.images.iter().map(|it| data_url(it)).collect::<anyhow::Result<Vec<String>>>()?;
     // Four characters of base64 are three bytes.

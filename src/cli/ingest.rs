@@ -50,7 +50,7 @@ use names::NamePattern;
 use origin::origin;
 use sources::{Group, Sources};
 
-pub use remote::{heads, take_places};
+pub(crate) use remote::{heads, take_places};
 
 /// Flags of `ingest`.
 #[derive(Debug, Clone, Args)]
@@ -291,7 +291,7 @@ impl From<Order> for DateOrder {
 ///
 /// Fails when the flags contradict each other, the session cannot be had, or stdout cannot take the
 /// rows.
-pub fn run(
+pub(crate) fn run(
     flags: &IngestFlags,
     settings: &Settings,
     options: &GlobalOptions,
@@ -318,7 +318,7 @@ pub fn run(
 /// # Errors
 ///
 /// Fails as [`run`] does.
-pub fn run_in(
+pub(crate) fn run_in(
     flags: &IngestFlags,
     session: &mut Session,
     settings: &Settings,
@@ -732,7 +732,7 @@ fn run_jobs(
 ///
 /// Fails when there is nothing at a path, when a file that is named cannot be ingested, or its name is taken
 /// by other data; with the signal's status when one came.
-pub fn ingest_for_turn(
+pub(crate) fn ingest_for_turn(
     session: &mut Session,
     paths: &[PathBuf],
     is_ephemeral: bool,
@@ -791,7 +791,7 @@ pub fn ingest_for_turn(
 /// # Errors
 ///
 /// Fails when there is no such dataset, or the file cannot be ingested.
-pub fn ingest_in_place(
+pub(crate) fn ingest_in_place(
     session: &mut Session,
     name: &str,
     file: &Path,

@@ -1,38 +1,38 @@
 //! The command line: what can be said, and who does it.
 
-pub mod ask;
-pub mod chat;
-pub mod config;
+mod ask;
+mod chat;
+mod config;
 mod confirm;
-pub mod datasets;
-pub mod decrypt;
+mod datasets;
+mod decrypt;
 mod departed;
-pub mod doctor;
-pub mod dry_run;
-pub mod export;
-pub mod flags;
+mod doctor;
+mod dry_run;
+mod export;
+mod flags;
 mod forget;
-pub mod generate;
+mod generate;
 mod graphics;
 mod image;
-pub mod ingest;
+mod ingest;
 mod listing;
 mod now;
 mod past;
-pub mod options;
-pub mod out;
-pub mod output;
-pub mod progress;
-pub mod report;
+mod options;
+mod out;
+mod output;
+mod progress;
+mod report;
 mod ci;
-pub mod rerun;
-pub mod reset;
+mod rerun;
+mod reset;
 mod schemas;
-pub mod show;
-pub mod signals;
+mod show;
+mod signals;
 mod spinner;
-pub mod terminal;
-pub mod topics;
+mod terminal;
+mod topics;
 mod usage;
 mod values;
 
@@ -212,13 +212,11 @@ Examples:
     subcommand_required = true,
     after_help = EXAMPLES
 )]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would replace the help of the program")]
     pub global: GlobalFlags,
 
     #[command(subcommand)]
-    #[expect(missing_docs, reason = "a doc comment here would replace the help of the program")]
     pub command: Verb,
 }
 

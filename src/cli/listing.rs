@@ -13,7 +13,7 @@ use super::options::GlobalOptions;
 
 /// Rows about the session: as a table, and as the documents that programs read.
 #[derive(Debug, Clone)]
-pub struct Listing {
+pub(crate) struct Listing {
     /// For eyes and for `cut`.
     pub frame: Frame,
     /// One a row or more detailed; `--json` prints them as one array.
@@ -21,7 +21,7 @@ pub struct Listing {
 }
 
 /// Makes a frame of text and numbers. Columns of numbers are those whose name is in `numeric`.
-pub fn frame(columns: &[&str], numeric: &[&str], rows: Vec<Vec<Value>>) -> Frame {
+pub(crate) fn frame(columns: &[&str], numeric: &[&str], rows: Vec<Vec<Value>>) -> Frame {
     let dtype = |it: &&str| if numeric.contains(it) { "int64" } else { "object" };
     Frame {
         columns: columns.iter().map(ToString::to_string).collect(),
@@ -37,7 +37,7 @@ impl Listing {
     /// # Errors
     ///
     /// Fails when `out` cannot take them.
-    pub fn write(&self, out: &mut dyn Write, options: &GlobalOptions) -> anyhow::Result<()> {
+    pub(crate) fn write(&self, out: &mut dyn Write, options: &GlobalOptions) -> anyhow::Result<()> {
         self.write_cells(out, options, None)
     }
 
@@ -47,7 +47,11 @@ impl Listing {
     /// # Errors
     ///
     /// Fails when `out` cannot take them.
-    pub fn write_whole(&self, out: &mut dyn Write, options: &GlobalOptions) -> anyhow::Result<()> {
+    pub(crate) fn write_whole(
+        &self,
+        out: &mut dyn Write,
+        options: &GlobalOptions,
+    ) -> anyhow::Result<()> {
         self.write_cells(out, options, Some(usize::MAX))
     }
 

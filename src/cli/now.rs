@@ -14,7 +14,7 @@ const DETAIL_CHARS_MAX: usize = 200;
 
 /// What happens now, and what it has cost so far.
 #[derive(Debug, Default)]
-pub struct Now {
+pub(crate) struct Now {
     price: Option<Price>,
     /// In the words of the event that began it.
     doing: String,
@@ -39,12 +39,12 @@ struct Call {
 
 impl Now {
     /// Begins a turn. Without a price no cost is told.
-    pub fn begin(price: Option<Price>) -> Now {
+    pub(crate) fn begin(price: Option<Price>) -> Now {
         Now { price, doing: "starting".to_owned(), ..Now::default() }
     }
 
     /// Takes what happened.
-    pub fn hear(&mut self, event: &Event) {
+    pub(crate) fn hear(&mut self, event: &Event) {
         match &event.body {
             Body::Status(status) => self.hear_status(status),
             Body::Partial { .. } => "writing the answer".clone_into(&mut self.doing),
@@ -91,17 +91,17 @@ impl Now {
     }
 
     /// Returns the label of a call that runs.
-    pub fn label(&self, call_id: &str) -> Option<String> {
+    pub(crate) fn label(&self, call_id: &str) -> Option<String> {
         self.calls.iter().find(|it| it.id == call_id).map(|it| sanitize::one_line(&it.label))
     }
 
     /// Returns whether a call with this label runs.
-    pub fn runs(&self, label: &str) -> bool {
+    pub(crate) fn runs(&self, label: &str) -> bool {
         self.calls.iter().any(|it| sanitize::one_line(&it.label) == label)
     }
 
     /// Returns what happens now, safe for a terminal.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let mut parts = Vec::new();
         let call = self.calls.first();
         parts.push(match (call, self.calls.len()) {

@@ -1,14 +1,14 @@
 //! The flags, the environment and the configuration files become options, checked once. Nothing else
 //! reads any of them.
 
-pub mod ask;
-pub mod briefing;
-pub mod config;
-pub mod interpreter;
-pub mod key;
-pub mod schema;
-pub mod session;
-pub mod settings;
+pub(crate) mod ask;
+pub(crate) mod briefing;
+pub(crate) mod config;
+pub(crate) mod interpreter;
+pub(crate) mod key;
+pub(crate) mod schema;
+pub(crate) mod session;
+pub(crate) mod settings;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -27,15 +27,15 @@ use super::report;
 use super::terminal::Terminal;
 use crate::values;
 
-pub use ask::{AskOptions, ChatOptions, ProviderChoice, TurnOptions};
-pub use session::SessionChoice;
+pub(crate) use ask::{AskOptions, ChatOptions, ProviderChoice, TurnOptions};
+pub(crate) use session::SessionChoice;
 use settings::{
     ALLOW_UNCONFINED, COLOR, FORMAT, LOCK_WAIT, MEMORY, PYTHON, PYTHON_PACKAGES, REQUIRE_SANDBOX,
     Settings,
 };
 
 /// Each variable that the program reads, in the order of the help text, and what it does.
-pub const VARIABLES: &[(&str, &str)] = &[
+pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("OPENAI_API_KEY", "key of the provider; sent in the Authorization header and nowhere else"),
     ("ANTHROPIC_API_KEY", "the same for api.anthropic.com and `--api messages`, in x-api-key"),
     ("OPENAI_BASE_URL", "where the model is served; `--base-url` goes before it"),
@@ -126,7 +126,7 @@ const PROXY_VARIABLES_LOWER: &[&str] = &["https_proxy", "http_proxy", "all_proxy
 /// What the environment says. An empty value counts as unset.
 #[derive(Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a variable of its own")]
-pub struct Environment {
+pub(crate) struct Environment {
     /// `OPENAI_API_KEY`. Never shown.
     pub api_key: Option<String>,
     /// `ANTHROPIC_API_KEY`. Never shown.
@@ -201,7 +201,7 @@ impl Environment {
     /// # Errors
     ///
     /// Fails when a variable has a value that cannot be meant: the message names it.
-    pub fn read() -> anyhow::Result<Environment> {
+    pub(crate) fn read() -> anyhow::Result<Environment> {
         #[expect(clippy::disallowed_methods, reason = "this is the one place")]
         Environment::look_up(&mut |name| std::env::var_os(name))
     }
@@ -212,7 +212,7 @@ impl Environment {
     ///
     /// Fails as [`Environment::read`] does.
     #[cfg(test)]
-    pub fn of(variables: &[(&str, &str)]) -> anyhow::Result<Environment> {
+    pub(crate) fn of(variables: &[(&str, &str)]) -> anyhow::Result<Environment> {
         Environment::look_up(&mut |name| {
             let found = variables.iter().find(|(it, _)| *it == name);
             found.map(|(_, value)| OsString::from(value))
@@ -269,7 +269,7 @@ impl Environment {
 
 /// What the environment says of the terminal; what is not UTF-8 says nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TerminalNames {
+pub(crate) struct TerminalNames {
     /// `TERM`.
     pub term: Option<String>,
     /// `COLORTERM`.
@@ -363,7 +363,7 @@ fn invalid(name: &str, found: &str) -> anyhow::Error {
 }
 
 /// Says who asks a cluster.
-pub fn cluster_access(environment: &Environment) -> ClusterAccess {
+pub(crate) fn cluster_access(environment: &Environment) -> ClusterAccess {
     ClusterAccess::new(environment.spark_token.clone(), environment.spark_remote.as_deref())
 }
 
@@ -372,7 +372,7 @@ pub fn cluster_access(environment: &Environment) -> ClusterAccess {
 /// # Errors
 ///
 /// Fails when there is no place to keep its packages.
-pub fn python_options(settings: &Settings) -> anyhow::Result<PythonOptions> {
+pub(crate) fn python_options(settings: &Settings) -> anyhow::Result<PythonOptions> {
     let environment = settings.environment();
     let below_home = || environment.home.as_ref().map(|it| it.join(".cache"));
     let Some(cache_home) = environment.cache_home.clone().or_else(below_home) else {
@@ -395,7 +395,7 @@ pub fn python_options(settings: &Settings) -> anyhow::Result<PythonOptions> {
 /// # Errors
 ///
 /// Fails when a setting is invalid, or there is no place for Python.
-pub fn cluster_options(settings: &Settings) -> anyhow::Result<ClusterOptions> {
+pub(crate) fn cluster_options(settings: &Settings) -> anyhow::Result<ClusterOptions> {
     let environment = settings.environment();
     Ok(ClusterOptions {
         python: python_options(settings)?,
@@ -409,7 +409,7 @@ pub fn cluster_options(settings: &Settings) -> anyhow::Result<ClusterOptions> {
 /// # Errors
 ///
 /// Fails when a setting is invalid.
-pub fn demand(settings: &Settings) -> anyhow::Result<Demand> {
+pub(crate) fn demand(settings: &Settings) -> anyhow::Result<Demand> {
     Ok(match (settings.get(&REQUIRE_SANDBOX)?, settings.get(&ALLOW_UNCONFINED)?) {
         (true, _) => Demand::Everything,
         (false, false) => Demand::Files,
@@ -422,7 +422,10 @@ pub fn demand(settings: &Settings) -> anyhow::Result<Demand> {
 /// # Errors
 ///
 /// Fails when csv-agent does not find itself, or a setting is invalid.
-pub fn sandbox_options(demand: Demand, settings: &Settings) -> anyhow::Result<SandboxOptions> {
+pub(crate) fn sandbox_options(
+    demand: Demand,
+    settings: &Settings,
+) -> anyhow::Result<SandboxOptions> {
     // The link leads to this very file, even when another has been put in its place.
     let link = Path::new("/proc/self/exe");
     let program = if link.exists() { link.to_owned() } else { std::env::current_exe()? };
@@ -433,7 +436,7 @@ pub fn sandbox_options(demand: Demand, settings: &Settings) -> anyhow::Result<Sa
 
 /// What holds for every command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GlobalOptions {
+pub(crate) struct GlobalOptions {
     /// Which session.
     pub session: SessionChoice,
     /// What the answer is written as.
@@ -457,7 +460,7 @@ impl GlobalOptions {
     /// # Errors
     ///
     /// Fails when a setting of a configuration file is invalid.
-    pub fn resolve(
+    pub(crate) fn resolve(
         flags: &GlobalFlags,
         session: SessionChoice,
         settings: &Settings,
@@ -476,7 +479,7 @@ impl GlobalOptions {
     }
 
     /// Returns how `command` locks the session: a wait that can be felt is told.
-    pub fn lock(&self, command: &'static str) -> LockRequest {
+    pub(crate) fn lock(&self, command: &'static str) -> LockRequest {
         let tell: fn(&str) = report::note;
         LockRequest { wait: self.lock_wait, command, tell: (!self.quiet).then_some(tell) }
     }

@@ -20,7 +20,7 @@ use super::signals;
 
 /// The reader of stdout has gone away.
 #[derive(Debug)]
-pub struct StdoutClosed;
+pub(crate) struct StdoutClosed;
 
 impl fmt::Display for StdoutClosed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,7 +31,7 @@ impl fmt::Display for StdoutClosed {
 impl std::error::Error for StdoutClosed {}
 
 /// Returns whether an error came from a reader of stdout that has gone away.
-pub fn is_stdout_closed(error: &anyhow::Error) -> bool {
+pub(crate) fn is_stdout_closed(error: &anyhow::Error) -> bool {
     error.chain().any(|it| {
         let inner = it.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
         it.is::<StdoutClosed>() || inner.and_then(|it| it.downcast_ref::<StdoutClosed>()).is_some()
@@ -40,11 +40,11 @@ pub fn is_stdout_closed(error: &anyhow::Error) -> bool {
 
 /// Stdout as a writer whose errors say that it was stdout. Flush it: nothing is flushed on drop.
 #[derive(Debug)]
-pub struct Stdout(BufWriter<io::Stdout>);
+pub(crate) struct Stdout(BufWriter<io::Stdout>);
 
 impl Stdout {
     /// Takes stdout.
-    pub fn new() -> Stdout {
+    pub(crate) fn new() -> Stdout {
         Stdout(BufWriter::new(io::stdout()))
     }
 }
@@ -78,7 +78,9 @@ fn of_stdout(error: &io::Error) -> io::Error {
 /// # Errors
 ///
 /// Fails when `write` does, or stdout cannot take it.
-pub fn answer(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
+pub(crate) fn answer(
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let mut stdout = Stdout::new();
     write(&mut stdout)?;
     stdout.flush().map_err(anyhow::Error::from)
@@ -89,7 +91,7 @@ pub fn answer(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyho
 /// # Errors
 ///
 /// Fails when `write` does, or the file or stdout cannot take it.
-pub fn answer_to(
+pub(crate) fn answer_to(
     path: Option<&Path>,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
@@ -110,7 +112,10 @@ fn cannot_write(path: &Path) -> String {
 /// # Errors
 ///
 /// Fails when a signal comes meanwhile. Within is why the file cannot be opened, if so.
-pub fn open_direct(options: &mut OpenOptions, path: &Path) -> anyhow::Result<io::Result<File>> {
+pub(crate) fn open_direct(
+    options: &mut OpenOptions,
+    path: &Path,
+) -> anyhow::Result<io::Result<File>> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     // Without O_NONBLOCK, opening a pipe would wait, and no signal end that.
     let options = options.custom_flags(flags.bits().cast_signed());
@@ -131,7 +136,7 @@ fn is_pipe(path: &Path) -> bool {
 ///
 /// What is no regular file (`/dev/null`, a named pipe) cannot be replaced and is written directly.
 #[derive(Debug)]
-pub enum WholeFile {
+pub(crate) enum WholeFile {
     /// Beside its final name.
     Beside(NamedTempFile, PathBuf),
     /// No regular file.
@@ -144,7 +149,7 @@ impl WholeFile {
     /// # Errors
     ///
     /// Fails when the directory is not there or cannot be written.
-    pub fn create(path: &Path) -> anyhow::Result<WholeFile> {
+    pub(crate) fn create(path: &Path) -> anyhow::Result<WholeFile> {
         let cannot = || cannot_write(path);
         let before = path.metadata().ok();
         if before.as_ref().is_some_and(|it| !it.is_file()) {
@@ -176,7 +181,7 @@ impl WholeFile {
     /// # Errors
     ///
     /// Fails when the process has no more descriptors.
-    pub fn writer(&self) -> anyhow::Result<File> {
+    pub(crate) fn writer(&self) -> anyhow::Result<File> {
         let file = match self {
             WholeFile::Beside(file, _) => file.as_file(),
             WholeFile::Direct(file) => file,
@@ -189,7 +194,7 @@ impl WholeFile {
     /// # Errors
     ///
     /// Fails when it cannot be renamed.
-    pub fn finish(self) -> anyhow::Result<()> {
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
         if let WholeFile::Beside(file, path) = self {
             let cannot = || cannot_write(&path);
             file.as_file().sync_all().with_context(cannot)?;

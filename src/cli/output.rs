@@ -24,7 +24,7 @@ use super::progress::Story;
 use super::terminal::Terminal;
 
 /// Everything that the user sees of a turn.
-pub struct Output {
+pub(crate) struct Output {
     story: Option<Story>,
     answer: Box<dyn EventSink>,
     events: Option<Box<dyn EventSink>>,
@@ -44,7 +44,7 @@ impl Output {
     /// # Errors
     ///
     /// Fails when a file cannot be made or a descriptor is not open.
-    pub fn open(
+    pub(crate) fn open(
         options: &AnswerOptions,
         global: &GlobalOptions,
         session_dir: &Path,
@@ -66,7 +66,7 @@ impl Output {
     /// # Errors
     ///
     /// Fails when the file of `-o` cannot be made.
-    pub fn open_quietly(
+    pub(crate) fn open_quietly(
         options: &AnswerOptions,
         global: &GlobalOptions,
         session_dir: &Path,
@@ -117,7 +117,7 @@ impl Output {
     /// # Errors
     ///
     /// Fails when it cannot be renamed.
-    pub fn finish(self, keep: bool) -> anyhow::Result<()> {
+    pub(crate) fn finish(self, keep: bool) -> anyhow::Result<()> {
         match self.file {
             Some(file) if keep => file.finish(),
             _ => Ok(()),
@@ -175,7 +175,11 @@ fn open_descriptor(number: u32) -> anyhow::Result<File> {
 
 /// Returns why `format` has nothing to write of a turn with these tables: CSV and TSV are one table,
 /// the one that was `wanted` or the last.
-pub fn missing_table(format: Format, wanted: Option<&str>, tables: &[String]) -> Option<Failure> {
+pub(crate) fn missing_table(
+    format: Format,
+    wanted: Option<&str>,
+    tables: &[String],
+) -> Option<Failure> {
     let is_table = matches!(format, Format::Csv | Format::Tsv);
     if !is_table || rows::chosen(tables, wanted).is_some() {
         return None;

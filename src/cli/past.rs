@@ -14,7 +14,7 @@ use super::options::GlobalOptions;
 /// # Errors
 ///
 /// Fails when there is no session, or no such turn; the message says which there are.
-pub fn find(wanted: &str, options: &GlobalOptions) -> anyhow::Result<TurnSummary> {
+pub(crate) fn find(wanted: &str, options: &GlobalOptions) -> anyhow::Result<TurnSummary> {
     let mut turns = listed(options)?;
     let at = place(wanted, &turns)?;
     Ok(turns.swap_remove(at))
@@ -57,7 +57,10 @@ fn place(wanted: &str, turns: &[TurnSummary]) -> anyhow::Result<usize> {
 /// # Errors
 ///
 /// Fails as [`find`] does, and when events cannot be read.
-pub fn read(wanted: &str, options: &GlobalOptions) -> anyhow::Result<(PastTurn, Vec<PastTurn>)> {
+pub(crate) fn read(
+    wanted: &str,
+    options: &GlobalOptions,
+) -> anyhow::Result<(PastTurn, Vec<PastTurn>)> {
     let turns = listed(options)?;
     let mut is_wanted = vec![false; turns.len()];
     is_wanted[place(wanted, &turns)?] = true;
@@ -71,7 +74,7 @@ pub fn read(wanted: &str, options: &GlobalOptions) -> anyhow::Result<(PastTurn, 
 /// # Errors
 ///
 /// Fails with [`ExitStatus::Input`] when it did.
-pub fn demand_whole(turn: &PastTurn) -> anyhow::Result<()> {
+pub(crate) fn demand_whole(turn: &PastTurn) -> anyhow::Result<()> {
     if turn.withheld.is_nothing() {
         return Ok(());
     }
@@ -90,7 +93,10 @@ pub fn demand_whole(turn: &PastTurn) -> anyhow::Result<()> {
 /// # Errors
 ///
 /// Fails as [`find`] does, and when events cannot be read.
-pub fn select(wanted: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<(PastTurn, bool)>> {
+pub(crate) fn select(
+    wanted: &[String],
+    options: &GlobalOptions,
+) -> anyhow::Result<Vec<(PastTurn, bool)>> {
     let turns = listed(options)?;
     let is_wanted = marked(wanted, &turns)?;
     read_up_to(turns, &is_wanted)
@@ -101,7 +107,10 @@ pub fn select(wanted: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<
 /// # Errors
 ///
 /// Fails as [`find`] does.
-pub fn choose(wanted: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<TurnSummary>> {
+pub(crate) fn choose(
+    wanted: &[String],
+    options: &GlobalOptions,
+) -> anyhow::Result<Vec<TurnSummary>> {
     let turns = listed(options)?;
     let is_wanted = marked(wanted, &turns)?;
     let chosen = turns.into_iter().zip(is_wanted).filter(|it| it.1);

@@ -39,7 +39,7 @@ struct Ended {
 
 /// Tells what happens in a turn.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub struct Story {
+pub(crate) struct Story {
     is_live: bool,
     colour: bool,
     stdout_is_tty: bool,
@@ -67,7 +67,7 @@ impl Story {
     /// `shows_partials` says whether stdout shows text as it streams.
     /// `files_dir` is what the paths in events are relative to, unless the files will soon be gone.
     /// Without a `price` the live line has no cost.
-    pub fn begin(
+    pub(crate) fn begin(
         options: &GlobalOptions,
         price: Option<Price>,
         shows_partials: bool,
@@ -98,7 +98,7 @@ impl Story {
     /// where it stands.
     ///
     /// Call it before the sinks that write to stdout get the event.
-    pub fn make_way(&mut self, event: &Event) {
+    pub(crate) fn make_way(&mut self, event: &Event) {
         if !matches!(event.body, Body::ToolResult { .. })
             && let Some(ended) = self.ended.take()
         {
@@ -115,7 +115,7 @@ impl Story {
     }
 
     /// Clears the live line.
-    pub fn hide(&mut self) {
+    pub(crate) fn hide(&mut self) {
         self.bar = None;
     }
 

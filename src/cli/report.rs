@@ -10,7 +10,7 @@ use csv_agent_types::status::{ExitStatus, Failure, hint_of_disk, one_line};
 use super::out;
 
 /// Returns the status that an error ends the process with.
-pub fn status_of(error: &anyhow::Error) -> ExitStatus {
+pub(crate) fn status_of(error: &anyhow::Error) -> ExitStatus {
     if out::is_stdout_closed(error) {
         // What was to be shown was done by then. A turn that is cut short says so with a status.
         return ExitStatus::Ok;
@@ -21,7 +21,7 @@ pub fn status_of(error: &anyhow::Error) -> ExitStatus {
 }
 
 /// Returns what to do next about an error, when it says so.
-pub fn hint_of(error: &anyhow::Error) -> Option<&str> {
+pub(crate) fn hint_of(error: &anyhow::Error) -> Option<&str> {
     let said = error.chain().find_map(|it| {
         let failure = it.downcast_ref::<Failure>().and_then(|it| it.hint.as_deref());
         failure.or_else(|| it.downcast_ref::<ProviderError>().and_then(|it| it.hint.as_deref()))
@@ -30,23 +30,23 @@ pub fn hint_of(error: &anyhow::Error) -> Option<&str> {
 }
 
 /// Tells an error with its causes on one line, and what to do next on those below.
-pub fn error(error: &anyhow::Error, colour: bool) {
+pub(crate) fn error(error: &anyhow::Error, colour: bool) {
     tell(&error_text(error, colour));
 }
 
 /// Tells what the user should know and what stops nothing.
-pub fn warning(message: &str, colour: bool) {
+pub(crate) fn warning(message: &str, colour: bool) {
     let label = if colour { "\x1b[1;33mwarning:\x1b[0m" } else { "warning:" };
     tell(&format!("{label} {}\n", sanitize::one_line(message)));
 }
 
 /// Tells how something was decided.
-pub fn note(message: &str) {
+pub(crate) fn note(message: &str) {
     tell(&format!("note: {}\n", sanitize::one_line(message)));
 }
 
 /// Writes to stderr. There is nowhere to tell that stderr cannot be written.
-pub fn tell(text: &str) {
+pub(crate) fn tell(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 

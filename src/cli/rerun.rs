@@ -49,7 +49,7 @@ pub struct RerunFlags {
 /// # Errors
 ///
 /// Fails when there is no such turn, a file cannot be read, or Python cannot be had.
-pub fn run(
+pub(crate) fn run(
     flags: &RerunFlags,
     settings: &Settings,
     options: &GlobalOptions,

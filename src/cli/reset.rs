@@ -40,7 +40,7 @@ pub struct ResetFlags {
 ///
 /// Fails when there is no session and none was named, there is no `--yes` and nobody can be asked, or
 /// something cannot be removed.
-pub fn run(
+pub(crate) fn run(
     flags: &ResetFlags,
     settings: &Settings,
     options: &GlobalOptions,
@@ -72,7 +72,7 @@ pub fn run(
 /// # Errors
 ///
 /// Fails when stdout cannot take it.
-pub fn print(
+pub(crate) fn print(
     gone: &[String],
     dry_run: bool,
     options: &GlobalOptions,

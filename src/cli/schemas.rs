@@ -18,7 +18,7 @@ use super::options::config::prices;
 use super::options::settings::{AnySetting, SETTINGS, WHOLE_FILE};
 
 /// The JSON Schema of an event line.
-pub const EVENTS: &str = include_str!("events.schema.json");
+pub(crate) const EVENTS: &str = include_str!("events.schema.json");
 
 /// The dialect in which schemas are written.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -47,7 +47,7 @@ const OF_REPLY: [&str; 15] = [
 /// # Errors
 ///
 /// Fails when the schema of events is no JSON.
-pub fn result() -> anyhow::Result<Value> {
+pub(crate) fn result() -> anyhow::Result<Value> {
     let events: Value = serde_json::from_str(EVENTS)?;
     let mut definitions = events["$defs"].clone();
     // What is an event of its own has no type within the document.
@@ -100,7 +100,7 @@ pub fn result() -> anyhow::Result<Value> {
 }
 
 /// Makes the schema of a configuration file, of the settings that there are and what each takes.
-pub fn config() -> Value {
+pub(crate) fn config() -> Value {
     let settings = |is_in: fn(&str) -> bool| {
         let found = SETTINGS.iter().filter(|it| is_in(it.key()));
         found.map(|it| (it.key().to_owned(), setting(*it))).collect::<Map<_, _>>()

@@ -89,7 +89,7 @@ impl ShowFlags {
 /// # Errors
 ///
 /// Fails when there is no such turn, its events cannot be read, or the answer cannot be written.
-pub fn run(
+pub(crate) fn run(
     flags: &ShowFlags,
     settings: &Settings,
     options: &GlobalOptions,

@@ -25,13 +25,13 @@ const END: usize = 2;
 /// # Errors
 ///
 /// Fails when the system has no more of what a runtime needs.
-pub fn runtime() -> anyhow::Result<Runtime> {
+pub(crate) fn runtime() -> anyhow::Result<Runtime> {
     Builder::new_current_thread().enable_all().build().context("cannot start the runtime")
 }
 
 /// The signals that ask the process to end. From the first `listen` on, they no longer end it.
 #[derive(Debug)]
-pub struct Signals {
+pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
@@ -43,7 +43,7 @@ impl Signals {
     /// # Errors
     ///
     /// Fails when the handlers cannot be installed.
-    pub fn listen() -> anyhow::Result<Signals> {
+    pub(crate) fn listen() -> anyhow::Result<Signals> {
         if UNTAKEN.get().is_none() {
             let untaken = Arc::default();
             for (number, value) in [(SIGINT, INTERRUPT), (SIGTERM, END), (SIGHUP, END)] {
@@ -59,7 +59,7 @@ impl Signals {
     }
 
     /// Waits for the next signal and returns the status that it asks to end with.
-    pub async fn next(&mut self) -> ExitStatus {
+    pub(crate) async fn next(&mut self) -> ExitStatus {
         // All are safe to drop while they wait: a signal that comes later is kept for the next call.
         let status = tokio::select! {
             _ = self.interrupt.recv() => ExitStatus::Interrupted,
@@ -76,7 +76,7 @@ impl Signals {
 
 impl Signals {
     /// Waits for a signal that asks the process to end, whatever it is doing, and returns the status.
-    pub async fn end(&mut self) -> ExitStatus {
+    pub(crate) async fn end(&mut self) -> ExitStatus {
         // Both are safe to drop while they wait.
         tokio::select! {
             _ = self.terminate.recv() => ExitStatus::Terminated,
@@ -90,7 +90,7 @@ impl Signals {
     /// # Errors
     ///
     /// Fails when the handler cannot be installed.
-    pub fn forget_interrupt(&mut self) -> anyhow::Result<()> {
+    pub(crate) fn forget_interrupt(&mut self) -> anyhow::Result<()> {
         self.interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
         if let Some(untaken) = UNTAKEN.get() {
             let _ = untaken.compare_exchange(INTERRUPT, 0, Ordering::Relaxed, Ordering::Relaxed);
@@ -110,7 +110,7 @@ impl Signals {
 /// # Panics
 ///
 /// Panics when the work does.
-pub fn interruptible<T: Send>(
+pub(crate) fn interruptible<T: Send>(
     work: impl FnOnce(&Arc<AtomicBool>) -> T + Send,
 ) -> anyhow::Result<(T, Option<ExitStatus>)> {
     let runtime = runtime()?;
@@ -145,7 +145,7 @@ pub fn interruptible<T: Send>(
 /// # Errors
 ///
 /// Fails when a signal has come that nobody has taken.
-pub fn until<T>(mut attempt: impl FnMut() -> Option<T>) -> anyhow::Result<T> {
+pub(crate) fn until<T>(mut attempt: impl FnMut() -> Option<T>) -> anyhow::Result<T> {
     /// Time between two tries.
     const PAUSE: Duration = Duration::from_millis(50);
     loop {

@@ -24,7 +24,7 @@ const CLEAR: &str = "\r\x1b[K";
 
 /// A live line. Dropping it clears it.
 #[derive(Debug)]
-pub struct Spinner {
+pub(crate) struct Spinner {
     shared: Arc<Shared>,
     // Draws until it is told that it is over, when the spinner is dropped and waits for it.
     thread: Option<JoinHandle<()>>,
@@ -49,7 +49,7 @@ struct State {
 
 impl Spinner {
     /// Draws the line, and goes on to do so. `message` is one line that is safe for a terminal.
-    pub fn start(
+    pub(crate) fn start(
         message: String,
         started: Instant,
         stream: Stream,
@@ -75,7 +75,7 @@ impl Spinner {
     }
 
     /// Says something else from now on.
-    pub fn say(&self, message: String) {
+    pub(crate) fn say(&self, message: String) {
         let mut state = self.shared.lock();
         if state.message != message {
             state.message = message;
@@ -84,7 +84,7 @@ impl Spinner {
     }
 
     /// Clears the line while others write, and draws it again below.
-    pub fn suspend(&self, write: impl FnOnce()) {
+    pub(crate) fn suspend(&self, write: impl FnOnce()) {
         let mut state = self.shared.lock();
         report::tell(CLEAR);
         write();

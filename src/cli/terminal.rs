@@ -14,7 +14,7 @@ const ROWS_UNKNOWN: u16 = 24;
 
 /// One of the two streams we write to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stream {
+pub(crate) struct Stream {
     /// Whether a person looks at it.
     pub is_tty: bool,
     /// Whether it may carry SGR colours.
@@ -26,7 +26,7 @@ pub struct Stream {
 /// The three standard streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub struct Terminal {
+pub(crate) struct Terminal {
     /// Whether a person types there.
     pub stdin_is_tty: bool,
     /// The answer.
@@ -45,7 +45,11 @@ impl Terminal {
     /// Looks at the process's streams.
     ///
     /// `width` is what `--width` says; it binds a pipe as well.
-    pub fn look(color: ColorChoice, width: Option<u16>, environment: &Environment) -> Terminal {
+    pub(crate) fn look(
+        color: ColorChoice,
+        width: Option<u16>,
+        environment: &Environment,
+    ) -> Terminal {
         let stdout_tty = std::io::stdout().is_terminal();
         let stderr_tty = std::io::stderr().is_terminal();
         let seen =
@@ -67,14 +71,14 @@ impl Terminal {
     }
 
     /// Returns what looks at the terminal of the answer; none when its lines cannot be written over.
-    pub fn size(&self) -> Option<fn() -> Size> {
+    pub(crate) fn size(&self) -> Option<fn() -> Size> {
         let look: fn() -> Size = if self.is_width_given { size_but_columns } else { size };
         self.can_redraw_answer.then_some(look)
     }
 }
 
 /// Returns the columns that the terminal of stderr has now.
-pub fn story_width() -> Option<u16> {
+pub(crate) fn story_width() -> Option<u16> {
     columns(&std::io::stderr())
 }
 
@@ -94,7 +98,7 @@ fn size_but_columns() -> Size {
 impl Terminal {
     /// Returns the same terminal as wide as it is by now: people resize windows.
     #[must_use]
-    pub fn measured_again(self, width: Option<u16>, environment: &Environment) -> Terminal {
+    pub(crate) fn measured_again(self, width: Option<u16>, environment: &Environment) -> Terminal {
         let resized = |stream: Stream, seen: Option<u16>| Stream {
             width: width
                 .or(environment.columns)
@@ -113,7 +117,7 @@ impl Terminal {
 
 impl ColorChoice {
     /// Decides for one stream: the flag, then `NO_COLOR`, then `CLICOLOR_FORCE`, then the terminal.
-    pub fn allows(self, is_tty: bool, environment: &Environment) -> bool {
+    pub(crate) fn allows(self, is_tty: bool, environment: &Environment) -> bool {
         match self {
             ColorChoice::Always => true,
             ColorChoice::Never => false,

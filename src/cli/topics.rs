@@ -158,7 +158,11 @@ flag and no setting holds it.
 /// # Errors
 ///
 /// Fails when there is no such command or topic, or stdout cannot take it.
-pub fn run(flags: &HelpFlags, mut command: Command, as_json: bool) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(
+    flags: &HelpFlags,
+    mut command: Command,
+    as_json: bool,
+) -> anyhow::Result<ExitStatus> {
     command.build();
     if as_json {
         let surface = surface(&command);

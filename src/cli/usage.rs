@@ -15,7 +15,7 @@ const TYPOS_MAX: usize = 2;
 /// Returns whether the caller reads JSON, from arguments that may not parse.
 ///
 /// The last of `--format` and `--json` counts. `environment` is what `CSV_AGENT_FORMAT` says.
-pub fn wants_json(args: &[OsString], environment: Option<Format>) -> bool {
+pub(crate) fn wants_json(args: &[OsString], environment: Option<Format>) -> bool {
     let mut format = environment;
     let mut args = args.iter().map(|it| it.to_string_lossy());
     while let Some(arg) = args.next() {
@@ -33,7 +33,7 @@ pub fn wants_json(args: &[OsString], environment: Option<Format>) -> bool {
 }
 
 /// Adds the command that was probably meant, where clap finds none: `aks` is two letters from `ask`.
-pub fn suggest_command(error: &mut clap::Error, commands: &[String]) {
+pub(crate) fn suggest_command(error: &mut clap::Error, commands: &[String]) {
     if error.kind() != ErrorKind::InvalidSubcommand
         || error.get(ContextKind::SuggestedSubcommand).is_some()
     {
@@ -50,7 +50,7 @@ pub fn suggest_command(error: &mut clap::Error, commands: &[String]) {
 
 /// Returns the candidates that differ from `word` by the fewest typos, at most [`TYPOS_MAX`] and
 /// fewer than the letters of the candidate.
-pub fn nearest(word: &str, candidates: &[String]) -> Vec<String> {
+pub(crate) fn nearest(word: &str, candidates: &[String]) -> Vec<String> {
     let typos = |it: &String| strsim::osa_distance(word, it);
     let near = candidates.iter().filter(|it| typos(it) <= TYPOS_MAX && typos(it) + 1 < it.len());
     let Some(fewest) = near.clone().map(typos).min() else { return Vec::new() };
@@ -58,13 +58,13 @@ pub fn nearest(word: &str, candidates: &[String]) -> Vec<String> {
 }
 
 /// Returns whether there is no command at all.
-pub fn is_no_command(error: &clap::Error) -> bool {
+pub(crate) fn is_no_command(error: &clap::Error) -> bool {
     use ErrorKind::{DisplayHelpOnMissingArgumentOrSubcommand, MissingSubcommand};
     matches!(error.kind(), DisplayHelpOnMissingArgumentOrSubcommand | MissingSubcommand)
 }
 
 /// Returns a usage error as one object: `{"error": {code, message, token, hint, did_you_mean}}`.
-pub fn as_json(error: &clap::Error) -> Value {
+pub(crate) fn as_json(error: &clap::Error) -> Value {
     if is_no_command(error) {
         let hint = "see `csv-agent help`, or `csv-agent help --json`";
         return object("usage", "no command given", None, Some(hint), &[]);
@@ -91,7 +91,7 @@ pub fn as_json(error: &clap::Error) -> Value {
 }
 
 /// Returns an error as one object, in the shape of [`as_json`].
-pub fn object(
+pub(crate) fn object(
     code: &str,
     message: &str,
     token: Option<&str>,
@@ -108,7 +108,7 @@ pub fn object(
 }
 
 /// Returns the first paragraph of the error's text, without `error: ` and on one line.
-pub fn message(error: &clap::Error) -> String {
+pub(crate) fn message(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let paragraph = text.split("\n\n").next().unwrap_or_default();
     one_line(paragraph.strip_prefix("error: ").unwrap_or(paragraph))

@@ -16,7 +16,7 @@ use super::flags::ReportTarget;
 /// # Errors
 ///
 /// Fails for another kind, and when a kind that needs a file has none.
-pub fn report(text: &str) -> Result<ReportTarget, String> {
+pub(crate) fn report(text: &str) -> Result<ReportTarget, String> {
     let (kind, file) = match text.split_once('=') {
         Some((kind, file)) => (kind, Some(file)),
         None => (text, None),
@@ -43,7 +43,7 @@ pub fn report(text: &str) -> Result<ReportTarget, String> {
 /// # Errors
 ///
 /// Fails when a number or a unit is missing, or the time is longer than can be counted.
-pub fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let example = "write a number and a unit, such as `30s`, `5m` or `1h`";
     let mut total = Duration::ZERO;
     let mut rest = text.trim();
@@ -74,7 +74,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 /// # Errors
 ///
 /// Fails as [`duration`] does, and for zero.
-pub fn some_time(text: &str) -> Result<Duration, String> {
+pub(crate) fn some_time(text: &str) -> Result<Duration, String> {
     let none = || "no time at all; try `30s` or `5m`".to_owned();
     if text.trim().parse() == Ok(0_u64) {
         // With a unit it would be refused as well.
@@ -89,7 +89,7 @@ pub fn some_time(text: &str) -> Result<Duration, String> {
 /// # Errors
 ///
 /// Fails when the number or the unit is unknown, and for zero.
-pub fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     let example = "write a number and a unit, such as `400MB` or `2GiB`";
     let (number, unit, tail) = number_and_unit(text.trim());
     let number: u64 = number.parse().map_err(|_| example.to_owned())?;
@@ -118,7 +118,7 @@ pub fn size(text: &str) -> Result<u64, String> {
 /// # Errors
 ///
 /// Fails as [`size`] does, and for too little.
-pub fn memory(text: &str) -> Result<u64, String> {
+pub(crate) fn memory(text: &str) -> Result<u64, String> {
     let found = size(text)?;
     if found < WORKER_MEMORY_BYTES_LEAST {
         let least = WORKER_MEMORY_BYTES_LEAST >> 30;
@@ -132,7 +132,7 @@ pub fn memory(text: &str) -> Result<u64, String> {
 /// # Errors
 ///
 /// Fails for what begins with no letter or digit, such as an option of pip's.
-pub fn package(text: &str) -> Result<String, String> {
+pub(crate) fn package(text: &str) -> Result<String, String> {
     let text = text.trim();
     if !text.starts_with(|it: char| it.is_ascii_alphanumeric()) || text.contains(['\n', '\r']) {
         return Err(format!(
@@ -147,7 +147,7 @@ pub fn package(text: &str) -> Result<String, String> {
 /// # Errors
 ///
 /// Fails for anything else.
-pub fn decimal(text: &str) -> Result<DecimalMark, String> {
+pub(crate) fn decimal(text: &str) -> Result<DecimalMark, String> {
     match text {
         "," | "comma" => Ok(DecimalMark::Comma),
         "." | "point" => Ok(DecimalMark::Point),
@@ -160,7 +160,7 @@ pub fn decimal(text: &str) -> Result<DecimalMark, String> {
 /// # Errors
 ///
 /// Fails for anything longer, and for characters that cannot separate cells.
-pub fn delimiter(text: &str) -> Result<Delimiter, String> {
+pub(crate) fn delimiter(text: &str) -> Result<Delimiter, String> {
     let found = match text {
         "auto" => return Ok(Delimiter(None)),
         "comma" => ",",
@@ -188,7 +188,7 @@ pub struct Delimiter(pub Option<String>);
 /// # Errors
 ///
 /// Fails for anything else.
-pub fn quote(text: &str) -> Result<QuoteFlag, String> {
+pub(crate) fn quote(text: &str) -> Result<QuoteFlag, String> {
     Ok(QuoteFlag(match text {
         "auto" => None,
         "none" => Some(Quote::None),
@@ -205,7 +205,7 @@ pub struct QuoteFlag(pub Option<Quote>);
 /// # Errors
 ///
 /// Fails for anything else.
-pub fn escape(text: &str) -> Result<EscapeFlag, String> {
+pub(crate) fn escape(text: &str) -> Result<EscapeFlag, String> {
     Ok(EscapeFlag(match text {
         "auto" => None,
         "doubled" => Some(Escape::Doubled),
@@ -231,7 +231,7 @@ fn sign(text: &str, words: &str) -> Result<u8, String> {
 /// # Errors
 ///
 /// Fails for anything longer, and for what begins cells: letters, digits, blanks and quotes.
-pub fn comment(text: &str) -> Result<Comments, String> {
+pub(crate) fn comment(text: &str) -> Result<Comments, String> {
     if text == "none" {
         return Ok(Comments::None);
     }
@@ -250,7 +250,7 @@ pub fn comment(text: &str) -> Result<Comments, String> {
 /// # Errors
 ///
 /// Fails when either side is missing or the type is unknown; the message lists the types.
-pub fn typed_column(text: &str) -> Result<(String, Wanted), String> {
+pub(crate) fn typed_column(text: &str) -> Result<(String, Wanted), String> {
     let types = Wanted::NAMES;
     let Some((column, name)) = text.rsplit_once('=').filter(|(column, _)| !column.is_empty())
     else {
@@ -267,7 +267,7 @@ pub fn typed_column(text: &str) -> Result<(String, Wanted), String> {
 /// # Errors
 ///
 /// Fails when either side is missing.
-pub fn named_file(text: &str) -> Result<(String, PathBuf), String> {
+pub(crate) fn named_file(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => {
             Ok((name.to_owned(), PathBuf::from(file)))
@@ -281,7 +281,7 @@ pub fn named_file(text: &str) -> Result<(String, PathBuf), String> {
 /// # Errors
 ///
 /// Fails outside 1 to [`ROUNDS_FLAG_MAX`].
-pub fn rounds(text: &str) -> Result<u32, String> {
+pub(crate) fn rounds(text: &str) -> Result<u32, String> {
     in_range(text, 1, ROUNDS_FLAG_MAX)
 }
 
@@ -290,7 +290,7 @@ pub fn rounds(text: &str) -> Result<u32, String> {
 /// # Errors
 ///
 /// Fails outside 0 to 10.
-pub fn retries(text: &str) -> Result<u32, String> {
+pub(crate) fn retries(text: &str) -> Result<u32, String> {
     in_range(text, 0, 10)
 }
 
@@ -299,7 +299,7 @@ pub fn retries(text: &str) -> Result<u32, String> {
 /// # Errors
 ///
 /// Fails for anything but 1 and 2.
-pub fn chart_scale(text: &str) -> Result<u32, String> {
+pub(crate) fn chart_scale(text: &str) -> Result<u32, String> {
     in_range(text, 1, 2)
 }
 
@@ -308,7 +308,7 @@ pub fn chart_scale(text: &str) -> Result<u32, String> {
 /// # Errors
 ///
 /// Fails for nothing.
-pub fn model(text: &str) -> Result<String, String> {
+pub(crate) fn model(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() {
         return Err("write the name of a model, such as `gpt-6.2-sol`".to_owned());
@@ -321,7 +321,7 @@ pub fn model(text: &str) -> Result<String, String> {
 /// # Errors
 ///
 /// Fails for anything else.
-pub fn language(text: &str) -> Result<String, String> {
+pub(crate) fn language(text: &str) -> Result<String, String> {
     let text = text.trim();
     let is_plain = |it: char| it.is_alphabetic() || " -'()".contains(it);
     let is_name = !text.is_empty() && text.len() <= 60 && text.chars().all(is_plain);
@@ -336,7 +336,7 @@ pub fn language(text: &str) -> Result<String, String> {
 /// # Errors
 ///
 /// Fails for a blank one.
-pub fn column(text: &str) -> Result<String, String> {
+pub(crate) fn column(text: &str) -> Result<String, String> {
     let found = (!text.trim().is_empty()).then(|| text.to_owned());
     found.ok_or_else(|| {
         "write the name of a column, such as `email` or `customers.email`".to_owned()
@@ -348,7 +348,7 @@ pub fn column(text: &str) -> Result<String, String> {
 /// # Errors
 ///
 /// Fails for nothing, for less than nothing, and for what is no number.
-pub fn usd(text: &str) -> Result<f64, String> {
+pub(crate) fn usd(text: &str) -> Result<f64, String> {
     let found = text.parse().ok().filter(|it: &f64| it.is_finite() && 0.0 < *it);
     found.ok_or_else(|| "write an amount in USD above 0, such as `0.50`".to_owned())
 }
@@ -358,7 +358,7 @@ pub fn usd(text: &str) -> Result<f64, String> {
 /// # Errors
 ///
 /// Fails for zero, and for what is no whole number.
-pub fn tokens(text: &str) -> Result<u64, String> {
+pub(crate) fn tokens(text: &str) -> Result<u64, String> {
     let found = text.parse().ok().filter(|it| 0 < *it);
     found.ok_or_else(|| "write a whole number above 0".to_owned())
 }
@@ -368,7 +368,7 @@ pub fn tokens(text: &str) -> Result<u64, String> {
 /// # Errors
 ///
 /// Fails for fewer than [`COMPACT_AT_MIN`], and for what is no whole number.
-pub fn context(text: &str) -> Result<u64, String> {
+pub(crate) fn context(text: &str) -> Result<u64, String> {
     let found = text.parse().ok().filter(|it| COMPACT_AT_MIN <= *it);
     found.ok_or_else(|| format!("write a whole number from {COMPACT_AT_MIN}"))
 }

@@ -24,7 +24,7 @@ use crate::relay::Activity;
 use crate::wire::{End, Told};
 
 /// What the calls of one relay have in common.
-pub struct Shared {
+pub(crate) struct Shared {
     /// Where they go.
     pub server: Server,
     /// What may be asked; without one, anything may.
@@ -45,7 +45,7 @@ struct Known {
 
 impl Shared {
     /// Nothing is known yet.
-    pub fn new(
+    pub(crate) fn new(
         server: Server,
         policy: Option<Arc<Policy>>,
         activity: watch::Sender<Activity>,
@@ -59,7 +59,7 @@ impl Shared {
     }
 
     /// Returns why the last call failed, if it did for no fault of its own.
-    pub fn failure(&self) -> Option<ClusterError> {
+    pub(crate) fn failure(&self) -> Option<ClusterError> {
         self.known(|it| it.failure.clone())
     }
 
@@ -91,7 +91,7 @@ impl Shared {
     }
 
     /// Stops all that runs on the server, and ends the sessions there.
-    pub async fn release(&self) {
+    pub(crate) async fn release(&self) {
         let sessions = self.known(|it| std::mem::take(&mut it.sessions));
         if !self.server.was_connected() {
             return;
@@ -147,7 +147,7 @@ impl Shared {
 }
 
 /// A message of the worker that waits to be sent.
-pub struct Queued {
+pub(crate) struct Queued {
     /// The message.
     pub bytes: Bytes,
     /// The room that it takes up.
@@ -155,7 +155,7 @@ pub struct Queued {
 }
 
 /// The worker's side of a call.
-pub struct Call {
+pub(crate) struct Call {
     /// Its number.
     pub number: u32,
     /// The path of its method.
@@ -185,7 +185,7 @@ struct Running {
 
 impl Call {
     /// Makes the call, and tells its end. `stopped` says why it is to end before the server has said all.
-    pub async fn run(mut self, shared: Arc<Shared>, stopped: oneshot::Receiver<End>) {
+    pub(crate) async fn run(mut self, shared: Arc<Shared>, stopped: oneshot::Receiver<End>) {
         let mut running = Running::default();
         let (end, is_left) = select! {
             // What is stopped has lost its queues as well, which is no end of its own.

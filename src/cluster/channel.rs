@@ -131,7 +131,7 @@ async fn ask_counted(
 
 /// Why a call failed: as the worker hears it, and as csv-agent does.
 #[derive(Debug)]
-pub struct Fault {
+pub(crate) struct Fault {
     /// Of the call.
     pub end: End,
     /// What is told to people.
@@ -145,7 +145,7 @@ impl Fault {
 }
 
 /// The server, connected to when it is first needed.
-pub struct Server {
+pub(crate) struct Server {
     endpoint: Endpoint,
     channel: OnceCell<Channel>,
     metadata: MetadataMap,
@@ -153,12 +153,12 @@ pub struct Server {
 
 impl Server {
     /// Nothing is connected yet.
-    pub fn new(endpoint: Endpoint) -> Server {
+    pub(crate) fn new(endpoint: Endpoint) -> Server {
         Server { metadata: metadata(&endpoint), channel: OnceCell::new(), endpoint }
     }
 
     /// Returns whether the server was ever reached.
-    pub fn was_connected(&self) -> bool {
+    pub(crate) fn was_connected(&self) -> bool {
         self.channel.initialized()
     }
 
@@ -167,7 +167,7 @@ impl Server {
     /// # Errors
     ///
     /// Fails when the server cannot be reached, or answers with an error and nothing else.
-    pub async fn call(
+    pub(crate) async fn call(
         &self,
         path: &str,
         messages: mpsc::Receiver<Bytes>,
@@ -191,7 +191,7 @@ impl Server {
     /// # Errors
     ///
     /// Fails as [`Server::call`] does.
-    pub async fn ask(&self, method: Method, message: Bytes) -> Result<Bytes, Fault> {
+    pub(crate) async fn ask(&self, method: Method, message: Bytes) -> Result<Bytes, Fault> {
         let (sender, messages) = mpsc::channel(1);
         // It has room for one, and the receiver is here.
         let _ = sender.try_send(message);
@@ -263,7 +263,7 @@ impl Server {
 }
 
 /// What a call is answered with.
-pub struct Answers<'a> {
+pub(crate) struct Answers<'a> {
     server: &'a Server,
     stream: Streaming<Bytes>,
 }
@@ -274,7 +274,7 @@ impl Answers<'_> {
     /// # Errors
     ///
     /// Fails when the server says so, or the connection broke.
-    pub async fn next(&mut self) -> Result<Option<Bytes>, Fault> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Fault> {
         self.stream.message().await.map_err(|status| self.server.fault(&status))
     }
 }

@@ -5,7 +5,7 @@ use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_va
 
 /// What stands in a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Field<'a> {
+pub(crate) enum Field<'a> {
     /// A number of variable length.
     Number(u64),
     /// Text, bytes, or a message.
@@ -16,7 +16,7 @@ pub enum Field<'a> {
 
 impl<'a> Field<'a> {
     /// Returns the text, if it is some.
-    pub fn text(self) -> Option<&'a str> {
+    pub(crate) fn text(self) -> Option<&'a str> {
         match self {
             Field::Bytes(bytes) => str::from_utf8(bytes).ok(),
             Field::Number(_) | Field::Other => None,
@@ -26,13 +26,13 @@ impl<'a> Field<'a> {
 
 /// What is no message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Malformed;
+pub(crate) struct Malformed;
 
 /// The fields of a message by number, in their order. Nothing comes after a [`Malformed`].
-pub struct Fields<'a>(&'a [u8]);
+pub(crate) struct Fields<'a>(&'a [u8]);
 
 /// Reads a message.
-pub fn fields(message: &[u8]) -> Fields<'_> {
+pub(crate) fn fields(message: &[u8]) -> Fields<'_> {
     Fields(message)
 }
 
@@ -74,14 +74,14 @@ impl<'a> Iterator for Fields<'a> {
 }
 
 /// Adds text, bytes, or a message.
-pub fn put_bytes(message: &mut Vec<u8>, number: u32, bytes: &[u8]) {
+pub(crate) fn put_bytes(message: &mut Vec<u8>, number: u32, bytes: &[u8]) {
     encode_key(number, WireType::LengthDelimited, message);
     encode_varint(bytes.len() as u64, message);
     message.extend_from_slice(bytes);
 }
 
 /// Adds a number.
-pub fn put_number(message: &mut Vec<u8>, number: u32, value: u64) {
+pub(crate) fn put_number(message: &mut Vec<u8>, number: u32, value: u64) {
     encode_key(number, WireType::Varint, message);
     encode_varint(value, message);
 }

@@ -12,13 +12,13 @@ use crate::progress::JobProgress;
 /// What the server's log shows as the client of the relay's own requests.
 const CLIENT: &str = "csv-agent";
 /// The service of which all methods are.
-pub const SERVICE: &str = "spark.connect.SparkConnectService";
+pub(crate) const SERVICE: &str = "spark.connect.SparkConnectService";
 const INTERRUPT_ALL: u64 = 1;
 const INTERRUPT_OPERATION: u64 = 3;
 
 /// A method of the service that the relay knows. All others are for the policy to judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub(crate) enum Method {
     /// Runs a plan.
     Execute,
     /// Hears the rest of what a plan gives.
@@ -35,13 +35,13 @@ pub enum Method {
 
 impl Method {
     /// Reads the path of a call.
-    pub fn of(path: &str) -> Method {
+    pub(crate) fn of(path: &str) -> Method {
         let known = [Method::Execute, Method::Reattach];
         known.into_iter().find(|it| it.path() == path).unwrap_or(Method::Other)
     }
 
     /// Returns the path that it is called by.
-    pub fn path(self) -> String {
+    pub(crate) fn path(self) -> String {
         let name = match self {
             Method::Execute => "ExecutePlan",
             Method::Reattach => "ReattachExecute",
@@ -54,7 +54,7 @@ impl Method {
     }
 
     /// Returns whether it is answered with what a plan gives.
-    pub fn runs_a_plan(self) -> bool {
+    pub(crate) fn runs_a_plan(self) -> bool {
         matches!(self, Method::Execute | Method::Reattach)
     }
 
@@ -69,7 +69,7 @@ impl Method {
 
 /// A session on the server: its id is unique for the user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SparkSession {
+pub(crate) struct SparkSession {
     /// Its id.
     pub id: String,
     /// Whose it is, as the client says.
@@ -90,7 +90,7 @@ impl SparkSession {
     }
 
     /// Returns the request that stops one operation, or all.
-    pub fn interrupt(&self, operation: Option<&str>) -> Bytes {
+    pub(crate) fn interrupt(&self, operation: Option<&str>) -> Bytes {
         let mut request = self.request(3);
         match operation {
             Some(operation) => {
@@ -103,12 +103,12 @@ impl SparkSession {
     }
 
     /// Returns the request that ends the session.
-    pub fn release(&self) -> Bytes {
+    pub(crate) fn release(&self) -> Bytes {
         self.request(3).into()
     }
 
     /// Returns the request for the server's version.
-    pub fn version(&self) -> Bytes {
+    pub(crate) fn version(&self) -> Bytes {
         let mut request = self.request(3);
         put_bytes(&mut request, 10, &[]);
         request.into()
@@ -117,7 +117,7 @@ impl SparkSession {
 
 /// What a request says of itself.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct RequestHead {
+pub(crate) struct RequestHead {
     /// In which session it is asked.
     pub session: SparkSession,
     /// The operation, if the client names it.
@@ -130,7 +130,7 @@ impl RequestHead {
     /// # Errors
     ///
     /// Fails when it is no message, or a name in it is none: names are kept.
-    pub fn read(method: Method, message: &[u8]) -> Result<RequestHead, Malformed> {
+    pub(crate) fn read(method: Method, message: &[u8]) -> Result<RequestHead, Malformed> {
         let mut asked = RequestHead::default();
         for field in fields(message) {
             match field? {
@@ -159,7 +159,7 @@ fn name(field: Field<'_>) -> Option<&str> {
 
 /// What an answer to a plan says of itself.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct AnswerHead {
+pub(crate) struct AnswerHead {
     /// The operation that it belongs to.
     pub operation: Option<String>,
     /// Bytes of rows.
@@ -176,7 +176,7 @@ impl AnswerHead {
     /// # Errors
     ///
     /// Fails when it is no message.
-    pub fn read(message: &[u8]) -> Result<AnswerHead, Malformed> {
+    pub(crate) fn read(message: &[u8]) -> Result<AnswerHead, Malformed> {
         let mut answered = AnswerHead::default();
         for field in fields(message) {
             match field? {
@@ -200,7 +200,7 @@ impl AnswerHead {
 }
 
 /// Returns the version in the answer to [`SparkSession::version`].
-pub fn version_in(answer: &[u8]) -> Option<String> {
+pub(crate) fn version_in(answer: &[u8]) -> Option<String> {
     let found = fields(answer).flatten().find(|(number, _)| *number == 8);
     let Some((_, Field::Bytes(version))) = found else { return None };
     let found = fields(version).flatten().find(|(number, _)| *number == 1);

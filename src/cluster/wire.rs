@@ -20,7 +20,7 @@ const METHOD_BYTES_MAX: usize = 200;
 
 /// What the worker says of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub(crate) enum Said {
     /// It begins, with the method of this path.
     Open(String),
     /// A message of the client.
@@ -35,7 +35,7 @@ pub enum Said {
 
 /// What the relay says of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
+pub(crate) enum Told {
     /// A message of the server.
     Message(Bytes),
     /// It is over.
@@ -44,7 +44,7 @@ pub enum Told {
 
 /// How a call ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct End {
+pub(crate) struct End {
     /// A code of gRPC; 0 is OK.
     pub code: i32,
     /// Why.
@@ -56,31 +56,31 @@ pub struct End {
 /// The codes with which the relay itself ends a call.
 impl End {
     /// The worker wanted no more.
-    pub const CANCELLED: i32 = 1;
+    pub(crate) const CANCELLED: i32 = 1;
     /// What the worker sent is no request.
-    pub const INVALID_ARGUMENT: i32 = 3;
+    pub(crate) const INVALID_ARGUMENT: i32 = 3;
     /// The policy refuses it.
-    pub const PERMISSION_DENIED: i32 = 7;
+    pub(crate) const PERMISSION_DENIED: i32 = 7;
     /// It is too much.
-    pub const RESOURCE_EXHAUSTED: i32 = 8;
+    pub(crate) const RESOURCE_EXHAUSTED: i32 = 8;
     /// The server sent what is no answer.
-    pub const INTERNAL: i32 = 13;
+    pub(crate) const INTERNAL: i32 = 13;
 
     /// Makes one of the relay's own.
-    pub fn new(code: i32, message: impl Into<String>) -> End {
+    pub(crate) fn new(code: i32, message: impl Into<String>) -> End {
         End { code, message: message.into(), details: None }
     }
 }
 
 /// Reads the worker's frames.
-pub struct Frames<R> {
+pub(crate) struct Frames<R> {
     reader: R,
     buffer: BytesMut,
 }
 
 impl<R: AsyncRead + Unpin> Frames<R> {
     /// Reads from the start of a frame on.
-    pub fn new(reader: R) -> Self {
+    pub(crate) fn new(reader: R) -> Self {
         Frames { reader, buffer: BytesMut::new() }
     }
 
@@ -91,7 +91,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
     /// # Errors
     ///
     /// Fails when a frame breaks the rules, or the stream does.
-    pub async fn next(&mut self) -> io::Result<Option<(u32, Said)>> {
+    pub(crate) async fn next(&mut self) -> io::Result<Option<(u32, Said)>> {
         loop {
             if let Some(mut frame) = self.complete()? {
                 let kind = frame.get_u8();
@@ -148,7 +148,7 @@ fn broken(rule: &str) -> io::Error {
 /// # Errors
 ///
 /// Fails when the worker's end is closed.
-pub async fn write(
+pub(crate) async fn write(
     writer: &mut (impl AsyncWrite + Unpin),
     call: u32,
     told: Told,

@@ -8,7 +8,7 @@ use super::number::NumberForm;
 
 /// The currencies by their ISO code, each with the signs that are written for it. A sign that several
 /// countries use is that of the first one here; `kr` is the krone of three and is kept as it is.
-pub const CURRENCIES: [(&str, &[&str]); 27] = [
+pub(crate) const CURRENCIES: [(&str, &[&str]); 27] = [
     ("USD", &["US$", "$"]),
     ("EUR", &["€"]),
     ("GBP", &["£"]),
@@ -49,7 +49,7 @@ pub enum Sign {
 
 /// A text with what is around its number taken off.
 #[derive(Debug, Clone, Copy)]
-pub struct Amount<'a> {
+pub(crate) struct Amount<'a> {
     /// Digits and marks, without a sign, if the text is an amount or a number.
     pub number: &'a [u8],
     /// Whether a minus or brackets were around it.
@@ -60,7 +60,7 @@ pub struct Amount<'a> {
 
 impl<'a> Amount<'a> {
     /// Takes a sign, a minus and brackets off; none where one of them is there twice.
-    pub fn strip(text: &'a [u8]) -> Option<Self> {
+    pub(crate) fn strip(text: &'a [u8]) -> Option<Self> {
         let mut amount =
             Amount { number: text, is_negative: false, is_in_brackets: false, sign: None };
         // A sign, a minus and brackets may be around the number in any order, each once.
@@ -146,12 +146,12 @@ fn trim(text: &[u8]) -> &[u8] {
 }
 
 /// Returns what an amount says about its column.
-pub fn evidence(text: &[u8]) -> Option<Evidence> {
+pub(crate) fn evidence(text: &[u8]) -> Option<Evidence> {
     Amount::scan(text)?.evidence()
 }
 
 /// Returns the number of an amount of this kind, or of a number without a sign, and what it says.
-pub fn read<T>(
+pub(crate) fn read<T>(
     text: &[u8],
     wanted: Sign,
     form: NumberForm,

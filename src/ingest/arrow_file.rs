@@ -19,7 +19,7 @@ use super::source::{Input, check_cancelled, refuse};
 const MAGIC: &[u8] = b"ARROW1";
 
 /// Returns whether a file is one of Arrow, from its first bytes.
-pub fn is_of(head: &[u8]) -> bool {
+pub(crate) fn is_of(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 
@@ -28,7 +28,7 @@ pub fn is_of(head: &[u8]) -> bool {
 /// # Errors
 ///
 /// Fails when the file is damaged, would take more than `bytes_max`, or has types that Parquet has not.
-pub fn as_parquet(
+pub(crate) fn as_parquet(
     input: &Input,
     dir: &Path,
     bytes_max: u64,

@@ -28,7 +28,7 @@ pub enum Comments {
 
 /// What tells a line among the rows that is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Comment {
+pub(crate) enum Comment {
     /// It begins as comments do.
     Marked {
         /// The first characters of the line, blanks before them aside.
@@ -43,7 +43,7 @@ pub enum Comment {
 
 impl Comment {
     /// Returns whether a record is a comment, unless it is a row.
-    pub fn marks(&self, record: &[u8]) -> bool {
+    pub(crate) fn marks(&self, record: &[u8]) -> bool {
         match self {
             Comment::Marked { marker, .. } => is_marked(record, marker),
             Comment::Drawn(rules) => rules.hold(record),
@@ -51,7 +51,7 @@ impl Comment {
     }
 
     /// Returns whether a record that it marks is no row whatever its width.
-    pub fn is_sure(&self) -> bool {
+    pub(crate) fn is_sure(&self) -> bool {
         match self {
             Comment::Marked { is_sure, .. } => *is_sure,
             Comment::Drawn(_) => true,
@@ -59,7 +59,7 @@ impl Comment {
     }
 
     /// Returns why a record that it marks is no row.
-    pub fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         match self {
             Comment::Marked { .. } => Kind::Comment,
             Comment::Drawn(_) => Kind::Rule,
@@ -69,7 +69,7 @@ impl Comment {
 
 /// How lines among the rows are told apart from rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AsideRule {
+pub(crate) struct AsideRule {
     /// What begins a comment line, if there are any.
     pub comment: Option<Comment>,
     /// The records of the header as they stand in the file, where they may come again.
@@ -80,7 +80,7 @@ pub struct AsideRule {
 
 /// What is to be known of lines that are no rows.
 #[derive(Debug, Default)]
-pub struct Asides {
+pub(crate) struct Asides {
     /// How many of each kind.
     pub counts: SetAside,
     /// The first of them.
@@ -95,14 +95,14 @@ pub struct Asides {
 
 impl Asides {
     /// Adds the records of a text that holds no rows.
-    pub fn add_all(&mut self, kind: Kind, text: &[u8], syntax: Syntax) {
+    pub(crate) fn add_all(&mut self, kind: Kind, text: &[u8], syntax: Syntax) {
         for record in records(text, syntax, usize::MAX) {
             self.add(kind, u64::from(record.line), &text[record.start..record.end]);
         }
     }
 
     /// Adds what lies below the table.
-    pub fn add_below(&mut self, below: &Below, syntax: Syntax) {
+    pub(crate) fn add_below(&mut self, below: &Below, syntax: Syntax) {
         let (notes, tables) = below.text.split_at(below.n_notes);
         let (totals, notes) = notes.split_at(below.n_total);
         let mut n_lines = 0;
@@ -120,7 +120,7 @@ impl Asides {
     }
 
     /// Adds what lies `n_lines` lines further on.
-    pub fn append(&mut self, behind: Asides, n_lines: u64) {
+    pub(crate) fn append(&mut self, behind: Asides, n_lines: u64) {
         self.counts.add(behind.counts);
         self.table_line = self.table_line.or(behind.table_line.map(|it| it + n_lines));
         let moved = behind.listed.into_iter().map(|it| Repair { line: it.line + n_lines, ..it });
@@ -130,13 +130,13 @@ impl Asides {
     }
 
     /// Adds the byte order marks that were passed over.
-    pub fn add_marks(&mut self, tokeniser: &Tokeniser<'_>) {
+    pub(crate) fn add_marks(&mut self, tokeniser: &Tokeniser<'_>) {
         self.n_marks += tokeniser.n_marks();
         self.mark_line = self.mark_line.or(tokeniser.mark_line().map(u64::from));
     }
 
     /// Adds one record.
-    pub fn add(&mut self, kind: Kind, line: u64, text: &[u8]) {
+    pub(crate) fn add(&mut self, kind: Kind, line: u64, text: &[u8]) {
         let (count, reason) = match kind {
             Kind::Preamble => (&mut self.counts.preamble, "preamble"),
             Kind::Comment => (&mut self.counts.comments, "comment"),
@@ -161,7 +161,7 @@ fn n_lines_of(text: &[u8], syntax: Syntax) -> u64 {
 
 /// Why a line is no row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// It stands before the table.
     Preamble,
     /// It begins as comments do.
@@ -180,7 +180,13 @@ pub enum Kind {
 
 impl AsideRule {
     /// Takes what is no row out of `block`; lines are those of the slice.
-    pub fn set_aside(&self, slice: &[u8], block: &mut Block, width: usize, asides: &mut Asides) {
+    pub(crate) fn set_aside(
+        &self,
+        slice: &[u8],
+        block: &mut Block,
+        width: usize,
+        asides: &mut Asides,
+    ) {
         if *self == AsideRule::default() {
             return;
         }
@@ -241,7 +247,7 @@ fn remove(block: &mut Block, rows: &[usize], width: usize) {
 }
 
 /// Returns whether a record is one line that begins with `marker`.
-pub fn is_marked(record: &[u8], marker: &str) -> bool {
+pub(crate) fn is_marked(record: &[u8], marker: &str) -> bool {
     record.trim_ascii_start().starts_with(marker.as_bytes())
         && memchr2(b'\n', b'\r', record).is_none()
 }

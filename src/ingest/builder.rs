@@ -30,7 +30,7 @@ use super::wanted::Wanted;
 
 /// What a column is taken for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Guess {
+pub(crate) struct Guess {
     /// The type to build.
     pub dtype: DType,
     /// How the values are written.
@@ -45,7 +45,7 @@ pub struct Guess {
 
 impl Guess {
     /// Returns the guess that cannot fail.
-    pub fn settled_text() -> Self {
+    pub(crate) fn settled_text() -> Self {
         Guess {
             dtype: DType::String,
             form: Form::Plain,
@@ -57,7 +57,7 @@ impl Guess {
 }
 
 /// Returns the Arrow field of a column.
-pub fn field(name: &str, dtype: DType) -> Field {
+pub(crate) fn field(name: &str, dtype: DType) -> Field {
     let data_type = match dtype {
         DType::Bool => DataType::Boolean,
         DType::Int64 => DataType::Int64,
@@ -72,7 +72,7 @@ pub fn field(name: &str, dtype: DType) -> Field {
 }
 
 /// One column of a slice on its way.
-pub struct ColumnBuilder {
+pub(crate) struct ColumnBuilder {
     guess: Guess,
     values: Values,
     nulls: NullBufferBuilder,
@@ -96,7 +96,7 @@ enum Values {
 
 impl ColumnBuilder {
     /// Makes an empty column with room for `n_rows`.
-    pub fn new(guess: Guess, n_rows: usize) -> Self {
+    pub(crate) fn new(guess: Guess, n_rows: usize) -> Self {
         let values = match guess.dtype {
             DType::Bool => Values::Bool(BooleanBufferBuilder::new(n_rows)),
             DType::Float64 => Values::Float(Vec::with_capacity(n_rows)),
@@ -126,32 +126,32 @@ impl ColumnBuilder {
     }
 
     /// Makes a column that is only looked at.
-    pub fn looking(guess: Guess) -> Self {
+    pub(crate) fn looking(guess: Guess) -> Self {
         ColumnBuilder { misfit: Some(0), ..ColumnBuilder::new(guess, 0) }
     }
 
     /// Returns what the values say. Of a column that is settled it says nothing.
-    pub fn evidence(&self) -> Evidence {
+    pub(crate) fn evidence(&self) -> Evidence {
         self.evidence
     }
 
     /// Returns the first row of the slice whose cell does not fit the guess.
-    pub fn misfit(&self) -> Option<usize> {
+    pub(crate) fn misfit(&self) -> Option<usize> {
         self.misfit
     }
 
     /// Takes out the values that are not of the usual kind, by row of the slice.
-    pub fn take_odds(&mut self) -> Odds {
+    pub(crate) fn take_odds(&mut self) -> Odds {
         std::mem::take(&mut self.odds)
     }
 
     /// Takes out the words for what is missing.
-    pub fn take_markers(&mut self) -> Markers {
+    pub(crate) fn take_markers(&mut self) -> Markers {
         std::mem::take(&mut self.markers)
     }
 
     /// Returns what the values add up to.
-    pub fn sum(&self) -> Sum {
+    pub(crate) fn sum(&self) -> Sum {
         let mut sum = Sum::default();
         match &self.values {
             Values::Int(values) if self.guess.dtype == DType::Int64 => {
@@ -175,7 +175,7 @@ impl ColumnBuilder {
     }
 
     /// Appends `cells`, which lie in `slice`.
-    pub fn extend(
+    pub(crate) fn extend(
         &mut self,
         slice: &[u8],
         cells: impl ExactSizeIterator<Item = Cell> + Clone,
@@ -325,7 +325,7 @@ impl ColumnBuilder {
     /// # Errors
     ///
     /// Fails when text is no UTF-8, which the slice has been checked for.
-    pub fn finish(mut self) -> anyhow::Result<ArrayRef> {
+    pub(crate) fn finish(mut self) -> anyhow::Result<ArrayRef> {
         let nulls = self.nulls.finish();
         Ok(match self.values {
             Values::Bool(mut values) => Arc::new(BooleanArray::new(values.finish(), nulls)),

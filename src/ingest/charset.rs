@@ -11,7 +11,7 @@ use csv_agent_types::catalog::Damage;
 
 /// An encoding of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Charset {
+pub(crate) enum Charset {
     /// One of the WHATWG list.
     Listed(&'static Encoding),
     /// Four bytes a character, the least significant first.
@@ -37,10 +37,10 @@ const MIXED: &str = "utf-8+windows-1252";
 
 impl Charset {
     /// What most files are.
-    pub const UTF_8: Charset = Charset::Listed(UTF_8);
+    pub(crate) const UTF_8: Charset = Charset::Listed(UTF_8);
 
     /// Returns the encoding of that name, in any of its spellings.
-    pub fn for_label(label: &str) -> Option<Self> {
+    pub(crate) fn for_label(label: &str) -> Option<Self> {
         match label.trim().to_ascii_lowercase().as_str() {
             "utf-32" | "utf-32le" | "utf32" => Some(Charset::Utf32Le),
             "utf-32be" => Some(Charset::Utf32Be),
@@ -51,7 +51,7 @@ impl Charset {
     }
 
     /// Returns the encoding that a byte order mark declares, and the length of the mark.
-    pub fn for_mark(head: &[u8]) -> Option<(Self, usize)> {
+    pub(crate) fn for_mark(head: &[u8]) -> Option<(Self, usize)> {
         // Its first half is the mark of UTF-16, where a NUL would follow.
         if head.starts_with(b"\xff\xfe\0\0") {
             return Some((Charset::Utf32Le, 4));
@@ -66,7 +66,7 @@ impl Charset {
     }
 
     /// Returns the name, in lower case.
-    pub fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         match self {
             Charset::Listed(encoding) => encoding.name().to_ascii_lowercase(),
             Charset::Utf32Le => "utf-32le".to_owned(),
@@ -77,7 +77,7 @@ impl Charset {
     }
 
     /// Returns the bytes of an ASCII character.
-    pub fn unit_bytes(self) -> usize {
+    pub(crate) fn unit_bytes(self) -> usize {
         match self {
             Charset::Listed(encoding) if [UTF_16LE, UTF_16BE].contains(&encoding) => 2,
             Charset::Listed(_) | Charset::Ibm850 | Charset::Mixed => 1,
@@ -86,7 +86,7 @@ impl Charset {
     }
 
     /// Returns the text of a window, which may begin and end within a character.
-    pub fn window(self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn window(self, bytes: &[u8]) -> Vec<u8> {
         let mut text = Vec::new();
         // A lossy decoder does not fail.
         let _ = TextDecoder::new(self, true).decode(bytes, &mut text, true);
@@ -96,13 +96,13 @@ impl Charset {
 
 /// Bytes that do not belong to the encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Malformed {
+pub(crate) struct Malformed {
     /// Of the first such byte, in all that was decoded.
     pub offset: u64,
 }
 
 /// Decodes text that comes in parts.
-pub struct TextDecoder {
+pub(crate) struct TextDecoder {
     inner: Inner,
     /// Whether U+FFFD stands in for what is malformed.
     is_lossy: bool,
@@ -132,7 +132,7 @@ const REPLACEMENT: &str = "\u{fffd}";
 
 impl TextDecoder {
     /// Begins behind the byte order mark.
-    pub fn new(charset: Charset, is_lossy: bool) -> Self {
+    pub(crate) fn new(charset: Charset, is_lossy: bool) -> Self {
         let inner = match charset {
             Charset::Listed(encoding) => Inner::Listed(encoding.new_decoder_without_bom_handling()),
             Charset::Utf32Le => Inner::Utf32 { is_big: false, rest: Vec::new() },
@@ -145,7 +145,7 @@ impl TextDecoder {
     }
 
     /// Returns what could not be read so far; offsets count from where the decoder began.
-    pub fn damage(&self) -> Option<Damage> {
+    pub(crate) fn damage(&self) -> Option<Damage> {
         self.damage
     }
 
@@ -154,7 +154,7 @@ impl TextDecoder {
     /// # Errors
     ///
     /// Fails at the first malformed bytes, unless the decoder is lossy.
-    pub fn decode(
+    pub(crate) fn decode(
         &mut self,
         bytes: &[u8],
         text: &mut Vec<u8>,

@@ -8,11 +8,11 @@
 
 mod convert;
 mod file;
-pub mod guard;
-pub mod lengths;
-pub mod pages;
-pub mod text;
-pub mod thrift;
+pub(crate) mod guard;
+pub(crate) mod lengths;
+pub(crate) mod pages;
+pub(crate) mod text;
+pub(crate) mod thrift;
 
 #[cfg(test)]
 mod tests;
@@ -39,7 +39,7 @@ use super::write::{BuiltColumn, Encoder, ParquetFile, RowGroup};
 use convert::{Way, repeats};
 use file::Table;
 
-pub use file::is_parquet;
+pub(crate) use file::is_parquet;
 
 /// Rows of a row group that is written, at most.
 const GROUP_ROWS_MAX: u64 = 256 * 1024;
@@ -52,7 +52,7 @@ const GROUP_ROWS_MAX: u64 = 256 * 1024;
 /// [`ExitStatus::Input`] when the file is damaged, too wide, or has a column of a type that is not
 /// read, or changes while it is read; and with [`ExitStatus::Interrupted`] once the user wants to
 /// stop.
-pub fn ingest(
+pub(crate) fn ingest(
     input: &Input,
     name: &str,
     dir: Option<&Path>,
@@ -118,7 +118,11 @@ pub fn ingest(
 /// # Errors
 ///
 /// Fails with [`ExitStatus::Usage`] then.
-pub fn check_options(options: &IngestOptions, shown_name: &str, what: &str) -> anyhow::Result<()> {
+pub(crate) fn check_options(
+    options: &IngestOptions,
+    shown_name: &str,
+    what: &str,
+) -> anyhow::Result<()> {
     let given = options.given();
     let Some(flag) = given.first().and_then(|it| it.split(' ').next()) else { return Ok(()) };
     let message = format!(
@@ -181,7 +185,7 @@ fn send(table: &Table<'_>, batches: &SyncSender<RecordBatch>) -> anyhow::Result<
 
 /// Halves a batch until the text of each part fits a slice. One value may come a thousand times and
 /// yet be stored once.
-pub fn split(batch: RecordBatch, parts: &mut Vec<RecordBatch>) {
+pub(crate) fn split(batch: RecordBatch, parts: &mut Vec<RecordBatch>) {
     let n_bytes: u64 = batch.columns().iter().map(text_bytes).sum();
     let n_rows = batch.num_rows();
     if n_rows < 2 || n_bytes <= SLICE_BYTES_MAX as u64 {

@@ -14,7 +14,7 @@ use super::source::refuse;
 
 /// How a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Compression {
+pub(crate) enum Compression {
     /// One member or several, one behind the other.
     Gzip,
     /// One frame or several.
@@ -30,7 +30,7 @@ type Take<'a> = dyn FnMut(&mut dyn Read) -> anyhow::Result<File> + 'a;
 
 impl Compression {
     /// Returns how a file is compressed, from its first bytes; an Excel workbook is not.
-    pub fn of(head: &[u8]) -> Option<Self> {
+    pub(crate) fn of(head: &[u8]) -> Option<Self> {
         match binary_kind(head)? {
             "gzip-compressed" => Some(Compression::Gzip),
             "zstd-compressed" => Some(Compression::Zstd),
@@ -41,7 +41,7 @@ impl Compression {
     }
 
     /// Returns the name that users read.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Compression::Gzip => "gzip",
             Compression::Zstd => "zstd",
@@ -56,7 +56,7 @@ impl Compression {
     ///
     /// Fails when the file is damaged, when an archive does not hold exactly one table, and when
     /// `take` does.
-    pub fn open(self, file: &File, name: &str, take: &mut Take<'_>) -> anyhow::Result<File> {
+    pub(crate) fn open(self, file: &File, name: &str, take: &mut Take<'_>) -> anyhow::Result<File> {
         let buffered = BufReader::new(file);
         match self {
             Compression::Gzip => take(&mut MultiGzDecoder::new(buffered)),
@@ -112,7 +112,7 @@ fn only_entry<'a>(entries: &'a [String], name: &str) -> anyhow::Result<&'a str> 
 }
 
 /// Makes the error for compressed data that cannot be decompressed.
-pub fn damaged(name: &str, compression: Compression, error: &io::Error) -> anyhow::Error {
+pub(crate) fn damaged(name: &str, compression: Compression, error: &io::Error) -> anyhow::Error {
     let compression = compression.name();
     // The words of a library for the end of the file are no news to anybody.
     let why = match error.get_ref().and_then(|it| it.downcast_ref::<ZipError>()) {

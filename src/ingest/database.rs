@@ -27,7 +27,7 @@ use super::source::{Input, check_cancelled, hex, refuse};
 use super::spool::Spool;
 
 /// Returns whether a file is a database, from its first bytes.
-pub fn is_of(head: &[u8]) -> bool {
+pub(crate) fn is_of(head: &[u8]) -> bool {
     head.starts_with(b"SQLite format 3\0")
 }
 
@@ -132,7 +132,11 @@ fn check_complete(path: &Path, name: &str) -> anyhow::Result<()> {
 /// # Errors
 ///
 /// Fails when it is damaged, encrypted, or in use.
-pub fn tables(input: &Input, dir: &Path, cancelled: &AtomicBool) -> anyhow::Result<Vec<Part>> {
+pub(crate) fn tables(
+    input: &Input,
+    dir: &Path,
+    cancelled: &AtomicBool,
+) -> anyhow::Result<Vec<Part>> {
     let failed = |error: rusqlite::Error| unreadable(&input.name, &error);
     let database = Database::open(input, dir, cancelled)?;
     let connection = &database.connection;
@@ -170,7 +174,7 @@ pub fn tables(input: &Input, dir: &Path, cancelled: &AtomicBool) -> anyhow::Resu
 /// # Errors
 ///
 /// Fails when there is none of that name, and when its rows cannot be read.
-pub fn write(
+pub(crate) fn write(
     spool: &mut Spool<'_>,
     input: &Input,
     table: &str,

@@ -30,7 +30,7 @@ pub enum Form {
 
 /// What the user said about all values.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Hints {
+pub(crate) struct Hints {
     /// Of days that can be read in two ways.
     pub date_order: Option<DateOrder>,
     /// Of all numbers.
@@ -78,19 +78,19 @@ impl Reading {
 }
 
 /// Returns what each column is, if the user wants nothing of any.
-pub fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
+pub(crate) fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
     decide_as(columns, &Wants::default(), hints)
 }
 
 /// Returns whether values are numbers that can be read in one way only, whatever the rest of their file is like.
-pub fn is_clear_number(seen: Evidence) -> bool {
+pub(crate) fn is_clear_number(seen: Evidence) -> bool {
     let marks = Evidence::COMMA.and(Evidence::LAST_POINT).and(Evidence::POINT);
     Numbers::of(seen).is_some_and(|it| !seen.has(marks) || it.clear_mark().is_some())
 }
 
 /// Returns what each column is. What the user wants to be an amount or exact is that, if all values are;
 /// other types are up to the caller.
-pub fn decide_as(columns: &[Evidence], wants: &Wants, hints: Hints) -> Vec<Reading> {
+pub(crate) fn decide_as(columns: &[Evidence], wants: &Wants, hints: Hints) -> Vec<Reading> {
     let may_be_lists = |it: &Numbers| hints.is_comma && it.may_be_lists();
     let numbers = columns.iter().filter_map(|it| Numbers::of(*it));
     let of_amounts = columns.iter().filter_map(|it| Numbers::of_amounts(*it));
@@ -217,7 +217,7 @@ fn amounts(seen: Evidence) -> Option<Reading> {
 }
 
 /// Returns whether a column was read as the user wants it.
-pub fn is_as_wanted(reading: &Reading, wanted: Wanted) -> bool {
+pub(crate) fn is_as_wanted(reading: &Reading, wanted: Wanted) -> bool {
     match wanted {
         Wanted::Money => matches!(reading.form, Form::Amount(Sign::Money(_), _)),
         Wanted::Percent => matches!(reading.form, Form::Amount(Sign::Percent, _)),
@@ -420,7 +420,7 @@ impl Numbers {
 
 /// Returns whether the values of a column are of some type or known as something, even if it is open how to
 /// read them.
-pub fn is_typed(seen: Evidence) -> bool {
+pub(crate) fn is_typed(seen: Evidence) -> bool {
     let readings = decide(&[seen], Hints::default());
     readings.iter().any(|it| it.is_ambiguous || it.meaning.is_some() || it.dtype() != DType::String)
 }

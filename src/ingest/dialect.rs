@@ -21,7 +21,7 @@ use super::{fields, lead, tails};
 
 /// What the user said; everything else is found out.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Told {
+pub(crate) struct Told {
     /// Between cells.
     pub delimiter: Option<Delimiter>,
     /// Around cells.
@@ -37,7 +37,7 @@ impl Told {
     ///
     /// Fails with [`ExitStatus::Usage`] when one of them cannot be followed, or two contradict each
     /// other.
-    pub fn of(options: &IngestOptions) -> anyhow::Result<Told> {
+    pub(crate) fn of(options: &IngestOptions) -> anyhow::Result<Told> {
         let refuse = |message: String, hint: &str| {
             Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
         };
@@ -73,7 +73,7 @@ impl Told {
 }
 
 /// Delimiters in the order of preference, should two score the same.
-pub const USUAL: [&str; 4] = [",", ";", "\t", "|"];
+pub(crate) const USUAL: [&str; 4] = [",", ";", "\t", "|"];
 /// Delimiters that have to win clearly: their characters are common within cells, or rare at all.
 const OTHERS: [&str; 15] =
     [" ", "::", ":", "@@", "$$", "##", "%%", "<>", "^", "~", "\u{1}", "\u{1e}", "\u{1f}", "§", "¦"];
@@ -81,7 +81,7 @@ const OTHERS: [&str; 15] =
 const RECORDS_MAX: usize = 1_000;
 
 /// Returns how cells are told apart, with a sentence for each decision.
-pub fn find(windows: &mut Windows, told: &Told) -> (Syntax, Vec<String>) {
+pub(crate) fn find(windows: &mut Windows, told: &Told) -> (Syntax, Vec<String>) {
     let lead = windows.head.drain(..lead::n_bytes(&windows.head)).collect::<Vec<_>>();
     let found = fields::delimiter(&lead, &windows.head).filter(|_| told.delimiter.is_none());
     let found = match found {
@@ -140,7 +140,7 @@ fn find_below(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
 ///
 /// That is for the syntax that was found to say. Only where no delimiter makes even rows, the usual ones
 /// are asked that cut the first record.
-pub fn cut_record(windows: &Windows, found: Syntax) -> Option<(usize, Syntax)> {
+pub(crate) fn cut_record(windows: &Windows, found: Syntax) -> Option<(usize, Syntax)> {
     let cut = |syntax: Syntax| Some((windows.cut_record(syntax)?, syntax));
     if found.delimiter != Delimiter::NONE || found.quote != Some(QUOTE) {
         return cut(found);
@@ -155,7 +155,7 @@ pub fn cut_record(windows: &Windows, found: Syntax) -> Option<(usize, Syntax)> {
 }
 
 /// Returns the delimiter that a first line `sep=;` declares, as Excel writes it, and its length.
-pub fn declared(head: &[u8]) -> Option<(Delimiter, usize)> {
+pub(crate) fn declared(head: &[u8]) -> Option<(Delimiter, usize)> {
     let line = head.get(..4)?.eq_ignore_ascii_case(b"sep=").then(|| &head[4..])?;
     let n_line = line.iter().position(|it| matches!(it, b'\r' | b'\n'))?;
     let (text, rest) = line.split_at(n_line);
@@ -167,7 +167,7 @@ pub fn declared(head: &[u8]) -> Option<(Delimiter, usize)> {
 }
 
 /// Returns whether text is JSON, or one JSON document a line, as far as it is known.
-pub fn is_json(head: &[u8]) -> bool {
+pub(crate) fn is_json(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     if !head.starts_with(b"{") && !head.starts_with(b"[") {
         return false;
@@ -759,14 +759,14 @@ impl Score {
 }
 
 /// Returns the share of `n`, nothing of nothing being 0.
-pub fn ratio(n: usize, of: usize) -> f64 {
+pub(crate) fn ratio(n: usize, of: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "counts in a few windows")]
     let ratio = n as f64 / of.max(1) as f64;
     ratio
 }
 
 /// Returns the most frequent value, the larger of two, and how often it occurs.
-pub fn mode(values: &mut [usize]) -> (usize, usize) {
+pub(crate) fn mode(values: &mut [usize]) -> (usize, usize) {
     values.sort_unstable();
     let runs = values.chunk_by(|a, b| a == b).map(|it| (it[0], it.len()));
     runs.max_by_key(|(_, n)| *n).unwrap_or((0, 0))

@@ -22,7 +22,7 @@ use super::letters::{BALTIC, CENTRAL, Fit, TURKISH, VIETNAMESE, WESTERN};
 
 /// An encoding, and why it is that one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub(crate) struct Found {
     /// The encoding.
     pub charset: Charset,
     /// Bytes of the byte order mark.
@@ -37,7 +37,7 @@ pub struct Found {
 
 impl Found {
     /// What is found of text that this program has written.
-    pub fn utf8_as_written() -> Self {
+    pub(crate) fn utf8_as_written() -> Self {
         Found {
             charset: Charset::UTF_8,
             mark_bytes: 0,
@@ -49,10 +49,10 @@ impl Found {
 }
 
 /// Reads a text from its beginning, and hands on part after part.
-pub type Parts<'a> = dyn Fn(&mut dyn FnMut(&[u8])) -> anyhow::Result<()> + 'a;
+pub(crate) type Parts<'a> = dyn Fn(&mut dyn FnMut(&[u8])) -> anyhow::Result<()> + 'a;
 
 /// Returns what the first bytes say for certain.
-pub fn of_head(head: &[u8]) -> Option<Found> {
+pub(crate) fn of_head(head: &[u8]) -> Option<Found> {
     let found = |charset, mark_bytes, reason: &str| {
         let reason = reason.to_owned();
         Some(Found { charset, mark_bytes, damage: None, reason, is_doubtful: false })
@@ -76,7 +76,7 @@ pub fn of_head(head: &[u8]) -> Option<Found> {
 }
 
 /// Returns UTF-8 if the windows are, so that only what lies between them could tell otherwise.
-pub fn utf8(head: &[u8], others: &[Vec<u8>]) -> Option<Found> {
+pub(crate) fn utf8(head: &[u8], others: &[Vec<u8>]) -> Option<Found> {
     let is_utf8 = is_utf8(head) && others.iter().all(|it| is_utf8(behind_torn(it)));
     let reason = "the whole file is valid UTF-8".to_owned();
     let charset = Charset::UTF_8;
@@ -103,7 +103,7 @@ fn is_utf8(window: &[u8]) -> bool {
 /// # Errors
 ///
 /// Fails when the file cannot be read.
-pub fn with_damage(known: Found, parts: &Parts<'_>) -> anyhow::Result<Found> {
+pub(crate) fn with_damage(known: Found, parts: &Parts<'_>) -> anyhow::Result<Found> {
     let damage = damage_in(known.charset, parts)?;
     Ok(damaged(known, damage))
 }
@@ -113,7 +113,7 @@ pub fn with_damage(known: Found, parts: &Parts<'_>) -> anyhow::Result<Found> {
 /// # Errors
 ///
 /// Fails when the file cannot be read.
-pub fn survey(parts: &Parts<'_>) -> anyhow::Result<Found> {
+pub(crate) fn survey(parts: &Parts<'_>) -> anyhow::Result<Found> {
     let mut decoder = TextDecoder::new(Charset::UTF_8, true);
     let mut sample = LetterSample::new();
     let (mut text, mut n_wide, mut n_high) = (Vec::new(), 0, 0);

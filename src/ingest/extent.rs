@@ -16,11 +16,11 @@ use super::swallowed::Class;
 use super::syntax::Syntax;
 
 /// Records of a window whose shape is looked at; more would not change the picture.
-pub const RECORDS_MAX: usize = 1_000;
+pub(crate) const RECORDS_MAX: usize = 1_000;
 
 /// The shape of one record that holds something.
 #[derive(Debug, Clone)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// Where the record before it ends, line end included, and the line there.
     pub before: (usize, u32),
     /// Where it ends, line end included, and the line there.
@@ -74,7 +74,7 @@ impl Shape {
 
     /// Returns whether it may be a row or the header of a table of `width` columns: a title in the
     /// first of many cells is none.
-    pub fn is_full(&self, width: usize) -> bool {
+    pub(crate) fn is_full(&self, width: usize) -> bool {
         self.width == width && width.min(3) <= self.n_filled + 1 && 0 < self.n_filled
     }
 
@@ -87,7 +87,7 @@ impl Shape {
 }
 
 /// Returns the shapes of the first `n` records of `text`; lines of blanks count as blank.
-pub fn records(text: &[u8], syntax: Syntax, n: usize) -> Vec<Shape> {
+pub(crate) fn records(text: &[u8], syntax: Syntax, n: usize) -> Vec<Shape> {
     let mut tokeniser = Tokeniser::new(text, syntax);
     let (mut cells, mut shapes) = (Vec::new(), Vec::new());
     let mut before = (0, 0);
@@ -107,13 +107,18 @@ pub fn records(text: &[u8], syntax: Syntax, n: usize) -> Vec<Shape> {
 
 /// Returns the shapes of the first `n` records of `text`, which have `width_max` cells at most: what is behind has
 /// nothing in it.
-pub fn records_within(text: &[u8], syntax: Syntax, n: usize, width_max: usize) -> Vec<Shape> {
+pub(crate) fn records_within(
+    text: &[u8],
+    syntax: Syntax,
+    n: usize,
+    width_max: usize,
+) -> Vec<Shape> {
     let within = |it: Shape| Shape { width: it.width.min(width_max), ..it };
     records(text, syntax, n).into_iter().map(within).collect()
 }
 
 /// Returns how many columns the table has that most of the records make.
-pub fn width_of(shapes: &[Shape]) -> usize {
+pub(crate) fn width_of(shapes: &[Shape]) -> usize {
     let mut widths: Vec<usize> = shapes.iter().map(|it| it.width).filter(|it| 1 < *it).collect();
     let (width, n) = mode(&mut widths);
     if let (2 | 3, Some(width)) = (width, width_below_pairs(shapes)) {
@@ -153,7 +158,7 @@ fn width_below_pairs(shapes: &[Shape]) -> Option<usize> {
 ///
 /// A marker is one only where no row begins with it: `#3,x` in a table of two columns is a row, unless
 /// nearly all lines that begin so are none. The lines at the top are left out of that, since a header may be commented as well.
-pub fn comment_of(windows: &Windows, syntax: Syntax, width: usize) -> Option<Comment> {
+pub(crate) fn comment_of(windows: &Windows, syntax: Syntax, width: usize) -> Option<Comment> {
     const MARKERS: [&str; 4] = ["#", "//", "%", ";"];
     /// So many comments for each that has as many cells as a row by chance.
     const N_SURE: usize = 10;
@@ -188,7 +193,7 @@ pub fn comment_of(windows: &Windows, syntax: Syntax, width: usize) -> Option<Com
 
 /// Notes below a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Footer {
+pub(crate) struct Footer {
     /// Bytes from its first character to the end of the file.
     pub bytes: usize,
     /// Whether a blank line or a row of empty cells sets it apart from the table. In a table of two
@@ -344,7 +349,7 @@ impl<'a> Below<'a> {
 
 /// Returns the notes at the end of `tail`, which is the end of a file, as far as shape tells. Behind
 /// `width_max` cells no record has anything.
-pub fn footer_of(
+pub(crate) fn footer_of(
     tail: &[u8],
     syntax: Syntax,
     (width, width_max): (usize, usize),

@@ -12,7 +12,7 @@ const BEGINNING: &[u8] = b"#fields";
 const ROWS_MAX: usize = 100;
 
 /// Returns the names in a record, if it is such a line.
-pub fn names(record: &[u8]) -> Option<Vec<String>> {
+pub(crate) fn names(record: &[u8]) -> Option<Vec<String>> {
     let begins = record.get(..BEGINNING.len())?.eq_ignore_ascii_case(BEGINNING);
     let rest = begins.then(|| String::from_utf8_lossy(&record[BEGINNING.len()..]))?;
     let names: Vec<String> = match rest.split_at_checked(1)? {
@@ -24,7 +24,7 @@ pub fn names(record: &[u8]) -> Option<Vec<String>> {
 }
 
 /// Returns what separates the cells of the rows in `below`, if a line of `lead` names as many columns.
-pub fn delimiter(lead: &[u8], below: &[u8]) -> Option<Delimiter> {
+pub(crate) fn delimiter(lead: &[u8], below: &[u8]) -> Option<Delimiter> {
     let n_names = lead.split(|it| *it == b'\n').rev().find_map(names)?.len();
     ["\t", " "].into_iter().filter_map(Delimiter::new).find(|delimiter| {
         let mut tokeniser = Tokeniser::new(below, Syntax::usual(*delimiter));

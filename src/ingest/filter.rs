@@ -16,7 +16,7 @@ const FALSE_POSITIVES: f64 = 0.05;
 const BYTES_PER_FILTER_BYTE: usize = 64;
 
 /// Returns a text as a search compares it: without case and blanks around it.
-pub fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
@@ -32,7 +32,7 @@ fn is_folded(text: &str) -> bool {
 /// # Errors
 ///
 /// Fails never, unless the constants of this module are wrong.
-pub fn of_column(column: &ArrayRef) -> anyhow::Result<Option<Sbbf>> {
+pub(crate) fn of_column(column: &ArrayRef) -> anyhow::Result<Option<Sbbf>> {
     /// Of a filter, for each text: what `FALSE_POSITIVES` comes to.
     const BITS_PER_TEXT: usize = 7;
     if *column.data_type() != DataType::Utf8 {
@@ -57,6 +57,6 @@ pub fn of_column(column: &ArrayRef) -> anyhow::Result<Option<Sbbf>> {
 }
 
 /// Returns whether a text that folds to `folded` may be among those of a filter.
-pub fn may_hold(filter: &Sbbf, folded: &str) -> bool {
+pub(crate) fn may_hold(filter: &Sbbf, folded: &str) -> bool {
     filter.check(folded)
 }

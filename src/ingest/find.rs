@@ -22,7 +22,7 @@ use self::needle::Needle;
 use super::columnar::guard;
 use super::scan::dtype_of;
 
-pub use self::chunk::is_all_dictionary;
+pub(crate) use self::chunk::is_all_dictionary;
 
 /// Returns the columns of the Parquet file at `path` in which some cell equals `value`.
 ///
@@ -37,7 +37,7 @@ pub use self::chunk::is_all_dictionary;
 /// # Errors
 ///
 /// Fails when the file is missing, cannot be read or is damaged.
-pub fn find(path: &Path, value: &str) -> anyhow::Result<Vec<ValueMatch>> {
+pub(crate) fn find(path: &Path, value: &str) -> anyhow::Result<Vec<ValueMatch>> {
     guard::run(|| search(path, value))
 }
 

@@ -14,7 +14,7 @@ use super::spool::Spool;
 /// # Errors
 ///
 /// Fails when the file cannot be read, or is no text of its encoding.
-pub fn write(
+pub(crate) fn write(
     spool: &mut Spool<'_>,
     input: &Input,
     widths: &[usize],
@@ -79,7 +79,7 @@ fn cells<'a>(line: &'a str, widths: &[usize]) -> Vec<&'a str> {
 
 /// The columns of a text that blanks align.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Aligned {
+pub(crate) struct Aligned {
     /// Letters of each.
     pub widths: Vec<usize>,
     /// Whether nothing else can be meant: each has one name, and two blanks in front in every line.
@@ -88,7 +88,7 @@ pub struct Aligned {
 
 /// Finds columns between which every line of a text has blanks, where cells are empty: else the blanks in a row
 /// tell cells apart. The first line has the names.
-pub fn aligned(text: &str) -> Option<Aligned> {
+pub(crate) fn aligned(text: &str) -> Option<Aligned> {
     /// Longer lines are prose.
     const LETTERS_MAX: usize = 500;
     const LINES_MIN: usize = 4;

@@ -53,7 +53,7 @@ pub fn why_not(file: &File, dataset: &Dataset) -> Option<&'static str> {
 /// # Errors
 ///
 /// Fails when the file does not begin and end as Parquet does, or its footer has more than any has.
-pub fn footer(file: &File) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn footer(file: &File) -> anyhow::Result<Vec<u8>> {
     is_whole(file, PARQUET_FOOTER_BYTES_MAX)?;
     let end = file.metadata()?.len() - 8;
     let mut length = [0; 4];

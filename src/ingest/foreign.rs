@@ -55,7 +55,7 @@ impl Foreign {
 
 /// A sheet of a workbook, or a table of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub(crate) struct Part {
     /// As the file has it.
     pub name: String,
     /// Why it is not read unless it is named.

@@ -24,11 +24,11 @@ use super::{fields, lead, levels, shape, tables, tails, totals};
 
 mod above;
 
-pub use above::are_labels;
+pub(crate) use above::are_labels;
 
 /// What is known about the table before the file is read.
 #[derive(Debug)]
-pub struct Header {
+pub(crate) struct Header {
     /// Unique names; made up where there are none.
     pub names: Vec<String>,
     /// Of each, whether the file has no name for it.
@@ -75,7 +75,7 @@ pub struct Header {
 
 /// Lines that may be a table of their own, the first line being 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TableDoubt {
+pub(crate) struct TableDoubt {
     /// The first of them.
     pub first: u32,
     /// The last of them.
@@ -86,7 +86,7 @@ pub struct TableDoubt {
 
 /// What lies below a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Below {
+pub(crate) struct Below {
     /// Notes, then other tables.
     pub text: Vec<u8>,
     /// Where the other tables begin in it.
@@ -98,7 +98,7 @@ pub struct Below {
 /// What the user said about the place of the table.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is said by itself")]
-pub struct Told {
+pub(crate) struct Told {
     /// Whether there is a header.
     pub header: Option<bool>,
     /// What begins a comment line.
@@ -120,7 +120,7 @@ pub struct Told {
 /// Decides where the table lies, its width, names and first guesses of the types.
 ///
 /// What lies below the table is taken out of `windows`.
-pub fn find(
+pub(crate) fn find(
     windows: &mut Windows,
     syntax: Syntax,
     told: &Told,
@@ -804,7 +804,7 @@ fn modal_width(shapes: &[&Shape]) -> usize {
 }
 
 /// Returns whether the first record holds names, and why.
-pub fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (bool, &'static str) {
+pub(crate) fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (bool, &'static str) {
     let typed: Vec<_> = body
         .all
         .iter()
@@ -916,7 +916,7 @@ fn is_one_of(labels: &[String], body: &[u8], syntax: Syntax) -> Option<&'static 
 }
 
 /// Returns whether labels count years, and the numbers below them are other numbers.
-pub fn are_years_above_others(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
+pub(crate) fn are_years_above_others(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
     /// More would not change the picture.
     const ROWS_MAX: usize = 1_000;
     const ROWS_MIN: usize = 2;
@@ -940,7 +940,7 @@ pub fn are_years_above_others(labels: &[String], body: &[u8], syntax: Syntax) ->
 
 /// Returns whether a record of text is one more of the rows of text below it: its values come again
 /// where values do that, and are made like those of columns whose values are all made alike.
-pub fn resembles_rows(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
+pub(crate) fn resembles_rows(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
     /// More would not change the picture.
     const ROWS_MAX: usize = 1_000;
     /// Less do not show a habit.
@@ -1021,7 +1021,7 @@ fn is_doubled_within(label: &str) -> bool {
 }
 
 /// Makes names usable: trimmed, on one line, never empty, and unique whatever their case.
-pub fn names_of(labels: Vec<String>) -> Vec<String> {
+pub(crate) fn names_of(labels: Vec<String>) -> Vec<String> {
     let one_line = |it: String| it.trim().replace("\r\n", " ").replace(['\r', '\n'], " ");
     let labels = without_single_quotes(labels.into_iter().map(one_line).collect());
     let mut taken: HashSet<String> = HashSet::new();

@@ -255,7 +255,7 @@ impl From<Written> for Evidence {
 
 /// What stands for a missing value.
 #[derive(Debug, Clone)]
-pub struct Nulls {
+pub(crate) struct Nulls {
     /// Null in every column, because the user said so.
     told: HashSet<Vec<u8>>,
     /// Null only where the other values are not text: Namibia's code is NA, and people are called
@@ -266,13 +266,13 @@ pub struct Nulls {
 }
 
 /// What stands for a missing value where the user names nothing.
-pub const USUAL: &[&str] = &[
+pub(crate) const USUAL: &[&str] = &[
     "NA", "N/A", "#N/A", "n/a", "NULL", "null", "NaN", "nan", "None", "nil", "-", ".", "?", "\\N",
 ];
 
 impl Nulls {
     /// Takes the user's list in place of the usual one, if there is one.
-    pub fn new(told: Option<&[String]>) -> Self {
+    pub(crate) fn new(told: Option<&[String]>) -> Self {
         Nulls {
             told: told.unwrap_or_default().iter().map(|it| it.clone().into_bytes()).collect(),
             usual: if told.is_some() { &[] } else { USUAL },
@@ -281,26 +281,26 @@ impl Nulls {
     }
 
     /// Returns what programs write for a number that is none, where nothing stands for what is missing.
-    pub fn of_programs() -> Self {
+    pub(crate) fn of_programs() -> Self {
         Nulls { told: HashSet::new(), usual: &["NaN", "nan"], has_backslash: false }
     }
 
     /// Returns whether the user named `text` a missing value.
     #[inline]
-    pub fn is_told(&self, text: &[u8]) -> bool {
+    pub(crate) fn is_told(&self, text: &[u8]) -> bool {
         !self.told.is_empty() && self.told.contains(text)
     }
 
     /// Returns whether `text` stands for a missing value even in a column of text: what the user named, and
     /// the `\N` of databases, which nobody is called.
     #[inline]
-    pub fn is_null_text(&self, text: &[u8]) -> bool {
+    pub(crate) fn is_null_text(&self, text: &[u8]) -> bool {
         (text == b"\\N" && self.has_backslash) || self.is_told(text)
     }
 
     /// Returns whether `text` stands for a missing value in a column that is not text.
     #[inline]
-    pub fn is_null(&self, text: &[u8]) -> bool {
+    pub(crate) fn is_null(&self, text: &[u8]) -> bool {
         let text = text.trim_ascii();
         text.is_empty()
             || (text.len() <= 4 && self.usual.iter().any(|it| it.as_bytes() == text))
@@ -310,7 +310,7 @@ impl Nulls {
 
 /// Returns what one value says. Blanks around it do not count; `text` has its doubled quotes still.
 #[inline]
-pub fn classify(text: &[u8], nulls: &Nulls) -> Evidence {
+pub(crate) fn classify(text: &[u8], nulls: &Nulls) -> Evidence {
     let trimmed = text.trim_ascii();
     let Some(&first) = trimmed.first() else { return Evidence::default() };
     let evidence = match first {
@@ -335,7 +335,7 @@ pub fn classify(text: &[u8], nulls: &Nulls) -> Evidence {
 
 /// Returns what a number says, however it is written.
 #[inline]
-pub fn number(text: &[u8]) -> Option<Evidence> {
+pub(crate) fn number(text: &[u8]) -> Option<Evidence> {
     parse::float(text).map(|it| it.1.into()).or_else(|| number::evidence(text))
 }
 

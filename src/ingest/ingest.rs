@@ -1384,7 +1384,7 @@ pub(super) struct TempFiles {
 
 impl TempFiles {
     /// Takes a Parquet file whose rows come from no lines.
-    pub fn of_parquet(parquet: ParquetFile) -> Self {
+    pub(crate) fn of_parquet(parquet: ParquetFile) -> Self {
         TempFiles { parquet: Some(parquet), lines: None, rejects: None }
     }
 
@@ -1430,7 +1430,7 @@ impl TempFiles {
     /// # Errors
     ///
     /// Fails when it cannot be written.
-    pub fn complete(
+    pub(crate) fn complete(
         self,
         target: Target<'_>,
         has_rejects: bool,

@@ -22,12 +22,12 @@ use super::source::{Input, check_cancelled, refuse};
 use super::spool::Spool;
 
 /// Returns whether a file is JSON, from its first bytes.
-pub fn is_of(head: &[u8]) -> bool {
+pub(crate) fn is_of(head: &[u8]) -> bool {
     is_json(head)
 }
 
 /// Returns whether a file is called as JSON is, compressed or not.
-pub fn is_called(name: &str) -> bool {
+pub(crate) fn is_called(name: &str) -> bool {
     let name = name.to_lowercase();
     let compressed = [".gz", ".zst", ".bz2", ".zip"];
     let name = compressed.iter().find_map(|it| name.strip_suffix(it)).unwrap_or(&name);
@@ -35,7 +35,7 @@ pub fn is_called(name: &str) -> bool {
 }
 
 /// Returns whether a file is JSON that may be a table, from its first bytes: an array of objects.
-pub fn is_list(head: &[u8]) -> bool {
+pub(crate) fn is_list(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     head.strip_prefix(b"[").is_some_and(|it| it.trim_ascii_start().starts_with(b"{"))
 }
@@ -45,7 +45,7 @@ pub fn is_list(head: &[u8]) -> bool {
 /// # Errors
 ///
 /// Fails when the file is no JSON, or holds something else than objects.
-pub fn write(
+pub(crate) fn write(
     spool: &mut Spool<'_>,
     input: &Input,
     is_flat: bool,

@@ -15,7 +15,7 @@ const LINES_BELOW_MIN: usize = 2;
 const LINES_BELOW_MAX: usize = 50;
 
 /// Returns how many bytes of `head` are lines of comments and sentences above others that are neither.
-pub fn n_bytes(head: &[u8]) -> usize {
+pub(crate) fn n_bytes(head: &[u8]) -> usize {
     let (mut n_marked, mut n_sentences, mut n_plain) = (0, 0, 0);
     // Behind the last line that is surely none of the table, and behind lines that may be titles.
     let (mut end, mut at, mut n_titles, mut is_below) = (0, 0, 0, false);

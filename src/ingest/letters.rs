@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 const NO_BREAK_SPACE: char = '\u{a0}';
 
 /// Languages of Western Europe: their letters beyond ASCII.
-pub const WESTERN: &[&str] = &[
+pub(crate) const WESTERN: &[&str] = &[
     "àâæçéèêëîïôœùûüÿ",
     "äöüßé",
     "áéíóúüñç",
@@ -24,7 +24,7 @@ pub const WESTERN: &[&str] = &[
     "áéíóúýþæöðø",
 ];
 /// Languages of Central Europe.
-pub const CENTRAL: &[&str] = &[
+pub(crate) const CENTRAL: &[&str] = &[
     "ąćęłńóśźż",
     "áčďéěíňóřšťúůýžöü",
     "áäčďéíĺľňóôŕšťúýž",
@@ -34,15 +34,15 @@ pub const CENTRAL: &[&str] = &[
     "äöüßé",
 ];
 /// Turkish.
-pub const TURKISH: &[&str] = &["çğıöşüâîû\u{307}"];
+pub(crate) const TURKISH: &[&str] = &["çğıöşüâîû\u{307}"];
 /// Languages of the Baltic.
-pub const BALTIC: &[&str] = &["ąčęėįšųūž", "āčēģīķļņōšūž", "äöõüšžé"];
+pub(crate) const BALTIC: &[&str] = &["ąčęėįšųūž", "āčēģīķļņōšūž", "äöõüšžé"];
 /// Vietnamese, with its marks behind the letters.
-pub const VIETNAMESE: &[&str] = &["ăâđêôơưàáãéèíóúùýõòì\u{300}\u{301}\u{303}\u{309}\u{323}"];
+pub(crate) const VIETNAMESE: &[&str] = &["ăâđêôơưàáãéèíóúùýõòì\u{300}\u{301}\u{303}\u{309}\u{323}"];
 
 /// How well a text fits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Fit {
+pub(crate) struct Fit {
     /// Different words with more than ASCII.
     pub n_words: usize,
     /// Words with a letter of none of the languages, or with a character that cannot be there.
@@ -54,7 +54,7 @@ pub struct Fit {
 
 impl Fit {
     /// Looks at the words of a text, as an encoding has it that `languages` are written in.
-    pub fn of(text: &str, languages: &[&str], is_western: bool) -> Self {
+    pub(crate) fn of(text: &str, languages: &[&str], is_western: bool) -> Self {
         let is_apart =
             |it: char| it == '\u{fffd}' || (it.is_ascii() && !it.is_ascii_alphanumeric());
         let words: BTreeSet<&str> = text.split(is_apart).filter(|it| !it.is_ascii()).collect();
@@ -78,12 +78,12 @@ impl Fit {
     }
 
     /// Returns whether one language explains every word.
-    pub fn is_full(self) -> bool {
+    pub(crate) fn is_full(self) -> bool {
         self.score == 3 * self.n_words
     }
 
     /// Returns whether one language explains all but a few words, such as names of elsewhere.
-    pub fn is_nearly_full(self) -> bool {
+    pub(crate) fn is_nearly_full(self) -> bool {
         3 * 31 * self.n_words <= 32 * self.score
     }
 }

@@ -10,7 +10,7 @@ use super::infer::{Evidence, Nulls, classify};
 use super::sample::Sample;
 
 /// Records that a header may span.
-pub const RECORDS_MAX: usize = 3;
+pub(crate) const RECORDS_MAX: usize = 3;
 /// Bytes of what is kept of the description of a column.
 const DESCRIPTION_BYTES_MAX: usize = 300;
 /// How Qualtrics tells which column it is.
@@ -18,7 +18,12 @@ const IMPORT_ID: &str = "{\"ImportId\":";
 
 /// Returns whether all records behind the first of `levels` belong to the header, above `n_rows` rows
 /// of which `body` is the evidence.
-pub fn are_levels(levels: &[Vec<String>], body: &Sample, n_rows: usize, nulls: &Nulls) -> bool {
+pub(crate) fn are_levels(
+    levels: &[Vec<String>],
+    body: &Sample,
+    n_rows: usize,
+    nulls: &Nulls,
+) -> bool {
     let Some((first, below)) = levels.split_first() else { return false };
     let are_import_ids = |it: &Vec<String>| it.iter().all(|it| is_import_id(it));
     if are_complete(first) && below.last().is_some_and(are_import_ids) {
@@ -36,7 +41,7 @@ pub fn are_levels(levels: &[Vec<String>], body: &Sample, n_rows: usize, nulls: &
 }
 
 /// Returns whether labels may belong to a header at all: they are words, or years.
-pub fn may_be_level(labels: &[String], nulls: &Nulls) -> bool {
+pub(crate) fn may_be_level(labels: &[String], nulls: &Nulls) -> bool {
     let filled = || labels.iter().filter(|it| !it.trim().is_empty());
     let is_word = |it: &String| classify(it.as_bytes(), nulls).is_name();
     filled().next().is_some()
@@ -116,14 +121,14 @@ fn are_formats(labels: &[String]) -> bool {
 }
 
 /// Returns whether labels name all columns by themselves.
-pub fn are_complete(labels: &[String]) -> bool {
+pub(crate) fn are_complete(labels: &[String]) -> bool {
     let distinct: HashSet<String> = labels.iter().map(|it| it.trim().to_lowercase()).collect();
     distinct.len() == labels.len() && !distinct.contains("")
 }
 
 /// Returns what the levels below the first one say of each column. Where a program says in its own words
 /// which column it is, that is no description.
-pub fn described(levels: &[Vec<String>]) -> Vec<String> {
+pub(crate) fn described(levels: &[Vec<String>]) -> Vec<String> {
     const BETWEEN: &str = "; ";
     let Some((names, others)) = levels.split_first() else { return Vec::new() };
     let describe = |(column, name): (usize, &String)| {
@@ -181,7 +186,7 @@ fn is_import_id(label: &str) -> bool {
 
 /// Returns one label a column: those of all levels, where a group names the columns to its right
 /// until the next one.
-pub fn joined(levels: &[Vec<String>]) -> Vec<String> {
+pub(crate) fn joined(levels: &[Vec<String>]) -> Vec<String> {
     let n_columns = levels.first().map_or(0, Vec::len);
     let mut spread = Vec::new();
     let mut is_below = vec![false; n_columns];
@@ -218,7 +223,7 @@ fn spread_over<'a>(labels: &'a [String], is_below: &[bool]) -> Vec<&'a str> {
 }
 
 /// Returns whether labels are consecutive years, up or down, or one group of them after another.
-pub fn are_years<'a>(labels: impl Iterator<Item = &'a String>) -> bool {
+pub(crate) fn are_years<'a>(labels: impl Iterator<Item = &'a String>) -> bool {
     let years: Option<Vec<i32>> = labels.map(|it| it.trim().parse().ok()).collect();
     let Some(years) = years else { return false };
     let is_run = years.windows(2).all(|it| (it[1] - it[0]).abs() == 1 || it[1] == years[0]);

@@ -47,7 +47,7 @@ mod json;
 mod levels;
 mod lead;
 mod letters;
-pub mod lines;
+mod lines;
 mod local;
 mod markers;
 mod marks;

@@ -21,7 +21,7 @@ use super::workbook::{cell_name, row_name};
 const MAGIC: &[u8; 8] = b"lines 1\n";
 
 /// Writes the pairs.
-pub struct LineWriter<W> {
+pub(crate) struct LineWriter<W> {
     out: W,
     row_before: u64,
     n_header: u64,
@@ -34,7 +34,7 @@ impl<W: Write> LineWriter<W> {
     /// # Errors
     ///
     /// Fails, as all of these do, when the file cannot be written.
-    pub fn new(mut out: W, n_header: u64) -> std::io::Result<Self> {
+    pub(crate) fn new(mut out: W, n_header: u64) -> std::io::Result<Self> {
         out.write_all(MAGIC)?;
         Ok(LineWriter { out, row_before: 0, n_header, is_needed: false })
     }
@@ -44,7 +44,7 @@ impl<W: Write> LineWriter<W> {
     /// # Errors
     ///
     /// Fails when the file cannot be written.
-    pub fn skip(&mut self, row: u64, n_more: u64) -> std::io::Result<()> {
+    pub(crate) fn skip(&mut self, row: u64, n_more: u64) -> std::io::Result<()> {
         self.is_needed |= row != 0 || n_more != self.n_header;
         write_number(&mut self.out, row - self.row_before)?;
         write_number(&mut self.out, n_more)?;
@@ -53,7 +53,7 @@ impl<W: Write> LineWriter<W> {
     }
 
     /// Returns the file, which is still to be flushed, and whether it says more than that there is a header.
-    pub fn finish(self) -> (W, bool) {
+    pub(crate) fn finish(self) -> (W, bool) {
         (self.out, self.is_needed)
     }
 }
@@ -110,7 +110,7 @@ pub fn source_cells(dataset: &Dataset, column: Option<&str>, rows: &[u64]) -> Ve
 /// # Errors
 ///
 /// Fails when `lines` is no such file.
-pub fn lines_at(mut lines: impl Read, rows: &[u64]) -> anyhow::Result<Vec<u64>> {
+pub(crate) fn lines_at(mut lines: impl Read, rows: &[u64]) -> anyhow::Result<Vec<u64>> {
     check_magic(&mut lines)?;
     let last = rows.iter().copied().max().unwrap_or_default();
     let mut found: Vec<u64> = rows.iter().map(|row| row + 1).collect();

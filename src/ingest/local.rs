@@ -42,11 +42,11 @@ impl DateOrder {
 }
 
 /// Two-digit years from here on are of the 20th century, as POSIX `strptime` has it.
-pub const PIVOT_YEAR: u32 = 69;
+pub(crate) const PIVOT_YEAR: u32 = 69;
 
 /// A day with its parts as they stand, whatever they mean.
 #[derive(Debug, Clone, Copy)]
-pub struct Local {
+pub(crate) struct Local {
     parts: [u32; 3],
     /// Digits of each part; a month in letters has two.
     lengths: [usize; 3],
@@ -61,7 +61,7 @@ pub struct Local {
 impl Local {
     /// Takes `text` apart, if it has the shape of a day.
     #[inline]
-    pub fn scan(text: &[u8]) -> Option<Self> {
+    pub(crate) fn scan(text: &[u8]) -> Option<Self> {
         let (mut local, rest) = match text.first()? {
             b'0'..=b'9' => begins_with_digits(text)?,
             _ => begins_with_month(text)?,
@@ -83,7 +83,7 @@ impl Local {
 
     /// Returns what the value says about its column: [`Evidence::TEXT`] if no order makes it a day.
     #[inline]
-    pub fn evidence(&self) -> Evidence {
+    pub(crate) fn evidence(&self) -> Evidence {
         let mut seen = self.form;
         let mut any = false;
         for order in DateOrder::ALL {
@@ -104,7 +104,7 @@ impl Local {
 
     /// Returns the days since 1970-01-01, if the parts are a day of the calendar in this order.
     #[inline]
-    pub fn day(&self, order: DateOrder) -> Option<i32> {
+    pub(crate) fn day(&self, order: DateOrder) -> Option<i32> {
         if self.order.is_some_and(|it| it != order) {
             return None;
         }
@@ -126,13 +126,13 @@ impl Local {
 
     /// Returns the microseconds since 1970, a day alone being its midnight.
     #[inline]
-    pub fn timestamp(&self, order: DateOrder) -> Option<i64> {
+    pub(crate) fn timestamp(&self, order: DateOrder) -> Option<i64> {
         Some(i64::from(self.day(order)?) * DAY_US + self.time.unwrap_or(0))
     }
 
     /// Returns whether there is a time of day.
     #[inline]
-    pub fn has_time(&self) -> bool {
+    pub(crate) fn has_time(&self) -> bool {
         self.time.is_some()
     }
 }

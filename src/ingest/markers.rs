@@ -48,7 +48,7 @@ fn is_word(text: &[u8]) -> bool {
 
 /// The words of a column, in the order of the file.
 #[derive(Debug, Clone, Default)]
-pub struct Markers {
+pub(crate) struct Markers {
     /// Those that are null.
     taken: Counts,
     /// Those that are text.
@@ -60,27 +60,27 @@ struct Counts(Vec<(Vec<u8>, u64)>);
 
 impl Markers {
     /// Counts a word that is null.
-    pub fn take(&mut self, text: &[u8]) {
+    pub(crate) fn take(&mut self, text: &[u8]) {
         self.taken.add(text.trim_ascii(), 1);
     }
 
     /// Counts a text if it is a word for a value that is missing.
     #[inline]
-    pub fn keep(&mut self, text: &[u8]) {
+    pub(crate) fn keep(&mut self, text: &[u8]) {
         if is_word(text) {
             self.kept.add(text, 1);
         }
     }
 
     /// Adds those of another part of the file.
-    pub fn add(&mut self, other: Markers) {
+    pub(crate) fn add(&mut self, other: Markers) {
         for (all, part) in [(&mut self.taken, other.taken), (&mut self.kept, other.kept)] {
             part.0.into_iter().for_each(|(text, n)| all.add(&text, n));
         }
     }
 
     /// Says which there are. What `told` names already is not said again.
-    pub fn note(&self, told: &str) -> Option<String> {
+    pub(crate) fn note(&self, told: &str) -> Option<String> {
         let taken = self.taken.words("").map(|it| format!("{it} taken for missing"));
         let kept = self.kept.words(told).map(|it| format!("{it} kept as text"));
         let said: Vec<String> = taken.into_iter().chain(kept).collect();

@@ -6,7 +6,7 @@
 use memchr::memchr;
 
 /// Finds delimiters, line ends and quotes.
-pub struct Marks<'a> {
+pub(crate) struct Marks<'a> {
     bytes: &'a [u8],
     /// Two bytes that are looked for beside line ends.
     wanted: [u8; 2],
@@ -18,7 +18,7 @@ const LANES: usize = 64;
 
 impl<'a> Marks<'a> {
     /// Makes ready to find line ends and the two bytes `wanted`.
-    pub fn new(bytes: &'a [u8], wanted: [u8; 2]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8], wanted: [u8; 2]) -> Self {
         let mut marks = Marks { bytes, wanted, base: 0, mask: 0 };
         marks.load(0);
         marks
@@ -26,7 +26,7 @@ impl<'a> Marks<'a> {
 
     /// Returns the first mark at or behind `from`, or the end of the bytes.
     #[inline]
-    pub fn next(&mut self, from: usize) -> usize {
+    pub(crate) fn next(&mut self, from: usize) -> usize {
         if self.base + LANES <= from {
             self.load(from / LANES * LANES);
         }
@@ -56,7 +56,7 @@ impl<'a> Marks<'a> {
 }
 
 /// Finds one byte that is often near the one before it, such as a quote.
-pub struct Near<'a> {
+pub(crate) struct Near<'a> {
     bytes: &'a [u8],
     wanted: u8,
     /// Where the bytes that `mask` speaks of begin; behind all bytes when it speaks of none.
@@ -66,13 +66,13 @@ pub struct Near<'a> {
 
 impl<'a> Near<'a> {
     /// Makes ready to find `wanted`.
-    pub fn new(bytes: &'a [u8], wanted: u8) -> Self {
+    pub(crate) fn new(bytes: &'a [u8], wanted: u8) -> Self {
         Near { bytes, wanted, base: usize::MAX, mask: 0 }
     }
 
     /// Returns the first `wanted` from `from` to before `stop`.
     #[inline]
-    pub fn next(&mut self, from: usize, stop: usize) -> Option<usize> {
+    pub(crate) fn next(&mut self, from: usize, stop: usize) -> Option<usize> {
         if from < self.base || LANES <= from - self.base {
             let Some(chunk) = self.bytes.get(from..).and_then(<[u8]>::first_chunk::<LANES>) else {
                 return self.far(from, stop);

@@ -11,7 +11,7 @@ use super::records::texts_of;
 use super::syntax::Syntax;
 
 /// Returns the texts of what stands above a table, and of the notes below it, as far as there is room.
-pub fn of(above: &Asides, below: Option<&Below>, syntax: Syntax) -> Vec<String> {
+pub(crate) fn of(above: &Asides, below: Option<&Below>, syntax: Syntax) -> Vec<String> {
     let is_note = |reason: &str| reason.starts_with("preamble") || reason.starts_with("comment");
     let above = above.listed.iter().filter(|it| is_note(&it.reason));
     let above = above.filter_map(|it| note(it.text.as_bytes(), syntax));

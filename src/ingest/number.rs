@@ -177,7 +177,7 @@ fn unsigned(text: &[u8]) -> &[u8] {
 
 /// Returns what a number that is not written plainly says about its column.
 #[inline]
-pub fn evidence(text: &[u8]) -> Option<Evidence> {
+pub(crate) fn evidence(text: &[u8]) -> Option<Evidence> {
     let shape = Shape::of(unsigned(text))?;
     // `+49 170 123` is called, not counted.
     if text[0] == b'+' && shape.first == Group::Blank {
@@ -210,13 +210,13 @@ pub fn evidence(text: &[u8]) -> Option<Evidence> {
 
 /// Returns the whole number that `text` spells in `form`.
 #[inline]
-pub fn int(text: &[u8], form: NumberForm) -> Option<i64> {
+pub(crate) fn int(text: &[u8], form: NumberForm) -> Option<i64> {
     read(text, form, parse::int)
 }
 
 /// Returns the number that `text` spells in `form`.
 #[inline]
-pub fn float(text: &[u8], form: NumberForm) -> Option<f64> {
+pub(crate) fn float(text: &[u8], form: NumberForm) -> Option<f64> {
     let (value, written) = read(text, form, parse::float)?;
     (written != Written::LongWhole).then_some(value)
 }

@@ -10,7 +10,7 @@ use super::infer::{Evidence, Nulls, classify};
 
 /// What nearly all values of a text column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Usual {
+pub(crate) enum Usual {
     /// Numbers, or digits.
     Number,
     /// Days, with a time of day or without.
@@ -32,7 +32,7 @@ impl Usual {
     const SINGLE: [Usual; 4] = [Usual::Number, Usual::Day, Usual::Time, Usual::Flag];
 
     /// Returns what is usual in a column that was taken for `dtype`.
-    pub fn of(dtype: DType) -> Option<Self> {
+    pub(crate) fn of(dtype: DType) -> Option<Self> {
         match dtype {
             DType::Int64 | DType::Float64 => Some(Usual::Number),
             DType::Date | DType::Timestamp | DType::TimestampUtc => Some(Usual::Day),
@@ -43,7 +43,7 @@ impl Usual {
     }
 
     /// Returns what at least two in three values are.
-    pub fn among<'a>(values: impl Iterator<Item = &'a [u8]>, nulls: &Nulls) -> Option<Self> {
+    pub(crate) fn among<'a>(values: impl Iterator<Item = &'a [u8]>, nulls: &Nulls) -> Option<Self> {
         let mut counts = [0_usize; Self::SINGLE.len()];
         let (mut n_values, mut n_amounts, mut amounts) = (0, 0, Evidence::default());
         for value in values {
@@ -135,7 +135,7 @@ enum Why {
 
 /// The values of a column that are not of its usual kind.
 #[derive(Debug, Clone, Default)]
-pub struct Odds {
+pub(crate) struct Odds {
     found: Vec<Odd>,
     /// A value of the usual kind that says how they are written.
     example: Option<String>,
@@ -153,7 +153,7 @@ struct Odd {
 impl Odds {
     /// Counts the value of a row if it is not of the usual kind.
     #[inline]
-    pub fn look(&mut self, usual: Usual, row: u64, text: &[u8], nulls: &Nulls) {
+    pub(crate) fn look(&mut self, usual: Usual, row: u64, text: &[u8], nulls: &Nulls) {
         if !usual.holds(text, nulls) {
             self.count(usual.why(text), row, text);
         } else if self.example.is_none() && is_written_by_people(text) {
@@ -170,12 +170,12 @@ impl Odds {
     }
 
     /// Turns rows into lines.
-    pub fn locate(&mut self, line_of: impl Fn(u64) -> u64) {
+    pub(crate) fn locate(&mut self, line_of: impl Fn(u64) -> u64) {
         self.found.iter_mut().for_each(|it| it.place = line_of(it.place));
     }
 
     /// Adds those of another part of the file, which lies `n_lines` lines further on.
-    pub fn add(&mut self, other: Odds, n_lines: u64) {
+    pub(crate) fn add(&mut self, other: Odds, n_lines: u64) {
         for odd in other.found {
             match self.found.iter_mut().find(|it| it.why == odd.why) {
                 Some(known) => known.n += odd.n,
@@ -186,7 +186,7 @@ impl Odds {
     }
 
     /// Says what made the column text; lines are counted from 0, and `place` says where one is.
-    pub fn note(&self, usual: Usual, place_of: impl Fn(u64) -> String) -> Option<String> {
+    pub(crate) fn note(&self, usual: Usual, place_of: impl Fn(u64) -> String) -> Option<String> {
         let told = self.found.iter().map(|Odd { why, n, place, value }| {
             let what = match why {
                 Why::Zeros => "with leading zeros".to_owned(),

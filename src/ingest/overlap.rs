@@ -22,7 +22,7 @@ use super::stored::Stored;
 /// # Errors
 ///
 /// Fails when the file at `path` is missing, cannot be read or is damaged.
-pub fn overlaps(
+pub(crate) fn overlaps(
     path: &Path,
     session_dir: &Path,
     likenesses: &[Likeness],

@@ -3,7 +3,7 @@
 //! Pure, from bytes, without allocation: these run once for every cell of a file.
 
 /// Microseconds of a day.
-pub const DAY_US: i64 = 86_400_000_000;
+pub(crate) const DAY_US: i64 = 86_400_000_000;
 
 /// How a number was written; it decides which numbers may share a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum Written {
 ///
 /// `007` and `+491701234567` are identifiers, not numbers: written back, they would have changed.
 #[inline]
-pub fn int(text: &[u8]) -> Option<i64> {
+pub(crate) fn int(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
         [b'+', digits @ ..] if digits.len() < 8 => (false, digits),
@@ -55,7 +55,7 @@ pub fn int(text: &[u8]) -> Option<i64> {
 
 /// Returns whether a 64-bit float holds every whole number up to `value`.
 #[inline]
-pub fn is_long(value: i64) -> bool {
+pub(crate) fn is_long(value: i64) -> bool {
     (1 << 53) < value.unsigned_abs()
 }
 
@@ -64,7 +64,7 @@ pub fn is_long(value: i64) -> bool {
 /// A number of more digits than a 64-bit float holds is none, since it would come back changed.
 /// Digits that the float would print itself are fine, however many: `0.1000000000000000055511151`.
 #[inline]
-pub fn float(text: &[u8]) -> Option<(f64, Written)> {
+pub(crate) fn float(text: &[u8]) -> Option<(f64, Written)> {
     let unsigned = if let [b'-' | b'+', rest @ ..] = text { rest } else { text };
     match unsigned {
         [b'0'..=b'9' | b'.', ..] => {}
@@ -143,7 +143,7 @@ fn digits(text: &[u8], before: u64) -> (usize, u64) {
 
 /// Returns how many digits `text` begins with.
 #[inline]
-pub fn n_digits(text: &[u8]) -> usize {
+pub(crate) fn n_digits(text: &[u8]) -> usize {
     text.iter().take_while(|it| it.is_ascii_digit()).count()
 }
 
@@ -207,7 +207,7 @@ fn significant(mantissa: &[u8], digits: &mut [u8]) -> Option<usize> {
 
 /// Returns `true` or `false` as written in any case.
 #[inline]
-pub fn bool(text: &[u8]) -> Option<bool> {
+pub(crate) fn bool(text: &[u8]) -> Option<bool> {
     match text.len() {
         4 if text.eq_ignore_ascii_case(b"true") => Some(true),
         5 if text.eq_ignore_ascii_case(b"false") => Some(false),
@@ -216,7 +216,7 @@ pub fn bool(text: &[u8]) -> Option<bool> {
 }
 
 /// Words that say yes and no, in any case. They stay text unless the user wants truth values.
-pub const YES_NO: [[&str; 2]; 8] = [
+pub(crate) const YES_NO: [[&str; 2]; 8] = [
     ["yes", "no"],
     ["y", "n"],
     ["t", "f"],
@@ -229,7 +229,7 @@ pub const YES_NO: [[&str; 2]; 8] = [
 
 /// Returns which pair of [`YES_NO`] a word is of, and whether it says yes.
 #[inline]
-pub fn yes_no(text: &[u8]) -> Option<(usize, bool)> {
+pub(crate) fn yes_no(text: &[u8]) -> Option<(usize, bool)> {
     /// Letters of the longest word.
     const WORD_BYTES_MAX: usize = 6;
     if WORD_BYTES_MAX < text.len() {
@@ -242,7 +242,7 @@ pub fn yes_no(text: &[u8]) -> Option<(usize, bool)> {
 
 /// Returns the days since 1970-01-01 of a day written `2024-02-29`.
 #[inline]
-pub fn date(text: &[u8]) -> Option<i32> {
+pub(crate) fn date(text: &[u8]) -> Option<i32> {
     let &[y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1] = text else { return None };
     let year = u32::from(two(y0, y1)?) * 100 + u32::from(two(y2, y3)?);
     civil(year, u32::from(two(m0, m1)?), u32::from(two(d0, d1)?))
@@ -250,7 +250,7 @@ pub fn date(text: &[u8]) -> Option<i32> {
 
 /// Returns the days since 1970-01-01 of a day of the calendar, from the year 1 to 9999.
 #[inline]
-pub fn civil(year: u32, month: u32, day: u32) -> Option<i32> {
+pub(crate) fn civil(year: u32, month: u32, day: u32) -> Option<i32> {
     if year == 0 || month == 0 || 12 < month || day == 0 || days_in_month(year, month) < day {
         return None;
     }
@@ -260,7 +260,7 @@ pub fn civil(year: u32, month: u32, day: u32) -> Option<i32> {
 
 /// Returns the microseconds since midnight of a time written `09:30`, `09:30:15` or `09:30:15.25`.
 #[inline]
-pub fn time(text: &[u8]) -> Option<i64> {
+pub(crate) fn time(text: &[u8]) -> Option<i64> {
     let (&[h0, h1, b':', m0, m1], rest) = text.split_first_chunk()? else { return None };
     let (hour, minute) = (two(h0, h1)?, two(m0, m1)?);
     let (second, fraction) = match rest {
@@ -279,7 +279,7 @@ pub fn time(text: &[u8]) -> Option<i64> {
 /// Returns the microseconds since 1970 of a day and a time with a blank or a `T` between them, and
 /// whether an offset (`Z`, `+02:00`, `-0330`, ` +0100`, ` UTC`) made it an instant.
 #[inline]
-pub fn timestamp(text: &[u8]) -> Option<(i64, bool)> {
+pub(crate) fn timestamp(text: &[u8]) -> Option<(i64, bool)> {
     if text.len() < 16 || !matches!(text[10], b' ' | b'T') {
         return None;
     }

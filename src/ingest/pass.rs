@@ -31,13 +31,13 @@ use super::write::{Encoder, LateFile, ParquetFile};
 use super::{Progress, Watch};
 
 /// Slices beside those of the workers: one that is read, one that is written.
-pub const SLICES_BESIDE: usize = 2;
+pub(crate) const SLICES_BESIDE: usize = 2;
 
 /// Bytes of a slice, at least. Smaller row groups cost more in headers than they bring.
-pub const SLICE_BYTES_MIN: usize = 1024 * 1024;
+pub(crate) const SLICE_BYTES_MIN: usize = 1024 * 1024;
 
 /// Where a pass leaves what it read.
-pub struct Output {
+pub(crate) struct Output {
     /// The table.
     pub parquet: ParquetFile,
     /// Encodes its columns.
@@ -50,7 +50,7 @@ pub struct Output {
 
 /// What a pass found.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// Rows.
     pub n_rows: u64,
     /// Of each column of the plan.
@@ -106,7 +106,7 @@ pub struct Tally {
 }
 
 /// How a pass is run.
-pub struct Settings<'a> {
+pub(crate) struct Settings<'a> {
     /// How slices are read.
     pub plan: &'a Plan,
     /// The names of the plan's columns.
@@ -161,7 +161,7 @@ struct Done {
 ///
 /// Fails when the source cannot be read or decoded, when a value is not of a type that the user
 /// wants, when the output cannot be written, and when the user cancels.
-pub fn run(
+pub(crate) fn run(
     mut slices: Slices<'_>,
     settings: &Settings<'_>,
     output: Option<&mut Output>,

@@ -12,11 +12,11 @@ use super::marks::Near;
 use super::syntax::{Escape, QUOTE, Syntax};
 
 /// U+FEFF, with which files begin. Where files were joined it stands within one.
-pub const BYTE_ORDER_MARK: &[u8; 3] = b"\xef\xbb\xbf";
+pub(crate) const BYTE_ORDER_MARK: &[u8; 3] = b"\xef\xbb\xbf";
 
 /// Where an opening quote is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Close {
+pub(crate) enum Close {
     /// At this position; between the quotes, escapes may occur.
     At { at: usize, is_escaped: bool },
     /// Perhaps behind the bytes at hand.
@@ -35,7 +35,7 @@ enum End {
 }
 
 /// Finds closing quotes, each byte once even when many quotes are never closed.
-pub struct Quotes<'a> {
+pub(crate) struct Quotes<'a> {
     bytes: &'a [u8],
     syntax: Syntax,
     delimiter: u8,
@@ -49,7 +49,7 @@ pub struct Quotes<'a> {
 
 impl<'a> Quotes<'a> {
     /// Makes ready to search `bytes`, which `is_end` says nothing follows.
-    pub fn new(bytes: &'a [u8], syntax: Syntax, is_end: bool) -> Self {
+    pub(crate) fn new(bytes: &'a [u8], syntax: Syntax, is_end: bool) -> Self {
         let delimiter = syntax.delimiter.first_byte();
         let quote = syntax.quote.unwrap_or(QUOTE);
         let near = Near::new(bytes, quote);
@@ -58,12 +58,12 @@ impl<'a> Quotes<'a> {
 
     /// Returns the first quote at or behind `from`.
     #[inline]
-    pub fn next(&mut self, from: usize) -> Option<usize> {
+    pub(crate) fn next(&mut self, from: usize) -> Option<usize> {
         self.near.next(from, self.bytes.len())
     }
 
     /// Returns whether the quote at `quote`, outside of quotes, begins a cell of the plain syntax.
-    pub fn opens(&self, quote: usize) -> bool {
+    pub(crate) fn opens(&self, quote: usize) -> bool {
         quote == 0 || self.ends_cell(self.bytes[quote - 1]) || self.follows_mark(quote)
     }
 
@@ -110,7 +110,7 @@ impl<'a> Quotes<'a> {
 
     /// Finds the quote that closes the one at `open`.
     #[inline]
-    pub fn close<const PLAIN: bool>(&mut self, open: usize) -> Close {
+    pub(crate) fn close<const PLAIN: bool>(&mut self, open: usize) -> Close {
         if PLAIN || self.syntax.escape == Escape::Doubled {
             self.close_doubled::<PLAIN>(open)
         } else {

@@ -20,7 +20,7 @@ const BATCH_ROWS: usize = 64 * 1024;
 /// # Errors
 ///
 /// Fails when the file is missing, cannot be read, is damaged, or has no such column.
-pub fn rate(path: &Path, column: &str, ratings: &Ratings) -> anyhow::Result<Option<Rated>> {
+pub(crate) fn rate(path: &Path, column: &str, ratings: &Ratings) -> anyhow::Result<Option<Rated>> {
     guard::run(|| read(path, column, ratings))
 }
 

@@ -21,7 +21,7 @@ const NEAR_BYTES: usize = 16;
 
 /// Where a cell's text lies in its slice, without its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cell {
+pub(crate) struct Cell {
     start: u32,
     end: u32,
 }
@@ -32,11 +32,11 @@ impl Cell {
     const POSITION: u32 = (1 << Self::POSITION_BITS) - 1;
     const QUOTED: u32 = 1 << 31;
     /// What a row that is too short is padded with.
-    pub const MISSING: Cell = Cell { start: 0, end: 0 };
+    pub(crate) const MISSING: Cell = Cell { start: 0, end: 0 };
 
     /// A cell of everything between two positions.
     #[inline]
-    pub fn raw_span(start: usize, end: usize) -> Self {
+    pub(crate) fn raw_span(start: usize, end: usize) -> Self {
         // A slice is shorter than 2^28 bytes: `RECORD_BYTES_MAX` bounds it.
         #[expect(clippy::cast_possible_truncation, reason = "bounded by RECORD_BYTES_MAX")]
         Cell { start: start as u32, end: end as u32 }
@@ -66,31 +66,31 @@ impl Cell {
 
     /// Returns the text; what is escaped in it still is.
     #[inline]
-    pub fn raw(self, bytes: &[u8]) -> &[u8] {
+    pub(crate) fn raw(self, bytes: &[u8]) -> &[u8] {
         &bytes[(self.start & Self::POSITION) as usize..(self.end & Self::POSITION) as usize]
     }
 
     /// Returns whether it was in quotes.
     #[inline]
-    pub fn is_quoted(self) -> bool {
+    pub(crate) fn is_quoted(self) -> bool {
         self.end & Self::QUOTED != 0
     }
 
     /// Returns whether something may be escaped in it.
     #[inline]
-    pub fn is_escaped(self) -> bool {
+    pub(crate) fn is_escaped(self) -> bool {
         self.escape() != 0
     }
 
     /// Returns whether a blank precedes the opening quote.
-    pub fn follows_blank(self, bytes: &[u8]) -> bool {
+    pub(crate) fn follows_blank(self, bytes: &[u8]) -> bool {
         let open = ((self.start & Self::POSITION) as usize).saturating_sub(1);
         0 < open && bytes[open - 1] == b' '
     }
 
     /// Appends the text to `text` as it is meant: doubled quotes made single, escapes gone.
     #[inline]
-    pub fn unescape(self, bytes: &[u8], text: &mut Vec<u8>) {
+    pub(crate) fn unescape(self, bytes: &[u8], text: &mut Vec<u8>) {
         let mut rest = self.raw(bytes);
         let escape = self.escape();
         // The closing quote stands behind the text.
@@ -117,7 +117,7 @@ impl Cell {
     }
 
     /// Returns the text as it is meant. The bytes of a slice are UTF-8.
-    pub fn text(self, bytes: &[u8]) -> String {
+    pub(crate) fn text(self, bytes: &[u8]) -> String {
         let mut text = Vec::new();
         self.unescape(bytes, &mut text);
         String::from_utf8_lossy(&text).into_owned()
@@ -126,7 +126,7 @@ impl Cell {
 
 /// A row with more cells than columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Surplus {
+pub(crate) struct Surplus {
     /// Position of the row in its block.
     pub row: usize,
     /// From the first cell that has no column to the end of the record.
@@ -137,7 +137,7 @@ pub struct Surplus {
 
 /// Some rows: `rows × width` cells.
 #[derive(Debug, Default)]
-pub struct Block {
+pub(crate) struct Block {
     /// Row after row, each padded or cut to the width.
     pub cells: Vec<Cell>,
     /// Of each row, the line it begins on; the first line of the slice is 0.
@@ -160,7 +160,7 @@ pub struct Block {
 
 impl Block {
     /// Returns how many rows there are.
-    pub fn n_rows(&self) -> usize {
+    pub(crate) fn n_rows(&self) -> usize {
         self.lines.len()
     }
 
@@ -177,7 +177,7 @@ impl Block {
 }
 
 /// Returns what the cells of one record hold.
-pub fn texts_of(record: &[u8], syntax: Syntax) -> Vec<String> {
+pub(crate) fn texts_of(record: &[u8], syntax: Syntax) -> Vec<String> {
     let mut cells = Vec::new();
     Tokeniser::new(record, syntax).record(&mut cells);
     cells.iter().map(|it| it.text(record)).collect()
@@ -186,7 +186,7 @@ pub fn texts_of(record: &[u8], syntax: Syntax) -> Vec<String> {
 /// Returns how many bytes of `bytes` are whole records; what follows may go on behind it.
 ///
 /// `bytes` begins with a record. At the end of the input everything is whole.
-pub fn cut(bytes: &[u8], syntax: Syntax, is_end: bool) -> usize {
+pub(crate) fn cut(bytes: &[u8], syntax: Syntax, is_end: bool) -> usize {
     if is_end || bytes.is_empty() {
         return bytes.len();
     }
@@ -256,7 +256,7 @@ fn cut_by_reading(bytes: &[u8], syntax: Syntax) -> usize {
 }
 
 /// Reads the records of one slice, from its first to its last byte.
-pub struct Tokeniser<'a> {
+pub(crate) struct Tokeniser<'a> {
     bytes: &'a [u8],
     syntax: Syntax,
     is_plain: bool,
@@ -284,7 +284,7 @@ pub struct Tokeniser<'a> {
 
 impl<'a> Tokeniser<'a> {
     /// Begins with the first byte of `bytes`, which must begin a record.
-    pub fn new(bytes: &'a [u8], syntax: Syntax) -> Self {
+    pub(crate) fn new(bytes: &'a [u8], syntax: Syntax) -> Self {
         let delimiter = syntax.delimiter.first_byte();
         // Quotes within a cell are found to be passed over; an escape is looked for where it says
         // something outside of quotes.
@@ -317,42 +317,42 @@ impl<'a> Tokeniser<'a> {
 
     /// Takes what tells the lines of a quoted cell from rows that a stray quote has joined.
     #[must_use]
-    pub fn with_lines(self, rule: &'a LineRule) -> Self {
+    pub(crate) fn with_lines(self, rule: &'a LineRule) -> Self {
         Tokeniser { line_rule: Some(rule), ..self }
     }
 
     /// Returns how many blank lines were passed over.
-    pub fn n_blank(&self) -> u64 {
+    pub(crate) fn n_blank(&self) -> u64 {
         self.n_blank
     }
 
     /// Returns how many records of nothing but delimiters were passed over.
-    pub fn n_hollow(&self) -> u64 {
+    pub(crate) fn n_hollow(&self) -> u64 {
         self.n_hollow
     }
 
     /// Takes records of nothing but delimiters for rows of missing values, as programs write them.
-    pub fn keep_hollow(&mut self) {
+    pub(crate) fn keep_hollow(&mut self) {
         self.keeps_hollow = true;
     }
 
     /// Returns how many quotes began a cell, were never closed, and so were text.
-    pub fn n_unclosed(&self) -> u64 {
+    pub(crate) fn n_unclosed(&self) -> u64 {
         self.n_unclosed
     }
 
     /// Returns the line of the first of them; the first line is 0.
-    pub fn unclosed_line(&self) -> Option<u32> {
+    pub(crate) fn unclosed_line(&self) -> Option<u32> {
         self.unclosed_line
     }
 
     /// Returns how many records began with a byte order mark, which is no text: files were joined.
-    pub fn n_marks(&self) -> u64 {
+    pub(crate) fn n_marks(&self) -> u64 {
         self.n_marks
     }
 
     /// Returns the line of the first of them; the first line is 0.
-    pub fn mark_line(&self) -> Option<u32> {
+    pub(crate) fn mark_line(&self) -> Option<u32> {
         self.mark_line
     }
 
@@ -372,17 +372,17 @@ impl<'a> Tokeniser<'a> {
     }
 
     /// Returns how many bytes were read so far.
-    pub fn position(&self) -> usize {
+    pub(crate) fn position(&self) -> usize {
         self.at
     }
 
     /// Returns how many lines were read so far.
-    pub fn n_lines(&self) -> u32 {
+    pub(crate) fn n_lines(&self) -> u32 {
         self.line
     }
 
     /// Returns the next record whatever its width; `None` at the end. Blank lines are no records.
-    pub fn record(&mut self, cells: &mut Vec<Cell>) -> Option<(usize, usize)> {
+    pub(crate) fn record(&mut self, cells: &mut Vec<Cell>) -> Option<(usize, usize)> {
         loop {
             cells.clear();
             let record = if self.is_plain {
@@ -397,7 +397,7 @@ impl<'a> Tokeniser<'a> {
     }
 
     /// Fills `block` with up to `n_rows` rows of `width` cells; fewer only at the end of the slice.
-    pub fn block(&mut self, block: &mut Block, width: usize, n_rows: usize) {
+    pub(crate) fn block(&mut self, block: &mut Block, width: usize, n_rows: usize) {
         if self.is_plain {
             self.fill::<true>(block, width, n_rows);
         } else {
@@ -655,7 +655,7 @@ struct Record {
 }
 
 /// Returns how many lines end in `text`.
-pub fn count_line_ends(text: &[u8]) -> u32 {
+pub(crate) fn count_line_ends(text: &[u8]) -> u32 {
     if text.len() <= NEAR_BYTES && !text.iter().any(|it| matches!(it, b'\n' | b'\r')) {
         return 0;
     }

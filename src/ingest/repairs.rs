@@ -11,7 +11,7 @@ use csv_agent_types::limits::{REJECT_BYTES_MAX, REJECTS_MAX};
 
 /// A row that was padded, or whose surplus cells went to `_extra`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repair {
+pub(crate) struct Repair {
     /// The line of the source it begins on; the first is 1.
     pub line: u64,
     /// Cells wanted and found.
@@ -22,7 +22,7 @@ pub struct Repair {
 
 impl Repair {
     /// Makes a repair; `record` may be long and is cut between characters.
-    pub fn new(line: u64, reason: String, record: &[u8]) -> Self {
+    pub(crate) fn new(line: u64, reason: String, record: &[u8]) -> Self {
         let text = String::from_utf8_lossy(record);
         let end = text.floor_char_boundary(REJECT_BYTES_MAX);
         Repair { line, reason, text: text[..end].to_owned() }
@@ -33,13 +33,13 @@ impl Repair {
     /// # Errors
     ///
     /// Fails when the file cannot be written.
-    pub fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
+    pub(crate) fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
         let line = json!({ "line": self.line, "reason": self.reason, "text": self.text });
         writeln!(out, "{line}")
     }
 }
 
 /// Returns whether a list of `n` repairs may grow.
-pub fn has_room(n: u64) -> bool {
+pub(crate) fn has_room(n: u64) -> bool {
     n < REJECTS_MAX
 }

@@ -14,7 +14,7 @@ use super::swallowed::Class;
 use super::syntax::Syntax;
 
 /// The evidence of the windows.
-pub struct Sample {
+pub(crate) struct Sample {
     /// Of all windows: a guess, since a window may begin within quotes.
     pub all: Vec<Evidence>,
     /// Of the head alone, which is certain.
@@ -27,7 +27,7 @@ pub struct Sample {
 
 impl Sample {
     /// Looks at what lies behind `start` in the head, and at the other windows.
-    pub fn of(
+    pub(crate) fn of(
         windows: &Windows,
         syntax: Syntax,
         width: usize,
@@ -55,18 +55,18 @@ impl Sample {
     }
 
     /// Returns whether no value was seen in a column.
-    pub fn is_empty(&self, column: usize) -> bool {
+    pub(crate) fn is_empty(&self, column: usize) -> bool {
         self.all.get(column).is_none_or(|it| *it == Evidence::default())
     }
 
     /// Returns whether any column is of another type than text.
-    pub fn is_typed(&self) -> bool {
+    pub(crate) fn is_typed(&self) -> bool {
         self.all.iter().any(|it| is_typed(*it))
     }
 }
 
 /// The first rows of a table.
-pub struct First<'a> {
+pub(crate) struct First<'a> {
     body: &'a [u8],
     block: Block,
     width: usize,
@@ -74,7 +74,7 @@ pub struct First<'a> {
 
 impl<'a> First<'a> {
     /// Takes what `body` begins with.
-    pub fn of(body: &'a [u8], syntax: Syntax, width: usize) -> Self {
+    pub(crate) fn of(body: &'a [u8], syntax: Syntax, width: usize) -> Self {
         /// Cells that are compared; more would not change the picture.
         const CELLS_MAX: usize = 200_000;
         const ROWS_MAX: usize = 2_000;
@@ -90,7 +90,7 @@ impl<'a> First<'a> {
     }
 
     /// Returns for each column whether at most half of its values are distinct.
-    pub fn repeats(&self) -> Vec<bool> {
+    pub(crate) fn repeats(&self) -> Vec<bool> {
         let is_repeated = |column: usize| {
             let distinct: HashSet<&[u8]> = self.values(column).collect();
             distinct.len() * 2 <= self.block.n_rows()
@@ -99,7 +99,7 @@ impl<'a> First<'a> {
     }
 
     /// Returns what each column holds, by the rows of one line.
-    pub fn classes(&self, quote: Option<u8>) -> Vec<Class> {
+    pub(crate) fn classes(&self, quote: Option<u8>) -> Vec<Class> {
         let mut classes = vec![Class::Unknown; self.width];
         let rows = self.block.cells.chunks_exact(self.width.max(1)).zip(&self.block.records);
         let is_line = |it: &Cell| memchr2(b'\n', b'\r', it.raw(self.body)).is_none();
@@ -112,7 +112,7 @@ impl<'a> First<'a> {
     }
 
     /// Returns for each column that is text by its evidence what nearly all of its values are.
-    pub fn usual(&self, evidence: &[Evidence], nulls: &Nulls) -> Vec<Option<Usual>> {
+    pub(crate) fn usual(&self, evidence: &[Evidence], nulls: &Nulls) -> Vec<Option<Usual>> {
         let usual = |(column, seen): (usize, &Evidence)| {
             seen.is_settled().then(|| Usual::among(self.values(column), nulls))?
         };

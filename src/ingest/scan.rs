@@ -88,7 +88,7 @@ pub fn is_whole(file: &File, footer_bytes_max: u64) -> anyhow::Result<()> {
 }
 
 /// Returns the nearest type of ours; what has none is shown as text.
-pub fn dtype_of(data_type: &DataType) -> DType {
+pub(crate) fn dtype_of(data_type: &DataType) -> DType {
     match data_type {
         DataType::Boolean => DType::Bool,
         it if it.is_integer() => DType::Int64,

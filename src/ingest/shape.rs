@@ -4,14 +4,14 @@
 
 /// Returns whether `text` looks like a number, a date, a time or both, a truth value or a marker
 /// for nothing; empty text does not.
-pub fn is_value(text: &[u8]) -> bool {
+pub(crate) fn is_value(text: &[u8]) -> bool {
     let text = text.trim_ascii();
     text.len() <= 40 && (is_number(text) || is_moment(text) || is_word(text) || names_month(text))
 }
 
 /// Returns whether `text` looks like a number that counts or measures and so names nothing: with thousands
 /// set apart, or of a currency.
-pub fn is_amount(text: &[u8]) -> bool {
+pub(crate) fn is_amount(text: &[u8]) -> bool {
     let text = text.trim_ascii();
     let has_group =
         || text.windows(4).any(|it| it[0] == b',' && it[1..].iter().all(u8::is_ascii_digit));

@@ -20,7 +20,7 @@ use super::totals::Sum;
 use super::wanted::Wanted;
 
 /// How every slice of a pass is read.
-pub struct Plan {
+pub(crate) struct Plan {
     /// How cells are told apart.
     pub syntax: Syntax,
     /// What the columns are taken for; surplus cells not included.
@@ -42,7 +42,7 @@ pub struct Plan {
 }
 
 /// What one slice held.
-pub struct Parsed {
+pub(crate) struct Parsed {
     /// Rows, whether built or not.
     pub n_rows: u64,
     /// Lines, blank ones and those within quotes included.
@@ -93,7 +93,7 @@ pub struct Parsed {
 }
 
 /// A value that is not of the type that the user wants for its column.
-pub struct Misfit {
+pub(crate) struct Misfit {
     /// Position of the column.
     pub column: usize,
     /// The type wanted.
@@ -106,7 +106,7 @@ pub struct Misfit {
 
 impl Misfit {
     /// Returns the flag that may make the value one of the type, if there is one.
-    pub fn way_out(&self) -> Option<&'static str> {
+    pub(crate) fn way_out(&self) -> Option<&'static str> {
         const DECIMAL: &str =
             "name the decimal mark of its numbers with `--decimal ,` or `--decimal .`";
         let text = self.value.trim().as_bytes();
@@ -123,7 +123,7 @@ impl Misfit {
 }
 
 /// Reads all records of `slice`. With `is_broken`, nothing is built and values only leave evidence.
-pub fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
+pub(crate) fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
     /// Cells at a time: their positions stay in the nearest cache while each column is built.
     const BLOCK_CELLS: usize = 8 * 1024;
     let width = plan.guesses.len();

@@ -9,7 +9,7 @@ use super::syntax::Syntax;
 
 /// Parts of a file as text.
 #[derive(Debug)]
-pub struct Windows {
+pub(crate) struct Windows {
     /// From the beginning of the file.
     pub head: Vec<u8>,
     /// From further on, beginning and ending anywhere.
@@ -20,7 +20,7 @@ pub struct Windows {
 
 impl Windows {
     /// Takes a text of which nothing is missing.
-    pub fn whole(text: &[u8]) -> Self {
+    pub(crate) fn whole(text: &[u8]) -> Self {
         Windows { head: text.to_vec(), others: Vec::new(), is_whole: true }
     }
 
@@ -28,7 +28,7 @@ impl Windows {
     ///
     /// Where a quote is open at the end of the head and the lines behind it are rows like those before,
     /// the quote is text, and the head ends with its last whole line.
-    pub fn head(&self, syntax: Syntax) -> &[u8] {
+    pub(crate) fn head(&self, syntax: Syntax) -> &[u8] {
         let border = cut(&self.head, syntax, self.is_whole);
         if self.is_most_of_head(border) {
             return &self.head[..border];
@@ -40,7 +40,7 @@ impl Windows {
 
     /// Returns where the record begins that most of the head belongs to and that ends behind it, as one
     /// with a long text in quotes does: it takes more of the file to see how cells are told apart.
-    pub fn cut_record(&self, syntax: Syntax) -> Option<usize> {
+    pub(crate) fn cut_record(&self, syntax: Syntax) -> Option<usize> {
         let n_whole = self.head(syntax).len();
         (!self.is_most_of_head(n_whole)).then_some(n_whole)
     }
@@ -50,7 +50,7 @@ impl Windows {
     }
 
     /// Returns the end of the file, as far as it seems to begin with a whole record.
-    pub fn tail(&self, syntax: Syntax) -> &[u8] {
+    pub(crate) fn tail(&self, syntax: Syntax) -> &[u8] {
         if self.is_whole {
             return self.head(syntax);
         }
@@ -60,13 +60,13 @@ impl Windows {
     }
 
     /// Takes the last `n` bytes of the file out.
-    pub fn hide_end(&mut self, n: usize) -> Vec<u8> {
+    pub(crate) fn hide_end(&mut self, n: usize) -> Vec<u8> {
         let last = self.last_mut();
         last.split_off(last.len() - n)
     }
 
     /// Puts back what [`hide_end`](Self::hide_end) took out.
-    pub fn show_end(&mut self, end: &[u8]) {
+    pub(crate) fn show_end(&mut self, end: &[u8]) {
         self.last_mut().extend_from_slice(end);
     }
 
@@ -79,7 +79,7 @@ impl Windows {
 
     /// Returns what seem to be whole records of the others. A line end may lie within quotes, so
     /// they may mislead.
-    pub fn others(&self, syntax: Syntax) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn others(&self, syntax: Syntax) -> impl Iterator<Item = &[u8]> {
         self.others.iter().map(move |window| {
             let start = memchr::memchr2(b'\n', b'\r', window).map_or(window.len(), |it| it + 1);
             let window = &window[start..];
@@ -90,7 +90,11 @@ impl Windows {
     /// Returns the whole records of the others in a table of `width` columns. Where a window may begin
     /// within quotes or outside of them, the reading counts in which less records are uneven; where
     /// most are, as within one long cell, there are none.
-    pub fn rows_of_others(&self, syntax: Syntax, width: usize) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn rows_of_others(
+        &self,
+        syntax: Syntax,
+        width: usize,
+    ) -> impl Iterator<Item = &[u8]> {
         let uneven = move |window: &[u8]| {
             let mut tokeniser = Tokeniser::new(window, syntax);
             let (mut cells, mut n_records, mut n_uneven) = (Vec::new(), 0, 0);
@@ -165,7 +169,7 @@ fn is_workbook(head: &[u8]) -> bool {
 }
 
 /// Returns what a file that is no text is, from its first bytes.
-pub fn binary_kind(head: &[u8]) -> Option<&'static str> {
+pub(crate) fn binary_kind(head: &[u8]) -> Option<&'static str> {
     const MAGIC: &[(&[u8], &str)] = &[
         (b"\x89PNG\r\n\x1a\n", "a PNG image"),
         (b"\xff\xd8\xff", "a JPEG image"),
@@ -199,7 +203,7 @@ pub fn binary_kind(head: &[u8]) -> Option<&'static str> {
 }
 
 /// Returns what a text that is not a table is, from its first words.
-pub fn document_kind(text: &[u8]) -> Option<&'static str> {
+pub(crate) fn document_kind(text: &[u8]) -> Option<&'static str> {
     /// In lower case. None of them begins a table.
     const FIRST_WORDS: &[(&str, &str)] = &[
         ("<!doctype html", "an HTML page"),
@@ -236,7 +240,7 @@ pub fn document_kind(text: &[u8]) -> Option<&'static str> {
 }
 
 /// Returns where the first control character stands, if there are too many of them for text.
-pub fn first_control(text: &[u8]) -> Option<usize> {
+pub(crate) fn first_control(text: &[u8]) -> Option<usize> {
     /// In a short file a few are still text.
     const A_FEW: usize = 3;
     // Hive separates cells with 0x01, and converters put 0x1A where they could not write a letter.

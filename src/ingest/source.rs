@@ -41,7 +41,7 @@ pub enum Source {
 
 /// A file that holds what is read in another form.
 #[derive(Clone)]
-pub struct Archive {
+pub(crate) struct Archive {
     /// How it is compressed, if it is.
     pub compression: Option<Compression>,
     /// Of that file.
@@ -51,7 +51,7 @@ pub struct Archive {
 }
 
 /// A source that can be read more than once.
-pub struct Input {
+pub(crate) struct Input {
     file: File,
     /// As the user named it, for messages.
     pub name: String,
@@ -105,7 +105,7 @@ impl<C: Deref<Target = AtomicBool>> Read for Awaited<C> {
 }
 
 /// Makes the error for a source that cannot be read.
-pub fn refuse(message: String, hint: &str) -> anyhow::Error {
+pub(crate) fn refuse(message: String, hint: &str) -> anyhow::Error {
     Failure::new(ExitStatus::Input, message).hint(hint).into()
 }
 
@@ -116,7 +116,7 @@ impl Input {
     /// # Errors
     ///
     /// Fails when the source is missing, no file, unreadable, empty, or longer than `bytes_max`.
-    pub fn open(
+    pub(crate) fn open(
         source: Source,
         name: &str,
         dir: &Path,
@@ -195,7 +195,7 @@ impl Input {
     /// # Errors
     ///
     /// Fails when this file cannot be read or has changed, and when the user wants to stop.
-    pub fn written_to(&self, file: File, cancelled: &AtomicBool) -> anyhow::Result<Self> {
+    pub(crate) fn written_to(&self, file: File, cancelled: &AtomicBool) -> anyhow::Result<Self> {
         let archive = if let Some(archive) = &self.archive {
             archive.clone()
         } else {
@@ -214,7 +214,7 @@ impl Input {
     /// # Errors
     ///
     /// Fails when the file cannot be read, and when the user wants to stop.
-    pub fn sha256(&self, cancelled: &AtomicBool) -> anyhow::Result<String> {
+    pub(crate) fn sha256(&self, cancelled: &AtomicBool) -> anyhow::Result<String> {
         let mut hash = Sha256::new();
         self.parts(0, self.bytes, cancelled, &mut |part| hash.update(part))?;
         Ok(hex(&hash.finalize()))
@@ -225,12 +225,12 @@ impl Input {
     /// # Errors
     ///
     /// Fails when the process has too many files open.
-    pub fn file(&self) -> anyhow::Result<File> {
+    pub(crate) fn file(&self) -> anyhow::Result<File> {
         self.file.try_clone().with_context(|| format!("cannot read `{}`", self.name))
     }
 
     /// Returns the sentence that says what was decompressed, if anything was.
-    pub fn archive_reason(&self) -> Option<String> {
+    pub(crate) fn archive_reason(&self) -> Option<String> {
         let compression = self.archive.as_ref()?.compression?.name();
         Some(format!("{compression}-compressed, {} bytes decompressed", self.bytes))
     }
@@ -251,7 +251,7 @@ impl Input {
     /// # Errors
     ///
     /// Fails when the file cannot be read.
-    pub fn text_end(&self, charset: Charset) -> anyhow::Result<u64> {
+    pub(crate) fn text_end(&self, charset: Charset) -> anyhow::Result<u64> {
         const WINDOW_BYTES: u64 = 64 * 1024;
         let unit = charset.unit_bytes();
         if !self.bytes.is_multiple_of(unit as u64) {
@@ -279,7 +279,7 @@ impl Input {
     /// # Errors
     ///
     /// Fails when the file cannot be read.
-    pub fn head(&self, n_bytes: usize) -> anyhow::Result<Vec<u8>> {
+    pub(crate) fn head(&self, n_bytes: usize) -> anyhow::Result<Vec<u8>> {
         self.window(0, n_bytes)
     }
 
@@ -288,7 +288,7 @@ impl Input {
     /// # Errors
     ///
     /// Fails when the file cannot be read.
-    pub fn others(&self, n_bytes: usize, end: u64) -> anyhow::Result<Vec<Vec<u8>>> {
+    pub(crate) fn others(&self, n_bytes: usize, end: u64) -> anyhow::Result<Vec<Vec<u8>>> {
         /// What the steps between windows may be rounded off by, in all.
         const ROUNDED_BYTES: u64 = 16;
         let window = SNIFF_WINDOW_BYTES as u64;
@@ -321,7 +321,7 @@ impl Input {
     /// # Errors
     ///
     /// Fails when the file cannot be read, and when the user wants to stop.
-    pub fn parts(
+    pub(crate) fn parts(
         &self,
         start: usize,
         end: u64,
@@ -348,7 +348,12 @@ impl Input {
     /// # Errors
     ///
     /// Fails when the file cannot be read.
-    pub fn slices(&self, text: Text, lead: Lead, below: &Below) -> anyhow::Result<Slices<'_>> {
+    pub(crate) fn slices(
+        &self,
+        text: Text,
+        lead: Lead,
+        below: &Below,
+    ) -> anyhow::Result<Slices<'_>> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read `{}`", self.name))?;
         let Text { charset, mark_bytes, is_lossy, .. } = text;
@@ -370,7 +375,7 @@ impl Input {
     }
 
     /// Fails when the file is no longer the one that was opened.
-    pub fn check_unchanged(&self) -> anyhow::Result<()> {
+    pub(crate) fn check_unchanged(&self) -> anyhow::Result<()> {
         let metadata =
             self.file.metadata().with_context(|| format!("cannot read `{}`", self.name))?;
         let changed = (metadata.mtime(), metadata.mtime_nsec());
@@ -443,7 +448,7 @@ pub fn check_cancelled(cancelled: &AtomicBool) -> anyhow::Result<()> {
 
 /// Which bytes of a file are its text, and how they are read.
 #[derive(Debug, Clone, Copy)]
-pub struct Text {
+pub(crate) struct Text {
     /// The encoding.
     pub charset: Charset,
     /// Bytes of the byte order mark before the text.
@@ -456,7 +461,7 @@ pub struct Text {
 
 impl Text {
     /// Returns windows as UTF-8, without the mark at the beginning.
-    pub fn windows(self, head: &[u8], others: Vec<Vec<u8>>) -> Windows {
+    pub(crate) fn windows(self, head: &[u8], others: Vec<Vec<u8>>) -> Windows {
         let is_whole = head.len() as u64 == self.end;
         let head = &head[self.mark_bytes.min(head.len())..];
         if self.charset == Charset::UTF_8 && !self.is_lossy {
@@ -469,7 +474,7 @@ impl Text {
 
 /// What precedes the table's first row, and what is around the rows.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Lead {
+pub(crate) struct Lead {
     /// Bytes of UTF-8 before the table as it was written: skipped lines, a `sep=` line.
     pub n_raw: usize,
     /// What is around the rows behind them.
@@ -480,7 +485,7 @@ pub struct Lead {
 
 /// The bytes do not belong to the encoding. The caller may know another one.
 #[derive(Debug)]
-pub struct Undecodable {
+pub(crate) struct Undecodable {
     /// The encoding that was tried.
     pub charset: Charset,
     /// About where the first such byte is in the file.
@@ -496,7 +501,7 @@ impl std::fmt::Display for Undecodable {
 impl std::error::Error for Undecodable {}
 
 /// Reads the file from its first to its last byte.
-pub struct Slices<'a> {
+pub(crate) struct Slices<'a> {
     input: &'a Input,
     text: Text,
     /// `None` for UTF-8 without damage, which is checked instead.
@@ -520,7 +525,7 @@ pub struct Slices<'a> {
 
 impl Slices<'_> {
     /// Returns how many bytes of the file were read.
-    pub fn offset(&self) -> u64 {
+    pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
@@ -530,7 +535,7 @@ impl Slices<'_> {
     /// # Errors
     ///
     /// Fails when what lies behind the text cannot be read.
-    pub fn finish(mut self) -> anyhow::Result<(String, Below)> {
+    pub(crate) fn finish(mut self) -> anyhow::Result<(String, Below)> {
         let mut file = &self.input.file;
         std::io::copy(&mut file, &mut self.hash)
             .with_context(|| format!("cannot read `{}`", self.input.name))?;
@@ -543,7 +548,7 @@ impl Slices<'_> {
     ///
     /// Fails with [`Undecodable`] when bytes do not belong to the encoding, and when one record is
     /// longer than [`RECORD_BYTES_MAX`].
-    pub fn next(
+    pub(crate) fn next(
         &mut self,
         slice: &mut Vec<u8>,
         syntax: Syntax,
@@ -690,7 +695,7 @@ pub fn sha256_file(path: &Path) -> anyhow::Result<String> {
 }
 
 /// Writes bytes in lower-case hexadecimal.
-pub fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, it| {
         // A string takes all that is written.
         let _ = write!(text, "{it:02x}");

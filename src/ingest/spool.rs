@@ -119,7 +119,7 @@ impl Written {
 }
 
 /// Rows on their way into a text: each cell as it comes, then what all rows have in common.
-pub struct Spool<'a> {
+pub(crate) struct Spool<'a> {
     input: &'a Input,
     dir: &'a Path,
     bytes_max: u64,
@@ -170,7 +170,7 @@ impl<'a> Spool<'a> {
     /// # Errors
     ///
     /// Fails when no file can be made in `dir`.
-    pub fn new(
+    pub(crate) fn new(
         input: &'a Input,
         dir: &'a Path,
         options: &IngestOptions,
@@ -200,7 +200,7 @@ impl<'a> Spool<'a> {
     /// # Errors
     ///
     /// Fails when no file can be made in `dir`.
-    pub fn of_table(
+    pub(crate) fn of_table(
         input: &'a Input,
         dir: &'a Path,
         options: &IngestOptions,
@@ -215,12 +215,12 @@ impl<'a> Spool<'a> {
     }
 
     /// Returns how many rows have been written.
-    pub fn n_rows(&self) -> u64 {
+    pub(crate) fn n_rows(&self) -> u64 {
         self.n_rows
     }
 
     /// Adds a cell of text, behind those that the row has.
-    pub fn text(&mut self, column: usize, text: &str) {
+    pub(crate) fn text(&mut self, column: usize, text: &str) {
         self.place(column);
         let seen = classify(text.as_bytes(), &self.nulls);
         let days = Evidence::DATE
@@ -236,13 +236,13 @@ impl<'a> Spool<'a> {
     }
 
     /// Adds a cell of a number, a day, a time or a truth value, as programs write them.
-    pub fn value(&mut self, column: usize, text: &str) {
+    pub(crate) fn value(&mut self, column: usize, text: &str) {
         self.place(column);
         self.row.extend_from_slice(text.as_bytes());
     }
 
     /// Adds a cell as it stands in a text, where nothing is known of it.
-    pub fn field(&mut self, column: usize, text: &str) {
+    pub(crate) fn field(&mut self, column: usize, text: &str) {
         self.place(column);
         if !text.is_empty() {
             quote(text, &mut self.row);
@@ -250,7 +250,7 @@ impl<'a> Spool<'a> {
     }
 
     /// Adds a cell with nothing in it, which belongs to the table nonetheless.
-    pub fn nothing(&mut self, column: usize) {
+    pub(crate) fn nothing(&mut self, column: usize) {
         self.place(column);
     }
 
@@ -271,7 +271,7 @@ impl<'a> Spool<'a> {
     /// # Errors
     ///
     /// Fails when it cannot be written, or the text becomes too long.
-    pub fn end_row(&mut self) -> anyhow::Result<()> {
+    pub(crate) fn end_row(&mut self) -> anyhow::Result<()> {
         let (first, end) = self.span.take().unwrap_or_default();
         if first < end {
             let (least, most) = self.columns.unwrap_or((first, end));
@@ -292,12 +292,12 @@ impl<'a> Spool<'a> {
     }
 
     /// Says something of a column, once all rows are there.
-    pub fn note(&mut self, column: usize, note: String) {
+    pub(crate) fn note(&mut self, column: usize, note: String) {
         self.written.column(column).notes.push(note);
     }
 
     /// Says what the numbers of a column are.
-    pub fn mean(&mut self, column: usize, meaning: Meaning) {
+    pub(crate) fn mean(&mut self, column: usize, meaning: Meaning) {
         self.written.column(column).meaning = Some(meaning);
     }
 
@@ -320,7 +320,10 @@ impl<'a> Spool<'a> {
     /// # Errors
     ///
     /// Fails when the text cannot be written.
-    pub fn finish(mut self, names: Option<&[String]>) -> anyhow::Result<Option<(File, Written)>> {
+    pub(crate) fn finish(
+        mut self,
+        names: Option<&[String]>,
+    ) -> anyhow::Result<Option<(File, Written)>> {
         let columns = match names {
             Some(names) => Some((0, names.len())),
             None => self.columns.map(|it| (self.table.first.unwrap_or(it.0), it.1)),
@@ -406,7 +409,7 @@ fn quote(text: &str, record: &mut Vec<u8>) {
 }
 
 /// Returns a number as programs write it: with a point unless it is whole, and as short as it can be.
-pub fn number(value: f64) -> Option<String> {
+pub(crate) fn number(value: f64) -> Option<String> {
     /// Above it, not every whole number is one of these.
     const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
     if !value.is_finite() {

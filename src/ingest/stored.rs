@@ -40,7 +40,7 @@ const FLAT_LEVELS: usize = 2;
 const KEYS: [i64; 2] = [2, 8];
 
 /// A dataset's file, of which the footer is read.
-pub struct Stored {
+pub(crate) struct Stored {
     file: File,
     n_bytes: u64,
     /// As the footer has it, with texts as views.
@@ -53,7 +53,7 @@ impl Stored {
     /// # Errors
     ///
     /// Fails when it is missing, damaged or nothing that csv-agent has written.
-    pub fn open(path: &Path) -> anyhow::Result<Stored> {
+    pub(crate) fn open(path: &Path) -> anyhow::Result<Stored> {
         Stored::of(File::open(path)?)
     }
 
@@ -62,7 +62,7 @@ impl Stored {
     /// # Errors
     ///
     /// Fails as [`Stored::open`] does.
-    pub fn of(file: File) -> anyhow::Result<Stored> {
+    pub(crate) fn of(file: File) -> anyhow::Result<Stored> {
         // The decoder calls itself for each level, and makes something of each column.
         let is_flat = {
             let footer = footer(&file)?;
@@ -107,7 +107,7 @@ impl Stored {
     /// # Errors
     ///
     /// Fails as [`Stored::measure`] does.
-    pub fn measure_all(&self) -> anyhow::Result<()> {
+    pub(crate) fn measure_all(&self) -> anyhow::Result<()> {
         let n_columns = self.metadata.schema().fields().len();
         let n_groups = self.metadata.metadata().num_row_groups();
         (0..n_groups).try_for_each(|group| self.measure(group, 0..n_columns).map(drop))
@@ -120,7 +120,7 @@ impl Stored {
     ///
     /// Fails when they do, when a page is encoded or compressed as csv-agent does not, and when the file is
     /// damaged.
-    pub fn measure(
+    pub(crate) fn measure(
         &self,
         group: usize,
         columns: impl IntoIterator<Item = usize>,
@@ -149,7 +149,7 @@ impl Stored {
     }
 
     /// Reads some columns, batch by batch; none of them means all. A batch has at most `rows_max` rows.
-    pub fn batches(
+    pub(crate) fn batches(
         &self,
         columns: Option<Vec<usize>>,
         rows_max: usize,
@@ -194,7 +194,7 @@ impl Stored {
 /// # Errors
 ///
 /// Fails when a page is too large, its head cannot be read, or `look` fails.
-pub fn measure_pages(
+pub(crate) fn measure_pages(
     pages: &mut Pages<'_>,
     mut look: impl FnMut(&PageHead) -> anyhow::Result<()>,
 ) -> anyhow::Result<u64> {

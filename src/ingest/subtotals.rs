@@ -37,7 +37,7 @@ const NAMES: [&str; 11] = [
 
 /// What was found among rows.
 #[derive(Debug, Default, PartialEq)]
-pub struct Found {
+pub(crate) struct Found {
     /// Where the records are that are no rows: start and end of each.
     pub records: Vec<(usize, usize)>,
     /// Rows that are called so, and whose numbers do not show that they are.
@@ -46,7 +46,7 @@ pub struct Found {
 
 /// Rows that were kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub(crate) struct Kept {
     /// How many.
     pub n: u64,
     /// The line of the first; the first line is 0.
@@ -151,7 +151,7 @@ impl Held {
 
 /// Finds the totals among the records of `text`, which are the rows of a table of `width` columns and what stands
 /// right below them. Nothing is behind `width_max` cells.
-pub fn find(
+pub(crate) fn find(
     text: &[u8],
     syntax: Syntax,
     (width, width_max): (usize, usize),

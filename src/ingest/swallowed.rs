@@ -13,7 +13,7 @@ use super::syntax::{Blanks, Syntax};
 
 /// What the values of a column look like, whatever their type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Class {
+pub(crate) enum Class {
     /// None was seen.
     #[default]
     Unknown,
@@ -28,7 +28,7 @@ pub enum Class {
 impl Class {
     /// Adds one cell; an empty one says nothing, nor does a word such as `no` or `NA`, which may be text as
     /// well as a value.
-    pub fn add(&mut self, cell: &[u8], quote: Option<u8>) {
+    pub(crate) fn add(&mut self, cell: &[u8], quote: Option<u8>) {
         let text = cell.trim_ascii();
         let text = text.strip_prefix(quote.as_slice()).unwrap_or(text);
         let text = text.strip_suffix(quote.as_slice()).unwrap_or(text).trim_ascii();
@@ -49,7 +49,7 @@ impl Class {
 
 /// What a record with a line end in a quoted cell is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// One row.
     Row,
     /// One row, though its lines could be rows.
@@ -62,7 +62,7 @@ pub enum Verdict {
 
 /// What tells the lines of a quoted cell from rows.
 #[derive(Debug, Default)]
-pub struct LineRule {
+pub(crate) struct LineRule {
     /// What the first columns hold; what is missing is unknown.
     pub classes: Vec<Class>,
     /// Whether the file has many cells whose lines are likely rows, so that they are none.
@@ -70,13 +70,13 @@ pub struct LineRule {
 }
 
 /// So many records whose lines are likely rows are damage; a file with more of them is written like that.
-pub const LIKELY_MAX: u64 = 4;
+pub(crate) const LIKELY_MAX: u64 = 4;
 
 /// Says what `record` is, a record of `bytes` whose quoted cells hold line ends.
 ///
 /// `cells` are its cells in `bytes`, up to the table's width; `is_even` says whether it has as many as the
 /// table has columns. `classes` are those of the first columns; what is missing is unknown.
-pub fn judge(
+pub(crate) fn judge(
     bytes: &[u8],
     record: Range<usize>,
     cells: &[Cell],
@@ -110,7 +110,7 @@ pub fn judge(
 }
 
 /// Returns whether lines behind a quote that nobody has closed yet are rows of a table of `width` columns.
-pub fn are_rows(text: &[u8], width: usize, syntax: Syntax) -> bool {
+pub(crate) fn are_rows(text: &[u8], width: usize, syntax: Syntax) -> bool {
     /// Fewer lines may have the same number of delimiters by chance.
     const LINES_MIN: usize = 8;
     /// More would not change the picture.

@@ -3,25 +3,25 @@
 //! Pure, small and copied freely. [`super::dialect`] finds it out, [`super::records`] follows it.
 
 /// The usual quote.
-pub const QUOTE: u8 = b'"';
+pub(crate) const QUOTE: u8 = b'"';
 
 /// Bytes of a delimiter, at most: longer ones are not in use.
-pub const DELIMITER_BYTES_MAX: usize = 8;
+pub(crate) const DELIMITER_BYTES_MAX: usize = 8;
 
 /// What separates cells: a short text, or nothing in a file of one column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Delimiter {
+pub(crate) struct Delimiter {
     bytes: [u8; DELIMITER_BYTES_MAX],
     length: u8,
 }
 
 impl Delimiter {
     /// A file of one column.
-    pub const NONE: Delimiter = Delimiter { bytes: [0; DELIMITER_BYTES_MAX], length: 0 };
+    pub(crate) const NONE: Delimiter = Delimiter { bytes: [0; DELIMITER_BYTES_MAX], length: 0 };
 
     /// Returns the delimiter, if `text` can be one: up to [`DELIMITER_BYTES_MAX`] bytes, no line
     /// end, no letter or digit of ASCII, no `"`.
-    pub fn new(text: &str) -> Option<Self> {
+    pub(crate) fn new(text: &str) -> Option<Self> {
         let is_syntax = |it: &u8| !it.is_ascii_alphanumeric() && !b"\0\r\n\"".contains(it);
         let fits = !text.is_empty() && text.len() <= DELIMITER_BYTES_MAX;
         let mut bytes = [0; DELIMITER_BYTES_MAX];
@@ -32,18 +32,18 @@ impl Delimiter {
 
     /// Returns its bytes, which are UTF-8; none in a file of one column.
     #[inline]
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
     }
 
     /// Returns the text, `None` in a file of one column.
-    pub fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         std::str::from_utf8(self.bytes()).ok().filter(|it| !it.is_empty())
     }
 
     /// A line feed is tested for first wherever bytes are told apart, so it stands for none.
     #[inline]
-    pub fn first_byte(&self) -> u8 {
+    pub(crate) fn first_byte(&self) -> u8 {
         self.bytes().first().copied().unwrap_or(b'\n')
     }
 }
@@ -96,7 +96,7 @@ impl Escape {
 
 /// What blanks behind a delimiter are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Blanks {
+pub(crate) enum Blanks {
     /// Text.
     Kept,
     /// Nothing where they stand between a delimiter and a quote; text elsewhere.
@@ -110,7 +110,7 @@ pub enum Blanks {
 
 /// How cells are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Syntax {
+pub(crate) struct Syntax {
     /// Between cells.
     pub delimiter: Delimiter,
     /// An ASCII character around cells, if any is.
@@ -125,26 +125,26 @@ pub struct Syntax {
 
 impl Syntax {
     /// Returns the usual syntax with a delimiter: `"` quotes, and is doubled.
-    pub fn usual(delimiter: Delimiter) -> Self {
+    pub(crate) fn usual(delimiter: Delimiter) -> Self {
         let (escape, blanks) = (Escape::Doubled, Blanks::Kept);
         Syntax { delimiter, quote: Some(QUOTE), escape, blanks, is_of_rows: false }
     }
 
     /// Returns the syntax of what [`Spool`](super::spool::Spool) writes.
-    pub fn of_rows() -> Self {
+    pub(crate) fn of_rows() -> Self {
         let comma = Delimiter::new(",").unwrap_or(Delimiter::NONE);
         Syntax { is_of_rows: true, ..Syntax::usual(comma) }
     }
 
     /// Returns the delimiter with the blank that belongs to it; `None` in a file of one column.
-    pub fn delimiter_as_written(&self) -> Option<String> {
+    pub(crate) fn delimiter_as_written(&self) -> Option<String> {
         let blank = if self.blanks == Blanks::OneBehindDelimiter { " " } else { "" };
         Some(format!("{}{blank}", self.delimiter.text()?))
     }
 
     /// Returns whether this is the usual syntax with a delimiter of one byte, for which there is a
     /// fast path.
-    pub fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         let Syntax { is_of_rows, .. } = *self;
         self.delimiter.length <= 1
             && *self == Syntax { is_of_rows, ..Syntax::usual(self.delimiter) }
@@ -152,13 +152,13 @@ impl Syntax {
 
     /// Returns how many blanks of no meaning `text` begins with, should a quote follow them.
     #[inline]
-    pub fn n_blanks(&self, text: &[u8]) -> usize {
+    pub(crate) fn n_blanks(&self, text: &[u8]) -> usize {
         if self.blanks == Blanks::Kept { 0 } else { self.n_blanks_behind(text) }
     }
 
     /// Returns how many blanks `text` begins with, which mean nothing behind a closing quote.
     #[inline]
-    pub fn n_blanks_behind(&self, text: &[u8]) -> usize {
+    pub(crate) fn n_blanks_behind(&self, text: &[u8]) -> usize {
         let is_blank = |it: &&u8| matches!(it, b' ' | b'\t') && **it != self.delimiter.first_byte();
         text.iter().take_while(is_blank).count()
     }

@@ -31,7 +31,7 @@ const ROWS_MIN: usize = 2;
 
 /// Where tables begin below the first.
 #[derive(Debug, Default)]
-pub struct Found {
+pub(crate) struct Found {
     /// The length of the text before the second table, if there surely is one, and before titles above it.
     pub end: Option<(usize, usize)>,
     /// The first place before it where one may begin.
@@ -40,7 +40,7 @@ pub struct Found {
 
 /// A place where a table may begin; the first line is 0.
 #[derive(Debug)]
-pub struct Doubt {
+pub(crate) struct Doubt {
     /// Where its names begin.
     pub start: usize,
     /// The line of them.
@@ -67,7 +67,7 @@ impl Begin {
 
 /// Finds the second table, if there is one behind a first one that is not much shorter. With `takes_all`, what
 /// may be a table is one, also where the first is short; with `is_further`, the first is below another.
-pub fn find(
+pub(crate) fn find(
     windows: &Windows,
     syntax: Syntax,
     nulls: &Nulls,

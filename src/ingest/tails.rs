@@ -20,7 +20,7 @@ const NAME_CHARS_MAX: usize = 60;
 
 /// Returns how many columns the header names, where the rows below it have different numbers of cells, none
 /// more than that.
-pub fn width(text: &[u8], shapes: &[Shape], syntax: Syntax) -> Option<usize> {
+pub(crate) fn width(text: &[u8], shapes: &[Shape], syntax: Syntax) -> Option<usize> {
     let (at, width) = header(text, shapes, syntax)?;
     let rows = &shapes[at + 1..];
     let n_cut = rows.iter().filter(|it| it.width < width).count();
@@ -30,7 +30,7 @@ pub fn width(text: &[u8], shapes: &[Shape], syntax: Syntax) -> Option<usize> {
 }
 
 /// Returns how many columns the first record names, where no row below it has more cells than that.
-pub fn names_all(text: &[u8], shapes: &[Shape], syntax: Syntax) -> Option<usize> {
+pub(crate) fn names_all(text: &[u8], shapes: &[Shape], syntax: Syntax) -> Option<usize> {
     header(text, shapes, syntax).filter(|it| it.0 == 0).map(|it| it.1)
 }
 
@@ -50,7 +50,7 @@ fn header(text: &[u8], shapes: &[Shape], syntax: Syntax) -> Option<(usize, usize
 }
 
 /// Returns whether labels are what columns are called: words, no two the same.
-pub fn are_names(labels: &[String]) -> bool {
+pub(crate) fn are_names(labels: &[String]) -> bool {
     let nulls = Nulls::new(None);
     let is_name = |it: &String| {
         classify(it.as_bytes(), &nulls).is_name() && it.chars().count() <= NAME_CHARS_MAX

@@ -88,7 +88,7 @@ const OTHERS: [(&str, Statistic); 18] = [
 
 /// What a row says of the columns beside their sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Statistic {
+pub(crate) enum Statistic {
     /// Their averages.
     Mean,
     /// Their least values.
@@ -100,23 +100,23 @@ pub enum Statistic {
 }
 
 /// Returns whether a row of this name, in lower case, is called a total and nothing else.
-pub fn is_total(label: &str) -> bool {
+pub(crate) fn is_total(label: &str) -> bool {
     TOTALS.contains(&label)
 }
 
 /// Returns whether a row of this name, in lower case, may be a total, such as `total fees`.
-pub fn begins_as_total(label: &str) -> bool {
+pub(crate) fn begins_as_total(label: &str) -> bool {
     BEGINNINGS.iter().any(|it| label.starts_with(it))
 }
 
 /// Returns what a row of this name, in lower case, holds of the columns.
-pub fn statistic_of(label: &str) -> Option<Statistic> {
+pub(crate) fn statistic_of(label: &str) -> Option<Statistic> {
     OTHERS.iter().find(|it| it.0 == label).map(|it| it.1)
 }
 
 /// What a column adds up to.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Sum {
+pub(crate) struct Sum {
     /// Of whole numbers.
     pub whole: i128,
     /// Of numbers with a fraction.
@@ -129,7 +129,7 @@ pub struct Sum {
 
 impl Sum {
     /// Adds the sum of further rows.
-    pub fn add(&mut self, other: Sum) {
+    pub(crate) fn add(&mut self, other: Sum) {
         self.whole += other.whole;
         self.real += other.real;
         self.n_values += other.n_values;
@@ -137,7 +137,7 @@ impl Sum {
     }
 
     /// Adds a value that is written as people write amounts.
-    pub fn add_text(&mut self, text: &str) {
+    pub(crate) fn add_text(&mut self, text: &str) {
         let text = text.trim();
         if text.is_empty() {
             return;
@@ -152,7 +152,7 @@ impl Sum {
     }
 
     /// Returns the sum.
-    pub fn value(self) -> f64 {
+    pub(crate) fn value(self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "compared within what is shown of it")]
         let whole = self.whole as f64;
         whole + self.real
@@ -161,7 +161,7 @@ impl Sum {
 
 /// What a cell of a total says of its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finding {
+pub(crate) enum Finding {
     /// It is the sum.
     Sum,
     /// It may be an average, a count, or a sum of values that were rounded.
@@ -171,7 +171,7 @@ pub enum Finding {
 }
 
 /// Returns how many bytes at the end of `tail`, which is the end of a file, are rows that may be totals.
-pub fn candidate(
+pub(crate) fn candidate(
     tail: &[u8],
     syntax: Syntax,
     (width, width_max): (usize, usize),
@@ -232,14 +232,14 @@ fn label_of(cells: &[String]) -> Option<Label> {
 }
 
 /// Returns what a row is called that has no other name: who is not called so may be anything.
-pub fn plain_label(cells: &[String]) -> Option<&str> {
+pub(crate) fn plain_label(cells: &[String]) -> Option<&str> {
     let first = cells.iter().map(|it| it.trim()).find(|it| !it.is_empty())?;
     let label = first.trim_matches(['*', ':', '=', ' ', '.']).to_lowercase();
     is_total(&label).then_some(first)
 }
 
 /// Returns whether the rows in `text` are totals of columns that add up to `sums`.
-pub fn are_totals(text: &[u8], syntax: Syntax, sums: &[Sum]) -> bool {
+pub(crate) fn are_totals(text: &[u8], syntax: Syntax, sums: &[Sum]) -> bool {
     let rows = records(text, syntax, usize::MAX);
     rows.iter().filter(|it| 0 < it.n_filled).all(|it| {
         let cells = texts_of(&text[it.start..it.end], syntax);
@@ -270,7 +270,7 @@ fn is_surely_sum(cells: &[String], sums: &[Sum], n_sums: usize) -> bool {
 }
 
 /// Compares a cell with the sum of its column; none where either is no number.
-pub fn finding(cell: &str, sum: Sum) -> Option<Finding> {
+pub(crate) fn finding(cell: &str, sum: Sum) -> Option<Finding> {
     let (value, n_decimals) = amount(cell.trim())?;
     // Years and codes in a column of words say nothing.
     if sum.n_values <= 4 * sum.n_others {
@@ -294,7 +294,7 @@ pub fn finding(cell: &str, sum: Sum) -> Option<Finding> {
 
 /// Returns the number in an amount as people write it, and how many decimals it has: `$1,234.50`,
 /// `1.234,50 €`, `(12)`, `45 %`.
-pub fn amount(text: &str) -> Option<(f64, i32)> {
+pub(crate) fn amount(text: &str) -> Option<(f64, i32)> {
     let amount = Amount::strip(text.as_bytes())?;
     let text = str::from_utf8(amount.number).ok()?.trim_start_matches('+');
     let is_part = |it: char| it.is_ascii_digit() || ".,' \u{a0}\u{202f}".contains(it);

@@ -40,7 +40,7 @@ const COLUMNS_MAX: u32 = 16_384;
 
 /// What kind of file a workbook is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// `.xlsx` or `.xlsb`, and what else is made of them.
     Office,
     /// `.xls`
@@ -51,7 +51,7 @@ pub enum Kind {
 
 impl Kind {
     /// Returns what workbook a file is, from its first bytes.
-    pub fn of(head: &[u8]) -> Option<Self> {
+    pub(crate) fn of(head: &[u8]) -> Option<Self> {
         match binary_kind(head)? {
             "an Excel workbook" => Some(Kind::Office),
             "an old Excel or Office file" => Some(Kind::Old),
@@ -284,7 +284,7 @@ impl Place {
 /// # Errors
 ///
 /// Fails when the file is damaged, encrypted, or would take more memory than any workbook should.
-pub fn sheets(
+pub(crate) fn sheets(
     input: &Input,
     kind: Kind,
     bytes_max: u64,
@@ -320,7 +320,7 @@ fn is_nothing(value: &DataRef<'_>) -> bool {
 /// # Errors
 ///
 /// Fails as [`sheets`] does.
-pub fn write(
+pub(crate) fn write(
     spool: &mut Spool<'_>,
     input: &Input,
     kind: Kind,
@@ -616,12 +616,12 @@ fn currency(format: &str) -> Option<&'static str> {
 }
 
 /// Returns the name of a cell: `Sheet1!B12`. The first row and the first column are 0.
-pub fn cell_name(sheet: &str, row: u64, column: u64) -> String {
+pub(crate) fn cell_name(sheet: &str, row: u64, column: u64) -> String {
     format!("{}!{}{}", quoted(sheet), column_letters(column), row + 1)
 }
 
 /// Returns the name of a row: `Sheet1!12:12`. The first row is 1.
-pub fn row_name(sheet: &str, row: u64) -> String {
+pub(crate) fn row_name(sheet: &str, row: u64) -> String {
     format!("{}!{row}:{row}", quoted(sheet))
 }
 

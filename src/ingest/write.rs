@@ -42,7 +42,7 @@ const CANNOT_WRITE: &str = "cannot write the Parquet file";
 
 /// A column as it is built.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BuiltColumn {
+pub(crate) struct BuiltColumn {
     /// Unique.
     pub name: String,
     /// Its type.
@@ -70,7 +70,7 @@ impl BuiltColumn {
 }
 
 /// Encodes columns; shared by the threads of a pass.
-pub struct Encoder {
+pub(crate) struct Encoder {
     /// For so many columns each: what makes their writers makes all of them at once.
     parts: Arc<[ArrowRowGroupWriterFactory]>,
     schema: SchemaRef,
@@ -82,7 +82,7 @@ impl Encoder {
     /// # Errors
     ///
     /// Fails when they are no schema of a Parquet file.
-    pub fn of(columns: &[BuiltColumn]) -> anyhow::Result<Encoder> {
+    pub(crate) fn of(columns: &[BuiltColumn]) -> anyhow::Result<Encoder> {
         let parts = columns
             .chunks(WRITERS_MAX)
             .map(|it| Ok(ArrowRowGroupWriterFactory::new(&writer(io::sink(), it)?, schema_of(it))));
@@ -95,7 +95,7 @@ impl Encoder {
     /// # Errors
     ///
     /// Fails when the schema cannot be encoded.
-    pub fn row_group(&self) -> anyhow::Result<RowGroup> {
+    pub(crate) fn row_group(&self) -> anyhow::Result<RowGroup> {
         let writers = match &*self.parts {
             [all] => all.create_column_writers(0)?,
             _ => Vec::new(),
@@ -109,7 +109,7 @@ impl Encoder {
     /// # Errors
     ///
     /// Fails when a column is not of the type that the schema has.
-    pub fn encode(
+    pub(crate) fn encode(
         &self,
         columns: impl Iterator<Item = anyhow::Result<ArrayRef>>,
     ) -> anyhow::Result<Vec<ArrowColumnChunk>> {
@@ -145,7 +145,7 @@ fn writers(
 }
 
 /// A row group that is filled part by part.
-pub struct RowGroup {
+pub(crate) struct RowGroup {
     writers: Vec<ArrowColumnWriter>,
     /// The rows, where there are too many columns for all to have a writer at once.
     waiting: Vec<Vec<ArrayRef>>,
@@ -159,7 +159,7 @@ impl RowGroup {
     /// # Errors
     ///
     /// Fails when a column is not of the type that the schema has.
-    pub fn write(&mut self, columns: &[ArrayRef]) -> anyhow::Result<()> {
+    pub(crate) fn write(&mut self, columns: &[ArrayRef]) -> anyhow::Result<()> {
         if self.writers.is_empty() {
             self.waiting.push(columns.to_vec());
             return Ok(());
@@ -178,7 +178,7 @@ impl RowGroup {
     /// # Errors
     ///
     /// Fails when the last page cannot be compressed.
-    pub fn close(self) -> anyhow::Result<Vec<ArrowColumnChunk>> {
+    pub(crate) fn close(self) -> anyhow::Result<Vec<ArrowColumnChunk>> {
         if !self.writers.is_empty() {
             return self.writers.into_iter().map(|it| Ok(it.close()?)).collect();
         }
@@ -197,7 +197,7 @@ impl RowGroup {
 }
 
 /// Columns of a row group of another file, encoded as they are there.
-pub struct Kept {
+pub(crate) struct Kept {
     file: File,
     columns: Vec<ColumnCloseResult>,
 }
@@ -208,7 +208,7 @@ impl Kept {
     /// # Errors
     ///
     /// Fails when the file cannot be read.
-    pub fn of(
+    pub(crate) fn of(
         path: &Path,
         metadata: &ParquetMetaData,
         group: usize,
@@ -234,10 +234,10 @@ impl Kept {
 }
 
 /// Where the footer of a dataset keeps what the catalog says of it.
-pub const ABOUT_KEY: &str = "csv-agent.dataset";
+pub(crate) const ABOUT_KEY: &str = "csv-agent.dataset";
 
 /// A Parquet file on its way.
-pub struct ParquetFile {
+pub(crate) struct ParquetFile {
     writer: SerializedFileWriter<NamedTempFile>,
     n_rows: u64,
     /// Bytes that the disk surely has; none of a file that is not kept.
@@ -250,7 +250,7 @@ impl ParquetFile {
     /// # Errors
     ///
     /// Fails when the file cannot be made.
-    pub fn create(
+    pub(crate) fn create(
         dir: &Path,
         name: &str,
         columns: &[BuiltColumn],
@@ -260,7 +260,7 @@ impl ParquetFile {
     }
 
     /// Spares the disk a file that is read and goes.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.n_synced = None;
     }
 
@@ -269,7 +269,11 @@ impl ParquetFile {
     /// # Errors
     ///
     /// Fails when the file cannot be written.
-    pub fn append(&mut self, n_rows: u64, columns: Vec<ArrowColumnChunk>) -> anyhow::Result<()> {
+    pub(crate) fn append(
+        &mut self,
+        n_rows: u64,
+        columns: Vec<ArrowColumnChunk>,
+    ) -> anyhow::Result<()> {
         let mut row_group = self.writer.next_row_group()?;
         for column in columns {
             column.append_to_row_group(&mut row_group)?;
@@ -283,7 +287,7 @@ impl ParquetFile {
     /// # Errors
     ///
     /// Fails when the file cannot be written, or the other one cannot be read.
-    pub fn append_kept(
+    pub(crate) fn append_kept(
         &mut self,
         n_rows: u64,
         kept: Kept,
@@ -315,7 +319,7 @@ impl ParquetFile {
     /// # Errors
     ///
     /// Fails when that cannot be written as JSON.
-    pub fn describe(&mut self, dataset: &Dataset) -> anyhow::Result<()> {
+    pub(crate) fn describe(&mut self, dataset: &Dataset) -> anyhow::Result<()> {
         let about = serde_json::to_string(dataset).context("cannot write JSON")?;
         self.writer.append_key_value_metadata(KeyValue::new(ABOUT_KEY.to_owned(), about));
         Ok(())
@@ -326,7 +330,7 @@ impl ParquetFile {
     /// # Errors
     ///
     /// Fails when the file cannot be written, or does not hold the rows that were appended.
-    pub fn finish(self) -> anyhow::Result<NamedTempFile> {
+    pub(crate) fn finish(self) -> anyhow::Result<NamedTempFile> {
         let mut temp = self.writer.into_inner()?;
         temp.flush()?;
         if self.n_synced.is_none() {
@@ -367,7 +371,7 @@ fn writer<W: Write + Send>(
 }
 
 /// A temporary file that is made when something is written to it.
-pub struct LateFile {
+pub(crate) struct LateFile {
     dir: PathBuf,
     name: String,
     temp: Option<NamedTempFile>,
@@ -375,12 +379,12 @@ pub struct LateFile {
 
 impl LateFile {
     /// Names a file in `dir`, and makes none yet.
-    pub fn new(dir: &Path, name: String) -> Self {
+    pub(crate) fn new(dir: &Path, name: String) -> Self {
         LateFile { dir: dir.to_owned(), name, temp: None }
     }
 
     /// Returns the file, if anything was written.
-    pub fn into_temporary(self) -> Option<NamedTempFile> {
+    pub(crate) fn into_temporary(self) -> Option<NamedTempFile> {
         self.temp
     }
 }
@@ -404,7 +408,7 @@ impl Write for LateFile {
 /// # Errors
 ///
 /// Fails when the directory cannot be written.
-pub fn temporary(dir: &Path, name: &str) -> anyhow::Result<NamedTempFile> {
+pub(crate) fn temporary(dir: &Path, name: &str) -> anyhow::Result<NamedTempFile> {
     tempfile::Builder::new()
         .prefix(&format!(".{name}."))
         .suffix(".tmp")
@@ -417,14 +421,14 @@ pub fn temporary(dir: &Path, name: &str) -> anyhow::Result<NamedTempFile> {
 /// # Errors
 ///
 /// Fails when the file cannot be renamed.
-pub fn keep(temp: TempPath, path: &Path) -> anyhow::Result<()> {
+pub(crate) fn keep(temp: TempPath, path: &Path) -> anyhow::Result<()> {
     temp.persist(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(())
 }
 
 /// Makes sure that the disk has each of these files, and returns whether it has, in their order. Many at the same
 /// time take little longer than one.
-pub fn sync_files(paths: &[&Path]) -> Vec<anyhow::Result<()>> {
+pub(crate) fn sync_files(paths: &[&Path]) -> Vec<anyhow::Result<()>> {
     const AT_ONCE_MAX: usize = 16;
     let sync = |path: &Path| File::open(path).and_then(|it| it.sync_all()).context(CANNOT_WRITE);
     let share = paths.len().div_ceil(AT_ONCE_MAX).max(1);

@@ -9,7 +9,7 @@ const BREAKS_MAX: u32 = 2;
 
 /// What the server has of the conversation.
 #[derive(Debug, Default)]
-pub struct Chain {
+pub(crate) struct Chain {
     is_wanted: bool,
     kept: Option<Kept>,
     n_breaks: u32,
@@ -24,17 +24,17 @@ struct Kept {
 
 impl Chain {
     /// Makes the chain of a conversation that has not begun.
-    pub fn new(is_wanted: bool) -> Chain {
+    pub(crate) fn new(is_wanted: bool) -> Chain {
         Chain { is_wanted, ..Chain::default() }
     }
 
     /// Returns whether responses are to be kept.
-    pub fn is_wanted(&self) -> bool {
+    pub(crate) fn is_wanted(&self) -> bool {
         self.is_wanted
     }
 
     /// Returns how a request goes out: after the last response, if it goes on from there.
-    pub fn storage(&self, request: &Request) -> Storage {
+    pub(crate) fn storage(&self, request: &Request) -> Storage {
         match &self.kept {
             _ if !self.is_wanted => Storage::None,
             Some(kept) if is_start(&kept.items, &request.items) => {
@@ -46,7 +46,7 @@ impl Chain {
 
     /// Takes the answer to a request that went out as `storage`. Fails with a sentence when the server
     /// does not keep responses: then it may have answered without what came before.
-    pub fn extend(
+    pub(crate) fn extend(
         &mut self,
         request: &Request,
         storage: &Storage,
@@ -67,7 +67,7 @@ impl Chain {
 
     /// Forgets the last response, which the server no longer has. Returns whether a request would go
     /// out differently now.
-    pub fn break_off(&mut self) -> bool {
+    pub(crate) fn break_off(&mut self) -> bool {
         self.n_breaks += 1;
         if BREAKS_MAX <= self.n_breaks {
             self.is_wanted = false;
@@ -76,7 +76,7 @@ impl Chain {
     }
 
     /// Sends the whole conversation from now on.
-    pub fn give_up(&mut self) {
+    pub(crate) fn give_up(&mut self) {
         *self = Chain::new(false);
     }
 }

@@ -18,7 +18,7 @@ const OVERLOAD_STEPS: [Duration; 3] =
 
 /// The tries of one request.
 #[derive(Debug)]
-pub struct Tries {
+pub(crate) struct Tries {
     max: u32,
     failed: u32,
     waited: Duration,
@@ -37,7 +37,7 @@ struct Retry {
 
 impl Tries {
     /// Allows one try and `retries` more.
-    pub fn new(retries: u32) -> Tries {
+    pub(crate) fn new(retries: u32) -> Tries {
         Tries { max: retries.saturating_add(1), failed: 0, waited: Duration::ZERO }
     }
 
@@ -46,7 +46,7 @@ impl Tries {
     /// # Errors
     ///
     /// Returns the error, with the reason added, when there is no next try.
-    pub async fn wait(
+    pub(crate) async fn wait(
         &mut self,
         error: ProviderError,
         on_progress: &mut dyn FnMut(Progress<'_>),
@@ -94,7 +94,7 @@ impl Tries {
 }
 
 /// Returns the wait that a provider asks for, by header or in words. Zero is no wish.
-pub fn stated_delay(headers: &Headers, message: &str, now: Timestamp) -> Option<Duration> {
+pub(crate) fn stated_delay(headers: &Headers, message: &str, now: Timestamp) -> Option<Duration> {
     let header = |name: &str| headers.get(name).map(|value| value.trim());
     let by_ms = header("retry-after-ms").and_then(|ms| seconds(ms, 0.001));
     let by_header = by_ms.or_else(|| {

@@ -62,7 +62,7 @@ const KEPT: [&str; 39] = [
 
 /// The log, open for appending. The session's lock keeps others from it.
 #[derive(Debug)]
-pub struct Log {
+pub(crate) struct Log {
     path: PathBuf,
     file: File,
 }
@@ -73,7 +73,7 @@ impl Log {
     /// # Errors
     ///
     /// Fails when it cannot be made.
-    pub fn open(session: &Directory) -> anyhow::Result<Log> {
+    pub(crate) fn open(session: &Directory) -> anyhow::Result<Log> {
         const NAME: &str = "csv-agent.log";
         let logs = session.make("logs")?;
         let path = logs.path().join(NAME);
@@ -92,7 +92,7 @@ impl Log {
     /// # Errors
     ///
     /// Fails when it cannot be written.
-    pub fn append(&mut self, event: &str) -> anyhow::Result<()> {
+    pub(crate) fn append(&mut self, event: &str) -> anyhow::Result<()> {
         let Some(entry) = entry(event).context("cannot log an event")? else { return Ok(()) };
         let written = self.file.write_all(format!("{entry}\n").as_bytes());
         written.with_context(|| format!("cannot write `{}`", self.path.display()))

@@ -12,7 +12,7 @@ use csv_agent_types::limits::{SERVER_KNOWN, SERVERS_MAX};
 /// Servers by their names, with the dialect of each.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Servers(BTreeMap<String, Spoken>);
+pub(crate) struct Servers(BTreeMap<String, Spoken>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Spoken {
@@ -23,12 +23,12 @@ struct Spoken {
 
 impl Servers {
     /// Returns whether nothing is known.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns what a server spoke not long before `now`.
-    pub fn api_of(&self, server: &str, now: Timestamp) -> Option<&str> {
+    pub(crate) fn api_of(&self, server: &str, now: Timestamp) -> Option<&str> {
         let spoken = self.0.get(server)?;
         // A time to come is the work of a clock that was wrong.
         let age_s = u64::try_from(now.as_second().saturating_sub(spoken.since)).ok()?;
@@ -36,7 +36,7 @@ impl Servers {
     }
 
     /// Keeps what a server speaks `now`. The oldest entry makes room.
-    pub fn keep(&mut self, server: &str, api: &str, now: Timestamp) {
+    pub(crate) fn keep(&mut self, server: &str, api: &str, now: Timestamp) {
         if self.api_of(server, now) == Some(api) {
             // Kept as long as it was, so that it is found out anew one day.
             return;

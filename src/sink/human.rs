@@ -20,7 +20,7 @@ const WIDTH_UNKNOWN: u16 = 80;
 ///
 /// A terminal shows them as they come. Anything else gets them when the turn has ended well, so that
 /// a failed turn leaves nothing that looks like an answer.
-pub struct Human {
+pub(crate) struct Human {
     options: OutputOptions,
     out: Box<dyn Write>,
     /// What waits for the turn to end well.
@@ -32,7 +32,7 @@ pub struct Human {
 
 impl Human {
     /// Makes a sink for text, reply or md.
-    pub fn new(options: OutputOptions, out: Box<dyn Write>) -> Human {
+    pub(crate) fn new(options: OutputOptions, out: Box<dyn Write>) -> Human {
         Human { options, out, waiting: String::new(), live: None, n_charts: 0 }
     }
 

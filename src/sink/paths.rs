@@ -11,7 +11,7 @@ use crate::OutputOptions;
 
 /// Returns the path of an artifact as the user would type it: below the working directory where it
 /// is there, else absolute.
-pub fn shown(options: &OutputOptions, path: &str) -> String {
+pub(crate) fn shown(options: &OutputOptions, path: &str) -> String {
     let joined = options.session_dir.join(path);
     let path = absolute(&joined).unwrap_or(joined);
     let below = current_dir().ok().filter(|_| !options.abs_paths);
@@ -20,7 +20,7 @@ pub fn shown(options: &OutputOptions, path: &str) -> String {
 }
 
 /// Adds `abs_path` to every artifact in the JSON of an event or of a document.
-pub fn add_absolute(value: &mut Value, session_dir: &Path) {
+pub(crate) fn add_absolute(value: &mut Value, session_dir: &Path) {
     let session_dir = absolute(session_dir).unwrap_or_else(|_| session_dir.to_owned());
     add(value, &session_dir);
 }

@@ -15,7 +15,7 @@ use crate::strict::{self, object, string};
 use crate::{Plan, Tool, ToolError, dataset, succeeded};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub(crate) const TOOL: Tool = Tool {
     name: "find_value_columns",
     description: "Finds which columns of a dataset, or of all that match a pattern, hold a value, and in how \
 many rows. Use it when the \

@@ -17,7 +17,7 @@ use crate::strict::{self, object, string};
 use crate::{Plan, Tool, ToolError, dataset, tell_rows};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub(crate) const TOOL: Tool = Tool {
     name: "get_dataset_info",
     description: "Returns the schema of one dataset: every column with its type, its count of missing \
 values and how its values were read, the row count, and which columns other datasets have as well, with how many \

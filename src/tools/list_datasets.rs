@@ -11,7 +11,7 @@ use crate::strict::{self, nullable_string, object};
 use crate::{Plan, Tool, ToolError, tell_rows};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub(crate) const TOOL: Tool = Tool {
     name: "list_datasets",
     description: "Lists the names of the datasets in this session, with their row and column counts. \
 Call it when the instructions do not show the dataset you need. Nothing is loaded. For the columns of \

@@ -11,7 +11,7 @@ use crate::strict::{self, array, object, string};
 use crate::{Plan, Tool, ToolError, dataset, nearest, new_variable, succeeded};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub(crate) const TOOL: Tool = Tool {
     name: "load_dataset_columns",
     description: "Loads some columns of a dataset, all rows, into a DataFrame variable of the REPL. The \
 best choice when the question needs a few columns: only these are read. Returns row count, dtypes and \

@@ -12,7 +12,7 @@ use crate::strict::{self, object, string};
 use crate::{Plan, Tool, ToolError, dataset, new_variable, succeeded};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub(crate) const TOOL: Tool = Tool {
     name: "load_dataset_full",
     description: "Loads a whole dataset into a DataFrame variable of the REPL. Use it when most columns \
 are needed. For a wide or very long dataset prefer load_dataset_columns, which needs far less memory, or \

@@ -12,7 +12,7 @@ use crate::strict::{self, integer, object, string};
 use crate::{Plan, Tool, ToolError, dataset, new_variable, succeeded, tell_rows};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub(crate) const TOOL: Tool = Tool {
     name: "load_dataset_sample",
     description: "Loads the first rows of a dataset into a DataFrame variable of the REPL, all columns. \
 The cheap way to see what values look like before deciding what to compute. The rows are the beginning \

@@ -11,7 +11,7 @@ use crate::strict::{self, object, string};
 use crate::{CodeRoom, Plan, Tool, ToolError, succeeded};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub(crate) const TOOL: Tool = Tool {
     name: "python_repl",
     description: "Runs Python code in a persistent REPL: variables, imports and functions stay for later \
 calls and later questions. pandas is imported as pd, numpy as np; `datasets` maps each dataset name to \
@@ -31,7 +31,7 @@ prints or plots does not reach the user.",
 };
 
 /// Says what there is on this machine.
-pub fn description(room: &CodeRoom) -> String {
+pub(crate) fn description(room: &CodeRoom) -> String {
     let CodeRoom { memory_bytes, packages } = room;
     let missing = match &packages.missing[..] {
         [] => String::new(),

@@ -12,7 +12,7 @@ use crate::strict::{self, array, nullable_string, object, one_of, string};
 use crate::{Plan, Tool, ToolError, succeeded, variable};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub(crate) const TOOL: Tool = Tool {
     name: "send_chart_to_ui",
     description: "Draws a chart of a DataFrame of the REPL and shows it to the user. Use it when a picture \
 adds clarity: a trend, a comparison, a relation; most answers need none. Prepare the frame first: one \

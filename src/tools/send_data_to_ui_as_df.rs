@@ -12,7 +12,7 @@ use crate::strict::{self, object, string};
 use crate::{Plan, Tool, ToolError, succeeded, variable};
 
 /// The tool.
-pub const TOOL: Tool = Tool {
+pub(crate) const TOOL: Tool = Tool {
     name: "send_data_to_ui_as_df",
     description: "Shows a DataFrame of the REPL to the user as a table. Always use it for tabular \
 results; the reply then refers to the table and does not repeat it. The user sees the rows and columns \

@@ -8,7 +8,7 @@ pub mod environment;
 mod output;
 pub mod protocol;
 pub mod sandbox;
-pub mod snapshot;
+mod snapshot;
 pub mod study;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -23,7 +23,7 @@ pub(super) struct Printed {
 
 impl Printed {
     /// Takes bytes as they were read. Returns whether the mark has come.
-    pub fn push(&mut self, bytes: &[u8], mark: &[u8]) -> bool {
+    pub(crate) fn push(&mut self, bytes: &[u8], mark: &[u8]) -> bool {
         self.unsorted.extend_from_slice(bytes);
         if let Some(at) = memmem::find(&self.unsorted, mark) {
             let rest = self.unsorted.split_off(at + mark.len());
@@ -39,7 +39,7 @@ impl Printed {
 
     /// Returns the text and starts anew. At most `json_bytes_max` bytes as a JSON string, with what
     /// is missing counted in its place, and said where the whole is; empty when nothing was printed.
-    pub fn take(&mut self, json_bytes_max: usize, whole_at: Option<&str>) -> String {
+    pub(crate) fn take(&mut self, json_bytes_max: usize, whole_at: Option<&str>) -> String {
         let head = std::mem::take(&mut self.head);
         let tail: Vec<u8> = std::mem::take(&mut self.tail).into();
         let n_lost = std::mem::take(&mut self.n_bytes) - head.len() - tail.len();
@@ -53,7 +53,7 @@ impl Printed {
     }
 
     /// Returns the last line that was printed, for a process that ended before its mark.
-    pub fn last_line(&mut self) -> Option<String> {
+    pub(crate) fn last_line(&mut self) -> Option<String> {
         self.sort(self.unsorted.len());
         let text = self.take(WORKER_PRINTED_BYTES_MAX, None);
         text.lines()

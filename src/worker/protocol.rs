@@ -176,7 +176,7 @@ impl Response {
     /// # Errors
     ///
     /// Fails, with the rule that was broken, as [`Response::into_outcome`] does.
-    pub fn read(line: &[u8], id: &str) -> Result<Response, &'static str> {
+    pub(crate) fn read(line: &[u8], id: &str) -> Result<Response, &'static str> {
         let Unmeasured { id: answered, ready, status, result, frame, file } =
             serde_json::from_slice(line).map_err(|_| NO_RESPONSE)?;
         if answered != id {
@@ -196,7 +196,7 @@ impl Response {
     /// # Errors
     ///
     /// Fails, with the rule that was broken, when it is not what the worker's own code would send.
-    pub fn into_outcome(self, command: &Command) -> Result<Outcome, &'static str> {
+    pub(crate) fn into_outcome(self, command: &Command) -> Result<Outcome, &'static str> {
         let status = self.status.ok_or("no status")?;
         let result = Value::Object(self.result);
         if TOOL_OUTPUT_BYTES_MAX < result.to_string().len() {
@@ -221,7 +221,7 @@ impl Response {
     }
 
     /// Returns the members of the result, for requests that are no [`Command`].
-    pub fn into_result(self) -> Value {
+    pub(crate) fn into_result(self) -> Value {
         Value::Object(self.result)
     }
 }

@@ -311,12 +311,12 @@ pub(super) struct Monitor(Pid);
 
 impl Monitor {
     /// Takes the number of the process that was spawned and not collected yet.
-    pub fn of(pid: u32) -> Self {
+    pub(crate) fn of(pid: u32) -> Self {
         Monitor(Pid::from_raw(pid.cast_signed()))
     }
 
     /// Raises in the code that runs; nothing happens when none does.
-    pub fn interrupt(self) {
+    pub(crate) fn interrupt(self) {
         // It fails only when the process is gone, which whoever waits for it will see.
         let _ = kill(self.0, Signal::SIGINT);
     }

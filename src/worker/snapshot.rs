@@ -46,7 +46,7 @@ impl SaveRequest {
     /// # Errors
     ///
     /// Fails when `into` cannot be made or listed.
-    pub fn into_directory(into: &Path) -> io::Result<Self> {
+    pub(crate) fn into_directory(into: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(into)?;
         let mut have = BTreeMap::new();
         for entry in fs::read_dir(into)? {

@@ -8,6 +8,7 @@
     clippy::unwrap_used,
     reason = "a helper that cannot go on fails the test, and says where"
 )]
+#![expect(unreachable_pub, reason = "one binary, whose modules are for each other")]
 
 mod again;
 mod analyst;

@@ -30,7 +30,7 @@ use crate::repl::{Repl, StandIn};
 use crate::turn::{Closed, Ended, Turn, milliseconds_since};
 
 /// The containers of a turn and of those before it.
-pub struct Containers<'a> {
+pub(super) struct Containers<'a> {
     options: &'a RerunOptions,
     session: &'a Session,
     /// The files that each of them has from the start.
@@ -40,7 +40,7 @@ pub struct Containers<'a> {
 
 impl<'a> Containers<'a> {
     /// Makes a place for containers; there is none yet.
-    pub fn new(options: &'a RerunOptions, session: &'a Session) -> Containers<'a> {
+    pub(super) fn new(options: &'a RerunOptions, session: &'a Session) -> Containers<'a> {
         Containers { options, session, uploaded: Vec::new(), stand_ins: BTreeMap::new() }
     }
 
@@ -49,7 +49,7 @@ impl<'a> Containers<'a> {
     /// # Errors
     ///
     /// Fails when the turn ends first, or no directory can be made.
-    pub async fn upload(&mut self, code: &str, turn: &mut Turn<'_>) -> Result<(), Ended> {
+    pub(super) async fn upload(&mut self, code: &str, turn: &mut Turn<'_>) -> Result<(), Ended> {
         let dir = self.directory("uploaded")?;
         let session = self.session;
         let catalog = session.catalog();
@@ -83,7 +83,7 @@ impl<'a> Containers<'a> {
     /// # Errors
     ///
     /// Fails as [`Repl::ask`] does.
-    pub async fn run(
+    pub(super) async fn run(
         &mut self,
         container: &str,
         command: Command,
@@ -115,7 +115,7 @@ impl<'a> Containers<'a> {
     /// # Errors
     ///
     /// Fails when the turn ends first, or something fails that is not the call's own fault.
-    pub async fn call(
+    pub(super) async fn call(
         &mut self,
         number: u32,
         container: &str,
@@ -184,7 +184,7 @@ impl<'a> Containers<'a> {
     }
 
     /// Stops the workers and waits until they are gone.
-    pub async fn stop(&mut self) {
+    pub(super) async fn stop(&mut self) {
         for (repl, _) in self.stand_ins.values_mut() {
             repl.stop().await;
         }

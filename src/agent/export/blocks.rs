@@ -2,7 +2,7 @@
 //! name, and comes with those that it uses itself.
 
 /// All that reads a file.
-pub const READER: &str = include_str!("reader.py");
+pub(super) const READER: &str = include_str!("reader.py");
 /// What the REPL has at hand as well: numbers as people write them.
 const NUM: &str = include_str!("../../worker/num.py");
 const CHECKS: &str = include_str!("checks.py");
@@ -35,7 +35,7 @@ const IMPORTS: [(&str, &str); 21] = [
 ];
 
 /// Returns the blocks that some code uses.
-pub fn used_by(code: &str) -> String {
+pub(super) fn used_by(code: &str) -> String {
     let files = [READER, NUM, CHECKS, CONTAINER, CLUSTER];
     let blocks: Vec<&str> = files.iter().flat_map(|it| it.trim().split("\n\n\n")).collect();
     let mut is_used = vec![false; blocks.len()];
@@ -50,7 +50,7 @@ pub fn used_by(code: &str) -> String {
 }
 
 /// Returns what some code must import.
-pub fn imports(code: &str) -> String {
+pub(super) fn imports(code: &str) -> String {
     let used = IMPORTS.iter().filter(|(name, _)| says(code, name)).map(|it| it.1);
     let (ours, others): (Vec<_>, Vec<_>) =
         used.partition(|it| !["numpy", "pandas", "pyarrow"].iter().any(|name| it.contains(name)));

@@ -13,10 +13,10 @@ use csv_agent_worker::CLUSTER_READING;
 use super::literal;
 
 /// The packages that Spark's client is.
-pub const PACKAGES: [&str; 2] = ["pyarrow", "pyspark-client 4"];
+pub(super) const PACKAGES: [&str; 2] = ["pyarrow", "pyspark-client 4"];
 
 /// The cluster that a program asks.
-pub struct Cluster {
+pub(super) struct Cluster {
     /// Without anything secret.
     url: String,
     /// In the order of their names.
@@ -24,7 +24,7 @@ pub struct Cluster {
 }
 
 /// A dataset of the cluster.
-pub struct There {
+pub(super) struct There {
     /// Its name.
     pub name: String,
     /// Which path or table it is.
@@ -42,7 +42,7 @@ impl Cluster {
     /// # Errors
     ///
     /// Fails when the session names its cluster wrongly.
-    pub fn of(
+    pub(super) fn of(
         catalog: &Catalog,
         names: &[&str],
         has_session: bool,
@@ -59,12 +59,12 @@ impl Cluster {
     }
 
     /// Returns the text that defines how datasets are read.
-    pub fn reading() -> String {
+    pub(super) fn reading() -> String {
         format!("_READING = r'''{CLUSTER_READING}'''")
     }
 
     /// Returns the lines that begin a session and say what is there. `load` is the cluster's from then on.
-    pub fn begin(&self) -> String {
+    pub(super) fn begin(&self) -> String {
         let mut text = format!(
             "# SPARK_REMOTE names another cluster; a token comes from SPARK_CONNECT_AUTHENTICATE_TOKEN.\n\
              spark = _spark_at(os.environ.get(\"SPARK_REMOTE\", {}))\n_REMOTE = _placed(_PATHS, {{\n",
@@ -79,7 +79,7 @@ impl Cluster {
     }
 
     /// Returns what the heading says.
-    pub fn told(&self) -> String {
+    pub(super) fn told(&self) -> String {
         let url = sanitize::one_line(&self.url);
         let mut text = format!(
             "\nIt asks the Spark cluster at {url}, or where SPARK_REMOTE leads, with the token in\n\

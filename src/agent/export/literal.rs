@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 /// Returns a text as a string of Python. JSON's strings are such.
-pub fn string(text: &str) -> String {
+pub(super) fn string(text: &str) -> String {
     Value::from(text).to_string()
 }
 
 /// Returns a JSON value as a value of Python.
-pub fn value(value: &Value) -> String {
+pub(super) fn value(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
         Value::Bool(true) => "True".to_owned(),
@@ -29,7 +29,7 @@ pub fn value(value: &Value) -> String {
 
 /// Returns a JSON value as a value of Python, what is long over several lines. `depth` is how far the line is
 /// indented that it begins on.
-pub fn laid_out(value: &Value, depth: usize) -> String {
+pub(super) fn laid_out(value: &Value, depth: usize) -> String {
     const WIDTH: usize = 90;
     let flat = self::value(value);
     let parts: Vec<String> = match value {
@@ -48,13 +48,13 @@ pub fn laid_out(value: &Value, depth: usize) -> String {
 }
 
 /// Returns texts as a list.
-pub fn list(texts: &[String]) -> String {
+pub(super) fn list(texts: &[String]) -> String {
     let texts: Vec<String> = texts.iter().map(|it| string(it)).collect();
     format!("[{}]", texts.join(", "))
 }
 
 /// Returns rows as a list of tuples, one a line.
-pub fn rows(rows: &[Vec<Value>]) -> String {
+pub(super) fn rows(rows: &[Vec<Value>]) -> String {
     let row = |cells: &Vec<Value>| {
         let cells: Vec<String> = cells.iter().map(value).collect();
         let comma = if cells.len() == 1 { "," } else { "" };

@@ -15,12 +15,12 @@ use csv_agent_worker::study::Study;
 use super::{blocks, literal};
 
 /// The function that reads a Parquet file.
-pub const PARQUET: &str = "_parquet_table";
+pub(super) const PARQUET: &str = "_parquet_table";
 
 const FIT: &str = include_str!("fit.py");
 
 /// How a dataset is read.
-pub struct Reader {
+pub(super) struct Reader {
     /// The dataset's name.
     pub name: String,
     /// The file, as the user named it, or the session's own.
@@ -46,16 +46,20 @@ struct Fit {
 }
 
 /// Why the sources of some datasets cannot be read once more, by the name of the dataset.
-pub type Troubles = BTreeMap<String, String>;
+pub(super) type Troubles = BTreeMap<String, String>;
 
 /// Looks at the source of each dataset.
-pub fn troubles(catalog: &Catalog) -> Troubles {
+pub(super) fn troubles(catalog: &Catalog) -> Troubles {
     let trouble = |it: &Dataset| csv_agent_ingest::source_trouble(it, EXPORT_SOURCE_BYTES_MAX);
     catalog.iter().filter_map(|(name, it)| Some((name.to_owned(), trouble(it)?))).collect()
 }
 
 /// Returns what is read to find out: the datasets, and beside them the sources that can be read.
-pub fn files(session_dir: &Path, catalog: &Catalog, troubles: &Troubles) -> Vec<(String, PathBuf)> {
+pub(super) fn files(
+    session_dir: &Path,
+    catalog: &Catalog,
+    troubles: &Troubles,
+) -> Vec<(String, PathBuf)> {
     let path = |it: &Path| std::path::absolute(it).unwrap_or_else(|_| it.to_owned());
     let datasets = catalog
         .iter()
@@ -75,7 +79,7 @@ fn link(name: &str) -> String {
 /// # Errors
 ///
 /// Fails when the study does.
-pub async fn readers(
+pub(super) async fn readers(
     study: &mut Study,
     session_dir: &Path,
     catalog: &Catalog,
@@ -166,7 +170,7 @@ fn reader(session_dir: &Path, name: &str, dataset: &Dataset, fit: Fit) -> anyhow
 
 impl Reader {
     /// Returns what the user should know of it.
-    pub fn warning(&self) -> Option<String> {
+    pub(super) fn warning(&self) -> Option<String> {
         let why = self.why.as_ref()?;
         Some(format!(
             "`{}` is read from the session's copy, `{}`, not from its source: {why}",

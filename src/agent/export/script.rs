@@ -47,7 +47,7 @@ pub fn script(program: &Program) -> String {
 
 /// Returns what stands before the steps: imports, functions, where the data is, how it may be said that it
 /// is elsewhere.
-pub fn prelude(program: &Program, checks: &str, arguments: &str) -> String {
+pub(super) fn prelude(program: &Program, checks: &str, arguments: &str) -> String {
     let uses = |name: &str| program.pieces.iter().any(|it| it.uses.contains(name));
     let mut given = String::new();
     if !program.readers.is_empty() || program.cluster.is_some() {
@@ -157,7 +157,7 @@ fn heading(program: &Program) -> String {
 }
 
 /// Returns a turn's name: its number and its day.
-pub fn named(turn: &PastTurn) -> String {
+pub(super) fn named(turn: &PastTurn) -> String {
     let day = turn.started.split('T').next().unwrap_or_default();
     format!("turn {} ({day})", number(&turn.id))
 }
@@ -175,7 +175,7 @@ fn piece_code(program: &Program, piece: &Piece) -> String {
 }
 
 /// Returns what is checked in the end.
-pub fn checks(program: &Program) -> String {
+pub(super) fn checks(program: &Program) -> String {
     let checks = || program.pieces.iter().flat_map(|it| &it.checks);
     let lines: Vec<&str> = checks().map(|it| it.1.as_str()).collect();
     let names: Vec<&str> = checks().map(|it| it.0.as_str()).collect();

@@ -16,7 +16,7 @@ use crate::again::past::{PastCall, PastTurn, Place, number};
 use crate::again::proof::{Proof, head, is_lazy, plotted, proofs};
 
 /// A piece of the program: a step, or what is checked in the end.
-pub struct Piece {
+pub(super) struct Piece {
     /// The turn that it belongs to, as its directory is named.
     pub turn: String,
     /// What it is, in a few words.
@@ -38,23 +38,23 @@ pub struct Piece {
 }
 
 /// Stands among the names for what a script must have so that a step that failed may fail again.
-pub const ATTEMPTED: &str = "_attempt";
+pub(super) const ATTEMPTED: &str = "_attempt";
 
 /// Stands among the names for what a script must have to know what was printed.
-pub const PRINTED: &str = "_Printed";
+pub(super) const PRINTED: &str = "_Printed";
 
 /// Stands among the names for what a script must have to keep apart what ran in containers.
-pub const ENTERED: &str = "_enter";
+pub(super) const ENTERED: &str = "_enter";
 
 /// Functions of ours that code of a container may call.
 const HOSTED: [&str; 3] = ["_at(", "_show(", "_taken("];
 
 /// The variable of outputs that were too long to be shown.
-pub const KEPT: &str = "data";
+pub(super) const KEPT: &str = "data";
 
 /// Makes the pieces of what was done. Frames of a program that `asks_cluster` may be there. What cannot be
 /// said in plain Python is told as a warning.
-pub fn pieces(
+pub(super) fn pieces(
     turns: &[(PastTurn, bool)],
     done: &[Did],
     catalog: &Catalog,
@@ -186,7 +186,7 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> Piece {
 }
 
 /// Returns the line that goes where some variables are.
-pub fn enter(place: &Place) -> String {
+pub(super) fn enter(place: &Place) -> String {
     let name = match place {
         Place::Repl => "",
         Place::Container(name) if name.is_empty() => "container",

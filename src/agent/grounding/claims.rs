@@ -8,7 +8,7 @@ use super::listed;
 use crate::schema::member;
 
 /// A text of an answer that is read for its figures.
-pub struct Claim<'a> {
+pub(super) struct Claim<'a> {
     pub text: Cow<'a, str>,
     /// The finding whose message it is.
     pub finding: Option<u64>,

@@ -9,11 +9,11 @@ use csv_agent_types::limits::{DERIVED_FROM_MAX, DERIVED_TABLES_MAX};
 const DIGITS_MAX: usize = 4;
 
 /// A small table: rows of numbers, of which those in a row or in a column have something in common.
-pub type Grid = Vec<Vec<Option<f64>>>;
+pub(super) type Grid = Vec<Vec<Option<f64>>>;
 
 /// What follows from small tables, each figure after the digits that it takes to claim it.
 #[derive(Debug, Default)]
-pub struct Derived {
+pub(super) struct Derived {
     /// Differences, sums and means.
     amounts: [Vec<f64>; DIGITS_MAX],
     /// Ratios, shares and changes.
@@ -22,7 +22,7 @@ pub struct Derived {
 
 impl Derived {
     /// Derives from each table by itself, and with the numbers of rows of whole datasets.
-    pub fn of(grids: &[Grid], row_counts: &[f64]) -> Derived {
+    pub(super) fn of(grids: &[Grid], row_counts: &[f64]) -> Derived {
         let mut derived = Derived::default();
         for grid in grids.iter().take(DERIVED_TABLES_MAX) {
             let n = grid.iter().flatten().flatten().count();
@@ -78,12 +78,12 @@ impl Derived {
     }
 
     /// Returns whether a difference, sum or mean is between these, for a figure of so many digits.
-    pub fn has_amount(&self, n_digits: usize, low: f64, high: f64) -> bool {
+    pub(super) fn has_amount(&self, n_digits: usize, low: f64, high: f64) -> bool {
         has_any(&self.amounts, n_digits, low, high)
     }
 
     /// Returns whether a ratio, share or change is between these, for a figure of so many digits.
-    pub fn has_ratio(&self, n_digits: usize, low: f64, high: f64) -> bool {
+    pub(super) fn has_ratio(&self, n_digits: usize, low: f64, high: f64) -> bool {
         has_any(&self.ratios, n_digits, low, high)
     }
 }
@@ -105,7 +105,7 @@ fn has_any(figures: &[Vec<f64>; DIGITS_MAX], n_digits: usize, low: f64, high: f6
 }
 
 /// Returns whether any of the sorted figures is between these.
-pub fn has(sorted: &[f64], low: f64, high: f64) -> bool {
+pub(super) fn has(sorted: &[f64], low: f64, high: f64) -> bool {
     let at = sorted.partition_point(|it| *it < low);
     sorted.get(at).is_some_and(|it| *it <= high)
 }

@@ -50,7 +50,7 @@ const MONTHS: [&[&str]; 12] = [
 
 /// A day of a month, of some year or of none in particular.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Date {
+pub(super) struct Date {
     /// Of the common era, if it is said.
     pub year: Option<u16>,
     /// From 1.
@@ -61,7 +61,7 @@ pub struct Date {
 
 /// What a text says.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Figure {
+pub(super) enum Figure {
     /// A number.
     Number(Number),
     /// A day or a month; two where the order of day and month is open. Never empty.
@@ -74,7 +74,7 @@ pub enum Figure {
 
 /// What a text is read for.
 #[derive(Debug, Clone, Copy)]
-pub enum Purpose<'a> {
+pub(super) enum Purpose<'a> {
     /// For what it claims: code, names, what is quoted of this, addresses and the numbers of lists claim
     /// nothing.
     Claims(&'a Quotable),
@@ -83,7 +83,7 @@ pub enum Purpose<'a> {
 }
 
 /// Reads a text from its beginning.
-pub struct Figures<'a> {
+pub(super) struct Figures<'a> {
     text: &'a str,
     at: usize,
     purpose: Purpose<'a>,
@@ -92,7 +92,7 @@ pub struct Figures<'a> {
 }
 
 /// Finds the figures of a text, each with its place in bytes.
-pub fn figures<'a>(text: &'a str, purpose: Purpose<'a>) -> Figures<'a> {
+pub(super) fn figures<'a>(text: &'a str, purpose: Purpose<'a>) -> Figures<'a> {
     Figures { text, at: 0, purpose, fence: None }
 }
 

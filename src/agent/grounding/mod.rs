@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use self::claims::Claim;
-pub use self::claims::Claims;
+pub(crate) use self::claims::Claims;
 use self::derived::{Derived, Grid, has};
 use self::figures::{Date, Figure, Purpose, figures};
 use self::number::{Number, Reading};

@@ -54,11 +54,11 @@ const PERCENT: [&str; 8] =
 /// What says that a number is a ratio.
 const TIMES: [&str; 6] = ["x", "×", "times", "fold", "-fold", "mal"];
 /// What follows upon a number that counts a place in an order.
-pub const ORDINALS: [&str; 8] = ["st", "nd", "rd", "th", "er", "ère", "º", "ª"];
+pub(super) const ORDINALS: [&str; 8] = ["st", "nd", "rd", "th", "er", "ère", "º", "ª"];
 
 /// One way to read a number. The sign is apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reading {
+pub(super) struct Reading {
     /// Not negative; finite.
     pub value: f64,
     /// The number itself, where it is a whole one and is written out.
@@ -74,7 +74,7 @@ pub struct Reading {
 /// A number as it stands in a text.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a mark of its own")]
-pub struct Number {
+pub(super) struct Number {
     /// The ways to read it; at least one.
     pub readings: Vec<Reading>,
     /// The numbers that it is if its separators separate them.
@@ -91,14 +91,14 @@ pub struct Number {
 
 impl Number {
     /// Returns the value of a reading with its sign.
-    pub fn signed(&self, reading: &Reading) -> f64 {
+    pub(super) fn signed(&self, reading: &Reading) -> f64 {
         if self.is_negative { -reading.value } else { reading.value }
     }
 }
 
 impl Reading {
     /// Makes the reading of these digits times a power of ten. None when it is beyond a float.
-    pub fn new(whole: &str, fraction: &str, exponent: i32) -> Option<Reading> {
+    pub(super) fn new(whole: &str, fraction: &str, exponent: i32) -> Option<Reading> {
         let value: f64 = format!("{whole}.{fraction}0e{exponent}").parse().ok()?;
         let n_fraction = i32::try_from(fraction.len()).ok()?;
         let written = format!("{whole}{fraction}");
@@ -115,7 +115,7 @@ impl Reading {
 }
 
 /// Digits with separators among them.
-pub struct Run<'a> {
+pub(super) struct Run<'a> {
     /// Of all that belongs to it.
     pub n_bytes: usize,
     /// Digits before and after the decimal sign, for each reading.
@@ -128,7 +128,7 @@ pub struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// Reads the digits that a text begins with.
-    pub fn of(text: &'a str) -> Run<'a> {
+    pub(super) fn of(text: &'a str) -> Run<'a> {
         let mut parts = vec![&text[..digits(text)]];
         let mut signs = Vec::new();
         let mut end = parts[0].len();
@@ -200,7 +200,7 @@ fn are_groups(parts: &[&str]) -> bool {
 /// What stands behind a number and says what it is.
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a mark of its own")]
-pub struct Suffix {
+pub(super) struct Suffix {
     /// With the space before it.
     pub n_bytes: usize,
     /// The power of ten that multiplies the number.
@@ -219,7 +219,7 @@ pub struct Suffix {
 
 impl Suffix {
     /// Reads what a text begins with.
-    pub fn of(text: &str) -> Suffix {
+    pub(super) fn of(text: &str) -> Suffix {
         let space = text.chars().next().filter(|it| *it == ' ' || NARROW_SPACES.contains(it));
         let n_space = space.map_or(0, char::len_utf8);
         let rest = &text[n_space..];
@@ -257,25 +257,25 @@ impl Suffix {
 }
 
 /// Returns how many digits a text begins with.
-pub fn digits(text: &str) -> usize {
+pub(super) fn digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
 /// Returns whether a letter belongs to a word that digits may be part of. Scripts without spaces between
 /// words write numbers right beside other words.
-pub fn is_of_word(letter: char) -> bool {
+pub(super) fn is_of_word(letter: char) -> bool {
     let is_apart =
         matches!(letter, '\u{e00}'..='\u{eff}' | '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}');
     letter == '_' || letter.is_alphabetic() && !is_apart
 }
 
 /// Returns whether a word that ended here did so.
-pub fn ends_word(rest: &str) -> bool {
+pub(super) fn ends_word(rest: &str) -> bool {
     !rest.starts_with(|it: char| is_of_word(it) || it.is_ascii_digit())
 }
 
 /// Reads an exponent such as `e-5`. Returns it, and its bytes.
-pub fn exponent(text: &str) -> (i32, usize) {
+pub(super) fn exponent(text: &str) -> (i32, usize) {
     let Some(rest) = text.strip_prefix(['e', 'E']) else { return (0, 0) };
     let unsigned = rest.strip_prefix(['-', '+']).unwrap_or(rest);
     let n = digits(unsigned);

@@ -39,29 +39,29 @@ const LANGUAGES: [&str; 29] = [
 
 /// Texts that may be quoted, and code that may be shown again.
 #[derive(Debug, Clone, Default)]
-pub struct Quotable {
+pub(super) struct Quotable {
     told: String,
     ran: String,
 }
 
 impl Quotable {
     /// Adds a text that was told and whose numbers ground nothing. What comes beyond the bound is forgotten.
-    pub fn tell(&mut self, text: &str) {
+    pub(super) fn tell(&mut self, text: &str) {
         add(&mut self.told, text);
     }
 
     /// Adds code that ran.
-    pub fn run(&mut self, code: &str) {
+    pub(super) fn run(&mut self, code: &str) {
         add(&mut self.ran, &trimmed(code));
     }
 
     /// Returns whether a text was told.
-    pub fn has(&self, text: &str) -> bool {
+    pub(super) fn has(&self, text: &str) -> bool {
         self.told.contains(text)
     }
 
     /// Returns whether a fence holds code: of a language, as its first line says, or code that ran.
-    pub fn is_code(&self, first_line: &str, text: &str) -> bool {
+    pub(super) fn is_code(&self, first_line: &str, text: &str) -> bool {
         let tag = first_line.trim_start().trim_start_matches(['`', '~']);
         let tag = tag.split_whitespace().next().unwrap_or_default();
         let tag = tag.trim_matches(['{', '}', '.']).to_lowercase();

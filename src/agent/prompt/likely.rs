@@ -12,17 +12,17 @@ const STEM_CHARS_MIN: usize = 4;
 const WEIGHTS: [u64; 3] = [3, 2, 1];
 
 /// The words of a question.
-pub struct Words(BTreeSet<String>);
+pub(super) struct Words(BTreeSet<String>);
 
 impl Words {
     /// Takes a question apart.
-    pub fn of(question: &str) -> Words {
+    pub(super) fn of(question: &str) -> Words {
         let words = words(question).filter(|it| WORD_CHARS_MIN <= it.chars().count());
         Words(words.filter(|it| !COMMON.contains(&it.as_str())).collect())
     }
 
     /// Returns how much of the question is about a dataset of this name; 0 when nothing is.
-    pub fn score(&self, name: &str, dataset: &Dataset) -> u64 {
+    pub(super) fn score(&self, name: &str, dataset: &Dataset) -> u64 {
         let columns = dataset.columns.iter();
         let said = columns.clone().filter_map(|it| it.description.as_deref());
         let texts: [Vec<&str>; 3] = [

@@ -32,7 +32,7 @@ const RATIO_USUAL: f64 = 4.0;
 /// # Errors
 ///
 /// Fails with [`ExitStatus::Input`] when there are none, or Spark cannot read them as an ingest would.
-pub fn dataset(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
+pub(super) fn dataset(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
     check(asked, found)?;
     match &found.parquet {
         Some(parquet) => {

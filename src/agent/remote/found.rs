@@ -26,7 +26,7 @@ pub enum Answer<T> {
 
 /// Files, and how some of them begin.
 #[derive(Debug, Deserialize)]
-pub struct FilesFound {
+pub(super) struct FilesFound {
     /// Of Spark.
     pub version: String,
     /// Empty ones included.
@@ -56,7 +56,7 @@ pub struct FilesFound {
 
 /// The beginning of a file.
 #[derive(Debug, Deserialize)]
-pub struct HeadFound {
+pub(super) struct HeadFound {
     /// The file.
     pub name: String,
     /// Of the file, as it is stored.
@@ -69,7 +69,7 @@ pub struct HeadFound {
 
 /// Parquet files.
 #[derive(Debug, Deserialize)]
-pub struct ParquetFound {
+pub(super) struct ParquetFound {
     /// With Spark's types, those of directories last.
     pub columns: Vec<(String, String)>,
     /// Of all files.
@@ -78,7 +78,7 @@ pub struct ParquetFound {
 
 /// A table or view.
 #[derive(Debug, Deserialize)]
-pub struct TableFound {
+pub(super) struct TableFound {
     /// Of Spark.
     pub version: String,
     /// With Spark's types.
@@ -98,7 +98,7 @@ pub struct TableFound {
 }
 
 /// What a dataset has.
-pub struct Contents {
+pub(super) struct Contents {
     /// Of what identifies it.
     pub sha256: String,
     /// Of the source.
@@ -110,7 +110,7 @@ pub struct Contents {
 }
 
 /// What was asked.
-pub struct Asked<'a> {
+pub(super) struct Asked<'a> {
     /// The server, without anything secret.
     pub endpoint: String,
     /// What is to be registered.
@@ -121,7 +121,7 @@ pub struct Asked<'a> {
 
 impl Asked<'_> {
     /// Returns a dialect of what is no text.
-    pub fn dialect(&self, format: SourceFormat, reasons: Vec<String>) -> Dialect {
+    pub(super) fn dialect(&self, format: SourceFormat, reasons: Vec<String>) -> Dialect {
         Dialect {
             format,
             sheet: None,
@@ -139,7 +139,7 @@ impl Asked<'_> {
     }
 
     /// Returns the dataset that stays there.
-    pub fn dataset(&self, remote: Remote, contents: Contents, dialect: Dialect) -> Dataset {
+    pub(super) fn dataset(&self, remote: Remote, contents: Contents, dialect: Dialect) -> Dataset {
         let Contents { sha256, bytes, row_count, columns } = contents;
         Dataset {
             location: Location::Cluster { remote: Box::new(remote) },

@@ -4,12 +4,12 @@ use csv_agent_types::catalog::{Column, DType};
 
 /// Returns columns of Spark as columns of a dataset. Of values that have no type of ours, the note tells
 /// what they are there; they stay as they are.
-pub fn columns(found: &[(String, String)]) -> Vec<Column> {
+pub(super) fn columns(found: &[(String, String)]) -> Vec<Column> {
     found.iter().map(|(name, spark_type)| column(name, spark_type)).collect()
 }
 
 /// Returns one column.
-pub fn column(name: &str, spark_type: &str) -> Column {
+pub(super) fn column(name: &str, spark_type: &str) -> Column {
     let (dtype, is_exact) = dtype(spark_type);
     let shown: String = spark_type.chars().take(80).collect();
     let note = (!is_exact).then(|| format!("`{shown}` on the cluster"));

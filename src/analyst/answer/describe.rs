@@ -17,7 +17,7 @@ impl Answer<'_> {
     }
 
     /// Says how the question was read.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         self.described(usize::MAX)
     }
 

@@ -22,7 +22,7 @@ type Drawing = (Option<String>, Option<Value>);
 
 /// An answer.
 #[derive(Debug)]
-pub struct Answer<'a> {
+pub(crate) struct Answer<'a> {
     reading: &'a Reading,
     tables: &'a [&'a Table],
     program: &'a Program,
@@ -40,13 +40,13 @@ pub struct Answer<'a> {
 }
 
 /// Says that the code failed.
-pub fn failed(error: &str) -> String {
+pub(crate) fn failed(error: &str) -> String {
     let last = error.lines().rev().find(|it| !it.trim().is_empty()).unwrap_or(error);
     format!("I could not compute the answer: {last}")
 }
 
 /// Returns to how many decimals the numbers of an answer are rounded: enough for the smallest of those seen.
-pub fn decimals(heads: &[&Done]) -> u32 {
+pub(crate) fn decimals(heads: &[&Done]) -> u32 {
     let rows = heads.iter().filter_map(|it| it.output["head"].as_array()).flatten();
     let cells = rows.filter_map(Value::as_object).flatten();
     let numbers = cells.filter_map(|(_, it)| it.as_f64()).map(f64::abs).filter(|it| 0.0 < *it);
@@ -59,7 +59,7 @@ pub fn decimals(heads: &[&Done]) -> u32 {
 
 impl<'a> Answer<'a> {
     /// Reads what the code gave.
-    pub fn new(
+    pub(crate) fn new(
         reading: &'a Reading,
         tables: &'a [&'a Table],
         program: &'a Program,
@@ -95,7 +95,7 @@ impl<'a> Answer<'a> {
 
 impl Answer<'_> {
     /// Returns the calls that show the result and were not made yet.
-    pub fn shown(&self, turn: &Turn) -> Vec<(&'static str, Value)> {
+    pub(crate) fn shown(&self, turn: &Turn) -> Vec<(&'static str, Value)> {
         let is_open = |it: &(&'static str, Value)| turn.done(it.0, &it.1).is_none();
         let mut calls = Vec::new();
         let has_table = 0 < self.n_rows && 1 < self.n_rows * self.columns.len() as u64;
@@ -123,7 +123,7 @@ impl Answer<'_> {
 
     /// Returns why the result answers nothing: there is nothing to check, to draw or to compute it from, or
     /// groups of one row each have no most common one.
-    pub fn says_nothing(&self) -> Option<String> {
+    pub(crate) fn says_nothing(&self) -> Option<String> {
         if let Some(reason) = self.checks_nothing() {
             return Some(reason);
         }
@@ -211,7 +211,7 @@ impl Answer<'_> {
     }
 
     /// Adds the sentences, now that all is shown.
-    pub fn finished(mut self, turn: &Turn) -> Self {
+    pub(crate) fn finished(mut self, turn: &Turn) -> Self {
         let mut text = match &self.verdict {
             Some((_, message)) => message.clone(),
             None => self.sentence(),
@@ -234,7 +234,7 @@ impl Answer<'_> {
     }
 
     /// Returns the answer with its verdict, in the form that a gate reads.
-    pub fn with_verdict(&self, rows: &Value, turn: &Turn) -> Value {
+    pub(crate) fn with_verdict(&self, rows: &Value, turn: &Turn) -> Value {
         let (assessment, findings) = match &self.verdict {
             None => (Value::Null, Vec::new()),
             Some((true, _)) => (json!("good"), Vec::new()),
@@ -253,7 +253,7 @@ impl Answer<'_> {
     }
 
     /// Returns the code that tells where the rows stand that a check found.
-    pub fn rows_to_name(&self) -> Option<String> {
+    pub(crate) fn rows_to_name(&self) -> Option<String> {
         let What::Check(check) = &self.reading.what else { return None };
         let is_of_rows = !matches!(check, Check::Number(..) | Check::Varies(_));
         // Rows of two tables are rows of neither.

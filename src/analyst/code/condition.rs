@@ -118,7 +118,7 @@ fn unwrapped(test: &str) -> &str {
 }
 
 /// Returns what holds when another does not.
-pub fn opposite(op: Op) -> Op {
+pub(crate) fn opposite(op: Op) -> Op {
     match op {
         Op::Gt => Op::Le,
         Op::Ge => Op::Lt,

@@ -6,7 +6,7 @@ mod relation;
 
 use std::fmt::Write;
 
-pub use condition::opposite;
+pub(crate) use condition::opposite;
 
 use super::ground::Place;
 use super::lexicon::TimeUnit;
@@ -17,7 +17,7 @@ use super::schema::{Kind, Table};
 
 /// A table and the columns of it that are loaded.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Load {
+pub(crate) struct Load {
     /// Which table.
     pub table: usize,
     /// The columns; all when none are named.
@@ -28,7 +28,7 @@ pub struct Load {
 
 /// What computes a reading.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Program {
+pub(crate) struct Program {
     /// What is loaded first.
     pub loads: Vec<Load>,
     /// Lines that end with the frame `result`.
@@ -40,7 +40,7 @@ pub struct Program {
 }
 
 /// The days of a week, as pandas names them.
-pub const DAYS: [&str; 7] =
+pub(crate) const DAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 /// What reads dates that are written as text, of which a quarter stands for its first month.
 const DATES: &str = r#"def dates(texts):
@@ -54,10 +54,10 @@ const DATES: &str = r#"def dates(texts):
 
 "#;
 /// Distance from the quartiles, in interquartile ranges, from which a value counts as an outlier.
-pub const FAR: f64 = 1.5;
+pub(crate) const FAR: f64 = 1.5;
 
 /// Writes the program of a reading. Numbers are rounded to `decimals`.
-pub fn program(reading: &Reading, tables: &[&Table], decimals: u32) -> Program {
+pub(crate) fn program(reading: &Reading, tables: &[&Table], decimals: u32) -> Program {
     let mut writer = Writer {
         reading,
         tables,
@@ -86,12 +86,12 @@ struct Writer<'a> {
 }
 
 /// Writes text as Python does.
-pub fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
 /// Makes a name of a column: letters, digits and underscores.
-pub fn slug(name: &str) -> String {
+pub(crate) fn slug(name: &str) -> String {
     let parts = name.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
     let words: Vec<String> = parts.map(str::to_lowercase).collect();
     let name = words.join("_");
@@ -100,7 +100,7 @@ pub fn slug(name: &str) -> String {
 }
 
 /// Writes a number without a needless fraction.
-pub fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         format!("{value:.0}")
     } else {
@@ -620,7 +620,7 @@ impl Writer<'_> {
 }
 
 /// Returns the name of a column in the frame that all tables are joined into.
-pub fn column_name(tables: &[&Table], reading: &Reading, place: Place) -> String {
+pub(crate) fn column_name(tables: &[&Table], reading: &Reading, place: Place) -> String {
     let name = &tables[place.table].columns[place.column].name;
     let is_key = reading.join.as_ref().is_some_and(|it| it.right == place)
         && reading.join.as_ref().is_some_and(|it| tables[0].columns[it.left.column].name == *name);

@@ -29,7 +29,7 @@ const FRAGMENT_MAX: usize = 6;
 
 /// Why a question has no reading.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Doubt {
+pub(crate) enum Doubt {
     /// Words that could not be placed.
     Unplaced(Vec<String>),
     /// A word that may name one of several columns.
@@ -46,7 +46,7 @@ pub enum Doubt {
 
 /// What a question is read in.
 #[derive(Clone, Copy)]
-pub struct Scene<'a> {
+pub(crate) struct Scene<'a> {
     /// The tables: one, or two to be joined.
     pub tables: &'a [&'a Table],
     /// The question's tokens.
@@ -157,7 +157,7 @@ impl Scene<'_> {
 /// # Errors
 ///
 /// Fails with what could not be placed, or read in one way only.
-pub fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
+pub(crate) fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
     let mut parser = Parser::new(scene, marks);
     let is_short = scene.tokens.len() <= FRAGMENT_MAX;
     if let Some(last) = scene.last {
@@ -275,7 +275,7 @@ fn own(parser: &mut Parser, scene: Scene) -> Result<Reading, Doubt> {
 
 /// Returns how the second table goes with the first: by columns of the same name, or by one that names
 /// the other table: `customer_id` and `id` of `customers`.
-pub fn join_of(tables: &[&Table], lexicon: &Lexicon) -> Option<Join> {
+pub(crate) fn join_of(tables: &[&Table], lexicon: &Lexicon) -> Option<Join> {
     let [one, other] = tables else { return None };
     let fits = |left: &Column, right: &Column| {
         let same_kind = left.kind == right.kind || left.kind.is_number() && right.kind.is_number();
@@ -742,12 +742,12 @@ impl<'a> Parser<'a> {
 }
 
 /// Returns whether a concept makes one number of many.
-pub fn is_figure(concept: Concept) -> bool {
+pub(crate) fn is_figure(concept: Concept) -> bool {
     measures::agg_of(Some(concept)).is_some()
 }
 
 /// Returns whether a concept says on which side of an amount something is.
-pub fn compares(concept: Concept) -> bool {
+pub(crate) fn compares(concept: Concept) -> bool {
     compare::op_of(concept).is_some()
 }
 

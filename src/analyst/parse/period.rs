@@ -11,7 +11,7 @@ use crate::schema::Kind;
 
 /// A stretch of time, or a part of every year.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Period {
+pub(super) enum Period {
     /// From a day up to, and without, another.
     Days(Date, Date),
     /// A year.
@@ -36,7 +36,7 @@ impl Period {
 /// A period that was told by both ends, with the conditions for rows to lie in it, and in either of its
 /// ends.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Span {
+pub(super) struct Span {
     /// The conditions of the whole.
     pub whole: Vec<Filter>,
     /// The conditions of the end that was told first, and of the other.

@@ -41,7 +41,7 @@ pub enum Depth {
 
 /// What a cell is written in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Ink {
+pub(super) enum Ink {
     /// As the terminal writes.
     #[default]
     Plain,
@@ -104,7 +104,7 @@ struct Cell {
 
 /// Rows of cells; they grow as they are written on, up to the width.
 #[derive(Debug, Default)]
-pub struct Grid {
+pub(super) struct Grid {
     /// Columns.
     pub width: usize,
     rows: Vec<Vec<Cell>>,
@@ -112,17 +112,17 @@ pub struct Grid {
 
 impl Grid {
     /// Makes an empty grid.
-    pub fn new(width: usize) -> Grid {
+    pub(super) fn new(width: usize) -> Grid {
         Grid { width, rows: Vec::new() }
     }
 
     /// Returns the number of rows that were written on.
-    pub fn height(&self) -> usize {
+    pub(super) fn height(&self) -> usize {
         self.rows.len()
     }
 
     /// Writes text from a column on; what leaves the grid is cut.
-    pub fn put(&mut self, x: usize, y: usize, text: &str, ink: Ink) {
+    pub(super) fn put(&mut self, x: usize, y: usize, text: &str, ink: Ink) {
         let start = x;
         let mut x = x;
         let text = safe_line(text);
@@ -154,12 +154,12 @@ impl Grid {
     }
 
     /// Writes text that ends before a column.
-    pub fn put_before(&mut self, end: usize, y: usize, text: &str, ink: Ink) {
+    pub(super) fn put_before(&mut self, end: usize, y: usize, text: &str, ink: Ink) {
         self.put(end.saturating_sub(width(text)), y, text, ink);
     }
 
     /// Writes one narrow character.
-    pub fn set(&mut self, x: usize, y: usize, char: char, ink: Ink) {
+    pub(super) fn set(&mut self, x: usize, y: usize, char: char, ink: Ink) {
         if let Some(cell) = self.cell(x, y) {
             cell.text.clear();
             cell.text.push(char);
@@ -183,7 +183,7 @@ impl Grid {
     }
 
     /// Returns the lines, each with a line feed.
-    pub fn text(&self, depth: Depth) -> String {
+    pub(super) fn text(&self, depth: Depth) -> String {
         let mut text = String::new();
         for row in &self.rows {
             let is_ruled = |it: &Cell| it.ink == Ink::Ruled && depth != Depth::Monochrome;
@@ -210,18 +210,18 @@ impl Grid {
 }
 
 /// Returns the cells that a text takes when it is written on a grid.
-pub fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     fit::width(&safe_line(text))
 }
 
 /// Returns the text, cut with an ellipsis when it is wider than `width_max` cells.
-pub fn shorten(text: &str, width_max: usize) -> String {
+pub(super) fn shorten(text: &str, width_max: usize) -> String {
     cut(text, width_max).into_owned()
 }
 
 /// Returns texts no wider than `width_max` cells. Where cutting their ends would make two the same,
 /// they are cut in the middle, or of all that are cut what they begin with alike.
-pub fn shorten_all(texts: &[String], width_max: usize) -> Vec<String> {
+pub(crate) fn shorten_all(texts: &[String], width_max: usize) -> Vec<String> {
     let count = |all: &[String]| all.iter().collect::<HashSet<_>>().len();
     let n_alike = n_alike(texts, width_max);
     let cuts: [&dyn Fn(&String) -> String; 3] =
@@ -273,7 +273,7 @@ fn shorten_middle(text: &str, width_max: usize) -> String {
 
 /// Returns the text in at most `n_lines` lines no wider than `width_max` cells, broken at spaces;
 /// what does not fit is cut with an ellipsis.
-pub fn wrap(text: &str, width_max: usize, n_lines: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width_max: usize, n_lines: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         let is_last = lines.len() == n_lines;

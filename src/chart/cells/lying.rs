@@ -58,12 +58,12 @@ impl Layout {
 }
 
 /// Returns how many rows a sheet has room for.
-pub fn rows_max(sheet: &Sheet) -> usize {
+pub(super) fn rows_max(sheet: &Sheet) -> usize {
     Layout::of(sheet).capacity()
 }
 
 /// Draws bars, or dots where bars of several series would not fit.
-pub fn draw(mut sheet: Sheet, depth: Depth) -> Sheet {
+pub(super) fn draw(mut sheet: Sheet, depth: Depth) -> Sheet {
     let layout = Layout::of(&sheet);
     let n_rows = sheet.plot.x.len();
     let n_shown = if n_rows <= layout.capacity() { n_rows } else { layout.capacity() - 1 };

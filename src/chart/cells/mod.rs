@@ -11,7 +11,8 @@ mod points;
 use csv_agent_types::chart::ChartType;
 
 use super::plot::Plot;
-pub use grid::{Depth, shorten_all, width, wrap};
+pub use grid::Depth;
+pub(crate) use grid::{shorten_all, width, wrap};
 use sheet::Sheet;
 use standing::Fit;
 
@@ -21,7 +22,7 @@ const WIDTH_MAX: usize = 160;
 const WIDTH_MIN: usize = 20;
 
 /// Returns the chart in at most `width` columns and `height` rows, each with a line feed.
-pub fn draw(plot: &Plot, width: usize, height: usize, depth: Depth) -> String {
+pub(crate) fn draw(plot: &Plot, width: usize, height: usize, depth: Depth) -> String {
     let width = width.clamp(WIDTH_MIN, WIDTH_MAX);
     let mut sheet = Sheet::new(plot, width, height);
     sheet.margin = points::names_width(&sheet);

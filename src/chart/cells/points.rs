@@ -27,7 +27,7 @@ const NAMES_SHARE: usize = 4;
 const NAMES_MAX: usize = 6;
 
 /// Returns the columns that the names of lines take at their ends; zero where a legend is better.
-pub fn names_width(sheet: &Sheet) -> usize {
+pub(super) fn names_width(sheet: &Sheet) -> usize {
     let plot = sheet.plot;
     let widest = plot.series.iter().map(|it| width(&it.name)).max().unwrap_or(0);
     let is_line = plot.chart_type == ChartType::Line && plot.range().is_some();
@@ -64,7 +64,7 @@ fn names(sheet: &mut Sheet, area: &Area) {
 }
 
 /// Draws a line for each series, or its points.
-pub fn draw(mut sheet: Sheet) -> Sheet {
+pub(super) fn draw(mut sheet: Sheet) -> Sheet {
     let plot = sheet.plot;
     if let Some(label) = &plot.y_label {
         sheet.axis_label(label, None);

@@ -23,7 +23,7 @@ const TICK_ROWS: RangeInclusive<usize> = 2..=4;
 const STEPS_MAX: u32 = 6;
 
 /// A chart in the making.
-pub struct Sheet<'a> {
+pub(super) struct Sheet<'a> {
     /// What is drawn.
     pub plot: &'a Plot,
     /// Title and legend, at first.
@@ -37,7 +37,7 @@ pub struct Sheet<'a> {
 
 impl<'a> Sheet<'a> {
     /// Starts a sheet with the title.
-    pub fn new(plot: &'a Plot, width: usize, height: usize) -> Sheet<'a> {
+    pub(super) fn new(plot: &'a Plot, width: usize, height: usize) -> Sheet<'a> {
         let mut grid = Grid::new(width);
         if let Some(title) = &plot.title {
             for line in wrap(title, width, LINES_MAX) {
@@ -50,7 +50,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// Says which colour is which series.
-    pub fn legend(&mut self) {
+    pub(super) fn legend(&mut self) {
         if self.plot.series.len() < 2 {
             return;
         }
@@ -80,18 +80,18 @@ impl<'a> Sheet<'a> {
     }
 
     /// Adds a line below: what the drawing cannot show.
-    pub fn note(&mut self, text: &str) {
+    pub(super) fn note(&mut self, text: &str) {
         self.notes.extend(wrap(text, self.grid.width, LINES_MAX));
     }
 
     /// Returns how many rows are left for a plot that has `n_foot` rows of labels below it.
-    pub fn rows_left(&self, n_foot: usize) -> usize {
+    pub(super) fn rows_left(&self, n_foot: usize) -> usize {
         let used = self.grid.height() + n_foot + self.notes.len();
         self.height.saturating_sub(used).max(PLOT_ROWS_MIN)
     }
 
     /// Writes the label of an axis on a line of its own.
-    pub fn axis_label(&mut self, text: &str, middle: Option<usize>) {
+    pub(super) fn axis_label(&mut self, text: &str, middle: Option<usize>) {
         let y = self.grid.height();
         let text = shorten(text, self.grid.width);
         let x = middle.map_or(0, |it| it.saturating_sub(width(&text) / 2));
@@ -100,7 +100,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// Returns the lines, with the notes below.
-    pub fn text(mut self, depth: Depth) -> String {
+    pub(super) fn text(mut self, depth: Depth) -> String {
         for note in std::mem::take(&mut self.notes) {
             self.grid.put(0, self.grid.height(), &note, Ink::Faint);
         }
@@ -112,7 +112,7 @@ impl<'a> Sheet<'a> {
 ///
 /// A tick is at the lower edge of its row, where bars end; the topmost is on a row of its own above
 /// the area.
-pub struct Area {
+pub(super) struct Area {
     /// Ends of the axis.
     pub range: (f64, f64),
     /// The first column.
@@ -127,14 +127,14 @@ pub struct Area {
 
 impl Area {
     /// Returns the columns that an area would have.
-    pub fn width(sheet: &Sheet, range: (f64, f64), n_foot: usize) -> usize {
+    pub(super) fn width(sheet: &Sheet, range: (f64, f64), n_foot: usize) -> usize {
         let rows = sheet.rows_left(n_foot).saturating_sub(1);
         let used = labels_width(&ticks(range, rows, sheet.plot.measure).0) + 1 + sheet.margin;
         sheet.grid.width.saturating_sub(used).max(1)
     }
 
     /// Draws the axis, with as many rows as leave `n_foot` below.
-    pub fn draw(sheet: &mut Sheet, range: (f64, f64), n_foot: usize) -> Area {
+    pub(super) fn draw(sheet: &mut Sheet, range: (f64, f64), n_foot: usize) -> Area {
         let rows = sheet.rows_left(n_foot).saturating_sub(1);
         let (ticks, height) = ticks(range, rows, sheet.plot.measure);
         let left = labels_width(&ticks) + 1;
@@ -153,18 +153,18 @@ impl Area {
     }
 
     /// Returns how high a value stands over the lower edge, as a share of the height.
-    pub fn share(&self, value: f64) -> f64 {
+    pub(super) fn share(&self, value: f64) -> f64 {
         // Halves, because the range may be wider than a number can be.
         (value / 2.0 - self.range.0 / 2.0) / (self.range.1 / 2.0 - self.range.0 / 2.0)
     }
 
     /// Returns the row whose lower edge is at a value.
-    pub fn row(&self, value: f64) -> usize {
+    pub(super) fn row(&self, value: f64) -> usize {
         self.top + self.height - whole(self.share(value) * count(self.height)).min(self.height)
     }
 
     /// Returns the row under the area.
-    pub fn bottom(&self) -> usize {
+    pub(super) fn bottom(&self) -> usize {
         self.top + self.height + 1
     }
 }
@@ -196,6 +196,6 @@ fn ticks((low, high): (f64, f64), rows: usize, measure: Measure) -> (Ticks, usiz
 }
 
 /// Rounds to whole cells, dots or eighths.
-pub fn whole(value: f64) -> usize {
+pub(super) fn whole(value: f64) -> usize {
     usize::try_from(to_pixel(value)).unwrap_or(0)
 }

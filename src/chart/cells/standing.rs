@@ -17,7 +17,7 @@ const LABEL_LINES_MAX: usize = 2;
 const LABEL_GAP: usize = 2;
 
 /// Whether columns fit.
-pub enum Fit {
+pub(super) enum Fit {
     /// With as many rows to a column.
     Standing(usize),
     /// Bars that lie have room for the labels.
@@ -31,7 +31,7 @@ fn n_slots(plot: &Plot) -> usize {
 }
 
 /// Returns how the bars of a plot fit its sheet.
-pub fn fit(sheet: &Sheet) -> Fit {
+pub(super) fn fit(sheet: &Sheet) -> Fit {
     let plot = sheet.plot;
     let (n_rows, n_slots) = (plot.x.len(), n_slots(plot));
     let is_named = matches!(plot.x, X::Labels(_));
@@ -90,7 +90,7 @@ fn band_labels(x: &X, groups: &[Range<usize>], band: usize) -> (BandLabels, usiz
 }
 
 /// Draws columns of `n_merged` rows each.
-pub fn draw(mut sheet: Sheet, n_merged: usize, depth: Depth) -> Sheet {
+pub(super) fn draw(mut sheet: Sheet, n_merged: usize, depth: Depth) -> Sheet {
     let plot = sheet.plot;
     let groups = strip::groups(plot, n_merged);
     if let Some(label) = &plot.y_label {

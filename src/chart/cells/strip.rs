@@ -11,28 +11,28 @@ use crate::plot::Plot;
 use crate::sheet::count;
 
 /// Eighths of a cell, from its lower edge.
-pub const UPWARDS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+pub(super) const UPWARDS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Eighths of a cell, from its left edge. A whole one is a little lower, so that bars on neighbouring
 /// lines stay apart.
-pub const RIGHTWARDS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '▇'];
+pub(super) const RIGHTWARDS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '▇'];
 
 /// A part of a bar: from one value to another, of a series.
-pub type Part = (f64, f64, usize);
+pub(super) type Part = (f64, f64, usize);
 
 /// Returns whether the series stand on each other.
-pub fn is_stacked(plot: &Plot) -> bool {
+pub(super) fn is_stacked(plot: &Plot) -> bool {
     plot.chart_type == ChartType::StackedColumn
 }
 
 /// Returns the rows of each bar when so many share one.
-pub fn groups(plot: &Plot, n_merged: usize) -> Vec<Range<usize>> {
+pub(super) fn groups(plot: &Plot, n_merged: usize) -> Vec<Range<usize>> {
     let n_rows = plot.x.len();
     (0..n_rows).step_by(n_merged).map(|it| it..(it + n_merged).min(n_rows)).collect()
 }
 
 /// Returns the bars of some rows, each of its parts; a bar without a value has none. Of several rows
 /// it is the mean.
-pub fn bars(plot: &Plot, rows: Range<usize>) -> Vec<Vec<Part>> {
+pub(super) fn bars(plot: &Plot, rows: Range<usize>) -> Vec<Vec<Part>> {
     let mean = |values: &[Option<f64>]| {
         let known: Vec<_> = values[rows.clone()].iter().flatten().collect();
         let n_known = count(known.len());
@@ -56,7 +56,7 @@ pub fn bars(plot: &Plot, rows: Range<usize>) -> Vec<Vec<Part>> {
 }
 
 /// Returns the ends of all bars of so many rows each; zero is between them.
-pub fn range(plot: &Plot, n_merged: usize) -> (f64, f64) {
+pub(super) fn range(plot: &Plot, n_merged: usize) -> (f64, f64) {
     let bars = groups(plot, n_merged).into_iter().flat_map(|it| bars(plot, it)).flatten();
     let (low, high) =
         bars.fold((0.0_f64, 0.0_f64), |(low, high), it| (low.min(it.1), high.max(it.1)));
@@ -64,7 +64,7 @@ pub fn range(plot: &Plot, n_merged: usize) -> (f64, f64) {
 }
 
 /// Returns what is written at the end of a bar: its value, or that of all its parts.
-pub fn amount(parts: &[Part], measure: Measure) -> String {
+pub(super) fn amount(parts: &[Part], measure: Measure) -> String {
     if parts.is_empty() {
         return "–".to_owned();
     }
@@ -72,13 +72,13 @@ pub fn amount(parts: &[Part], measure: Measure) -> String {
 }
 
 /// Cells in a line, in eighths; each eighth may belong to a series.
-pub struct Strip(Vec<Option<usize>>);
+pub(super) struct Strip(Vec<Option<usize>>);
 
 impl Strip {
     /// Fills `n_cells` with the parts of a bar; `share` says where on them a value is.
     ///
     /// What is not zero is seen, however small.
-    pub fn new(n_cells: usize, parts: &[Part], share: impl Fn(f64) -> f64) -> Strip {
+    pub(super) fn new(n_cells: usize, parts: &[Part], share: impl Fn(f64) -> f64) -> Strip {
         let mut eighths = vec![None; n_cells * 8];
         let at = |value: f64| whole(share(value) * count(n_cells * 8)).min(n_cells * 8);
         for (from, to, series) in parts {
@@ -96,7 +96,7 @@ impl Strip {
     /// Returns what is written in each cell that is not empty, with its number.
     ///
     /// `glyphs` cover a cell from the edge where the strip begins; `half` covers its far half.
-    pub fn cells<'a>(
+    pub(super) fn cells<'a>(
         &'a self,
         glyphs: &'a [char; 8],
         half: char,

@@ -28,7 +28,7 @@ const KEYS: &[(&str, &str)] = &[
 
 /// What a word after a command is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Takes {
+pub(super) enum Takes {
     /// Datasets.
     Datasets,
     /// Tables of an answer.
@@ -51,7 +51,7 @@ pub enum Takes {
 
 /// What can be done in a chat besides asking.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(super) enum Command {
     /// List, show or remove datasets
     #[command(name = "/datasets")]
     Datasets(DatasetsFlags),
@@ -118,7 +118,7 @@ pub enum Command {
 }
 
 /// Returns what the words after a command are.
-pub fn takes(command: &str) -> &'static [Takes] {
+pub(super) fn takes(command: &str) -> &'static [Takes] {
     match command {
         "/datasets" => &[Takes::Datasets],
         "/ingest" => &[Takes::Files],
@@ -134,7 +134,7 @@ pub fn takes(command: &str) -> &'static [Takes] {
 
 /// What was typed.
 #[derive(Debug)]
-pub enum Line {
+pub(super) enum Line {
     /// Nothing.
     Blank,
     /// A question.
@@ -150,7 +150,7 @@ pub enum Line {
 /// # Errors
 ///
 /// Fails with [`ExitStatus::Usage`] when it begins like a command and is none.
-pub fn read(line: &str, width: Option<u16>) -> anyhow::Result<Line> {
+pub(super) fn read(line: &str, width: Option<u16>) -> anyhow::Result<Line> {
     let question = |it: &str| {
         if QUESTION_BYTES_MAX < it.len() {
             let message = format!("a question is longer than {QUESTION_BYTES_MAX} bytes");
@@ -229,7 +229,7 @@ fn definition(width: Option<u16>) -> clap::Command {
 }
 
 /// Returns the commands, each with its flags.
-pub fn names() -> impl Iterator<Item = (String, Vec<String>)> {
+pub(super) fn names() -> impl Iterator<Item = (String, Vec<String>)> {
     let commands: Vec<_> = definition(None).get_subcommands().cloned().collect();
     commands.into_iter().map(|it| {
         let flags = it.get_arguments().filter_map(|it| Some(format!("--{}", it.get_long()?)));
@@ -242,7 +242,7 @@ pub fn names() -> impl Iterator<Item = (String, Vec<String>)> {
 /// # Errors
 ///
 /// Fails with [`ExitStatus::Usage`] when there is no such command.
-pub fn help(command: Option<&str>, width: Option<u16>) -> anyhow::Result<String> {
+pub(super) fn help(command: Option<&str>, width: Option<u16>) -> anyhow::Result<String> {
     if let Some(command) = command {
         let name = format!("/{}", command.trim_start_matches('/'));
         let mut definition = definition(width);
@@ -294,7 +294,7 @@ fn list(rows: impl Iterator<Item = (String, String)>, width: Option<u16>, text: 
 }
 
 /// Adds words, with `indent` cells before each further line; the first has them already.
-pub fn wrap(words: &str, indent: usize, width: usize, text: &mut String) {
+pub(super) fn wrap(words: &str, indent: usize, width: usize, text: &mut String) {
     let mut at = indent;
     for (nth, word) in words.split(' ').enumerate() {
         let n_cells = UnicodeWidthStr::width(word);
@@ -312,13 +312,13 @@ pub fn wrap(words: &str, indent: usize, width: usize, text: &mut String) {
 }
 
 /// Returns whether a line goes on with the next: it ends with a backslash, or `"""` is open.
-pub fn is_open(line: &str) -> bool {
+pub(super) fn is_open(line: &str) -> bool {
     let n_slashes = line.len() - line.trim_end_matches('\\').len();
     n_slashes % 2 == 1 || line.matches("\"\"\"").count() % 2 == 1
 }
 
 /// Returns what was meant by lines that went on: without the marks that said so.
-pub fn joined(lines: &str) -> String {
+pub(super) fn joined(lines: &str) -> String {
     let text = lines.replace("\\\n", "\n");
     let inner = text.trim().strip_prefix("\"\"\"").and_then(|it| it.strip_suffix("\"\"\""));
     match inner {

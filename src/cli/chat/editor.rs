@@ -39,7 +39,7 @@ const ENTER: &[u8] = b"\x1b[?2004h";
 const LEAVE: &[u8] = b"\x1b[?2004l\x1b[?25h\r\n";
 
 /// An editor of the process's terminal.
-pub struct Editor {
+pub(super) struct Editor {
     inner: rustyline::Editor<Help, MemHistory>,
     is_empty: Arc<AtomicBool>,
 }
@@ -50,7 +50,7 @@ impl Editor {
     /// # Errors
     ///
     /// Fails when the editor cannot be made.
-    pub fn open(colour: bool) -> anyhow::Result<Option<Editor>> {
+    pub(super) fn open(colour: bool) -> anyhow::Result<Option<Editor>> {
         let Some(before) = Before::look() else { return Ok(None) };
         let doing = "cannot make a line editor";
         let config = Config::builder()
@@ -78,7 +78,7 @@ impl Editor {
     /// # Errors
     ///
     /// Fails when the terminal cannot be read or written.
-    pub fn read(
+    pub(super) fn read(
         &mut self,
         prompt: &(String, String),
         words: Words,
@@ -112,21 +112,21 @@ impl Editor {
 }
 
 /// The terminal as it was before an editor took it.
-pub struct Before {
+pub(super) struct Before {
     terminal: File,
     modes: Termios,
 }
 
 impl Before {
     /// Looks at the terminal; none when there is none.
-    pub fn look() -> Option<Before> {
+    pub(super) fn look() -> Option<Before> {
         let terminal = terminal().ok()?;
         let modes = tcgetattr(&terminal).ok()?;
         Some(Before { terminal, modes })
     }
 
     /// Gives the terminal back from an editor that is still reading.
-    pub fn restore(&self) {
+    pub(super) fn restore(&self) {
         // Whoever hung up has no terminal to restore.
         let _ = (&self.terminal).write_all(LEAVE);
         let _ = tcsetattr(&self.terminal, OptionalActions::Now, &self.modes);

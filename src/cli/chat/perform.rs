@@ -26,7 +26,7 @@ impl Chat<'_> {
     /// # Errors
     ///
     /// Fails when it cannot be done; the chat is as it was.
-    pub fn perform(
+    pub(super) fn perform(
         &mut self,
         command: Command,
         prompt: &mut Prompt,

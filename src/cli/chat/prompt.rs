@@ -22,7 +22,7 @@ const MORE: &str = ". ";
 
 /// What came from the terminal.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Read {
+pub(super) enum Read {
     /// Something was typed, which may be nothing.
     Line(String),
     /// Ctrl-C: what was typed is to be forgotten.
@@ -37,7 +37,7 @@ pub enum Read {
 }
 
 /// Asks for one line after another.
-pub struct Prompt {
+pub(super) struct Prompt {
     /// None without one, and while it is reading.
     editor: Option<Box<Editor>>,
     stdin: Stdin,
@@ -53,7 +53,7 @@ impl Prompt {
     /// # Errors
     ///
     /// Fails when what was typed before cannot be read.
-    pub fn open(global: &GlobalOptions, kept_in: Option<&Path>) -> anyhow::Result<Prompt> {
+    pub(super) fn open(global: &GlobalOptions, kept_in: Option<&Path>) -> anyhow::Result<Prompt> {
         let colour = global.terminal.stderr.colour;
         let editor = if global.terminal.can_redraw { Editor::open(colour)? } else { None };
         let typed = kept_in.map(Typed::read).transpose()?.unwrap_or_default();
@@ -66,7 +66,11 @@ impl Prompt {
     /// # Errors
     ///
     /// Fails when the terminal cannot be read.
-    pub async fn ask(&mut self, words: Words, signals: &mut Signals) -> anyhow::Result<Read> {
+    pub(super) async fn ask(
+        &mut self,
+        words: Words,
+        signals: &mut Signals,
+    ) -> anyhow::Result<Read> {
         let read = self.read(PROMPT, words, true, signals).await?;
         let Read::Line(line) = read else { return Ok(read) };
         if !line.trim().is_empty() {
@@ -80,12 +84,16 @@ impl Prompt {
     /// # Errors
     ///
     /// Fails when the terminal cannot be read.
-    pub async fn confirm(&mut self, question: &str, signals: &mut Signals) -> anyhow::Result<Read> {
+    pub(super) async fn confirm(
+        &mut self,
+        question: &str,
+        signals: &mut Signals,
+    ) -> anyhow::Result<Read> {
         self.read(&format!("{question} [y/N] "), Words::default(), false, signals).await
     }
 
     /// Forgets what was typed, as the session has.
-    pub fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.typed = Typed::default();
     }
 

@@ -26,7 +26,7 @@ const ENDINGS: [&str; 7] = ["csv", "tsv", "json", "md", "parquet", "svg", "png"]
 
 /// What the last answers have, by name: the tables of the last one that has any, and so on.
 #[derive(Debug, Default)]
-pub struct Names {
+pub(super) struct Names {
     pub tables: Vec<String>,
     pub charts: Vec<String>,
     pub files: Vec<String>,
@@ -37,7 +37,7 @@ pub struct Names {
 /// # Errors
 ///
 /// Fails when the turns cannot be listed.
-pub fn names(session_dir: &Path) -> anyhow::Result<Names> {
+pub(super) fn names(session_dir: &Path) -> anyhow::Result<Names> {
     let mut names = Names::default();
     for (_, reply) in turns::replies(session_dir)? {
         if names.tables.is_empty() {
@@ -61,7 +61,7 @@ pub fn names(session_dir: &Path) -> anyhow::Result<Names> {
 /// # Errors
 ///
 /// Fails with [`ExitStatus::Input`] when there is none.
-pub fn table(session_dir: &Path, wanted: Option<&str>) -> anyhow::Result<DataFrame> {
+pub(super) fn table(session_dir: &Path, wanted: Option<&str>) -> anyhow::Result<DataFrame> {
     let events = last(session_dir, |it| !it.tables.is_empty())?;
     let tables = events.into_iter().filter_map(|it| match it.body {
         Body::DataFrame(table) => Some(table),
@@ -75,7 +75,10 @@ pub fn table(session_dir: &Path, wanted: Option<&str>) -> anyhow::Result<DataFra
 /// # Errors
 ///
 /// Fails as [`table`] does.
-pub fn chart(session_dir: &Path, wanted: Option<&str>) -> anyhow::Result<(ChartDrawn, Event)> {
+pub(super) fn chart(
+    session_dir: &Path,
+    wanted: Option<&str>,
+) -> anyhow::Result<(ChartDrawn, Event)> {
     let events = last(session_dir, |it| !it.charts.is_empty())?;
     let charts = events.into_iter().filter_map(|it| match &it.body {
         Body::Chart(chart) => Some((chart.as_ref().clone(), it)),
@@ -119,7 +122,7 @@ fn pick<T>(
 /// # Errors
 ///
 /// Fails when `out` cannot take it.
-pub fn write(
+pub(super) fn write(
     shown: &DataFrame,
     out: &mut dyn Write,
     options: &GlobalOptions,
@@ -149,7 +152,7 @@ pub fn write(
 /// # Errors
 ///
 /// Fails when there is no such table, chart or file, it is too large for text, or the file cannot be written.
-pub fn save(
+pub(super) fn save(
     session_dir: &Path,
     wanted: Option<&str>,
     file: &Path,

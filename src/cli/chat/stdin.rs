@@ -13,7 +13,7 @@ use crate::flags::InputForm;
 
 /// Stdin, read up to a delimiter whenever that is asked for and not before.
 #[derive(Default)]
-pub struct Stdin {
+pub(super) struct Stdin {
     /// A read of stdin cannot be cancelled: one that nobody waited for to the end is waited for the next
     /// time. It ends with stdin, or with the process.
     reading: Option<JoinHandle<std::io::Result<Vec<u8>>>>,
@@ -26,7 +26,7 @@ impl Stdin {
     /// # Errors
     ///
     /// Fails when stdin cannot be read, or the piece is too long or no UTF-8.
-    pub async fn next(&mut self, delimiter: u8) -> anyhow::Result<Option<String>> {
+    pub(super) async fn next(&mut self, delimiter: u8) -> anyhow::Result<Option<String>> {
         let reading = self.reading.get_or_insert_with(|| {
             spawn_blocking(move || {
                 let mut piece = Vec::new();
@@ -56,7 +56,7 @@ impl Stdin {
     /// # Errors
     ///
     /// Fails as [`Stdin::next`] does, and when a line holds no question in the form that was promised.
-    pub async fn question(&mut self, form: InputForm) -> anyhow::Result<Option<String>> {
+    pub(super) async fn question(&mut self, form: InputForm) -> anyhow::Result<Option<String>> {
         let delimiter = if form == InputForm::Nul { b'\0' } else { b'\n' };
         while let Some(piece) = self.next(delimiter).await? {
             let piece = piece.trim_end_matches('\0').trim();

@@ -16,7 +16,7 @@ const SPECIAL: [char; 6] = [' ', '\t', '"', '\'', '\\', '#'];
 
 /// What there is to complete with.
 #[derive(Debug, Clone, Default)]
-pub struct Words {
+pub(super) struct Words {
     /// Names of commands, each with its flags.
     pub commands: Vec<(String, Vec<String>)>,
     /// Names of datasets.
@@ -39,7 +39,7 @@ pub struct Words {
 
 /// One way to go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Completion {
+pub(super) struct Completion {
     /// What is listed.
     pub shown: String,
     /// What is typed in its place.
@@ -48,7 +48,7 @@ pub struct Completion {
 
 impl Words {
     /// Returns where the word before the cursor begins, and what it may become; sorted.
-    pub fn complete(&self, line: &str, cursor: usize) -> (usize, Vec<Completion>) {
+    pub(super) fn complete(&self, line: &str, cursor: usize) -> (usize, Vec<Completion>) {
         let before = &line[..cursor];
         let (start, mut found) = match before.strip_prefix('/') {
             Some(rest) if !rest.contains(char::is_whitespace) => (0, self.commands(before)),
@@ -222,7 +222,7 @@ fn last_word(line: &str) -> (usize, usize, String) {
 }
 
 /// Returns a path with the home directory in the place of `~`.
-pub fn expanded(path: &str, home: Option<&Path>) -> PathBuf {
+pub(super) fn expanded(path: &str, home: Option<&Path>) -> PathBuf {
     match (path.strip_prefix('~'), home) {
         (Some(""), Some(home)) => home.to_owned(),
         (Some(rest), Some(home)) if rest.starts_with('/') => {

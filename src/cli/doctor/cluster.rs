@@ -8,7 +8,7 @@ use super::{Check, State};
 use crate::options::GlobalOptions;
 
 /// Asks the cluster for its version; nothing where the session has no dataset on one.
-pub async fn ask(
+pub(super) async fn ask(
     options: &GlobalOptions,
     access: &ClusterAccess,
     is_offline: bool,

@@ -22,7 +22,7 @@ const GB: f64 = 1e9;
 /// # Errors
 ///
 /// Fails when there is no place for a temporary directory.
-pub async fn try_python(
+pub(super) async fn try_python(
     options: &PythonOptions,
     sandbox: &SandboxOptions,
 ) -> anyhow::Result<(Vec<Check>, Option<Confinement>)> {
@@ -94,13 +94,13 @@ async fn spark_client(options: &PythonOptions) -> Check {
 }
 
 /// Says that nobody looked, because questions run no code here.
-pub fn no_python() -> Vec<Check> {
+pub(super) fn no_python() -> Vec<Check> {
     let found = "no code of a question runs on this machine: `interpreter` is `hosted`";
     ["python", "sandbox"].map(|it| Check::new(it, State::Skipped, found)).to_vec()
 }
 
 /// Returns a line for each rule of the confinement. One that does not hold and must is a problem.
-pub fn rules(confinement: &Confinement, demand: Demand) -> Vec<Check> {
+pub(super) fn rules(confinement: &Confinement, demand: Demand) -> Vec<Check> {
     let lines = |state, texts: &[String]| {
         texts.iter().map(|it| Check::new("sandbox", state, it.clone())).collect::<Vec<_>>()
     };
@@ -121,7 +121,7 @@ pub fn rules(confinement: &Confinement, demand: Demand) -> Vec<Check> {
 }
 
 /// Looks how much room there is where a directory is, or would be made.
-pub fn disk(directory: &Path, purpose: &str) -> Check {
+pub(super) fn disk(directory: &Path, purpose: &str) -> Check {
     let Some(there) = directory.ancestors().find(|it| it.is_dir()) else {
         let found = format!("cannot tell where {} would be", directory.display());
         return Check::new("disk", State::Warning, found);
@@ -149,7 +149,7 @@ fn room(free_bytes: u64) -> (State, String) {
 }
 
 /// Says what an answer on stdout looks like.
-pub fn terminal(options: &GlobalOptions, images: &Images) -> Check {
+pub(super) fn terminal(options: &GlobalOptions, images: &Images) -> Check {
     let stdout = options.terminal.stdout;
     let what = if stdout.is_tty { "stdout is a terminal" } else { "stdout is no terminal" };
     let width = match stdout.width {

@@ -14,7 +14,7 @@ use crate::options::settings::{BASE_URL_OF_MODEL, MODEL, Settings};
 const NONE_NEEDED: &str = "none needed: the analyst inside csv-agent asks no server";
 
 /// What is known of the key and the server before anything is sent.
-pub struct Server {
+pub(super) struct Server {
     /// About the key.
     pub key: Check,
     /// What to find out about the server.
@@ -47,7 +47,7 @@ impl Server {
     /// # Errors
     ///
     /// Fails when a setting of a configuration file is invalid.
-    pub fn of(settings: &Settings, offline: bool) -> anyhow::Result<Server> {
+    pub(super) fn of(settings: &Settings, offline: bool) -> anyhow::Result<Server> {
         let base_url = settings.get(&BASE_URL_OF_MODEL)?;
         let known = |key, check| Server { key, plan: Plan::Known(check) };
         let (key_check, key, sent) = key(settings, is_on_this_machine(&base_url));
@@ -73,7 +73,7 @@ impl Server {
     }
 
     /// Asks the server, if there is one to ask.
-    pub async fn ask(self) -> Check {
+    pub(super) async fn ask(self) -> Check {
         let (remote, model, sent) = match self.plan {
             Plan::Known(check) => return check,
             Plan::Ask { remote, model, sent } => (remote, model, sent),

@@ -25,7 +25,7 @@ use crate::{out, report};
 ///
 /// Fails when there is no session or it may not be used, a repair cannot be written, or stdout cannot take
 /// the answer.
-pub fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
+pub(super) fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
     options.session.existing()?;
     let dir = &options.session.dir;
     let lock = mends.then(|| options.lock("doctor"));

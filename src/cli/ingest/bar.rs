@@ -18,7 +18,7 @@ const OF_ONE: &str = "{msg} {bar:20} {bytes} of {total_bytes}, {bytes_per_sec}, 
 const OF_SEVERAL: &str = "{msg} {bar:20} {pos} of {len}, {eta} left";
 
 /// The bar of all files of a command.
-pub struct IngestBar {
+pub(super) struct IngestBar {
     bar: ProgressBar,
     started: Instant,
     may_show: bool,
@@ -29,7 +29,7 @@ pub struct IngestBar {
 
 impl IngestBar {
     /// Begins, without showing anything yet; `shown_name` calls the one file that there is.
-    pub fn new(shown_name: &str, n_files: usize, options: &GlobalOptions) -> IngestBar {
+    pub(super) fn new(shown_name: &str, n_files: usize, options: &GlobalOptions) -> IngestBar {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         let (template, message) =
             if n_files == 1 { (OF_ONE, shown_name) } else { (OF_SEVERAL, "files") };
@@ -47,7 +47,7 @@ impl IngestBar {
     }
 
     /// Shows how far a file is read, if there is one.
-    pub fn show(&self, progress: Progress) {
+    pub(super) fn show(&self, progress: Progress) {
         if self.n_files == 1 && self.is_due() {
             self.bar.set_length(progress.bytes_total);
             self.bar.set_position(progress.bytes);
@@ -55,7 +55,7 @@ impl IngestBar {
     }
 
     /// Counts a file that is done.
-    pub fn count(&self) {
+    pub(super) fn count(&self) {
         self.n_done.fetch_add(1, Ordering::Relaxed);
         if 1 < self.n_files && self.is_due() {
             self.bar.set_length(self.n_files);
@@ -64,7 +64,7 @@ impl IngestBar {
     }
 
     /// Writes to stderr above the bar.
-    pub fn suspend(&self, write: impl FnOnce()) {
+    pub(super) fn suspend(&self, write: impl FnOnce()) {
         self.bar.suspend(write);
     }
 

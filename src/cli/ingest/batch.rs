@@ -21,7 +21,7 @@ const WAITS_MAX: u32 = 8;
 
 /// Datasets with the numbers of their inputs.
 #[derive(Debug, Default)]
-pub struct Batch {
+pub(super) struct Batch {
     done: Vec<(usize, Ingested)>,
     /// Since when the first of them waits for being registered.
     waits_since: Option<Instant>,
@@ -33,19 +33,19 @@ pub struct Batch {
 
 impl Batch {
     /// Begins for several files, of which one has to have each column that the user says something about.
-    pub fn of_several(read: &IngestOptions) -> Batch {
+    pub(super) fn of_several(read: &IngestOptions) -> Batch {
         let named = read.dtypes.iter().map(|it| it.0.clone());
         Batch { missing: named.filter(|it| it != "*").collect(), ..Batch::default() }
     }
 
     /// Returns whether nothing may wait any longer.
-    pub fn is_due(&self) -> bool {
+    pub(super) fn is_due(&self) -> bool {
         let wait = WAIT.max(self.took * WAITS_MAX);
         self.missing.is_empty() && self.waits_since.is_some_and(|it| wait <= it.elapsed())
     }
 
     /// Takes what became of an input.
-    pub fn add(&mut self, at: usize, ingested: Ingested) {
+    pub(super) fn add(&mut self, at: usize, ingested: Ingested) {
         if ingested.files.is_some() {
             self.waits_since.get_or_insert_with(Instant::now);
         }
@@ -55,7 +55,7 @@ impl Batch {
     }
 
     /// Registers what waits. Returns why anything failed, which is then not among what was done.
-    pub fn commit(&mut self, target: &mut Target) -> Vec<anyhow::Error> {
+    pub(super) fn commit(&mut self, target: &mut Target) -> Vec<anyhow::Error> {
         let mut errors = Vec::new();
         if !self.missing.is_empty() {
             return errors;
@@ -93,7 +93,7 @@ impl Batch {
 
     /// Registers what waits when there is no more to come. Nothing of all is kept where no file has a column that
     /// the user names, which is mistyped.
-    pub fn finish(&mut self, target: &mut Target) -> Vec<anyhow::Error> {
+    pub(super) fn finish(&mut self, target: &mut Target) -> Vec<anyhow::Error> {
         if self.missing.is_empty() || self.done.is_empty() {
             return self.commit(target);
         }
@@ -116,7 +116,7 @@ impl Batch {
     }
 
     /// Returns what became of the inputs that did not fail, in their order.
-    pub fn into_done(mut self) -> Vec<Ingested> {
+    pub(super) fn into_done(mut self) -> Vec<Ingested> {
         self.done.sort_by_key(|it| it.0);
         self.done.into_iter().map(|it| it.1).collect()
     }

@@ -25,7 +25,7 @@ const STDIN_NAME: &str = "stdin";
 
 /// Where data comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
+pub(super) enum Input {
     /// A file.
     File(PathBuf),
     /// A file in an archive.
@@ -38,7 +38,7 @@ pub enum Input {
 
 /// A sheet of a workbook, or a table of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub(super) struct Table {
     /// The file, which may be one of an archive.
     pub of: Box<Input>,
     /// What the file calls it.
@@ -49,7 +49,7 @@ pub struct Table {
 
 /// A file in an archive.
 #[derive(Debug, Clone)]
-pub struct Member {
+pub(super) struct Member {
     /// The archive, which the members share.
     pub archive: Arc<Archive>,
     /// The archive's file.
@@ -68,7 +68,7 @@ impl Eq for Member {}
 
 impl Input {
     /// Returns the file as the user named it.
-    pub fn shown_name(&self) -> String {
+    pub(super) fn shown_name(&self) -> String {
         match self {
             Input::File(path) => path.display().to_string(),
             Input::Member(member) => format!("{}/{}", member.of.display(), member.entry.path),
@@ -79,7 +79,7 @@ impl Input {
     }
 
     /// Returns the file, and the table of it that is meant, if it has several.
-    pub fn parts(&self) -> (&Input, Option<&str>) {
+    pub(super) fn parts(&self) -> (&Input, Option<&str>) {
         match self {
             Input::Table(table) => (&table.of, Some(&table.name)),
             file => (file, None),
@@ -87,7 +87,7 @@ impl Input {
     }
 
     /// Returns where it is: of what is in a file, as if that were a directory.
-    pub fn path(&self) -> Option<PathBuf> {
+    pub(super) fn path(&self) -> Option<PathBuf> {
         match self {
             Input::Table(table) if table.is_only => table.of.path(),
             Input::Table(table) => Some(table.of.path()?.join(table.name.trim_start_matches('/'))),
@@ -98,7 +98,7 @@ impl Input {
     }
 
     /// Returns whether a dataset was made of a file with the same content.
-    pub fn is_same_as(&self, dataset: &Dataset) -> bool {
+    pub(super) fn is_same_as(&self, dataset: &Dataset) -> bool {
         match self {
             Input::File(path) => is_same_file(path, dataset).unwrap_or(false),
             Input::Table(table) => table.is_in(dataset) && table.of.is_same_as(dataset),
@@ -108,7 +108,7 @@ impl Input {
     }
 
     /// Returns how long a file is, as far as that is known.
-    pub fn bytes(&self) -> Option<u64> {
+    pub(super) fn bytes(&self) -> Option<u64> {
         match self {
             Input::File(path) => path.metadata().ok().filter(Metadata::is_file).map(|it| it.len()),
             Input::Member(member) => Some(member.entry.bytes),
@@ -118,7 +118,7 @@ impl Input {
     }
 
     /// Returns the name of the dataset that it becomes.
-    pub fn dataset_name(&self) -> String {
+    pub(super) fn dataset_name(&self) -> String {
         self.path().map_or_else(|| STDIN_NAME.to_owned(), |it| csv_agent_ingest::name_of(&it))
     }
 }
@@ -132,7 +132,7 @@ impl Table {
 
 /// What became of one input.
 #[derive(Debug)]
-pub struct Ingested {
+pub(super) struct Ingested {
     /// The dataset's name.
     pub name: String,
     /// The dataset, as the catalog has it now.
@@ -145,7 +145,7 @@ pub struct Ingested {
 
 impl Ingested {
     /// Returns what is told of it, with no files to be kept.
-    pub fn shown(&self) -> Ingested {
+    pub(super) fn shown(&self) -> Ingested {
         let (name, dataset) = (self.name.clone(), self.dataset.clone());
         Ingested { name, dataset, change: self.change, files: None }
     }
@@ -153,7 +153,7 @@ impl Ingested {
 
 /// What was done to the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub(super) enum Change {
     /// There was no dataset of that name.
     Added,
     /// Other data was in its place, or the same file was to be read in another way.
@@ -168,7 +168,7 @@ pub enum Change {
 
 impl Change {
     /// Returns the word that the user reads.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Change::Added => "added",
             Change::Replaced => "replaced",
@@ -180,7 +180,7 @@ impl Change {
 }
 
 /// Where datasets go.
-pub enum Target<'a> {
+pub(super) enum Target<'a> {
     /// A session of this command.
     Own(Session),
     /// A session that somebody else opened.
@@ -190,7 +190,7 @@ pub enum Target<'a> {
 }
 
 impl Target<'_> {
-    pub fn open(dry_run: bool, options: &GlobalOptions) -> anyhow::Result<Target<'static>> {
+    pub(super) fn open(dry_run: bool, options: &GlobalOptions) -> anyhow::Result<Target<'static>> {
         let dir = &options.session.dir;
         if dry_run {
             return Ok(Target::Nowhere(Session::read_catalog(dir)?));
@@ -199,7 +199,7 @@ impl Target<'_> {
         Ok(Target::Own(Session::open(dir, Access::Create, lock)?))
     }
 
-    pub fn catalog(&self) -> &Catalog {
+    pub(super) fn catalog(&self) -> &Catalog {
         match self {
             Target::Own(session) => session.catalog(),
             Target::Open(session) => session.catalog(),
@@ -208,7 +208,7 @@ impl Target<'_> {
     }
 
     /// Returns the session's directory, of which nothing need be there where nothing is kept.
-    pub fn session_dir(&self, options: &GlobalOptions) -> PathBuf {
+    pub(super) fn session_dir(&self, options: &GlobalOptions) -> PathBuf {
         match self {
             Target::Own(session) => session.dir().to_owned(),
             Target::Open(session) => session.dir().to_owned(),
@@ -216,7 +216,7 @@ impl Target<'_> {
         }
     }
 
-    pub fn session(&mut self) -> Option<&mut Session> {
+    pub(super) fn session(&mut self) -> Option<&mut Session> {
         match self {
             Target::Own(session) => Some(session),
             Target::Open(session) => Some(session),
@@ -226,7 +226,7 @@ impl Target<'_> {
 }
 
 /// What the work on all inputs shares.
-pub struct Place<'a> {
+pub(super) struct Place<'a> {
     /// The datasets that there were at first.
     pub catalog: &'a Catalog,
     /// The session's directory of datasets; none where nothing is kept.
@@ -251,7 +251,7 @@ impl Place<'_> {
 }
 
 /// One input on its way in.
-pub struct Job<'a> {
+pub(super) struct Job<'a> {
     /// What is read.
     pub input: &'a Input,
     /// The dataset's name.
@@ -265,7 +265,7 @@ pub struct Job<'a> {
 impl Job<'_> {
     /// Reads the input, one of `n_at_once`, unless its name is taken. The catalog does not have the dataset
     /// yet.
-    pub fn run(
+    pub(super) fn run(
         &self,
         place: &Place<'_>,
         n_at_once: usize,
@@ -390,7 +390,7 @@ impl Job<'_> {
 
 /// Returns what happens to a name that is taken: by the same data or not, of the same file or not, read as now or
 /// not; nothing where that is an error.
-pub fn change_of(
+pub(super) fn change_of(
     is_same: bool,
     is_same_file: bool,
     is_read_so: bool,
@@ -407,7 +407,7 @@ pub fn change_of(
 
 /// Returns whether a dataset was made as it is to be read now. Where nothing is said now, what was said then
 /// holds, unless it is to be replaced.
-pub fn is_as_told(present: &Dataset, read: &IngestOptions, if_exists: IfExists) -> bool {
+pub(super) fn is_as_told(present: &Dataset, read: &IngestOptions, if_exists: IfExists) -> bool {
     let (mut given, mut told) = (read.given(), present.dialect.told.clone());
     if present.doubts.is_empty() {
         // What surely is a table of its own was one then as well.
@@ -438,7 +438,7 @@ fn keep_stdin(bytes_max: u64, cancelled: &Arc<AtomicBool>) -> anyhow::Result<Nam
 }
 
 /// Copies a file of an archive to one of its own, which goes when it is dropped.
-pub fn unpack(
+pub(super) fn unpack(
     member: &Member,
     bytes_max: u64,
     dir: Option<&Path>,

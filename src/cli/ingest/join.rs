@@ -13,7 +13,7 @@ use super::sources::{Group, Sources, pattern};
 use super::{IfExists, template};
 
 /// Files that become one dataset.
-pub struct Joining {
+pub(super) struct Joining {
     name: String,
     /// What the user named.
     paths: Vec<PathBuf>,
@@ -25,7 +25,12 @@ pub struct Joining {
 
 impl Joining {
     /// Takes the files of groups.
-    pub fn of(name: Option<&str>, groups: &[&Group], sources: &Sources, by_name: bool) -> Joining {
+    pub(super) fn of(
+        name: Option<&str>,
+        groups: &[&Group],
+        sources: &Sources,
+        by_name: bool,
+    ) -> Joining {
         let paths: Vec<PathBuf> = groups.iter().map(|it| it.path.clone()).collect();
         let name = name.map_or_else(|| name_of(groups), str::to_owned);
         let mut inputs = Vec::new();
@@ -52,12 +57,12 @@ impl Joining {
     }
 
     /// Returns the name of the dataset.
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         &self.name
     }
 
     /// Returns how many files there are.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.inputs.len()
     }
 
@@ -67,7 +72,7 @@ impl Joining {
     /// # Errors
     ///
     /// Fails when no file can be read, the files do not go together, or the name is taken by other data.
-    pub fn run(
+    pub(super) fn run(
         &self,
         place: &Place<'_>,
         if_exists: IfExists,
@@ -112,7 +117,7 @@ impl Joining {
     }
 
     /// Returns why files are not joined of which some could not even be listed.
-    pub fn refused_as_part(&self) -> Failure {
+    pub(super) fn refused_as_part(&self) -> Failure {
         let message =
             format!("cannot join `{}`: not all of its files can be read", self.shown_name());
         let hint = "make them readable, or name those to join";
@@ -120,7 +125,7 @@ impl Joining {
     }
 
     /// Returns what the user named, as the catalog has it.
-    pub fn shown_name(&self) -> String {
+    pub(super) fn shown_name(&self) -> String {
         let paths = self.paths.iter().map(|it| it.display().to_string());
         paths.collect::<Vec<_>>().join(", ")
     }

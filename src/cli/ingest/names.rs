@@ -33,7 +33,7 @@ enum Piece {
 /// # Errors
 ///
 /// Fails when a part is unknown or a brace is alone, with what there is.
-pub fn name_pattern(text: &str) -> Result<NamePattern, String> {
+pub(super) fn name_pattern(text: &str) -> Result<NamePattern, String> {
     let parts = PARTS.map(|it| format!("{{{it}}}")).join(", ");
     let wanted = || format!("write a pattern of {parts}, such as {{parent}}_{{stem}}");
     let mut pieces = Vec::new();
@@ -116,7 +116,7 @@ impl Words {
 /// # Errors
 ///
 /// Fails when two inputs get one name.
-pub fn by_pattern(inputs: &[&Input], pattern: &NamePattern) -> anyhow::Result<Vec<String>> {
+pub(super) fn by_pattern(inputs: &[&Input], pattern: &NamePattern) -> anyhow::Result<Vec<String>> {
     let mut owners: HashMap<String, &Input> = HashMap::new();
     let mut names = Vec::with_capacity(inputs.len());
     for input in inputs {
@@ -146,7 +146,7 @@ pub fn by_pattern(inputs: &[&Input], pattern: &NamePattern) -> anyhow::Result<Ve
 
 /// Returns a name for each input: that by which the session knows the file, else one that is free, unless what has
 /// it is to be replaced or kept.
-pub fn unique(
+pub(super) fn unique(
     inputs: &[&Input],
     catalog: &Catalog,
     if_exists: IfExists,

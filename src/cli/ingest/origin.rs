@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use super::job::Input;
 
 /// Returns the path of an input from the session's directory, as the catalog keeps it; none of stdin.
-pub fn origin(input: &Input, session_dir: &Path) -> Option<String> {
+pub(super) fn origin(input: &Input, session_dir: &Path) -> Option<String> {
     origin_of(&place_in(input)?, session_dir)
 }
 
@@ -22,7 +22,7 @@ fn place_in(input: &Input) -> Option<PathBuf> {
 }
 
 /// Returns a path, which may be a pattern, from the session's directory.
-pub fn origin_of(path: &Path, session_dir: &Path) -> Option<String> {
+pub(super) fn origin_of(path: &Path, session_dir: &Path) -> Option<String> {
     let (path, base) = (place_of(path), absolute(session_dir));
     let base = base.canonicalize().unwrap_or(base);
     let n_shared = path.components().zip(base.components()).take_while(|(a, b)| a == b).count();
@@ -40,7 +40,7 @@ fn place_of(path: &Path) -> PathBuf {
 }
 
 /// Returns the absolute path without `..`.
-pub fn absolute(path: &Path) -> PathBuf {
+pub(super) fn absolute(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut plain = PathBuf::new();
     for component in path.components() {

@@ -15,14 +15,14 @@ use super::job::{Ingested, Job, Place};
 const LARGE_BYTES_MIN: u64 = 16 * 1024 * 1024;
 
 /// Returns the numbers of the jobs that are small, and of those that are large.
-pub fn divided(jobs: &[Job<'_>]) -> (Vec<usize>, Vec<usize>) {
+pub(super) fn divided(jobs: &[Job<'_>]) -> (Vec<usize>, Vec<usize>) {
     let is_small = |at: &usize| jobs[*at].input.bytes().is_some_and(|it| it < LARGE_BYTES_MIN);
     (0..jobs.len()).partition(is_small)
 }
 
 /// Runs small jobs side by side, and hands on each outcome with the number of its job as it comes. When the user
 /// wants to stop, the jobs that are left have none.
-pub fn run(
+pub(super) fn run(
     jobs: &[Job<'_>],
     small: &[usize],
     place: &Place<'_>,

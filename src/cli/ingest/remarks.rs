@@ -37,7 +37,7 @@ enum What {
 }
 
 /// Says on stderr what a user must know of how several files were read. `datasets --schema NAME` has more of each.
-pub fn tell(done: &[Ingested], options: &GlobalOptions) {
+pub(super) fn tell(done: &[Ingested], options: &GlobalOptions) {
     let names: Vec<&str> = done.iter().map(|it| it.name.as_str()).collect();
     let remarks: Vec<Vec<(Remark, u64)>> = done.iter().map(remarks).collect();
     for (is_warning, line) in lines(&names, &remarks) {
@@ -50,7 +50,7 @@ pub fn tell(done: &[Ingested], options: &GlobalOptions) {
 }
 
 /// Returns the line that says how many of what was read became what.
-pub fn counts(done: &[Ingested], n_failed: usize, (one, many): (&str, &str)) -> String {
+pub(super) fn counts(done: &[Ingested], n_failed: usize, (one, many): (&str, &str)) -> String {
     let count = |change: Change| done.iter().filter(|it| it.change == change).count();
     let changes =
         [Change::Added, Change::Updated, Change::Replaced, Change::Unchanged, Change::Skipped];
@@ -72,7 +72,7 @@ pub fn counts(done: &[Ingested], n_failed: usize, (one, many): (&str, &str)) -> 
 
 /// Returns a line for each family among the datasets, with the command that joins its files where one pattern
 /// names these and no others.
-pub fn families(done: &[Ingested]) -> Vec<String> {
+pub(super) fn families(done: &[Ingested]) -> Vec<String> {
     let is_fresh = |it: &&Ingested| !matches!(it.change, Change::Unchanged | Change::Skipped);
     let fresh = done.iter().filter(is_fresh);
     let (families, _) = families_of(fresh.map(|it| (it.name.as_str(), &it.dataset)));

@@ -77,7 +77,7 @@ fn all_wanted(paths: &[PathBuf]) -> anyhow::Result<Vec<Wanted>> {
 }
 
 /// Fails when the flags contradict each other.
-pub fn check(flags: &IngestFlags, url: &str) -> anyhow::Result<()> {
+pub(super) fn check(flags: &IngestFlags, url: &str) -> anyhow::Result<()> {
     Endpoint::parse(url)?;
     if flags.name.is_some() {
         let message = "`--name` is for files of this machine";
@@ -88,7 +88,7 @@ pub fn check(flags: &IngestFlags, url: &str) -> anyhow::Result<()> {
 }
 
 /// Registers what the flags name, each for itself.
-pub fn ingest(
+pub(super) fn ingest(
     flags: &IngestFlags,
     url: &str,
     target: &mut Target,
@@ -151,7 +151,7 @@ pub fn ingest(
 /// # Errors
 ///
 /// Fails on the first that cannot be registered, as `ingest` does; with the signal's status when one came.
-pub fn take_places(
+pub(crate) fn take_places(
     session: &mut Session,
     places: &[(&str, &Path)],
     options: &GlobalOptions,
@@ -342,7 +342,7 @@ fn collide(
 /// # Errors
 ///
 /// Fails when the cluster cannot be reached or fails, or a value does not fit its type.
-pub fn heads(
+pub(crate) fn heads(
     datasets: &[(&str, &Dataset)],
     n_rows: usize,
     options: &GlobalOptions,

@@ -34,7 +34,7 @@ const ARCHIVES: [&str; 4] = ["zip", "tar", "tgz", "tbz2"];
 
 /// What paths name.
 #[derive(Debug, Default)]
-pub struct Sources {
+pub(super) struct Sources {
     /// The files, each once, in the order of the paths and then of their names.
     pub inputs: Vec<Input>,
     /// What each path names, in their order.
@@ -52,7 +52,7 @@ pub struct Sources {
 
 /// What one path names.
 #[derive(Debug)]
-pub struct Group {
+pub(super) struct Group {
     /// The name that is given with it: `NAME=PATH`.
     pub name: Option<String>,
     /// The path without the name.
@@ -65,7 +65,7 @@ pub struct Group {
 
 /// What the user says about what paths name.
 #[derive(Debug, Clone, Copy)]
-pub struct Search<'a> {
+pub(super) struct Search<'a> {
     /// What is below directories is found.
     pub is_recursive: bool,
     /// The sheets or tables to read of files that have several, by their names or patterns; none for all.
@@ -79,7 +79,7 @@ pub struct Search<'a> {
 /// # Errors
 ///
 /// Fails when there are more files than [`SOURCES_MAX`], and once `cancelled` is set.
-pub fn expand(
+pub(super) fn expand(
     paths: &[PathBuf],
     search: Search<'_>,
     cancelled: &AtomicBool,
@@ -110,7 +110,7 @@ fn named(path: &Path) -> (Option<&str>, &Path) {
 
 /// What a pattern matches.
 #[derive(Debug, Default)]
-pub struct Matches {
+pub(super) struct Matches {
     /// Files and directories.
     pub paths: Vec<PathBuf>,
     /// Of directories that cannot be read.
@@ -121,7 +121,7 @@ pub struct Matches {
 
 /// Returns what a pattern matches, in the order of paths; `**` follows no link to a directory, which may lead back
 /// to where it is.
-pub fn matches(pattern: &str, cancelled: &AtomicBool) -> anyhow::Result<Matches> {
+pub(super) fn matches(pattern: &str, cancelled: &AtomicBool) -> anyhow::Result<Matches> {
     const OPTIONS: MatchOptions = MatchOptions {
         case_sensitive: true,
         require_literal_separator: true,
@@ -529,7 +529,7 @@ fn canonical(path: &Path) -> PathBuf {
 }
 
 /// Returns the pattern that a path is, unless there is a file of that name.
-pub fn pattern(path: &Path) -> Option<&str> {
+pub(super) fn pattern(path: &Path) -> Option<&str> {
     let text = path.to_str()?;
     let is_pattern = text.contains(['*', '?', '[']) || template::has_parts(text);
     (is_pattern && !path.exists()).then_some(text)

@@ -7,7 +7,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 /// Says once which directory is full, with the bytes that are free there and those of the file, and what
 /// to do. Other errors stay as they are.
-pub fn explain(
+pub(super) fn explain(
     error: anyhow::Error,
     shown_name: Option<&str>,
     bytes: Option<u64>,

@@ -8,13 +8,13 @@ use percent_encoding::percent_decode_str;
 const HIVE_NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// Returns whether a pattern has parts that are values: `{state}`.
-pub fn has_parts(pattern: &str) -> bool {
+pub(super) fn has_parts(pattern: &str) -> bool {
     tokens(pattern).iter().any(|it| matches!(it, Token::Part(_)))
 }
 
 /// Returns the pattern with `*` in the place of its parts. Beside another `*` one is enough: two mean
 /// directories.
-pub fn glob_of(pattern: &str) -> String {
+pub(super) fn glob_of(pattern: &str) -> String {
     let mut text = String::new();
     let mut before = None;
     for token in tokens(pattern) {
@@ -31,7 +31,7 @@ pub fn glob_of(pattern: &str) -> String {
 
 /// Returns the values in the path of a file, with their names: first those of directories, then those of the
 /// pattern that it was found by.
-pub fn values(path: &Path, pattern: Option<&str>) -> Vec<(String, Option<String>)> {
+pub(super) fn values(path: &Path, pattern: Option<&str>) -> Vec<(String, Option<String>)> {
     let text = path.to_string_lossy();
     let parts: Vec<&str> = text.split('/').collect();
     let mut found = Vec::new();

@@ -36,11 +36,11 @@ use crate::flags::{AskFlags, ChatFlags, FailOn, InputForm, ReportTarget, Require
 use crate::graphics::Images;
 
 /// The model that is none: the analyst inside the binary.
-pub const BUILTIN: &str = "builtin";
+pub(crate) const BUILTIN: &str = "builtin";
 
 /// What one `ask` does.
 #[derive(Debug)]
-pub struct AskOptions {
+pub(crate) struct AskOptions {
     /// Not blank.
     pub question: String,
     /// Files of images that go with it.
@@ -53,7 +53,7 @@ pub struct AskOptions {
 
 /// What one `chat` does.
 #[derive(Debug)]
-pub struct ChatOptions {
+pub(crate) struct ChatOptions {
     /// The first question, if the command line has it. Not blank.
     pub question: Option<String>,
     /// How questions stand in a pipe.
@@ -67,7 +67,7 @@ pub struct ChatOptions {
 /// How questions are answered.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct TurnOptions {
+pub(crate) struct TurnOptions {
     /// What holds for every command: the session, the format, the terminal.
     pub global: GlobalOptions,
     /// Files, directories and patterns of files to ingest first; `-` is stdin.
@@ -124,7 +124,7 @@ pub struct TurnOptions {
 
 /// Who answers.
 #[derive(Debug)]
-pub enum ProviderChoice {
+pub(crate) enum ProviderChoice {
     /// A server, and where the key for it comes from. It is not fetched yet.
     Remote(RemoteOptions, KeySource),
     /// A cassette.
@@ -135,7 +135,7 @@ pub enum ProviderChoice {
 
 /// Where the answer goes.
 #[derive(Debug)]
-pub struct AnswerOptions {
+pub(crate) struct AnswerOptions {
     /// A file instead of stdout.
     pub output: Option<PathBuf>,
     /// Where JSONL events go besides.
@@ -160,7 +160,7 @@ pub struct AnswerOptions {
 
 /// The reports of a turn.
 #[derive(Debug)]
-pub struct ReportOptions {
+pub(crate) struct ReportOptions {
     /// At least one.
     pub targets: Vec<ReportTarget>,
     /// The severity from which a finding fails the check.
@@ -173,7 +173,7 @@ pub struct ReportOptions {
 
 /// Where JSONL events go besides.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EventsTarget {
+pub(crate) enum EventsTarget {
     /// A file, which is overwritten.
     File(PathBuf),
     /// A descriptor that the caller opened; 2 or above.
@@ -186,7 +186,7 @@ impl AskOptions {
     /// # Errors
     ///
     /// Fails when there is no question, stdin would be read for two things, or a setting is invalid.
-    pub fn resolve(
+    pub(crate) fn resolve(
         flags: AskFlags,
         global: GlobalOptions,
         settings: &Settings,
@@ -242,7 +242,7 @@ impl ChatOptions {
     ///
     /// Fails when the first question is blank, stdin would be read for two things, or a setting is
     /// invalid.
-    pub fn resolve(
+    pub(crate) fn resolve(
         flags: ChatFlags,
         global: GlobalOptions,
         settings: &Settings,
@@ -349,7 +349,7 @@ impl TurnOptions {
 
 /// A model, and what comes with it.
 #[derive(Debug)]
-pub struct ModelChoice {
+pub(crate) struct ModelChoice {
     /// As the user gave it.
     pub model: String,
     /// What its tokens cost, if a file says so.
@@ -364,7 +364,11 @@ impl TurnOptions {
     /// # Errors
     ///
     /// Fails when a cassette answers or is written, and where the flag `--model` would.
-    pub fn choose_model(&self, model: &str, settings: &Settings) -> anyhow::Result<ModelChoice> {
+    pub(crate) fn choose_model(
+        &self,
+        model: &str,
+        settings: &Settings,
+    ) -> anyhow::Result<ModelChoice> {
         if self.record.is_some() || matches!(self.provider, ProviderChoice::Replay(_)) {
             let message = "cannot ask another model: a cassette is of one model";
             let hint = "leave the chat and begin one without `--record` and `--replay`";
@@ -380,7 +384,7 @@ impl TurnOptions {
     }
 
     /// Puts a model in the place of the one that is asked, and returns that.
-    pub fn put_model(&mut self, choice: ModelChoice) -> ModelChoice {
+    pub(crate) fn put_model(&mut self, choice: ModelChoice) -> ModelChoice {
         ModelChoice {
             model: std::mem::replace(&mut self.model, choice.model),
             price: std::mem::replace(&mut self.price, choice.price),
@@ -446,7 +450,7 @@ fn price(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
 /// # Errors
 ///
 /// Fails when the settings name no server, or one without a model.
-pub fn provider(settings: &Settings) -> anyhow::Result<ProviderChoice> {
+pub(crate) fn provider(settings: &Settings) -> anyhow::Result<ProviderChoice> {
     let asked = Demands { chain: false, schema: false, interpreter: &Interpreter::Local };
     choose_provider(settings, &settings.get(&MODEL)?, asked)
 }

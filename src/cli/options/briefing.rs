@@ -31,7 +31,7 @@ const RATINGS: [&str; 3] = ["good", "warning", "bad"];
 ///
 /// Fails with [`ExitStatus::Input`] when a file that is named cannot be read, and when the thresholds
 /// are none; the message has the line.
-pub fn briefing(settings: &Settings, session_dir: &Path) -> anyhow::Result<Briefing> {
+pub(crate) fn briefing(settings: &Settings, session_dir: &Path) -> anyhow::Result<Briefing> {
     let mut knowledge = Vec::new();
     if let Some(path) = settings.choose(&KNOWLEDGE)?.value {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();

@@ -3,8 +3,8 @@
 //! The user's own file may say everything. A project's and a session's come with data that others may
 //! have made, so they cannot decide where the key goes or what runs, unless the user trusts the project.
 
-pub mod document;
-pub mod prices;
+pub(crate) mod document;
+pub(crate) mod prices;
 mod trust;
 
 use std::fs::File;
@@ -27,7 +27,7 @@ const PROJECT_FILE: &str = "csv-agent.toml";
 
 /// Which file it is. Those that come first go before those that follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub(crate) enum Place {
     /// `config.toml` of the session.
     Session,
     /// `csv-agent.toml` in the current directory.
@@ -38,7 +38,7 @@ pub enum Place {
 
 impl Place {
     /// Returns its name in messages.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Place::Session => "session",
             Place::Project => "project",
@@ -49,7 +49,7 @@ impl Place {
 
 /// A file that is in use.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ConfigFile {
+pub(crate) struct ConfigFile {
     /// Which it is.
     pub place: Place,
     /// Absolute.
@@ -60,14 +60,14 @@ pub struct ConfigFile {
 
 impl ConfigFile {
     /// Returns the directory that relative paths in the file start from.
-    pub fn dir(&self) -> &Path {
+    pub(crate) fn dir(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("/"))
     }
 }
 
 /// All files that are in use.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ConfigFiles {
+pub(crate) struct ConfigFiles {
     /// Those that come first go before those that follow.
     pub files: Vec<ConfigFile>,
     /// What of them is ignored, and why.
@@ -81,7 +81,7 @@ impl ConfigFiles {
     ///
     /// Fails with [`ExitStatus::Setup`] when a file cannot be read, says what there is not, or is the
     /// user's own and could have been written by others.
-    pub fn read(
+    pub(crate) fn read(
         flags: &GlobalFlags,
         environment: &Environment,
         session_dir: &Path,
@@ -282,14 +282,14 @@ fn mistake(path: &Path, mistake: Mistake) -> Failure {
 }
 
 /// Returns the error of a value that a setting does not take. `found` must not quote a secret.
-pub fn bad_value(path: &Path, entry: &Entry, found: &str) -> Failure {
+pub(crate) fn bad_value(path: &Path, entry: &Entry, found: &str) -> Failure {
     let message = format!("{}:{}: `{}`: {found}", path.display(), entry.line, entry.key);
     Failure::new(ExitStatus::Setup, message).hint("see `csv-agent help config`")
 }
 
 /// Returns the path that a file means: `~/` is the home directory, and what is relative starts beside
 /// the file.
-pub fn path_in(file_dir: &Path, home: Option<&Path>, text: &str) -> PathBuf {
+pub(crate) fn path_in(file_dir: &Path, home: Option<&Path>, text: &str) -> PathBuf {
     match (text.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => file_dir.join(text),
@@ -301,7 +301,7 @@ pub fn path_in(file_dir: &Path, home: Option<&Path>, text: &str) -> PathBuf {
 /// # Errors
 ///
 /// Fails for anything else, naming its kind.
-pub fn text(raw: &Raw) -> Result<&str, String> {
+pub(crate) fn text(raw: &Raw) -> Result<&str, String> {
     match raw {
         Raw::Text(text) if text.trim().is_empty() => Err("it is empty".to_owned()),
         Raw::Text(text) => Ok(text),

@@ -14,7 +14,7 @@ use crate::flags::{InterpreterChoice, OnExpired, ToolChoiceFlag};
 ///
 /// Fails with [`ExitStatus::Usage`] when a flag is about containers and there is to be none, a container
 /// is none, or values are to be kept back that an upload would take along.
-pub fn interpreter(
+pub(crate) fn interpreter(
     (container, tool_choice): (Option<&str>, Option<ToolChoiceFlag>),
     settings: &Settings,
     withheld: &Withheld,

@@ -32,7 +32,7 @@ const TOO_LONG: &str = "it is too long for a key";
 
 /// Where the key comes from.
 #[derive(Clone, PartialEq, Eq)]
-pub enum KeySource {
+pub(crate) enum KeySource {
     /// Nobody says; a server on this machine may need none.
     None,
     /// The environment holds it, in this variable.
@@ -61,7 +61,7 @@ impl KeySource {
     /// # Errors
     ///
     /// Fails with [`ExitStatus::Setup`] when a file names both a file and a command.
-    pub fn choose(settings: &Settings) -> anyhow::Result<(KeySource, Origin)> {
+    pub(crate) fn choose(settings: &Settings) -> anyhow::Result<(KeySource, Origin)> {
         let mut sources = Vec::new();
         let (file, command) = (settings.choose(&API_KEY_FILE)?, settings.choose(&API_KEY_CMD)?);
         sources.extend(file.value.map(|it| (KeySource::File(it), file.origin)));
@@ -97,7 +97,7 @@ impl KeySource {
     ///
     /// Fails with [`ExitStatus::Auth`] when the file or the command gives none, or others may read the
     /// file.
-    pub fn get(&self) -> anyhow::Result<Option<Key>> {
+    pub(crate) fn get(&self) -> anyhow::Result<Option<Key>> {
         match self {
             KeySource::None => Ok(None),
             KeySource::Variable(_, key) => Ok(Some(key.clone())),

@@ -12,7 +12,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 /// # Errors
 ///
 /// Fails with [`ExitStatus::Usage`] when the file cannot be read, or holds no schema that can be used.
-pub fn answer_schema(given: &str) -> Result<AnswerSchema, Failure> {
+pub(crate) fn answer_schema(given: &str) -> Result<AnswerSchema, Failure> {
     let (shown, text) = if given.trim_start().starts_with('{') {
         ("`--schema`".to_owned(), given.as_bytes().to_vec())
     } else {

@@ -15,7 +15,7 @@ use crate::report;
 
 /// The session that a command works on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionChoice {
+pub(crate) struct SessionChoice {
     /// Where it is, or would be made. Absolute: the worker has another working directory.
     pub dir: PathBuf,
     /// Whether a flag or the environment named it. Then one that is not there is an empty session;
@@ -33,7 +33,7 @@ impl SessionChoice {
     ///
     /// Fails when `--session` is no plain name or stands without `DATA_ROOT`, or the current
     /// directory cannot be read.
-    pub fn resolve(
+    pub(crate) fn resolve(
         flags: &GlobalFlags,
         environment: &Environment,
     ) -> anyhow::Result<SessionChoice> {
@@ -83,7 +83,7 @@ impl SessionChoice {
 
     /// Returns the session whose datasets one that is not kept sees; none when it is another user's, which
     /// nobody has to do with who works beside it.
-    pub fn base(&self) -> Option<&Path> {
+    pub(crate) fn base(&self) -> Option<&Path> {
         (!self.is_foreign).then_some(&*self.dir)
     }
 
@@ -92,7 +92,7 @@ impl SessionChoice {
     /// # Errors
     ///
     /// Fails with [`ExitStatus::Setup`] when it is not there and nobody named it.
-    pub fn existing(&self) -> anyhow::Result<bool> {
+    pub(crate) fn existing(&self) -> anyhow::Result<bool> {
         if Directory::open_unchecked(&self.dir)?.is_some() {
             return Ok(true);
         }

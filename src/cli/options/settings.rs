@@ -31,7 +31,7 @@ const LOCAL: &str = "local";
 const LOCAL_URL: &str = "http://127.0.0.1:11434/v1";
 
 /// The model that is asked.
-pub static MODEL: Setting<String> = Setting {
+pub(crate) static MODEL: Setting<String> = Setting {
     key: "model",
     about: "model to ask",
     flag: Some(("--model", |it| it.settings.model.clone())),
@@ -41,7 +41,7 @@ pub static MODEL: Setting<String> = Setting {
     project: Project::May,
 };
 /// Where the model is served.
-pub static BASE_URL_OF_MODEL: Setting<String> = Setting {
+pub(crate) static BASE_URL_OF_MODEL: Setting<String> = Setting {
     key: "base_url",
     about: "server of the model",
     flag: Some(("--base-url", |it| it.settings.base_url.clone())),
@@ -51,7 +51,7 @@ pub static BASE_URL_OF_MODEL: Setting<String> = Setting {
     project: Project::MayNot,
 };
 /// What the server speaks.
-pub static API: Setting<ApiFlag> = Setting {
+pub(crate) static API: Setting<ApiFlag> = Setting {
     key: "api",
     about: "what the server speaks: auto, responses, chat, messages",
     flag: Some(("--api", |it| it.settings.api)),
@@ -61,7 +61,7 @@ pub static API: Setting<ApiFlag> = Setting {
     project: Project::May,
 };
 /// The file that holds the key.
-pub static API_KEY_FILE: Setting<PathBuf> = Setting {
+pub(crate) static API_KEY_FILE: Setting<PathBuf> = Setting {
     key: "api_key_file",
     about: "file that holds the key; its mode must be 0600",
     flag: None,
@@ -71,7 +71,7 @@ pub static API_KEY_FILE: Setting<PathBuf> = Setting {
     project: Project::MayNot,
 };
 /// The command that prints the key.
-pub static API_KEY_CMD: Setting<Vec<String>> = Setting {
+pub(crate) static API_KEY_CMD: Setting<Vec<String>> = Setting {
     key: "api_key_cmd",
     about: "command that prints the key, as an array: [\"pass\", \"show\", \"openai\"]",
     flag: None,
@@ -84,7 +84,7 @@ pub static API_KEY_CMD: Setting<Vec<String>> = Setting {
     project: Project::MayNot,
 };
 /// Sent with each request.
-pub static ORGANIZATION: Setting<String> = Setting {
+pub(crate) static ORGANIZATION: Setting<String> = Setting {
     key: "organization",
     about: "organization that the requests are counted for",
     flag: None,
@@ -94,7 +94,7 @@ pub static ORGANIZATION: Setting<String> = Setting {
     project: Project::MayNot,
 };
 /// Sent with each request.
-pub static PROJECT: Setting<String> = Setting {
+pub(crate) static PROJECT: Setting<String> = Setting {
     key: "project",
     about: "project that the requests are counted for",
     flag: None,
@@ -104,7 +104,7 @@ pub static PROJECT: Setting<String> = Setting {
     project: Project::MayNot,
 };
 /// How hard the model thinks.
-pub static REASONING: Setting<Reasoning> = Setting {
+pub(crate) static REASONING: Setting<Reasoning> = Setting {
     key: "reasoning",
     about: "how hard a reasoning model thinks: low, medium, high",
     flag: Some(("--reasoning", |it| it.settings.reasoning)),
@@ -114,7 +114,7 @@ pub static REASONING: Setting<Reasoning> = Setting {
     project: Project::May,
 };
 /// Where code runs. Other places than this machine get the datasets.
-pub static INTERPRETER: Setting<InterpreterChoice> = Setting {
+pub(crate) static INTERPRETER: Setting<InterpreterChoice> = Setting {
     key: "interpreter",
     about: "where code runs: local, hosted, both; the last two upload the datasets",
     flag: Some(("--interpreter", |it| it.settings.interpreter)),
@@ -124,7 +124,7 @@ pub static INTERPRETER: Setting<InterpreterChoice> = Setting {
     project: Project::MayNot,
 };
 /// Memory of containers, which cost more the more they have.
-pub static CONTAINER_MEMORY: Setting<ContainerMemory> = Setting {
+pub(crate) static CONTAINER_MEMORY: Setting<ContainerMemory> = Setting {
     key: "container_memory",
     about: "memory of a container that the provider makes: 1g, 4g, 16g, 64g",
     flag: Some(("--container-memory", |it| it.settings.container_memory)),
@@ -134,7 +134,7 @@ pub static CONTAINER_MEMORY: Setting<ContainerMemory> = Setting {
     project: Project::MayNot,
 };
 /// What becomes of a turn whose container has expired.
-pub static ON_EXPIRED: Setting<OnExpired> = Setting {
+pub(crate) static ON_EXPIRED: Setting<OnExpired> = Setting {
     key: "on_expired",
     about: "what to do when the provider's container has expired: error, new",
     flag: Some(("--on-expired", |it| it.settings.on_expired)),
@@ -144,7 +144,7 @@ pub static ON_EXPIRED: Setting<OnExpired> = Setting {
     project: Project::May,
 };
 /// The language of replies.
-pub static LANGUAGE: Setting<String> = Setting {
+pub(crate) static LANGUAGE: Setting<String> = Setting {
     key: "language",
     about: "language of the answer; that of the question when not set",
     flag: Some(("--language", |it| it.settings.language.clone())),
@@ -154,7 +154,7 @@ pub static LANGUAGE: Setting<String> = Setting {
     project: Project::May,
 };
 /// What the user knows of the data.
-pub static KNOWLEDGE: Setting<PathBuf> = Setting {
+pub(crate) static KNOWLEDGE: Setting<PathBuf> = Setting {
     key: "knowledge",
     about: "file that says what the data means; the model reads it",
     flag: Some(("--knowledge", |it| it.settings.knowledge.clone())),
@@ -164,7 +164,7 @@ pub static KNOWLEDGE: Setting<PathBuf> = Setting {
     project: Project::MayWithin,
 };
 /// Which values are good or bad.
-pub static THRESHOLDS: Setting<PathBuf> = Setting {
+pub(crate) static THRESHOLDS: Setting<PathBuf> = Setting {
     key: "thresholds",
     about: "file of ranges: which values of a column are good, warning or bad",
     flag: Some(("--thresholds", |it| it.settings.thresholds.clone())),
@@ -174,7 +174,7 @@ pub static THRESHOLDS: Setting<PathBuf> = Setting {
     project: Project::MayWithin,
 };
 /// The paper of charts.
-pub static CHART_THEME: Setting<ChartTheme> = Setting {
+pub(crate) static CHART_THEME: Setting<ChartTheme> = Setting {
     key: "chart_theme",
     about: "paper of charts: light, dark",
     flag: Some(("--chart-theme", |it| it.settings.chart_theme)),
@@ -184,7 +184,7 @@ pub static CHART_THEME: Setting<ChartTheme> = Setting {
     project: Project::May,
 };
 /// How fine the PNGs of charts are.
-pub static CHART_SCALE: Setting<u32> = Setting {
+pub(crate) static CHART_SCALE: Setting<u32> = Setting {
     key: "chart_scale",
     about: "pixels of a chart's PNG to one of its SVG: 1 or 2",
     flag: Some(("--chart-scale", |it| it.settings.chart_scale)),
@@ -194,7 +194,7 @@ pub static CHART_SCALE: Setting<u32> = Setting {
     project: Project::May,
 };
 /// How a terminal shows charts.
-pub static IMAGES: Setting<ImageChoice> = Setting {
+pub(crate) static IMAGES: Setting<ImageChoice> = Setting {
     key: "images",
     about: "how a terminal shows charts: auto, never, kitty, iterm, sixel, blocks, sketch",
     flag: Some(("--images", |it| it.settings.images)),
@@ -204,7 +204,7 @@ pub static IMAGES: Setting<ImageChoice> = Setting {
     project: Project::May,
 };
 /// Whether responses are streamed.
-pub static STREAM: Setting<bool> = Setting {
+pub(crate) static STREAM: Setting<bool> = Setting {
     key: "stream",
     about: "whether the answer is shown while it is being written",
     flag: Some(("--stream", |it| match (it.settings.stream, it.settings.no_stream) {
@@ -218,7 +218,7 @@ pub static STREAM: Setting<bool> = Setting {
     project: Project::May,
 };
 /// Further tries of a request.
-pub static RETRIES: Setting<u32> = Setting {
+pub(crate) static RETRIES: Setting<u32> = Setting {
     key: "retries",
     about: "further tries of a request that failed in a way that may pass",
     flag: Some(("--retries", |it| it.settings.retries)),
@@ -228,7 +228,7 @@ pub static RETRIES: Setting<u32> = Setting {
     project: Project::May,
 };
 /// Requests of one turn.
-pub static MAX_ROUNDS: Setting<u32> = Setting {
+pub(crate) static MAX_ROUNDS: Setting<u32> = Setting {
     key: "max_rounds",
     about: "requests to the model in one turn",
     flag: Some(("--max-rounds", |it| it.settings.max_rounds)),
@@ -238,7 +238,7 @@ pub static MAX_ROUNDS: Setting<u32> = Setting {
     project: Project::May,
 };
 /// Time of one turn.
-pub static TIMEOUT: Setting<Duration> = Setting {
+pub(crate) static TIMEOUT: Setting<Duration> = Setting {
     key: "timeout",
     about: "time for a whole turn, such as \"5m\"",
     flag: Some(("--timeout", |it| it.settings.timeout)),
@@ -248,7 +248,7 @@ pub static TIMEOUT: Setting<Duration> = Setting {
     project: Project::May,
 };
 /// Tokens of one turn.
-pub static MAX_TOKENS: Setting<u64> = Setting {
+pub(crate) static MAX_TOKENS: Setting<u64> = Setting {
     key: "max_tokens",
     about: "input and output tokens of a whole turn",
     flag: Some(("--max-tokens", |it| it.settings.max_tokens)),
@@ -258,7 +258,7 @@ pub static MAX_TOKENS: Setting<u64> = Setting {
     project: Project::May,
 };
 /// Cost of one turn. A project could allow itself more than its user does.
-pub static MAX_COST: Setting<f64> = Setting {
+pub(crate) static MAX_COST: Setting<f64> = Setting {
     key: "max_cost",
     about: "cost of a whole turn, in USD",
     flag: Some(("--max-cost", |it| it.settings.max_cost)),
@@ -271,7 +271,7 @@ pub static MAX_COST: Setting<f64> = Setting {
     project: Project::MayNot,
 };
 /// How long the conversation may become.
-pub static COMPACT_AT: Setting<u64> = Setting {
+pub(crate) static COMPACT_AT: Setting<u64> = Setting {
     key: "compact_at",
     about: "tokens of the conversation before its oldest turns are summarised",
     flag: Some(("--compact-at", |it| it.settings.compact_at)),
@@ -281,7 +281,7 @@ pub static COMPACT_AT: Setting<u64> = Setting {
     project: Project::May,
 };
 /// Time of one run of code.
-pub static TOOL_TIMEOUT: Setting<Duration> = Setting {
+pub(crate) static TOOL_TIMEOUT: Setting<Duration> = Setting {
     key: "tool_timeout",
     about: "time for one run of Python code",
     flag: Some(("--tool-timeout", |it| it.settings.tool_timeout)),
@@ -291,7 +291,7 @@ pub static TOOL_TIMEOUT: Setting<Duration> = Setting {
     project: Project::May,
 };
 /// Memory of code.
-pub static MEMORY: Setting<u64> = Setting {
+pub(crate) static MEMORY: Setting<u64> = Setting {
     key: "memory",
     about: "memory for Python code, such as \"8GB\"; half of the machine's when not set",
     flag: Some(("--memory", |it| it.settings.memory)),
@@ -301,7 +301,7 @@ pub static MEMORY: Setting<u64> = Setting {
     project: Project::MayNot,
 };
 /// Whether code runs only when all of its confinement holds.
-pub static REQUIRE_SANDBOX: Setting<bool> = Setting {
+pub(crate) static REQUIRE_SANDBOX: Setting<bool> = Setting {
     key: "require_sandbox",
     about: "whether no code runs unless its confinement is complete",
     flag: Some(("--require-sandbox", |it| it.settings.require_sandbox.then_some(true))),
@@ -311,7 +311,7 @@ pub static REQUIRE_SANDBOX: Setting<bool> = Setting {
     project: Project::MayTurnOn,
 };
 /// Whether code runs where nothing confines its files.
-pub static ALLOW_UNCONFINED: Setting<bool> = Setting {
+pub(crate) static ALLOW_UNCONFINED: Setting<bool> = Setting {
     key: "allow_unconfined",
     about: "whether code runs where it could read and write every file of the user",
     flag: Some(("--allow-unconfined", |it| it.settings.allow_unconfined.then_some(true))),
@@ -321,7 +321,7 @@ pub static ALLOW_UNCONFINED: Setting<bool> = Setting {
     project: Project::MayNot,
 };
 /// Columns whose values never leave. A project could name others than its user does.
-pub static REDACT: Setting<Vec<String>> = Setting {
+pub(crate) static REDACT: Setting<Vec<String>> = Setting {
     key: "redact",
     about: "columns whose values are kept back, as an array; --redact adds to them",
     flag: None,
@@ -334,7 +334,7 @@ pub static REDACT: Setting<Vec<String>> = Setting {
     project: Project::MayNot,
 };
 /// Whether rows never leave.
-pub static NO_ROWS: Setting<bool> = Setting {
+pub(crate) static NO_ROWS: Setting<bool> = Setting {
     key: "no_rows",
     about: "whether the model sees schemas and aggregates only",
     flag: Some(("--no-rows", |it| it.settings.no_rows.then_some(true))),
@@ -344,7 +344,7 @@ pub static NO_ROWS: Setting<bool> = Setting {
     project: Project::MayTurnOn,
 };
 /// Which Python runs the code.
-pub static PYTHON: Setting<PathBuf> = Setting {
+pub(crate) static PYTHON: Setting<PathBuf> = Setting {
     key: "python",
     about: "Python interpreter that has pandas, numpy and pyarrow",
     flag: None,
@@ -354,7 +354,7 @@ pub static PYTHON: Setting<PathBuf> = Setting {
     project: Project::MayNot,
 };
 /// What the managed environment has besides.
-pub static PYTHON_PACKAGES: Setting<Vec<String>> = Setting {
+pub(crate) static PYTHON_PACKAGES: Setting<Vec<String>> = Setting {
     key: "python_packages",
     about: "packages to add to the managed environment, as an array: [\"lifelines\"]",
     flag: None,
@@ -367,7 +367,7 @@ pub static PYTHON_PACKAGES: Setting<Vec<String>> = Setting {
     project: Project::MayNot,
 };
 /// How the answer is written.
-pub static FORMAT: Setting<Format> = Setting {
+pub(crate) static FORMAT: Setting<Format> = Setting {
     key: "format",
     about: "how the answer is written to stdout",
     flag: Some(("--format", |it| it.global.format.given())),
@@ -381,7 +381,7 @@ pub static FORMAT: Setting<Format> = Setting {
     project: Project::May,
 };
 /// When to use colour.
-pub static COLOR: Setting<ColorChoice> = Setting {
+pub(crate) static COLOR: Setting<ColorChoice> = Setting {
     key: "color",
     about: "when to use colour: auto, always, never",
     flag: Some(("--color", |it| it.global.color)),
@@ -391,7 +391,7 @@ pub static COLOR: Setting<ColorChoice> = Setting {
     project: Project::May,
 };
 /// How long to wait for the session.
-pub static LOCK_WAIT: Setting<Duration> = Setting {
+pub(crate) static LOCK_WAIT: Setting<Duration> = Setting {
     key: "lock_wait",
     about: "how long to wait for another csv-agent on the same session",
     flag: Some(("--lock-wait", |it| it.global.lock_wait)),
@@ -401,7 +401,7 @@ pub static LOCK_WAIT: Setting<Duration> = Setting {
     project: Project::May,
 };
 /// Which profile holds.
-pub static PROFILE: Setting<String> = Setting {
+pub(crate) static PROFILE: Setting<String> = Setting {
     key: "profile",
     about: "profile whose settings go before the others",
     flag: Some(("--profile", |it| it.global.profile.clone())),
@@ -411,7 +411,7 @@ pub static PROFILE: Setting<String> = Setting {
     project: Project::MayNot,
 };
 /// The projects whose files may say everything.
-pub static TRUSTED_PROJECTS: Setting<Vec<PathBuf>> = Setting {
+pub(crate) static TRUSTED_PROJECTS: Setting<Vec<PathBuf>> = Setting {
     key: "trusted_projects",
     about: "directories whose files may say everything; DIR/* for all below one",
     flag: None,
@@ -425,7 +425,7 @@ pub static TRUSTED_PROJECTS: Setting<Vec<PathBuf>> = Setting {
 };
 
 /// Every setting, in the order of the help text.
-pub static SETTINGS: &[&dyn AnySetting] = &[
+pub(crate) static SETTINGS: &[&dyn AnySetting] = &[
     &MODEL,
     &BASE_URL_OF_MODEL,
     &API,
@@ -466,10 +466,10 @@ pub static SETTINGS: &[&dyn AnySetting] = &[
 ];
 
 /// Settings that stand for a whole file and not in a profile.
-pub const WHOLE_FILE: &[&str] = &["profile", "trusted_projects"];
+pub(crate) const WHOLE_FILE: &[&str] = &["profile", "trusted_projects"];
 
 /// What a setting is, where it may come from, and how it is read.
-pub struct Setting<T: 'static> {
+pub(crate) struct Setting<T: 'static> {
     /// Its name in a configuration file.
     pub key: &'static str,
     about: &'static str,
@@ -508,14 +508,14 @@ impl Project {
 
 /// Where a file stands, for the paths in it.
 #[derive(Debug, Clone, Copy)]
-pub struct Here<'a> {
+pub(crate) struct Here<'a> {
     dir: &'a Path,
     home: Option<&'a Path>,
 }
 
 /// The flags that are settings.
 #[derive(Debug, Clone, Copy)]
-pub struct Flags<'a> {
+pub(crate) struct Flags<'a> {
     /// Those of every command.
     pub global: &'a GlobalFlags,
     /// Those of commands that ask; none of them is given for any other.
@@ -524,7 +524,7 @@ pub struct Flags<'a> {
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// A flag.
     Flag(&'static str),
     /// A profile that a flag names.
@@ -543,7 +543,7 @@ pub enum Origin {
 
 impl Origin {
     /// Returns whether a profile of csv-agent itself says it.
-    pub fn is_built_in(&self) -> bool {
+    pub(crate) fn is_built_in(&self) -> bool {
         match self {
             Origin::NamedProfile(origin) => origin.is_built_in(),
             origin => matches!(origin, Origin::BuiltIn(_)),
@@ -571,7 +571,7 @@ impl fmt::Display for Origin {
 
 /// A value and where it comes from.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Chosen<T> {
+pub(crate) struct Chosen<T> {
     /// None when nobody said anything and there is no default.
     pub value: Option<T>,
     /// Who said it.
@@ -580,7 +580,7 @@ pub struct Chosen<T> {
 
 /// A setting as `config show` tells it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// Its name.
     pub key: String,
     /// Null when there is none. Secrets are masked.
@@ -590,7 +590,7 @@ pub struct Shown {
 }
 
 /// A setting whose type does not matter.
-pub trait AnySetting: Sync {
+pub(crate) trait AnySetting: Sync {
     /// Returns its name in a configuration file.
     fn key(&self) -> &'static str;
     /// Returns what it is.
@@ -655,7 +655,7 @@ impl<T> Setting<T> {
     /// # Errors
     ///
     /// Fails with [`ExitStatus::Setup`] when it is nothing that the setting takes.
-    pub fn read(
+    pub(crate) fn read(
         &self,
         entry: &Entry,
         file: &ConfigFile,
@@ -669,12 +669,12 @@ impl<T> Setting<T> {
 
 /// Returns whether a project that is not trusted may say this. `key` is a setting, and the file that says
 /// it stands in `dir`.
-pub fn project_may_say(key: &str, value: &Raw, dir: &Path) -> bool {
+pub(crate) fn project_may_say(key: &str, value: &Raw, dir: &Path) -> bool {
     SETTINGS.iter().any(|it| it.key() == key && it.project_may_say(value, dir))
 }
 
 /// Returns whether a setting is a file that a project which is not trusted may name if it is the project's.
-pub fn project_may_name_a_file(key: &str) -> bool {
+pub(crate) fn project_may_name_a_file(key: &str) -> bool {
     SETTINGS.iter().any(|it| it.key() == key && it.mark() == Project::MayWithin.mark())
 }
 
@@ -699,7 +699,7 @@ fn is_within(dir: &Path, text: &str) -> bool {
 
 /// Everything that settings come from.
 #[derive(Clone, Copy)]
-pub struct Settings<'a> {
+pub(crate) struct Settings<'a> {
     flags: Flags<'a>,
     environment: &'a Environment,
     files: &'a ConfigFiles,
@@ -712,7 +712,7 @@ impl<'a> Settings<'a> {
     ///
     /// Fails with [`ExitStatus::Setup`] when a file has a value that its setting does not take, and when
     /// there is no such profile; then with [`ExitStatus::Usage`] if a flag names it.
-    pub fn check(
+    pub(crate) fn check(
         flags: Flags<'a>,
         environment: &'a Environment,
         files: &'a ConfigFiles,
@@ -727,12 +727,12 @@ impl<'a> Settings<'a> {
     }
 
     /// Returns the flags that would be there if `--model` had named this one.
-    pub fn flags_with_model(&self, model: &str) -> SettingFlags {
+    pub(crate) fn flags_with_model(&self, model: &str) -> SettingFlags {
         SettingFlags { model: Some(model.to_owned()), ..self.flags.settings.clone() }
     }
 
     /// Returns the same settings with other flags.
-    pub fn with<'b>(&self, flags: &'b SettingFlags) -> Settings<'b>
+    pub(crate) fn with<'b>(&self, flags: &'b SettingFlags) -> Settings<'b>
     where
         'a: 'b,
     {
@@ -740,17 +740,17 @@ impl<'a> Settings<'a> {
     }
 
     /// Returns how wide lines are by order of `--width`.
-    pub fn width(&self) -> Option<u16> {
+    pub(crate) fn width(&self) -> Option<u16> {
         self.flags.global.width
     }
 
     /// Returns the files that are in use.
-    pub fn files(&self) -> &'a [ConfigFile] {
+    pub(crate) fn files(&self) -> &'a [ConfigFile] {
         &self.files.files
     }
 
     /// Returns the environment.
-    pub fn environment(&self) -> &'a Environment {
+    pub(crate) fn environment(&self) -> &'a Environment {
         self.environment
     }
 
@@ -759,7 +759,7 @@ impl<'a> Settings<'a> {
     /// # Errors
     ///
     /// Fails as [`Settings::choose`] does.
-    pub fn get<T: Default>(&self, setting: &Setting<T>) -> anyhow::Result<T> {
+    pub(crate) fn get<T: Default>(&self, setting: &Setting<T>) -> anyhow::Result<T> {
         Ok(self.choose(setting)?.value.unwrap_or_default())
     }
 
@@ -768,7 +768,7 @@ impl<'a> Settings<'a> {
     /// # Errors
     ///
     /// Fails with [`ExitStatus::Setup`] when a file has a value that the setting does not take.
-    pub fn choose<T>(&self, setting: &Setting<T>) -> anyhow::Result<Chosen<T>> {
+    pub(crate) fn choose<T>(&self, setting: &Setting<T>) -> anyhow::Result<Chosen<T>> {
         let mut said: Vec<Chosen<T>> = Vec::new();
         let mut say = |value: Option<T>, origin: Origin| {
             said.extend(value.map(|it| Chosen { value: Some(it), origin }));
@@ -814,7 +814,7 @@ impl<'a> Settings<'a> {
     /// # Errors
     ///
     /// Fails as [`Settings::choose`] does.
-    pub fn is_local(&self) -> anyhow::Result<bool> {
+    pub(crate) fn is_local(&self) -> anyhow::Result<bool> {
         Ok(self.profile()?.is_some_and(|(name, _)| name == LOCAL))
     }
 
@@ -868,7 +868,7 @@ fn word<T: Copy>(raw: &Raw, names: &[(&str, T)]) -> Result<T, String> {
 }
 
 /// A value as it is told. What may hold a secret is masked.
-pub trait Show {
+pub(crate) trait Show {
     /// Returns the value for eyes and programs.
     fn show(&self) -> Value;
 }
@@ -990,7 +990,7 @@ impl Show for ColorChoice {
 }
 
 /// Returns a URL without the user and the password that it may hold; any other text as it is.
-pub fn without_password(text: &str) -> String {
+pub(crate) fn without_password(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     match rest[..end].rfind('@') {

@@ -66,7 +66,7 @@ static MESSAGES: LazyLock<HashMap<&str, HashSet<&str>>> = LazyLock::new(|| {
 
 /// What a worker may ask of a cluster.
 #[derive(Debug)]
-pub struct Policy {
+pub(crate) struct Policy {
     sources: Vec<SparkSource>,
     user: String,
     /// What was uploaded so far.
@@ -81,7 +81,7 @@ struct Known<'a> {
 
 /// A call that may be made, and what its messages so far leave open. Only [`Judged::of`] makes one.
 #[derive(Debug)]
-pub struct Judged {
+pub(crate) struct Judged {
     input: MessageDescriptor,
     takes_many: bool,
     is_begun: bool,
@@ -94,7 +94,7 @@ impl Judged {
     /// # Errors
     ///
     /// Fails with a sentence when the method may not be called.
-    pub fn of(method: &str) -> Result<Judged, String> {
+    pub(crate) fn of(method: &str) -> Result<Judged, String> {
         let name = method
             .strip_prefix('/')
             .and_then(|it| it.strip_prefix(SERVICE))
@@ -117,7 +117,7 @@ impl Judged {
 
 impl Policy {
     /// Lets this user read these and nothing else.
-    pub fn new(sources: Vec<SparkSource>, user: &str) -> Policy {
+    pub(crate) fn new(sources: Vec<SparkSource>, user: &str) -> Policy {
         Policy { sources, user: user.to_owned(), blobs: Mutex::default() }
     }
 
@@ -127,7 +127,7 @@ impl Policy {
     ///
     /// Fails with a sentence that says what is not allowed and what to do instead; it is in one line,
     /// and what it repeats of the message is short and escaped.
-    pub fn check(&self, call: &mut Judged, message: &[u8]) -> Result<(), String> {
+    pub(crate) fn check(&self, call: &mut Judged, message: &[u8]) -> Result<(), String> {
         if call.is_begun && !call.takes_many {
             return Err("a second message in a call of one".to_owned());
         }

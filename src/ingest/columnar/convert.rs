@@ -24,7 +24,7 @@ use crate::parse::DAY_US;
 
 /// How the values of a column become ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub(super) enum Way {
     /// As the nearest type of ours, as long as that holds every value.
     Nearest(DType),
     /// Written out: bytes in hexadecimal, nested values as JSON.
@@ -35,7 +35,7 @@ pub enum Way {
 
 impl Way {
     /// Returns the first to try for a column of the source; `None` for a type that is not read.
-    pub fn first(data_type: &DataType) -> Option<Self> {
+    pub(super) fn first(data_type: &DataType) -> Option<Self> {
         Some(Way::Nearest(match data_type {
             DataType::Boolean => DType::Bool,
             it if it.is_integer() => DType::Int64,
@@ -66,7 +66,7 @@ impl Way {
     }
 
     /// Returns the type of the column that comes of it.
-    pub fn dtype(self) -> DType {
+    pub(super) fn dtype(self) -> DType {
         match self {
             Way::Nearest(dtype) => dtype,
             Way::Text | Way::Uuid => DType::String,
@@ -78,7 +78,7 @@ impl Way {
     /// # Errors
     ///
     /// Fails when a value is none of its own type, such as a day that no calendar has.
-    pub fn convert(self, array: &ArrayRef) -> anyhow::Result<Option<ArrayRef>> {
+    pub(super) fn convert(self, array: &ArrayRef) -> anyhow::Result<Option<ArrayRef>> {
         match self {
             Way::Nearest(_) => Ok(nearest(array)),
             Way::Text => written(array, &text::write).map(Some),
@@ -87,7 +87,7 @@ impl Way {
     }
 
     /// Returns what a user may want to know of a column: what it was, where it is not the same.
-    pub fn note(self, source: &DataType, origin: Option<&DataType>) -> Option<String> {
+    pub(super) fn note(self, source: &DataType, origin: Option<&DataType>) -> Option<String> {
         let note = match (source, self) {
             (DataType::Float16, _) => "float16 in the file, widened".to_owned(),
             (DataType::Float32, _) => "float32 in the file, widened".to_owned(),
@@ -138,7 +138,7 @@ impl Way {
 
 /// Returns the type as which a column is read: text by reference to its page, so that one long value
 /// that comes a thousand times is stored once.
-pub fn as_read(field: &Field) -> DataType {
+pub(super) fn as_read(field: &Field) -> DataType {
     let item = |it: &Arc<Field>| Arc::new(Field::clone(it).with_data_type(as_read(it)));
     match field.data_type() {
         DataType::Utf8 => DataType::Utf8View,
@@ -308,7 +308,7 @@ fn written(
 }
 
 /// Returns whether values come again and again, so that a dictionary pays.
-pub fn repeats(array: &ArrayRef, n_rows: usize) -> bool {
+pub(super) fn repeats(array: &ArrayRef, n_rows: usize) -> bool {
     if array.as_any().is::<BooleanArray>() {
         return false;
     }

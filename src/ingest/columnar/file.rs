@@ -38,12 +38,12 @@ use crate::source::{Input, check_cancelled, refuse};
 const MAGIC: &[u8; 4] = b"PAR1";
 
 /// Returns whether a file is Parquet, from its first bytes.
-pub fn is_parquet(head: &[u8]) -> bool {
+pub(crate) fn is_parquet(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 
 /// A Parquet file whose footer has been checked.
-pub struct Table<'a> {
+pub(super) struct Table<'a> {
     /// The file.
     pub input: &'a Input,
     /// Its columns.
@@ -54,7 +54,7 @@ pub struct Table<'a> {
 }
 
 /// A column of the file.
-pub struct Source {
+pub(super) struct Source {
     /// As the file has it.
     pub name: String,
     /// As it is read.
@@ -72,7 +72,7 @@ impl<'a> Table<'a> {
     ///
     /// Fails when the file is damaged, has too many columns or one of a type that is not read, is
     /// compressed in an unknown way, or holds instants that are finer than ours.
-    pub fn open(input: &'a Input, cancelled: &AtomicBool) -> anyhow::Result<Self> {
+    pub(super) fn open(input: &'a Input, cancelled: &AtomicBool) -> anyhow::Result<Self> {
         let refused = |found: &str, hint: &str| {
             refuse(format!("cannot read `{}` as Parquet: {found}", input.name), hint)
         };
@@ -114,7 +114,7 @@ impl<'a> Table<'a> {
     /// # Errors
     ///
     /// Fails when it is.
-    pub fn check_unpacked(&self, n_bytes: u64) -> anyhow::Result<()> {
+    pub(super) fn check_unpacked(&self, n_bytes: u64) -> anyhow::Result<()> {
         let of_size = self.input.bytes.saturating_mul(PARQUET_UNPACKED_RATIO_MAX);
         let bytes_max = PARQUET_UNPACKED_BYTES_MAX.max(of_size);
         if n_bytes <= bytes_max {
@@ -128,19 +128,19 @@ impl<'a> Table<'a> {
     }
 
     /// Returns how many rows the footer counts.
-    pub fn n_rows(&self) -> u64 {
+    pub(super) fn n_rows(&self) -> u64 {
         u64::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or_default()
     }
 
     /// Returns how far reading has come after `rows`.
-    pub fn progress(&self, rows: u64) -> Progress {
+    pub(super) fn progress(&self, rows: u64) -> Progress {
         let (rows_total, bytes_total) = (self.n_rows().max(1), self.input.bytes);
         let bytes = u128::from(bytes_total) * u128::from(rows) / u128::from(rows_total);
         Progress { bytes: u64::try_from(bytes).unwrap_or(bytes_total), bytes_total, rows }
     }
 
     /// Returns a sentence for each thing that a user might want to know.
-    pub fn reasons(&self) -> Vec<String> {
+    pub(super) fn reasons(&self) -> Vec<String> {
         /// Names that a sentence shows.
         const SHOWN_MAX: usize = 10;
         let footer = self.metadata.metadata();
@@ -165,7 +165,7 @@ impl<'a> Table<'a> {
     /// # Errors
     ///
     /// Fails when the file is damaged.
-    pub fn batches(
+    pub(super) fn batches(
         &self,
     ) -> anyhow::Result<impl Iterator<Item = Result<RecordBatch, ArrowError>> + use<>> {
         /// Rows of a batch, at most.
@@ -186,7 +186,7 @@ impl<'a> Table<'a> {
     }
 
     /// Makes the error for a file that is not what it should be.
-    pub fn damaged(&self, what: &str) -> anyhow::Error {
+    pub(super) fn damaged(&self, what: &str) -> anyhow::Error {
         damaged(self.input, what)
     }
 
@@ -386,7 +386,7 @@ fn guarded<T: Send>(
 
 /// The file as the Parquet reader wants it. Whatever length a damaged file names, no more is set
 /// aside for it than the file has.
-pub struct Place {
+pub(super) struct Place {
     file: Arc<File>,
     at: u64,
     end: u64,
@@ -394,7 +394,7 @@ pub struct Place {
 
 impl Place {
     /// Takes a file of `n_bytes`.
-    pub fn new(file: Arc<File>, n_bytes: u64) -> Place {
+    pub(super) fn new(file: Arc<File>, n_bytes: u64) -> Place {
         Place { file, at: 0, end: n_bytes }
     }
 

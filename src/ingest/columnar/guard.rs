@@ -17,12 +17,12 @@ const NAME: &str = "parquet";
 /// # Errors
 ///
 /// Fails when the work does or panics, and when the system has no more threads.
-pub fn run<T: Send>(work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
+pub(crate) fn run<T: Send>(work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
     thread::scope(|scope| spawn(scope, work)?.join().unwrap_or_else(|_| Err(damaged())))
 }
 
 /// Returns what is wrong with a file that is not as it was written.
-pub fn damaged() -> anyhow::Error {
+pub(crate) fn damaged() -> anyhow::Error {
     anyhow!("the file is damaged; ingest its source again")
 }
 
@@ -31,7 +31,7 @@ pub fn damaged() -> anyhow::Error {
 /// # Errors
 ///
 /// Fails when the system has no more threads.
-pub fn spawn<'scope, T: Send + 'scope>(
+pub(crate) fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> io::Result<ScopedJoinHandle<'scope, T>> {

@@ -18,7 +18,7 @@ use super::file::Place;
 use super::thrift::Bytes;
 
 /// The number of the encoding with lengths apart, and of that with those of common beginnings as well.
-pub const WITH_LENGTHS: [i64; 2] = [6, 7];
+pub(crate) const WITH_LENGTHS: [i64; 2] = [6, 7];
 /// Of a length in memory.
 const LENGTH_BYTES: u64 = 4;
 
@@ -28,7 +28,11 @@ const LENGTH_BYTES: u64 = 4;
 /// # Errors
 ///
 /// Fails when a page has too many lengths, or is damaged.
-pub fn n_bytes(file: &File, file_bytes: u64, chunk: &ColumnChunkMetaData) -> anyhow::Result<u64> {
+pub(crate) fn n_bytes(
+    file: &File,
+    file_bytes: u64,
+    chunk: &ColumnChunkMetaData,
+) -> anyhow::Result<u64> {
     let place = Arc::new(Place::new(Arc::new(file.try_clone()?), file_bytes));
     let column = chunk.column_descr();
     let n_rows = usize::try_from(chunk.num_values())?;

@@ -9,10 +9,10 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use super::lengths;
 use super::thrift;
 
-pub use super::thrift::PageHead;
+pub(crate) use super::thrift::PageHead;
 
 /// The heads of the pages of a column in a row group.
-pub struct Pages<'a> {
+pub(crate) struct Pages<'a> {
     file: &'a File,
     file_bytes: u64,
     chunk: &'a ColumnChunkMetaData,
@@ -23,7 +23,7 @@ pub struct Pages<'a> {
 
 impl<'a> Pages<'a> {
     /// Begins with the first page of a chunk of a file of `file_bytes`.
-    pub fn of(file: &'a File, file_bytes: u64, chunk: &'a ColumnChunkMetaData) -> Pages<'a> {
+    pub(crate) fn of(file: &'a File, file_bytes: u64, chunk: &'a ColumnChunkMetaData) -> Pages<'a> {
         let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
         // A decoder refuses negative numbers.
         let at = u64::try_from(start).unwrap_or(file_bytes);
@@ -37,7 +37,7 @@ impl<'a> Pages<'a> {
     /// # Errors
     ///
     /// Fails when a page has too many of them, or is damaged.
-    pub fn n_bytes_of_lengths(&self) -> anyhow::Result<u64> {
+    pub(crate) fn n_bytes_of_lengths(&self) -> anyhow::Result<u64> {
         lengths::n_bytes(self.file, self.file_bytes, self.chunk)
     }
 
@@ -46,7 +46,7 @@ impl<'a> Pages<'a> {
     /// # Errors
     ///
     /// Fails when its head cannot be read, or is longer than one without long statistics.
-    pub fn next_page(&mut self) -> anyhow::Result<Option<PageHead>> {
+    pub(crate) fn next_page(&mut self) -> anyhow::Result<Option<PageHead>> {
         const HEAD_BYTES_MAX: u64 = 64 * 1024;
         if self.end <= self.at {
             return Ok(None);

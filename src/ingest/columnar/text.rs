@@ -25,7 +25,7 @@ use serde_json::Value;
 /// # Errors
 ///
 /// Fails when it is none of its type, such as a day that no calendar has.
-pub fn write(array: &dyn Array, row: usize, out: &mut String) -> anyhow::Result<()> {
+pub(crate) fn write(array: &dyn Array, row: usize, out: &mut String) -> anyhow::Result<()> {
     match array.data_type() {
         DataType::Boolean => put(out, array.as_boolean().value(row)),
         DataType::Int8 => put(out, value::<Int8Type>(array, row)),
@@ -93,7 +93,7 @@ pub fn write(array: &dyn Array, row: usize, out: &mut String) -> anyhow::Result<
 /// # Errors
 ///
 /// Fails when the values are no bytes.
-pub fn write_uuid(array: &dyn Array, row: usize, out: &mut String) -> anyhow::Result<()> {
+pub(crate) fn write_uuid(array: &dyn Array, row: usize, out: &mut String) -> anyhow::Result<()> {
     let bytes = array.as_fixed_size_binary_opt().context("a UUID has 16 bytes")?.value(row);
     for (at, byte) in bytes.iter().enumerate() {
         out.push_str(if matches!(at, 4 | 6 | 8 | 10) { "-" } else { "" });

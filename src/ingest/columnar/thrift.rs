@@ -12,7 +12,7 @@ const SKIPPED_LEVELS_MAX: usize = 32;
 
 /// What a footer says of all of its file.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Outline<'a> {
+pub(crate) struct Outline<'a> {
     /// Levels of the schema.
     pub n_levels: usize,
     /// The name of each column that has no columns within, as it is encoded; one more than a dataset has, at
@@ -23,7 +23,7 @@ pub struct Outline<'a> {
 }
 
 /// Returns the outline of a footer, as far as that can be read. Of what is there twice, the decoder takes one.
-pub fn outline(footer: &[u8]) -> Outline<'_> {
+pub(crate) fn outline(footer: &[u8]) -> Outline<'_> {
     const SCHEMA: i64 = 2;
     const ROWS: i64 = 3;
     let mut bytes = Bytes(footer);
@@ -84,7 +84,7 @@ fn schema<'a>(bytes: &mut Bytes<'a>, outline: &mut Outline<'a>) -> Option<()> {
 
 /// What the header of a page says of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PageHead {
+pub(crate) struct PageHead {
     /// Of the header itself.
     pub header_bytes: usize,
     /// As it is stored.
@@ -98,7 +98,7 @@ pub struct PageHead {
 }
 
 /// Returns what the header of a page says, which begins `bytes`, if it ends there too.
-pub fn page_head(header: &[u8]) -> Option<PageHead> {
+pub(crate) fn page_head(header: &[u8]) -> Option<PageHead> {
     const UNCOMPRESSED: i64 = 2;
     const COMPRESSED: i64 = 3;
     /// Values, a dictionary, and values as newer versions have them, each with its member for the encoding.
@@ -170,7 +170,7 @@ impl Kind {
 }
 
 /// Bytes still to be read. Numbers in them are written as in pages, seven bits to a byte.
-pub struct Bytes<'a>(pub &'a [u8]);
+pub(crate) struct Bytes<'a>(pub &'a [u8]);
 
 impl Bytes<'_> {
     fn byte(&mut self) -> Option<u8> {
@@ -185,7 +185,7 @@ impl Bytes<'_> {
     }
 
     /// Reads a number; none where it does not end, or has no room.
-    pub fn unsigned(&mut self) -> Option<u64> {
+    pub(crate) fn unsigned(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;

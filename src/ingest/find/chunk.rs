@@ -33,7 +33,7 @@ use crate::stored::Stored;
 const BATCH_ROWS: usize = 8 * 1024;
 
 /// A Parquet file that is searched; shared by the threads.
-pub struct Table {
+pub(super) struct Table {
     stored: Stored,
     /// As the footer has it.
     pub metadata: ArrowReaderMetadata,
@@ -42,7 +42,7 @@ pub struct Table {
 }
 
 /// Where a chunk is.
-pub struct Place {
+pub(super) struct Place {
     /// Which row group.
     pub row_group: usize,
     /// Which column.
@@ -55,7 +55,7 @@ impl Table {
     /// # Errors
     ///
     /// Fails when it cannot be read.
-    pub fn open(path: &Path) -> anyhow::Result<Self> {
+    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
         let stored = Stored::open(path)?;
         let metadata = stored.metadata.clone();
         let keyed = keyed(&metadata)?;
@@ -63,12 +63,12 @@ impl Table {
     }
 
     /// Returns what the footer says of a chunk.
-    pub fn chunk(&self, place: &Place) -> &ColumnChunkMetaData {
+    pub(super) fn chunk(&self, place: &Place) -> &ColumnChunkMetaData {
         self.metadata.metadata().row_group(place.row_group).column(place.column)
     }
 
     /// Returns the type of a chunk.
-    pub fn data_type(&self, place: &Place) -> &DataType {
+    pub(super) fn data_type(&self, place: &Place) -> &DataType {
         self.metadata.schema().field(place.column).data_type()
     }
 
@@ -77,7 +77,12 @@ impl Table {
     /// # Errors
     ///
     /// Fails when the chunk cannot be read.
-    pub fn count(&self, place: &Place, file: &Arc<File>, needle: &Needle) -> anyhow::Result<u64> {
+    pub(super) fn count(
+        &self,
+        place: &Place,
+        file: &Arc<File>,
+        needle: &Needle,
+    ) -> anyhow::Result<u64> {
         let chunk = self.chunk(place);
         let data_type = self.data_type(place);
         let is_text = *data_type == DataType::Utf8View;
@@ -232,7 +237,7 @@ impl Table {
 }
 
 /// Returns whether every value of a chunk is a key into its dictionary.
-pub fn is_all_dictionary(chunk: &ColumnChunkMetaData) -> bool {
+pub(crate) fn is_all_dictionary(chunk: &ColumnChunkMetaData) -> bool {
     let is_key =
         |it: &Encoding| matches!(it, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
     chunk.dictionary_page_offset().is_some()

@@ -8,7 +8,7 @@ use crate::filter::fold;
 use crate::parse::{self, DAY_US};
 
 /// A value as each type would have it.
-pub struct Needle {
+pub(super) struct Needle {
     int: Option<i64>,
     /// As a number with a fraction.
     pub float: Option<f64>,
@@ -26,7 +26,7 @@ pub struct Needle {
 
 impl Needle {
     /// Reads a value in every way that a column may hold it.
-    pub fn new(value: &str) -> Self {
+    pub(super) fn new(value: &str) -> Self {
         let value = value.trim();
         let bytes = value.as_bytes();
         let (int, float) = amounts(value);
@@ -47,7 +47,7 @@ impl Needle {
     }
 
     /// Returns whether a chunk of values may hold the value, from the footer alone.
-    pub fn may_be_in(&self, chunk: &ColumnChunkMetaData, data_type: &DataType) -> bool {
+    pub(super) fn may_be_in(&self, chunk: &ColumnChunkMetaData, data_type: &DataType) -> bool {
         let statistics = chunk.statistics();
         let n_nulls = statistics.and_then(Statistics::null_count_opt);
         if n_nulls.is_some_and(|it| i64::try_from(it) == Ok(chunk.num_values())) {
@@ -80,7 +80,7 @@ impl Needle {
     }
 
     /// Returns the value as the 64-bit number that a type is stored as.
-    pub fn whole(&self, data_type: &DataType) -> Option<i64> {
+    pub(super) fn whole(&self, data_type: &DataType) -> Option<i64> {
         match data_type {
             DataType::Int64 => self.int,
             DataType::Timestamp(TimeUnit::Microsecond, None) => self.local,
@@ -116,7 +116,7 @@ impl Needle {
     }
 
     /// Returns whether a cell of text equals the value.
-    pub fn is_text(&self, cell: &[u8]) -> bool {
+    pub(super) fn is_text(&self, cell: &[u8]) -> bool {
         let needle = self.text.as_bytes();
         if !self.text.is_ascii() {
             return !cell.is_ascii() && fold(&String::from_utf8_lossy(cell)) == self.text;
@@ -131,7 +131,7 @@ impl Needle {
 
     /// Returns letters in lower case of which each cell that equals the value has one behind the
     /// other, in either case.
-    pub fn letters(&self) -> &str {
+    pub(super) fn letters(&self) -> &str {
         if self.text.is_ascii() {
             return &self.text;
         }
@@ -141,12 +141,12 @@ impl Needle {
     }
 
     /// Returns the value as [`fold`] leaves it.
-    pub fn folded(&self) -> &str {
+    pub(super) fn folded(&self) -> &str {
         &self.text
     }
 
     /// Returns whether a page of dictionary values has the value.
-    pub fn is_in_dictionary(&self, bytes: &[u8], data_type: &DataType) -> bool {
+    pub(super) fn is_in_dictionary(&self, bytes: &[u8], data_type: &DataType) -> bool {
         match data_type {
             DataType::Utf8View => texts(bytes).any(|it| self.is_text(it)),
             DataType::Date32 => {
@@ -187,7 +187,7 @@ fn amounts(value: &str) -> (Option<i64>, Option<f64>) {
 
 /// Returns whether two numbers are the same.
 #[expect(clippy::float_cmp, reason = "the question is whether two values are the same")]
-pub fn is_equal(a: f64, b: f64) -> bool {
+pub(super) fn is_equal(a: f64, b: f64) -> bool {
     a == b
 }
 

@@ -132,7 +132,7 @@ impl Search<'_> {
 
 /// Returns whether labels are names of columns, then perhaps years, none the same. Where each record ends
 /// with a delimiter, there is none at the end.
-pub fn are_labels(labels: &[String]) -> bool {
+pub(crate) fn are_labels(labels: &[String]) -> bool {
     let n_labels = labels.len() - usize::from(labels.last().is_some_and(|it| it.trim().is_empty()));
     let labels = &labels[..n_labels];
     let Some((first, others)) = labels.split_first() else { return false };

@@ -221,7 +221,7 @@ fn in_letters(table: &Table, letters: [&str; 2]) -> Table {
 }
 
 /// Encodes text; `None` where the encoding has no such character.
-pub fn encoded(text: &str, label: &str, has_mark: bool) -> Option<Vec<u8>> {
+pub(super) fn encoded(text: &str, label: &str, has_mark: bool) -> Option<Vec<u8>> {
     let text = if has_mark { format!("\u{feff}{text}") } else { text.to_owned() };
     Some(match label {
         "utf-8" => text.into_bytes(),

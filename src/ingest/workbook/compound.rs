@@ -22,7 +22,7 @@ const MINI_STREAM_BYTES_MAX: usize = 4096;
 /// # Errors
 ///
 /// Fails as well when the file is damaged.
-pub fn check(source: &mut impl Read, name: &str) -> anyhow::Result<()> {
+pub(super) fn check(source: &mut impl Read, name: &str) -> anyhow::Result<()> {
     let mut bytes = Vec::new();
     source.read_to_end(&mut bytes)?;
     let damaged = || unreadable(name, "its sectors are damaged");

@@ -19,7 +19,11 @@ use crate::source::check_cancelled;
 /// # Errors
 ///
 /// Fails as well when the file is damaged.
-pub fn check(source: impl Read + Seek, name: &str, cancelled: &AtomicBool) -> anyhow::Result<()> {
+pub(super) fn check(
+    source: impl Read + Seek,
+    name: &str,
+    cancelled: &AtomicBool,
+) -> anyhow::Result<()> {
     let failed = |it: &dyn std::fmt::Display| unreadable(name, &it.to_string());
     let mut zip = ZipArchive::new(source).map_err(|it| failed(&it))?;
     if let Ok(manifest) = zip.by_name("META-INF/manifest.xml") {

@@ -5,14 +5,14 @@
 use calamine::DataRef;
 
 /// A number format of nothing but zeros, and signs between them.
-pub struct Pattern {
+pub(super) struct Pattern {
     /// A digit, or a sign.
     places: Vec<Option<char>>,
 }
 
 impl Pattern {
     /// Takes a number format, if it is one: with two zeros at least, and the same for all numbers.
-    pub fn of(format: &str) -> Option<Pattern> {
+    pub(super) fn of(format: &str) -> Option<Pattern> {
         let mut places = Vec::new();
         let mut chars = format.chars();
         while let Some(char) = chars.next() {
@@ -29,7 +29,7 @@ impl Pattern {
     }
 
     /// Returns a number as the format shows it, where it is whole and has no sign.
-    pub fn show(&self, value: &DataRef<'_>) -> Option<String> {
+    pub(super) fn show(&self, value: &DataRef<'_>) -> Option<String> {
         /// Digits that a spreadsheet keeps of a number.
         const VALUE_MAX: f64 = 1e15;
         let value = match value {

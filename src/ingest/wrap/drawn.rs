@@ -15,7 +15,7 @@ use crate::syntax::{Delimiter, Escape, Syntax};
 
 /// How rows are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Drawn {
+pub(crate) struct Drawn {
     /// Between cells; all bars become this one.
     bar: Bar,
     /// Whether bars stand at both ends of a line, too.
@@ -33,7 +33,7 @@ enum Bar {
 
 /// Which lines of a drawn table are no rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rules {
+pub(crate) struct Rules {
     /// Lines as they stand behind [`Drawn::strip`].
     exact: Vec<Vec<u8>>,
     /// Whether rules can be told by what they are made of: they have no bars.
@@ -42,7 +42,7 @@ pub struct Rules {
 
 impl Rules {
     /// Takes a record for a rule, if each of its cells is nothing but strokes.
-    pub fn of_row(record: &[u8], cells: &[String]) -> Option<Rules> {
+    pub(crate) fn of_row(record: &[u8], cells: &[String]) -> Option<Rules> {
         let is_part = |it: &String| {
             let it = it.trim();
             2 <= it.len() && ['-', '='].iter().any(|stroke| it.chars().all(|it| it == *stroke))
@@ -52,7 +52,7 @@ impl Rules {
     }
 
     /// Returns whether a record is a line of the drawing.
-    pub fn hold(&self, record: &[u8]) -> bool {
+    pub(crate) fn hold(&self, record: &[u8]) -> bool {
         self.exact.iter().any(|it| it == record)
             || (self.are_made_alike && Rule::of(record).is_some_and(|it| it.joint != Joint::Pipe))
     }
@@ -64,7 +64,7 @@ const LINES_MAX: usize = 1_000;
 impl Drawn {
     /// Returns how a table is drawn, how its cells are told apart once the drawing is taken off, which
     /// of its lines are no rows, and why.
-    pub fn find(windows: &Windows, told: &Told) -> Option<(Drawn, Syntax, Rules, String)> {
+    pub(crate) fn find(windows: &Windows, told: &Told) -> Option<(Drawn, Syntax, Rules, String)> {
         let head = &windows.head;
         let has_rule = ["--", "==", "─", "━", "═"]
             .iter()
@@ -117,7 +117,7 @@ impl Drawn {
     }
 
     /// Appends lines without what is drawn around their cells.
-    pub fn strip(self, text: &[u8], stripped: &mut Vec<u8>) {
+    pub(crate) fn strip(self, text: &[u8], stripped: &mut Vec<u8>) {
         let mut tokeniser = Tokeniser::new(text, LINES);
         let mut cells = Vec::new();
         let mut at = 0;

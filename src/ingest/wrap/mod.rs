@@ -13,12 +13,12 @@ use super::records::cut;
 use super::sniff::Windows;
 use super::syntax::{Escape, Syntax};
 use drawn::Drawn;
-pub use drawn::Rules;
+pub(crate) use drawn::Rules;
 use quoted::Quoted;
 
 /// What is around rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wrapping {
+pub(crate) enum Wrapping {
     /// Each is quoted as a whole.
     Quoted(Quoted),
     /// The table is drawn.
@@ -26,7 +26,7 @@ pub enum Wrapping {
 }
 
 /// What is around the rows of a file, and what follows from it.
-pub struct Found {
+pub(crate) struct Found {
     /// What is around them.
     pub wrapping: Wrapping,
     /// How cells are told apart without it, where it tells.
@@ -41,7 +41,7 @@ pub struct Found {
 const LINES: Syntax = Syntax { quote: None, escape: Escape::None, ..quoted::OUTER };
 
 /// Returns what is around the rows that windows show, if anything is.
-pub fn find(windows: &Windows, told: &Told, comments: Comments) -> Option<Found> {
+pub(crate) fn find(windows: &Windows, told: &Told, comments: Comments) -> Option<Found> {
     if let Some((quoted, reason)) = Quoted::find(windows, told) {
         let wrapping = Wrapping::Quoted(quoted);
         return Some(Found { wrapping, syntax: None, rules: None, reason });
@@ -55,7 +55,7 @@ pub fn find(windows: &Windows, told: &Told, comments: Comments) -> Option<Found>
 
 impl Wrapping {
     /// Returns how many bytes of `text` are whole as far as the wrapping goes.
-    pub fn cut(self, text: &[u8], is_end: bool) -> usize {
+    pub(crate) fn cut(self, text: &[u8], is_end: bool) -> usize {
         let syntax = match self {
             Wrapping::Quoted(_) => quoted::OUTER,
             Wrapping::Drawn(_) => LINES,
@@ -64,7 +64,7 @@ impl Wrapping {
     }
 
     /// Appends `text`, which is whole, without what is around its rows.
-    pub fn strip(self, text: &[u8], stripped: &mut Vec<u8>) {
+    pub(crate) fn strip(self, text: &[u8], stripped: &mut Vec<u8>) {
         match self {
             Wrapping::Quoted(quoted) => quoted.strip(text, stripped),
             Wrapping::Drawn(drawn) => drawn.strip(text, stripped),
@@ -72,7 +72,7 @@ impl Wrapping {
     }
 
     /// Takes off what is around the rows that windows show.
-    pub fn strip_windows(self, windows: &mut Windows) {
+    pub(crate) fn strip_windows(self, windows: &mut Windows) {
         let n_others = windows.others.len();
         let Windows { head, others, is_whole } = windows;
         let stripped = |text: &[u8], is_end: bool| {

@@ -15,7 +15,7 @@ use crate::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
 
 /// Rows that are each quoted as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Quoted {
+pub(crate) struct Quoted {
     /// Between the cells of the rows.
     delimiter: Delimiter,
     /// Cells of a row.
@@ -26,7 +26,7 @@ pub struct Quoted {
 const RECORDS_MAX: usize = 1_000;
 
 /// How rows are told apart of which each is one cell.
-pub const OUTER: Syntax = Syntax {
+pub(super) const OUTER: Syntax = Syntax {
     delimiter: Delimiter::NONE,
     quote: Some(QUOTE),
     escape: Escape::Doubled,
@@ -36,7 +36,7 @@ pub const OUTER: Syntax = Syntax {
 
 impl Quoted {
     /// Returns how rows are wrapped, if they are, and why.
-    pub fn find(windows: &Windows, told: &Told) -> Option<(Quoted, String)> {
+    pub(crate) fn find(windows: &Windows, told: &Told) -> Option<(Quoted, String)> {
         let is_usual = told.quote.is_none_or(|it| it == Quote::Char(QUOTE))
             && told.escape.is_none_or(|it| it == Escape::Doubled);
         let head = &windows.head;
@@ -61,7 +61,7 @@ impl Quoted {
 
     /// Appends `text`, which is whole, without what is around its rows. What does not have the
     /// table's width stays as it is.
-    pub fn strip(self, text: &[u8], stripped: &mut Vec<u8>) {
+    pub(crate) fn strip(self, text: &[u8], stripped: &mut Vec<u8>) {
         let mut tokeniser = Tokeniser::new(text, OUTER);
         let mut cells = Vec::new();
         let mut at = 0;

@@ -12,7 +12,7 @@ use crate::transport::Headers;
 
 /// One call on its way.
 #[derive(Debug)]
-pub struct Call<'a> {
+pub(crate) struct Call<'a> {
     /// What is done there.
     pub method: Method,
     /// Where, below the base URL.
@@ -25,7 +25,7 @@ pub struct Call<'a> {
 
 /// What a call does to what is at its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub(crate) enum Method {
     /// Reads it.
     Get,
     /// Adds to it.
@@ -36,7 +36,7 @@ pub enum Method {
 
 /// What a call takes along.
 #[derive(Debug)]
-pub enum Payload<'a> {
+pub(crate) enum Payload<'a> {
     /// Nothing but its path.
     Nothing,
     /// A JSON object.
@@ -47,7 +47,7 @@ pub enum Payload<'a> {
 
 /// A file on its way up.
 #[derive(Debug)]
-pub struct Form<'a> {
+pub(crate) struct Form<'a> {
     /// Beside the file.
     pub fields: Vec<(&'static str, String)>,
     /// Where the file is; it is read while it is sent.
@@ -66,7 +66,7 @@ pub struct Form<'a> {
 
 /// The answer to a call.
 #[derive(Debug)]
-pub struct Reply {
+pub(crate) struct Reply {
     /// The HTTP status.
     pub status: u16,
     /// Of the head.
@@ -77,7 +77,7 @@ pub struct Reply {
 
 /// What followed the head of a reply.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Received {
+pub(crate) enum Received {
     /// JSON if all is well, an error page otherwise.
     Text(String),
     /// The bytes that were asked for. They are in the file of the [`Download`].
@@ -86,7 +86,7 @@ pub enum Received {
 
 /// A file on its way down.
 #[derive(Debug)]
-pub struct Download<'a> {
+pub(crate) struct Download<'a> {
     file: &'a mut File,
     file_id: &'a str,
     bytes_max: u64,
@@ -105,7 +105,7 @@ impl Method {
 
 impl Call<'_> {
     /// Returns what a cassette holds of the call, secrets masked. Two calls are the same when this is.
-    pub fn told(&self, key: Option<&Key>) -> Value {
+    pub(crate) fn told(&self, key: Option<&Key>) -> Value {
         let object = |pairs: &[(&'static str, String)]| {
             pairs.iter().map(|(name, it)| ((*name).to_owned(), json!(it))).collect::<Value>()
         };
@@ -137,24 +137,24 @@ impl Call<'_> {
 
 impl Reply {
     /// Returns whether the server did what it was asked to.
-    pub fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 }
 
 impl<'a> Download<'a> {
     /// Prepares to write a file of the provider's into one of ours. What that held is replaced.
-    pub fn new(file: &'a mut File, file_id: &'a str, bytes_max: u64) -> Download<'a> {
+    pub(crate) fn new(file: &'a mut File, file_id: &'a str, bytes_max: u64) -> Download<'a> {
         Download { file, file_id, bytes_max, bytes: 0 }
     }
 
     /// Returns the bytes that have come.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Returns what was written to.
-    pub fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &File {
         self.file
     }
 
@@ -164,7 +164,7 @@ impl<'a> Download<'a> {
     /// # Errors
     ///
     /// Fails when these are too many, or the file cannot be written.
-    pub fn begin(&mut self, announced: Option<u64>) -> Result<(), ProviderError> {
+    pub(crate) fn begin(&mut self, announced: Option<u64>) -> Result<(), ProviderError> {
         if announced.is_some_and(|it| self.bytes_max < it) {
             return Err(self.too_large());
         }
@@ -177,7 +177,7 @@ impl<'a> Download<'a> {
     /// # Errors
     ///
     /// Fails when there is more than may be, or the file cannot be written.
-    pub fn take(&mut self, piece: &[u8]) -> Result<(), ProviderError> {
+    pub(crate) fn take(&mut self, piece: &[u8]) -> Result<(), ProviderError> {
         self.bytes = self.bytes.saturating_add(piece.len() as u64);
         if self.bytes_max < self.bytes {
             return Err(self.too_large());

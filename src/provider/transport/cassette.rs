@@ -121,7 +121,7 @@ impl Exchange {
 
 /// A cassette that answers.
 #[derive(Debug)]
-pub struct Cassette {
+pub(crate) struct Cassette {
     path: PathBuf,
     exchanges: Vec<Played>,
 }
@@ -140,7 +140,7 @@ impl Cassette {
     /// # Errors
     ///
     /// Fails when the file cannot be read, is too large, holds a line that is no exchange, or none.
-    pub fn open(path: &Path) -> anyhow::Result<Cassette> {
+    pub(crate) fn open(path: &Path) -> anyhow::Result<Cassette> {
         let exchanges = read(path)?;
         if exchanges.is_empty() {
             let message = format!("the cassette `{}` is empty", path.display());
@@ -152,7 +152,7 @@ impl Cassette {
 
     /// Returns the dialect of the recorded answers: of the last, if they differ, since a server that
     /// was asked in the wrong one was asked again.
-    pub fn api(&self) -> Api {
+    pub(crate) fn api(&self) -> Api {
         let asked = self.exchanges.iter().rev().map(|it| &it.exchange);
         let mut requests = asked.filter(|it| matches!(it.asked, Asked::Request(_)));
         requests.next().map_or_else(Api::default, |it| it.api)
@@ -163,7 +163,7 @@ impl Cassette {
     /// # Errors
     ///
     /// Fails when no such request was recorded, and says where it differs from the nearest.
-    pub async fn play(&mut self, request: &Request) -> Result<Answer, ProviderError> {
+    pub(crate) async fn play(&mut self, request: &Request) -> Result<Answer, ProviderError> {
         // No key is at hand in a replay; what looks like one is masked all the same.
         let played = self.take(&Asked::Request(normalise(request, None))).await?;
         let exchange = &played.exchange;
@@ -181,7 +181,7 @@ impl Cassette {
     ///
     /// Fails when no such call was recorded, and says where it differs from the nearest; also when the
     /// file is missing there, or cannot be taken.
-    pub async fn play_call(
+    pub(crate) async fn play_call(
         &mut self,
         call: &Call<'_>,
         download: Option<&mut Download<'_>>,
@@ -270,7 +270,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Played>> {
 
 /// Writes exchanges to a cassette as they happen.
 #[derive(Debug)]
-pub struct Recorder {
+pub(crate) struct Recorder {
     file: File,
     key: Option<Key>,
 }
@@ -281,7 +281,7 @@ impl Recorder {
     /// # Errors
     ///
     /// Fails when the file cannot be written, or exists and is no cassette.
-    pub fn append(path: &Path, key: Option<Key>) -> anyhow::Result<Recorder> {
+    pub(crate) fn append(path: &Path, key: Option<Key>) -> anyhow::Result<Recorder> {
         if path.exists() {
             read(path)?;
         }
@@ -303,7 +303,7 @@ impl Recorder {
     /// # Errors
     ///
     /// Fails when the file cannot be written.
-    pub fn write(&mut self, request: &Request, answer: Answer) -> io::Result<()> {
+    pub(crate) fn write(&mut self, request: &Request, answer: Answer) -> io::Result<()> {
         let request = normalise(request, self.key.as_ref());
         let (events, body) = match answer.body {
             Body::Events(events) => (events.heard, None),
@@ -330,7 +330,7 @@ impl Recorder {
     ///
     /// Fails when the file cannot be read, the cassette cannot be written, or would be too large for a
     /// replay.
-    pub fn write_call(
+    pub(crate) fn write_call(
         &mut self,
         call: &Call<'_>,
         reply: &Reply,

@@ -19,7 +19,7 @@ use crate::wire::opaque::OPAQUE;
 const VOLATILE: &[&str] = &["id", "encrypted_content", OPAQUE, "status"];
 
 /// Returns the parts of a request that a replay compares, secrets masked.
-pub fn normalise(request: &Request, key: Option<&Key>) -> Value {
+pub(crate) fn normalise(request: &Request, key: Option<&Key>) -> Value {
     let mut call_ids = HashMap::new();
     let items = request.items.iter().map(|it| normalise_item(it, &mut call_ids));
     let items: Vec<Value> = items.collect();
@@ -69,7 +69,7 @@ fn normalise_item(item: &Item, call_ids: &mut HashMap<String, usize>) -> Value {
 }
 
 /// Returns a short name of a normalised request: the same for equal ones.
-pub fn key_of(normalised: &Value) -> String {
+pub(crate) fn key_of(normalised: &Value) -> String {
     let digest = Sha256::digest(sorted(normalised).to_string());
     digest.iter().take(8).fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
@@ -92,7 +92,7 @@ fn sorted(value: &Value) -> Value {
 
 /// How two normalised requests differ.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Difference {
+pub(crate) struct Difference {
     /// Values that differ, so that the nearest of many can be told.
     pub n_differing: usize,
     /// Where the first is, like `items[0].content[0].text`.
@@ -104,7 +104,7 @@ pub struct Difference {
 }
 
 /// Compares two values and returns how they differ, if they do.
-pub fn difference(recorded: &Value, now: &Value) -> Option<Difference> {
+pub(crate) fn difference(recorded: &Value, now: &Value) -> Option<Difference> {
     let mut found = None;
     compare(Some(recorded), Some(now), &mut String::new(), &mut found);
     found

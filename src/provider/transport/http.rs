@@ -49,7 +49,7 @@ const ANTHROPIC_REQUEST_ID: &str = "request-id";
 
 /// Where a server is.
 #[derive(Debug, Clone)]
-pub struct Endpoint {
+pub(crate) struct Endpoint {
     url: Url,
 }
 
@@ -59,7 +59,7 @@ impl Endpoint {
     /// # Errors
     ///
     /// Fails when it is no `http` or `https` URL, or holds a password.
-    pub fn parse(base_url: &str) -> Result<Endpoint, Failure> {
+    pub(crate) fn parse(base_url: &str) -> Result<Endpoint, Failure> {
         let failure = |found: &str| {
             let message = format!("no base URL for the model: {found}");
             Failure::new(ExitStatus::Usage, message)
@@ -82,12 +82,12 @@ impl Endpoint {
     }
 
     /// Returns the host.
-    pub fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }
 
     /// Returns whether the server is on this machine.
-    pub fn is_loopback(&self) -> bool {
+    pub(crate) fn is_loopback(&self) -> bool {
         let host = self.host();
         let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
         match address {
@@ -97,19 +97,19 @@ impl Endpoint {
     }
 
     /// Returns whether the server is `OpenAI`'s own.
-    pub fn is_openai(&self) -> bool {
+    pub(crate) fn is_openai(&self) -> bool {
         let host = self.host();
         host == "api.openai.com" || host.ends_with(".api.openai.com")
     }
 
     /// Returns whether the server is Anthropic's own.
-    pub fn is_anthropic(&self) -> bool {
+    pub(crate) fn is_anthropic(&self) -> bool {
         self.host() == ANTHROPIC
     }
 
     /// Returns a name for the server that may be written down: the base without its query, which may
     /// hold a secret.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let mut url = self.url.clone();
         url.set_query(None);
         url.set_fragment(None);
@@ -128,7 +128,7 @@ impl Endpoint {
 
 /// A client for one server.
 #[derive(Debug)]
-pub struct Http {
+pub(crate) struct Http {
     client: Client,
     endpoint: Endpoint,
     headers: HeaderMap,
@@ -142,7 +142,7 @@ impl Http {
     /// # Errors
     ///
     /// Fails when the key or a name cannot stand in a header, or TLS has no certificates to trust.
-    pub fn new(endpoint: &Endpoint, options: &RemoteOptions) -> anyhow::Result<Http> {
+    pub(crate) fn new(endpoint: &Endpoint, options: &RemoteOptions) -> anyhow::Result<Http> {
         let mut headers = HeaderMap::new();
         let speaks_messages = options.api_at(endpoint) == Some(Api::Messages);
         if let Some(key) = &options.key {
@@ -196,7 +196,7 @@ impl Http {
     }
 
     /// Returns the URL and the headers that say who asks, with the key masked.
-    pub fn shown(&self, api: Api) -> (String, Vec<(String, String)>) {
+    pub(crate) fn shown(&self, api: Api) -> (String, Vec<(String, String)>) {
         let shown = |name: &HeaderName, value: &HeaderValue| match value.to_str() {
             Ok(text) if !value.is_sensitive() => text.to_owned(),
             _ if name == AUTHORIZATION => "Bearer ***".to_owned(),
@@ -212,7 +212,7 @@ impl Http {
     /// # Errors
     ///
     /// Fails when the server cannot be reached, breaks off, falls silent, or sends too much.
-    pub async fn send(&self, outgoing: &Outgoing<'_>) -> Result<Answer, ProviderError> {
+    pub(crate) async fn send(&self, outgoing: &Outgoing<'_>) -> Result<Answer, ProviderError> {
         let stream = outgoing.stream;
         let accept = if stream { "text/event-stream" } else { "application/json" };
         let request = self
@@ -260,7 +260,7 @@ impl Http {
     ///
     /// Fails when the server cannot be reached, breaks off, falls silent, or sends too much, or a file
     /// cannot be read or written.
-    pub async fn call(
+    pub(crate) async fn call(
         &self,
         call: &Call<'_>,
         download: Option<&mut Download<'_>>,
@@ -360,7 +360,7 @@ impl Http {
     /// # Errors
     ///
     /// Fails when the server cannot be reached, breaks off, or stays silent for that long.
-    pub async fn get(
+    pub(crate) async fn get(
         &self,
         path: &str,
         within: Duration,
@@ -430,14 +430,14 @@ impl Http {
     }
 
     /// Returns the scheme, host and port: a path or query may hold what is not for messages.
-    pub fn server(&self) -> String {
+    pub(crate) fn server(&self) -> String {
         self.endpoint.url.origin().ascii_serialization()
     }
 }
 
 /// The events of one answer as they come over HTTP. Dropping it closes the connection.
 #[derive(Debug)]
-pub struct HttpEvents {
+pub(crate) struct HttpEvents {
     response: reqwest::Response,
     decoder: Decoder,
     ready: VecDeque<Value>,
@@ -454,7 +454,10 @@ pub struct HttpEvents {
 
 impl HttpEvents {
     /// See [`Events::next`].
-    pub async fn next(&mut self, within: Option<Duration>) -> Result<Option<Value>, ProviderError> {
+    pub(crate) async fn next(
+        &mut self,
+        within: Option<Duration>,
+    ) -> Result<Option<Value>, ProviderError> {
         let within = within.map(|it| Instant::now() + it);
         loop {
             if let Some(event) = self.ready.pop_front() {

@@ -2,10 +2,10 @@
 //!
 //! A transport moves JSON and reads none of it. Recording stands around either.
 
-pub mod call;
-pub mod cassette;
-pub mod fingerprint;
-pub mod http;
+pub(crate) mod call;
+pub(crate) mod cassette;
+pub(crate) mod fingerprint;
+pub(crate) mod http;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,11 +21,11 @@ use cassette::{Cassette, Recorder};
 use http::{Http, HttpEvents};
 
 /// Headers of an answer that something here reads, by their names in lower case.
-pub type Headers = BTreeMap<String, String>;
+pub(crate) type Headers = BTreeMap<String, String>;
 
 /// One request on its way.
 #[derive(Debug, Clone, Copy)]
-pub struct Outgoing<'a> {
+pub(crate) struct Outgoing<'a> {
     /// What is asked; a cassette compares this.
     pub request: &'a Request,
     /// The dialect, which says where the request goes.
@@ -38,7 +38,7 @@ pub struct Outgoing<'a> {
 
 /// An answer whose head is there.
 #[derive(Debug)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// The dialect it is in: that of the request, or the one that was recorded.
     pub api: Api,
     /// The HTTP status.
@@ -51,7 +51,7 @@ pub struct Answer {
 
 /// What follows the head of an answer.
 #[derive(Debug)]
-pub enum Body {
+pub(crate) enum Body {
     /// One piece: JSON if all is well, an error page otherwise.
     Text(String),
     /// Events, as they come.
@@ -60,7 +60,7 @@ pub enum Body {
 
 /// The events of one answer.
 #[derive(Debug)]
-pub struct Events {
+pub(crate) struct Events {
     source: EventSource,
     /// The events so far, when they are recorded.
     heard: Option<Vec<Value>>,
@@ -87,7 +87,10 @@ impl Events {
     /// # Errors
     ///
     /// Fails when the connection breaks, falls silent, or carries no events at all.
-    pub async fn next(&mut self, within: Option<Duration>) -> Result<Option<Value>, ProviderError> {
+    pub(crate) async fn next(
+        &mut self,
+        within: Option<Duration>,
+    ) -> Result<Option<Value>, ProviderError> {
         let event = match &mut self.source {
             EventSource::Http(events) => events.next(within).await?,
             EventSource::Played(events) => events.next(),
@@ -101,7 +104,7 @@ impl Events {
 
 /// How requests travel.
 #[derive(Debug)]
-pub struct Transport {
+pub(crate) struct Transport {
     source: Source,
     recorder: Option<Recorder>,
 }
@@ -114,18 +117,18 @@ enum Source {
 
 impl Transport {
     /// Sends requests over HTTP.
-    pub fn http(http: Http) -> Transport {
+    pub(crate) fn http(http: Http) -> Transport {
         Transport { source: Source::Http(http), recorder: None }
     }
 
     /// Answers requests out of a cassette; nothing is sent.
-    pub fn cassette(cassette: Cassette) -> Transport {
+    pub(crate) fn cassette(cassette: Cassette) -> Transport {
         Transport { source: Source::Cassette(cassette), recorder: None }
     }
 
     /// Returns where requests go, and the headers that they carry, with the key masked; none when a
     /// cassette answers.
-    pub fn destination(&self, api: Api) -> Option<(String, Vec<(String, String)>)> {
+    pub(crate) fn destination(&self, api: Api) -> Option<(String, Vec<(String, String)>)> {
         match &self.source {
             Source::Http(http) => Some(http.shown(api)),
             Source::Cassette(_) => None,
@@ -133,7 +136,7 @@ impl Transport {
     }
 
     /// Returns the scheme, host and port of the server; none when a cassette answers.
-    pub fn server(&self) -> Option<String> {
+    pub(crate) fn server(&self) -> Option<String> {
         match &self.source {
             Source::Http(http) => Some(http.server()),
             Source::Cassette(_) => None,
@@ -141,7 +144,7 @@ impl Transport {
     }
 
     /// Records every exchange from now on.
-    pub fn record(&mut self, recorder: Recorder) {
+    pub(crate) fn record(&mut self, recorder: Recorder) {
         self.recorder = Some(recorder);
     }
 
@@ -150,7 +153,7 @@ impl Transport {
     /// # Errors
     ///
     /// Fails when the server cannot be reached or stays silent, or the cassette has no such request.
-    pub async fn send(&mut self, outgoing: Outgoing<'_>) -> Result<Answer, ProviderError> {
+    pub(crate) async fn send(&mut self, outgoing: Outgoing<'_>) -> Result<Answer, ProviderError> {
         let mut answer = match &mut self.source {
             Source::Http(http) => http.send(&outgoing).await?,
             Source::Cassette(cassette) => cassette.play(outgoing.request).await?,
@@ -167,7 +170,7 @@ impl Transport {
     ///
     /// Fails when the server cannot be reached or stays silent, the file cannot be taken, or the cassette
     /// has no such call. A reply that is no success is none of these.
-    pub async fn call(
+    pub(crate) async fn call(
         &mut self,
         call: &Call<'_>,
         download: Option<&mut Download<'_>>,
@@ -179,7 +182,7 @@ impl Transport {
     }
 
     /// Returns whether a cassette plays or records, which compares the bytes of files.
-    pub fn has_cassette(&self) -> bool {
+    pub(crate) fn has_cassette(&self) -> bool {
         self.recorder.is_some() || matches!(self.source, Source::Cassette(_))
     }
 
@@ -189,7 +192,7 @@ impl Transport {
     ///
     /// Fails when the cassette cannot be written or would be too large, or what was fetched cannot be
     /// read again.
-    pub fn settle_call(
+    pub(crate) fn settle_call(
         &mut self,
         call: &Call<'_>,
         reply: &Reply,
@@ -206,7 +209,7 @@ impl Transport {
     /// # Errors
     ///
     /// Fails when the cassette cannot be written.
-    pub fn settle(&mut self, request: &Request, answer: Answer) -> std::io::Result<()> {
+    pub(crate) fn settle(&mut self, request: &Request, answer: Answer) -> std::io::Result<()> {
         match &mut self.recorder {
             Some(recorder) => recorder.write(request, answer),
             None => Ok(()),

@@ -129,12 +129,12 @@ const FILE_WORDS: &[&str] = &["file object", "file-", "cfile_", "file id", "file
 const CONTAINER_WORDS: &[&str] = &["cntr_", "container with id", "container not found"];
 
 /// What to do without a container that was there before.
-pub const CONTAINER_EXPIRED_HINT: &str =
+pub(crate) const CONTAINER_EXPIRED_HINT: &str =
     "go on in a new container with `--on-expired new`; what only the old one held is lost";
 
 /// What a call is about, which says what a status means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
+pub(crate) enum Subject {
     /// A file that is uploaded.
     Upload,
     /// A file that was uploaded, or that is in a container.
@@ -145,7 +145,7 @@ pub enum Subject {
 
 /// An error as a provider tells it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Complaint {
+pub(crate) struct Complaint {
     kind: String,
     code: String,
     param: String,
@@ -154,7 +154,7 @@ pub struct Complaint {
 
 impl Complaint {
     /// Reads an error body: the usual envelope, what proxies make of it, or any text.
-    pub fn of_body(body: &str) -> Complaint {
+    pub(crate) fn of_body(body: &str) -> Complaint {
         let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
         let mut complaint = Complaint::of_json(&value);
         if complaint.message.is_empty() {
@@ -164,7 +164,7 @@ impl Complaint {
     }
 
     /// Reads an `error` event in either of its shapes, or the `error` member of a response.
-    pub fn of_json(value: &Value) -> Complaint {
+    pub(crate) fn of_json(value: &Value) -> Complaint {
         let nested = ["error", "detail"].iter().find_map(|name| value.get(*name));
         let error = nested.filter(|it| !it.is_null()).unwrap_or(value);
         if let Some(complaint) = Complaint::of_validation(error) {
@@ -204,7 +204,12 @@ impl Complaint {
     }
 
     /// Says what it means. `status` is absent for an error within a stream.
-    pub fn judge(&self, status: Option<u16>, headers: &Headers, model: &str) -> ProviderError {
+    pub(crate) fn judge(
+        &self,
+        status: Option<u16>,
+        headers: &Headers,
+        model: &str,
+    ) -> ProviderError {
         // Some servers put the status that they could not send any more into the code.
         let status = status.or_else(|| self.code.parse().ok().filter(|it| *it < 600));
         let kind = self.kind(status, headers);
@@ -213,7 +218,12 @@ impl Complaint {
     }
 
     /// Says what it means when it answers a call about files or containers.
-    pub fn judge_call(&self, status: u16, headers: &Headers, subject: Subject) -> ProviderError {
+    pub(crate) fn judge_call(
+        &self,
+        status: u16,
+        headers: &Headers,
+        subject: Subject,
+    ) -> ProviderError {
         let kind = self.kind_of_call(status, headers, subject);
         let hint = match kind {
             ProviderErrorKind::Unauthorized if status == 403 => {
@@ -534,7 +544,7 @@ impl Complaint {
 }
 
 /// Returns the first bytes of a text from outside as one line that is safe to print.
-pub fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::new();
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
         if word.is_empty() {

@@ -1,11 +1,11 @@
 //! JSON dialects: a request becomes JSON, JSON becomes a response. Nothing here performs I/O.
 
-pub mod chat;
-pub mod failure;
-pub mod messages;
-pub mod opaque;
-pub mod responses;
-pub mod sse;
+pub(crate) mod chat;
+pub(crate) mod failure;
+pub(crate) mod messages;
+pub(crate) mod opaque;
+pub(crate) mod responses;
+pub(crate) mod sse;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -81,7 +81,7 @@ impl Api {
 
 /// Reads one answer in its dialect.
 #[derive(Debug)]
-pub enum Reader {
+pub(crate) enum Reader {
     /// Events of the Responses API.
     Responses(responses::Reader),
     /// Chunks of Chat Completions.
@@ -92,7 +92,7 @@ pub enum Reader {
 
 /// What an event amounts to.
 #[derive(Debug, PartialEq)]
-pub enum Step {
+pub(crate) enum Step {
     /// Nothing to show.
     Quiet,
     /// More text of the answer.
@@ -105,7 +105,7 @@ pub enum Step {
 
 impl Reader {
     /// Makes a reader for one answer of this model.
-    pub fn new(api: Api, model: &str) -> Reader {
+    pub(crate) fn new(api: Api, model: &str) -> Reader {
         match api {
             Api::Responses => Reader::Responses(responses::Reader::new(model)),
             Api::Chat => Reader::Chat(chat::Reader::new(model)),
@@ -119,7 +119,7 @@ impl Reader {
     ///
     /// Fails when the event says that the response failed, or when what it may have held of the
     /// response is lost.
-    pub fn event(&mut self, event: &Value) -> Result<Step, ProviderError> {
+    pub(crate) fn event(&mut self, event: &Value) -> Result<Step, ProviderError> {
         match self {
             Reader::Responses(reader) => reader.event(event),
             Reader::Chat(reader) => reader.event(event),
@@ -132,7 +132,7 @@ impl Reader {
     /// # Errors
     ///
     /// Fails when the body is no response, or one that failed.
-    pub fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
+    pub(crate) fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
         match self {
             Reader::Responses(reader) => reader.body(body),
             Reader::Chat(reader) => reader.body(body),
@@ -141,7 +141,7 @@ impl Reader {
     }
 
     /// Returns how long the next event is worth waiting for, when the response is decided already.
-    pub fn patience(&self) -> Option<Duration> {
+    pub(crate) fn patience(&self) -> Option<Duration> {
         match self {
             Reader::Responses(reader) => reader.patience(),
             Reader::Chat(reader) => reader.patience(),
@@ -154,7 +154,7 @@ impl Reader {
     /// # Errors
     ///
     /// Fails when the response had not ended before.
-    pub fn closed(self, broken: Option<ProviderError>) -> Result<Response, ProviderError> {
+    pub(crate) fn closed(self, broken: Option<ProviderError>) -> Result<Response, ProviderError> {
         match self {
             Reader::Responses(reader) => Err(reader.closed(broken)),
             Reader::Chat(reader) => reader.closed(broken),
@@ -183,7 +183,7 @@ fn broken_off() -> ProviderError {
 }
 
 /// Returns the error for an answer that is none.
-pub fn unreadable(body: &str) -> ProviderError {
+pub(crate) fn unreadable(body: &str) -> ProviderError {
     let shown = one_line(body);
     let message = if shown.is_empty() {
         "the provider's answer is empty".to_owned()
@@ -253,7 +253,7 @@ pub enum Storage {
 }
 
 /// Fields of a body that can be left out, at the price of comfort.
-pub const OPTIONAL_FIELDS: &[&str] = &[
+pub(crate) const OPTIONAL_FIELDS: &[&str] = &[
     CACHE_CONTROL,
     "extra_content",
     "include",
@@ -271,13 +271,13 @@ pub const OPTIONAL_FIELDS: &[&str] = &[
 ];
 
 /// The response that a request goes on from. Without it the whole conversation is sent.
-pub const PREVIOUS_RESPONSE: &str = "previous_response_id";
+pub(crate) const PREVIOUS_RESPONSE: &str = "previous_response_id";
 
 /// Where the provider is to keep what it has read.
-pub const CACHE_CONTROL: &str = "cache_control";
+pub(crate) const CACHE_CONTROL: &str = "cache_control";
 
 /// Reasoning of earlier rounds: sealed by another server or organisation, or no longer known.
-pub const SEALED_REASONING: &str = "input.reasoning";
+pub(crate) const SEALED_REASONING: &str = "input.reasoning";
 
 #[cfg(test)]
 mod tests {

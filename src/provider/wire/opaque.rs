@@ -10,7 +10,7 @@ use csv_agent_types::conversation::{Item, ItemKind};
 use csv_agent_types::limits::OPAQUE_BYTES_MAX;
 
 /// The member of an item that holds it. No wire sends this member itself.
-pub const OPAQUE: &str = "opaque";
+pub(crate) const OPAQUE: &str = "opaque";
 
 /// A server and one of its models.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Origin {
 }
 
 /// Keeps these members of what a server sent with an item, unless there are none or they are too long.
-pub fn keep(item: &mut Value, members: Map<String, Value>) {
+pub(crate) fn keep(item: &mut Value, members: Map<String, Value>) {
     let n_bytes: usize = members.values().map(|it| it.to_string().len()).sum();
     if !members.is_empty() && n_bytes <= OPAQUE_BYTES_MAX {
         let members = ("members".to_owned(), members.into());
@@ -31,7 +31,7 @@ pub fn keep(item: &mut Value, members: Map<String, Value>) {
 }
 
 /// Notes on an item who sent it, if it holds anything that only the sender may have back.
-pub fn sign(item: &mut Item, origin: &Origin) {
+pub(crate) fn sign(item: &mut Item, origin: &Origin) {
     if is_sealed(item) && item.0.get(OPAQUE).is_none() {
         item.0[OPAQUE] = Map::new().into();
     }
@@ -42,18 +42,18 @@ pub fn sign(item: &mut Item, origin: &Origin) {
 }
 
 /// Returns a member that was kept with an item, if this is who sent it.
-pub fn kept<'a>(item: &'a Item, name: &str, origin: &Origin) -> Option<&'a Value> {
+pub(crate) fn kept<'a>(item: &'a Item, name: &str, origin: &Origin) -> Option<&'a Value> {
     item.0.get(OPAQUE)?.get("members").filter(|_| is_from(item, origin))?.get(name)
 }
 
 /// Returns whether an item holds something that only its sender may have back, and this is who sent it.
-pub fn is_from(item: &Item, origin: &Origin) -> bool {
+pub(crate) fn is_from(item: &Item, origin: &Origin) -> bool {
     let opaque = item.0.get(OPAQUE);
     opaque.is_some_and(|it| it["server"] == origin.server && it["model"] == origin.model)
 }
 
 /// Returns whether an item is reasoning that its server has sealed.
-pub fn is_sealed(item: &Item) -> bool {
+pub(crate) fn is_sealed(item: &Item) -> bool {
     let sealed = item.0.get("encrypted_content").and_then(Value::as_str);
     item.kind() == ItemKind::Reasoning && sealed.is_some_and(|it| !it.is_empty())
 }

@@ -8,15 +8,15 @@ use serde_json::Value;
 use csv_agent_types::limits::RESPONSE_BYTES_MAX;
 
 /// What servers of Chat Completions send at the end, which is no JSON.
-pub const DONE: &str = "[DONE]";
+pub(crate) const DONE: &str = "[DONE]";
 
 /// A line or an event of more than [`RESPONSE_BYTES_MAX`] bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooLong;
+pub(crate) struct TooLong;
 
 /// What is known of an event that has not ended yet.
 #[derive(Debug)]
-pub struct Decoder {
+pub(crate) struct Decoder {
     bytes_max: usize,
     line: Vec<u8>,
     /// The last byte ended a line as CR, so an LF right after it belongs to the same end.
@@ -30,7 +30,7 @@ pub struct Decoder {
 
 impl Decoder {
     /// Makes a decoder for a new stream.
-    pub fn new() -> Decoder {
+    pub(crate) fn new() -> Decoder {
         Decoder::with_bytes_max(RESPONSE_BYTES_MAX)
     }
 
@@ -55,7 +55,7 @@ impl Decoder {
     /// # Errors
     ///
     /// Fails when a line or an event is too long to hold; nothing useful can follow.
-    pub fn push(&mut self, bytes: &[u8], events: &mut Vec<Value>) -> Result<(), TooLong> {
+    pub(crate) fn push(&mut self, bytes: &[u8], events: &mut Vec<Value>) -> Result<(), TooLong> {
         let mut rest = bytes;
         while let Some((&first, tail)) = rest.split_first() {
             if self.after_cr && first == b'\n' {
@@ -78,7 +78,7 @@ impl Decoder {
     /// # Errors
     ///
     /// Fails when that event is too long.
-    pub fn finish(&mut self, events: &mut Vec<Value>) -> Result<(), TooLong> {
+    pub(crate) fn finish(&mut self, events: &mut Vec<Value>) -> Result<(), TooLong> {
         if !self.line.is_empty() {
             self.end_line(events)?;
         }
@@ -90,7 +90,7 @@ impl Decoder {
     }
 
     /// Returns whether `[DONE]` has come.
-    pub fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.done
     }
 

@@ -17,7 +17,7 @@ use super::words::{beginning, capital, clipped, duration, line, sentence};
 const ERROR_CHARS_MAX: usize = 600;
 
 /// Draws the pane.
-pub fn pane(told: &Told, place: &Place, egress: &str) -> Markup {
+pub(super) fn pane(told: &Told, place: &Place, egress: &str) -> Markup {
     html! {
         aside.activity aria-label={ "Activity of turn " (place.number) } {
             h3 { "Activity" }
@@ -223,7 +223,7 @@ fn arguments(call: &Call) -> String {
 }
 
 /// Draws how a call ended, unless it did what was asked.
-pub fn status(call: &Call) -> Markup {
+pub(super) fn status(call: &Call) -> Markup {
     let word = match call.result.as_ref().map(|it| it.status) {
         Some(CallStatus::Ok) => return html! {},
         Some(CallStatus::Error) => "failed",
@@ -236,7 +236,7 @@ pub fn status(call: &Call) -> Markup {
 }
 
 /// Draws what a call gave, as the model read it, to be opened; where it failed it is open.
-pub fn outcome(call: &Call) -> Markup {
+pub(super) fn outcome(call: &Call) -> Markup {
     html! {
         @if has_result(call) {
             details.gave open[call.failed()] {

@@ -23,7 +23,7 @@ pub fn is_image(format: &str) -> bool {
 }
 
 /// Draws the pictures among the files of an answer.
-pub fn pictures_of(files: &[FetchedFile], images: &Contents) -> Markup {
+pub(super) fn pictures_of(files: &[FetchedFile], images: &Contents) -> Markup {
     let picture = |it: &FetchedFile| Some((line(&it.name), url(images.get(&it.artifact.path)?)?));
     let pictures: Vec<(String, String)> = files.iter().filter_map(picture).collect();
     html! {
@@ -38,7 +38,7 @@ pub fn pictures_of(files: &[FetchedFile], images: &Contents) -> Markup {
 }
 
 /// Lists the files of an answer.
-pub fn list_of(files: &[FetchedFile]) -> Markup {
+pub(super) fn list_of(files: &[FetchedFile]) -> Markup {
     html! {
         @if !files.is_empty() {
             ul.files aria-label="Files" {

@@ -16,7 +16,7 @@ use crate::table::number::NumberFormat;
 
 /// How a column is sorted and set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
+pub(super) enum Look {
     /// As it is.
     Text,
     /// True before false, or not at all.
@@ -28,7 +28,7 @@ pub enum Look {
 }
 
 /// A cell as it stands on the page.
-pub struct Shown<'a> {
+pub(super) struct Shown<'a> {
     /// What is seen.
     pub text: Cow<'a, str>,
     /// The value as JSON, where it is not what is seen, separators and the minus sign apart.
@@ -39,7 +39,7 @@ pub struct Shown<'a> {
 
 impl Look {
     /// Decides for a column.
-    pub fn of<'a>(
+    pub(super) fn of<'a>(
         name: &str,
         dtype: &str,
         cells: &(impl Iterator<Item = &'a Value> + Clone),
@@ -57,7 +57,7 @@ impl Look {
     }
 
     /// Returns the word by which the page's script sorts.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Look::Text => "text",
             Look::Truth => "truth",
@@ -67,7 +67,7 @@ impl Look {
     }
 
     /// Returns a cell that is not null.
-    pub fn show(self, cell: &Value) -> Shown<'_> {
+    pub(super) fn show(self, cell: &Value) -> Shown<'_> {
         match (self, cell) {
             (Look::Number(format), cell) => {
                 let text = format.write(cell);

@@ -4,7 +4,7 @@ use csv_agent_chart::Theme;
 use csv_agent_types::event::ChartDrawn;
 
 /// A chart as elements of the page, one of them on light paper and one on dark.
-pub struct Picture {
+pub(super) struct Picture {
     /// Each with the name of its paper, its own id and itself.
     pub papers: [(&'static str, String, String); 2],
     /// The `viewBox` of what shows one again: it is as large as the element.
@@ -12,7 +12,7 @@ pub struct Picture {
 }
 
 /// Draws a chart; none when its rows are not plain JSON. All ids begin with `id`.
-pub fn picture(drawn: &ChartDrawn, id: &str) -> Option<Picture> {
+pub(super) fn picture(drawn: &ChartDrawn, id: &str) -> Option<Picture> {
     let chart = drawn.chart()?;
     let light = csv_agent_chart::svg(&chart, Theme::Light).ok()?;
     let dark = csv_agent_chart::svg(&chart, Theme::Dark).ok()?;

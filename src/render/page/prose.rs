@@ -18,7 +18,7 @@ const TABLE: &str =
 const HEADINGS: [&str; 3] = ["h4", "h5", "h6"];
 
 /// Returns the text as paragraphs, lists, tables and so on.
-pub fn prose(text: &str) -> Markup {
+pub(super) fn prose(text: &str) -> Markup {
     let text = shown(text.trim());
     let mut out = Writer::default();
     for (event, range) in Parser::new_ext(&text, options()).into_offset_iter() {

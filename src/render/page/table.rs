@@ -16,11 +16,11 @@ const MARKUP_BYTES: usize = 24;
 const GLANCE_CHARS: usize = 160;
 
 /// What is left for the tables of a page, in bytes.
-pub struct Room(usize);
+pub(super) struct Room(usize);
 
 impl Room {
     /// Makes the room of a page.
-    pub fn new() -> Room {
+    pub(super) fn new() -> Room {
         Room(PAGE_TABLES_BYTES_MAX)
     }
 
@@ -45,7 +45,7 @@ fn cell_bytes(cell: &Value) -> usize {
 }
 
 /// A table on the page.
-pub struct Table {
+pub(super) struct Table {
     /// The element.
     pub markup: Markup,
     /// Rows of it.
@@ -55,7 +55,7 @@ pub struct Table {
 }
 
 /// Draws a table.
-pub fn table(name: &str, frame: &Frame, room: &mut Room) -> Table {
+pub(super) fn table(name: &str, frame: &Frame, room: &mut Room) -> Table {
     let n_rows = room.take(frame);
     let rows = &frame.rows[..n_rows];
     let column = |at: usize| rows.iter().map(move |row| row.get(at).unwrap_or(&Value::Null));

@@ -12,7 +12,7 @@ use csv_agent_types::withheld::Withheld;
 
 /// A turn that can be drawn.
 #[derive(Default)]
-pub struct Told<'a> {
+pub(super) struct Told<'a> {
     /// When it began.
     pub started: Option<Timestamp>,
     /// As the user asked it.
@@ -41,7 +41,7 @@ pub struct Told<'a> {
 
 /// How a turn ended.
 #[derive(Clone, Copy)]
-pub enum Ending<'a> {
+pub(super) enum Ending<'a> {
     /// With an answer.
     Reply(&'a ReplyBody),
     /// Without one.
@@ -49,7 +49,7 @@ pub enum Ending<'a> {
 }
 
 /// Something that happened.
-pub enum Step<'a> {
+pub(super) enum Step<'a> {
     /// A request to the model, and what the response cost when there was one.
     Round(u32, Option<&'a Usage>),
     /// What the model thought.
@@ -65,7 +65,7 @@ pub enum Step<'a> {
 }
 
 /// A tool call and what it gave.
-pub struct Call<'a> {
+pub(super) struct Call<'a> {
     /// Pairs it with what it gave.
     pub id: &'a str,
     /// From 1, in the turn.
@@ -89,7 +89,7 @@ pub struct Call<'a> {
 }
 
 /// What a call gave.
-pub struct Outcome<'a> {
+pub(super) struct Outcome<'a> {
     /// How it ended.
     pub status: CallStatus,
     /// Wall-clock time.
@@ -102,19 +102,19 @@ pub struct Outcome<'a> {
 
 impl<'a> Call<'a> {
     /// Returns the code that the call ran, if it ran any.
-    pub fn code(&self) -> Option<&'a str> {
+    pub(super) fn code(&self) -> Option<&'a str> {
         self.arguments?.get("code")?.as_str()
     }
 
     /// Returns whether it did not do what was asked.
-    pub fn failed(&self) -> bool {
+    pub(super) fn failed(&self) -> bool {
         self.result.as_ref().is_none_or(|it| it.status != CallStatus::Ok)
     }
 }
 
 impl<'a> Told<'a> {
     /// Reads the events of a turn.
-    pub fn of(events: &'a [Event]) -> Told<'a> {
+    pub(super) fn of(events: &'a [Event]) -> Told<'a> {
         let mut told = Told::default();
         for event in events {
             let at = event.ts.parse::<Timestamp>().ok();
@@ -221,7 +221,7 @@ impl<'a> Told<'a> {
     }
 
     /// Returns the calls in order.
-    pub fn calls(&self) -> impl Iterator<Item = &Call<'a>> {
+    pub(super) fn calls(&self) -> impl Iterator<Item = &Call<'a>> {
         self.steps.iter().filter_map(|(_, it)| match it {
             Step::Call(call) => Some(call),
             _ => None,
@@ -236,7 +236,7 @@ impl<'a> Told<'a> {
     }
 
     /// Returns the answer, if there is one.
-    pub fn reply(&self) -> Option<&'a ReplyBody> {
+    pub(super) fn reply(&self) -> Option<&'a ReplyBody> {
         match self.ending {
             Some(Ending::Reply(reply)) => Some(reply),
             _ => None,

@@ -20,7 +20,7 @@ use crate::report::{place as place_of, ungrounded};
 const HEADING_CHARS: usize = 280;
 
 /// Where a turn stands on the page.
-pub struct Place<'a> {
+pub(super) struct Place<'a> {
     /// The turn's number.
     pub number: &'a str,
     /// Of its element; the ids of its parts begin with it.
@@ -31,7 +31,7 @@ pub struct Place<'a> {
 
 impl Place<'_> {
     /// Returns the id of a part, such as `turn-7-table-2`; the first is 0 here and 1 there.
-    pub fn part(&self, what: &str, at: usize) -> String {
+    pub(super) fn part(&self, what: &str, at: usize) -> String {
         format!("{}-{what}-{}", self.id, at + 1)
     }
 }
@@ -40,7 +40,7 @@ impl Place<'_> {
 type Pictures = Vec<Option<Picture>>;
 
 /// Draws a turn.
-pub fn article(told: &Told, place: &Place, turn: &PageTurn, room: &mut Room) -> Markup {
+pub(super) fn article(told: &Told, place: &Place, turn: &PageTurn, room: &mut Room) -> Markup {
     let n_code = told.calls().filter(|it| it.code().is_some()).count();
     let pictures: Pictures = (told.charts.iter().enumerate())
         .map(|(at, chart)| picture(chart, &place.part("chart", at)))
@@ -335,6 +335,6 @@ fn copied(text: &str, what: &str) -> Markup {
 }
 
 /// Returns JSON as people read it.
-pub fn pretty(value: &serde_json::Value) -> String {
+pub(super) fn pretty(value: &serde_json::Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }

@@ -8,17 +8,17 @@ use csv_agent_text::digits::number;
 use csv_agent_text::sanitize;
 
 /// Returns text of others as it may stand on the page.
-pub fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     sanitize::for_terminal(text)
 }
 
 /// Returns it as one line.
-pub fn line(text: &str) -> String {
+pub(super) fn line(text: &str) -> String {
     sanitize::one_line(text.trim())
 }
 
 /// Returns the beginning of a text, and how many characters it has in all when that is not all of it.
-pub fn beginning(text: &str, chars_max: usize) -> (&str, Option<usize>) {
+pub(super) fn beginning(text: &str, chars_max: usize) -> (&str, Option<usize>) {
     // As many bytes are as many characters at most.
     if text.len() <= chars_max {
         return (text, None);
@@ -30,7 +30,7 @@ pub fn beginning(text: &str, chars_max: usize) -> (&str, Option<usize>) {
 }
 
 /// Returns text of others, cut to as many characters, with a note of how many there are.
-pub fn clipped(text: &str, chars_max: usize) -> String {
+pub(super) fn clipped(text: &str, chars_max: usize) -> String {
     match beginning(text, chars_max) {
         (all, None) => shown(all),
         (head, Some(n)) => format!("{}… ({} characters in all)", shown(head), number(n)),
@@ -38,7 +38,7 @@ pub fn clipped(text: &str, chars_max: usize) -> String {
 }
 
 /// Returns a sentence of this program, in which names stand between backticks, as one line.
-pub fn sentence(text: &str) -> Markup {
+pub(super) fn sentence(text: &str) -> Markup {
     let text = line(text);
     let parts: Vec<&str> = text.split('`').collect();
     // A name with a backtick in it leaves one over: then none is taken for more than it is.
@@ -53,7 +53,7 @@ pub fn sentence(text: &str) -> Markup {
 }
 
 /// Returns a time span to the nearest tenth of a second: `375 ms`, `12.3 s`, `2 min 5 s`.
-pub fn duration(ms: u64) -> String {
+pub(super) fn duration(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),
         1_000..59_950 => {
@@ -68,12 +68,12 @@ pub fn duration(ms: u64) -> String {
 }
 
 /// Returns a moment: `23 November 2026, 04:00 UTC`.
-pub fn moment(at: Timestamp) -> String {
+pub(super) fn moment(at: Timestamp) -> String {
     at.strftime("%-d %B %Y, %H:%M UTC").to_string()
 }
 
 /// Returns a sentence with its first letter as a capital.
-pub fn capital(text: &str) -> String {
+pub(super) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |it| it.to_uppercase().chain(chars).collect())
 }

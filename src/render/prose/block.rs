@@ -18,7 +18,7 @@ const TAB_WIDTH: usize = 4;
 
 /// A block as a terminal shows it.
 #[derive(Debug, Default)]
-pub struct Shown {
+pub(super) struct Shown {
     /// Without line feeds.
     pub lines: Vec<String>,
     /// Lines from the top that stay as they are, whatever is written after this.
@@ -26,7 +26,7 @@ pub struct Shown {
 }
 
 /// Returns the lines of one block.
-pub fn lines(markdown: &str, style: &ProseStyle) -> Shown {
+pub(super) fn lines(markdown: &str, style: &ProseStyle) -> Shown {
     let source = sanitize::for_terminal(markdown);
     let mut painter = Painter::new(&source, style);
     let mut depth = 0_usize;

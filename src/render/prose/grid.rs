@@ -13,29 +13,29 @@ const COLUMN_WIDTH_MIN: usize = 6;
 
 /// A table that is being read.
 #[derive(Debug)]
-pub struct Grid {
+pub(super) struct Grid {
     alignments: Vec<Alignment>,
     /// The header first; each as long as the header.
     rows: Vec<Vec<Vec<Span>>>,
 }
 
 impl Grid {
-    pub fn new(alignments: &[Alignment]) -> Grid {
+    pub(super) fn new(alignments: &[Alignment]) -> Grid {
         Grid { alignments: alignments.to_vec(), rows: Vec::new() }
     }
 
-    pub fn begin_row(&mut self) {
+    pub(super) fn begin_row(&mut self) {
         self.rows.push(Vec::new());
     }
 
-    pub fn cell(&mut self, cell: Vec<Span>) {
+    pub(super) fn cell(&mut self, cell: Vec<Span>) {
         if let Some(row) = self.rows.last_mut() {
             row.push(cell);
         }
     }
 
     /// Adds to the last cell.
-    pub fn add(&mut self, span: Span) {
+    pub(super) fn add(&mut self, span: Span) {
         if let Some(cell) = self.rows.last_mut().and_then(|it| it.last_mut()) {
             cell.push(span);
         }
@@ -73,7 +73,7 @@ fn squeeze(widths: &mut [usize], floor: &[usize], room: usize) {
 }
 
 /// Returns the lines of a table in `room` cells.
-pub fn lines(grid: &Grid, room: usize, colour: bool) -> Vec<String> {
+pub(super) fn lines(grid: &Grid, room: usize, colour: bool) -> Vec<String> {
     match grid.widths(room) {
         Some(widths) => drawn(grid, &widths, colour),
         None => listed(grid, room, colour),

@@ -5,16 +5,16 @@ use unicode_width::UnicodeWidthStr;
 
 /// How a piece of text looks: SGR attributes, any of them together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Ink(u8);
+pub(super) struct Ink(u8);
 
 impl Ink {
-    pub const PLAIN: Ink = Ink(0);
-    pub const BOLD: Ink = Ink(1);
-    pub const DIM: Ink = Ink(2);
-    pub const ITALIC: Ink = Ink(4);
-    pub const UNDERLINE: Ink = Ink(8);
-    pub const STRUCK: Ink = Ink(16);
-    pub const CODE: Ink = Ink(32);
+    pub(super) const PLAIN: Ink = Ink(0);
+    pub(super) const BOLD: Ink = Ink(1);
+    pub(super) const DIM: Ink = Ink(2);
+    pub(super) const ITALIC: Ink = Ink(4);
+    pub(super) const UNDERLINE: Ink = Ink(8);
+    pub(super) const STRUCK: Ink = Ink(16);
+    pub(super) const CODE: Ink = Ink(32);
 
     /// Each attribute and its parameter.
     const SGR: [(Ink, &str); 6] = [
@@ -26,14 +26,14 @@ impl Ink {
         (Ink::CODE, "36"),
     ];
 
-    pub fn and(self, other: Ink) -> Ink {
+    pub(super) fn and(self, other: Ink) -> Ink {
         Ink(self.0 | other.0)
     }
 }
 
 /// Text of one ink. A line feed in it is a line break.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Span {
+pub(super) struct Span {
     pub text: String,
     pub ink: Ink,
 }
@@ -69,18 +69,18 @@ impl Glyph<'_> {
 
 /// A line: its text with SGR, and how wide it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Line {
+pub(super) struct Line {
     pub text: String,
     pub width: usize,
 }
 
 /// Returns the columns that text takes.
-pub fn width_of(text: &str) -> usize {
+pub(super) fn width_of(text: &str) -> usize {
     text.width()
 }
 
 /// Returns how wide the longest word is, and the longest line.
-pub fn extent(spans: &[Span]) -> (usize, usize) {
+pub(super) fn extent(spans: &[Span]) -> (usize, usize) {
     let text: String = spans.iter().map(|it| it.text.as_str()).collect();
     let word = text.split([' ', '\n']).map(width_of).max().unwrap_or(0);
     (word, text.split('\n').map(width_of).max().unwrap_or(0))
@@ -88,7 +88,7 @@ pub fn extent(spans: &[Span]) -> (usize, usize) {
 
 /// Returns the spans as lines, broken between words; a word that is longer than a line is broken where
 /// the line ends. `width` is at least one.
-pub fn wrap(spans: &[Span], width: usize, colour: bool) -> Vec<Line> {
+pub(super) fn wrap(spans: &[Span], width: usize, colour: bool) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut line: Vec<Glyph> = Vec::new();
     let mut used = 0;
@@ -120,7 +120,7 @@ pub fn wrap(spans: &[Span], width: usize, colour: bool) -> Vec<Line> {
 
 /// Returns a line of code as lines, broken where a line is full: after its last space if that is not
 /// far away. The spaces at its beginning stay.
-pub fn cut(span: &Span, width: usize, colour: bool) -> Vec<Line> {
+pub(super) fn cut(span: &Span, width: usize, colour: bool) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut line: Vec<Glyph> = Vec::new();
     let mut used = 0;
@@ -179,7 +179,7 @@ fn change(from: Ink, to: Ink) -> String {
 }
 
 /// Returns text in one ink, for what stands beside the text of a reply.
-pub fn inked(text: &str, ink: Ink, colour: bool) -> String {
+pub(super) fn inked(text: &str, ink: Ink, colour: bool) -> String {
     if !colour || text.is_empty() {
         return text.to_owned();
     }

@@ -11,7 +11,7 @@ use csv_agent_types::conversation::Assessment;
 use super::{TurnReport, message};
 
 /// Writes the annotations.
-pub fn report(turn: &TurnReport) -> String {
+pub(super) fn report(turn: &TurnReport) -> String {
     let mut text = String::new();
     for found in turn.findings() {
         let command = match found.finding.severity {

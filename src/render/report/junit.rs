@@ -25,7 +25,7 @@ enum Outcome {
 }
 
 /// Writes the report.
-pub fn report(turn: &TurnReport) -> anyhow::Result<String> {
+pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
     let mut cases = vec![("csv-agent.verdict".to_owned(), clean(&turn.question), verdict(turn))];
     let mut notes = String::new();
     for found in turn.findings() {

@@ -8,7 +8,7 @@ use super::{Ending, TurnReport, listed, message, place};
 use crate::inert;
 
 /// Writes the report.
-pub fn report(turn: &TurnReport) -> String {
+pub(super) fn report(turn: &TurnReport) -> String {
     let question = inert::markdown(&sanitize::one_line(turn.question.trim()));
     let (title, body) = match &turn.ending {
         Ending::Failed(error) => {

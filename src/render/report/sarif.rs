@@ -18,7 +18,7 @@ const NOT_OF_PATHS: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 /// Writes the report.
-pub fn report(turn: &TurnReport) -> anyhow::Result<String> {
+pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
     let mut rules: Vec<(String, &FindingShown)> = Vec::new();
     let mut results = Vec::new();
     for found in turn.findings() {

@@ -10,13 +10,13 @@ const TEXT_MINS: [usize; 4] = [16, 12, 8, 6];
 const TEXT_MIN: usize = 10;
 
 /// Returns how many columns could fit at most, each one cell wide.
-pub fn columns_max(width: usize) -> usize {
+pub(super) fn columns_max(width: usize) -> usize {
     (width / (FRAME + 1)).max(1)
 }
 
 /// The columns that fit: some from the left, and maybe the last.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Fit {
+pub(super) struct Fit {
     /// Columns from the left.
     pub n_left: usize,
     /// Whether the last column follows, after a mark for those between.
@@ -27,12 +27,12 @@ pub struct Fit {
 
 impl Fit {
     /// Returns how many columns are shown.
-    pub fn n_shown(&self) -> usize {
+    pub(super) fn n_shown(&self) -> usize {
         self.n_left + usize::from(self.has_last)
     }
 
     /// Cuts the one column that is wider than the line.
-    pub fn within(mut self, width: usize) -> Fit {
+    pub(super) fn within(mut self, width: usize) -> Fit {
         let room = width.saturating_sub(FRAME + 1).max(1);
         self.widths.iter_mut().for_each(|it| *it = (*it).min(room));
         self
@@ -43,7 +43,7 @@ impl Fit {
 ///
 /// `columns` are the first of `n_columns` and then the last; there are fewer only when the rest
 /// cannot fit.
-pub fn fit(columns: &[Column], n_columns: usize, width: usize) -> Fit {
+pub(super) fn fit(columns: &[Column], n_columns: usize, width: usize) -> Fit {
     let floors = |text_min| columns.iter().map(|it| it.floor(text_min)).collect::<Vec<_>>();
     if columns.len() == n_columns {
         let needs = |floors: &Vec<usize>| line_width(floors) <= width;
@@ -79,7 +79,7 @@ fn left(widths: &[usize], width: usize) -> usize {
 }
 
 /// Returns how wide a table is whose columns have these widths.
-pub fn line_width(widths: &[usize]) -> usize {
+pub(super) fn line_width(widths: &[usize]) -> usize {
     widths.iter().map(|it| it + FRAME).sum::<usize>() + 1
 }
 

@@ -16,18 +16,18 @@ const BAR: usize = 3;
 const COLUMNS_MAX: usize = 100;
 
 /// Returns how many columns of a frame records show.
-pub fn columns_max(n_columns: usize) -> usize {
+pub(super) fn columns_max(n_columns: usize) -> usize {
     n_columns.min(COLUMNS_MAX)
 }
 
 /// Returns which rows records show: of the first `n_rows`, as many as fit the screen.
-pub fn rows(n_rows: usize, n_columns: usize) -> Range<usize> {
+pub(super) fn rows(n_rows: usize, n_columns: usize) -> Range<usize> {
     0..n_rows.min((LINES_MAX / (columns_max(n_columns) + 1)).max(1))
 }
 
 /// Returns the rows that `columns` hold, each as lines of `name │ value`; a value has `lines_max` at
 /// most.
-pub fn draw(
+pub(super) fn draw(
     columns: &[Column],
     rows: Range<usize>,
     width: usize,

@@ -26,7 +26,7 @@ const LANDLOCK: ABI = ABI::V9;
 /// # Errors
 ///
 /// Fails when the kernel has no Landlock.
-pub fn landlock(policy: &Policy, is_apart: bool) -> anyhow::Result<u32> {
+pub(super) fn landlock(policy: &Policy, is_apart: bool) -> anyhow::Result<u32> {
     let devices = super::DEVICES.iter().map(Path::new);
     let system = super::SYSTEM.iter().chain(is_apart.then_some(&"/etc")).map(Path::new);
     // Elsewhere it belongs to every program of the user.
@@ -55,7 +55,7 @@ pub fn landlock(policy: &Policy, is_apart: bool) -> anyhow::Result<u32> {
 
 /// What the filter takes away besides what it always does.
 #[derive(Debug, Clone, Copy)]
-pub struct Extra {
+pub(super) struct Extra {
     /// No other process can be started.
     pub no_processes: bool,
     /// Other processes and files outside can be named: no signals to them, no change of what
@@ -68,7 +68,7 @@ pub struct Extra {
 /// # Errors
 ///
 /// Fails when the kernel has no seccomp, or the machine is none that there is a list for.
-pub fn seccomp(extra: Extra) -> anyhow::Result<()> {
+pub(super) fn seccomp(extra: Extra) -> anyhow::Result<()> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).context("no list for this machine")?;
     let compile = |rules, otherwise, matched| -> anyhow::Result<BpfProgram> {
         Ok(SeccompFilter::new(rules, otherwise, matched, arch)?.try_into()?)

@@ -42,13 +42,13 @@ fn awaited() -> SigSet {
 /// # Errors
 ///
 /// Fails never in practice.
-pub fn block_signals() -> nix::Result<()> {
+pub(super) fn block_signals() -> nix::Result<()> {
     awaited().thread_block()
 }
 
 /// Waits as process 1 of the namespaces: passes interrupts on and collects whoever ends. When it
 /// returns, and so ends, the kernel kills the rest.
-pub fn be_init(worker: Pid) -> i32 {
+pub(super) fn be_init(worker: Pid) -> i32 {
     loop {
         match awaited().wait() {
             Ok(Signal::SIGINT) => {
@@ -81,7 +81,7 @@ fn collect(worker: Pid) -> Option<i32> {
 
 /// Watches over the worker, or the init of its namespaces, until it ends or csv-agent does; then ends
 /// as the worker did.
-pub fn watch(policy: &Policy, worker: Pid) -> ExitCode {
+pub(super) fn watch(policy: &Policy, worker: Pid) -> ExitCode {
     let status = wait(policy, worker);
     kill_rest();
     // The signal, so that csv-agent sees it as one.

@@ -22,7 +22,7 @@ use super::policy::Policy;
 use super::{DEVICES, SYSTEM, raw};
 
 /// Everything that a new process can have apart from others.
-pub const ALL: i32 = libc::CLONE_NEWNS
+pub(super) const ALL: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWNET
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWIPC
@@ -41,7 +41,7 @@ const NO_EXECUTION: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV).union(
 /// # Errors
 ///
 /// Fails where an administrator or `AppArmor` forbids it.
-pub fn map_user(user: Uid, group: Gid) -> anyhow::Result<()> {
+pub(super) fn map_user(user: Uid, group: Gid) -> anyhow::Result<()> {
     let write = |name: &str, text: String| {
         let path = format!("/proc/self/{name}");
         fs::write(&path, text).with_context(|| format!("cannot write {path}"))
@@ -64,7 +64,7 @@ fn unused_user() -> anyhow::Result<u32> {
 }
 
 /// Another user, and how root's files are made theirs where they are seen.
-pub struct OtherUser {
+pub(super) struct OtherUser {
     /// The number of the user and of the only group.
     pub id: u32,
     /// A user namespace in which they are root.
@@ -77,7 +77,7 @@ impl OtherUser {
     /// # Errors
     ///
     /// Fails when the kernel gives no user namespace.
-    pub fn take() -> anyhow::Result<OtherUser> {
+    pub(super) fn take() -> anyhow::Result<OtherUser> {
         let id = unused_user()?;
         // A namespace lives as long as a process or a descriptor holds it.
         let holder = match raw::clone(libc::CLONE_NEWUSER).context("no user namespace")? {
@@ -110,7 +110,7 @@ fn name_user(holder: Pid, id: u32) -> anyhow::Result<OwnedFd> {
 /// # Errors
 ///
 /// Fails when the user is not known in this container.
-pub fn become_user(user: u32) -> anyhow::Result<()> {
+pub(super) fn become_user(user: u32) -> anyhow::Result<()> {
     set_keepcaps(false)?;
     setgroups(&[]).context("cannot leave all groups")?;
     let (user, group) = (Uid::from_raw(user), Gid::from_raw(user));
@@ -123,7 +123,7 @@ pub fn become_user(user: u32) -> anyhow::Result<()> {
 /// # Errors
 ///
 /// Fails when the kernel refuses a step, and names it.
-pub fn replace_root(policy: &Policy, user: Option<&OtherUser>) -> anyhow::Result<()> {
+pub(super) fn replace_root(policy: &Policy, user: Option<&OtherUser>) -> anyhow::Result<()> {
     let scratch = &policy.scratch;
     let none = None::<&Path>;
     mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
@@ -251,7 +251,7 @@ fn within(root: &Path, path: &Path) -> PathBuf {
 /// # Errors
 ///
 /// Names the first path that it cannot read.
-pub fn check_readable(policy: &Policy) -> anyhow::Result<()> {
+pub(super) fn check_readable(policy: &Policy) -> anyhow::Result<()> {
     for directory in policy.reads.iter().chain(&policy.data) {
         let mut paths = vec![directory.clone()];
         // Packages that were installed with a strict umask.

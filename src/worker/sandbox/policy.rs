@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// What a worker may do, as JSON the first that the stage reads. An argument would be visible to every
 /// user, and could hold no more than a thousand datasets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Policy {
+pub(crate) struct Policy {
     /// The Python to become. Without one, the stage only says what it could enforce.
     pub python: Option<PathBuf>,
     /// Where it runs and may write.
@@ -32,7 +32,7 @@ pub struct Policy {
 }
 
 /// The descriptor at which a worker finds the relay to its cluster.
-pub const RELAY: RawFd = 3;
+pub(super) const RELAY: RawFd = 3;
 
 /// What the kernel offers, each of which would stop most attacks by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ pub struct Report {
 
 /// The only line that the stage writes.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Line {
+pub(crate) enum Line {
     /// The worker runs, and this holds for it.
     #[serde(rename = "confined")]
     Confined(Report),

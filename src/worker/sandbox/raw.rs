@@ -16,7 +16,7 @@ use nix::unistd::{ForkResult, Pid, fork};
 use tokio::process::Command;
 
 /// Which side of a fork this is.
-pub enum Side {
+pub(super) enum Side {
     /// The new process.
     Child,
     /// The old one, with the number of the new one.
@@ -28,7 +28,7 @@ pub enum Side {
 /// # Errors
 ///
 /// Fails when the kernel does not give such namespaces, or no process.
-pub fn clone(flags: i32) -> io::Result<Side> {
+pub(super) fn clone(flags: i32) -> io::Result<Side> {
     if flags == 0 {
         // SAFETY: the stage has one thread, so no lock is held by a thread that is not copied.
         return match unsafe { fork() }? {
@@ -49,7 +49,7 @@ pub fn clone(flags: i32) -> io::Result<Side> {
 
 /// Lets what `command` runs inherit a descriptor, which nothing else does that is run meanwhile: it is
 /// made inheritable after the fork.
-pub fn inherit(command: &mut Command, descriptor: Arc<OwnedFd>) {
+pub(super) fn inherit(command: &mut Command, descriptor: Arc<OwnedFd>) {
     let share = move || Ok(fcntl(&*descriptor, FcntlArg::F_SETFD(FdFlag::empty())).map(drop)?);
     // SAFETY: between fork and exec it makes one system call, and neither allocates nor locks.
     unsafe { command.pre_exec(share) };
@@ -60,7 +60,7 @@ pub fn inherit(command: &mut Command, descriptor: Arc<OwnedFd>) {
 /// # Errors
 ///
 /// Fails when there is no such descriptor.
-pub fn move_to(descriptor: i32, to: i32) -> io::Result<()> {
+pub(super) fn move_to(descriptor: i32, to: i32) -> io::Result<()> {
     // SAFETY: the stage has just started and owns neither of them.
     Errno::result(unsafe { libc::dup2(descriptor, to) })?;
     // A duplicate of itself is none, and keeps what it had.
@@ -73,7 +73,7 @@ pub fn move_to(descriptor: i32, to: i32) -> io::Result<()> {
 /// # Errors
 ///
 /// Fails before Linux 5.9.
-pub fn close_from(first: u32) -> io::Result<()> {
+pub(super) fn close_from(first: u32) -> io::Result<()> {
     // SAFETY: the stage owns no descriptor from there on that it will use: it has just started, or
     // only waits from here on.
     Errno::result(unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) })?;
@@ -85,7 +85,7 @@ pub fn close_from(first: u32) -> io::Result<()> {
 /// # Errors
 ///
 /// Fails before Linux 5.12, and when the mount has flags that may not be taken away.
-pub fn set_mount_flags(path: &Path, flags: u64, recursive: bool) -> io::Result<()> {
+pub(super) fn set_mount_flags(path: &Path, flags: u64, recursive: bool) -> io::Result<()> {
     let how = if recursive { libc::AT_RECURSIVE } else { 0 };
     set_attributes(libc::AT_FDCWD, path, how, mount_attributes(flags, None))
 }
@@ -96,7 +96,7 @@ pub fn set_mount_flags(path: &Path, flags: u64, recursive: bool) -> io::Result<(
 /// # Errors
 ///
 /// Fails before Linux 5.12, and on file systems that cannot do it.
-pub fn bind_for_user(from: &Path, to: &Path, flags: u64, users: &OwnedFd) -> io::Result<()> {
+pub(super) fn bind_for_user(from: &Path, to: &Path, flags: u64, users: &OwnedFd) -> io::Result<()> {
     let (from, target) = (c_path(from)?, c_path(to)?);
     // SAFETY: the path outlives the call.
     let tree = Errno::result(unsafe {
@@ -161,7 +161,7 @@ fn c_path(path: &Path) -> io::Result<CString> {
 }
 
 /// Ends this process by a signal, as another one has ended.
-pub fn die_by(signal: Signal) {
+pub(super) fn die_by(signal: Signal) {
     // SAFETY: the default is no handler, so nothing of this program runs on it. The runtime has put one
     // of its own in the place of some defaults.
     let _ = unsafe { nix::sys::signal::signal(signal, SigHandler::SigDfl) };
@@ -169,7 +169,7 @@ pub fn die_by(signal: Signal) {
 }
 
 /// Ends a forked process without what its parent has registered for its own end.
-pub fn exit(status: i32) -> ! {
+pub(super) fn exit(status: i32) -> ! {
     // SAFETY: it does not return, and runs nothing of this program.
     unsafe { libc::_exit(status) }
 }

@@ -42,7 +42,7 @@ struct Switch {
 }
 
 /// Returns how to get a layer that the kernel has just refused.
-pub fn of(layer: Layer) -> &'static str {
+pub(super) fn of(layer: Layer) -> &'static str {
     find(layer, |file| fs::read_to_string(file).ok())
 }
 

@@ -14,7 +14,7 @@ const KEY_NAMES: [&str; 4] = ["api_key", "key", "openai_api_key", "token"];
 
 /// What a file says.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Document {
+pub(crate) struct Document {
     /// What holds always.
     pub entries: Vec<Entry>,
     /// What holds for those who choose a profile, by its name.
@@ -25,7 +25,7 @@ pub struct Document {
 
 /// One setting of a file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The name of a setting that exists.
     pub key: String,
     /// Not yet read as what the setting wants.
@@ -36,7 +36,7 @@ pub struct Entry {
 
 /// A value as the file has it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Raw {
+pub(crate) enum Raw {
     /// A string.
     Text(String),
     /// A whole number, in decimal digits.
@@ -51,7 +51,7 @@ pub enum Raw {
 
 impl Raw {
     /// Returns what kind of value it is, for messages.
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             Raw::Text(_) => "a string",
             Raw::Whole(_) => "a whole number",
@@ -64,7 +64,7 @@ impl Raw {
 
 /// What is wrong with a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistake {
+pub(crate) struct Mistake {
     /// From 1.
     pub line: usize,
     /// What was found. It never quotes a value, which may be a key.
@@ -75,7 +75,7 @@ pub struct Mistake {
 
 /// The settings that there are, as far as a file may name them.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
+pub(crate) struct Known<'a> {
     /// Names of all settings.
     pub settings: &'a [&'a str],
     /// Those that stand for the whole file and not in a profile.
@@ -90,7 +90,7 @@ pub struct Known<'a> {
 ///
 /// Returns the first mistake: no TOML, a setting that does not exist, a value of a kind that no setting
 /// has.
-pub fn parse(text: &str, known: Known) -> Result<Document, Mistake> {
+pub(crate) fn parse(text: &str, known: Known) -> Result<Document, Mistake> {
     // Counted once: a file may have many keys.
     let line_ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
     let line = |at: usize| 1 + line_ends.partition_point(|it| *it < at);
@@ -125,7 +125,7 @@ pub fn parse(text: &str, known: Known) -> Result<Document, Mistake> {
 }
 
 /// Returns the line of a byte of `text`, from 1.
-pub fn line_of(text: &str, at: usize) -> usize {
+pub(crate) fn line_of(text: &str, at: usize) -> usize {
     1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..at.min(text.len())]).count()
 }
 

@@ -11,7 +11,7 @@ use super::{ConfigFile, bad_value};
 use crate::options::settings::{BASE_URL_OF_MODEL, Origin, Settings};
 
 /// Names below `[prices."MODEL"]`.
-pub const NAMES: &[&str] = &["input", "cached_input", "output"];
+pub(crate) const NAMES: &[&str] = &["input", "cached_input", "output"];
 
 /// Returns the price of a model: as a file has it, else the list price where its vendor serves it.
 ///
@@ -19,7 +19,7 @@ pub const NAMES: &[&str] = &["input", "cached_input", "output"];
 ///
 /// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when a file has one that is no
 /// price.
-pub fn price_of(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
+pub(crate) fn price_of(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
     let mut files = settings.files().iter();
     let found = files.find_map(|file| Some((file, file.document.prices.get(model)?)));
     if let Some((file, entries)) = found {
@@ -34,7 +34,7 @@ pub fn price_of(model: &str, settings: &Settings) -> anyhow::Result<Option<Price
 /// # Errors
 ///
 /// Fails as [`price_of`] does.
-pub fn all(settings: &Settings) -> anyhow::Result<Vec<(String, Value, String)>> {
+pub(crate) fn all(settings: &Settings) -> anyhow::Result<Vec<(String, Value, String)>> {
     let mut shown: Vec<(String, Value, String)> = Vec::new();
     for file in settings.files() {
         for (model, entries) in &file.document.prices {

@@ -8,7 +8,7 @@ use csv_agent_session::directory::NAME;
 
 /// What of a file tells who could have written it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Writers {
+pub(super) struct Writers {
     uid: u32,
     gid: u32,
     mode: u32,
@@ -25,7 +25,7 @@ impl Writers {
     ///
     /// A group may write when it is the user's own: many systems give each user one and create files
     /// that it may write.
-    pub fn others(self) -> Option<&'static str> {
+    pub(super) fn others(self) -> Option<&'static str> {
         let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         self.others_than(uid, gid)
     }
@@ -45,7 +45,7 @@ impl Writers {
 
 /// Returns whether the user trusts what stands in `dir`: it is listed, a session in it belongs to a
 /// directory that is listed, or a directory above it is listed as `DIR/*`.
-pub fn is_trusted(dir: &Path, trusted: &[PathBuf]) -> bool {
+pub(super) fn is_trusted(dir: &Path, trusted: &[PathBuf]) -> bool {
     let Ok(dir) = dir.canonicalize() else { return false };
     let project = match dir.parent() {
         Some(parent) if dir.ends_with(NAME) => parent,

@@ -11,11 +11,11 @@ use crate::wire::opaque;
 
 /// What a server adds to a call and wants back with it: Gemini signs what led to the call. Source: Gemini API,
 /// "Thought signatures".
-pub const EXTRA_CONTENT: &str = "extra_content";
+pub(super) const EXTRA_CONTENT: &str = "extra_content";
 
 /// The calls of one response, as far as they have come.
 #[derive(Debug, Default)]
-pub struct Calls(Vec<Call>);
+pub(super) struct Calls(Vec<Call>);
 
 #[derive(Debug)]
 struct Call {
@@ -28,7 +28,7 @@ struct Call {
 
 /// A response with more calls than are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooMany;
+pub(super) struct TooMany;
 
 impl Calls {
     /// Takes what stands at `position` of a `tool_calls` list: a call or a piece of one.
@@ -36,7 +36,7 @@ impl Calls {
     /// # Errors
     ///
     /// Fails when it would be one call too many.
-    pub fn take(&mut self, position: usize, piece: &Value) -> Result<(), TooMany> {
+    pub(super) fn take(&mut self, position: usize, piece: &Value) -> Result<(), TooMany> {
         let piece = Call::of(piece);
         match self.find(position, &piece) {
             Some(at) => self.0[at].go_on(piece),
@@ -51,17 +51,17 @@ impl Calls {
     /// # Errors
     ///
     /// Fails as [`Calls::take`] does.
-    pub fn take_whole(&mut self, call: &Value) -> Result<(), TooMany> {
+    pub(super) fn take_whole(&mut self, call: &Value) -> Result<(), TooMany> {
         self.begin(Call::of(call))
     }
 
     /// Returns whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns whether none breaks off in its arguments.
-    pub fn are_whole(&self) -> bool {
+    pub(super) fn are_whole(&self) -> bool {
         self.0.iter().all(|it| it.arguments.trim().is_empty() || it.is_whole())
     }
 
@@ -108,7 +108,7 @@ impl Calls {
 
     /// Returns the calls as items. Those without an id are numbered; the loop sees to it that no id
     /// comes twice in a conversation.
-    pub fn into_items(self) -> impl Iterator<Item = Value> {
+    pub(super) fn into_items(self) -> impl Iterator<Item = Value> {
         self.0.into_iter().enumerate().map(|(at, call)| {
             let call_id = if call.id.is_empty() { format!("call_{}", at + 1) } else { call.id };
             // A tool without parameters is called with nothing at all.

@@ -13,7 +13,7 @@ use crate::wire::chat::reasoning::{REASONING_CONTENT, REASONING_DETAILS};
 use crate::wire::opaque;
 
 /// Returns the `messages` member: the instructions, then the conversation.
-pub fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
+pub(super) fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
     let outputs: HashMap<&str, &Item> = request
         .items
         .iter()

@@ -16,12 +16,12 @@ use csv_agent_types::conversation::{Request, ToolChoice, ToolDeclaration};
 
 use crate::wire::{Profile, Terms, effort, tool_choice};
 
-pub use reader::Reader;
+pub(crate) use reader::Reader;
 
 /// Returns the body of `POST /chat/completions` for a request.
 ///
 /// The members of every round stand in the same order, so that the provider's cache works.
-pub fn encode(request: &Request, terms: &Terms) -> Value {
+pub(crate) fn encode(request: &Request, terms: &Terms) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), request.model.as_str().into());
     body.insert("messages".into(), messages::messages(request, terms).into());
@@ -53,7 +53,7 @@ pub fn encode(request: &Request, terms: &Terms) -> Value {
 
 /// Returns whether the form of the answer is sent along. Ollama, llama.cpp and vLLM bind all that the
 /// model writes to it, so that it could not call a tool any more: they get it when tools are over.
-pub fn enforces_format(may_call: bool, profile: Profile) -> bool {
+pub(crate) fn enforces_format(may_call: bool, profile: Profile) -> bool {
     profile == Profile::OpenAi || !may_call
 }
 

@@ -24,7 +24,7 @@ const WHOLE: &str = "message";
 
 /// Reads one answer.
 #[derive(Debug)]
-pub struct Reader {
+pub(crate) struct Reader {
     /// As it was asked for; errors name it.
     asked: String,
     /// As the server names it.
@@ -43,7 +43,7 @@ pub struct Reader {
 
 impl Reader {
     /// Makes a reader for one answer of this model.
-    pub fn new(model: &str) -> Reader {
+    pub(crate) fn new(model: &str) -> Reader {
         Reader {
             asked: model.to_owned(),
             served: None,
@@ -63,7 +63,7 @@ impl Reader {
     /// # Errors
     ///
     /// Fails when the chunk is an error, or cannot be read.
-    pub fn event(&mut self, chunk: &Value) -> Result<Step, ProviderError> {
+    pub(crate) fn event(&mut self, chunk: &Value) -> Result<Step, ProviderError> {
         if chunk == DONE {
             // Some servers say no other word on the end, and some proxies take it out.
             if self.finish.is_none() && self.is_whole() {
@@ -88,7 +88,7 @@ impl Reader {
     /// # Errors
     ///
     /// Fails when the body is no response, or an error.
-    pub fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
+    pub(crate) fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
         let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
         self.refuse_error(&value)?;
         if !value.pointer("/choices/0/message").is_some_and(Value::is_object) {
@@ -99,7 +99,7 @@ impl Reader {
     }
 
     /// Returns how long the count of tokens is waited for, when the answer has ended.
-    pub fn patience(&self) -> Option<Duration> {
+    pub(crate) fn patience(&self) -> Option<Duration> {
         self.finish.is_some().then_some(USAGE_AFTER_FINISH)
     }
 
@@ -108,7 +108,10 @@ impl Reader {
     /// # Errors
     ///
     /// Fails when no chunk said that the answer has ended.
-    pub fn closed(mut self, broken: Option<ProviderError>) -> Result<Response, ProviderError> {
+    pub(crate) fn closed(
+        mut self,
+        broken: Option<ProviderError>,
+    ) -> Result<Response, ProviderError> {
         if self.finish.is_none() {
             return Err(broken.unwrap_or_else(broken_off));
         }

@@ -7,23 +7,23 @@
 use serde_json::{Map, Value};
 
 /// The reasoning as a text.
-pub const REASONING_CONTENT: &str = "reasoning_content";
+pub(super) const REASONING_CONTENT: &str = "reasoning_content";
 /// The reasoning as a list of blocks.
-pub const REASONING_DETAILS: &str = "reasoning_details";
+pub(super) const REASONING_DETAILS: &str = "reasoning_details";
 
 /// Members of a block that come in pieces.
 const TEXTS: &[&str] = &["text", "summary"];
 
 /// The reasoning of one answer, as far as it has come.
 #[derive(Debug, Default)]
-pub struct Reasoning {
+pub(super) struct Reasoning {
     content: Option<String>,
     details: Vec<Value>,
 }
 
 impl Reasoning {
     /// Takes what a piece of a message says.
-    pub fn take(&mut self, piece: &Value) {
+    pub(super) fn take(&mut self, piece: &Value) {
         self.take_content(piece);
         for block in blocks(piece) {
             match self.details.last_mut().filter(|last| goes_on(last, block)) {
@@ -34,7 +34,7 @@ impl Reasoning {
     }
 
     /// Takes what a message says that came in one piece. Its blocks are whole, whatever they look like.
-    pub fn take_whole(&mut self, message: &Value) {
+    pub(super) fn take_whole(&mut self, message: &Value) {
         self.take_content(message);
         self.details.extend(blocks(message).cloned());
     }
@@ -46,7 +46,7 @@ impl Reasoning {
     }
 
     /// Returns the members that go back.
-    pub fn into_members(self) -> Map<String, Value> {
+    pub(super) fn into_members(self) -> Map<String, Value> {
         let details = (!self.details.is_empty()).then(|| self.details.into());
         let members =
             [(REASONING_CONTENT, self.content.map(Value::from)), (REASONING_DETAILS, details)];

@@ -6,7 +6,7 @@ const CLOSE: &str = "</think>";
 
 /// Splits a text that comes in pieces.
 #[derive(Debug, Default)]
-pub struct Thoughts {
+pub(super) struct Thoughts {
     place: Place,
     /// What may be a part of a tag.
     held: String,
@@ -26,7 +26,7 @@ enum Place {
 
 /// A piece, split.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Split {
+pub(super) struct Split {
     /// What the model thought.
     pub thought: String,
     /// What it answers.
@@ -35,7 +35,7 @@ pub struct Split {
 
 impl Thoughts {
     /// Takes the next piece.
-    pub fn push(&mut self, piece: &str) -> Split {
+    pub(super) fn push(&mut self, piece: &str) -> Split {
         self.held.push_str(piece);
         let mut split = Split::default();
         if self.place == Place::Beginning {
@@ -69,7 +69,7 @@ impl Thoughts {
     }
 
     /// Takes the end: what was held is no tag.
-    pub fn end(&mut self) -> Split {
+    pub(super) fn end(&mut self) -> Split {
         let held = std::mem::take(&mut self.held);
         match self.place {
             Place::Thought => Split { thought: held, ..Split::default() },
@@ -85,7 +85,7 @@ fn begun(text: &str) -> usize {
 
 /// Splits an answer whose opening tag stood in the prompt, so that only the closing one has come, on a line
 /// of its own.
-pub fn split_unopened(text: &str) -> Option<(&str, &str)> {
+pub(super) fn split_unopened(text: &str) -> Option<(&str, &str)> {
     let (thought, answer) = text.split_once(CLOSE)?;
     let is_line = thought.ends_with('\n') && (answer.is_empty() || answer.starts_with('\n'));
     is_line.then(|| (thought.trim(), answer.trim_start()))

@@ -15,7 +15,7 @@ use crate::wire::{SEALED_REASONING, Terms, opaque};
 /// Thoughts go back within the turn only. Models refuse a thought when anything before it has changed, and
 /// what stands before a turn does: the instructions tell of the datasets, and old outputs get shorter.
 /// Source: Claude API, "Preserved thinking".
-pub fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
+pub(super) fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
     let outputs: HashMap<&str, &Item> = request
         .items
         .iter()

@@ -15,16 +15,16 @@ use csv_agent_types::limits::{ANSWER_TOKENS_MAX, ANSWER_TOKENS_UNSTREAMED_MAX};
 use crate::models;
 use crate::wire::{CACHE_CONTROL, Terms, effort};
 
-pub use reader::Reader;
+pub(crate) use reader::Reader;
 
 /// The version of the API that is spoken. Source: Claude API reference, "Versions".
-pub const VERSION: &str = "2023-06-01";
+pub(crate) const VERSION: &str = "2023-06-01";
 
 /// Returns the body of `POST /messages` for a request.
 ///
 /// What stays the same from round to round stands first, and two marks tell the provider where to keep what
 /// it has read: behind the tools and instructions, and at the end.
-pub fn encode(request: &Request, terms: &Terms) -> Value {
+pub(crate) fn encode(request: &Request, terms: &Terms) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), request.model.as_str().into());
     body.insert("max_tokens".into(), max_tokens(request, terms).into());

@@ -13,14 +13,14 @@ use crate::wire::failure::Complaint;
 use crate::wire::{Step, broken_off, is_torn, opaque, torn, unreadable};
 
 /// The member under which a thought is kept as it came.
-pub const BLOCK: &str = "block";
+pub(super) const BLOCK: &str = "block";
 
 /// What a model that refused without a word is taken to have said.
 const REFUSED: &str = "the provider refused to answer this";
 
 /// Reads one answer.
 #[derive(Debug)]
-pub struct Reader {
+pub(crate) struct Reader {
     /// As it was asked for; errors name it.
     asked: String,
     /// The message so far; `null` until it begins.
@@ -34,7 +34,7 @@ pub struct Reader {
 
 impl Reader {
     /// Makes a reader for one answer of this model.
-    pub fn new(model: &str) -> Reader {
+    pub(crate) fn new(model: &str) -> Reader {
         Reader {
             asked: model.to_owned(),
             message: Value::Null,
@@ -49,7 +49,7 @@ impl Reader {
     /// # Errors
     ///
     /// Fails when the event is an error, or cannot be read.
-    pub fn event(&mut self, event: &Value) -> Result<Step, ProviderError> {
+    pub(crate) fn event(&mut self, event: &Value) -> Result<Step, ProviderError> {
         if !event.is_object() {
             return if is_torn(event) { Err(torn()) } else { Ok(Step::Quiet) };
         }
@@ -72,7 +72,7 @@ impl Reader {
     /// # Errors
     ///
     /// Fails when the body is no response, or an error.
-    pub fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
+    pub(crate) fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
         let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
         if value.get("error").is_some_and(|it| !it.is_null()) {
             return Err(self.judge(&value));
@@ -93,7 +93,10 @@ impl Reader {
     /// # Errors
     ///
     /// Fails when no event said why the answer ends.
-    pub fn closed(mut self, broken: Option<ProviderError>) -> Result<Response, ProviderError> {
+    pub(crate) fn closed(
+        mut self,
+        broken: Option<ProviderError>,
+    ) -> Result<Response, ProviderError> {
         match self.message.get("stop_reason").and_then(Value::as_str) {
             Some(_) => self.conclude(),
             None => Err(broken.unwrap_or_else(broken_off)),

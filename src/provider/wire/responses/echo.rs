@@ -11,7 +11,7 @@ use crate::wire::opaque::{OPAQUE, is_from, is_sealed};
 use crate::wire::{Profile, SEALED_REASONING, Storage, Terms};
 
 /// Returns the `input` member for these items.
-pub fn input(items: &[Item], terms: &Terms) -> Vec<Value> {
+pub(super) fn input(items: &[Item], terms: &Terms) -> Vec<Value> {
     if matches!(terms.storage, Storage::None | Storage::Kept) {
         let unpaired = unpaired(items);
         debug_assert_eq!(unpaired, None, "every call has one output and every output one call");

@@ -14,14 +14,14 @@ use csv_agent_types::limits::HOSTED_CALLS_MAX;
 use crate::models;
 use crate::wire::{PREVIOUS_RESPONSE, Profile, Storage, Terms, effort, tool_choice};
 
-pub use reader::Reader;
+pub(crate) use reader::Reader;
 
 const INCLUDE: &str = "include";
 
 /// Returns the body of `POST /responses` for a request.
 ///
 /// The members of every round stand in the same order, so that the provider's cache works.
-pub fn encode(request: &Request, terms: &Terms) -> Value {
+pub(crate) fn encode(request: &Request, terms: &Terms) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), request.model.as_str().into());
     body.insert("instructions".into(), request.instructions.as_str().into());

@@ -18,7 +18,7 @@ use crate::wire::{Step, broken_off, is_torn, torn, unreadable};
 
 /// Reads one answer.
 #[derive(Debug)]
-pub struct Reader {
+pub(crate) struct Reader {
     /// As it was asked for; errors name it.
     model: String,
     items: Vec<Value>,
@@ -30,7 +30,7 @@ pub struct Reader {
 
 impl Reader {
     /// Makes a reader for one answer of this model.
-    pub fn new(model: &str) -> Reader {
+    pub(crate) fn new(model: &str) -> Reader {
         Reader { model: model.to_owned(), items: Vec::new(), failure: None, has_gap: false }
     }
 
@@ -40,7 +40,7 @@ impl Reader {
     ///
     /// Fails when the event says that the response failed, or when an event that is lost may have
     /// held a part of it.
-    pub fn event(&mut self, event: &Value) -> Result<Step, ProviderError> {
+    pub(crate) fn event(&mut self, event: &Value) -> Result<Step, ProviderError> {
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
         match kind {
             "response.output_text.delta" => {
@@ -78,7 +78,7 @@ impl Reader {
     /// # Errors
     ///
     /// Fails when the body is no response, or one that failed.
-    pub fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
+    pub(crate) fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
         let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
         let has = |name: &str| value.get(name).is_some_and(|it| !it.is_null());
         if has("error") && !has("output") {
@@ -91,12 +91,12 @@ impl Reader {
     }
 
     /// Returns how long `response.failed` is waited for, when an `error` event came.
-    pub fn patience(&self) -> Option<Duration> {
+    pub(crate) fn patience(&self) -> Option<Duration> {
         self.failure.is_some().then_some(FAILED_AFTER_ERROR)
     }
 
     /// Returns why there is no response, when the stream ends without a terminal event.
-    pub fn closed(self, broken: Option<ProviderError>) -> ProviderError {
+    pub(crate) fn closed(self, broken: Option<ProviderError>) -> ProviderError {
         self.failure.or(broken).unwrap_or_else(broken_off)
     }
 
