@@ -2,8 +2,10 @@
 //!
 //! Which crate of ours may import which is in the manifests, and the compiler holds it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Where each crate that has a door may be named. A crate that is not listed may be named anywhere.
 const DOORS: &[(&str, &[&str])] = &[
@@ -56,6 +58,24 @@ const DOORS: &[(&str, &[&str])] = &[
     ("prost_reflect", &["cluster/"]),
     ("rustyline", &["cli/chat/editor.rs"]),
     ("shlex", &["cli/chat/commands.rs", "session/directory.rs"]),
+];
+
+/// Packages of others in the lock file. A change that adds some says in its commit what they bring.
+const PACKAGES: usize = 522;
+
+/// Packages of others that are built in more than one version, as crates that we use ask for different ones.
+/// Most of the older ones come with polars, those of `png` 0.17 are `bitflags` 1 and `miniz_oxide` 0.8.
+const IN_SEVERAL_VERSIONS: [&str; 10] = [
+    "base64",
+    "bitflags",
+    "cpufeatures",
+    "foldhash",
+    "getrandom",
+    "hashbrown",
+    "miniz_oxide",
+    "syn",
+    "zstd",
+    "zstd-safe",
 ];
 
 fn sources() -> Vec<(String, String)> {
@@ -168,4 +188,71 @@ fn the_papers_name_files_that_are_there() {
         );
     }
     assert_eq!(gone, [] as [String; 0]);
+}
+
+fn manifests() -> Vec<(String, toml::Table)> {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let entries = fs::read_dir(&src).unwrap().map(|it| it.unwrap().path());
+    let rooms = entries.filter(|it| it.is_dir());
+    let manifest = |room: PathBuf| {
+        let name = room.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, fs::read_to_string(room.join("Cargo.toml")).unwrap().parse().unwrap())
+    };
+    rooms.map(manifest).collect()
+}
+
+#[test]
+fn no_package_comes_in_unseen() {
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock");
+    let lock: toml::Table = fs::read_to_string(lock).unwrap().parse().unwrap();
+    let packages = lock["package"].as_array().unwrap();
+    // Only what comes from a registry has a source.
+    let n_of_others = packages.iter().filter(|it| it.get("source").is_some()).count();
+    assert_eq!(n_of_others, PACKAGES, "packages of others in Cargo.lock");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_package_is_built_in_one_version() {
+    let mut tree = Command::new(env!("CARGO"));
+    tree.args(["tree", "--duplicates", "--edges", "normal,build", "--depth", "0", "--locked"]);
+    tree.args(["--offline", "--prefix", "none"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let output = tree.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let stdout = str::from_utf8(&output.stdout).unwrap();
+    for (name, version) in stdout.lines().filter_map(|it| it.split_once(' ')) {
+        versions.entry(name).or_default().insert(version);
+    }
+    // With the same version, what differs is a build for this machine and one for a macro.
+    versions.retain(|_, of_name| 1 < of_name.len());
+    let found: Vec<&str> = versions.into_keys().collect();
+    assert_eq!(found, IN_SEVERAL_VERSIONS);
+}
+
+#[test]
+fn a_room_names_each_crate_of_its_manifest() {
+    let sources = sources();
+    let mut unused = Vec::new();
+    for (room, manifest) in manifests() {
+        let own: Vec<String> = sources
+            .iter()
+            .filter(|(file, _)| file.starts_with(&format!("{room}/")))
+            .map(|(_, source)| code(source))
+            .collect();
+        for kind in ["dependencies", "dev-dependencies"] {
+            let listed = manifest.get(kind).and_then(|it| it.as_table()).into_iter().flatten();
+            for (name, _) in listed {
+                let path = name.replace('-', "_");
+                if !own.iter().any(|it| words_of(it).any(|word| word == path)) {
+                    unused.push(format!("{room}: {name}"));
+                }
+            }
+        }
+    }
+    assert_eq!(unused, [] as [String; 0]);
+}
+
+fn words_of(source: &str) -> impl Iterator<Item = &str> {
+    source.split(|it: char| !it.is_alphanumeric() && it != '_')
 }
