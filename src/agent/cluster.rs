@@ -21,7 +21,7 @@ use csv_agent_worker::Cluster;
 use crate::Agent;
 use crate::egress::Ledger;
 use crate::hosted::Interpreter;
-use crate::news::News;
+use crate::progress::News;
 use crate::turn::{Ended, Turn};
 
 /// The way of one worker to the cluster. It ends with the worker.

@@ -12,8 +12,8 @@ use csv_agent_worker::study::Study;
 
 use crate::Agent;
 use crate::cluster::ClusterLink;
-use crate::evidence::{findings, tell_no_numbers};
-use crate::news::teller;
+use crate::finding_locations::{findings, tell_no_numbers};
+use crate::progress::teller;
 use crate::prompt::thresholds::Threshold;
 use crate::remote::{Answer, brief};
 use crate::turn::{Ended, Turn};

@@ -3,38 +3,38 @@
 //! A round is one request and the calls of its response. The last round that `--max-rounds` allows
 //! forbids tools, so that there is an answer.
 
-pub mod again;
-mod aggregates;
+pub mod replay;
+mod output_filter;
 mod answer;
-mod briefing;
+mod instructions;
 mod cluster;
 mod compact;
 mod egress;
-mod evidence;
+mod finding_locations;
 pub mod export;
 mod failure;
-mod form;
+mod answer_format;
 mod grounding;
 pub mod hosted;
-mod keeping;
-mod memory;
-mod news;
+mod privacy_guard;
+mod tool_cache;
+mod progress;
 mod pairing;
 pub mod preview;
 mod profile;
 pub mod prompt;
 mod counting;
 pub mod remote;
-mod repeat;
+mod loop_detection;
 mod repl;
 mod reply;
-mod room;
+mod context_overflow;
 mod round;
 pub mod schema;
-mod standing;
-mod stash;
+mod loop_state;
+mod spill;
 mod turn;
-mod untooled;
+mod no_tools;
 pub mod verdict;
 
 use std::collections::HashSet;
@@ -64,19 +64,19 @@ use csv_agent_worker::environment::{self, PythonOptions};
 use csv_agent_worker::sandbox::SandboxOptions;
 
 use crate::answer::{Answer, CONTENT_FILTER, Said, said};
+use crate::answer_format::Form;
+use crate::context_overflow::Room;
 use crate::failure::{cancelled, describe, fail};
-use crate::form::Form;
 use crate::hosted::{AtProvider, Hosted, Interpreter};
-use crate::keeping::Masked;
-use crate::memory::Memory;
-use crate::news::listener;
+use crate::loop_detection::Repeats;
+use crate::loop_state::{Next, Standing};
+use crate::privacy_guard::Masked;
+use crate::progress::listener;
 use crate::prompt::{Briefing, Instructions};
-use crate::repeat::Repeats;
 use crate::repl::Repl;
-use crate::room::Room;
 use crate::round::{Code, Round};
 use crate::schema::AnswerSchema;
-use crate::standing::{Next, Standing};
+use crate::tool_cache::Memory;
 use crate::turn::{Ended, Turn};
 use crate::verdict::Gates;
 

@@ -8,10 +8,10 @@ use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::Question;
 use csv_agent_types::egress::Egress;
 
+use crate::context_overflow::Room;
 use crate::egress::Counter;
 use crate::hosted::PlannedUpload;
-use crate::room::Room;
-use crate::standing::Standing;
+use crate::loop_state::Standing;
 use crate::{Agent, Conversation};
 
 /// The first request of a turn.

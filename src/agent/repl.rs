@@ -20,7 +20,7 @@ use csv_agent_worker::sandbox::{self, Confinement, SandboxOptions};
 use csv_agent_worker::{Worker, WorkerOptions};
 
 use crate::cluster::ClusterLink;
-use crate::news::teller;
+use crate::progress::teller;
 use crate::turn::{Ended, Turn};
 
 /// Stands in the place of the reason that a process ended for.

@@ -8,12 +8,12 @@ use csv_agent_types::event::{Body, ReplyBody, Status, Ungrounded};
 use csv_agent_types::status::StopReason;
 
 use crate::answer::Answer;
+use crate::answer_format::Said;
 use crate::failure::{describe, fail};
-use crate::form::Said;
 use crate::grounding::Claims;
 use crate::turn::Turn;
 use crate::verdict::Given;
-use crate::{Agent, TurnEnd, evidence, prompt};
+use crate::{Agent, TurnEnd, finding_locations, prompt};
 
 impl Agent {
     /// Ends a turn that has an answer: writes it down and tells it.
@@ -45,7 +45,7 @@ impl Agent {
             text = links::to_fetched(&text, &turn.files);
         }
         let said = verdict.as_ref().map_or(&[][..], |it| &it.findings);
-        let (findings, notes) = evidence::shown(said, turn, catalog, session.dir());
+        let (findings, notes) = finding_locations::shown(said, turn, catalog, session.dir());
         let assessment = turn.rated.iter().map(|it| it.severity).max();
         let assessment = verdict.as_ref().and_then(|it| it.assessment).max(assessment);
         for message in notes {

@@ -16,12 +16,12 @@ use csv_agent_types::event::{CallError, CallStatus, Shown, Status, ToolOutput};
 use csv_agent_types::limits::{CALLS_PER_ROUND_MAX, TOOL_OUTPUT_BYTES_MAX};
 use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
-use crate::aggregates::{self, Known, Sieve};
 use crate::hosted::{AtProvider, Interpreter};
-use crate::memory::{FROM_MEMORY, Memory};
-use crate::repeat::{Repeats, Repetition};
+use crate::loop_detection::{Repeats, Repetition};
+use crate::output_filter::{self, Known, Sieve};
 use crate::repl::Repl;
-use crate::stash;
+use crate::spill;
+use crate::tool_cache::{FROM_MEMORY, Memory};
 use crate::turn::{Closed, Ended, Turn, milliseconds_since};
 
 /// The error of a call whose worker said nothing.
@@ -182,10 +182,10 @@ impl Round<'_> {
         if !self.interpreter.is_local() {
             return Ok(());
         }
-        let Some(command) = stash::keep(&call.name, output) else { return Ok(()) };
+        let Some(command) = spill::keep(&call.name, output) else { return Ok(()) };
         let kept = self.code.ask(command, self.session, self.catalog, turn).await?;
         if let Ok(Outcome { status: OutcomeStatus::Ok, result, .. }) = kept {
-            output.result = stash::summary(&output.result, &result);
+            output.result = spill::summary(&output.result, &result);
         }
         Ok(())
     }
@@ -202,7 +202,7 @@ impl Round<'_> {
             Err(error) => &mut error.output,
             Ok(output) => output,
         };
-        let needles = aggregates::needles(&output.result);
+        let needles = output_filter::needles(&output.result);
         let path = |(_, it): (&str, &Dataset)| Some(self.session.dir().join(it.path()?));
         let seen: Vec<PathBuf> = self.catalog.iter().filter_map(path).collect();
         // Variables of earlier turns may hold values of datasets that this one may not see.

@@ -27,7 +27,7 @@ use csv_agent_types::status::{ExitStatus, StopReason};
 
 use crate::egress::Ledger;
 use crate::grounding::Grounds;
-use crate::news::News;
+use crate::progress::News;
 
 /// What ends a turn from outside its loop.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 
-use csv_agent_agent::again::past::{PastTurn, settle};
+use csv_agent_agent::replay::stored_turn::{PastTurn, settle};
 use csv_agent_session::store::Room;
 use csv_agent_session::turns::{self, TurnSummary};
 use csv_agent_types::status::{ExitStatus, Failure};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use csv_agent_agent::again::{RerunOptions, rerun};
+use csv_agent_agent::replay::{RerunOptions, rerun};
 use csv_agent_session::Session;
 use csv_agent_sink::Format;
 use csv_agent_sink::seal::Seal;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use csv_agent_agent::again::past::number;
+use csv_agent_agent::replay::stored_turn::number;
 use csv_agent_render::page::{Contents, PageTurn, is_image, page};
 use csv_agent_render::report::ungrounded;
 use csv_agent_session::Session;

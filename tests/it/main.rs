@@ -10,12 +10,12 @@
 )]
 #![expect(unreachable_pub, reason = "one binary, whose modules are for each other")]
 
-mod again;
+mod ingest_twice;
 mod analyst;
 mod ask;
 mod bench;
 mod bytes;
-mod carried;
+mod dataset_csv;
 mod cassettes;
 mod chat;
 mod chaos;
@@ -31,12 +31,12 @@ mod folders;
 mod grounding;
 mod guide;
 mod help;
-mod honest;
+mod sandbox_allows;
 mod hosted;
 mod doctor;
 mod dry_run;
 mod egress;
-mod elsewhere;
+mod container_rerun;
 mod hostile;
 mod images;
 mod inputs;
@@ -57,7 +57,7 @@ mod schemas;
 mod session;
 mod terminal;
 mod tidy;
-mod untooled;
+mod no_tools;
 mod wires;
-mod withheld;
+mod redaction;
 mod worker;

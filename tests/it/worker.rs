@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
-use csv_agent_agent::again::outline::{Outline, outlines};
-use csv_agent_agent::again::past::{PastCall, Place};
+use csv_agent_agent::replay::cell_dependencies::{Outline, outlines};
+use csv_agent_agent::replay::stored_turn::{PastCall, Place};
 use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::event::CallStatus;
 use csv_agent_types::limits::{

@@ -10,7 +10,7 @@ use csv_agent_text::sanitize;
 use csv_agent_types::event::Body;
 
 use super::script::named;
-use crate::again::past::{PastCall, PastTurn};
+use crate::replay::stored_turn::{PastCall, PastTurn};
 
 /// Writes the document. Charts are linked where they are, in the session.
 pub fn document(turns: &[PastTurn], session_dir: &Path) -> String {

@@ -24,8 +24,8 @@ use csv_agent_worker::protocol::Command;
 use csv_agent_worker::sandbox::SandboxOptions;
 use csv_agent_worker::study::Study;
 
-use crate::again::outline::{Outline, Step, needed, outlines};
-use crate::again::past::{PastCall, PastTurn, Place, names_said, number, saved};
+use crate::replay::cell_dependencies::{Outline, Step, needed, outlines};
+use crate::replay::stored_turn::{PastCall, PastTurn, Place, names_said, number, saved};
 use cluster::Cluster;
 use readers::Reader;
 use steps::Piece;

@@ -9,7 +9,7 @@ use super::cluster::{self, Cluster};
 use super::readers::PARQUET;
 use super::steps::{ATTEMPTED, ENTERED, KEPT, PRINTED, Piece, enter};
 use super::{Program, blocks, literal, questions};
-use crate::again::past::{PastTurn, Place, number};
+use crate::replay::stored_turn::{PastTurn, Place, number};
 
 /// Takes `NAME=PATH` arguments. The hash seed is that of the REPL: sets come in the same order.
 const ARGUMENTS: &str = r#"if os.environ.get("PYTHONHASHSEED") != "0":

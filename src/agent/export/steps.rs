@@ -11,9 +11,9 @@ use csv_agent_types::limits::CLUSTER_TABLE_ROWS_MAX;
 use csv_agent_worker::protocol::Command;
 
 use super::{Did, literal};
-use crate::again::compare::unwarned;
-use crate::again::past::{PastCall, PastTurn, Place, number};
-use crate::again::proof::{Proof, head, is_lazy, plotted, proofs};
+use crate::replay::compare::unwarned;
+use crate::replay::expectation::{Proof, head, is_lazy, plotted, proofs};
+use crate::replay::stored_turn::{PastCall, PastTurn, Place, number};
 
 /// A piece of the program: a step, or what is checked in the end.
 pub(super) struct Piece {

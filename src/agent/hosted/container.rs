@@ -11,7 +11,7 @@ use csv_agent_types::event::Status;
 use crate::hosted::files::BY_USER;
 use crate::hosted::upload::version;
 use crate::hosted::{Hosted, HostedOptions, InUse, Mended};
-use crate::news::listener;
+use crate::progress::listener;
 use crate::turn::{Ended, Turn};
 use crate::{Agent, Conversation};
 

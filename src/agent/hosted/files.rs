@@ -14,7 +14,7 @@ use csv_agent_types::limits::{CONTAINERS_PER_TURN_MAX, FETCHED_KNOWN_MAX, UNFETC
 
 use crate::Agent;
 use crate::hosted::Hosted;
-use crate::news::listener;
+use crate::progress::listener;
 use crate::turn::{Ended, Turn};
 
 /// Who put a file into a container that the user's data came in.

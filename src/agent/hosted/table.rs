@@ -18,7 +18,7 @@ use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
 use crate::hosted::Hosted;
 use crate::hosted::files::fetching;
-use crate::news::listener;
+use crate::progress::listener;
 use crate::turn::{Ended, Turn};
 
 /// What answers, in the place of a REPL, for the tools that show a frame.

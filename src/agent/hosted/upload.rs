@@ -21,7 +21,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::Agent;
 use crate::hosted::{End, Hosted, InUse};
-use crate::news::listener;
+use crate::progress::listener;
 use crate::turn::{Ended, Turn};
 
 /// A file that code at the provider would have.

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use csv_agent_worker::protocol::Command;
 use csv_agent_worker::study::Study;
 
-use super::past::{PastCall, Place, saved};
+use super::stored_turn::{PastCall, Place, saved};
 
-const OUTLINE: &str = include_str!("outline.py");
+const OUTLINE: &str = include_str!("cell_dependencies.py");
 
 /// The variable that holds what was too long to be shown.
 const STORE: &str = "data";

@@ -24,7 +24,7 @@ use csv_agent_types::withheld::Withheld;
 use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
 use super::RerunOptions;
-use super::past::{DIRECTORY, PastCall, names_said, saved};
+use super::stored_turn::{DIRECTORY, PastCall, names_said, saved};
 use crate::hosted::{End, chosen};
 use crate::repl::{Repl, StandIn};
 use crate::turn::{Closed, Ended, Turn, milliseconds_since};

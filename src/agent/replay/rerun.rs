@@ -21,19 +21,19 @@ use csv_agent_worker::protocol::Command;
 use csv_agent_worker::sandbox::SandboxOptions;
 use csv_agent_worker::study::Study;
 
+use super::cell_dependencies::{Step, needed, outlines};
 use super::compare;
 use super::containers::Containers;
-use super::outline::{Step, needed, outlines};
-use super::past::{PastCall, PastTurn, Place, number, saved};
-use super::proof::{Proof, head, plotted, proofs};
+use super::expectation::{Proof, head, plotted, proofs};
+use super::stored_turn::{PastCall, PastTurn, Place, number, saved};
 use crate::TurnEnd;
 use crate::cluster;
 use crate::failure::{cancelled, describe, fail};
 use crate::hosted::Interpreter;
-use crate::memory::Memory;
-use crate::repeat::Repeats;
+use crate::loop_detection::Repeats;
 use crate::repl::Repl;
 use crate::round::{Code, Round};
+use crate::tool_cache::Memory;
 use crate::turn::{Ended, Turn};
 
 /// How calls are run again.

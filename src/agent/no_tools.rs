@@ -15,8 +15,8 @@ use csv_agent_types::limits::{PROFILE_BYTES_MAX, PROFILE_CELLS_MAX, PROFILE_ROWS
 use csv_agent_types::status::StopReason;
 
 use crate::answer::{Answer, Said, said};
+use crate::answer_format::{self, Form};
 use crate::cluster::check_untooled;
-use crate::form::{self, Form};
 use crate::hosted::Interpreter;
 use crate::profile::profile;
 use crate::turn::{Ended, Turn};
@@ -258,18 +258,19 @@ fn told_in_form(text: &str, form: &Form) -> String {
         "" => "The model answered with nothing.",
         text => text,
     };
-    let marked = form::json(text).ok().filter(|_| form.verdict).and_then(|(_, mut envelope)| {
-        let (said, _) = verdict::read(&envelope)?;
-        envelope["text"] = format!("{NOT_COMPUTED}\n\n{said}").into();
-        Some(envelope.to_string())
-    });
+    let marked =
+        answer_format::json(text).ok().filter(|_| form.verdict).and_then(|(_, mut envelope)| {
+            let (said, _) = verdict::read(&envelope)?;
+            envelope["text"] = format!("{NOT_COMPUTED}\n\n{said}").into();
+            Some(envelope.to_string())
+        });
     marked.unwrap_or_else(|| text.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::told;
-    use crate::form::Form;
+    use crate::answer_format::Form;
     use csv_agent_types::conversation::{Assessment, Verdict};
 
     const LEGACY: &str = r#"```json

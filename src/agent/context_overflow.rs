@@ -17,7 +17,7 @@ use csv_agent_types::limits::{COMPACT_AT_MIN, SUMMARY_BYTES_MAX, SUMMARY_TRIES_M
 use crate::answer::{Said, said};
 use crate::compact::{self, Cut};
 use crate::hosted::is_about_hosted;
-use crate::news::summary_listener;
+use crate::progress::summary_listener;
 use crate::turn::{Ended, Turn};
 use crate::{Agent, Conversation};
 

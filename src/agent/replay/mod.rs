@@ -3,9 +3,9 @@
 
 pub mod compare;
 mod containers;
-pub mod outline;
-pub mod past;
-pub mod proof;
+pub mod cell_dependencies;
+pub mod stored_turn;
+pub mod expectation;
 mod rerun;
 
 pub use rerun::{RerunOptions, rerun};

@@ -9,7 +9,7 @@ use csv_agent_provider::hosted::code_interpreter;
 use csv_agent_types::event::{Body, CallStatus, ChartDrawn, DataFrame};
 use csv_agent_types::frame::Frame;
 
-use super::past::{PastCall, PastTurn};
+use super::stored_turn::{PastCall, PastTurn};
 use crate::grounding::{Claims, Grounds};
 
 /// One thing that an answer rests on.
