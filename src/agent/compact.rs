@@ -300,7 +300,7 @@ mod tests {
     use super::{cut, drop_images, is_due, is_in_vain, shorten_outputs, tokens_of};
     use csv_agent_session::history::{History, HistoryTurn, Summary};
     use csv_agent_types::conversation::{Item, Question};
-    use csv_agent_types::withheld::Withheld;
+    use csv_agent_types::redaction::Withheld;
 
     fn turn(number: u32, n_output_bytes: usize) -> HistoryTurn {
         let call_id = format!("c{number}");

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use csv_agent_types::catalog::{Catalog, DType, Dataset};
 use csv_agent_types::conversation::Finding;
 use csv_agent_types::event::Status;
-use csv_agent_types::rating::{Hits, Range, Rated, Ratings};
-use csv_agent_worker::study::Study;
+use csv_agent_types::thresholds::{Hits, Range, Rated, Ratings};
+use csv_agent_worker::trusted_script::Study;
 
 use crate::Agent;
 use crate::cluster::ClusterLink;
@@ -135,7 +135,7 @@ fn bounds(range: Option<Range>) -> Vec<(&'static str, f64)> {
 #[cfg(test)]
 mod tests {
     use super::bounds;
-    use csv_agent_types::rating::Range;
+    use csv_agent_types::thresholds::Range;
 
     #[test]
     fn a_range_is_asked_for_as_its_comparisons() {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use csv_agent_cluster::Traffic;
 use csv_agent_provider::Progress;
-use csv_agent_session::departed::EgressFile;
+use csv_agent_session::egress_store::EgressFile;
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::egress::{Egress, Record};
 use csv_agent_types::limits::{CLUSTER_RECORD_EVERY, COLUMN_NAME_BYTES_MAX};
@@ -393,7 +393,7 @@ mod tests {
     use crate::prompt::tests::catalog;
     use csv_agent_cluster::Traffic;
     use csv_agent_provider::Progress;
-    use csv_agent_session::departed::EgressFile;
+    use csv_agent_session::egress_store::EgressFile;
     use csv_agent_types::egress::{Egress, Record};
 
     fn body(items: &Value) -> Value {

@@ -7,7 +7,7 @@ use csv_agent_session::Session;
 use csv_agent_types::catalog::{Catalog, Facts, Query};
 use csv_agent_types::conversation::{Assessment, Finding};
 use csv_agent_types::event::{FindingShown, Status};
-use csv_agent_types::rating::{Rated, Ratings};
+use csv_agent_types::thresholds::{Rated, Ratings};
 
 use crate::Agent;
 use crate::prompt::thresholds::Threshold;

@@ -58,8 +58,8 @@ use csv_agent_types::conversation::{
 };
 use csv_agent_types::event::{ANSWER_CUT, Confinement, Status};
 use csv_agent_types::limits::{Limits, REASONING_BYTES_MAX};
+use csv_agent_types::redaction::Withheld;
 use csv_agent_types::status::{ExitStatus, Failure, StopReason};
-use csv_agent_types::withheld::Withheld;
 use csv_agent_worker::environment::{self, PythonOptions};
 use csv_agent_worker::sandbox::SandboxOptions;
 

@@ -11,8 +11,8 @@ use csv_agent_session::Session;
 use csv_agent_session::history::History;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::event::{Confinement, Status};
+use csv_agent_types::redaction::Withheld;
 use csv_agent_types::status::{ExitStatus, Failure};
-use csv_agent_types::withheld::Withheld;
 use csv_agent_worker::sandbox::FILES;
 
 use crate::Agent;

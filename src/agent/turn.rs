@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use csv_agent_chart::ChartStyle;
 use csv_agent_render::blocks;
 use csv_agent_session::Session;
-use csv_agent_session::departed::EgressFile;
+use csv_agent_session::egress_store::EgressFile;
 use csv_agent_session::store::now_utc;
 use csv_agent_session::turns::TurnDir;
 use csv_agent_sink::EventSink;

@@ -2,7 +2,7 @@
 
 use csv_agent_types::chart::ChartType;
 
-use super::bands::{Bands, Below, TURNED_BAND_MIN, counts, level_labels, stride};
+use super::band_scale::{Bands, Below, TURNED_BAND_MIN, counts, level_labels, stride};
 use super::fit;
 use super::numbers::{amounts, short_amounts};
 use super::plot::{Plot, X};

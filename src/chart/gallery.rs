@@ -8,7 +8,7 @@ use csv_agent_types::chart::{Chart, ChartSpec, ChartType, Series};
 use csv_agent_types::frame::Frame;
 
 use super::sheet::count;
-use super::{ChartStyle, alt, draw, laws, plot::Plot, scene};
+use super::{ChartStyle, alt, draw, invariants, plot::Plot, scene};
 
 pub(crate) fn chart(
     chart_type: ChartType,
@@ -222,7 +222,7 @@ pub(crate) fn gallery() -> Vec<(String, Chart)> {
 #[test]
 fn every_chart_of_the_gallery_keeps_the_laws() {
     for (name, chart) in gallery() {
-        laws::check(&scene(&Plot::of(&chart))).unwrap_or_else(|it| panic!("{name}: {it}"));
+        invariants::check(&scene(&Plot::of(&chart))).unwrap_or_else(|it| panic!("{name}: {it}"));
     }
 }
 

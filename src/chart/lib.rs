@@ -15,19 +15,19 @@ mod text;
 mod fit;
 mod scene;
 mod sheet;
-mod bands;
+mod band_scale;
 mod bars;
-mod ends;
+mod line_labels;
 mod points;
-mod crowd;
+mod overplotting;
 mod theme;
-mod mask;
-mod canvas;
+mod coverage;
+mod raster;
 mod svg;
 mod png;
-mod paint;
-mod cells;
-mod sketch;
+mod backend;
+mod text_chart;
+mod text_summary;
 mod inline;
 mod sixel;
 pub mod screen;
@@ -92,8 +92,8 @@ pub fn draw(chart: &Chart, style: ChartStyle) -> anyhow::Result<Drawing> {
     let plot = Plot::of(chart);
     let scene = scene(&plot);
     let svg = document(chart, &plot, &scene, style.theme)?;
-    let svg_size = paint::size(&scene, 1.0)?;
-    let raster = paint::raster(&scene, style.theme, f64::from(style.scale))?;
+    let svg_size = backend::size(&scene, 1.0)?;
+    let raster = backend::raster(&scene, style.theme, f64::from(style.scale))?;
     let png = png::encode(&raster)?;
     Ok(Drawing { svg, svg_size, png, png_size: (raster.width, raster.height) })
 }
@@ -110,7 +110,7 @@ pub fn svg(chart: &Chart, theme: Theme) -> anyhow::Result<String> {
 
 fn document(chart: &Chart, plot: &Plot, scene: &Scene, theme: Theme) -> anyhow::Result<String> {
     let title = plot.title.as_deref().unwrap_or(&chart.spec().logical_name);
-    paint::svg(scene, theme, &plot::clean(title), &sentence(plot))
+    backend::svg(scene, theme, &plot::clean(title), &sentence(plot))
 }
 
 fn scene(plot: &Plot) -> Scene {
@@ -171,4 +171,4 @@ fn sentence(plot: &Plot) -> String {
 #[cfg(test)]
 mod gallery;
 #[cfg(test)]
-mod laws;
+mod invariants;

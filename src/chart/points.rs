@@ -2,10 +2,10 @@
 
 use csv_agent_types::chart::ChartType;
 
-use super::bands::{Below, time_room};
-use super::crowd::Crowd;
-use super::ends::Names;
+use super::band_scale::{Below, time_room};
+use super::line_labels::Names;
 use super::numbers;
+use super::overplotting::Crowd;
 use super::plot::{Plot, X};
 use super::scene::{Colour, Mark, Scene, Shape};
 use super::sheet::{MARGIN, Scale, Sheet, WIDTH, colour, count, level_ticks, widest};

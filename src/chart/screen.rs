@@ -3,12 +3,12 @@
 use csv_agent_types::chart::Chart;
 use csv_agent_types::limits::CHART_TTY_LINES_MAX;
 
-use super::cells;
 use super::plot::Plot;
 use super::text::to_pixel;
-use super::{Theme, inline, paint, png, scene, sixel, sketch};
+use super::text_chart;
+use super::{Theme, backend, inline, png, scene, sixel, text_summary};
 
-pub use cells::Depth;
+pub use text_chart::Depth;
 
 /// Pixels of a cell on a terminal that does not say.
 const CELL_UNKNOWN: (u16, u16) = (8, 16);
@@ -63,20 +63,20 @@ pub fn show(chart: &Chart, screen: &Screen) -> anyhow::Result<String> {
     let columns = usize::from(screen.columns);
     let characters = || {
         if screen.colours == Depth::Monochrome && 1 < plot.series.len() {
-            return sketch::text(chart, &plot, columns);
+            return text_summary::text(chart, &plot, columns);
         }
-        cells::draw(&plot, columns, CHART_TTY_LINES_MAX, screen.colours)
+        text_chart::draw(&plot, columns, CHART_TTY_LINES_MAX, screen.colours)
     };
     match screen.graphics {
         Graphics::Blocks => return Ok(characters()),
-        Graphics::Sketch => return Ok(sketch::text(chart, &plot, columns)),
+        Graphics::Sketch => return Ok(text_summary::text(chart, &plot, columns)),
         Graphics::Kitty | Graphics::Iterm | Graphics::Sixel => {}
     }
     let scene = scene(&plot);
     let Some(size) = Size::of((scene.width, scene.height), screen) else {
         return Ok(characters());
     };
-    let raster = paint::raster(&scene, screen.theme, size.scale)?;
+    let raster = backend::raster(&scene, screen.theme, size.scale)?;
     let cells = (size.columns, size.rows);
     Ok(match screen.graphics {
         Graphics::Kitty if screen.is_in_tmux => {

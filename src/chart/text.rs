@@ -17,8 +17,8 @@ use plotters_backend::{
     BackendColor, BackendCoord, BackendTextStyle, FontFamily, FontStyle, FontTransform,
 };
 
-use super::canvas::UNITS;
 use super::glyphs::{Set, set};
+use super::raster::UNITS;
 use super::scene::{Anchor, Label, Weight};
 
 /// Returns the width of a text in pixels.

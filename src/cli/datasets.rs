@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use csv_agent_ingest::families::families_of;
 use csv_agent_ingest::head;
-use csv_agent_session::departed;
 use csv_agent_session::directory::mendable;
+use csv_agent_session::egress_store;
 use csv_agent_session::{Access, Session};
 use csv_agent_sink::Format;
 use csv_agent_text::sanitize;
@@ -187,7 +187,7 @@ fn documents(
     if !matches!(format, Format::Json | Format::Jsonl) {
         return Ok(Vec::new());
     }
-    let mut sent = departed::total(session_dir)?.datasets;
+    let mut sent = egress_store::total(session_dir)?.datasets;
     let documents = chosen.iter().map(|(name, dataset)| {
         let mut document = document(name, dataset);
         document["egress"] = json!(sent.remove(*name).unwrap_or_default());

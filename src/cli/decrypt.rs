@@ -4,7 +4,7 @@ use std::io::{BufRead, Read};
 
 use anyhow::Context;
 
-use csv_agent_sink::seal::{FernetKey, unseal_line};
+use csv_agent_sink::encryption::{FernetKey, unseal_line};
 use csv_agent_types::limits::EVENT_LINE_BYTES_MAX;
 use csv_agent_types::status::{ExitStatus, Failure};
 

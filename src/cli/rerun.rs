@@ -7,7 +7,7 @@ use clap::Args;
 use csv_agent_agent::replay::{RerunOptions, rerun};
 use csv_agent_session::Session;
 use csv_agent_sink::Format;
-use csv_agent_sink::seal::Seal;
+use csv_agent_sink::encryption::Seal;
 use csv_agent_types::status::ExitStatus;
 
 use super::ask::settle;

@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 
 use csv_agent_types::catalog::{Catalog, Column, DType, Dataset};
 use csv_agent_types::limits::MASK_BATCH_ROWS_MAX;
-use csv_agent_types::withheld::Withheld;
+use csv_agent_types::redaction::Withheld;
 
 use super::columnar::guard;
 use super::stored::Stored;
@@ -229,7 +229,7 @@ mod tests {
 
     use super::{TOKEN, masked, token, without_quotations};
     use csv_agent_types::catalog::Catalog;
-    use csv_agent_types::withheld::Withheld;
+    use csv_agent_types::redaction::Withheld;
 
     #[test]
     fn a_copy_that_is_there_already_is_refused_and_the_dataset_stays() {

@@ -7,7 +7,7 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
-use csv_agent_types::rating::{Range, Rated, Ratings};
+use csv_agent_types::thresholds::{Range, Rated, Ratings};
 
 use super::columnar::guard;
 use super::stored::Stored;

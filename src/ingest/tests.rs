@@ -32,8 +32,8 @@ use tempfile::TempDir;
 use csv_agent_testing::slow_cases;
 use csv_agent_types::catalog::{DType, Damage, Dataset, Facts, Query, ValueMatch};
 use csv_agent_types::limits::QUOTED_BYTES_MAX;
-use csv_agent_types::rating::{Range, Ratings};
 use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::thresholds::{Range, Ratings};
 
 use super::ingest::{DatasetFiles, Tuning, ingest_input};
 use super::lines::lines_at;

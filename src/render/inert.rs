@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Parser, Tag, TagEnd};
 
-use crate::prose::options;
+use crate::terminal_markdown::options;
 
 /// Passes after which a text is taken for one that was made to last: what is escaped can turn what stands
 /// after it into marks.

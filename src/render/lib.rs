@@ -6,6 +6,6 @@ pub mod table;
 pub mod blocks;
 pub mod page;
 pub mod report;
-pub mod prose;
+pub mod terminal_markdown;
 pub mod links;
 pub mod inert;

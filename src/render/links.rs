@@ -10,7 +10,7 @@ use pulldown_cmark::{Event, LinkType, Parser, Tag, TagEnd};
 
 use csv_agent_types::event::FetchedFile;
 
-use crate::prose::options;
+use crate::terminal_markdown::options;
 
 /// What models write before the path of a file in their container.
 const SANDBOX: &str = "sandbox:";

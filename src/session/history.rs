@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use csv_agent_types::conversation::Item;
 use csv_agent_types::limits::SUMMARY_FILE_BYTES_MAX;
-use csv_agent_types::withheld::Withheld;
+use csv_agent_types::redaction::Withheld;
 
 use crate::directory::Directory;
 use crate::store::{self, Room};
@@ -206,7 +206,7 @@ mod tests {
     use super::{History, HistoryTurn, Summary, append, read, replace};
     use crate::directory::Directory;
     use csv_agent_types::conversation::Item;
-    use csv_agent_types::withheld::Withheld;
+    use csv_agent_types::redaction::Withheld;
 
     fn turn(number: u32) -> HistoryTurn {
         let turn = format!("{number:04}");

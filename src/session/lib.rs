@@ -3,17 +3,17 @@
 //! It is usable after a kill at any instant. Files appear by rename, logs grow by whole lines, and
 //! whoever changes anything holds the lock.
 
-pub mod departed;
+pub mod egress_store;
 pub mod directory;
 pub mod history;
 pub mod hosted;
 pub mod lock;
 mod log;
 pub mod repair;
-mod servers;
+mod api_cache;
 pub mod store;
 pub mod turns;
-pub mod typed;
+pub mod input_history;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -38,14 +38,14 @@ use csv_agent_types::json::parse;
 use csv_agent_types::limits::{
     CATALOG_BYTES_MAX, DATASET_MEMORY_BYTES_MAX, DOCUMENT_MEMORY_BYTES_MAX, RECORD_FILE_BYTES_MAX,
 };
+use csv_agent_types::redaction::Withheld;
 use csv_agent_types::status::{ExitStatus, Failure, hint_of_disk};
-use csv_agent_types::withheld::Withheld;
 
-use crate::departed::EgressFile;
+use crate::api_cache::Servers;
 use crate::directory::{Directory, Kind, mendable};
+use crate::egress_store::EgressFile;
 use crate::history::{History, HistoryTurn};
 use crate::lock::{Lock, LockRequest};
-use crate::servers::Servers;
 use crate::turns::TurnDir;
 
 /// Copies of datasets for turns that keep values back. They last as long as the process.
@@ -577,8 +577,15 @@ impl Session {
     ///
     /// Fails when something cannot be removed.
     pub fn reset(&mut self, scope: ResetScope, dry_run: bool) -> anyhow::Result<Vec<String>> {
-        let conversation =
-            [history::TURNS, history::SUMMARY, "turns", "exports", "repl", "logs", typed::FILE];
+        let conversation = [
+            history::TURNS,
+            history::SUMMARY,
+            "turns",
+            "exports",
+            "repl",
+            "logs",
+            input_history::FILE,
+        ];
         // The files first: without a catalog they would be a session that lost it.
         let datasets = ["datasets", CATALOG];
         let rest = [hosted::FILE, META, ".gitignore", SCRATCH, directory::ASIDE, "lock"];
@@ -594,7 +601,7 @@ impl Session {
         }
         if scope != ResetScope::All {
             // Before the turns go: after a kill in between, too much is counted rather than too little.
-            let total = departed::total(self.dir.path())?;
+            let total = egress_store::total(self.dir.path())?;
             if 0 < total.all.requests && self.dir.directory("turns")?.is_some() {
                 self.meta.removed_egress = Some(total);
                 write_json(&self.dir, META, &*self.meta)?;
@@ -804,7 +811,7 @@ mod tests {
     use super::lock::LockRequest;
     use super::{Access, ResetScope, Session};
     use csv_agent_types::conversation::Item;
-    use csv_agent_types::withheld::Withheld;
+    use csv_agent_types::redaction::Withheld;
 
     fn open(dir: &Path, access: Access) -> anyhow::Result<Session> {
         Session::open(

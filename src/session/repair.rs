@@ -24,15 +24,15 @@ use csv_agent_types::limits::{
     SUMMARY_FILE_BYTES_MAX,
 };
 
-use crate::departed::EgressFile;
 use crate::directory::{ASIDE, DIRECTORIES, Directory, FILES, Found, Kind};
+use crate::egress_store::EgressFile;
 use crate::history::{self, HistoryTurn};
 use crate::hosted::{self, HostedState};
 use crate::lock::{Lock, LockRequest};
 use crate::store::{Lines, Room};
 use crate::{
-    CATALOG, META, Meta, REDACTED, SCHEMA, entries, missing, read_catalog, read_json, store, turns,
-    typed, write_json,
+    CATALOG, META, Meta, REDACTED, SCHEMA, entries, input_history, missing, read_catalog,
+    read_json, store, turns, write_json,
 };
 
 /// Bytes of the name of what is put aside, without a number. Those of a file system have 255.
@@ -43,7 +43,7 @@ const LEVELS_MAX: usize = 6;
 const UNREAD: [&str; 3] = ["scratch", "masked", ASIDE];
 
 /// Files that are written in their place.
-const APPENDED_TO: [&str; 4] = [history::TURNS, typed::FILE, "lock", "logs/csv-agent.log"];
+const APPENDED_TO: [&str; 4] = [history::TURNS, input_history::FILE, "lock", "logs/csv-agent.log"];
 
 /// How something of a session is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -601,10 +601,11 @@ impl Examiner {
     fn look_at_rest(&mut self) -> anyhow::Result<()> {
         let session = self.session.clone();
         self.look_at_json::<HostedState>(&session, hosted::FILE)?;
-        if let Ok(Some(file)) = session.file(typed::FILE)
-            && let Err(error) = session.measure(typed::FILE.as_ref(), &file, SESSION_FILE_BYTES_MAX)
+        if let Ok(Some(file)) = session.file(input_history::FILE)
+            && let Err(error) =
+                session.measure(input_history::FILE.as_ref(), &file, SESSION_FILE_BYTES_MAX)
         {
-            self.unreadable(&session, typed::FILE, &error.into())?;
+            self.unreadable(&session, input_history::FILE, &error.into())?;
         }
         for (name, bytes_max) in
             [("config.toml", CONFIG_BYTES_MAX), ("knowledge.md", KNOWLEDGE_FILE_BYTES_MAX)]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use csv_agent_types::event::{Body, Event, Status};
 
-use crate::seal::seal;
+use crate::encryption::seal;
 use crate::{EventSink, OutputOptions, jsonl, paths, write};
 
 /// The name and version of the document.

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use csv_agent_chart::screen;
-use csv_agent_render::prose::live::{Live, Window};
-use csv_agent_render::prose::{self, ProseStyle};
 use csv_agent_render::table::{self, TableStyle};
+use csv_agent_render::terminal_markdown::live::{Live, Window};
+use csv_agent_render::terminal_markdown::{self, ProseStyle};
 use csv_agent_render::{inert, links, report};
 use csv_agent_text::sanitize;
 use csv_agent_types::event::{Body, ChartDrawn, DataFrame, Event, FetchedFile, ReplyBody, Status};
@@ -203,7 +203,7 @@ impl Human {
             return self.end_live();
         }
         self.end_live()?;
-        let shown = prose::text(text, &self.window().style);
+        let shown = terminal_markdown::text(text, &self.window().style);
         write(&mut *self.out, &(shown + "\n"))
     }
 }

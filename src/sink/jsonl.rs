@@ -9,7 +9,7 @@ use serde_json::Value;
 use csv_agent_text::sanitize::json_for_terminal;
 use csv_agent_types::event::Event;
 
-use crate::seal::{Seal, seal};
+use crate::encryption::{Seal, seal};
 use crate::{EventSink, paths, write};
 
 /// Writes every event as a line, whole and at once.

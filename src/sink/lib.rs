@@ -3,9 +3,9 @@
 //! A sink changes how an event looks, never what it says. stdout is the answer in one of the formats
 //! of [`Format`]; the turn's `events.jsonl` is a [`jsonl::Jsonl`] beside it in a [`Fanout`].
 
-pub mod seal;
+pub mod encryption;
 pub mod artifacts;
-pub mod fetched;
+pub mod hosted_files;
 pub mod jsonl;
 pub mod rows;
 pub mod document;
@@ -20,7 +20,7 @@ use std::rc::Rc;
 use csv_agent_chart::screen::Screen;
 use csv_agent_types::event::Event;
 
-use seal::Seal;
+use encryption::Seal;
 
 pub use csv_agent_text::sanitize;
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use csv_agent_types::event::{Body, ErrorBody, Event};
 
-use super::{EventSink, Fanout, Format, OutputOptions, answer, seal::Seal};
+use super::{EventSink, Fanout, Format, OutputOptions, answer, encryption::Seal};
 
 /// What a sink wrote.
 #[derive(Clone, Default)]
@@ -378,7 +378,7 @@ fn sealed_data_is_nowhere_plain() {
         assert!(!out.contains("Anvil") && out.contains("gAAAA"), "{out}");
         let Seal::Fernet(key) = &seal else { panic!() };
         for line in out.lines() {
-            let opened = super::seal::unseal_line(line, Some(key)).unwrap();
+            let opened = super::encryption::unseal_line(line, Some(key)).unwrap();
             assert!(!opened.contains("gAAAA"), "{opened}");
         }
     }

@@ -7,7 +7,7 @@ use anyhow::bail;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::DATASET_NAME_BYTES_MAX;
-use crate::rating::{Rated, Ratings};
+use crate::thresholds::{Rated, Ratings};
 
 /// The type of a column, decided over all of its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -11,8 +11,8 @@ use crate::chart::{Chart, ChartRejected, ChartSpec, ChartType, RejectedCode, Ser
 use crate::conversation::{Assessment, Finding, Usage};
 use crate::egress::Egress;
 use crate::frame::Frame;
+use crate::redaction::Withheld;
 use crate::status::StopReason;
-use crate::withheld::Withheld;
 
 /// The version that every line carries as `v`.
 pub const VERSION: u32 = 1;

@@ -9,7 +9,7 @@ mod output;
 pub mod protocol;
 pub mod sandbox;
 mod snapshot;
-pub mod study;
+pub mod trusted_script;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -16,7 +16,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("landlock", &["worker/sandbox/layers.rs"]),
     ("seccompiler", &["worker/sandbox/layers.rs"]),
     ("libc", &["worker/sandbox/"]),
-    ("fernet", &["sink/seal.rs"]),
+    ("fernet", &["sink/encryption.rs"]),
     ("boon", &["agent/schema.rs"]),
     ("comfy_table", &["render/table/grid.rs"]),
     ("maud", &["render/page/"]),

@@ -25,7 +25,7 @@ use csv_agent_types::limits::{
 use csv_agent_worker::environment::{Extras, Interpreter, PythonOptions, prepare};
 use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 use csv_agent_worker::sandbox::{Demand, Layer, SandboxOptions};
-use csv_agent_worker::study::Study;
+use csv_agent_worker::trusted_script::Study;
 use csv_agent_worker::{Cluster, Worker, WorkerError, WorkerOptions};
 
 use crate::bench::{HANG, in_time_async};

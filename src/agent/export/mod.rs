@@ -22,7 +22,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::protocol::Command;
 use csv_agent_worker::sandbox::SandboxOptions;
-use csv_agent_worker::study::Study;
+use csv_agent_worker::trusted_script::Study;
 
 use crate::replay::cell_dependencies::{Outline, Step, needed, outlines};
 use crate::replay::stored_turn::{PastCall, PastTurn, Place, names_said, number, saved};

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use csv_agent_types::catalog::{Catalog, Dataset, SourceFormat};
 use csv_agent_types::limits::EXPORT_SOURCE_BYTES_MAX;
-use csv_agent_worker::study::Study;
+use csv_agent_worker::trusted_script::Study;
 
 use super::{blocks, literal};
 

@@ -6,7 +6,7 @@ use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
 use csv_agent_provider::hosted::store::ContainerFile;
 use csv_agent_provider::hosted::{self, Citation};
 use csv_agent_session::Session;
-use csv_agent_sink::fetched::{self, Origin};
+use csv_agent_sink::hosted_files::{self, Origin};
 use csv_agent_text::digits::{self, size};
 use csv_agent_types::conversation::Item;
 use csv_agent_types::event::{FetchedFile, Status};
@@ -128,7 +128,7 @@ impl Agent {
         let unlisted = unlisted.map(|it| Wanted {
             container_id: container_id.to_owned(),
             file_id: it.file_id.clone(),
-            path: fetched::name_of(&it.filename),
+            path: hosted_files::name_of(&it.filename),
             bytes: 0,
             cited: true,
         });
@@ -148,7 +148,7 @@ impl Agent {
         let n_wanted = wanted.len();
         let mut n_failed = 0;
         for (at, wanted) in wanted.into_iter().enumerate() {
-            let room = fetched::room(&turn.files).ok_or("a turn fetches no more");
+            let room = hosted_files::room(&turn.files).ok_or("a turn fetches no more");
             let room = room.and_then(|it| match n_failed {
                 UNFETCHED_MAX.. => Err("none of the last ones could be fetched"),
                 _ => Ok(it),
@@ -164,7 +164,7 @@ impl Agent {
                 }
             };
             turn.status(fetching(&wanted.path, wanted.bytes))?;
-            let mut file = fetched::temporary(turn.dir().path())?;
+            let mut file = hosted_files::temporary(turn.dir().path())?;
             let mut on_progress = listener(turn);
             let (container_id, file_id) = (&wanted.container_id, &wanted.file_id);
             let fetching = self.provider.fetch_file(
@@ -176,7 +176,7 @@ impl Agent {
             );
             let fetched = turn.wait_sent(fetching).await?;
             if let Err(error) = fetched {
-                let name = fetched::name_of(&wanted.path);
+                let name = hosted_files::name_of(&wanted.path);
                 let message = format!("cannot fetch `{name}`, which code made: {error}");
                 let is_gone = error.kind == ProviderErrorKind::ContainerExpired;
                 tell_unfetched(error, "file_not_fetched", message, turn)?;
@@ -194,7 +194,7 @@ impl Agent {
                 container_id: Some(wanted.container_id),
                 file_id: Some(wanted.file_id),
             };
-            let kept = fetched::keep(session.dir(), turn.dir().path(), origin, file)?;
+            let kept = hosted_files::keep(session.dir(), turn.dir().path(), origin, file)?;
             turn.files.push(kept);
         }
         Ok(())
@@ -245,19 +245,19 @@ pub(super) fn keep_images(
 ) -> Result<Vec<FetchedFile>, Ended> {
     let (mut kept, mut n_left_out) = (Vec::new(), 0);
     for image in images {
-        let room = fetched::room(&turn.files);
-        let decoded = fetched::decode_image(image);
+        let room = hosted_files::room(&turn.files);
+        let decoded = hosted_files::decode_image(image);
         let fits = |it: &(&str, Vec<u8>)| room.is_some_and(|room| it.1.len() as u64 <= room);
         let Some((ending, bytes)) = decoded.filter(fits) else {
             n_left_out += 1;
             continue;
         };
-        let mut file = fetched::temporary(turn.dir().path())?;
+        let mut file = hosted_files::temporary(turn.dir().path())?;
         file.write_all(&bytes).map_err(anyhow::Error::from)?;
         let n_images = turn.files.iter().filter(|it| it.file_id.is_none()).count();
         let name = format!("image_{}.{ending}", n_images + 1);
         let origin = Origin { name, ..Origin::default() };
-        let image = fetched::keep(session.dir(), turn.dir().path(), origin, file)?;
+        let image = hosted_files::keep(session.dir(), turn.dir().path(), origin, file)?;
         turn.files.push(image.clone());
         kept.push(image);
     }

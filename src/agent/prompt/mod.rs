@@ -23,7 +23,7 @@ use csv_agent_types::limits::{
     CLUSTER_COLLECT_BYTES_MAX, CONTAINER_FILES_BYTES_MAX, FINDINGS_BYTES_MAX,
     INSTRUCTIONS_BYTES_MAX, KNOWLEDGE_BYTES_MAX, SCHEMA_BYTES_MAX, THRESHOLDS_BYTES_MAX,
 };
-use csv_agent_types::withheld::Withheld;
+use csv_agent_types::redaction::Withheld;
 
 use crate::hosted::Interpreter;
 use findings::PastFinding;

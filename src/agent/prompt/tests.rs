@@ -8,8 +8,8 @@ use csv_agent_types::catalog::{
 };
 use csv_agent_types::conversation::{Assessment, Finding};
 use csv_agent_types::limits::INSTRUCTIONS_BYTES_MAX;
-use csv_agent_types::rating::{Range, Ratings};
-use csv_agent_types::withheld::Withheld;
+use csv_agent_types::redaction::Withheld;
+use csv_agent_types::thresholds::{Range, Ratings};
 
 use super::findings::PastFinding;
 use super::knowledge::Knowledge;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use csv_agent_types::catalog::Catalog;
-use csv_agent_types::rating::Ratings;
+use csv_agent_types::thresholds::Ratings;
 
 use super::datasets::quoted;
 

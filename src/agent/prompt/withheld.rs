@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use csv_agent_ingest::TOKEN;
-use csv_agent_types::withheld::Withheld;
+use csv_agent_types::redaction::Withheld;
 
 use super::datasets::quoted;
 

@@ -27,7 +27,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::WorkerError;
 use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::sandbox::SandboxOptions;
-use csv_agent_worker::study::Study;
+use csv_agent_worker::trusted_script::Study;
 
 use crate::cluster::start_relay;
 use found::{Asked, Contents, FilesFound, TableFound};

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use csv_agent_worker::protocol::Command;
-use csv_agent_worker::study::Study;
+use csv_agent_worker::trusted_script::Study;
 
 use super::stored_turn::{PastCall, Place, saved};
 

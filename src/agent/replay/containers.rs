@@ -20,7 +20,7 @@ use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::directory;
 use csv_agent_types::event::{CallError, CallStatus, Status, ToolOutput};
 use csv_agent_types::limits::{STAND_INS_MAX, WORKER_FILE_BYTES_MAX};
-use csv_agent_types::withheld::Withheld;
+use csv_agent_types::redaction::Withheld;
 use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
 use super::RerunOptions;

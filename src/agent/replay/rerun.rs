@@ -14,12 +14,12 @@ use csv_agent_sink::EventSink;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::{Reply, ToolCall, Usage};
 use csv_agent_types::event::{Body, CallStatus, CodePlace, Confinement, ReplyBody, Status};
+use csv_agent_types::redaction::Withheld;
 use csv_agent_types::status::{ExitStatus, Failure, StopReason};
-use csv_agent_types::withheld::Withheld;
 use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::protocol::Command;
 use csv_agent_worker::sandbox::SandboxOptions;
-use csv_agent_worker::study::Study;
+use csv_agent_worker::trusted_script::Study;
 
 use super::cell_dependencies::{Step, needed, outlines};
 use super::compare;

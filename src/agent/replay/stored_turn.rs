@@ -7,7 +7,7 @@ use csv_agent_tools::{Plan, TOOLS};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::event::{Body, CallStatus, CodePlace, Event, ReplyBody, Status};
-use csv_agent_types::withheld::Withheld;
+use csv_agent_types::redaction::Withheld;
 use csv_agent_worker::protocol::Command;
 
 use super::compare::asks_for_order;

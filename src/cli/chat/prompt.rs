@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use tokio::task::spawn_blocking;
 
-use csv_agent_session::typed::Typed;
+use csv_agent_session::input_history::Typed;
 use csv_agent_types::status::ExitStatus;
 
 use super::commands::{is_open, joined};

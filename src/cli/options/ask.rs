@@ -12,12 +12,12 @@ use csv_agent_agent::schema::AnswerSchema;
 use csv_agent_chart::{ChartStyle, Theme};
 use csv_agent_cluster::ClusterAccess;
 use csv_agent_provider::{Api, BASE_URL, RemoteOptions, models};
-use csv_agent_sink::seal::Seal;
+use csv_agent_sink::encryption::Seal;
 use csv_agent_types::conversation::{Assessment, Effort, Price};
 use csv_agent_types::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
 use csv_agent_types::named_file;
+use csv_agent_types::redaction::Withheld;
 use csv_agent_types::status::{ExitStatus, Failure};
-use csv_agent_types::withheld::Withheld;
 use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::sandbox::SandboxOptions;
 

@@ -12,8 +12,8 @@ use csv_agent_session::directory::Directory;
 use csv_agent_text::sanitize;
 use csv_agent_types::limits::{CONFIG_BYTES_MAX, KNOWLEDGE_FILE_BYTES_MAX};
 use csv_agent_types::named_file::{self, NotRead};
-use csv_agent_types::rating::{Range, Ratings};
 use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::thresholds::{Range, Ratings};
 
 use super::config::document::{Mistake, line_of};
 use super::settings::{KNOWLEDGE, LANGUAGE, Settings, THRESHOLDS};

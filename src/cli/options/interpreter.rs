@@ -2,8 +2,8 @@
 
 use csv_agent_agent::hosted::{HostedOptions, Interpreter};
 use csv_agent_provider::hosted::code_interpreter::{ContainerChoice, MemoryTier};
+use csv_agent_types::redaction::Withheld;
 use csv_agent_types::status::{ExitStatus, Failure};
-use csv_agent_types::withheld::Withheld;
 
 use super::settings::{CONTAINER_MEMORY, INTERPRETER, ON_EXPIRED, Origin, Settings};
 use crate::flags::{InterpreterChoice, OnExpired, ToolChoiceFlag};

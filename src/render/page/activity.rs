@@ -7,7 +7,7 @@ use csv_agent_text::digits::{count, number, usd};
 use csv_agent_types::conversation::Usage;
 use csv_agent_types::event::{CallStatus, UsageReport};
 use csv_agent_types::limits::PAGE_TEXT_CHARS_MAX;
-use csv_agent_types::withheld::Withheld;
+use csv_agent_types::redaction::Withheld;
 
 use super::told::{Call, Ending, Step, Told};
 use super::turn::{Place, pretty};

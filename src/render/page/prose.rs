@@ -7,7 +7,7 @@ use maud::{Markup, PreEscaped, Render, html};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 use super::words::shown;
-use crate::prose::{options, signs};
+use crate::terminal_markdown::{options, signs};
 
 /// Where a link may go.
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];

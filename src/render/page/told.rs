@@ -8,7 +8,7 @@ use csv_agent_types::event::{
     Body, CallError, CallStatus, ChartDrawn, Confinement, DataFrame, ErrorBody, Event, ReplyBody,
     Status,
 };
-use csv_agent_types::withheld::Withheld;
+use csv_agent_types::redaction::Withheld;
 
 /// A turn that can be drawn.
 #[derive(Default)]

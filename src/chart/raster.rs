@@ -9,7 +9,7 @@ use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
 };
 
-use super::mask::{Mask, Point};
+use super::coverage::{Mask, Point};
 
 /// Of a coordinate, to a pixel.
 pub(crate) const UNITS: i32 = 64;

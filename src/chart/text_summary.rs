@@ -6,11 +6,11 @@
 use csv_agent_types::chart::{Chart, ChartType};
 
 use super::alt;
-use super::cells::{shorten_all, width, wrap};
 use super::numbers::{self, Measure};
 use super::plot::Plot;
 use super::sheet::count;
 use super::text::to_pixel;
+use super::text_chart::{shorten_all, width, wrap};
 
 /// Rows that are told one by one, of the beginning and of the end.
 const HEAD: usize = 12;
@@ -172,10 +172,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::text;
-    use crate::cells::width;
     use crate::gallery::{chart, gallery};
     use crate::numbers::Measure;
     use crate::plot::Plot;
+    use crate::text_chart::width;
     use csv_agent_types::chart::ChartType::{self, Bar, Column, Line, Scatter};
 
     fn told(kind: ChartType, x: &[Value], series: &[(&str, Vec<Value>)], columns: usize) -> String {

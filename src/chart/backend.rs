@@ -8,7 +8,7 @@ use plotters_backend::{
 };
 
 use super::Raster;
-use super::canvas::{self, Canvas};
+use super::raster::{self, Canvas};
 use super::scene::{Colour, Mark, Scene, Shape};
 use super::svg::{self, Document};
 use super::text::{TextStyle, to_pixel};
@@ -67,7 +67,7 @@ pub(crate) fn svg(
 pub(crate) fn raster(scene: &Scene, theme: Theme, scale: f64) -> anyhow::Result<Raster> {
     let (width, height) = size(scene, scale)?;
     let backend = Canvas::new(usize::try_from(width)?, usize::try_from(height)?);
-    let mut painter = Painter { backend, theme, units: f64::from(canvas::UNITS) * scale };
+    let mut painter = Painter { backend, theme, units: f64::from(raster::UNITS) * scale };
     painter.scene(scene).context("cannot draw the PNG")?;
     Ok(Raster { width, height, rgb: painter.backend.into_rgb() })
 }
