@@ -208,6 +208,21 @@ pub struct SheetPlace {
     pub first_column: u64,
 }
 
+/// Columns of a file or a sheet in which a table lies; the first is 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnSpan {
+    /// The first of them.
+    pub first: u64,
+    /// The last of them.
+    pub last: u64,
+}
+
+impl std::fmt::Display for ColumnSpan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}-{}", self.first, self.last)
+    }
+}
+
 /// How the bytes of the source were read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dialect {

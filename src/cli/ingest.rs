@@ -32,7 +32,7 @@ use super::options::settings::Settings;
 use super::values::{self, Delimiter, EscapeFlag, QuoteFlag};
 use super::{datasets, out, report, signals};
 use crate::catalog::{
-    Catalog, Column, DType, Damage, Dataset, Meaning, SourceFormat, is_dataset_name,
+    Catalog, Column, ColumnSpan, DType, Damage, Dataset, Meaning, SourceFormat, is_dataset_name,
 };
 use crate::dataset::{self, Comments, DateOrder, DecimalMark, IngestOptions, Wanted};
 use crate::directory;
@@ -171,6 +171,16 @@ pub struct IngestFlags {
         help_heading = "How to read the file [default: find it out]"
     )]
     pub tables: Tables,
+
+    /// Columns that the table lies in, such as 4-6 or D-F; the others are left out
+    #[arg(
+        long,
+        value_name = "RANGE",
+        value_parser = values::columns,
+        conflicts_with = "remote",
+        help_heading = "How to read the file [default: find it out]"
+    )]
+    pub columns: Option<ColumnSpan>,
 
     /// What begins a comment line: a character, or none
     #[arg(
@@ -888,6 +898,7 @@ impl IngestFlags {
             skip_lines: self.skip_rows,
             is_further: false,
             all_tables: self.tables == Tables::All,
+            columns: self.columns,
             comments: self.comment.unwrap_or_default(),
             nulls: self.null.clone(),
             dtypes: self.dtype.clone(),

@@ -1,5 +1,6 @@
 //! A source to a dataset: look, read, and read again if the first guess of a type was wrong.
 
+use std::borrow::Cow;
 use std::io::{BufWriter, IntoInnerError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use super::columnar;
 use super::decide::{Form, Hints, Reading, decide_as, is_as_wanted};
 use super::dialect;
 use super::encoding::{self, Found};
+use super::extent::records;
 use super::family::Family;
 use super::foreign;
 use super::header::{self, Below, Header, TableDoubt, Told};
@@ -37,11 +39,12 @@ use super::subtotals::Kept;
 use super::swallowed::{LIKELY_MAX, LineRule};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::wanted::{Wanted, Wants};
-use super::wrap::{self, Rules, Wrapping};
+use super::wrap::{self, Beside, Rules, Wrapping};
 use super::write::{BuiltColumn, LateFile, ParquetFile, keep, sync_files};
 use super::{Progress, Watch, notes, totals};
 use crate::catalog::{
-    Column, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes, file_of,
+    Column, ColumnSpan, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat,
+    StrayQuotes, file_of,
 };
 use crate::limits::{
     CSV_BYTES_MAX, CSV_COLUMNS_MAX, QUOTED_BYTES_MAX, RECORD_BYTES_MAX, SLICE_BYTES_MAX,
@@ -71,6 +74,8 @@ pub struct IngestOptions {
     pub is_further: bool,
     /// What may be a table of its own, is one: each is read.
     pub all_tables: bool,
+    /// The columns of the file that the table lies in.
+    pub columns: Option<ColumnSpan>,
     /// What begins a comment line.
     pub comments: Comments,
     /// What stands for a missing value, in every column, in place of the usual markers.
@@ -118,6 +123,7 @@ impl Default for IngestOptions {
             skip_lines: None,
             is_further: false,
             all_tables: false,
+            columns: None,
             comments: Comments::FindOut,
             nulls: None,
             dtypes: Vec::new(),
@@ -374,25 +380,26 @@ fn ingest_text(
     tuning: Tuning,
     watch: &Watch<'_>,
 ) -> anyhow::Result<(Understood, DatasetFiles)> {
-    let mut layout = Layout::find(input, shown_name, options, None, false, watch)?;
-    let mut result = match read(input, &layout, target, options, tuning, watch) {
-        // What lies between the windows tells otherwise.
-        Err(error) if error.is::<Undecodable>() && options.encoding.is_none() => {
-            let found = found_in_all(input, layout.found, layout.text.end, watch)?;
-            layout = Layout::find(input, shown_name, options, Some(found), false, watch)?;
-            read(input, &layout, target, options, tuning, watch)
-        }
-        read => read,
+    let find = |found, keeps_totals| {
+        let layout = Layout::find(input, shown_name, options, found, keeps_totals, watch)?;
+        let options = layout.options_of(options);
+        let result = read(input, &layout, target, &options, tuning, watch);
+        anyhow::Ok((layout, options, result))
     };
+    let (mut layout, mut read_options, mut result) = find(None, false)?;
+    // What lies between the windows may tell otherwise.
+    if result.as_ref().is_err_and(|it| it.is::<Undecodable>()) && options.encoding.is_none() {
+        let found = found_in_all(input, layout.found, layout.text.end, watch)?;
+        (layout, read_options, result) = find(Some(found), false)?;
+    }
     let mut unclear_total = None;
     if let Some(total) = result.as_ref().ok().and_then(|it| it.refuted_total(&layout)) {
         // It is a row like the others.
         drop(result);
         unclear_total = total;
-        let found = Some(layout.found);
-        layout = Layout::find(input, shown_name, options, found, true, watch)?;
-        result = read(input, &layout, target, options, tuning, watch);
+        (layout, read_options, result) = find(Some(layout.found), true)?;
     }
+    let options = &*read_options;
     let Read { columns, guesses, tally, reasons, files } =
         result.map_err(|error| match error.downcast() {
             Ok(undecodable) => undecodable_failure(shown_name, &undecodable),
@@ -465,7 +472,9 @@ fn ingest_text(
         evidence: tally.evidence,
         syntax: layout.syntax,
         charset: layout.text.charset,
-        is_wrapped: layout.lead.wrapping.is_some() || 0 < layout.lead.n_raw || layout.header.is_log,
+        is_wrapped: layout.lead.wrappings != [None; 2]
+            || 0 < layout.lead.n_raw
+            || layout.header.is_log,
         n_header_records: layout.header.n_records,
         comment: layout.header.rule.comment,
         any_quoted: tally.any_quoted,
@@ -585,6 +594,8 @@ struct Layout {
     lead: Lead,
     first_line: u64,
     header_line: Option<u64>,
+    /// What is left and right of the table.
+    beside: Option<Beside>,
     /// What among those lines is no row.
     asides: Asides,
     nulls: Nulls,
@@ -667,6 +678,13 @@ impl Layout {
             }
             let n_before = n_lines + u64::from(0 < n_declared);
             check_quote(shown_name, &windows.head, cut_record, syntax, n_before)?;
+            let beside = match options.columns {
+                Some(columns) => Some(beside(shown_name, columns, &windows, syntax, written)?),
+                None => None,
+            };
+            if let Some(beside) = beside {
+                Wrapping::Beside(beside).strip_windows(&mut windows);
+            }
             let nulls = nulls_of(options);
             let place = Told { keeps_totals, ..place(options, rules) };
             let mut header = header::find(&mut windows, syntax, &place, &nulls, &mut reasons);
@@ -692,11 +710,12 @@ impl Layout {
                 syntax,
                 lead: Lead {
                     n_raw: skipped.len() + n_declared,
-                    wrapping,
+                    wrappings: [wrapping, beside.map(Wrapping::Beside)],
                     n_text: header.body_start,
                 },
                 first_line: n_lines + u64::from(header.body_line),
                 header_line: header.line.map(|it| n_lines + u64::from(it) + 1),
+                beside,
                 asides,
                 header,
                 nulls,
@@ -707,6 +726,15 @@ impl Layout {
 }
 
 impl Layout {
+    /// Returns the options, with what is known of the columns that the table lies in.
+    fn options_of<'a>(&self, options: &'a IngestOptions) -> Cow<'a, IngestOptions> {
+        let (Some(beside), Some(written)) = (self.beside, &options.written) else {
+            return Cow::Borrowed(options);
+        };
+        let written = written.of_columns(beside.first..beside.end);
+        Cow::Owned(IngestOptions { written: Some(Arc::new(written)), ..options.clone() })
+    }
+
     /// Says which rows are called totals or averages, and were kept.
     fn total_doubt(&self, word: &str) -> Option<String> {
         // What it is called is a value, which is not for everybody who may read this.
@@ -812,6 +840,30 @@ fn hint_for(kind: &str) -> &'static str {
     } else {
         "export the table as CSV, or name another file"
     }
+}
+
+/// Returns what is left and right of the columns that the user names.
+fn beside(
+    shown_name: &str,
+    columns: ColumnSpan,
+    windows: &Windows,
+    syntax: Syntax,
+    written: Option<&Arc<Written>>,
+) -> anyhow::Result<Beside> {
+    let n_before = written.map_or(0, |it| it.first_column());
+    let place = |it: u64| usize::try_from(it.saturating_sub(n_before)).unwrap_or(usize::MAX);
+    let beside = Beside { syntax, first: place(columns.first - 1), end: place(columns.last) };
+    let shapes = records(windows.head(syntax), syntax, usize::MAX);
+    let width = shapes.iter().map(|it| it.reach).max().unwrap_or_default();
+    if beside.first < width.min(beside.end) {
+        return Ok(beside);
+    }
+    let (first, last) = (n_before + 1, n_before + width as u64);
+    let message = format!(
+        "cannot read columns {columns} of `{shown_name}`: its cells are in columns {first} to {last}"
+    );
+    let hint = format!("name columns among these, as in `--columns {first}-{last}`");
+    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
 
 /// Returns the failure of a source that is no CSV.

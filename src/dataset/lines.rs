@@ -167,6 +167,9 @@ pub fn source_trouble(dataset: &Dataset, bytes_max: u64) -> Option<String> {
     if !matches!(dataset.dialect.format, SourceFormat::Text | SourceFormat::Parquet) {
         return Some("it is no text that Python reads as it was read".to_owned());
     }
+    if dataset.dialect.told.iter().any(|it| it.starts_with("--columns")) {
+        return Some("it lies in some columns of its file".to_owned());
+    }
     if dataset.dialect.told.iter().any(|it| it.starts_with("--widths")) {
         return Some("its columns have widths instead of delimiters".to_owned());
     }
