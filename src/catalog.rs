@@ -538,6 +538,10 @@ pub struct Dataset {
     /// their columns; the first is 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unclear_total: Option<u64>,
+    /// The columns of each of several tables side by side, this one first. Empty where there is one, and where
+    /// they were read as one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub side_by_side: Vec<ColumnSpan>,
     /// What else may be other than it was read, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,

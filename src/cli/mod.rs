@@ -226,7 +226,7 @@ pub struct Cli {
 pub enum Verb {
     /// Turn CSV and Parquet files into datasets of the session
     #[command(after_help = INGEST_EXAMPLES)]
-    Ingest(IngestFlags),
+    Ingest(Box<IngestFlags>),
     /// Ask a question about the datasets
     #[command(after_help = ASK_EXAMPLES)]
     Ask(Box<AskFlags>),

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod amounts;
+mod beside;
 mod carried;
 mod evidence;
 mod joined;

@@ -634,7 +634,7 @@ fn quoted(sheet: &str) -> String {
 }
 
 /// Returns the letters of a column; the first is 0.
-fn column_letters(column: u64) -> String {
+pub fn column_letters(column: u64) -> String {
     let mut letters = Vec::new();
     let mut rest = column + 1;
     while 0 < rest {
