@@ -1043,7 +1043,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__ingest)
-            opts="-n -S -q -v -h --name --name-from --union --union-by-name --sheet --flatten --no-recursive --remote --if-exists --delimiter --widths --quote --escape --encoding --no-header --skip-rows --tables --comment --null --dtype --date-order --decimal --max-bytes --strict --dry-run --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-n -S -q -v -h --name --name-from --union --union-by-name --sheet --flatten --no-recursive --remote --if-exists --delimiter --widths --quote --escape --encoding --no-header --skip-rows --tables --columns --comment --null --dtype --date-order --decimal --max-bytes --strict --dry-run --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1099,6 +1099,10 @@ _csv__agent() {
                     ;;
                 --tables)
                     COMPREPLY=($(compgen -W "first all" -- "${cur}"))
+                    return 0
+                    ;;
+                --columns)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --comment)

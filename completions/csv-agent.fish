@@ -76,8 +76,9 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l quote -d 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l escape -d 'What makes a quote within quotes text: a sign before it, backslash, doubled, none' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l encoding -d 'Encoding of the text, such as utf-8, latin1, utf-16le' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l skip-rows -d 'Lines to skip before the table, which then begins with its header' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l tables -d 'Which tables of a file that has several, one below the other, are read' -r -f -a "first\t'The first one; where the next begins is told'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l tables -d 'Which tables of a file that has several, below one another or side by side, are read' -r -f -a "first\t'The first one; where the next begins is told'
 all\t'Each one, the second as `NAME_2`'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l columns -d 'Columns that the table lies in, such as 4-6 or D-F; the others are left out' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l comment -d 'What begins a comment line: a character, or none' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l null -d 'Cells that mean nothing is there, separated by commas, such as NA,-' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l dtype -d 'Type of a column, such as zip=text or amount=money. May be repeated' -r

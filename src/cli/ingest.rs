@@ -14,7 +14,7 @@ mod space;
 mod template;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ use csv_agent_ingest::{Comments, DateOrder, DecimalMark, IngestOptions, Wanted};
 use csv_agent_session::Session;
 use csv_agent_sink::{Format, sanitize};
 use csv_agent_types::catalog::{
-    Catalog, Column, DType, Damage, Dataset, Meaning, SourceFormat, is_dataset_name,
+    Catalog, Column, ColumnSpan, DType, Damage, Dataset, Meaning, SourceFormat, is_dataset_name,
 };
 use csv_agent_types::directory;
 use csv_agent_types::limits::{REJECT_BYTES_MAX, REJECTS_MAX};
@@ -162,7 +162,7 @@ pub struct IngestFlags {
     )]
     pub skip_rows: Option<u64>,
 
-    /// Which tables of a file that has several, one below the other, are read
+    /// Which tables of a file that has several, below one another or side by side, are read
     #[arg(
         long,
         value_name = "WHICH",
@@ -172,6 +172,16 @@ pub struct IngestFlags {
         help_heading = "How to read the file [default: find it out]"
     )]
     pub tables: Tables,
+
+    /// Columns that the table lies in, such as 4-6 or D-F; the others are left out
+    #[arg(
+        long,
+        value_name = "RANGE",
+        value_parser = values::columns,
+        conflicts_with = "remote",
+        help_heading = "How to read the file [default: find it out]"
+    )]
+    pub columns: Option<ColumnSpan>,
 
     /// What begins a comment line: a character, or none
     #[arg(
@@ -576,7 +586,46 @@ fn run_plan(
     done
 }
 
-/// Reads the tables below the first ones, each as a dataset of its own. Returns what became of them.
+/// Where a table is in its file.
+#[derive(Debug, Clone, Copy)]
+struct TablePlace {
+    /// Lines before it, which are of other tables.
+    n_lines: Option<u64>,
+    /// The columns that it lies in, if others are beside it.
+    columns: Option<ColumnSpan>,
+}
+
+impl TablePlace {
+    /// Returns where the tables beside a table and below it are.
+    fn others(self, dataset: &Dataset) -> impl Iterator<Item = TablePlace> {
+        let columns = |it: &ColumnSpan| TablePlace { columns: Some(*it), ..self };
+        let beside: Vec<TablePlace> = dataset.side_by_side.iter().skip(1).map(columns).collect();
+        let columns = dataset.side_by_side.first().copied().or(self.columns);
+        let n_lines = dataset.set_aside.next_table.checked_sub(1);
+        let below = n_lines.map(|it| TablePlace { n_lines: Some(it), columns });
+        beside.into_iter().chain(below)
+    }
+
+    /// Returns how it is read.
+    fn read(self, how: &IngestOptions) -> IngestOptions {
+        let TablePlace { n_lines, columns } = self;
+        let (skip_lines, is_further) = (n_lines.or(how.skip_lines), n_lines.is_some());
+        let columns = columns.or(how.columns);
+        IngestOptions { skip_lines, columns, is_further, may_lack: true, ..how.clone() }
+    }
+}
+
+/// A file of which tables are still to be read.
+struct Unread<'a> {
+    input: &'a Input,
+    /// The name of its first dataset.
+    name: String,
+    /// The number of the next one.
+    number: usize,
+    places: VecDeque<TablePlace>,
+}
+
+/// Reads the tables beside and below the first ones, each as a dataset of its own. Returns what became of them.
 fn further(
     jobs: &[Job<'_>],
     first: &[Ingested],
@@ -586,28 +635,25 @@ fn further(
     cancelled: &Arc<AtomicBool>,
     fail: &mut (dyn FnMut(anyhow::Error) + Send),
 ) -> Vec<Ingested> {
-    let next = |it: &Ingested| (it.name.clone(), it.dataset.set_aside.next_table);
-    let input_of = |name: &str| Some(jobs.iter().find(|it| it.name == name)?.input);
-    // The tables to read: the input, the name of its first dataset, the number, and the line that it begins on.
-    let mut wanted: Vec<(&Input, String, usize, u64)> = Vec::new();
-    for (name, line) in first.iter().map(next) {
-        wanted.extend(input_of(&name).map(|input| (input, name, 2, line)));
-    }
+    let unread = |it: &Ingested| {
+        let input = jobs.iter().find(|job| job.name == it.name)?.input;
+        let place = TablePlace { n_lines: None, columns: None };
+        let places = place.others(&it.dataset).collect();
+        Some(Unread { input, name: it.name.clone(), number: 2, places })
+    };
+    let mut files: Vec<Unread> = first.iter().filter_map(unread).collect();
     let mut done = Vec::new();
     loop {
-        wanted.retain(|it| 0 < it.3);
-        if wanted.is_empty() || cancelled.load(Ordering::Relaxed) {
+        files.retain(|it| !it.places.is_empty());
+        if files.is_empty() || cancelled.load(Ordering::Relaxed) {
             return done;
         }
-        let reads: Vec<IngestOptions> = wanted
-            .iter()
-            .map(|(.., line)| {
-                let skip_lines = Some(line - 1);
-                IngestOptions { skip_lines, is_further: true, may_lack: true, ..how.read.clone() }
-            })
-            .collect();
+        let places: Vec<TablePlace> =
+            files.iter_mut().filter_map(|it| it.places.pop_front()).collect();
+        let reads: Vec<IngestOptions> = places.iter().map(|it| it.read(how.read)).collect();
         let mut jobs = Vec::new();
-        for ((input, name, number, _), read) in wanted.iter_mut().zip(&reads) {
+        for (file, read) in files.iter_mut().zip(&reads) {
+            let Unread { input, name, number, .. } = file;
             let origin = origin(input, how.session_dir);
             let is_free =
                 |name: &str| target.catalog().get(name).is_none_or(|it| it.origin == origin);
@@ -617,12 +663,14 @@ fn further(
             }
             let (name, if_exists) = (format!("{name}_{number}"), how.if_exists);
             jobs.push(Job { input, name, if_exists, read });
+            *number += 1;
         }
         let found = run_jobs(&jobs, target, options, cancelled, fail);
-        for (job, (_, _, number, line)) in jobs.iter().zip(&mut wanted) {
-            let found = found.iter().find(|it| it.name == job.name);
-            *line = found.map_or(0, |it| it.dataset.set_aside.next_table);
-            *number += 1;
+        let names: Vec<String> = jobs.into_iter().map(|it| it.name).collect();
+        for ((name, place), file) in names.iter().zip(places).zip(&mut files) {
+            if let Some(found) = found.iter().find(|it| it.name == *name) {
+                file.places.extend(place.others(&found.dataset));
+            }
         }
         done.extend(found);
     }
@@ -688,7 +736,7 @@ fn run_jobs(
         options,
         cancelled,
     };
-    let mut batch = if are_several && !first.read.is_further {
+    let mut batch = if are_several && !first.read.may_lack {
         Batch::of_several(first.read)
     } else {
         Batch::default()
@@ -889,6 +937,7 @@ impl IngestFlags {
             skip_lines: self.skip_rows,
             is_further: false,
             all_tables: self.tables == Tables::All,
+            columns: self.columns,
             comments: self.comment.unwrap_or_default(),
             nulls: self.null.clone(),
             dtypes: self.dtype.clone(),
@@ -1054,6 +1103,9 @@ fn read_as(name: &str, dataset: &Dataset) -> String {
     }
     if dataset.columns.iter().any(|it| it.description.is_some()) {
         parts.push("further header rows kept as descriptions".to_owned());
+    }
+    if let Some(span) = dataset.side_by_side.first() {
+        parts.push(format!("columns {span}"));
     }
     parts.extend(dataset.set_aside.words());
     if let Some(remote) = dataset.remote() {

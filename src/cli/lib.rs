@@ -225,7 +225,7 @@ pub(crate) struct Cli {
 pub enum Verb {
     /// Turn CSV and Parquet files into datasets of the session
     #[command(after_help = INGEST_EXAMPLES)]
-    Ingest(IngestFlags),
+    Ingest(Box<IngestFlags>),
     /// Ask a question about the datasets
     #[command(after_help = ASK_EXAMPLES)]
     Ask(Box<AskFlags>),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use csv_agent_ingest::{Comments, DecimalMark, Escape, Quote, Wanted, is_delimiter};
 use csv_agent_render::report::ReportKind;
+use csv_agent_types::catalog::ColumnSpan;
 use csv_agent_types::limits::{COMPACT_AT_MIN, ROUNDS_FLAG_MAX, WORKER_MEMORY_BYTES_LEAST};
 
 use super::flags::ReportTarget;
@@ -153,6 +154,37 @@ pub(crate) fn decimal(text: &str) -> Result<DecimalMark, String> {
         "." | "point" => Ok(DecimalMark::Point),
         _ => Err("write `,` or `.`".to_owned()),
     }
+}
+
+/// Parses columns of a file or a sheet: `4-6`, `D-F` or `D:F`, or one of them.
+///
+/// # Errors
+///
+/// Fails for anything else, and where the last is before the first.
+pub(crate) fn columns(text: &str) -> Result<ColumnSpan, String> {
+    let wrong = || format!("`{text}` names no columns; write them as `4-6` or `D-F`");
+    let (first, last) = text.split_once(['-', ':']).unwrap_or((text, text));
+    let [first, last] = [first, last].map(|it| column_number(it.trim()));
+    let (Some(first), Some(last)) = (first, last) else { return Err(wrong()) };
+    if last < first {
+        return Err(format!(
+            "the last column of `{text}` is before the first; write `{last}-{first}`"
+        ));
+    }
+    Ok(ColumnSpan { first, last })
+}
+
+/// Returns the number of a column, which may be written as spreadsheets do; the first is 1.
+fn column_number(text: &str) -> Option<u64> {
+    /// No file has as many.
+    const LETTERS_MAX: usize = 6;
+    let is_letters =
+        (1..=LETTERS_MAX).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_alphabetic());
+    if is_letters {
+        let digit = |it: u8| u64::from(it.to_ascii_uppercase() - b'A' + 1);
+        return Some(text.bytes().fold(0, |number, it| 26 * number + digit(it)));
+    }
+    text.parse().ok().filter(|it| 0 < *it)
 }
 
 /// Parses a delimiter: a few characters, or the name of one. `auto` is none: it is found out.
@@ -392,11 +424,12 @@ mod tests {
     use std::time::Duration;
 
     use super::{
-        delimiter, duration, escape, language, model, quote, rounds, size, some_time, typed_column,
+        columns, delimiter, duration, escape, language, model, quote, rounds, size, some_time,
+        typed_column,
     };
     use csv_agent_ingest::Wanted;
     use csv_agent_ingest::{Escape, Quote};
-    use csv_agent_types::catalog::DType;
+    use csv_agent_types::catalog::{ColumnSpan, DType};
 
     #[track_caller]
     fn check_duration(text: &str, millis: Option<u64>) {
@@ -414,6 +447,23 @@ mod tests {
         }
         assert_eq!(duration("30").unwrap_err(), "`30` has no unit; did you mean `30s`?");
         assert!(some_time("0s").is_err());
+    }
+
+    #[test]
+    fn columns_have_numbers_or_letters() {
+        let check = |text: &str, expected: Option<(u64, u64)>| {
+            let expected = expected.map(|(first, last)| ColumnSpan { first, last });
+            assert_eq!(columns(text).ok(), expected, "{text}");
+        };
+        check("4-6", Some((4, 6)));
+        check("d:f", Some((4, 6)));
+        check("Z-AB", Some((26, 28)));
+        check("3", Some((3, 3)));
+        for text in ["", "0-2", "4-", "-4", "1-2-3", "a1", "ÄÖ", "aaaaaaaaaaaaaaaaaaaa", "1.5"] {
+            check(text, None);
+        }
+        let message = "the last column of `F-D` is before the first; write `4-6`";
+        assert_eq!(columns("F-D").unwrap_err(), message);
     }
 
     #[track_caller]

@@ -99,6 +99,7 @@ pub(crate) fn ingest(
         stray_quotes: StrayQuotes::default(),
         notes: Vec::new(),
         unclear_total: None,
+        side_by_side: Vec::new(),
         doubts: Vec::new(),
         files: Vec::new(),
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),

@@ -909,6 +909,7 @@ fn describe(
         },
         notes: shared_notes(parts),
         unclear_total: None,
+        side_by_side: Vec::new(),
         doubts,
         files,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),

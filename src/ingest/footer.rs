@@ -109,6 +109,7 @@ fn read(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
         stray_quotes: StrayQuotes::default(),
         notes: Vec::new(),
         unclear_total: None,
+        side_by_side: Vec::new(),
         doubts: Vec::new(),
         files: Vec::new(),
         ingested_at: modified.unwrap_or_default().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),

@@ -290,7 +290,7 @@ fn check_options(
     shown_name: &str,
 ) -> anyhow::Result<()> {
     const OF_TEXT: [&str; 5] = ["--delimiter", "--quote", "--escape", "--encoding", "--widths"];
-    const OF_PLACES: [&str; 3] = ["--no-header", "--skip-rows", "--comment"];
+    const OF_PLACES: [&str; 4] = ["--no-header", "--skip-rows", "--columns", "--comment"];
     let has_place = matches!(foreign, Foreign::Workbook(_));
     let is_wrong = |it: &&str| OF_TEXT.contains(it) || (!has_place && OF_PLACES.contains(it));
     let given = options.given();

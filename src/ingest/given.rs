@@ -41,6 +41,7 @@ impl IngestOptions {
             ("--no-header", self.header.map(|_| String::new())),
             // The further ones are known by their lines.
             ("--tables", (self.all_tables && !self.is_further).then(|| "all".to_owned())),
+            ("--columns", self.columns.map(|it| it.to_string())),
             ("--skip-rows", self.skip_lines.map(|it| it.to_string())),
             ("--comment", comment),
             ("--null", self.nulls.as_ref().map(|it| it.join(","))),
@@ -64,7 +65,7 @@ impl IngestOptions {
 mod tests {
     use crate::Wanted;
     use crate::{Comments, DateOrder, DecimalMark, Escape, IngestOptions, Quote};
-    use csv_agent_types::catalog::DType;
+    use csv_agent_types::catalog::{ColumnSpan, DType};
 
     #[test]
     fn flags_are_shown_as_they_are_written() {
@@ -74,6 +75,7 @@ mod tests {
             quote: Some(Quote::None),
             escape: Some(Escape::Char(b'\\')),
             header: Some(false),
+            columns: Some(ColumnSpan { first: 2, last: 4 }),
             skip_lines: Some(2),
             comments: Comments::Begin('#'),
             nulls: Some(vec!["NA".to_owned(), "-".to_owned()]),
@@ -82,8 +84,8 @@ mod tests {
             decimal: Some(DecimalMark::Comma),
             ..IngestOptions::default()
         };
-        let expected = "--delimiter \\t --quote none --escape \\ --no-header --skip-rows 2 \
-                        --comment # --null NA,- --date-order dmy --decimal , --dtype zip=string";
+        let expected = "--delimiter \\t --quote none --escape \\ --no-header --columns 2-4 \
+                        --skip-rows 2 --comment # --null NA,- --date-order dmy --decimal , --dtype zip=string";
         assert_eq!(options.given().join(" "), expected);
     }
 }

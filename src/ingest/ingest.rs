@@ -1,6 +1,8 @@
 //! A source to a dataset: look, read, and read again if the first guess of a type was wrong.
 
+use std::borrow::Cow;
 use std::io::{BufWriter, IntoInnerError};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,7 +13,8 @@ use memchr::memchr2;
 use tempfile::{NamedTempFile, TempPath};
 
 use csv_agent_types::catalog::{
-    Column, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes, file_of,
+    Column, ColumnSpan, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat,
+    StrayQuotes, file_of,
 };
 use csv_agent_types::limits::{
     CSV_BYTES_MAX, CSV_COLUMNS_MAX, QUOTED_BYTES_MAX, RECORD_BYTES_MAX, SLICE_BYTES_MAX,
@@ -28,6 +31,7 @@ use super::columnar;
 use super::decide::{Form, Hints, Reading, decide_as, is_as_wanted};
 use super::dialect;
 use super::encoding::{self, Found};
+use super::extent::records;
 use super::family::Family;
 use super::foreign;
 use super::header::{self, Below, Header, TableDoubt, Told};
@@ -38,15 +42,17 @@ use super::number::{DecimalMark, NumberForm};
 use super::odd::Usual;
 use super::pass::{self, Output, SLICE_BYTES_MIN, Settings, Tally};
 use super::records::{Tokeniser, count_line_ends, texts_of};
+use super::sides;
 use super::slice::Plan;
 use super::sniff::{self, Windows};
-use super::source::{Input, Lead, Source, Text, Undecodable};
+use super::source::{Input, Lead, Source, Text, Undecodable, check_cancelled};
 use super::spool::Written;
 use super::subtotals::Kept;
 use super::swallowed::{LIKELY_MAX, LineRule};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::wanted::{Wanted, Wants};
-use super::wrap::{self, Rules, Wrapping};
+use super::workbook::column_letters;
+use super::wrap::{self, Beside, Rules, Wrapping};
 use super::write::{BuiltColumn, LateFile, ParquetFile, keep, sync_files};
 use super::{Progress, Watch, notes, totals};
 
@@ -72,6 +78,8 @@ pub struct IngestOptions {
     pub is_further: bool,
     /// What may be a table of its own, is one: each is read.
     pub all_tables: bool,
+    /// The columns of the file that the table lies in.
+    pub columns: Option<ColumnSpan>,
     /// What begins a comment line.
     pub comments: Comments,
     /// What stands for a missing value, in every column, in place of the usual markers.
@@ -119,6 +127,7 @@ impl Default for IngestOptions {
             skip_lines: None,
             is_further: false,
             all_tables: false,
+            columns: None,
             comments: Comments::FindOut,
             nulls: None,
             dtypes: Vec::new(),
@@ -375,25 +384,26 @@ fn ingest_text(
     tuning: Tuning,
     watch: &Watch<'_>,
 ) -> anyhow::Result<(Understood, DatasetFiles)> {
-    let mut layout = Layout::find(input, shown_name, options, None, false, watch)?;
-    let mut result = match read(input, &layout, target, options, tuning, watch) {
-        // What lies between the windows tells otherwise.
-        Err(error) if error.is::<Undecodable>() && options.encoding.is_none() => {
-            let found = found_in_all(input, layout.found, layout.text.end, watch)?;
-            layout = Layout::find(input, shown_name, options, Some(found), false, watch)?;
-            read(input, &layout, target, options, tuning, watch)
-        }
-        read => read,
+    let find = |found, keeps_totals| {
+        let layout = Layout::find(input, shown_name, options, found, keeps_totals, watch)?;
+        let options = layout.options_of(options);
+        let result = read(input, &layout, target, &options, tuning, watch);
+        anyhow::Ok((layout, options, result))
     };
+    let (mut layout, mut read_options, mut result) = find(None, false)?;
+    // What lies between the windows may tell otherwise.
+    if result.as_ref().is_err_and(anyhow::Error::is::<Undecodable>) && options.encoding.is_none() {
+        let found = found_in_all(input, layout.found, layout.text.end, watch)?;
+        (layout, read_options, result) = find(Some(found), false)?;
+    }
     let mut unclear_total = None;
     if let Some(total) = result.as_ref().ok().and_then(|it| it.refuted_total(&layout)) {
         // It is a row like the others.
         drop(result);
         unclear_total = total;
-        let found = Some(layout.found);
-        layout = Layout::find(input, shown_name, options, found, true, watch)?;
-        result = read(input, &layout, target, options, tuning, watch);
+        (layout, read_options, result) = find(Some(layout.found), true)?;
     }
+    let options = &*read_options;
     let Read { columns, guesses, tally, reasons, files } =
         result.map_err(|error| match error.downcast() {
             Ok(undecodable) => undecodable_failure(shown_name, &undecodable),
@@ -409,7 +419,7 @@ fn ingest_text(
     let word = format.place().unwrap_or("line");
     let doubts = layout.table_doubt(word).into_iter().chain(layout.total_doubt(word));
     let doubts = doubts.chain(columns_doubt(input, &layout, options)?);
-    let doubts = doubts.chain(gap_doubt(&columns, tally.n_rows)).collect();
+    let doubts = doubts.chain(layout.sides_doubt(&columns, tally.n_rows, written)).collect();
     // How the text is written of rows is nobody's concern.
     let is_text = written.is_none();
     let has_rejects = 0 < tally.n_short + tally.n_surplus + tally.n_split + tally.set_aside.sum();
@@ -448,6 +458,7 @@ fn ingest_text(
             layout.syntax,
         ),
         unclear_total,
+        side_by_side: if layout.beside.is_some() { layout.sides.clone() } else { Vec::new() },
         doubts,
         files: Vec::new(),
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -466,7 +477,9 @@ fn ingest_text(
         evidence: tally.evidence,
         syntax: layout.syntax,
         charset: layout.text.charset,
-        is_wrapped: layout.lead.wrapping.is_some() || 0 < layout.lead.n_raw || layout.header.is_log,
+        is_wrapped: layout.lead.wrappings != [None; 2]
+            || 0 < layout.lead.n_raw
+            || layout.header.is_log,
         n_header_records: layout.header.n_records,
         comment: layout.header.rule.comment,
         any_quoted: tally.any_quoted,
@@ -586,6 +599,10 @@ struct Layout {
     lead: Lead,
     first_line: u64,
     header_line: Option<u64>,
+    /// What is left and right of the table.
+    beside: Option<Beside>,
+    /// The columns of each of several tables side by side, if there surely are such.
+    sides: Vec<ColumnSpan>,
     /// What among those lines is no row.
     asides: Asides,
     nulls: Nulls,
@@ -634,21 +651,9 @@ impl Layout {
             let others = if end == narrow_end { others } else { input.others(n_head, end)? };
             let mut windows = text.windows(before(&read, end), others);
             let is_whole = windows.is_whole;
-            if is_wide {
-                check_text(shown_name, &windows.head)?;
-                if let Some(kind) = sniff::document_kind(&windows.head) {
-                    return Err(refuse(&format!("it is {kind}"), hint_for(kind)));
-                }
-            }
-            check_json(shown_name, &windows.head, options)?;
-            let encoding = || vec![format!("encoding {}: {}", charset.name(), found.reason)];
+            check_decoded(shown_name, &windows.head, is_wide, options)?;
             let written = options.written.as_ref();
-            let mut reasons = written.map_or_else(encoding, |it| it.reasons.clone());
-            if end < input.bytes {
-                let n_padding = input.bytes - end;
-                reasons
-                    .push(format!("padding of NUL or ^Z behind the text left out: {n_padding} B"));
-            }
+            let mut reasons = first_reasons(input, &found, end, written);
             let n_lines = options.skip_lines.unwrap_or(0);
             let Some(skipped) = take_lines(&mut windows.head, n_lines) else {
                 if !is_whole && n_head < RECORD_BYTES_MAX {
@@ -670,6 +675,17 @@ impl Layout {
             check_quote(shown_name, &windows.head, cut_record, syntax, n_before)?;
             let nulls = nulls_of(options);
             let place = Told { keeps_totals, ..place(options, rules) };
+            let n_raw = skipped.len() + n_declared;
+            let lead = Lead { n_raw, wrappings: [wrapping, None], n_text: 0 };
+            let look = || sides::find(&windows, syntax, &place, &nulls);
+            let mut sides = if may_have_sides(options) { look() } else { Vec::new() };
+            if !is_whole && !all_within(&sides, input, text, lead, syntax, watch)? {
+                sides.clear();
+            }
+            let beside = beside(shown_name, options, &sides, &windows, syntax)?;
+            if let Some(beside) = beside {
+                Wrapping::Beside(beside).strip_windows(&mut windows);
+            }
             let mut header = header::find(&mut windows, syntax, &place, &nulls, &mut reasons);
             if header.names.is_empty() {
                 if is_whole {
@@ -683,21 +699,21 @@ impl Layout {
             }
             check_width(shown_name, header.names.len())?;
             let n_lines = n_lines + u64::from(0 < n_declared);
-            let mut asides = Asides::default();
-            let kind = if options.is_further { Kind::OtherTable } else { Kind::Preamble };
-            asides.add_all(kind, &skipped, Syntax::usual(Delimiter::NONE));
-            asides.append(std::mem::take(&mut header.asides), n_lines);
+            let above = std::mem::take(&mut header.asides);
+            let asides = asides_of(options, &skipped, above, n_lines);
             return Ok(Layout {
                 found,
                 text,
                 syntax,
                 lead: Lead {
-                    n_raw: skipped.len() + n_declared,
-                    wrapping,
+                    wrappings: [wrapping, beside.map(Wrapping::Beside)],
                     n_text: header.body_start,
+                    ..lead
                 },
                 first_line: n_lines + u64::from(header.body_line),
                 header_line: header.line.map(|it| n_lines + u64::from(it) + 1),
+                beside,
+                sides: spans(&sides, written),
                 asides,
                 header,
                 nulls,
@@ -707,7 +723,41 @@ impl Layout {
     }
 }
 
+/// Says how the bytes of a file are text that ends at `end`.
+fn first_reasons(
+    input: &Input,
+    found: &Found,
+    end: u64,
+    written: Option<&Arc<Written>>,
+) -> Vec<String> {
+    let encoding = || vec![format!("encoding {}: {}", found.charset.name(), found.reason)];
+    let mut reasons = written.map_or_else(encoding, |it| it.reasons.clone());
+    if end < input.bytes {
+        let n_padding = input.bytes - end;
+        reasons.push(format!("padding of NUL or ^Z behind the text left out: {n_padding} B"));
+    }
+    reasons
+}
+
+/// Returns what precedes the first row: lines that were skipped, and what lies `n_lines` behind their beginning.
+fn asides_of(options: &IngestOptions, skipped: &[u8], above: Asides, n_lines: u64) -> Asides {
+    let mut asides = Asides::default();
+    let kind = if options.is_further { Kind::OtherTable } else { Kind::Preamble };
+    asides.add_all(kind, skipped, Syntax::usual(Delimiter::NONE));
+    asides.append(above, n_lines);
+    asides
+}
+
 impl Layout {
+    /// Returns the options, with what is known of the columns that the table lies in.
+    fn options_of<'a>(&self, options: &'a IngestOptions) -> Cow<'a, IngestOptions> {
+        let (Some(beside), Some(written)) = (self.beside, &options.written) else {
+            return Cow::Borrowed(options);
+        };
+        let written = written.of_columns(beside.first..beside.end);
+        Cow::Owned(IngestOptions { written: Some(Arc::new(written)), ..options.clone() })
+    }
+
     /// Says which rows are called totals or averages, and were kept.
     fn total_doubt(&self, word: &str) -> Option<String> {
         // What it is called is a value, which is not for everybody who may read this.
@@ -738,6 +788,94 @@ impl Layout {
     }
 }
 
+impl Layout {
+    /// Says which columns are, or may be, tables side by side that were read as one.
+    fn sides_doubt(
+        &self,
+        columns: &[Column],
+        n_rows: u64,
+        written: Option<&Written>,
+    ) -> Option<String> {
+        let is_sheet = written.is_some_and(|it| it.sheet.is_some());
+        let show = |it: &ColumnSpan| {
+            let [first, last] = [it.first, it.last]
+                .map(|it| if is_sheet { column_letters(it - 1) } else { it.to_string() });
+            format!("{first}-{last}")
+        };
+        if self.beside.is_none() && !self.sides.is_empty() {
+            let spans: Vec<String> = self.sides.iter().map(show).collect();
+            let (last, others) = spans.split_last()?;
+            return Some(format!(
+                "columns {} and {last} are tables side by side: they were read as one table, `--tables all` makes \
+                 a dataset of each",
+                others.join(", ")
+            ));
+        }
+        let at = gap(columns, n_rows)?;
+        let n_before = written.map_or(0, Written::first_column)
+            + self.beside.filter(|_| !is_sheet).map_or(0, |it| it.first as u64);
+        let behind = columns[at..].iter().take_while(|it| it.nulls == Some(n_rows)).count();
+        let left = ColumnSpan { first: n_before + 1, last: n_before + at as u64 };
+        let first = n_before + (at + behind) as u64 + 1;
+        let right = ColumnSpan { first, last: n_before + columns.len() as u64 };
+        let gap = ColumnSpan { first: left.last + 1, last: left.last + 1 };
+        let gap = show(&gap).split('-').next().unwrap_or_default().to_owned();
+        let [left, right] = [left, right].map(|it| show(&it));
+        Some(format!(
+            "column {gap} has no name and no value: what is left and right of it may be tables side by side; if \
+             so, `--columns {left}` and `--columns {right}` read each by itself"
+        ))
+    }
+}
+
+/// Returns the first column without a name and a value that may be a gap between tables.
+fn gap(columns: &[Column], n_rows: u64) -> Option<usize> {
+    /// Columns of a table.
+    const COLUMNS_MIN: usize = 2;
+    let is_gap = |it: &Column| it.is_unnamed && it.nulls == Some(n_rows) && 0 < n_rows;
+    let is_side = |it: &[Column]| COLUMNS_MIN <= it.iter().filter(|it| !it.is_unnamed).count();
+    let mut gaps = (0..columns.len()).filter(|at| is_gap(&columns[*at]));
+    gaps.find(|at| is_side(&columns[..*at]) && is_side(&columns[*at + 1..]))
+}
+
+/// Returns whether there may be several tables side by side, of which none is named.
+fn may_have_sides(options: &IngestOptions) -> bool {
+    options.columns.is_none() && options.header.is_none() && !options.is_table()
+}
+
+/// Returns columns as the file or the sheet counts them.
+fn spans(sides: &[Range<usize>], written: Option<&Arc<Written>>) -> Vec<ColumnSpan> {
+    let n_before = written.map_or(0, |it| it.first_column());
+    let span = |it: &Range<usize>| ColumnSpan {
+        first: n_before + it.start as u64 + 1,
+        last: n_before + it.end as u64,
+    };
+    sides.iter().map(span).collect()
+}
+
+/// Returns whether no record of a text behind `lead` has anything but in the columns of tables, if there are any.
+fn all_within(
+    sides: &[Range<usize>],
+    input: &Input,
+    text: Text,
+    lead: Lead,
+    syntax: Syntax,
+    watch: &Watch<'_>,
+) -> anyhow::Result<bool> {
+    if sides.is_empty() {
+        return Ok(true);
+    }
+    let mut slices = input.slices(text, lead, &Below::default())?;
+    let mut slice = Vec::new();
+    while slices.next(&mut slice, syntax, SLICE_BYTES_MIN)? {
+        check_cancelled(watch.cancelled)?;
+        if !sides::hold(sides, &slice, syntax) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Says how the columns of a text are read that blanks may align.
 fn columns_doubt(
     input: &Input,
@@ -755,21 +893,6 @@ fn columns_doubt(
         let widths: Vec<String> = it.widths.iter().map(ToString::to_string).collect();
         format!("blanks may align several columns: `--widths {}` reads them", widths.join(","))
     }))
-}
-
-/// Says that a column without a name and a value may be a gap between tables.
-fn gap_doubt(columns: &[Column], n_rows: u64) -> Option<String> {
-    /// Columns of a table.
-    const COLUMNS_MIN: usize = 2;
-    let is_gap = |it: &Column| it.is_unnamed && it.nulls == Some(n_rows) && 0 < n_rows;
-    let is_side = |it: &[Column]| COLUMNS_MIN <= it.iter().filter(|it| !it.is_unnamed).count();
-    let mut gaps = (0..columns.len()).filter(|at| is_gap(&columns[*at]));
-    let at = gaps.find(|at| is_side(&columns[..*at]) && is_side(&columns[*at + 1..]))?;
-    Some(format!(
-        "column {} has no name and no value: what is left and right of it may be tables side by side; if so, save \
-         each as a file of its own",
-        at + 1
-    ))
 }
 
 /// Returns what of the head of a file lies before `end`.
@@ -813,6 +936,35 @@ fn hint_for(kind: &str) -> &'static str {
     } else {
         "export the table as CSV, or name another file"
     }
+}
+
+/// Returns what is left and right of the columns that the user names, or of the first of several tables if each
+/// is read.
+fn beside(
+    shown_name: &str,
+    options: &IngestOptions,
+    sides: &[Range<usize>],
+    windows: &Windows,
+    syntax: Syntax,
+) -> anyhow::Result<Option<Beside>> {
+    let Some(columns) = options.columns else {
+        let first = sides.first().filter(|_| options.all_tables);
+        return Ok(first.map(|it| Beside { syntax, first: it.start, end: it.end }));
+    };
+    let n_before = options.written.as_ref().map_or(0, |it| it.first_column());
+    let place = |it: u64| usize::try_from(it.saturating_sub(n_before)).unwrap_or(usize::MAX);
+    let beside = Beside { syntax, first: place(columns.first - 1), end: place(columns.last) };
+    let shapes = records(windows.head(syntax), syntax, usize::MAX);
+    let width = shapes.iter().map(|it| it.reach).max().unwrap_or_default();
+    if beside.first < width.min(beside.end) {
+        return Ok(Some(beside));
+    }
+    let (first, last) = (n_before + 1, n_before + width as u64);
+    let message = format!(
+        "cannot read columns {columns} of `{shown_name}`: its cells are in columns {first} to {last}"
+    );
+    let hint = format!("name columns among these, as in `--columns {first}-{last}`");
+    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
 
 /// Returns the failure of a source that is no CSV.
@@ -880,6 +1032,22 @@ fn check_text(shown_name: &str, text: &[u8]) -> anyhow::Result<()> {
     let Some(at) = sniff::first_control(text) else { return Ok(()) };
     let found = format!("it is binary (byte 0x{:02X} at offset {at})", text[at]);
     Err(no_csv(shown_name, &found, "export the table as CSV, or name another file"))
+}
+
+/// Fails when a text is binary or a document, as wide characters tell once they are read, or JSON.
+fn check_decoded(
+    shown_name: &str,
+    text: &[u8],
+    is_wide: bool,
+    options: &IngestOptions,
+) -> anyhow::Result<()> {
+    if is_wide {
+        check_text(shown_name, text)?;
+        if let Some(kind) = sniff::document_kind(text) {
+            return Err(no_csv(shown_name, &format!("it is {kind}"), hint_for(kind)));
+        }
+    }
+    check_json(shown_name, text, options)
 }
 
 /// Fails when a text is JSON that could not be read as such.

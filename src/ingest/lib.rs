@@ -2,7 +2,7 @@
 //!
 //! The way of a file: `source` opens it, through `compression` if need be, and hands out windows
 //! and slices; `encoding` finds out which `charset` its text has, by its `letters` where it must,
-//! `wrap` what is around its rows, `dialect` how their cells are told apart, `tables`, `extent`, `header` and `levels` where the table
+//! `wrap` what is around its rows, `dialect` how their cells are told apart, `sides`, `tables`, `extent`, `header` and `levels` where the table
 //! lies and what its columns are called, `totals` and `subtotals` which of its rows are none; `pass` has slices read side by side, each by `slice`:
 //! `records` finds their cells, `swallowed` the rows that a stray quote has joined, `aside` takes out what is no row, `build` makes columns of them with
 //! the rules of `parse`, `local` and `number`, `infer` notes what was seen, `odd` what is out of
@@ -67,6 +67,7 @@ mod sample;
 mod saved;
 mod scan;
 mod shape;
+mod sides;
 mod slice;
 mod sniff;
 mod source;

@@ -168,6 +168,10 @@ pub fn source_trouble(dataset: &Dataset, bytes_max: u64) -> Option<String> {
     if !matches!(dataset.dialect.format, SourceFormat::Text | SourceFormat::Parquet) {
         return Some("it is no text that Python reads as it was read".to_owned());
     }
+    let has_columns = dataset.dialect.told.iter().any(|it| it.starts_with("--columns"));
+    if has_columns || !dataset.side_by_side.is_empty() {
+        return Some("it lies in some columns of its file".to_owned());
+    }
     if dataset.dialect.told.iter().any(|it| it.starts_with("--widths")) {
         return Some("its columns have widths instead of delimiters".to_owned());
     }

@@ -70,6 +70,18 @@ impl Cell {
         &bytes[(self.start & Self::POSITION) as usize..(self.end & Self::POSITION) as usize]
     }
 
+    /// Returns where it begins and ends, with its quotes.
+    pub(crate) fn span(self) -> (usize, usize) {
+        let n_quotes = usize::from(self.is_quoted());
+        let [start, end] = [self.start, self.end].map(|it| (it & Self::POSITION) as usize);
+        (start - n_quotes, end + n_quotes)
+    }
+
+    /// Returns whether it holds more than blanks.
+    pub(crate) fn is_filled(self, bytes: &[u8]) -> bool {
+        !self.raw(bytes).trim_ascii().is_empty()
+    }
+
     /// Returns whether it was in quotes.
     #[inline]
     pub(crate) fn is_quoted(self) -> bool {

@@ -366,7 +366,7 @@ impl Input {
             hash: Sha256::new(),
             mark_bytes,
             lead,
-            wrapped: Vec::new(),
+            wrapped: [Vec::new(), Vec::new()],
             below: below.clone(),
             offset: 0,
             is_end: false,
@@ -477,8 +477,8 @@ impl Text {
 pub(crate) struct Lead {
     /// Bytes of UTF-8 before the table as it was written: skipped lines, a `sep=` line.
     pub n_raw: usize,
-    /// What is around the rows behind them.
-    pub wrapping: Option<Wrapping>,
+    /// What is around the rows behind them, the outer first.
+    pub wrappings: [Option<Wrapping>; 2],
     /// Bytes before the first row once that is taken off: blank lines, preamble, the header.
     pub n_text: usize,
 }
@@ -512,8 +512,8 @@ pub(crate) struct Slices<'a> {
     mark_bytes: usize,
     /// What is still to skip before the table.
     lead: Lead,
-    /// Text of the last record whose wrapping may go on behind it.
-    wrapped: Vec<u8>,
+    /// Of each wrapping, text of the last record that may go on behind it.
+    wrapped: [Vec<u8>; 2],
     /// The end of the file; empty once it has proved to be rows.
     below: Below,
     /// Bytes of the file read so far.
@@ -558,8 +558,8 @@ impl Slices<'_> {
         slice.append(&mut self.rest);
         let mut wanted = n_bytes;
         loop {
-            while slice.len() < wanted && !self.is_end && self.wrapped.len() < RECORD_BYTES_MAX {
-                self.fill(slice, wanted.max(slice.len() + self.wrapped.len()))?;
+            while slice.len() < wanted && !self.is_end && self.n_wrapped() < RECORD_BYTES_MAX {
+                self.fill(slice, wanted.max(slice.len() + self.n_wrapped()))?;
             }
             let end = self.end_of_table(slice, syntax);
             if end == 0 && self.is_end {
@@ -572,7 +572,7 @@ impl Slices<'_> {
                 self.check(slice)?;
                 return Ok(true);
             }
-            if RECORD_BYTES_MAX <= slice.len().max(self.wrapped.len()) {
+            if RECORD_BYTES_MAX <= slice.len().max(self.n_wrapped()) {
                 let name = &self.input.name;
                 let message =
                     format!("a record of `{name}` has more than {RECORD_BYTES_MAX} bytes");
@@ -580,6 +580,10 @@ impl Slices<'_> {
             }
             wanted = (slice.len() * 2).clamp(n_bytes, RECORD_BYTES_MAX);
         }
+    }
+
+    fn n_wrapped(&self) -> usize {
+        self.wrapped.iter().map(Vec::len).max().unwrap_or_default()
     }
 
     /// Returns how much of `slice` is surely of the table.
@@ -634,11 +638,12 @@ impl Slices<'_> {
             })?;
         }
         skip(&mut self.lead.n_raw, slice, text_start);
-        if let Some(wrapping) = self.lead.wrapping {
-            self.wrapped.extend(slice.drain(text_start..));
-            let n_whole = wrapping.cut(&self.wrapped, self.is_end);
-            wrapping.strip(&self.wrapped[..n_whole], slice);
-            self.wrapped.drain(..n_whole);
+        for (wrapping, wrapped) in self.lead.wrappings.into_iter().flatten().zip(&mut self.wrapped)
+        {
+            wrapped.extend(slice.drain(text_start..));
+            let n_whole = wrapping.cut(wrapped, self.is_end);
+            wrapping.strip(&wrapped[..n_whole], slice);
+            wrapped.drain(..n_whole);
         }
         skip(&mut self.lead.n_text, slice, text_start);
         Ok(())

@@ -98,6 +98,22 @@ impl Written {
         }
     }
 
+    /// Returns how many columns of the source lie before the first.
+    pub fn first_column(&self) -> u64 {
+        self.sheet.as_ref().map_or(0, |it| it.first_column)
+    }
+
+    /// Returns what is known of some of the columns.
+    pub fn of_columns(&self, columns: Range<usize>) -> Written {
+        let mut written = self.clone();
+        written.columns.truncate(columns.end);
+        written.columns.drain(..columns.start.min(written.columns.len()));
+        if let Some(sheet) = &mut written.sheet {
+            sheet.first_column += columns.start as u64;
+        }
+        written
+    }
+
     /// Adds to columns what is known of them.
     pub fn describe(&self, columns: &mut [Column]) {
         for (column, known) in columns.iter_mut().zip(&self.columns) {

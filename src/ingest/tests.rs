@@ -2,6 +2,7 @@
 
 mod accounts;
 mod amounts;
+mod beside;
 mod carried;
 mod evidence;
 mod joined;
@@ -30,7 +31,7 @@ use proptest::prelude::{Just, any, prop, prop_assert, prop_assert_eq, prop_oneof
 use tempfile::TempDir;
 
 use csv_agent_testing::slow_cases;
-use csv_agent_types::catalog::{DType, Damage, Dataset, Facts, Query, ValueMatch};
+use csv_agent_types::catalog::{ColumnSpan, DType, Damage, Dataset, Facts, Query, ValueMatch};
 use csv_agent_types::limits::QUOTED_BYTES_MAX;
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_types::thresholds::{Range, Ratings};
@@ -1301,6 +1302,29 @@ fn the_user_may_say_where_the_table_begins_and_what_a_comment_is() {
         &far,
         result,
         "cannot read `-` as CSV: it has no more than 9 lines / give a smaller number to `--skip-rows`",
+    );
+}
+
+#[test]
+fn the_user_may_name_the_columns_that_the_table_lies_in() {
+    let text =
+        "Region,Sales,,\"Name\",Age\nNorth,10,,\"Ann\nB\",30\nSouth,20,,Bob,31,x\n,,,Cid,32\n";
+    let columns = |first: u64, last: u64| {
+        Bench::new().with(|it| it.columns = Some(ColumnSpan { first, last }))
+    };
+    check_with(&columns(1, 2), text, "Region:string | Sales:int64\nNorth | 10\nSouth | 20");
+    let right = columns(4, 5);
+    check_with(&right, text, "Name:string | Age:int64\nAnn⏎B | 30\nBob | 31\nCid | 32");
+    assert_eq!(right.sliced(text.as_bytes(), 8).unwrap().dialect.told, ["--columns 4-5"]);
+    assert_eq!(right.rows().len(), 3);
+    let lines = File::open(right.datasets().join("t.lines")).unwrap();
+    assert_eq!(lines_at(lines, &[0, 1, 2]).unwrap(), [2, 4, 5]);
+    let none = columns(8, 9);
+    check_refused(
+        &none,
+        none.bytes(text),
+        "cannot read columns 8-9 of `-`: its cells are in columns 1 to 6 / name columns among these, as in \
+         `--columns 1-6`",
     );
 }
 

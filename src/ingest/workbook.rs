@@ -635,7 +635,7 @@ fn quoted(sheet: &str) -> String {
 }
 
 /// Returns the letters of a column; the first is 0.
-fn column_letters(column: u64) -> String {
+pub(crate) fn column_letters(column: u64) -> String {
     let mut letters = Vec::new();
     let mut rest = column + 1;
     while 0 < rest {

@@ -116,6 +116,7 @@ mod tests {
             stray_quotes: StrayQuotes::default(),
             notes: Vec::new(),
             unclear_total: None,
+            side_by_side: Vec::new(),
             doubts: Vec::new(),
             files: Vec::new(),
             ingested_at: String::new(),

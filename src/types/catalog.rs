@@ -208,6 +208,21 @@ pub struct SheetPlace {
     pub first_column: u64,
 }
 
+/// Columns of a file or a sheet in which a table lies; the first is 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnSpan {
+    /// The first of them.
+    pub first: u64,
+    /// The last of them.
+    pub last: u64,
+}
+
+impl std::fmt::Display for ColumnSpan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}-{}", self.first, self.last)
+    }
+}
+
 /// How the bytes of the source were read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dialect {
@@ -523,6 +538,10 @@ pub struct Dataset {
     /// their columns; the first is 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unclear_total: Option<u64>,
+    /// The columns of each of several tables side by side, this one first. Empty where there is one, and where
+    /// they were read as one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub side_by_side: Vec<ColumnSpan>,
     /// What else may be other than it was read, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,

@@ -558,6 +558,34 @@ fn each_table_of_a_file_is_a_dataset_when_asked() {
 }
 
 #[test]
+fn each_table_beside_and_below_another_is_a_dataset_when_asked() {
+    let bench = Bench::with([]);
+    let text = "region,sales,,name,age\nNorth,10,,Ann,30\nSouth,20,,Bob,31\nEast,30,,Cid,32\n,,,Dan,33\n,,,,\n\
+                product,price,,town,people\nchair,1.5,,Oslo,100\nlamp,2.5,,Rome,200\nsofa,3.5,,Bern,300\n";
+    write(&bench, &[("t.csv", text.as_bytes())]);
+    let run = bench.run(["ingest", "t.csv"]).succeeds();
+    let doubt = "columns 1-2 and 4-5 are tables side by side: they were read as one table, `--tables all` makes a \
+                 dataset of each";
+    assert!(run.stderr().contains(&format!("warning: `t`: {doubt}\n")), "{}", run.stderr());
+    let run = bench.run(["ingest", "t.csv", "--tables", "all"]).succeeds();
+    insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r"
+    name | rows | columns | status | source
+    t | 3 | 2 | replaced | t.csv
+    t_2 | 4 | 2 | added | t.csv
+    t_3 | 3 | 2 | added | t.csv
+    t_4 | 3 | 2 | added | t.csv
+    ");
+    assert_eq!(head(&bench, "t"), "region,sales\nNorth,10\nSouth,20\nEast,30\n");
+    assert_eq!(head(&bench, "t_2"), "name,age\nAnn,30\nBob,31\nCid,32\nDan,33\n");
+    assert_eq!(head(&bench, "t_3"), "product,price\nchair,1.5\nlamp,2.5\nsofa,3.5\n");
+    assert_eq!(head(&bench, "t_4"), "town,people\nOslo,100\nRome,200\nBern,300\n");
+    let again = bench.run(["ingest", "t.csv", "--tables", "all"]).succeeds();
+    assert!(again.stderr().ends_with("4 unchanged\n"), "{}", again.stderr());
+    let whole = bench.run(["ingest", "t.csv", "--if-exists", "replace"]).succeeds();
+    assert!(whole.stderr().contains(doubt), "{}", whole.stderr());
+}
+
+#[test]
 fn lines_that_may_be_a_table_of_their_own_are_told_and_one_when_asked() {
     let bench = Bench::with([]);
     let (first, second) =

@@ -50,6 +50,7 @@ pub fn dataset(n_columns: usize) -> Dataset {
         stray_quotes: StrayQuotes::default(),
         notes: Vec::new(),
         unclear_total: None,
+        side_by_side: Vec::new(),
         doubts: Vec::new(),
         files: Vec::new(),
         ingested_at: String::new(),

@@ -156,6 +156,7 @@ impl Asked<'_> {
             stray_quotes: StrayQuotes::default(),
             notes: Vec::new(),
             unclear_total: None,
+            side_by_side: Vec::new(),
             doubts: Vec::new(),
             files: Vec::new(),
             ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),

@@ -409,7 +409,7 @@ pub(super) fn change_of(
 /// holds, unless it is to be replaced.
 pub(super) fn is_as_told(present: &Dataset, read: &IngestOptions, if_exists: IfExists) -> bool {
     let (mut given, mut told) = (read.given(), present.dialect.told.clone());
-    if present.doubts.is_empty() {
+    if present.doubts.is_empty() && present.side_by_side.is_empty() {
         // What surely is a table of its own was one then as well.
         for flags in [&mut given, &mut told] {
             flags.retain(|it| it != "--tables all");

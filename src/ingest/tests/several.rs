@@ -10,7 +10,7 @@ use super::{Bench, table};
 
 /// What a column is called, and what it holds.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
     Text,
     Whole,
     Real,
@@ -42,19 +42,19 @@ impl Kind {
 
 /// A table: its names, and its rows.
 #[derive(Debug, Clone)]
-struct Table {
+pub(super) struct Table {
     kinds: Vec<Kind>,
-    names: Vec<&'static str>,
-    rows: Vec<Vec<String>>,
+    pub names: Vec<&'static str>,
+    pub rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         self.names.len()
     }
 
     /// Writes it as [`table`] shows it.
-    fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         let columns = self.names.iter().zip(&self.kinds);
         let names: Vec<String> =
             columns.map(|(name, kind)| format!("{name}:{}", kind.dtype())).collect();
@@ -76,13 +76,14 @@ impl Table {
     }
 }
 
-const NAMES: [&[&str]; 2] = [
+const NAMES: [&[&str]; 3] = [
     &["Region", "Sales", "Since", "Share", "Kind", "Owner"],
     &["Product", "Price", "Stock", "Colour", "Weight", "Maker"],
+    &["Town", "People", "Founded", "River", "Height", "Mayor"],
 ];
 
 /// Tables whose first column is text, and the second numbers.
-fn typed(names: usize, n_rows: std::ops::Range<usize>) -> impl Strategy<Value = Table> {
+pub(super) fn typed(names: usize, n_rows: std::ops::Range<usize>) -> impl Strategy<Value = Table> {
     let kinds =
         prop::collection::vec(select(vec![Kind::Text, Kind::Whole, Kind::Real, Kind::Day]), 0..5);
     (kinds, any::<u16>(), n_rows).prop_map(move |(more, seed, n_rows)| {
@@ -233,7 +234,8 @@ fn a_short_table_above_a_long_one_is_told() {
 #[test]
 fn a_column_of_nothing_between_others_is_told() {
     let doubts = |text: &str| Bench::new().bytes(text).unwrap().doubts;
-    let found = doubts("Region,Sales,,Name,Age\nNorth,10,,Ann,30\nSouth,20,,Bob,31\n,,,Cid,32\n");
+    let found =
+        doubts("Region,Sales,,Name,Age\nNorth,10,,Ann,30\nSouth,20,,Bob,31\nEast,30,,Cid,32\n");
     assert!(found[0].starts_with("column 3 has no name and no value: "), "{found:?}");
     assert_eq!(found.len(), 1);
     for one in [

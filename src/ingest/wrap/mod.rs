@@ -1,9 +1,10 @@
-//! What is around the rows of a table and no part of them: quotes around whole rows, or the lines of
-//! a drawing.
+//! What is around the rows of a table and no part of them: quotes around whole rows, the lines of a
+//! drawing, or other columns.
 //!
 //! Pure. It is taken off line by line, so that lines stay where they are; everything behind this
 //! reads the text that was meant.
 
+mod beside;
 mod drawn;
 mod quoted;
 
@@ -12,6 +13,7 @@ use super::dialect::Told;
 use super::records::cut;
 use super::sniff::Windows;
 use super::syntax::{Escape, Syntax};
+pub(crate) use beside::Beside;
 use drawn::Drawn;
 pub(crate) use drawn::Rules;
 use quoted::Quoted;
@@ -23,6 +25,8 @@ pub(crate) enum Wrapping {
     Quoted(Quoted),
     /// The table is drawn.
     Drawn(Drawn),
+    /// Other columns.
+    Beside(Beside),
 }
 
 /// What is around the rows of a file, and what follows from it.
@@ -59,6 +63,7 @@ impl Wrapping {
         let syntax = match self {
             Wrapping::Quoted(_) => quoted::OUTER,
             Wrapping::Drawn(_) => LINES,
+            Wrapping::Beside(beside) => beside.syntax,
         };
         cut(text, syntax, is_end)
     }
@@ -68,6 +73,7 @@ impl Wrapping {
         match self {
             Wrapping::Quoted(quoted) => quoted.strip(text, stripped),
             Wrapping::Drawn(drawn) => drawn.strip(text, stripped),
+            Wrapping::Beside(beside) => beside.strip(text, stripped),
         }
     }
 
