@@ -24,9 +24,11 @@ use csv_agent_types::status::{ExitStatus, Failure};
 /// The directory that is a session when nobody names one.
 pub const NAME: &str = ".csv-agent";
 
+/// The file that says what session it is.
+pub(crate) const META: &str = "session.json";
 /// What has a name of its own in a session.
 pub const FILES: [&str; 10] = [
-    "session.json",
+    META,
     "lock",
     "datasets.json",
     "history.jsonl",
@@ -136,6 +138,12 @@ impl Directory {
         let opened = rustix::fs::fstat(&fd).map_err(cannot)?;
         if let Some(reason) = oddity(&opened, Kind::Directory) {
             return Err(refused_session(&path, &opened, &reason).into());
+        }
+        let is_session = path.ends_with(NAME)
+            || rustix::fs::statat(&fd, META, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        // Another directory, named by mistake, stays as it is.
+        if is_session {
+            close_to_others(&fd, &opened);
         }
         let session = Arc::from(path.as_path());
         Ok(Some(Directory { path, session, fd: Arc::new(fd) }))
@@ -460,6 +468,7 @@ impl Directory {
         if let Some(reason) = oddity(&stat, Kind::Directory) {
             return Err(self.refusal(Path::new(name), &reason).into());
         }
+        close_to_others(&fd, &stat);
         Ok(Some(Directory { path, session: Arc::clone(&self.session), fd: Arc::new(fd) }))
     }
 
@@ -549,6 +558,17 @@ fn oddity(stat: &Stat, kind: Kind) -> Option<String> {
     (!ours.contains(&stat.st_uid)).then(|| format!("belongs to {}, not to you", user(stat.st_uid)))
 }
 
+/// Takes the right to write in a directory from everybody but its owner: who has it could exchange what is
+/// in it while it is used. Where that cannot be done, the file system keeps no rights, or it is root's.
+fn close_to_others(fd: &OwnedFd, stat: &Stat) {
+    let mode = Mode::from_raw_mode(stat.st_mode);
+    let others = Mode::WGRP | Mode::WOTH;
+    // With the sticky bit nobody can move what belongs to another.
+    if mode.intersects(others) && !mode.contains(Mode::SVTX) {
+        let _ = rustix::fs::fchmod(fd, mode - others);
+    }
+}
+
 fn user(uid: u32) -> String {
     match User::from_uid(Uid::from_raw(uid)) {
         Ok(Some(user)) => format!("`{}`", user.name),
@@ -590,8 +610,8 @@ fn told(error: Errno) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::os::unix::fs::symlink;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::Path;
 
     use nix::sys::stat::Mode;
@@ -648,6 +668,29 @@ mod tests {
             |it| symlink("nowhere", it.join("repl")).unwrap(),
             "s/repl` is a link, and no link of a session is followed",
         );
+    }
+
+    #[test]
+    fn nobody_else_may_write_in_a_session_that_is_used() {
+        let check = |path: &str, mode: u32, expected: u32| {
+            let dir = TempDir::new().unwrap();
+            let session = dir.path().join(".csv-agent");
+            fs::create_dir_all(session.join("turns/0001")).unwrap();
+            fs::create_dir_all(dir.path().join("shared")).unwrap();
+            let path = dir.path().join(path);
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            for session in [session, dir.path().join("shared")] {
+                let _ = Directory::at(&session).unwrap().directory("turns/0001").unwrap();
+            }
+            let found = fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
+            assert_eq!(format!("{found:o}"), format!("{expected:o}"), "{}", path.display());
+        };
+        for path in [".csv-agent", ".csv-agent/turns", ".csv-agent/turns/0001"] {
+            check(path, 0o777, 0o755);
+            check(path, 0o2770, 0o2750);
+            check(path, 0o1777, 0o1777);
+        }
+        check("shared", 0o777, 0o777);
     }
 
     #[test]

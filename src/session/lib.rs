@@ -42,7 +42,7 @@ use csv_agent_types::redaction::Withheld;
 use csv_agent_types::status::{ExitStatus, Failure, hint_of_disk};
 
 use crate::api_cache::Servers;
-use crate::directory::{Directory, Kind, mendable};
+use crate::directory::{Directory, Kind, META, mendable};
 use crate::egress_store::EgressFile;
 use crate::history::{History, HistoryTurn};
 use crate::lock::{Lock, LockRequest};
@@ -53,8 +53,6 @@ const MASKED: &str = "masked";
 
 /// The worker's directory.
 const SCRATCH: &str = "scratch";
-/// What a session knows of itself.
-const META: &str = "session.json";
 /// The datasets by name.
 const CATALOG: &str = "datasets.json";
 /// Begins the name of a directory of variables that hold tokens in place of values.

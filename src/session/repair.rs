@@ -24,15 +24,15 @@ use csv_agent_types::limits::{
     SUMMARY_FILE_BYTES_MAX,
 };
 
-use crate::directory::{ASIDE, DIRECTORIES, Directory, FILES, Found, Kind};
+use crate::directory::{ASIDE, DIRECTORIES, Directory, FILES, Found, Kind, META};
 use crate::egress_store::EgressFile;
 use crate::history::{self, HistoryTurn};
 use crate::hosted::{self, HostedState};
 use crate::lock::{Lock, LockRequest};
 use crate::store::{Lines, Room};
 use crate::{
-    CATALOG, META, Meta, REDACTED, SCHEMA, entries, input_history, missing, read_catalog,
-    read_json, store, turns, write_json,
+    CATALOG, Meta, REDACTED, SCHEMA, entries, input_history, missing, read_catalog, read_json,
+    store, turns, write_json,
 };
 
 /// Bytes of the name of what is put aside, without a number. Those of a file system have 255.

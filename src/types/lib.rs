@@ -6,6 +6,7 @@
 pub mod json;
 pub mod limits;
 pub mod named_file;
+pub mod writers;
 pub mod directory;
 pub mod status;
 pub mod thresholds;

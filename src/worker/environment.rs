@@ -5,13 +5,16 @@
 //! need, such as the Spark client, is added on first use, with a marker of its own.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::fmt::Display;
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::Context;
+use rustix::fs::OFlags;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
@@ -22,6 +25,7 @@ use tokio::time::{Instant, interval_at, sleep, timeout};
 
 use csv_agent_types::limits::{PYTHON_PROBE, PYTHON_SETUP};
 use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::writers::Writers;
 
 /// Package versions for a range of Python 3 minors. Those they depend on are pinned as well.
 struct Pins {
@@ -344,7 +348,7 @@ pub async fn prepare(
     if let Some(interpreter) = find(options, extras).await? {
         return Ok(interpreter);
     }
-    let directory = match managed(options, Extras::default()) {
+    let directory = match managed(options, Extras::default())? {
         Some(made) => made,
         None => make(&find_base(options).await?, options, progress).await?,
     };
@@ -379,7 +383,7 @@ pub async fn find(options: &PythonOptions, extras: Extras) -> anyhow::Result<Opt
         let (executable, origin) = (probe.executable, Origin::VirtualEnv);
         return Ok(Some(Interpreter { executable, origin, packages }));
     }
-    Ok(managed(options, extras).map(|it| interpreter_in(&it, options)))
+    Ok(managed(options, extras)?.map(|it| interpreter_in(&it, options)))
 }
 
 async fn given(
@@ -443,10 +447,29 @@ fn has_spark(version: &str) -> bool {
 }
 
 /// Returns the managed environment that is ready, of the newest Python if there are several.
-fn managed(options: &PythonOptions, extras: Extras) -> Option<PathBuf> {
+///
+/// What is in it runs unconfined, so nobody else may have written there.
+fn managed(options: &PythonOptions, extras: Extras) -> anyhow::Result<Option<PathBuf>> {
+    demand_ours(&options.cache_dir)?;
     let all = PINS.iter().flat_map(|pins| pins.minors.clone().rev().map(move |it| (pins, it)));
     let mut all = all.map(|(pins, minor)| directory(options, pins, minor));
-    all.find(|it| is_complete(it) && (!extras.spark || has_spark_client(it)))
+    let found = all.find(|it| is_complete(it) && (!extras.spark || has_spark_client(it)));
+    found.as_deref().map_or(Ok(()), demand_ours)?;
+    Ok(found)
+}
+
+/// Demands that nobody but this user and root could have written in a directory, if it is there.
+fn demand_ours(directory: &Path) -> anyhow::Result<()> {
+    match directory.metadata() {
+        Ok(found) => match Writers::from(&found).others() {
+            Some(reason) => Err(no_place(directory, reason).into()),
+            None => Ok(()),
+        },
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(())
+        }
+        Err(error) => Err(no_place(directory, &error).into()),
+    }
 }
 
 fn interpreter_in(directory: &Path, options: &PythonOptions) -> Interpreter {
@@ -536,10 +559,10 @@ async fn probe(python: &Path, options: &PythonOptions) -> Result<Probe, String> 
 }
 
 /// Says what to do where Python's packages cannot be kept.
-fn no_place(cache_dir: &Path, error: &io::Error) -> Failure {
-    let shown = cache_dir.display();
-    let message = format!("cannot keep Python's packages in `{shown}`: {error}");
-    let hint = "name a directory that you may write in `XDG_CACHE_HOME`, or in \
+fn no_place(directory: &Path, reason: impl Display) -> Failure {
+    let shown = directory.display();
+    let message = format!("cannot keep Python's packages in `{shown}`: {reason}");
+    let hint = "name a directory of yours in `XDG_CACHE_HOME`, or in \
                 `CSV_AGENT_PYTHON` a Python that has pandas, numpy and pyarrow";
     Failure::new(ExitStatus::Sandbox, message).hint(hint)
 }
@@ -552,15 +575,14 @@ async fn make(
 ) -> anyhow::Result<PathBuf> {
     let pins = pins_of(base).context("the Python that was chosen has no pinned packages")?;
     let directory = directory(options, pins, base.minor);
-    if let Err(error) = fs::create_dir_all(&options.cache_dir) {
-        return Err(no_place(&options.cache_dir, &error).into());
-    }
+    private_directory(&options.cache_dir)?;
     let lock = lock(&directory.with_added_extension("lock"), progress).await?;
     if !is_complete(&directory) {
         if directory.exists() {
             fs::remove_dir_all(&directory)
                 .with_context(|| format!("cannot remove {}", directory.display()))?;
         }
+        private_directory(&directory)?;
         let mut venv = Command::new(&base.base);
         venv.args(["-I", "-m", "venv"]).arg(&directory);
         let what =
@@ -590,6 +612,12 @@ async fn make(
         progress("Python is ready");
     }
     Ok(directory)
+}
+
+/// Makes a directory with its parents, unless it is there.
+fn private_directory(path: &Path) -> anyhow::Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|error| no_place(path, error).into())
 }
 
 /// Adds the Spark client to the managed environment, or waits for another process that is adding it.
@@ -629,7 +657,10 @@ fn listed(packages: &[&str]) -> String {
 /// Takes the lock, and says so when another process has it. It is let go when the file is closed.
 async fn lock(path: &Path, progress: &mut (dyn FnMut(&str) + Send)) -> anyhow::Result<File> {
     let context = || format!("cannot lock {}", path.display());
-    let lock = File::create(path).with_context(context)?;
+    let mut open = OpenOptions::new();
+    open.read(true).write(true).create(true).truncate(false);
+    open.mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    let lock = open.open(path).with_context(context)?;
     let start = Instant::now();
     let mut tell_at = start;
     loop {
@@ -749,7 +780,7 @@ fn keep(path: &Path, content: &[u8]) -> anyhow::Result<()> {
 mod tests {
     use std::ffi::OsString;
     use std::fs;
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
     use std::path::{Path, PathBuf};
     use std::process::Command;
 
@@ -867,6 +898,54 @@ esac
         );
         assert_eq!(failure.message, expected);
         assert!(failure.hint.unwrap().contains("XDG_CACHE_HOME"));
+    }
+
+    #[tokio::test]
+    async fn packages_where_others_may_write_are_neither_used_nor_made() {
+        let check = async |name: &str, spoil: &dyn Fn(&Path), reason: &str| {
+            let mut machine = Machine::new().python("python3", 12, "");
+            machine.prepare().await.0.unwrap();
+            let cache = &machine.options.cache_dir;
+            let environment = fs::read_dir(cache).unwrap().map(|it| it.unwrap().path());
+            let environment = environment.filter(|it| it.is_dir()).last().unwrap();
+            let spoiled = if name == "cache" { cache } else { &environment };
+            spoil(spoiled);
+            let expected =
+                format!("cannot keep Python's packages in `{}`: {reason}", spoiled.display());
+            let log = machine.log();
+            assert_eq!(machine.failure().await.message, expected);
+            // With packages of its own, it would be made anew.
+            machine.options.packages = vec!["lifelines".to_owned()];
+            if name == "cache" {
+                assert_eq!(machine.failure().await.message, expected);
+            }
+            assert_eq!(machine.log(), log);
+        };
+        let open = |it: &Path| fs::set_permissions(it, fs::Permissions::from_mode(0o777)).unwrap();
+        let give_away = |it: &Path| chown(it, Some(12_345), None).unwrap();
+        for name in ["cache", "environment"] {
+            check(name, &open, "everybody may write it").await;
+            if rustix::process::geteuid().is_root() {
+                check(name, &give_away, "it belongs to another user").await;
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn the_lock_is_no_way_to_empty_another_file() {
+        let machine = Machine::new().python("python3", 12, "");
+        machine.prepare().await.0.unwrap();
+        let mut entries =
+            fs::read_dir(&machine.options.cache_dir).unwrap().map(|it| it.unwrap().path());
+        let lock = entries.find(|it| it.extension().is_some_and(|it| it == "lock")).unwrap();
+        let kept = machine.directory.path().join("kept");
+        fs::write(&kept, "content").unwrap();
+        fs::remove_file(&lock).unwrap();
+        symlink(&kept, &lock).unwrap();
+        fs::remove_dir_all(lock.with_extension("")).unwrap();
+        let error = format!("{:#}", machine.prepare().await.0.unwrap_err());
+        assert!(error.starts_with("cannot lock "), "{error}");
+        assert_eq!(fs::read_to_string(kept).unwrap(), "content");
     }
 
     #[tokio::test]

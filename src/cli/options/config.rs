@@ -15,12 +15,12 @@ use csv_agent_session::directory::{Directory, Kind};
 use csv_agent_types::limits::CONFIG_BYTES_MAX;
 use csv_agent_types::named_file;
 use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::writers::Writers;
 
 use super::Environment;
 use super::settings::{self, SETTINGS, TRUSTED_PROJECTS};
 use crate::flags::GlobalFlags;
 use document::{Document, Entry, Known, Mistake, Raw};
-use trust::Writers;
 
 /// The file of a project, in the directory where csv-agent is started.
 const PROJECT_FILE: &str = "csv-agent.toml";

@@ -1,0 +1,62 @@
+//! Who could have written a file or directory.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+
+/// What of a file or directory tells who could have written it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Writers {
+    uid: u32,
+    gid: u32,
+    mode: u32,
+}
+
+impl From<&Metadata> for Writers {
+    fn from(it: &Metadata) -> Writers {
+        Writers { uid: it.uid(), gid: it.gid(), mode: it.mode() }
+    }
+}
+
+impl Writers {
+    /// Says who but this user and root could have written it, if anybody.
+    ///
+    /// A group may write when it is the user's own: many systems give each user one and create files
+    /// that it may write.
+    pub fn others(self) -> Option<&'static str> {
+        let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        self.others_than(uid, gid)
+    }
+
+    fn others_than(self, uid: u32, gid: u32) -> Option<&'static str> {
+        if self.uid != uid && self.uid != 0 {
+            Some("it belongs to another user")
+        } else if self.mode & 0o002 != 0 {
+            Some("everybody may write it")
+        } else if self.mode & 0o020 != 0 && self.gid != gid {
+            Some("its group may write it")
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Writers;
+
+    #[track_caller]
+    fn check(uid: u32, gid: u32, mode: u32, others: Option<&str>) {
+        let writers = Writers { uid, gid, mode: 0o100_000 | mode };
+        assert_eq!(writers.others_than(1000, 1000), others, "{writers:?}");
+    }
+
+    #[test]
+    fn a_file_that_others_could_have_written_is_told() {
+        check(1000, 1000, 0o644, None);
+        check(0, 0, 0o644, None);
+        check(1000, 1000, 0o664, None);
+        check(1000, 100, 0o664, Some("its group may write it"));
+        check(1000, 1000, 0o666, Some("everybody may write it"));
+        check(1001, 1001, 0o600, Some("it belongs to another user"));
+    }
+}
