@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use csv_agent_session::Session;
+use csv_agent_session::directory::mending;
 use csv_agent_types::catalog::{Catalog, Facts, Query};
 use csv_agent_types::conversation::{Assessment, Finding};
 use csv_agent_types::event::{FindingShown, Status};
@@ -139,7 +140,7 @@ pub(crate) fn shown(
         let source_lines = match lines {
             Some(Ok(lines)) => lines.unwrap_or_default(),
             Some(Err(error)) => {
-                notes.push(format!("{error:#}"));
+                notes.push(format!("{error:#}; mend the session with `{}`", mending(session_dir)));
                 Vec::new()
             }
             None => Vec::new(),

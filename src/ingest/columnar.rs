@@ -82,7 +82,7 @@ pub(crate) fn ingest(
         note: way.note(&source.data_type, source.origin.as_ref()),
         ..Column::new(name, way.dtype(), Some(*nulls))
     });
-    let dataset = Dataset {
+    let mut dataset = Dataset {
         location: Location::Here { path: file_of(name) },
         source: input.name.clone(),
         origin: options.origin.clone(),
@@ -102,11 +102,12 @@ pub(crate) fn ingest(
         side_by_side: Vec::new(),
         doubts: Vec::new(),
         files: Vec::new(),
+        checksums: None,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     };
     let files = match (read.file, target) {
         (Some(file), Some(target)) => {
-            let about = (!is_temporary).then_some(&dataset);
+            let about = (!is_temporary).then_some(&mut dataset);
             TempFiles::of_parquet(file).complete(target, false, about)?
         }
         _ => DatasetFiles::default(),

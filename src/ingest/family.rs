@@ -177,12 +177,12 @@ pub fn union(
     let (table, n_rows, nulls) = join(&joined, &parts, name, dir, cancelled)?;
     let rejects = rejects_of(union, &parts, name, dir)?;
     let known = Known { columns: &columns, spellings: &spellings, unread: &unread };
-    let dataset = describe(union, &joined, known, &parts, name, n_rows, &nulls, options);
+    let mut dataset = describe(union, &joined, known, &parts, name, n_rows, &nulls, options);
     let files = DatasetFiles::of_union(
         Target { dir, name, is_temporary: false },
         table,
         rejects,
-        &dataset,
+        &mut dataset,
     )?;
     Ok((dataset, files))
 }
@@ -912,6 +912,7 @@ fn describe(
         side_by_side: Vec::new(),
         doubts,
         files,
+        checksums: None,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     }
 }

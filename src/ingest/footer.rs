@@ -10,30 +10,40 @@ use memchr::memmem;
 use parquet::file::metadata::ParquetMetaData;
 
 use csv_agent_types::catalog::{
-    Column, Dataset, Dialect, Location, SetAside, StrayQuotes, file_of,
+    Checksums, Column, Dataset, Dialect, Location, SetAside, StrayQuotes, file_of,
 };
+use csv_agent_types::directory;
 use csv_agent_types::json::parse;
-use csv_agent_types::limits::{DATASET_MEMORY_BYTES_MAX, PARQUET_FOOTER_BYTES_MAX};
+use csv_agent_types::limits::{
+    CHECKSUM_BYTES_MAX, DATASET_MEMORY_BYTES_MAX, PARQUET_FOOTER_BYTES_MAX,
+};
 
 use super::columnar::guard;
 use super::columnar::thrift::{Outline, outline};
 use super::scan::{dtype_of, is_whole};
 use super::stored::Stored;
-use super::write::ABOUT_KEY;
+use super::write::{ABOUT_KEY, checksum, modified};
 
 /// Returns the entry of a catalog that a Parquet file is the dataset `name` of.
 ///
-/// An ingest writes it into the footer. A file without it, or of other rows and columns than it says, gets
-/// the names, types and counts that any Parquet file has.
+/// An ingest writes it into the footer. A file without it, or of other rows and columns than it says, gets the
+/// names, types and counts that any Parquet file has. The checksums are of the files as they are.
 ///
 /// # Errors
 ///
 /// Fails when the file is damaged, is nothing that csv-agent reads as a dataset, or takes too much memory.
 pub fn dataset_of(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
-    guard::run(|| read(file, path, name)).with_context(|| format!("cannot read {}", path.display()))
+    let read = || {
+        let lines = directory::open_file(&path.with_extension("lines"));
+        let lines = lines.and_then(|it| checksum(&it)).ok();
+        let written = Checksums { table: checksum(file)?, modified: modified(file)?, lines };
+        Ok(Dataset { checksums: Some(written), ..read(file, path, name)? })
+    };
+    guard::run(read).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Returns why a Parquet file is not that of a dataset, if its ends tell. Its pages are not looked at.
+/// Returns why a Parquet file is not that of a dataset, if its ends tell. Its pages are looked at when somebody
+/// has changed or copied the file, and it is not too large for that.
 pub fn why_not(file: &File, dataset: &Dataset) -> Option<&'static str> {
     const DAMAGED: Option<&str> = Some("is damaged");
     const OTHER: Option<&str> = Some("is that of other data");
@@ -45,7 +55,14 @@ pub fn why_not(file: &File, dataset: &Dataset) -> Option<&'static str> {
     }
     // What an ingest wrote of the dataset says of which bytes it was made.
     let says = |it: &str| memmem::find(&footer, it.as_bytes()).is_some();
-    if says(ABOUT_KEY) && !says(&dataset.sha256) { OTHER } else { None }
+    if says(ABOUT_KEY) && !says(&dataset.sha256) {
+        return OTHER;
+    }
+    let is_small = file.metadata().is_ok_and(|it| it.len() <= CHECKSUM_BYTES_MAX);
+    let is_changed = |it: &Checksums| modified(file).ok().as_ref() != Some(&it.modified);
+    let is_sound =
+        |it: &Checksums| !is_small || !is_changed(it) || checksum(file).ok() == Some(it.table);
+    if dataset.checksums.as_ref().is_none_or(is_sound) { None } else { DAMAGED }
 }
 
 /// Reads the footer of a Parquet file as it is.
@@ -112,6 +129,7 @@ fn read(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
         side_by_side: Vec::new(),
         doubts: Vec::new(),
         files: Vec::new(),
+        checksums: None,
         ingested_at: modified.unwrap_or_default().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     })
 }

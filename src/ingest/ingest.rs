@@ -13,8 +13,8 @@ use memchr::memchr2;
 use tempfile::{NamedTempFile, TempPath};
 
 use csv_agent_types::catalog::{
-    Column, ColumnSpan, DType, Damage, Dataset, Dialect, Location, SetAside, SourceFormat,
-    StrayQuotes, file_of,
+    Checksums, Column, ColumnSpan, DType, Damage, Dataset, Dialect, Location, SetAside,
+    SourceFormat, StrayQuotes, file_of,
 };
 use csv_agent_types::limits::{
     CSV_BYTES_MAX, CSV_COLUMNS_MAX, QUOTED_BYTES_MAX, RECORD_BYTES_MAX, SLICE_BYTES_MAX,
@@ -53,7 +53,7 @@ use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::wanted::{Wanted, Wants};
 use super::workbook::column_letters;
 use super::wrap::{self, Beside, Rules, Wrapping};
-use super::write::{BuiltColumn, LateFile, ParquetFile, keep, sync_files};
+use super::write::{BuiltColumn, LateFile, ParquetFile, Summed, keep, modified, sync_files};
 use super::{Progress, Watch, notes, totals};
 
 /// What the user said about the file; everything else is found out.
@@ -423,7 +423,7 @@ fn ingest_text(
     // How the text is written of rows is nobody's concern.
     let is_text = written.is_none();
     let has_rejects = 0 < tally.n_short + tally.n_surplus + tally.n_split + tally.set_aside.sum();
-    let dataset = Dataset {
+    let mut dataset = Dataset {
         location: Location::Here { path: file_of(name) },
         source: shown_name.to_owned(),
         origin: options.origin.clone(),
@@ -461,12 +461,13 @@ fn ingest_text(
         side_by_side: if layout.beside.is_some() { layout.sides.clone() } else { Vec::new() },
         doubts,
         files: Vec::new(),
+        checksums: None,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     };
     let files = match (files, target) {
         (Some(files), Some(target)) => {
             // What was saved in a turn, or is a part of one, is no dataset.
-            let about = (!options.is_plain && !target.is_temporary).then_some(&dataset);
+            let about = (!options.is_plain && !target.is_temporary).then_some(&mut dataset);
             files.complete(target, has_rejects, about)?
         }
         _ => DatasetFiles::default(),
@@ -1546,7 +1547,7 @@ impl Attempt<'_> {
 /// The three files of a dataset before they have their names.
 pub(super) struct TempFiles {
     parquet: Option<ParquetFile>,
-    lines: Option<NamedTempFile>,
+    lines: Option<Summed>,
     rejects: Option<NamedTempFile>,
 }
 
@@ -1578,8 +1579,8 @@ impl TempFiles {
 
     /// Completes what a pass wrote, unless another pass follows.
     fn finish(&mut self, output: Output, is_built: bool) -> anyhow::Result<()> {
-        self.rejects =
-            output.rejects.into_inner().map_err(IntoInnerError::into_error)?.into_temporary();
+        let rejects = output.rejects.into_inner().map_err(IntoInnerError::into_error)?;
+        self.rejects = rejects.into_temporary().map(|it| it.finish().0);
         let (lines, is_needed) = output.lines.finish();
         if is_needed {
             self.lines = lines.into_inner().map_err(IntoInnerError::into_error)?.into_temporary();
@@ -1593,7 +1594,8 @@ impl TempFiles {
         Ok(())
     }
 
-    /// Writes into the Parquet file what it is, for who finds it without a catalog, and completes it.
+    /// Writes into the Parquet file what it is, for who finds it without a catalog, and completes it. The
+    /// dataset gets the checksums.
     ///
     /// # Errors
     ///
@@ -1602,18 +1604,24 @@ impl TempFiles {
         self,
         target: Target<'_>,
         has_rejects: bool,
-        about: Option<&Dataset>,
+        about: Option<&mut Dataset>,
     ) -> anyhow::Result<DatasetFiles> {
         let Target { dir, name, .. } = target;
         let path = |ending: &str| dir.join(format!("{name}.{ending}"));
         let rejects = self.rejects.filter(|_| has_rejects);
         let mut files = DatasetFiles::default();
-        for (temp, path) in [(rejects, path("rejects.jsonl")), (self.lines, path("lines"))] {
+        let (map, lines) = self.lines.map(Summed::finish).unzip();
+        for (temp, path) in [(rejects, path("rejects.jsonl")), (map, path("lines"))] {
             files.0.push((temp.map(NamedTempFile::into_temp_path), path));
         }
         let mut parquet = self.parquet.context("no pass has built the table")?;
-        about.map(|it| parquet.describe(it)).transpose()?;
-        files.0.push((Some(parquet.finish()?.into_temp_path()), path("parquet")));
+        about.as_ref().map(|it| parquet.describe(it)).transpose()?;
+        let (temp, table) = parquet.finish()?;
+        if let Some(dataset) = about {
+            let modified = modified(temp.as_file())?;
+            dataset.checksums = Some(Checksums { table, modified, lines });
+        }
+        files.0.push((Some(temp.into_temp_path()), path("parquet")));
         Ok(files)
     }
 }
@@ -1662,7 +1670,7 @@ impl DatasetFiles {
         target: Target<'_>,
         table: ParquetFile,
         rejects: Option<NamedTempFile>,
-        about: &Dataset,
+        about: &mut Dataset,
     ) -> anyhow::Result<Self> {
         let files = TempFiles { parquet: Some(table), lines: None, rejects };
         files.complete(target, true, Some(about))

@@ -10,13 +10,15 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read, Write};
 use std::path::Path;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use sha2::{Digest, Sha256};
 
 use csv_agent_types::catalog::{Dataset, SourceFormat};
 use csv_agent_types::limits::LINE_MAP_BYTES_MAX;
+use csv_agent_types::named_file::{self, NotRead};
 
 use super::workbook::{cell_name, row_name};
+use super::write::checksum;
 
 const MAGIC: &[u8; 8] = b"lines 1\n";
 
@@ -63,7 +65,7 @@ impl<W: Write> LineWriter<W> {
 ///
 /// # Errors
 ///
-/// Fails when the dataset's line map cannot be read.
+/// Fails when the dataset's line map cannot be read, or is not what the ingest wrote.
 pub fn source_lines(
     session_dir: &Path,
     dataset: &Dataset,
@@ -73,17 +75,44 @@ pub fn source_lines(
         return Ok(None);
     }
     let path = dataset.file_in(session_dir)?.with_extension("lines");
-    let lines = match File::open(&path) {
-        Ok(file) => lines_at(BufReader::new(file), rows),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            // The names of JSON are in every object.
-            let has_names = dataset.dialect.format != SourceFormat::Json;
-            let n_header = u64::from(dataset.dialect.header && has_names);
-            Ok(rows.iter().map(|row| row + 1 + n_header).collect())
-        }
-        Err(error) => Err(error.into()),
+    let Some(file) = map(&path, dataset)? else {
+        // The names of JSON are in every object.
+        let has_names = dataset.dialect.format != SourceFormat::Json;
+        let n_header = u64::from(dataset.dialect.header && has_names);
+        return Ok(Some(rows.iter().map(|row| row + 1 + n_header).collect()));
     };
+    let lines = lines_at(BufReader::new(file), rows);
     lines.map(Some).with_context(|| format!("cannot read `{}`", path.display()))
+}
+
+/// Opens the line map of a dataset, if it has one.
+fn map(path: &Path, dataset: &Dataset) -> anyhow::Result<Option<File>> {
+    open_map(path, dataset).map_err(|reason| anyhow!("the line map `{}` {reason}", path.display()))
+}
+
+/// Opens the line map of a dataset, if it has one. The reason why not goes on after its name.
+fn open_map(path: &Path, dataset: &Dataset) -> Result<Option<File>, String> {
+    let written = dataset.checksums.as_ref().map(|it| it.lines);
+    if written == Some(None) {
+        return Ok(None);
+    }
+    let file = match named_file::open(path) {
+        Ok(file) => file,
+        Err(NotRead::Failed(error)) if error.kind() == ErrorKind::NotFound => {
+            return if written.is_none() { Ok(None) } else { Err("is missing".to_owned()) };
+        }
+        Err(error) => return Err(format!("cannot be opened: {error}")),
+    };
+    if written.is_some() && checksum(&file).ok() != written.flatten() {
+        return Err("is damaged: it has other bytes than were written".to_owned());
+    }
+    Ok(Some(file))
+}
+
+/// Returns why the line map of a dataset is not what the ingest wrote, if so: `is missing`.
+pub fn why_no_lines(session_dir: &Path, dataset: &Dataset) -> Option<String> {
+    let path = dataset.file_in(session_dir).ok()?.with_extension("lines");
+    open_map(&path, dataset).err()
 }
 
 /// Returns the file that a dataset came from, without the sheet that it may be.
@@ -132,16 +161,11 @@ pub(crate) fn lines_at(mut lines: impl Read, rows: &[u64]) -> anyhow::Result<Vec
 ///
 /// # Errors
 ///
-/// Fails when the dataset's line map cannot be read.
+/// Fails when the dataset's line map cannot be read, or is not what the ingest wrote.
 pub fn line_runs(session_dir: &Path, dataset: &Dataset) -> anyhow::Result<Option<Vec<(u64, u64)>>> {
     let path = dataset.file_in(session_dir)?.with_extension("lines");
-    let mut lines = match File::open(&path) {
-        Ok(file) => BufReader::new(file),
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => {
-            return Err(error).with_context(|| format!("cannot read `{}`", path.display()));
-        }
-    };
+    let Some(file) = map(&path, dataset)? else { return Ok(None) };
+    let mut lines = BufReader::new(file);
     let n_bytes = lines.get_ref().metadata()?.len();
     ensure!(
         n_bytes <= LINE_MAP_BYTES_MAX,

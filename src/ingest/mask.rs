@@ -155,7 +155,7 @@ impl Copy<'_> {
             file.append(n_rows, group.close()?)?;
         }
         let doing = || format!("cannot write {}", path.display());
-        file.finish()?.into_temp_path().persist_noclobber(path).with_context(doing)
+        file.finish()?.0.into_temp_path().persist_noclobber(path).with_context(doing)
     }
 
     /// Returns a token for each value.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -238,7 +239,7 @@ pub(crate) const ABOUT_KEY: &str = "csv-agent.dataset";
 
 /// A Parquet file on its way.
 pub(crate) struct ParquetFile {
-    writer: SerializedFileWriter<NamedTempFile>,
+    writer: SerializedFileWriter<Summed>,
     n_rows: u64,
     /// Bytes that the disk surely has; none of a file that is not kept.
     n_synced: Option<usize>,
@@ -255,7 +256,7 @@ impl ParquetFile {
         name: &str,
         columns: &[BuiltColumn],
     ) -> anyhow::Result<(Self, Encoder)> {
-        let writer = writer(temporary(dir, name)?, columns)?;
+        let writer = writer(Summed::new(temporary(dir, name)?), columns)?;
         Ok((ParquetFile { writer, n_rows: 0, n_synced: Some(0) }, Encoder::of(columns)?))
     }
 
@@ -308,7 +309,7 @@ impl ParquetFile {
         self.n_rows += n_rows;
         let n_written = self.writer.bytes_written();
         if self.n_synced.is_some_and(|it| SYNC_BYTES <= n_written - it) {
-            self.writer.inner().as_file().sync_data().context(CANNOT_WRITE)?;
+            self.writer.inner().temp.as_file().sync_data().context(CANNOT_WRITE)?;
             self.n_synced = Some(n_written);
         }
         Ok(())
@@ -325,17 +326,19 @@ impl ParquetFile {
         Ok(())
     }
 
-    /// Finishes the file and reads its footer back. Whether the disk has it is for who keeps it.
+    /// Finishes the file and reads its footer back. Whether the disk has it is for who keeps it. Returns its
+    /// CRC-32 as well.
     ///
     /// # Errors
     ///
     /// Fails when the file cannot be written, or does not hold the rows that were appended.
-    pub(crate) fn finish(self) -> anyhow::Result<NamedTempFile> {
-        let mut temp = self.writer.into_inner()?;
-        temp.flush()?;
+    pub(crate) fn finish(self) -> anyhow::Result<(NamedTempFile, u32)> {
+        let mut summed = self.writer.into_inner()?;
+        summed.flush()?;
+        let (temp, checksum) = summed.finish();
         if self.n_synced.is_none() {
             // Who reads it counts the rows.
-            return Ok(temp);
+            return Ok((temp, checksum));
         }
         let footer = SerializedFileReader::new(temp.reopen()?)?;
         let n_rows = footer.metadata().file_metadata().num_rows();
@@ -344,7 +347,65 @@ impl ParquetFile {
             "wrote {} rows but the Parquet file counts {n_rows}; the disk may be failing",
             self.n_rows
         );
-        Ok(temp)
+        Ok((temp, checksum))
+    }
+}
+
+/// A temporary file whose bytes are summed up as they are written.
+pub(crate) struct Summed {
+    temp: NamedTempFile,
+    hasher: crc32fast::Hasher,
+}
+
+impl Summed {
+    fn new(temp: NamedTempFile) -> Self {
+        Summed { temp, hasher: crc32fast::Hasher::new() }
+    }
+
+    /// Returns the file and its CRC-32.
+    pub(crate) fn finish(self) -> (NamedTempFile, u32) {
+        (self.temp, self.hasher.finalize())
+    }
+}
+
+impl Write for Summed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n_written = self.temp.write(bytes)?;
+        self.hasher.update(&bytes[..n_written]);
+        Ok(n_written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.temp.flush()
+    }
+}
+
+/// Returns when a file was last written, as a catalog keeps it.
+///
+/// # Errors
+///
+/// Fails when the file system does not tell.
+pub(crate) fn modified(file: &File) -> anyhow::Result<String> {
+    Ok(jiff::Timestamp::try_from(file.metadata()?.modified()?)?.to_string())
+}
+
+/// Returns the CRC-32 of a file.
+///
+/// # Errors
+///
+/// Fails when it cannot be read.
+pub(crate) fn checksum(file: &File) -> io::Result<u32> {
+    let mut hasher = crc32fast::Hasher::new();
+    let mut buffer = vec![0; 256 * 1024];
+    let mut at = 0;
+    loop {
+        match file.read_at(&mut buffer, at)? {
+            0 => return Ok(hasher.finalize()),
+            n => {
+                hasher.update(&buffer[..n]);
+                at += n as u64;
+            }
+        }
     }
 }
 
@@ -374,7 +435,7 @@ fn writer<W: Write + Send>(
 pub(crate) struct LateFile {
     dir: PathBuf,
     name: String,
-    temp: Option<NamedTempFile>,
+    temp: Option<Summed>,
 }
 
 impl LateFile {
@@ -384,7 +445,7 @@ impl LateFile {
     }
 
     /// Returns the file, if anything was written.
-    pub(crate) fn into_temporary(self) -> Option<NamedTempFile> {
+    pub(crate) fn into_temporary(self) -> Option<Summed> {
         self.temp
     }
 }
@@ -393,7 +454,7 @@ impl Write for LateFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let temp = match self.temp.take() {
             Some(temp) => temp,
-            None => temporary(&self.dir, &self.name).map_err(io::Error::other)?,
+            None => Summed::new(temporary(&self.dir, &self.name).map_err(io::Error::other)?),
         };
         self.temp.insert(temp).write(bytes)
     }

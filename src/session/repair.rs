@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use toml::Table;
 use uuid::Uuid;
 
-use csv_agent_ingest::{dataset_of, why_not};
+use csv_agent_ingest::{dataset_of, why_no_lines, why_not};
 use csv_agent_types::catalog::{Catalog, Column, Dataset, is_dataset_name};
 use csv_agent_types::egress::Record;
 use csv_agent_types::event::{Body, Event};
@@ -72,8 +72,30 @@ pub struct Finding {
 pub struct Examined {
     /// In the order in which it was looked at.
     pub findings: Vec<Finding>,
-    /// Datasets whose rows are lost, with what is wrong. Only their sources may have them.
-    pub lost: Vec<(String, Dataset, String)>,
+    /// What only the sources of datasets may still have.
+    pub lost: Vec<Lost>,
+}
+
+/// A dataset that is not whole.
+#[derive(Debug)]
+pub struct Lost {
+    /// Its name.
+    pub name: String,
+    /// What the catalog says of it.
+    pub dataset: Dataset,
+    /// Goes on after the name of what is lost: `is missing`.
+    pub why: String,
+    /// What of it is lost.
+    pub part: Part,
+}
+
+/// A file of a dataset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Its rows.
+    Table,
+    /// Where they are in their source.
+    Lines,
 }
 
 /// Looks at every file of a session and, with a lock to take, mends what can be mended from what is there.
@@ -449,6 +471,14 @@ impl Examiner {
                 // It was told before.
                 Err(_) => continue,
                 Ok(Some(file)) => match dataset_of(&file, &session.path().join(&path), &name) {
+                    Ok(found)
+                        if agrees(&found, dataset)
+                            && (&found.sha256, &found.ingested_at)
+                                == (&dataset.sha256, &dataset.ingested_at)
+                            && !is_same_table(&found, dataset) =>
+                    {
+                        Err("is damaged: it has other bytes than were written".to_owned())
+                    }
                     Ok(found) if agrees(&found, dataset) && why_not(&file, dataset).is_none() => {
                         Ok(None)
                     }
@@ -460,12 +490,22 @@ impl Examiner {
             };
             let shown = path.display().to_string();
             match found {
-                Ok(None) => self.is_ok(shown, format!("{} rows", dataset.row_count)),
+                Ok(None) => {
+                    if let Some(why) = why_no_lines(session.path(), dataset) {
+                        let dataset = dataset.clone();
+                        lost.push(Lost { name, dataset, why, part: Part::Lines });
+                    } else {
+                        self.is_ok(shown, format!("{} rows", dataset.row_count));
+                    }
+                }
                 Ok(Some(found)) => {
                     why.get_or_insert(format!("`{name}` is not what its file says"));
                     catalog.insert(name, found);
                 }
-                Err(why) => lost.push((name, why)),
+                Err(why) => {
+                    let dataset = dataset.clone();
+                    lost.push(Lost { name, dataset, why, part: Part::Table });
+                }
             }
         }
         if let Some(why) = why {
@@ -476,20 +516,19 @@ impl Examiner {
                 format!("written anew with {n} {}", if n == 1 { "dataset" } else { "datasets" });
             self.rewrite(&session, CATALOG, &why, &how, |file| Ok(file.write_all(&content)?))?;
         }
-        for (name, why) in lost {
+        for it in &lost {
             if self.mends
+                && it.part == Part::Table
                 && let Some(datasets) = self.directory("datasets")
             {
-                let path = csv_agent_types::catalog::file_of(&name);
+                let path = csv_agent_types::catalog::file_of(&it.name);
                 let file = path.file_name().unwrap_or_default();
                 if datasets.type_of(file).is_some() {
-                    self.put_aside(&datasets, file, &why);
+                    self.put_aside(&datasets, file, &it.why);
                 }
             }
-            if let Some(dataset) = catalog.remove(&name) {
-                self.examined.lost.push((name, dataset, why));
-            }
         }
+        self.examined.lost.extend(lost);
         Ok(())
     }
 
@@ -636,6 +675,12 @@ fn agrees(found: &Dataset, dataset: &Dataset) -> bool {
     let column = |it: &Column| (it.name.clone(), it.dtype);
     found.row_count == dataset.row_count
         && found.columns.iter().map(column).eq(dataset.columns.iter().map(column))
+}
+
+/// Returns whether the file of a dataset has the bytes that an ingest wrote, as far as that is known.
+fn is_same_table(found: &Dataset, dataset: &Dataset) -> bool {
+    let [found, written] = [found, dataset].map(|it| it.checksums.as_ref().map(|it| it.table));
+    written.is_none() || found == written
 }
 
 /// Returns what has a name in every session; none where either may have it.

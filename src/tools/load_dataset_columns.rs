@@ -119,6 +119,7 @@ mod tests {
             side_by_side: Vec::new(),
             doubts: Vec::new(),
             files: Vec::new(),
+            checksums: None,
             ingested_at: String::new(),
         };
         let mut catalog = Catalog::default();

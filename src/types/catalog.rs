@@ -548,8 +548,24 @@ pub struct Dataset {
     /// The files that were joined, in the order of their rows; none of a dataset that is one file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<SourceFile>,
+    /// Of what the ingest wrote; none of a remote dataset, and where an older version made the entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksums: Option<Checksums>,
     /// RFC 3339, UTC.
     pub ingested_at: String,
+}
+
+/// CRC-32 of the files of a dataset, by which damage shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checksums {
+    /// Of the Parquet file.
+    pub table: u32,
+    /// When that was written, RFC 3339, UTC, as its file system keeps it: at another time, somebody changed or
+    /// copied it.
+    pub modified: String,
+    /// Of the line map; none where the dataset has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<u32>,
 }
 
 /// A file of a dataset that was joined from several.

@@ -82,6 +82,9 @@ pub const CSV_BATCH_ROWS_MAX: usize = 8 * 1024;
 pub const READING_RECIPE_BYTES_MAX: usize = 2 * 1024;
 /// Rows of a dataset that are decoded at once to count values.
 pub const CENSUS_BATCH_ROWS_MAX: usize = 64 * 1024;
+/// Bytes of a dataset's file that is compared with its checksum before it is used, when its time has changed.
+/// `doctor --session` compares them all.
+pub const CHECKSUM_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Bytes of the line map of a dataset that is read whole; it takes eight times as many in memory.
 pub const LINE_MAP_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Rows that must share a value before it is told where rows are kept back.

@@ -512,8 +512,9 @@ def read_dataset(name, columns, n_rows, text=()):
             table = file.read(columns=columns, use_threads=False, use_pandas_metadata=True)
         else:
             table = first_rows(file, columns, n_rows)
-    except OSError as error:
-        raise Refused(f"dataset `{name}` cannot be read: {type(error).__name__}") from None
+    except (OSError, pa.ArrowException) as error:
+        raise Refused(f"dataset `{name}` cannot be read: {type(error).__name__}; its file may be damaged: "
+                      "`csv-agent doctor --session` tells") from None
     if columns is not None:  # the file's order, and an index column of pandas, if it has one
         table = table.select(columns + [it for it in table.column_names if it not in columns])
     # pandas would make floats of whole numbers and objects of truth values where one is missing.

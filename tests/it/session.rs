@@ -352,6 +352,58 @@ fn a_dataset_whose_file_is_gone_hurts_only_itself_and_its_source_brings_it_back(
 }
 
 #[test]
+fn a_bad_byte_in_a_dataset_is_found_before_it_is_used_and_mended() {
+    let bench = Bench::with(["sales.csv"]);
+    fs::write(bench.path("blank_lines.csv"), "a,b\n1,x\n\n2,y\n4,y\n").unwrap();
+    bench.run(["ingest", "sales.csv", "blank_lines.csv"]).succeeds();
+    ask(&bench, "sales").succeeds();
+    let file = |name: &str| bench.session().join("datasets").join(name);
+    let whole = fs::read(file("sales.parquet")).unwrap();
+    // Of the pages, where no decoder need notice, and of the footer.
+    for at in (4..whole.len() - 8).step_by(whole.len() / 12) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        fs::write(file("sales.parquet"), bytes).unwrap();
+        for command in [&["datasets", "sales", "--head", "1"][..], &["export", "py", "1"]] {
+            let run = bench.run(command).fails_with(3);
+            assert!(run.stderr().contains("sales") && run.stderr().contains(MENDING), "{run}");
+        }
+        ask(&bench, "blank_lines").succeeds();
+        bench.run(["doctor", "--session"]).fails_with(3);
+    }
+    let run = bench.run(["doctor", "--session", "--repair"]).succeeds();
+    assert!(run.stdout().contains("read again from `sales.csv`"), "{run}");
+    assert_eq!(ask(&bench, "sales").succeeds().stdout(), ask(&bench, "sales").stdout());
+
+    // The map of lines says where rows are in their source.
+    let map = fs::read(file("blank_lines.lines")).unwrap();
+    bench.run(["ask", "--model", "builtin", "-d", "blank_lines", "mean of a per b"]).succeeds();
+    let spoil: [&dyn Fn(); 3] = [
+        &|| fs::remove_file(file("blank_lines.lines")).unwrap(),
+        &|| fs::write(file("blank_lines.lines"), "").unwrap(),
+        &|| fs::write(file("blank_lines.lines"), &map[..map.len() - 1]).unwrap(),
+    ];
+    for spoil in spoil {
+        spoil();
+        let run = bench.run(["export", "py"]).fails_with(3);
+        assert!(
+            run.stderr().contains("blank_lines.lines` is ") && run.stderr().contains(MENDING),
+            "{run}"
+        );
+        let run = bench.run(["doctor", "--session"]).fails_with(3);
+        assert!(run.stdout().contains("dataset blank_lines\tproblem\tits line map is "), "{run}");
+        bench.run(["doctor", "--session", "--repair"]).succeeds();
+        assert_eq!(fs::read(file("blank_lines.lines")).unwrap(), map);
+    }
+    // Without the source, the rows stay.
+    fs::remove_file(bench.path("blank_lines.csv")).unwrap();
+    fs::remove_file(file("blank_lines.lines")).unwrap();
+    let run = bench.run(["doctor", "--session", "--repair"]).fails_with(3);
+    assert!(run.stdout().contains("findings of it name no lines"), "{run}");
+    ask(&bench, "blank_lines").succeeds();
+}
+
+#[test]
 fn a_file_that_is_another_datasets_is_told_and_mended() {
     let bench = Bench::with(["sales.csv", "semi.csv"]);
     bench.run(["ingest", "sales.csv", "semi.csv"]).succeeds();

@@ -8,6 +8,7 @@ use anyhow::Context;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use csv_agent_session::directory::mendable;
 use csv_agent_types::catalog::{Catalog, Dataset, SourceFormat};
 use csv_agent_types::limits::EXPORT_SOURCE_BYTES_MAX;
 use csv_agent_worker::trusted_script::Study;
@@ -104,6 +105,8 @@ async fn fit(
     dataset: &Dataset,
 ) -> anyhow::Result<Fit> {
     let dialect = &dataset.dialect;
+    let lines = csv_agent_ingest::line_runs(session_dir, dataset);
+    let lines = lines.map_err(|it| mendable(session_dir, format!("{it:#}")))?;
     let source = json!([{
         "name": name,
         "link": link(name),
@@ -115,7 +118,7 @@ async fn fit(
         "has_header": dialect.header,
         "has_extra": 0 < dataset.surplus_rows,
         "dtypes": dataset.columns.iter().map(|it| it.dtype.name()).collect::<Vec<_>>(),
-        "lines": csv_agent_ingest::line_runs(session_dir, dataset)?,
+        "lines": lines,
     }]);
     // The functions of a script include a `load` of their own.
     let imports = "import bz2, csv, datetime, gzip, hashlib, io, json, os, re, sys, tempfile, zipfile\n\

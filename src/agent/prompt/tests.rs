@@ -53,6 +53,7 @@ pub fn dataset(n_columns: usize) -> Dataset {
         side_by_side: Vec::new(),
         doubts: Vec::new(),
         files: Vec::new(),
+        checksums: None,
         ingested_at: String::new(),
     }
 }

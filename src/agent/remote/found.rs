@@ -159,6 +159,7 @@ impl Asked<'_> {
             side_by_side: Vec::new(),
             doubts: Vec::new(),
             files: Vec::new(),
+            checksums: None,
             ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         }
     }

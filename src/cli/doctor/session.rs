@@ -8,7 +8,7 @@ use serde_json::json;
 
 use csv_agent_ingest::sha256_file;
 use csv_agent_session::directory::{NAME, mending};
-use csv_agent_session::repair::{Finding, State, examine, put_entry_aside};
+use csv_agent_session::repair::{Finding, Lost, Part, State, examine, put_entry_aside};
 use csv_agent_session::{Access, Session};
 use csv_agent_types::catalog::Dataset;
 use csv_agent_types::named_file;
@@ -30,18 +30,29 @@ pub(super) fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitSt
     let dir = &options.session.dir;
     let lock = mends.then(|| options.lock("doctor"));
     let mut examined = examine(dir, lock)?;
-    for (name, dataset, why) in examined.lost {
+    for Lost { name, dataset, why, part } in examined.lost {
+        let file = match part {
+            Part::Table => "file",
+            Part::Lines => "line map",
+        };
         let found = mends.then(|| ingest_again(&name, &dataset, options));
         let (state, found) = match found {
-            None => (State::Problem, format!("its file {why}")),
+            None => (State::Problem, format!("its {file} {why}")),
             Some(Ok(source)) => {
-                (State::Mended, format!("its file {why}; read again from `{source}`"))
+                (State::Mended, format!("its {file} {why}; read again from `{source}`"))
+            }
+            Some(Err(reason)) if part == Part::Lines => {
+                let found = format!(
+                    "its {file} {why}, and {reason}; findings of it name no lines until it is \
+                     ingested again"
+                );
+                (State::Problem, found)
             }
             Some(Err(reason)) => {
                 let kept = put_entry_aside(dir, &name, options.lock("doctor"))?;
                 let kept = kept.map(|it| format!(", and what was known of it is kept as `{it}`"));
                 let kept = kept.unwrap_or_default();
-                (State::Mended, format!("its file {why}, and {reason}; taken out{kept}"))
+                (State::Mended, format!("its {file} {why}, and {reason}; taken out{kept}"))
             }
         };
         examined.findings.push(Finding { name: format!("dataset {name}"), state, found });

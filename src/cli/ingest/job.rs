@@ -10,7 +10,9 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Context;
 use tempfile::NamedTempFile;
 
-use csv_agent_ingest::{Archive, Awaited, DatasetFiles, Entry, IngestOptions, Source};
+use csv_agent_ingest::{
+    Archive, Awaited, DatasetFiles, Entry, IngestOptions, Source, why_no_lines,
+};
 use csv_agent_session::{Access, Session};
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::status::{ExitStatus, Failure};
@@ -242,11 +244,12 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Returns whether a dataset has lost its rows.
+    /// Returns whether a dataset has lost its rows, or their lines.
     fn is_hurt(&self, name: &str) -> anyhow::Result<bool> {
         let Some(session) = self.dir.and_then(Path::parent) else { return Ok(false) };
         let only = self.catalog.filtered(|it| it == name);
-        Ok(!Session::hurt_datasets(session, &only)?.is_empty())
+        let has_lines = || only.iter().all(|it| why_no_lines(session, it.1).is_none());
+        Ok(!Session::hurt_datasets(session, &only)?.is_empty() || !has_lines())
     }
 }
 
