@@ -23,7 +23,7 @@ mod pairing;
 pub mod preview;
 mod profile;
 pub mod prompt;
-mod counting;
+mod cluster_thresholds;
 pub mod remote;
 mod loop_detection;
 mod repl;

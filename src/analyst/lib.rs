@@ -6,7 +6,7 @@
 
 mod answer;
 mod code;
-mod follow;
+mod follow_up;
 mod ground;
 mod lexicon;
 mod look;
@@ -16,7 +16,7 @@ mod reading;
 mod readings;
 mod schema;
 mod suggest;
-mod talk;
+mod transcript;
 mod words;
 
 use std::cell::RefCell;
@@ -30,7 +30,7 @@ use ground::Mark;
 use lexicon::{ENGLISH, Lexicon};
 use reading::Reading;
 use schema::Table;
-use talk::Turn;
+use transcript::Turn;
 
 /// Tables whose schemas are asked for when the instructions cut them.
 const SCHEMAS_MAX: usize = 8;
@@ -98,7 +98,7 @@ pub fn respond(request: &Request) -> Response {
 
 /// Decides what to do next in the last turn.
 fn next(request: &Request, lexicon: &Lexicon) -> Next {
-    let turns = talk::turns(&request.items);
+    let turns = transcript::turns(&request.items);
     let Some((turn, before)) = turns.split_last() else {
         return Next::Refuse("There is no question.".to_owned());
     };
@@ -146,7 +146,7 @@ fn next(request: &Request, lexicon: &Lexicon) -> Next {
         };
         // What follows a question that nobody understood takes nothing up.
         last = match asked.understand() {
-            follow::Understood::Read(found) => {
+            follow_up::Understood::Read(found) => {
                 last_tables.clone_from(&found.tables);
                 Some(found.reading)
             }

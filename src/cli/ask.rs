@@ -10,14 +10,14 @@ use csv_agent_session::{Access, Session};
 use csv_agent_sink::Format;
 use csv_agent_types::status::{ExitStatus, Failure};
 
+use crate::diagnostics;
 use crate::dry_run;
 use crate::flags::Require;
 use crate::image;
 use crate::ingest::ingest_for_turn;
 use crate::options::{AskOptions, GlobalOptions, ProviderChoice, TurnOptions};
-use crate::output::Output;
-use crate::report;
 use crate::signals::{self, Signals};
+use crate::turn_sinks::Output;
 
 /// The session's id in the events of a turn that could not begin.
 const NO_SESSION: &str = "00000000-0000-0000-0000-000000000000";
@@ -42,7 +42,7 @@ pub(crate) fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
         let mut output = Output::open(&options.answer, &options.global, session.dir())?;
         let ended = agent.turn(&mut session, &mut output, question, signals.next()).await;
         if let Some(warning) = agent.close(signals.next()).await {
-            report::warning(&warning, options.global.terminal.stderr.colour);
+            diagnostics::warning(&warning, options.global.terminal.stderr.colour);
         }
         settle(ended?, output, &options.global)
     })
@@ -70,7 +70,7 @@ pub(crate) fn open(
     }
     let provider = match key(options).and_then(|it| provider(options, it)) {
         Ok(provider) => provider,
-        Err(error) if report::status_of(&error) == ExitStatus::Auth => {
+        Err(error) if diagnostics::status_of(&error) == ExitStatus::Auth => {
             tell_no_key(&error, options, question)?;
             return Ok(ControlFlow::Break(ExitStatus::Auth));
         }
@@ -93,7 +93,7 @@ pub(crate) fn open(
 pub(crate) fn base(global: &GlobalOptions) -> Option<&Path> {
     let base = global.session.base();
     if base.is_none() && !global.quiet {
-        report::note(&format!(
+        diagnostics::note(&format!(
             "the session `{}` belongs to another user and is passed over",
             global.session.dir.display()
         ));
@@ -116,10 +116,10 @@ pub(crate) fn settle(
     output.finish(keeps)?;
     let colour = global.terminal.stderr.colour;
     if let Some(complaint) = end.complaint {
-        report::error(&Failure::new(end.status, complaint).into(), colour);
+        diagnostics::error(&Failure::new(end.status, complaint).into(), colour);
     }
     if let Some(warning) = end.warning {
-        report::warning(&warning, colour);
+        diagnostics::warning(&warning, colour);
     }
     Ok(end.status)
 }

@@ -2,11 +2,11 @@
 
 mod commands;
 mod editor;
-mod perform;
+mod execute;
 mod prompt;
-mod shown;
+mod artifacts;
 mod stdin;
-mod words;
+mod completion;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -30,13 +30,13 @@ use crate::options::ask::BUILTIN;
 use crate::options::config::prices;
 use crate::options::settings::Settings;
 use crate::options::{ChatOptions, GlobalOptions, SessionChoice, TurnOptions};
-use crate::output::Output;
 use crate::signals::{self, Signals};
-use crate::{out, report};
+use crate::turn_sinks::Output;
+use crate::{diagnostics, stdout};
 use commands::Line;
+use completion::Words;
 use prompt::{Prompt, Read};
 use stdin::Stdin;
-use words::Words;
 
 /// Datasets that the greeting names.
 const GREETED_MAX: usize = 5;
@@ -143,9 +143,11 @@ impl Chat<'_> {
                 match line.and_then(|it| self.answer(it, &mut prompt)) {
                     Ok(ControlFlow::Continue(())) => {}
                     Ok(ControlFlow::Break(status)) => return Ok(status),
-                    Err(error) if out::is_stdout_closed(&error) => return Ok(ExitStatus::Ok),
-                    Err(error) if ends_all(report::status_of(&error)) => return Err(error),
-                    Err(error) => report::error(&error, self.options.global.terminal.stderr.colour),
+                    Err(error) if stdout::is_stdout_closed(&error) => return Ok(ExitStatus::Ok),
+                    Err(error) if ends_all(diagnostics::status_of(&error)) => return Err(error),
+                    Err(error) => {
+                        diagnostics::error(&error, self.options.global.terminal.stderr.colour)
+                    }
                 }
             }
             // Ctrl-C was meant for what has ended by now, also when it came too late for that.
@@ -162,7 +164,7 @@ impl Chat<'_> {
                 Read::Cancelled { was_empty } => {
                     has_pressed = was_empty;
                     if was_empty && !self.options.global.quiet {
-                        report::note("press Ctrl-C again, or Ctrl-D, to leave");
+                        diagnostics::note("press Ctrl-C again, or Ctrl-D, to leave");
                     }
                 }
                 Read::End => return Ok(ExitStatus::Ok),
@@ -181,7 +183,7 @@ impl Chat<'_> {
             Line::Blank => None,
             Line::Question(question) => Some(self.turn(question)?).filter(|it| ends_all(*it)),
             Line::Help(text) => {
-                report::tell(&text);
+                diagnostics::tell(&text);
                 None
             }
             Line::Command(command) => return self.perform(*command, prompt),
@@ -229,7 +231,7 @@ impl Chat<'_> {
         let width = self.width().map_or(usize::MAX, usize::from);
         let mut text = String::new();
         commands::wrap(&about, 0, width, &mut text);
-        report::tell(&format!("{text}\n"));
+        diagnostics::tell(&format!("{text}\n"));
     }
 
     /// Returns the datasets that the model may see.
@@ -248,7 +250,7 @@ impl Chat<'_> {
             let numbers = (1..=names.len()).map(|it| it.to_string()).collect::<Vec<_>>();
             names.into_iter().chain(numbers).collect()
         };
-        let names = shown::names(dir).unwrap_or_default();
+        let names = artifacts::names(dir).unwrap_or_default();
         let turn = |it: PathBuf| Some(it.file_name()?.to_str()?.trim_start_matches('0').to_owned());
         let columns = self.visible().flat_map(|it| it.1.columns.iter().map(|it| it.name.clone()));
         Words {
@@ -288,7 +290,7 @@ impl Chat<'_> {
         let colour = self.global().terminal.stderr.colour;
         let closing = self.agent.close(self.signals.next());
         if let Some(warning) = self.runtime.block_on(closing) {
-            report::warning(&warning, colour);
+            diagnostics::warning(&warning, colour);
         }
         // The thread that waits for a line ends with the process.
         self.runtime.shutdown_background();

@@ -15,7 +15,7 @@ use super::options::GlobalOptions;
 use super::options::config::prices;
 use super::options::key::KeySource;
 use super::options::settings::{SETTINGS, Settings, Shown};
-use super::out;
+use super::stdout;
 
 /// Flags of `config`.
 #[derive(Debug, Clone, Args)]
@@ -60,7 +60,7 @@ fn show(settings: &Settings, options: &GlobalOptions) -> anyhow::Result<()> {
     for (model, value, origin) in prices::all(settings)? {
         shown.push(Shown { key: format!("prices.{model}"), value, origin });
     }
-    out::answer(|out| match options.format {
+    stdout::answer(|out| match options.format {
         Format::Json => document(&shown, options.terminal.stdout.is_tty, out),
         _ => listing(&shown).write_whole(out, options),
     })

@@ -4,8 +4,8 @@ use std::io::BufRead;
 
 use csv_agent_types::status::{ExitStatus, Failure};
 
+use super::diagnostics;
 use super::options::GlobalOptions;
-use super::report;
 
 /// Returns whether to go on: `--yes`, or the answer of whoever sits at the terminal.
 ///
@@ -22,7 +22,7 @@ pub(crate) fn confirm(what: &str, yes: bool, options: &GlobalOptions) -> anyhow:
         let failure = Failure::new(ExitStatus::Usage, format!("cannot ask whether to {what}"));
         return Err(failure.hint("confirm it with `--yes`").into());
     }
-    report::tell(&format!("{} [y/N] ", question(what)));
+    diagnostics::tell(&format!("{} [y/N] ", question(what)));
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     Ok(is_yes(&answer))

@@ -23,7 +23,7 @@ use super::confirm::confirm;
 use super::listing::{self, Listing};
 use super::options::settings::Settings;
 use super::options::{GlobalOptions, cluster_options};
-use super::{ingest, out, report};
+use super::{diagnostics, ingest, stdout};
 
 /// Datasets from which a terminal shows each family as one row.
 const FOLDED_FROM: usize = 20;
@@ -131,25 +131,27 @@ fn print(
     }
     for failure in hurt.values() {
         let hint = failure.hint.as_deref().map(|it| format!("; {it}")).unwrap_or_default();
-        report::warning(&format!("{}{hint}", failure.message), options.terminal.stderr.colour);
+        diagnostics::warning(&format!("{}{hint}", failure.message), options.terminal.stderr.colour);
     }
     if flags.only_names {
         let end = if flags.null { '\0' } else { '\n' };
-        out::answer(|out| chosen.iter().try_for_each(|(name, _)| Ok(write!(out, "{name}{end}")?)))?;
+        stdout::answer(|out| {
+            chosen.iter().try_for_each(|(name, _)| Ok(write!(out, "{name}{end}")?))
+        })?;
     } else if let Some(n_rows) = flags.head {
         print_heads(&chosen, n_rows, settings, options)?;
     } else if flags.schema {
         let frame = schema_frame(chosen.iter().copied());
         let listing = Listing { documents: frame.objects(), frame };
-        out::answer(|out| listing.write(out, options))?;
+        stdout::answer(|out| listing.write(out, options))?;
         for (name, dataset) in chosen.iter().filter(|it| 0 < it.1.set_aside.sum() && !options.quiet)
         {
             let aside = dataset.set_aside.words().join(", ");
-            report::note(&format!("`{name}`: left out of the table: {aside}"));
+            diagnostics::note(&format!("`{name}`: left out of the table: {aside}"));
         }
         for (name, dataset) in chosen.iter().filter(|_| !options.quiet) {
             for doubt in &dataset.doubts {
-                report::note(&format!("`{name}`: {doubt}"));
+                diagnostics::note(&format!("`{name}`: {doubt}"));
             }
         }
         tell_notes(&chosen, options);
@@ -157,7 +159,7 @@ fn print(
         let documents = documents(&chosen, &options.session.dir, options.format)?;
         let is_for_programs = !matches!(options.format, Format::Text | Format::Reply);
         let listing = Listing { frame: summary_frame(&chosen), documents };
-        out::answer(|out| {
+        stdout::answer(|out| {
             if is_for_programs {
                 return listing.write(out, options);
             }
@@ -173,7 +175,7 @@ fn print(
         };
         let listing =
             Listing { frame, documents: documents(&chosen, &options.session.dir, options.format)? };
-        out::answer(|out| listing.write(out, options))?;
+        stdout::answer(|out| listing.write(out, options))?;
     }
     Ok(ExitStatus::Ok)
 }
@@ -252,7 +254,7 @@ fn tell_notes(datasets: &[(&str, &Dataset)], options: &GlobalOptions) {
     }
     for (name, dataset) in datasets {
         for note in &dataset.notes {
-            report::note(&format!("`{name}`: the file says: {note}"));
+            diagnostics::note(&format!("`{name}`: the file says: {note}"));
         }
     }
 }
@@ -391,7 +393,7 @@ fn print_heads(
         };
         heads.push((*name, frame));
     }
-    out::answer(|out| {
+    stdout::answer(|out| {
         if matches!(options.format, Format::Json | Format::Jsonl) {
             let documents = heads.iter().map(|(name, frame)| head_document(name, frame)).collect();
             return Listing { frame: Frame::default(), documents }.write(out, options);
@@ -426,7 +428,7 @@ fn may_remove(
     };
     let may = confirm(&format!("remove {what} from the session"))?;
     if !may {
-        report::note("nothing was removed");
+        diagnostics::note("nothing was removed");
     }
     Ok(may)
 }
@@ -448,7 +450,7 @@ fn remove(
     }
     let documents = removed.iter().map(|it| json!({"name": it[0], "status": it[1]})).collect();
     let listing = Listing { frame: listing::frame(&["name", "status"], &[], removed), documents };
-    out::answer(|out| listing.write(out, options))?;
+    stdout::answer(|out| listing.write(out, options))?;
     Ok(ExitStatus::Ok)
 }
 

@@ -9,7 +9,7 @@ use csv_agent_types::limits::EVENT_LINE_BYTES_MAX;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::options::{Environment, GlobalOptions};
-use super::out;
+use super::stdout;
 
 /// Copies events from stdin to stdout, unsealed. Rows that are plain already stay as they are.
 ///
@@ -27,7 +27,7 @@ pub(crate) fn run(
     }
     let key = environment.event_key.as_deref().map(FernetKey::parse).transpose()?;
     let mut stdin = std::io::stdin().lock();
-    out::answer(|out| {
+    stdout::answer(|out| {
         let mut line = Vec::new();
         for number in 1_u64.. {
             line.clear();

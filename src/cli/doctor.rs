@@ -16,12 +16,12 @@ use csv_agent_types::status::ExitStatus;
 use csv_agent_worker::sandbox::Demand;
 
 use super::flags::{InterpreterChoice, NO_ID, SettingFlags};
-use super::graphics::Images;
 use super::listing::{self, Listing};
 use super::options::settings::{INTERPRETER, Settings};
 use super::options::{GlobalOptions, cluster_access, demand, python_options, sandbox_options};
 use super::spinner::Spinner;
-use super::{out, report, signals, values};
+use super::terminal_graphics::Images;
+use super::{diagnostics, signals, stdout, value_parsers};
 use server::Server;
 
 /// Checks that take no longer are over before anybody wonders.
@@ -47,7 +47,7 @@ pub struct DoctorFlags {
     pub require_sandbox: bool,
 
     /// Model to ask; `builtin` is the analyst inside the binary [default: gpt-6.2-sol]
-    #[arg(short, long, value_name = "NAME", value_parser = values::model)]
+    #[arg(short, long, value_name = "NAME", value_parser = value_parsers::model)]
     pub model: Option<String>,
 
     /// Server to ask, up to and with `/v1` [default: OpenAI's]
@@ -115,9 +115,9 @@ impl Check {
 
     /// Makes a problem of what would end a question.
     fn failed(name: &'static str, error: &anyhow::Error) -> Check {
-        let hint = report::hint_of(error).map(|it| format!("; {it}"));
+        let hint = diagnostics::hint_of(error).map(|it| format!("; {it}"));
         let found = format!("{error:#}{}", hint.unwrap_or_default());
-        Check::new(name, State::Problem(report::status_of(error)), found)
+        Check::new(name, State::Problem(diagnostics::status_of(error)), found)
     }
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn run(
         checks.iter().map(|it| vec![json!(it.name), json!(it.state.name()), json!(it.found)]);
     let frame = listing::frame(&["check", "state", "found"], &[], rows.collect());
     let listing = Listing { documents: frame.objects(), frame };
-    out::answer(|out| listing.write_whole(out, options))?;
+    stdout::answer(|out| listing.write_whole(out, options))?;
     let statuses = checks.iter().map(|it| it.state.status());
     Ok(statuses.fold(ExitStatus::Ok, ExitStatus::worst))
 }
@@ -192,7 +192,7 @@ async fn patiently<T>(work: impl Future<Output = T>, message: &str, options: &Gl
         || Spinner::start(message.to_owned(), started, terminal.stderr, terminal.is_width_given);
     let bar = (terminal.can_redraw && !options.quiet).then(start);
     if bar.is_none() && !options.quiet {
-        report::tell(&format!("{message}\n"));
+        diagnostics::tell(&format!("{message}\n"));
     }
     let found = work.await;
     drop(bar);

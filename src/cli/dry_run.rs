@@ -21,7 +21,7 @@ use crate::image;
 use crate::ingest::ingest_for_turn;
 use crate::options::key::KeySource;
 use crate::options::{AskOptions, ProviderChoice, TurnOptions};
-use crate::{out, signals};
+use crate::{signals, stdout};
 
 /// Stands for the key, which is not looked for.
 const NO_KEY: &str = "***";
@@ -44,7 +44,7 @@ pub(crate) fn run(options: &AskOptions) -> anyhow::Result<ExitStatus> {
         Format::Json | Format::Jsonl => Ok(writeln!(out, "{}", document(&preview, destination)?)?),
         _ => Ok(write!(out, "{}", text(&preview, destination)?)?),
     };
-    out::answer_to(turn.answer.output.as_deref(), write)?;
+    stdout::answer_to(turn.answer.output.as_deref(), write)?;
     Ok(ExitStatus::Ok)
 }
 

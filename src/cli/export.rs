@@ -11,8 +11,8 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::options::settings::Settings;
 use super::options::{GlobalOptions, demand, python_options, sandbox_options};
-use super::out;
-use super::{past, report, signals};
+use super::stdout;
+use super::{diagnostics, signals, stored_turns};
 
 /// Flags of `export`.
 #[derive(Debug, Clone, Args)]
@@ -51,14 +51,14 @@ pub(crate) fn run(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    let turns = past::select(&flags.turns, options)?;
+    let turns = stored_turns::select(&flags.turns, options)?;
     let session_dir = &options.session.dir;
     let text = if flags.form == Form::Md {
         let turns: Vec<_> = turns.into_iter().filter(|it| it.1).map(|it| it.0).collect();
         document(&turns, session_dir)
     } else {
         for (turn, _) in turns.iter().filter(|it| it.1) {
-            past::demand_whole(turn)?;
+            stored_turns::demand_whole(turn)?;
         }
         let catalog = Session::read_catalog(session_dir)?;
         let sources = Sources {
@@ -77,7 +77,7 @@ pub(crate) fn run(
             }
         })?;
         for warning in &program.warnings {
-            report::warning(warning, options.terminal.stderr.colour);
+            diagnostics::warning(warning, options.terminal.stderr.colour);
         }
         if flags.form == Form::Py { script(&program) } else { notebook(&program)? }
     };
@@ -88,6 +88,6 @@ pub(crate) fn run(
         Form::Ipynb => sanitize::json_for_terminal(&text),
         Form::Py | Form::Md => sanitize::for_terminal(&text),
     };
-    out::answer_to(flags.output.as_deref(), |out| Ok(out.write_all(text.as_bytes())?))?;
+    stdout::answer_to(flags.output.as_deref(), |out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(ExitStatus::Ok)
 }

@@ -14,7 +14,7 @@ use csv_agent_render::report::ReportKind;
 use csv_agent_sink::Format;
 use csv_agent_types::conversation::Effort;
 
-use super::values;
+use super::value_parsers;
 
 pub(crate) use interpreter::{ContainerMemory, InterpreterChoice, OnExpired, ToolChoiceFlag};
 
@@ -66,7 +66,7 @@ pub(crate) struct GlobalFlags {
     pub verbose: u8,
 
     /// How long to wait for another csv-agent on the same session [default: 30s]
-    #[arg(long, value_name = "DURATION", value_parser = values::duration, global = true)]
+    #[arg(long, value_name = "DURATION", value_parser = value_parsers::duration, global = true)]
     pub lock_wait: Option<Duration>,
 
     /// Never ask back; fail where an answer would be needed
@@ -179,7 +179,7 @@ pub struct AskFlags {
 
     /// Write the findings for CI: `junit=FILE`, `sarif=FILE`, `md=FILE`, or `github` for annotations
     /// on stderr; implies `--verdict`. May be repeated
-    #[arg(long, value_name = "KIND[=FILE]", value_parser = values::report, help_heading = "Checks")]
+    #[arg(long, value_name = "KIND[=FILE]", value_parser = value_parsers::report, help_heading = "Checks")]
     pub report: Vec<ReportTarget>,
 
     /// Which table `--format csv` and `tsv` write [default: the last]
@@ -232,7 +232,7 @@ pub struct TurnFlags {
 
     /// Keep the values of this column back, of all datasets or as `DATASET.COL`: tokens stand for
     /// them. May be repeated
-    #[arg(long, value_name = "COL", value_parser = values::column, help_heading = "Privacy")]
+    #[arg(long, value_name = "COL", value_parser = value_parsers::column, help_heading = "Privacy")]
     pub redact: Vec<String>,
 
     /// Answer without what was asked before; this turn is remembered
@@ -315,7 +315,7 @@ pub struct SettingFlags {
     pub no_rows: bool,
 
     /// Language of the answer [default: that of the question]
-    #[arg(long, value_name = "NAME", value_parser = values::language, help_heading = "Answer")]
+    #[arg(long, value_name = "NAME", value_parser = value_parsers::language, help_heading = "Answer")]
     pub language: Option<String>,
 
     /// Paper of charts [default: light]
@@ -323,7 +323,7 @@ pub struct SettingFlags {
     pub chart_theme: Option<ChartTheme>,
 
     /// Pixels of a chart's PNG to one of its SVG: 1, or 2 for fine screens and print [default: 1]
-    #[arg(long, value_name = "N", value_parser = values::chart_scale, help_heading = "Answer")]
+    #[arg(long, value_name = "N", value_parser = value_parsers::chart_scale, help_heading = "Answer")]
     pub chart_scale: Option<u32>,
 
     /// How a terminal shows charts; a pipe or a file gets their paths, whatever is said here
@@ -340,34 +340,34 @@ pub struct SettingFlags {
     pub no_stream: bool,
 
     /// Requests to the model; the last one must answer [default: 10]
-    #[arg(long, value_name = "N", value_parser = values::rounds, help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = value_parsers::rounds, help_heading = "Limits")]
     pub max_rounds: Option<u32>,
 
     /// Time for the whole turn, such as 90s or 5m [default: none]
-    #[arg(long, value_name = "DURATION", value_parser = values::some_time, help_heading = "Limits")]
+    #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time, help_heading = "Limits")]
     pub timeout: Option<Duration>,
 
     /// Input and output tokens of the whole turn [default: no limit]
-    #[arg(long, value_name = "N", value_parser = values::tokens, help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = value_parsers::tokens, help_heading = "Limits")]
     pub max_tokens: Option<u64>,
 
     /// Cost of the whole turn in USD, at the prices of your configuration [default: no limit]
-    #[arg(long, value_name = "USD", value_parser = values::usd, help_heading = "Limits")]
+    #[arg(long, value_name = "USD", value_parser = value_parsers::usd, help_heading = "Limits")]
     pub max_cost: Option<f64>,
     /// Tokens of the conversation before its oldest turns are summarised [default: 100000]
-    #[arg(long, value_name = "N", value_parser = values::context, help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = value_parsers::context, help_heading = "Limits")]
     pub compact_at: Option<u64>,
 
     /// Time for one run of Python code [default: 15m]
-    #[arg(long, value_name = "DURATION", value_parser = values::some_time, help_heading = "Limits")]
+    #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time, help_heading = "Limits")]
     pub tool_timeout: Option<Duration>,
 
     /// Memory for Python code, such as `8GB` [default: half of the machine's, at least 2GiB]
-    #[arg(long, value_name = "SIZE", value_parser = values::memory, help_heading = "Limits")]
+    #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory, help_heading = "Limits")]
     pub memory: Option<u64>,
 
     /// Further tries of a request that failed in a way that may pass [default: 4]
-    #[arg(long, value_name = "N", value_parser = values::retries, help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = value_parsers::retries, help_heading = "Limits")]
     pub retries: Option<u32>,
 
     /// Where code runs; `hosted` and `both` upload the datasets [default: local]
@@ -392,7 +392,7 @@ pub struct SettingFlags {
     pub allow_unconfined: bool,
 
     /// Model to ask; `builtin` is the analyst inside the binary [default: gpt-6.2-sol]
-    #[arg(short, long, value_name = "NAME", value_parser = values::model, help_heading = "Model")]
+    #[arg(short, long, value_name = "NAME", value_parser = value_parsers::model, help_heading = "Model")]
     pub model: Option<String>,
 
     /// Server to ask, up to and with `/v1` [default: OpenAI's]

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use csv_agent_types::status::ExitStatus;
 
-use super::{out, schemas};
+use super::{schemas, stdout};
 
 /// Flags of `completions`.
 #[derive(Debug, Clone, Args)]
@@ -69,7 +69,7 @@ pub(crate) fn completions(
     command: Command,
 ) -> anyhow::Result<ExitStatus> {
     let (_, script) = completion(flags.shell, command);
-    out::answer(|out| Ok(out.write_all(&script)?))?;
+    stdout::answer(|out| Ok(out.write_all(&script)?))?;
     Ok(ExitStatus::Ok)
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn schema(flags: &SchemaFlags) -> anyhow::Result<ExitStatus> {
         SchemaOf::Result => pretty(&schemas::result()?)?,
         SchemaOf::Config => pretty(&schemas::config())?,
     };
-    out::answer(|out| Ok(out.write_all(text.as_bytes())?))?;
+    stdout::answer(|out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(ExitStatus::Ok)
 }
 

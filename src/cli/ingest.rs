@@ -40,8 +40,8 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use super::listing::{self, Listing};
 use super::options::GlobalOptions;
 use super::options::settings::Settings;
-use super::values::{self, Delimiter, EscapeFlag, QuoteFlag};
-use super::{datasets, out, report, signals};
+use super::value_parsers::{self, Delimiter, EscapeFlag, QuoteFlag};
+use super::{datasets, diagnostics, signals, stdout};
 use bar::IngestBar;
 use batch::Batch;
 use job::{Change, Ingested, Input, Job, Place, Target};
@@ -107,7 +107,7 @@ pub struct IngestFlags {
     #[arg(
         long,
         value_name = "CHAR",
-        value_parser = values::delimiter,
+        value_parser = value_parsers::delimiter,
         default_value = "auto",
         hide_default_value = true,
         help_heading = "How to read the file [default: find it out]"
@@ -128,7 +128,7 @@ pub struct IngestFlags {
     #[arg(
         long,
         value_name = "CHAR",
-        value_parser = values::quote,
+        value_parser = value_parsers::quote,
         default_value = "auto",
         hide_default_value = true,
         help_heading = "How to read the file [default: find it out]"
@@ -139,7 +139,7 @@ pub struct IngestFlags {
     #[arg(
         long,
         value_name = "CHAR",
-        value_parser = values::escape,
+        value_parser = value_parsers::escape,
         default_value = "auto",
         hide_default_value = true,
         help_heading = "How to read the file [default: find it out]"
@@ -177,7 +177,7 @@ pub struct IngestFlags {
     #[arg(
         long,
         value_name = "RANGE",
-        value_parser = values::columns,
+        value_parser = value_parsers::columns,
         conflicts_with = "remote",
         help_heading = "How to read the file [default: find it out]"
     )]
@@ -187,7 +187,7 @@ pub struct IngestFlags {
     #[arg(
         long,
         value_name = "CHAR",
-        value_parser = values::comment,
+        value_parser = value_parsers::comment,
         help_heading = "How to read the file [default: find it out]"
     )]
     pub comment: Option<Comments>,
@@ -205,7 +205,7 @@ pub struct IngestFlags {
     #[arg(
         long,
         value_name = "COLUMN=TYPE",
-        value_parser = values::typed_column,
+        value_parser = value_parsers::typed_column,
         help_heading = "How to read the file [default: find it out]"
     )]
     pub dtype: Vec<(String, Wanted)>,
@@ -223,7 +223,7 @@ pub struct IngestFlags {
     #[arg(
         long,
         value_name = "CHAR",
-        value_parser = values::decimal,
+        value_parser = value_parsers::decimal,
         help_heading = "How to read the file [default: find it out]"
     )]
     pub decimal: Option<DecimalMark>,
@@ -232,7 +232,7 @@ pub struct IngestFlags {
     #[arg(
         long,
         value_name = "SIZE",
-        value_parser = values::size,
+        value_parser = value_parsers::size,
         default_value = MAX_BYTES,
         conflicts_with = "remote"
     )]
@@ -390,18 +390,18 @@ impl Attempt {
             }
         }
         if !options.quiet {
-            self.skipped.iter().for_each(|it| report::note(it));
+            self.skipped.iter().for_each(|it| diagnostics::note(it));
         }
         print(&self.done, flags.dry_run, options)?;
         if self.is_many && !self.done.is_empty() && !options.quiet {
             for family in remarks::families(&self.done) {
-                report::note(&family);
+                diagnostics::note(&family);
             }
             let what = match flags.tables {
                 Tables::First => ("file", "files"),
                 Tables::All => ("table", "tables"),
             };
-            report::note(&remarks::counts(&self.done, self.n_failed, what));
+            diagnostics::note(&remarks::counts(&self.done, self.n_failed, what));
         }
         let Some(signal) = self.cut_by else { return Ok(self.status) };
         let message = "interrupted; nothing is kept of a file that was not finished";
@@ -445,8 +445,8 @@ fn ingest(
         let mut n_failed = 0;
         let mut fail = |error: anyhow::Error| {
             let error = space::explain(error, None, None, &options.session.dir, true);
-            report::error(&error, options.terminal.stderr.colour);
-            status = status.worst(report::status_of(&error));
+            diagnostics::error(&error, options.terminal.stderr.colour);
+            status = status.worst(diagnostics::status_of(&error));
             n_failed += 1;
         };
         let is_part = !sources.errors.is_empty();
@@ -821,7 +821,7 @@ pub(crate) fn ingest_for_turn(
             // Without any data there is nothing to ask about.
             let n_fatal = errors.len().min(usize::from(n_done + found.len() == 0));
             for error in errors.drain(n_fatal..) {
-                report::warning(&format!("{error:#}"), options.terminal.stderr.colour);
+                diagnostics::warning(&format!("{error:#}"), options.terminal.stderr.colour);
             }
         }
         errors.into_iter().next().map_or(Ok(()), Err)
@@ -962,7 +962,7 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     let is_told = !told.is_empty() && dataset.files.is_empty();
     if *change == Change::Unchanged && is_told && !options.quiet {
         let told = told.join(" ");
-        report::note(&format!(
+        diagnostics::note(&format!(
             "`{name}` was read with `{told}`; `--if-exists replace` reads it anew"
         ));
     }
@@ -972,35 +972,35 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     let colour = options.terminal.stderr.colour;
     if !options.quiet {
         if *change == Change::Updated {
-            report::note(&format!("`{name}`: `{}` has changed: read anew", dataset.source));
+            diagnostics::note(&format!("`{name}`: `{}` has changed: read anew", dataset.source));
         }
-        report::note(&read_as(name, dataset));
+        diagnostics::note(&read_as(name, dataset));
     }
     if 0 < options.verbose && !options.quiet {
         for reason in &dataset.dialect.reasons {
-            report::note(&format!("`{name}`: {reason}"));
+            diagnostics::note(&format!("`{name}`: {reason}"));
         }
         for column in &dataset.columns {
             if let Some(note) = &column.note {
-                report::note(&format!("`{name}`: column `{}`: {note}", column.name));
+                diagnostics::note(&format!("`{name}`: column `{}`: {note}", column.name));
             }
         }
     }
     for (columns, note) in by_note(dataset, |it| it.is_ambiguous) {
-        report::warning(&format!("`{name}`: {columns}: {note}"), colour);
+        diagnostics::warning(&format!("`{name}`: {columns}: {note}"), colour);
     }
     if !options.quiet {
         // What a flag would read in another way is worth a line.
         for (columns, note) in by_note(dataset, |it| !it.is_ambiguous && names_flag(it)) {
-            report::note(&format!("`{name}`: {columns}: {note}"));
+            diagnostics::note(&format!("`{name}`: {columns}: {note}"));
         }
         if let Some(amounts) = amounts(dataset) {
-            report::note(&format!("`{name}`: {amounts}"));
+            diagnostics::note(&format!("`{name}`: {amounts}"));
         }
     }
     if let Some(doubt) = &dataset.dialect.doubt {
         let encoding = &dataset.dialect.encoding;
-        report::warning(&format!("`{name}`: encoding {encoding}: {doubt}"), colour);
+        diagnostics::warning(&format!("`{name}`: encoding {encoding}: {doubt}"), colour);
     }
     if let Some(Damage { n_replaced, line, offset }) = dataset.dialect.damage {
         let encoding = &dataset.dialect.encoding;
@@ -1012,7 +1012,7 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
             "`{name}`: {what}; first at line {line}, byte offset {offset}; `--strict` refuses such \
              a file"
         );
-        report::warning(&message, colour);
+        diagnostics::warning(&message, colour);
     }
     let rejects = options.session.dir.join(format!("datasets/{name}.rejects.jsonl"));
     let word = dataset.dialect.format.place().unwrap_or("line");
@@ -1035,10 +1035,10 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
         };
         let (kinds, place) = (set_aside.join(", "), place(false));
         let message = format!("`{name}`: kept out of the table: {kinds}{place}{hint}");
-        report::warning(&message, colour);
+        diagnostics::warning(&message, colour);
     }
     for doubt in doubts(dataset, word) {
-        report::warning(&format!("`{name}`: {doubt}"), colour);
+        diagnostics::warning(&format!("`{name}`: {doubt}"), colour);
     }
     let mut repairs = Vec::new();
     if 0 < dataset.padded_rows {
@@ -1052,7 +1052,7 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     if !repairs.is_empty() {
         let (repairs, place) = (repairs.join(", "), place(true));
         let message = format!("`{name}`: {repairs}{place}; `--strict` refuses such a file");
-        report::warning(&message, colour);
+        diagnostics::warning(&message, colour);
     }
 }
 
@@ -1197,7 +1197,7 @@ fn print(done: &[Ingested], dry_run: bool, options: &GlobalOptions) -> anyhow::R
     if done.is_empty() && !is_json {
         return Ok(());
     }
-    out::answer(|out| listing.write(out, options))
+    stdout::answer(|out| listing.write(out, options))
 }
 
 fn summary(done: &[Ingested]) -> Listing {
@@ -1236,12 +1236,12 @@ fn document(ingested: &Ingested) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::{Input, MAX_BYTES};
-    use crate::values;
+    use crate::value_parsers;
     use csv_agent_types::limits::CSV_BYTES_MAX;
 
     #[test]
     fn the_help_shows_the_default_that_holds() {
-        assert_eq!(values::size(MAX_BYTES), Ok(CSV_BYTES_MAX));
+        assert_eq!(value_parsers::size(MAX_BYTES), Ok(CSV_BYTES_MAX));
     }
 
     #[test]

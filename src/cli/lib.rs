@@ -6,25 +6,25 @@ mod config;
 mod confirm;
 mod datasets;
 mod decrypt;
-mod departed;
+mod egress_report;
 mod doctor;
 mod dry_run;
 mod export;
 mod flags;
-mod forget;
+mod delete_remote;
 mod generate;
-mod graphics;
+mod terminal_graphics;
 mod image;
 mod ingest;
 mod listing;
-mod now;
-mod past;
+mod status_line;
+mod stored_turns;
 mod options;
-mod out;
-mod output;
+mod stdout;
+mod turn_sinks;
 mod progress;
+mod diagnostics;
 mod report;
-mod ci;
 mod rerun;
 mod reset;
 mod schemas;
@@ -32,9 +32,9 @@ mod show;
 mod signals;
 mod spinner;
 mod terminal;
-mod topics;
+mod help;
 mod usage;
-mod values;
+mod value_parsers;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -52,6 +52,7 @@ use doctor::DoctorFlags;
 use export::ExportFlags;
 use flags::{AskFlags, ChatFlags, ColorChoice, GlobalFlags, SettingFlags};
 use generate::{CompletionsFlags, GenerateFlags, SchemaFlags};
+use help::HelpFlags;
 use ingest::IngestFlags;
 use options::config::ConfigFiles;
 use options::settings::{Flags, Settings};
@@ -59,7 +60,6 @@ use options::{AskOptions, ChatOptions, Environment, GlobalOptions, SessionChoice
 use rerun::RerunFlags;
 use reset::ResetFlags;
 use show::ShowFlags;
-use topics::HelpFlags;
 
 /// Columns of help texts, however wide the terminal is.
 const HELP_WIDTH_MAX: u16 = 100;
@@ -330,7 +330,7 @@ fn set_up(cli: Cli, environment: &Environment) -> Result<ExitStatus, (anyhow::Er
     let options = GlobalOptions::resolve(&global, session, &settings).map_err(plain)?;
     let colour = options.terminal.stderr.colour;
     for warning in &files.warnings {
-        report::warning(warning, colour);
+        diagnostics::warning(warning, colour);
     }
     dispatch(cli.command, options, &settings).map_err(|error| (error, colour))
 }
@@ -376,7 +376,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
         Verb::Completions(flags) => generate::completions(&flags, command(environment)),
         Verb::Schema(flags) => generate::schema(&flags),
         Verb::Help(flags) => {
-            topics::run(&flags, command(environment), options.format == Format::Json)
+            help::run(&flags, command(environment), options.format == Format::Json)
         }
         Verb::Generate(flags) => generate::run(&flags, command(&Environment::default())),
     }
@@ -387,7 +387,7 @@ fn refuse(mut error: clap::Error, args: &[OsString], environment: &Environment) 
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     suggest(&mut error, environment);
     if !is_help && usage::wants_json(args, environment.format) {
-        report::tell(&format!("{}\n", usage::as_json(&error)));
+        diagnostics::tell(&format!("{}\n", usage::as_json(&error)));
         return ExitStatus::Usage;
     }
     let is_tty =
@@ -404,10 +404,10 @@ fn refuse(mut error: clap::Error, args: &[OsString], environment: &Environment) 
         text.to_string()
     };
     if !is_help {
-        report::tell(&text);
+        diagnostics::tell(&text);
         return ExitStatus::Usage;
     }
-    match out::answer(|out| Ok(out.write_all(text.as_bytes())?)) {
+    match stdout::answer(|out| Ok(out.write_all(text.as_bytes())?)) {
         Ok(()) => ExitStatus::Ok,
         Err(error) => fail(&error, false, false),
     }
@@ -422,16 +422,16 @@ fn suggest(error: &mut clap::Error, environment: &Environment) {
 
 /// Tells an error and returns the status that it means.
 fn fail(error: &anyhow::Error, json: bool, colour: bool) -> ExitStatus {
-    let status = report::status_of(error);
+    let status = diagnostics::status_of(error);
     if status == ExitStatus::Ok {
         return status;
     }
     if json && status == ExitStatus::Usage {
-        let (message, hint) = (format!("{error:#}"), report::hint_of(error));
+        let (message, hint) = (format!("{error:#}"), diagnostics::hint_of(error));
         let object = usage::object("usage", &message, None, hint, &[]);
-        report::tell(&format!("{object}\n"));
+        diagnostics::tell(&format!("{object}\n"));
     } else {
-        report::error(error, colour);
+        diagnostics::error(error, colour);
     }
     status
 }

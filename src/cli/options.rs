@@ -22,10 +22,10 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::sandbox::{Demand, Layer, SandboxOptions, usual_memory_bytes};
 
+use super::diagnostics;
 use super::flags::{FORMATS, GlobalFlags, format_of};
-use super::report;
 use super::terminal::Terminal;
-use crate::values;
+use crate::value_parsers;
 
 pub(crate) use ask::{AskOptions, ChatOptions, ProviderChoice, TurnOptions};
 pub(crate) use session::SessionChoice;
@@ -339,7 +339,7 @@ fn boolean(name: &'static str, get: &mut Get) -> anyhow::Result<Option<bool>> {
 }
 
 fn memory(name: &'static str, get: &mut Get) -> anyhow::Result<Option<u64>> {
-    let found = text(name, get)?.map(|it| values::memory(&it)).transpose();
+    let found = text(name, get)?.map(|it| value_parsers::memory(&it)).transpose();
     found.map_err(|reason| invalid(name, &reason))
 }
 
@@ -480,7 +480,7 @@ impl GlobalOptions {
 
     /// Returns how `command` locks the session: a wait that can be felt is told.
     pub(crate) fn lock(&self, command: &'static str) -> LockRequest {
-        let tell: fn(&str) = report::note;
+        let tell: fn(&str) = diagnostics::note;
         LockRequest { wait: self.lock_wait, command, tell: (!self.quiet).then_some(tell) }
     }
 }

@@ -17,10 +17,10 @@ use csv_agent_types::event::{
     ANSWER_CUT, Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, Status,
 };
 
-use super::now::Now;
+use super::diagnostics;
 use super::options::GlobalOptions;
-use super::report;
 use super::spinner::Spinner;
+use super::status_line::Now;
 use super::terminal::{Stream, story_width};
 
 /// Column at which the time of a tool call begins, unless its label is longer.
@@ -135,14 +135,14 @@ impl Story {
     /// Writes lines above the live one.
     fn write(&mut self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| report::tell(text)),
-            None => report::tell(text),
+            Some(bar) => bar.suspend(|| diagnostics::tell(text)),
+            None => diagnostics::tell(text),
         }
     }
 
     /// Writes a warning above the live line.
     fn warn(&self, message: &str) {
-        let tell = || report::warning(message, self.colour);
+        let tell = || diagnostics::warning(message, self.colour);
         match &self.bar {
             Some(bar) => bar.suspend(tell),
             None => tell(),
@@ -282,7 +282,7 @@ impl Story {
         let colour = self.colour;
         // The warning before it has said whose bound it was.
         if let Some(reason) = reply.stop_reason.told().filter(|_| !self.is_cut) {
-            report::warning(reason, colour);
+            diagnostics::warning(reason, colour);
         }
         if self.quiet {
             return;
@@ -326,7 +326,7 @@ impl Story {
             message: error.message.clone(),
             hint: error.hint.clone(),
         });
-        report::error(&failure, self.colour);
+        diagnostics::error(&failure, self.colour);
     }
 
     /// With `-v`, what is run; with `-vv`, what came back.

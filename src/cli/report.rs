@@ -1,90 +1,82 @@
-//! What is told on stderr when something is wrong, and the status that it means.
+//! `--report`: what CI systems read of a turn, written when it has ended, well or not.
 
-use std::fmt::Write as _;
-use std::io::Write as _;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::PathBuf;
 
-use csv_agent_provider::error::ProviderError;
-use csv_agent_text::sanitize;
-use csv_agent_types::status::{ExitStatus, Failure, hint_of_disk, one_line};
+use anyhow::Context;
 
-use super::out;
+use csv_agent_render::report::{Ending, ReportKind, TurnReport};
+use csv_agent_sink::EventSink;
+use csv_agent_types::event::{Body, Event, Status};
 
-/// Returns the status that an error ends the process with.
-pub(crate) fn status_of(error: &anyhow::Error) -> ExitStatus {
-    if out::is_stdout_closed(error) {
-        // What was to be shown was done by then. A turn that is cut short says so with a status.
-        return ExitStatus::Ok;
-    }
-    let failure = error.chain().find_map(|it| it.downcast_ref::<Failure>()).map(|it| it.status);
-    let provider = || error.chain().find_map(|it| it.downcast_ref::<ProviderError>());
-    failure.or_else(|| provider().map(ProviderError::exit_status)).unwrap_or(ExitStatus::Internal)
+use super::diagnostics;
+use super::options::ask::ReportOptions;
+use super::stdout::{WholeFile, open_direct};
+
+/// The reports of a turn.
+pub(crate) struct Reports {
+    /// Each with its file; none for stderr.
+    open: Vec<(ReportKind, Option<WholeFile>)>,
+    /// Where GitHub shows Markdown beside the job.
+    summary: Option<PathBuf>,
+    turn: TurnReport,
 }
 
-/// Returns what to do next about an error, when it says so.
-pub(crate) fn hint_of(error: &anyhow::Error) -> Option<&str> {
-    let said = error.chain().find_map(|it| {
-        let failure = it.downcast_ref::<Failure>().and_then(|it| it.hint.as_deref());
-        failure.or_else(|| it.downcast_ref::<ProviderError>().and_then(|it| it.hint.as_deref()))
-    });
-    said.or_else(|| hint_of_disk(error))
-}
-
-/// Tells an error with its causes on one line, and what to do next on those below.
-pub(crate) fn error(error: &anyhow::Error, colour: bool) {
-    tell(&error_text(error, colour));
-}
-
-/// Tells what the user should know and what stops nothing.
-pub(crate) fn warning(message: &str, colour: bool) {
-    let label = if colour { "\x1b[1;33mwarning:\x1b[0m" } else { "warning:" };
-    tell(&format!("{label} {}\n", sanitize::one_line(message)));
-}
-
-/// Tells how something was decided.
-pub(crate) fn note(message: &str) {
-    tell(&format!("note: {}\n", sanitize::one_line(message)));
-}
-
-/// Writes to stderr. There is nowhere to tell that stderr cannot be written.
-pub(crate) fn tell(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
-}
-
-fn error_text(error: &anyhow::Error, colour: bool) -> String {
-    let (label, hint_label) = if colour {
-        ("\x1b[1;31merror:\x1b[0m", "\x1b[1;32mhint:\x1b[0m")
-    } else {
-        ("error:", "hint:")
-    };
-    let mut text = format!("{label} {}\n", sanitize::one_line(&one_line(error)));
-    for line in hint_of(error).unwrap_or_default().lines() {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {hint_label} {}", sanitize::one_line(line));
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use anyhow::Context;
-
-    use super::{error_text, status_of};
-    use csv_agent_types::status::{ExitStatus, Failure};
-
-    #[test]
-    fn an_error_is_one_line_with_its_causes_and_then_the_hint() {
-        let failure = Failure::new(ExitStatus::Input, "no such file\x1b[2J").hint("check the path");
-        let error = anyhow::Error::from(failure).context("cannot ingest `a\nb.csv`");
-        assert_eq!(
-            error_text(&error, false),
-            "error: cannot ingest `a b.csv`: no such file\\x1b[2J\n  hint: check the path\n"
-        );
-        assert_eq!(status_of(&error), ExitStatus::Input);
+impl Reports {
+    /// Opens the files that `options` names.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a file cannot be made.
+    pub(crate) fn open(options: &ReportOptions) -> anyhow::Result<Reports> {
+        let file = |it: &PathBuf| WholeFile::create(it);
+        let open = options.targets.iter();
+        let open = open.map(|it| Ok((it.kind, it.file.as_ref().map(file).transpose()?)));
+        Ok(Reports {
+            open: open.collect::<anyhow::Result<_>>()?,
+            summary: options.summary.clone(),
+            turn: TurnReport::new(options.fails_from, options.fails_ungrounded),
+        })
     }
 
-    #[test]
-    fn an_error_without_a_status_is_ours() {
-        let error = std::fs::read("/nowhere/at/all").context("cannot read").unwrap_err();
-        assert_eq!(status_of(&error), ExitStatus::Internal);
+    fn write(&mut self) -> anyhow::Result<()> {
+        for (kind, file) in std::mem::take(&mut self.open) {
+            let text = self.turn.text(kind)?;
+            match file {
+                Some(file) => {
+                    file.writer()?.write_all(text.as_bytes()).context("cannot write a report")?;
+                    file.finish()?;
+                }
+                None => diagnostics::tell(&text),
+            }
+            if let (ReportKind::Github, Some(path)) = (kind, &self.summary) {
+                let cannot = || format!("cannot write the summary `{}`", path.display());
+                let opened = open_direct(OpenOptions::new().append(true).create(true), path)?;
+                let mut summary = opened.with_context(cannot)?;
+                let text = self.turn.text(ReportKind::Md)?;
+                summary.write_all(text.as_bytes()).with_context(cannot)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl EventSink for Reports {
+    fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
+        match &event.body {
+            Body::Status(Status::Started { question, .. }) => {
+                self.turn.question.clone_from(question);
+                self.turn.started.clone_from(&event.ts);
+            }
+            Body::Reply(reply) => self.turn.ending = Ending::Answered(reply.clone()),
+            Body::Error(error) if error.fatal => self.turn.ending = Ending::Failed(error.clone()),
+            _ => {}
+        }
+        if event.body.is_terminal() {
+            self.turn.ended.clone_from(&event.ts);
+            self.write()?;
+        }
+        Ok(())
     }
 }

@@ -11,13 +11,13 @@ use csv_agent_sink::encryption::Seal;
 use csv_agent_types::status::ExitStatus;
 
 use super::ask::settle;
-use super::graphics::Images;
 use super::ingest::{ingest_in_place, take_places};
 use super::options::ask::AnswerOptions;
 use super::options::settings::{Settings, TOOL_TIMEOUT};
 use super::options::{GlobalOptions, cluster_options};
-use super::output::{Output, missing_table};
-use super::{past, signals, values};
+use super::terminal_graphics::Images;
+use super::turn_sinks::{Output, missing_table};
+use super::{signals, stored_turns, value_parsers};
 
 /// Flags of `rerun`.
 #[derive(Debug, Clone, Args)]
@@ -28,7 +28,7 @@ pub struct RerunFlags {
 
     /// Take this file in place of a dataset, read in the same way; of one that is on a cluster, another path
     /// or table there. May be repeated
-    #[arg(long, value_name = "NAME=FILE", value_parser = values::named_file)]
+    #[arg(long, value_name = "NAME=FILE", value_parser = value_parsers::named_file)]
     pub against: Vec<(String, PathBuf)>,
 
     /// End with status 12 unless everything is the same
@@ -55,8 +55,8 @@ pub(crate) fn run(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     let environment = settings.environment();
-    let (turn, earlier) = past::read(&flags.turn, options)?;
-    past::demand_whole(&turn)?;
+    let (turn, earlier) = stored_turns::read(&flags.turn, options)?;
+    stored_turns::demand_whole(&turn)?;
     let tables = turn.reply.as_ref().map_or(&[][..], |it| &it.tables);
     if let Some(failure) = missing_table(options.format, flags.table.as_deref(), tables) {
         return Err(failure.into());

@@ -7,11 +7,11 @@ use csv_agent_session::{Access, ResetScope, Session};
 use csv_agent_types::status::ExitStatus;
 
 use super::confirm::confirm;
-use super::forget::forget;
+use super::delete_remote::forget;
 use super::listing::{self, Listing};
 use super::options::GlobalOptions;
 use super::options::settings::Settings;
-use super::{out, report};
+use super::{diagnostics, stdout};
 
 /// Flags of `reset`.
 #[derive(Debug, Clone, Args)]
@@ -52,7 +52,7 @@ pub(crate) fn run(
     };
     let is_there = options.session.existing()? && Session::is_there(&options.session.dir)?;
     if !flags.dry_run && !confirm(what, flags.yes, options)? {
-        report::note("nothing was removed");
+        diagnostics::note("nothing was removed");
         return Ok(ExitStatus::Ok);
     }
     let gone = if is_there {
@@ -78,14 +78,14 @@ pub(crate) fn print(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     if gone.is_empty() && !options.quiet {
-        report::note("nothing to remove");
+        diagnostics::note("nothing to remove");
     }
     let status = if dry_run { "would be removed" } else { "removed" };
     let rows = gone.iter().map(|it| vec![json!(it), json!(status)]).collect();
     let documents = gone.iter().map(|it| json!({"path": it, "status": status})).collect();
     let listing = Listing { frame: listing::frame(&["path", "status"], &[], rows), documents };
     if !gone.is_empty() || options.format == csv_agent_sink::Format::Json {
-        out::answer(|out| listing.write(out, options))?;
+        stdout::answer(|out| listing.write(out, options))?;
     }
     Ok(ExitStatus::Ok)
 }

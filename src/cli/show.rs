@@ -20,15 +20,15 @@ use csv_agent_types::event::{self, Body, ErrorBody, Event};
 use csv_agent_types::limits::{PAGE_IMAGE_BYTES_MAX, PAGE_IMAGES_BYTES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::departed;
+use super::egress_report;
 use super::flags::{ChartTheme, ImageChoice, SettingFlags};
-use super::graphics::Images;
 use super::options::GlobalOptions;
 use super::options::ask::AnswerOptions;
 use super::options::settings::Settings;
-use super::out;
-use super::output::{Output, missing_table};
-use super::{past, report};
+use super::stdout;
+use super::terminal_graphics::Images;
+use super::turn_sinks::{Output, missing_table};
+use super::{diagnostics, stored_turns};
 
 /// Flags of `show`.
 #[derive(Debug, Clone, Args)]
@@ -98,7 +98,7 @@ pub(crate) fn run(
         return show_page(path, flags, options);
     }
     let environment = settings.environment();
-    let turn = past::find(only(&flags.turns)?, options)?;
+    let turn = stored_turns::find(only(&flags.turns)?, options)?;
     if flags.egress {
         return show_egress(&turn, flags, options);
     }
@@ -123,7 +123,7 @@ pub(crate) fn run(
     let tables = match events.last().map(|it| &it.body) {
         Some(Body::Reply(reply)) => {
             if !reply.ungrounded.is_empty() {
-                report::warning(&ungrounded(&reply.ungrounded), colour);
+                diagnostics::warning(&ungrounded(&reply.ungrounded), colour);
             }
             &reply.tables[..]
         }
@@ -157,7 +157,7 @@ fn events(turn: &TurnSummary, room: &mut Room, colour: bool) -> anyhow::Result<V
     let (mut events, is_torn) = turns::events_within(&turn.dir, room)?;
     if is_torn {
         let message = format!("the last event of turn {} was torn and is left out", turn.id);
-        report::warning(&message, colour);
+        diagnostics::warning(&message, colour);
     }
     if turn.interrupted {
         let after = events.last().map_or(0, |it| it.seq + 1);
@@ -183,16 +183,16 @@ fn show_page(
     let mut space = Room::whole();
     let page_turn = |turn: &TurnSummary| {
         let events = events(turn, &mut space, colour)?;
-        let egress = departed::sentence(&EgressFile::of_turn(&turn.dir).read()?.all);
+        let egress = egress_report::sentence(&EgressFile::of_turn(&turn.dir).read()?.all);
         let images = images(&events, &options.session.dir, &mut room);
         anyhow::Ok(PageTurn { number: number(&turn.id).to_owned(), events, egress, images })
     };
     // The page opens with the last turn, whose pictures matter most.
-    let turns = past::choose(&flags.turns, options)?;
+    let turns = stored_turns::choose(&flags.turns, options)?;
     let turns = turns.iter().rev().map(page_turn).collect::<anyhow::Result<Vec<_>>>()?;
     let turns: Vec<PageTurn> = turns.into_iter().rev().collect();
     let page = page(&turns, &Session::read_catalog(&options.session.dir)?);
-    out::answer_to(file, |out| Ok(out.write_all(page.as_bytes())?))?;
+    stdout::answer_to(file, |out| Ok(out.write_all(page.as_bytes())?))?;
     Ok(ExitStatus::Ok)
 }
 
@@ -224,10 +224,12 @@ fn show_egress(
     let record = EgressFile::of_turn(&turn.dir).read()?;
     let total = total(&options.session.dir)?;
     let content = match options.format {
-        Format::Json | Format::Jsonl => jsonl::line(&departed::document(&turn.id, &record, &total)),
-        _ => departed::text(&turn.id, &record, &total),
+        Format::Json | Format::Jsonl => {
+            jsonl::line(&egress_report::document(&turn.id, &record, &total))
+        }
+        _ => egress_report::text(&turn.id, &record, &total),
     };
-    out::answer_to(flags.output.as_deref(), |out| Ok(out.write_all(content.as_bytes())?))?;
+    stdout::answer_to(flags.output.as_deref(), |out| Ok(out.write_all(content.as_bytes())?))?;
     Ok(ExitStatus::Ok)
 }
 
@@ -258,5 +260,5 @@ fn tell_failure(turn: &TurnSummary, error: &ErrorBody, colour: bool) {
         "interrupted" => format!("turn {} was interrupted", turn.id),
         _ => format!("turn {} {how}: {}", turn.id, error.message),
     };
-    report::warning(&message, colour);
+    diagnostics::warning(&message, colour);
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::report;
+use super::diagnostics;
 use super::terminal::{Stream, story_width};
 
 /// Time between two drawings.
@@ -86,7 +86,7 @@ impl Spinner {
     /// Clears the line while others write, and draws it again below.
     pub(crate) fn suspend(&self, write: impl FnOnce()) {
         let mut state = self.shared.lock();
-        report::tell(CLEAR);
+        diagnostics::tell(CLEAR);
         write();
         state.draw();
     }
@@ -97,7 +97,7 @@ impl Drop for Spinner {
         self.shared.lock().is_over = true;
         self.shared.changed.notify_all();
         let _ = self.thread.take().map(JoinHandle::join);
-        report::tell(CLEAR);
+        diagnostics::tell(CLEAR);
     }
 }
 
@@ -115,7 +115,7 @@ impl State {
         self.n_drawn += 1;
         let time = elapsed(self.started.elapsed());
         let line = line(frame, &self.message, &time, width, self.stream.colour);
-        report::tell(&format!("{CLEAR}{line}"));
+        diagnostics::tell(&format!("{CLEAR}{line}"));
     }
 }
 

@@ -3,8 +3,8 @@
 //! Pure, from bytes, without allocation. An amount leaves what its number says, as any number does, and
 //! its sign; the whole column decides whether all are of one kind.
 
-use super::infer::{self, Evidence};
 use super::number::NumberForm;
+use super::type_evidence::{self, Evidence};
 
 /// The currencies by their ISO code, each with the signs that are written for it. A sign that several
 /// countries use is that of the first one here; `kr` is the krone of three and is kept as it is.
@@ -101,7 +101,7 @@ impl<'a> Amount<'a> {
     fn evidence(&self) -> Option<Evidence> {
         // `$1e5` is no amount as people write it.
         let has_letters = self.number.iter().any(u8::is_ascii_alphabetic);
-        let number = infer::number(self.number).filter(|_| !has_letters)?;
+        let number = type_evidence::number(self.number).filter(|_| !has_letters)?;
         let kind = match self.sign {
             Some(Sign::Percent) => Evidence::PERCENT,
             Some(Sign::Money(at)) => Evidence::CURRENCY.and(Evidence::currency(at.unwrap_or(0))),
@@ -161,7 +161,7 @@ where
     T: std::ops::Neg<Output = T>,
 {
     let Some(amount) = Amount::scan(text) else {
-        return Some((parse(text, form)?, infer::number(text)?));
+        return Some((parse(text, form)?, type_evidence::number(text)?));
     };
     let fits = match (wanted, amount.sign) {
         (Sign::Money(at), Some(Sign::Money(found))) => at.is_none() || at == found,
@@ -175,8 +175,8 @@ where
 #[cfg(test)]
 mod tests {
     use super::{CURRENCIES, Sign, evidence, read};
-    use crate::infer::Evidence;
     use crate::number::{self, NumberForm};
+    use crate::type_evidence::Evidence;
 
     /// `expected` is what the amount counts and its number.
     #[track_caller]

@@ -13,7 +13,7 @@ use arrow_ipc::{root_as_footer, root_as_message};
 use parquet::arrow::ArrowWriter;
 
 use super::Watch;
-use super::columnar::guard;
+use super::from_parquet::guard;
 use super::source::{Input, check_cancelled, refuse};
 
 const MAGIC: &[u8] = b"ARROW1";

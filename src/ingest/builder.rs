@@ -17,16 +17,16 @@ use arrow_schema::{DataType, Field, TimeUnit};
 use csv_agent_types::catalog::DType;
 
 use super::amount;
-use super::decide::Form;
-use super::infer::{self, Evidence, Nulls, classify};
-use super::local::{DateOrder, Local};
-use super::markers::Markers;
+use super::local_dates::{DateOrder, Local};
+use super::null_markers::Markers;
 use super::number;
-use super::odd::{Odds, Usual};
+use super::outlier_values::{Odds, Usual};
 use super::parse;
 use super::records::Cell;
+use super::requested_types::Wanted;
 use super::totals::Sum;
-use super::wanted::Wanted;
+use super::type_evidence::{self, Evidence, Nulls, classify};
+use super::type_inference::Form;
 
 /// What a column is taken for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -192,13 +192,13 @@ impl ColumnBuilder {
         let n_fit = match (&mut self.values, self.guess.dtype) {
             (Values::Int(values), DType::Int64) if let Form::Number(form) = form => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
-                    seen.add(infer::number(it)?);
+                    seen.add(type_evidence::number(it)?);
                     number::int(it, form)
                 })
             }
             (Values::Float(values), _) if let Form::Number(form) = form => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
-                    seen.add(infer::number(it)?);
+                    seen.add(type_evidence::number(it)?);
                     number::float(it, form)
                 })
             }

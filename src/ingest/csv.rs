@@ -21,7 +21,7 @@ use csv_agent_text::delimited::delimited_field;
 use csv_agent_types::limits::CSV_BATCH_ROWS_MAX;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::columnar::guard;
+use super::from_parquet::guard;
 use super::stored::Stored;
 
 /// Bytes that are collected before they are written.

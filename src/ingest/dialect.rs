@@ -11,13 +11,13 @@ use serde::de::IgnoredAny;
 
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::extent::{Shape, records};
 use super::ingest::IngestOptions;
 use super::records::{Cell, Tokeniser};
 use super::shape::is_value;
 use super::sniff::Windows;
 use super::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
-use super::{fields, lead, tails};
+use super::table_bounds::{Shape, records};
+use super::{fields, leading_text, short_rows};
 
 /// What the user said; everything else is found out.
 #[derive(Debug, Clone, Copy, Default)]
@@ -82,7 +82,7 @@ const RECORDS_MAX: usize = 1_000;
 
 /// Returns how cells are told apart, with a sentence for each decision.
 pub(crate) fn find(windows: &mut Windows, told: &Told) -> (Syntax, Vec<String>) {
-    let lead = windows.head.drain(..lead::n_bytes(&windows.head)).collect::<Vec<_>>();
+    let lead = windows.head.drain(..leading_text::n_bytes(&windows.head)).collect::<Vec<_>>();
     let found = fields::delimiter(&lead, &windows.head).filter(|_| told.delimiter.is_none());
     let found = match found {
         Some(delimiter) => {
@@ -117,11 +117,12 @@ fn find_below(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
         return (aligned.syntax, reasons);
     }
     let Some(best) = best else {
-        return tails(windows, told, tails::width).unwrap_or_else(|| one_column(windows, told));
+        return tails(windows, told, short_rows::width)
+            .unwrap_or_else(|| one_column(windows, told));
     };
     if told.delimiter.is_none()
         && best.lacks_names(windows)
-        && let Some(found) = tails(windows, told, tails::names_all)
+        && let Some(found) = tails(windows, told, short_rows::names_all)
     {
         return found;
     }

@@ -18,7 +18,7 @@ use csv_agent_types::catalog::Damage;
 use csv_agent_types::limits::ENCODING_SAMPLE_BYTES_MAX;
 
 use super::charset::{Charset, TextDecoder};
-use super::letters::{BALTIC, CENTRAL, Fit, TURKISH, VIETNAMESE, WESTERN};
+use super::language_fit::{BALTIC, CENTRAL, Fit, TURKISH, VIETNAMESE, WESTERN};
 
 /// An encoding, and why it is that one.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -42,12 +42,12 @@ use csv_agent_types::limits::{NOTES_MAX, SLICE_BYTES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::builder::field;
-use super::decide::{Hints, Reading, decide_as, is_clear_number};
-use super::infer::Evidence;
 use super::ingest::{DatasetFiles, IngestOptions, PartRead, Target, files_at_once, ingest_part};
 use super::repairs::has_room;
+use super::requested_types::Wants;
 use super::source::{Source, check_cancelled, hex};
-use super::wanted::Wants;
+use super::type_evidence::Evidence;
+use super::type_inference::{Hints, Reading, decide_as, is_clear_number};
 use super::write::{BuiltColumn, Encoder, Kept, ParquetFile, temporary};
 
 /// The column that says which file a row is of.
@@ -1064,7 +1064,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::{Opened, Union, union};
-    use crate::columnar::text;
+    use crate::from_parquet::text;
     use crate::{DatasetFiles, IngestOptions, answer};
     use csv_agent_types::catalog::{Facts, Query};
 

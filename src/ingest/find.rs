@@ -19,7 +19,7 @@ use csv_agent_types::limits::FIND_WORKERS_MAX;
 
 use self::chunk::{Place, Table};
 use self::needle::Needle;
-use super::columnar::guard;
+use super::from_parquet::guard;
 use super::scan::dtype_of;
 
 pub(crate) use self::chunk::is_all_dictionary;

@@ -18,8 +18,8 @@ use csv_agent_types::limits::{
     CHECKSUM_BYTES_MAX, DATASET_MEMORY_BYTES_MAX, PARQUET_FOOTER_BYTES_MAX,
 };
 
-use super::columnar::guard;
-use super::columnar::thrift::{Outline, outline};
+use super::from_parquet::guard;
+use super::from_parquet::thrift::{Outline, outline};
 use super::scan::{dtype_of, is_whole};
 use super::stored::Stored;
 use super::write::{ABOUT_KEY, checksum, modified};

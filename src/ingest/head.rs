@@ -14,8 +14,8 @@ use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{DATASET_GROUP_BYTES_MAX, HEAD_BYTES_MAX, PARQUET_FOOTER_BYTES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::columnar::guard;
-use super::columnar::pages::Pages;
+use super::from_parquet::guard;
+use super::from_parquet::pages::Pages;
 use super::scan::is_whole;
 use super::stored::measure_pages;
 

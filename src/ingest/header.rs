@@ -5,22 +5,22 @@
 
 use std::collections::HashSet;
 
-use super::aside::{AsideRule, Asides, Comment, Comments, Kind};
-use super::decide::is_typed;
 use super::dialect::mode;
-use super::extent::{
-    Footer, RECORDS_MAX, Shape, comment_of, footer_of, records, records_within, width_of,
-};
-use super::infer::{Evidence, Nulls, classify};
-use super::odd::Usual;
+use super::non_rows::{AsideRule, Asides, Comment, Comments, Kind};
+use super::outlier_values::Usual;
 use super::records::{Block, Cell, Tokeniser, texts_of};
 use super::sample::{First, Sample};
 use super::sniff::Windows;
 use super::subtotals::{self, Kept};
 use super::swallowed::Class;
 use super::syntax::Syntax;
+use super::table_bounds::{
+    Footer, RECORDS_MAX, Shape, comment_of, footer_of, records, records_within, width_of,
+};
+use super::type_evidence::{Evidence, Nulls, classify};
+use super::type_inference::is_typed;
 use super::wrap::Rules;
-use super::{fields, lead, levels, shape, tables, tails, totals};
+use super::{fields, leading_text, multi_row_header, shape, short_rows, tables, totals};
 
 mod above;
 
@@ -172,12 +172,12 @@ fn find_first(
     let head = windows.head(syntax);
     let shapes = records_within(head, syntax, RECORDS_MAX, width_max);
     let may_have_lead = !told.is_placed && told.comments == Comments::FindOut;
-    let n_lead = if may_have_lead { lead::n_bytes(head) } else { 0 };
+    let n_lead = if may_have_lead { leading_text::n_bytes(head) } else { 0 };
     let below: Vec<Shape> = shapes.iter().filter(|it| n_lead <= it.start).cloned().collect();
     let is_log = shapes
         .iter()
         .any(|it| it.start < n_lead && fields::names(&head[it.start..it.end]).is_some());
-    let width = tails::width(head, &below, syntax).unwrap_or_else(|| width_of(&below));
+    let width = short_rows::width(head, &below, syntax).unwrap_or_else(|| width_of(&below));
     let rules = || rule_row(head, syntax, width, &shapes);
     let rules = told.rules.clone().or_else(|| (told.comments == Comments::FindOut).then(rules)?);
     let told = &Told { rules, ..told.clone() };
@@ -390,13 +390,13 @@ impl<'a> Search<'a> {
             let n = header.len();
             // Names that need no others stay as they are.
             let why = if self.told.rules.is_some() {
-                labels = levels::joined(&levels);
+                labels = multi_row_header::joined(&levels);
                 "a rule line stands below them"
-            } else if levels::are_complete(&levels[0]) {
-                descriptions = levels::described(&levels);
+            } else if multi_row_header::are_complete(&levels[0]) {
+                descriptions = multi_row_header::described(&levels);
                 "the first has the names, and the others describe the columns"
             } else {
-                labels = levels::joined(&levels);
+                labels = multi_row_header::joined(&levels);
                 "none of them fits the columns below"
             };
             reasons.push(format!("header of {n} records: {why}"));
@@ -508,18 +508,18 @@ impl<'a> Search<'a> {
     fn levels(&self, labels: &[String], others: &[&Shape]) -> Option<Vec<Vec<String>>> {
         let mut levels = vec![labels.to_vec()];
         let mut found = None;
-        for (at, shape) in others.iter().enumerate().take(levels::RECORDS_MAX - 1) {
+        for (at, shape) in others.iter().enumerate().take(multi_row_header::RECORDS_MAX - 1) {
             let next = self.labels(shape);
             let is_level = next.len() == labels.len()
                 && !levels.contains(&next)
-                && levels::may_be_level(&next, self.nulls);
+                && multi_row_header::may_be_level(&next, self.nulls);
             if !is_level {
                 break;
             }
             levels.push(next);
             let body = self.sample(labels.len(), shape.after.0, Vec::new());
             let n_rows = others.len() - at - 1;
-            if levels::are_levels(&levels, &body, n_rows, self.nulls) {
+            if multi_row_header::are_levels(&levels, &body, n_rows, self.nulls) {
                 found = Some(levels.clone());
             }
         }
@@ -531,7 +531,7 @@ impl<'a> Search<'a> {
     fn levels_above_rule(&self, shapes: &[Shape], first: &Shape) -> Option<Vec<Vec<String>>> {
         let above = shapes.iter().skip_while(|it| it.start < first.start);
         let above: Vec<_> = above.take_while(|it| !self.is_comment(it)).collect();
-        let is_header = (2..=levels::RECORDS_MAX).contains(&above.len())
+        let is_header = (2..=multi_row_header::RECORDS_MAX).contains(&above.len())
             && above.iter().all(|it| it.width == first.width);
         is_header.then(|| above.into_iter().map(|it| self.labels(it)).collect())
     }
@@ -663,7 +663,7 @@ impl<'a> Search<'a> {
             return if lead.iter().all(|it| is_row(it) && !it.is_behind_blank) { 0 } else { at };
         }
         let is_uneven = near.width.abs_diff(width) == 1
-            || (width < near.width && tails::are_names(&self.labels(near)))
+            || (width < near.width && short_rows::are_names(&self.labels(near)))
             || (near.width < width && (near.width..width).all(|it| body.is_empty(it)));
         let is_header = at == 1
             && !body.is_typed()
@@ -691,7 +691,7 @@ impl<'a> Search<'a> {
         }
         let body = self.sample(self.width, header.after.0, Vec::new());
         let is_table = body.is_typed()
-            && levels::may_be_level(&self.labels(header), self.nulls)
+            && multi_row_header::may_be_level(&self.labels(header), self.nulls)
             && !self.is_row(header, &body)
             && !notes.iter().any(|it| self.fits(it, &body));
         is_table.then_some(start + n_notes)
@@ -1045,9 +1045,9 @@ mod tests {
 
     use super::{Header, Told, find, names_of};
     use crate::dialect;
-    use crate::infer::Nulls;
     use crate::sniff::Windows;
     use crate::syntax::{Delimiter, Syntax};
+    use crate::type_evidence::Nulls;
     use csv_agent_testing::cases;
 
     fn found(text: &[u8], told: &Told) -> Header {

@@ -24,25 +24,23 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::amount::Sign;
 use super::arrow_file;
-use super::aside::{Asides, Comment, Comments, Kind};
 use super::builder::Guess;
 use super::charset::Charset;
-use super::columnar;
-use super::decide::{Form, Hints, Reading, decide_as, is_as_wanted};
 use super::dialect;
 use super::encoding::{self, Found};
-use super::extent::records;
 use super::family::Family;
 use super::foreign;
+use super::from_parquet;
 use super::header::{self, Below, Header, TableDoubt, Told};
-use super::infer::{Evidence, Nulls};
-use super::lines::LineWriter;
-use super::local::DateOrder;
+use super::line_map::LineWriter;
+use super::local_dates::DateOrder;
+use super::non_rows::{Asides, Comment, Comments, Kind};
 use super::number::{DecimalMark, NumberForm};
-use super::odd::Usual;
+use super::outlier_values::Usual;
 use super::pass::{self, Output, SLICE_BYTES_MIN, Settings, Tally};
 use super::records::{Tokeniser, count_line_ends, texts_of};
-use super::sides;
+use super::requested_types::{Wanted, Wants};
+use super::side_by_side;
 use super::slice::Plan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Lead, Source, Text, Undecodable, check_cancelled};
@@ -50,7 +48,9 @@ use super::spool::Written;
 use super::subtotals::Kept;
 use super::swallowed::{LIKELY_MAX, LineRule};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
-use super::wanted::{Wanted, Wants};
+use super::table_bounds::records;
+use super::type_evidence::{Evidence, Nulls};
+use super::type_inference::{Form, Hints, Reading, decide_as, is_as_wanted};
 use super::workbook::column_letters;
 use super::wrap::{self, Beside, Rules, Wrapping};
 use super::write::{BuiltColumn, LateFile, ParquetFile, Summed, keep, modified, sync_files};
@@ -316,16 +316,16 @@ fn ingest_columnar(
     watch: &Watch<'_>,
 ) -> anyhow::Result<Option<(Dataset, DatasetFiles)>> {
     let head = input.head(SNIFF_HEAD_BYTES)?;
-    if columnar::is_parquet(&head) {
-        return columnar::ingest(input, name, dir, options, watch).map(Some);
+    if from_parquet::is_parquet(&head) {
+        return from_parquet::ingest(input, name, dir, options, watch).map(Some);
     }
     if !arrow_file::is_of(&head) {
         return Ok(None);
     }
-    columnar::check_options(options, &input.name, "Arrow")?;
+    from_parquet::check_options(options, &input.name, "Arrow")?;
     let temp = std::env::temp_dir();
     let parquet = arrow_file::as_parquet(input, dir.unwrap_or(&temp), options.bytes_max, watch)?;
-    let (mut dataset, files) = columnar::ingest(&parquet, name, dir, options, watch)?;
+    let (mut dataset, files) = from_parquet::ingest(&parquet, name, dir, options, watch)?;
     dataset.dialect.format = SourceFormat::Arrow;
     // What is said of row groups and their writer is of the file in between.
     dataset.dialect.reasons.retain(|it| !it.starts_with("Parquet: "));
@@ -678,7 +678,7 @@ impl Layout {
             let place = Told { keeps_totals, ..place(options, rules) };
             let n_raw = skipped.len() + n_declared;
             let lead = Lead { n_raw, wrappings: [wrapping, None], n_text: 0 };
-            let look = || sides::find(&windows, syntax, &place, &nulls);
+            let look = || side_by_side::find(&windows, syntax, &place, &nulls);
             let mut sides = if may_have_sides(options) { look() } else { Vec::new() };
             if !is_whole && !all_within(&sides, input, text, lead, syntax, watch)? {
                 sides.clear();
@@ -870,7 +870,7 @@ fn all_within(
     let mut slice = Vec::new();
     while slices.next(&mut slice, syntax, SLICE_BYTES_MIN)? {
         check_cancelled(watch.cancelled)?;
-        if !sides::hold(sides, &slice, syntax) {
+        if !side_by_side::hold(sides, &slice, syntax) {
             return Ok(false);
         }
     }

@@ -23,7 +23,7 @@ use csv_agent_types::catalog::{Catalog, Column, DType, Dataset};
 use csv_agent_types::limits::MASK_BATCH_ROWS_MAX;
 use csv_agent_types::redaction::Withheld;
 
-use super::columnar::guard;
+use super::from_parquet::guard;
 use super::stored::Stored;
 use super::write::{BuiltColumn, ParquetFile};
 

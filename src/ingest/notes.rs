@@ -4,11 +4,11 @@
 
 use csv_agent_types::limits::{NOTE_BYTES_MAX, NOTES_MAX};
 
-use super::aside::Asides;
-use super::extent::records;
 use super::header::Below;
+use super::non_rows::Asides;
 use super::records::texts_of;
 use super::syntax::Syntax;
+use super::table_bounds::records;
 
 /// Returns the texts of what stands above a table, and of the notes below it, as far as there is room.
 pub(crate) fn of(above: &Asides, below: Option<&Below>, syntax: Syntax) -> Vec<String> {

@@ -3,8 +3,8 @@
 //! Pure, from bytes, without allocation. `1,234` may be two numbers. So a value says which forms it
 //! rules out, and the whole column decides.
 
-use super::infer::Evidence;
 use super::parse::{self, Written};
+use super::type_evidence::Evidence;
 
 /// What stands between the whole part of a number and its fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,17 +16,17 @@ use parquet::arrow::arrow_writer::ArrowColumnChunk;
 use csv_agent_types::catalog::SetAside;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::aside::Asides;
 use super::header::Below;
-use super::infer::Evidence;
-use super::lines::LineWriter;
-use super::markers::Markers;
-use super::odd::Odds;
+use super::line_map::LineWriter;
+use super::non_rows::Asides;
+use super::null_markers::Markers;
+use super::outlier_values::Odds;
 use super::repairs::{Repair, has_room};
 use super::slice::{self, Parsed, Plan};
 use super::source::{Slices, check_cancelled};
 use super::spool::Written;
 use super::totals::Sum;
+use super::type_evidence::Evidence;
 use super::write::{Encoder, LateFile, ParquetFile};
 use super::{Progress, Watch};
 

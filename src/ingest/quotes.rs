@@ -8,7 +8,7 @@ use memchr::memchr2;
 
 use csv_agent_types::limits::QUOTED_BYTES_MAX;
 
-use super::marks::Near;
+use super::delimiter_search::Near;
 use super::syntax::{Escape, QUOTE, Syntax};
 
 /// U+FEFF, with which files begin. Where files were joined it stands within one.

@@ -11,7 +11,7 @@
 
 use memchr::{memchr, memchr2, memchr2_iter, memrchr};
 
-use super::marks::Marks;
+use super::delimiter_search::Marks;
 use super::quotes::{BYTE_ORDER_MARK, Close, Quotes};
 use super::swallowed::{LineRule, Verdict, judge};
 use super::syntax::{Blanks, Escape, QUOTE, Syntax};

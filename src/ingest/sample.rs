@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 use memchr::memchr2;
 
-use super::aside::{AsideRule, Asides};
-use super::decide::is_typed;
-use super::infer::{Evidence, Nulls, classify};
-use super::odd::Usual;
+use super::non_rows::{AsideRule, Asides};
+use super::outlier_values::Usual;
 use super::records::{Block, Cell, Tokeniser};
 use super::sniff::Windows;
 use super::swallowed::Class;
 use super::syntax::Syntax;
+use super::type_evidence::{Evidence, Nulls, classify};
+use super::type_inference::is_typed;
 
 /// The evidence of the windows.
 pub(crate) struct Sample {

@@ -11,10 +11,10 @@ use arrow_schema::DataType;
 use csv_agent_types::catalog::{DType, Facts, Query};
 use csv_agent_types::limits::{FIND_TIME_MAX, FOUND_DATASETS_MAX};
 
-use super::columnar::guard;
 use super::find::find;
-use super::overlap::overlaps;
-use super::rate::rate;
+use super::from_parquet::guard;
+use super::shared_values::overlaps;
+use super::thresholds::rate;
 
 /// Answers a query. Paths of queries are relative to `session_dir`.
 ///

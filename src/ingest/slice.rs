@@ -4,20 +4,20 @@
 
 use csv_agent_types::catalog::DType;
 
-use super::aside::{AsideRule, Asides};
 use super::builder::{ColumnBuilder, Guess};
-use super::infer::{Evidence, Nulls};
-use super::local::Local;
-use super::markers::Markers;
+use super::local_dates::Local;
+use super::non_rows::{AsideRule, Asides};
+use super::null_markers::Markers;
 use super::number;
-use super::odd::Odds;
+use super::outlier_values::Odds;
 use super::parse;
 use super::records::{Block, Cell, Tokeniser};
 use super::repairs::{Repair, has_room};
+use super::requested_types::Wanted;
 use super::swallowed::LineRule;
 use super::syntax::Syntax;
 use super::totals::Sum;
-use super::wanted::Wanted;
+use super::type_evidence::{Evidence, Nulls};
 
 /// How every slice of a pass is read.
 pub(crate) struct Plan {

@@ -13,11 +13,11 @@ use anyhow::Context;
 
 use csv_agent_types::catalog::{Column, DType, Meaning, SheetPlace, SourceFormat};
 
-use super::decide::Reading;
-use super::infer::{Evidence, Nulls, classify};
 use super::ingest::IngestOptions;
+use super::requested_types::Wants;
 use super::source::{Input, refuse};
-use super::wanted::Wants;
+use super::type_evidence::{Evidence, Nulls, classify};
+use super::type_inference::Reading;
 use super::workbook::cell_name;
 
 /// What is known of rows beside the text that was written of them.

@@ -23,11 +23,11 @@ use csv_agent_types::limits::{
     CSV_COLUMNS_MAX, DATASET_GROUP_BYTES_MAX, DATASET_PAGE_BYTES_MAX, PARQUET_CELLS_MAX,
 };
 
-use super::columnar::lengths::WITH_LENGTHS;
-use super::columnar::pages::{PageHead, Pages};
-use super::columnar::split;
-use super::columnar::thrift::{Outline, outline};
 use super::footer::footer;
+use super::from_parquet::lengths::WITH_LENGTHS;
+use super::from_parquet::pages::{PageHead, Pages};
+use super::from_parquet::split;
+use super::from_parquet::thrift::{Outline, outline};
 
 /// Encodings that are read: plain, keys of a dictionary, runs, differences, also of lengths, and split bytes.
 /// With `DELTA_BYTE_ARRAY`, which csv-agent does not write, texts can be longer than their page.

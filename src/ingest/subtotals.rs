@@ -4,10 +4,10 @@
 //! that it may be one, and only the numbers show that it is one: else it stays, and is told. A short file is looked
 //! at as a whole; in a long one, these are not looked for.
 
-use super::aside::Comment;
-use super::extent::{Shape, records_within};
+use super::non_rows::Comment;
 use super::records::{Cell, Tokeniser, texts_of};
 use super::syntax::Syntax;
+use super::table_bounds::{Shape, records_within};
 use super::totals::{
     Finding, Statistic, Sum, amount, begins_as_total, finding, is_total, statistic_of,
 };

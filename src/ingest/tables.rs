@@ -5,18 +5,18 @@
 
 use std::collections::HashSet;
 
-use super::aside::AsideRule;
-use super::decide::is_typed;
 use super::dialect::{mode, ratio};
-use super::extent::{Shape, records};
 use super::header::{are_labels, is_header, resembles_rows};
-use super::infer::{Evidence, Nulls, classify};
-use super::lead;
+use super::leading_text;
+use super::non_rows::AsideRule;
 use super::records::texts_of;
 use super::sample::Sample;
 use super::shape::is_value;
 use super::sniff::Windows;
 use super::syntax::Syntax;
+use super::table_bounds::{Shape, records};
+use super::type_evidence::{Evidence, Nulls, classify};
+use super::type_inference::is_typed;
 
 /// Places that are looked at closely; a file with more of them is no row of tables.
 const PLACES_MAX: usize = 16;
@@ -79,7 +79,7 @@ pub(crate) fn find(
         return found;
     }
     let text = windows.head(syntax);
-    let n_lead = lead::n_bytes(text);
+    let n_lead = leading_text::n_bytes(text);
     let shapes = shapes(text, syntax, n_lead);
     let place = Places { text, syntax, nulls, shapes: &shapes, is_further };
     // Records that may be of another table say nothing of the first.

@@ -37,7 +37,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_types::thresholds::{Range, Ratings};
 
 use super::ingest::{DatasetFiles, Tuning, ingest_input};
-use super::lines::lines_at;
+use super::line_map::lines_at;
 use super::source::Input;
 use super::{
     Comments, DateOrder, DecimalMark, IngestOptions, Progress, Source, Wanted, Watch, answer, head,

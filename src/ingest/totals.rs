@@ -5,10 +5,10 @@
 //! and again with it where the sums are others.
 
 use super::amount::Amount;
-use super::aside::Comment;
-use super::extent::{Shape, records, records_within};
+use super::non_rows::Comment;
 use super::records::texts_of;
 use super::syntax::Syntax;
+use super::table_bounds::{Shape, records, records_within};
 
 /// Rows of totals and averages below each other.
 const ROWS_MAX: usize = 4;

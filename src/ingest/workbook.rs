@@ -28,8 +28,8 @@ use csv_agent_types::limits::SHEET_CELLS_MAX;
 
 use self::pattern::Pattern;
 use super::Watch;
-use super::columnar::guard;
 use super::foreign::Part;
+use super::from_parquet::guard;
 use super::sniff::binary_kind;
 use super::source::{Input, check_cancelled, refuse};
 use super::spool::{Spool, number};

@@ -8,7 +8,7 @@ use super::{Answer, Drawing};
 use crate::code::quoted;
 use crate::reading::{Group, Over, Part, Shape, What};
 use crate::schema::Kind;
-use crate::talk::Turn;
+use crate::transcript::Turn;
 
 /// Groups from which a series over time gets a chart that nobody asked for.
 const TREND_MIN: u64 = 3;

@@ -15,7 +15,7 @@ use super::code::Program;
 use super::ground::Place;
 use super::reading::{Agg, Check, Filter, Group, Over, Reading, What};
 use super::schema::Table;
-use super::talk::{Done, Turn};
+use super::transcript::{Done, Turn};
 
 /// The code that prepares the frame of a chart, and the chart, once that code has run.
 type Drawing = (Option<String>, Option<Value>);

@@ -14,7 +14,7 @@ mod plain;
 mod rank;
 mod sense;
 mod series;
-mod takeup;
+mod ellipsis;
 
 use super::ground::{Mark, Meaning, Place};
 use super::lexicon::{Concept, Cue, Lexicon, TimeUnit};

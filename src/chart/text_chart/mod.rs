@@ -4,8 +4,8 @@
 mod grid;
 mod sheet;
 mod strip;
-mod lying;
-mod standing;
+mod horizontal_bars;
+mod vertical_bars;
 mod points;
 
 use csv_agent_types::chart::ChartType;
@@ -14,7 +14,7 @@ use super::plot::Plot;
 pub use grid::Depth;
 pub(crate) use grid::{shorten_all, width, wrap};
 use sheet::Sheet;
-use standing::Fit;
+use vertical_bars::Fit;
 
 /// Columns beyond which a chart only gets harder to read.
 const WIDTH_MAX: usize = 160;
@@ -32,10 +32,10 @@ pub(crate) fn draw(plot: &Plot, width: usize, height: usize, depth: Depth) -> St
     let sheet = match plot.chart_type {
         ChartType::Line | ChartType::Scatter => points::draw(sheet),
         _ if plot.range().is_none() => points::draw(sheet),
-        ChartType::Bar => lying::draw(sheet, depth),
-        ChartType::Column | ChartType::StackedColumn => match standing::fit(&sheet) {
-            Fit::Standing(n_merged) => standing::draw(sheet, n_merged, depth),
-            Fit::Lying => lying::draw(sheet, depth),
+        ChartType::Bar => horizontal_bars::draw(sheet, depth),
+        ChartType::Column | ChartType::StackedColumn => match vertical_bars::fit(&sheet) {
+            Fit::Standing(n_merged) => vertical_bars::draw(sheet, n_merged, depth),
+            Fit::Lying => horizontal_bars::draw(sheet, depth),
             Fit::Neither => {
                 let mut sheet = sheet;
                 let n_bars = plot.x.len() * plot.series.len();

@@ -96,7 +96,7 @@ pub(super) enum Command {
     #[command(name = "/model")]
     Model {
         /// The model; `builtin` is the analyst inside the binary
-        #[arg(value_name = "NAME", value_parser = crate::values::model)]
+        #[arg(value_name = "NAME", value_parser = crate::value_parsers::model)]
         name: Option<String>,
     },
     /// Take back the last answer: the model no longer knows of it

@@ -27,8 +27,8 @@ use csv_agent_text::sanitize;
 use csv_agent_types::limits::{COMPLETIONS_MAX, TYPED_LINES_MAX};
 
 use super::commands::is_open;
+use super::completion::Words;
 use super::prompt::Read;
-use super::words::Words;
 
 /// Time for a stop to reach this thread. It is sent to the process, and another thread may take it.
 const STOP: Duration = Duration::from_millis(100);
@@ -172,7 +172,8 @@ impl Completer for Help {
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
         let (start, found) = self.words.complete(line, cursor);
-        let pair = |it: super::words::Completion| Pair { display: it.shown, replacement: it.text };
+        let pair =
+            |it: super::completion::Completion| Pair { display: it.shown, replacement: it.text };
         Ok((start, found.into_iter().map(pair).collect()))
     }
 }

@@ -9,11 +9,11 @@ use csv_agent_session::input_history::Typed;
 use csv_agent_types::status::ExitStatus;
 
 use super::commands::{is_open, joined};
+use super::completion::Words;
 use super::editor::{Before, Editor};
 use super::stdin::Stdin;
-use super::words::Words;
+use crate::diagnostics;
 use crate::options::GlobalOptions;
-use crate::report;
 use crate::signals::Signals;
 
 const PROMPT: &str = "> ";
@@ -101,7 +101,7 @@ impl Prompt {
         let Some(dir) = &self.kept_in else { return self.typed.push(line) };
         if let Err(error) = self.typed.keep(dir, line) {
             // The chat goes on without.
-            report::warning(&format!("what is typed is not kept: {error:#}"), self.colour);
+            diagnostics::warning(&format!("what is typed is not kept: {error:#}"), self.colour);
             self.kept_in = None;
         }
     }
@@ -148,14 +148,14 @@ impl Prompt {
 
     /// Reads lines as the terminal itself edits them.
     async fn read_plain(&mut self, prompt: &str, signals: &mut Signals) -> anyhow::Result<Read> {
-        report::tell(prompt);
+        diagnostics::tell(prompt);
         let mut text = String::new();
         loop {
             // The read that loses goes on and is waited for the next time.
             let line = tokio::select! {
                 biased;
                 status = signals.next() => {
-                    report::tell("\n");
+                    diagnostics::tell("\n");
                     return Ok(match status {
                         ExitStatus::Interrupted => Read::Cancelled { was_empty: text.is_empty() },
                         status => Read::Ended(status),
@@ -164,7 +164,7 @@ impl Prompt {
                 line = self.stdin.next(b'\n') => line?,
             };
             let Some(line) = line else {
-                report::tell("\n");
+                diagnostics::tell("\n");
                 return Ok(if text.is_empty() { Read::End } else { Read::Line(text) });
             };
             text.push_str(line.trim_end_matches(['\n', '\r']));
@@ -172,7 +172,7 @@ impl Prompt {
                 return Ok(Read::Line(text));
             }
             text.push('\n');
-            report::tell(MORE);
+            diagnostics::tell(MORE);
         }
     }
 }

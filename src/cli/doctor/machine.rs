@@ -11,8 +11,8 @@ use csv_agent_worker::sandbox::{self, Confinement, Demand, FILES, SandboxOptions
 use csv_agent_worker::{Worker, WorkerOptions};
 
 use super::{Check, State};
-use crate::graphics::{self, Images};
 use crate::options::GlobalOptions;
+use crate::terminal_graphics::{self, Images};
 
 /// Bytes of a GB, as disks are sold.
 const GB: f64 = 1e9;
@@ -157,7 +157,8 @@ pub(super) fn terminal(options: &GlobalOptions, images: &Images) -> Check {
         None => "lines are not cut".to_owned(),
     };
     let colour = if stdout.colour { "colour" } else { "no colour" };
-    let charts = graphics::described(graphics::screen(images, &options.terminal).as_ref());
+    let charts =
+        terminal_graphics::described(terminal_graphics::screen(images, &options.terminal).as_ref());
     Check::new("terminal", State::Ok, format!("{what}: {width}, {colour}, charts {charts}"))
 }
 

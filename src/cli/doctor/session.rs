@@ -17,7 +17,7 @@ use csv_agent_types::status::ExitStatus;
 use crate::ingest::ingest_in_place;
 use crate::listing::{self, Listing};
 use crate::options::GlobalOptions;
-use crate::{out, report};
+use crate::{diagnostics, stdout};
 
 /// Looks at the files of the session, or mends them, and prints a line for each.
 ///
@@ -62,12 +62,12 @@ pub(super) fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitSt
     let frame =
         listing::frame(&["file", "state", "found"], &[], findings.iter().map(row).collect());
     let listing = Listing { documents: frame.objects(), frame };
-    out::answer(|out| listing.write_whole(out, options))?;
+    stdout::answer(|out| listing.write_whole(out, options))?;
     if findings.iter().all(|it| it.state != State::Problem) {
         return Ok(ExitStatus::Ok);
     }
     if !mends && !options.quiet {
-        report::note(&format!("`{}` mends what can be mended", mending(dir)));
+        diagnostics::note(&format!("`{}` mends what can be mended", mending(dir)));
     }
     Ok(ExitStatus::Setup)
 }

@@ -10,8 +10,8 @@ use csv_agent_types::catalog::{Damage, Dataset, SourceFormat};
 use super::job::{Change, Ingested};
 use super::sources::matches;
 use super::{amounts, by_note, counted, names_flag};
+use crate::diagnostics;
 use crate::options::GlobalOptions;
-use crate::report;
 
 /// Datasets that a line names. Of more it says how many there are.
 const NAMED_MAX: usize = 3;
@@ -42,9 +42,9 @@ pub(super) fn tell(done: &[Ingested], options: &GlobalOptions) {
     let remarks: Vec<Vec<(Remark, u64)>> = done.iter().map(remarks).collect();
     for (is_warning, line) in lines(&names, &remarks) {
         if is_warning {
-            report::warning(&line, options.terminal.stderr.colour);
+            diagnostics::warning(&line, options.terminal.stderr.colour);
         } else if !options.quiet {
-            report::note(&line);
+            diagnostics::note(&line);
         }
     }
 }

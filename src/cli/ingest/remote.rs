@@ -18,9 +18,9 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::job::{Change, Ingested, Target, change_of, is_as_told};
 use super::{Attempt, IfExists, IngestFlags, options_of};
+use crate::diagnostics;
 use crate::options::settings::Settings;
 use crate::options::{GlobalOptions, cluster_options};
-use crate::report;
 use crate::signals::{self, Signals};
 use crate::spinner::Spinner;
 
@@ -99,12 +99,12 @@ pub(super) fn ingest(
     if given.has_token() {
         let message = "whoever lists the processes of this machine sees the token in `--remote`; \
                        `SPARK_CONNECT_AUTHENTICATE_TOKEN` is seen by nobody";
-        report::warning(message, options.terminal.stderr.colour);
+        diagnostics::warning(message, options.terminal.stderr.colour);
     }
     if given.has_headers() {
         let message = "headers in `--remote` are for this command, and not kept: whatever asks the cluster \
                        later takes them from `SPARK_REMOTE`, where that names the same server";
-        report::warning(message, options.terminal.stderr.colour);
+        diagnostics::warning(message, options.terminal.stderr.colour);
     }
     let cluster = cluster_options(settings)?;
     let endpoint = cluster.access.complete_named(given)?;
@@ -135,8 +135,8 @@ pub(super) fn ingest(
             match found.and_then(|dataset| keep(it, dataset, flags.if_exists, &read, target)) {
                 Ok(ingested) => done.push(ingested),
                 Err(error) => {
-                    line.suspend(|| report::error(&error, options.terminal.stderr.colour));
-                    status = status.worst(report::status_of(&error));
+                    line.suspend(|| diagnostics::error(&error, options.terminal.stderr.colour));
+                    status = status.worst(diagnostics::status_of(&error));
                 }
             }
         }

@@ -48,7 +48,7 @@ mod tests {
     use std::path::Path;
 
     use super::explain;
-    use crate::report;
+    use crate::diagnostics;
     use csv_agent_types::status::ExitStatus;
 
     #[test]
@@ -61,8 +61,8 @@ mod tests {
         let expected = "cannot ingest `a.csv`: there is not enough space on the disk of `/s` (";
         assert!(text.starts_with(expected), "{text}");
         assert!(text.ends_with(" bytes are free, the file has 9 bytes)"), "{text}");
-        assert!(report::hint_of(&error).is_some_and(|it| it.contains("`--session-dir`")));
-        assert_eq!(report::status_of(&error), ExitStatus::Internal);
+        assert!(diagnostics::hint_of(&error).is_some_and(|it| it.contains("`--session-dir`")));
+        assert_eq!(diagnostics::status_of(&error), ExitStatus::Internal);
         let other = explain(anyhow::anyhow!("no"), None, None, Path::new("/s"), true);
         assert_eq!(other.to_string(), "no");
     }

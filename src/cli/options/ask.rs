@@ -33,7 +33,7 @@ use super::settings::{
 };
 use super::{Environment, GlobalOptions, cluster_access, demand, python_options, sandbox_options};
 use crate::flags::{AskFlags, ChatFlags, FailOn, InputForm, ReportTarget, Require, TurnFlags};
-use crate::graphics::Images;
+use crate::terminal_graphics::Images;
 
 /// The model that is none: the analyst inside the binary.
 pub(crate) const BUILTIN: &str = "builtin";

@@ -10,8 +10,8 @@ use csv_agent_session::directory::{Directory, NAME};
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::Environment;
+use crate::diagnostics;
 use crate::flags::{GlobalFlags, NO_ID};
-use crate::report;
 
 /// The session that a command works on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl SessionChoice {
             if let Some(id) = id {
                 let message =
                     format!("`--session {id}` is not used: `CSV_AGENT_SESSION_DIR` is set");
-                report::warning(&message, false);
+                diagnostics::warning(&message, false);
             }
             return named(dir);
         }
@@ -70,7 +70,7 @@ impl SessionChoice {
             Nearest::Foreign(dir) if dir.parent() == Some(&*here) => at(dir, true),
             Nearest::Foreign(dir) => {
                 if !flags.quiet {
-                    report::note(&format!(
+                    diagnostics::note(&format!(
                         "the session `{}` belongs to another user and is passed over",
                         dir.display()
                     ));

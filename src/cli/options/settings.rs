@@ -24,7 +24,7 @@ use crate::flags::{
     InterpreterChoice, OnExpired, Reasoning, SettingFlags, format_of,
 };
 use crate::usage::nearest;
-use crate::values;
+use crate::value_parsers;
 
 /// A model server on this machine, as Ollama starts it; others say so with `--base-url`.
 const LOCAL: &str = "local";
@@ -149,7 +149,7 @@ pub(crate) static LANGUAGE: Setting<String> = Setting {
     about: "language of the answer; that of the question when not set",
     flag: Some(("--language", |it| it.settings.language.clone())),
     variable: None,
-    read: |raw, _| values::language(text(raw)?),
+    read: |raw, _| value_parsers::language(text(raw)?),
     default: None,
     project: Project::May,
 };
@@ -189,7 +189,7 @@ pub(crate) static CHART_SCALE: Setting<u32> = Setting {
     about: "pixels of a chart's PNG to one of its SVG: 1 or 2",
     flag: Some(("--chart-scale", |it| it.settings.chart_scale)),
     variable: None,
-    read: |raw, _| whole(raw, values::chart_scale),
+    read: |raw, _| whole(raw, value_parsers::chart_scale),
     default: Some(|| 1),
     project: Project::May,
 };
@@ -223,7 +223,7 @@ pub(crate) static RETRIES: Setting<u32> = Setting {
     about: "further tries of a request that failed in a way that may pass",
     flag: Some(("--retries", |it| it.settings.retries)),
     variable: None,
-    read: |raw, _| whole(raw, values::retries),
+    read: |raw, _| whole(raw, value_parsers::retries),
     default: Some(|| 4),
     project: Project::May,
 };
@@ -233,7 +233,7 @@ pub(crate) static MAX_ROUNDS: Setting<u32> = Setting {
     about: "requests to the model in one turn",
     flag: Some(("--max-rounds", |it| it.settings.max_rounds)),
     variable: None,
-    read: |raw, _| whole(raw, values::rounds),
+    read: |raw, _| whole(raw, value_parsers::rounds),
     default: Some(|| 10),
     project: Project::May,
 };
@@ -243,7 +243,7 @@ pub(crate) static TIMEOUT: Setting<Duration> = Setting {
     about: "time for a whole turn, such as \"5m\"",
     flag: Some(("--timeout", |it| it.settings.timeout)),
     variable: None,
-    read: |raw, _| values::some_time(text(raw)?),
+    read: |raw, _| value_parsers::some_time(text(raw)?),
     default: None,
     project: Project::May,
 };
@@ -253,7 +253,7 @@ pub(crate) static MAX_TOKENS: Setting<u64> = Setting {
     about: "input and output tokens of a whole turn",
     flag: Some(("--max-tokens", |it| it.settings.max_tokens)),
     variable: None,
-    read: |raw, _| whole(raw, values::tokens),
+    read: |raw, _| whole(raw, value_parsers::tokens),
     default: None,
     project: Project::May,
 };
@@ -264,7 +264,7 @@ pub(crate) static MAX_COST: Setting<f64> = Setting {
     flag: Some(("--max-cost", |it| it.settings.max_cost)),
     variable: None,
     read: |raw, _| match raw {
-        Raw::Whole(text) | Raw::Fraction(text) => values::usd(&text.replace('_', "")),
+        Raw::Whole(text) | Raw::Fraction(text) => value_parsers::usd(&text.replace('_', "")),
         other => Err(format!("write a number, not {}", other.kind())),
     },
     default: None,
@@ -276,7 +276,7 @@ pub(crate) static COMPACT_AT: Setting<u64> = Setting {
     about: "tokens of the conversation before its oldest turns are summarised",
     flag: Some(("--compact-at", |it| it.settings.compact_at)),
     variable: None,
-    read: |raw, _| whole(raw, values::context),
+    read: |raw, _| whole(raw, value_parsers::context),
     default: Some(|| csv_agent_types::limits::CONTEXT_TOKENS_MAX),
     project: Project::May,
 };
@@ -286,7 +286,7 @@ pub(crate) static TOOL_TIMEOUT: Setting<Duration> = Setting {
     about: "time for one run of Python code",
     flag: Some(("--tool-timeout", |it| it.settings.tool_timeout)),
     variable: None,
-    read: |raw, _| values::some_time(text(raw)?),
+    read: |raw, _| value_parsers::some_time(text(raw)?),
     default: Some(|| csv_agent_types::limits::TOOL_TIMEOUT),
     project: Project::May,
 };
@@ -296,7 +296,7 @@ pub(crate) static MEMORY: Setting<u64> = Setting {
     about: "memory for Python code, such as \"8GB\"; half of the machine's when not set",
     flag: Some(("--memory", |it| it.settings.memory)),
     variable: Some(("CSV_AGENT_MEMORY", |it| it.memory)),
-    read: |raw, _| values::memory(text(raw)?),
+    read: |raw, _| value_parsers::memory(text(raw)?),
     default: None,
     project: Project::MayNot,
 };
@@ -327,7 +327,7 @@ pub(crate) static REDACT: Setting<Vec<String>> = Setting {
     flag: None,
     variable: None,
     read: |raw, _| match raw {
-        Raw::List(names) => names.iter().map(|it| values::column(it)).collect(),
+        Raw::List(names) => names.iter().map(|it| value_parsers::column(it)).collect(),
         _ => Err("write the names of columns as an array of strings".to_owned()),
     },
     default: None,
@@ -360,7 +360,7 @@ pub(crate) static PYTHON_PACKAGES: Setting<Vec<String>> = Setting {
     flag: None,
     variable: None,
     read: |raw, _| match raw {
-        Raw::List(names) => names.iter().map(|it| values::package(it)).collect(),
+        Raw::List(names) => names.iter().map(|it| value_parsers::package(it)).collect(),
         _ => Err("write the packages as an array of strings".to_owned()),
     },
     default: None,
@@ -396,7 +396,7 @@ pub(crate) static LOCK_WAIT: Setting<Duration> = Setting {
     about: "how long to wait for another csv-agent on the same session",
     flag: Some(("--lock-wait", |it| it.global.lock_wait)),
     variable: None,
-    read: |raw, _| values::duration(text(raw)?),
+    read: |raw, _| value_parsers::duration(text(raw)?),
     default: Some(|| Duration::from_secs(30)),
     project: Project::May,
 };

@@ -4,12 +4,12 @@
 //! as many delimiters as a row has. That they are none shows in what is below: a record of names that fills
 //! every column, or rows that do.
 
-use super::super::decide::is_typed;
-use super::super::extent::Shape;
-use super::super::infer::{Evidence, classify};
-use super::super::levels::are_years;
+use super::super::multi_row_header::are_years;
 use super::super::shape::is_value;
-use super::super::tails::are_names;
+use super::super::short_rows::are_names;
+use super::super::table_bounds::Shape;
+use super::super::type_evidence::{Evidence, classify};
+use super::super::type_inference::is_typed;
 use super::Search;
 
 /// Records above a table that are looked at.

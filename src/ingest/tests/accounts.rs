@@ -13,7 +13,7 @@ use csv_agent_testing::slow_cases;
 use csv_agent_types::catalog::Dataset;
 
 use super::Bench;
-use crate::lines::lines_at;
+use crate::line_map::lines_at;
 
 /// Letters that occur in no value but text, so that they come back as often as they were written.
 const LETTERS: [char; 3] = ['k', 'q', 'w'];

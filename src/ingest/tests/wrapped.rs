@@ -5,7 +5,7 @@ use std::fs;
 use csv_agent_types::catalog::SetAside;
 
 use super::{Bench, check, table};
-use crate::lines::lines_at;
+use crate::line_map::lines_at;
 
 /// Ingests slices of several sizes and compares the table and the line of each row.
 #[track_caller]

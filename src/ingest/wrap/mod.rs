@@ -8,8 +8,8 @@ mod beside;
 mod drawn;
 mod quoted;
 
-use super::aside::Comments;
 use super::dialect::Told;
+use super::non_rows::Comments;
 use super::records::cut;
 use super::sniff::Windows;
 use super::syntax::{Escape, Syntax};

@@ -6,12 +6,12 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::decide::is_typed;
 use crate::dialect::{Told, USUAL};
-use crate::infer::{Evidence, Nulls, classify};
 use crate::records::{Cell, Tokeniser};
 use crate::sniff::Windows;
 use crate::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
+use crate::type_evidence::{Evidence, Nulls, classify};
+use crate::type_inference::is_typed;
 
 /// Rows that are each quoted as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use csv_agent_types::event::{CallStatus, UsageReport};
 use csv_agent_types::limits::PAGE_TEXT_CHARS_MAX;
 use csv_agent_types::redaction::Withheld;
 
-use super::told::{Call, Ending, Step, Told};
 use super::turn::{Place, pretty};
+use super::turn_view::{Call, Ending, Step, Told};
 use super::words::{beginning, capital, clipped, duration, line, sentence};
 
 /// Characters of an error in the pane.

@@ -11,7 +11,7 @@ mod look;
 mod picture;
 mod prose;
 mod table;
-mod told;
+mod turn_view;
 mod turn;
 mod words;
 
@@ -28,8 +28,8 @@ use csv_agent_types::event::Event;
 use csv_agent_types::limits::PAGE_COLUMNS_MAX;
 
 use table::Room;
-use told::{Ending, Told};
 use turn::Place;
+use turn_view::{Ending, Told};
 use words::line;
 
 pub use files::{Contents, is_image};

@@ -11,7 +11,7 @@ use super::files::{Contents, list_of, pictures_of};
 use super::picture::{Picture, picture};
 use super::prose::prose;
 use super::table::{Room, Table, table};
-use super::told::{Call, Ending, Told};
+use super::turn_view::{Call, Ending, Told};
 use super::words::{beginning, capital, clipped, duration, line, moment, sentence, shown};
 use super::{PageTurn, activity};
 use crate::report::{place as place_of, ungrounded};

@@ -9,7 +9,7 @@ use arrow_schema::DataType;
 
 use csv_agent_types::thresholds::{Range, Rated, Ratings};
 
-use super::columnar::guard;
+use super::from_parquet::guard;
 use super::stored::Stored;
 
 /// Rows that are decoded at once.

@@ -10,15 +10,15 @@ use csv_agent_types::catalog::Location;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::commands::Command;
+use super::completion::expanded;
 use super::prompt::{Prompt, Read};
-use super::words::expanded;
-use super::{Chat, commands, shown};
+use super::{Chat, artifacts, commands};
 use crate::ask::{key, provider};
-use crate::forget::forget;
+use crate::delete_remote::forget;
 use crate::ingest::IngestFlags;
 use crate::options::GlobalOptions;
-use crate::output::Output;
-use crate::{confirm, datasets, ingest, out, past, report, reset};
+use crate::turn_sinks::Output;
+use crate::{confirm, datasets, diagnostics, ingest, reset, stdout, stored_turns};
 
 impl Chat<'_> {
     /// Does what a command says. Breaks with the status of the chat when it ends it.
@@ -37,8 +37,8 @@ impl Chat<'_> {
             Command::Datasets(flags) => self.datasets(&flags, &global, prompt)?,
             Command::Ingest(flags) => self.ingest(*flags, &global)?,
             Command::Table { which } => {
-                let table = shown::table(&dir, which.as_deref())?;
-                out::answer(|out| shown::write(&table, out, &global))?;
+                let table = artifacts::table(&dir, which.as_deref())?;
+                stdout::answer(|out| artifacts::write(&table, out, &global))?;
             }
             Command::Chart { which } => self.chart(which.as_deref(), &global)?,
             Command::Code { turn } => code(&turn, &global)?,
@@ -46,20 +46,23 @@ impl Chat<'_> {
                 let file = expanded(&file, self.home.as_deref());
                 let name = sanitize::one_line(&file.to_string_lossy());
                 let may_replace = || self.confirm(&format!("replace `{name}`"), prompt);
-                match shown::save(&dir, which.as_deref(), &file, may_replace)? {
-                    Some(what) => report::note(&format!("{what} → {name}")),
-                    None => report::note("nothing was saved"),
+                match artifacts::save(&dir, which.as_deref(), &file, may_replace)? {
+                    Some(what) => diagnostics::note(&format!("{what} → {name}")),
+                    None => diagnostics::note("nothing was saved"),
                 }
             }
-            Command::Cost => report::tell(&self.cost()),
+            Command::Cost => diagnostics::tell(&self.cost()),
             Command::Model { name: None } => {
-                report::tell(&format!("{}\n", sanitize::one_line(self.agent.model())));
+                diagnostics::tell(&format!("{}\n", sanitize::one_line(self.agent.model())));
             }
             Command::Model { name: Some(name) } => self.ask_another(&name)?,
             Command::Undo => self.undo()?,
             Command::Reset => self.reset(&global, prompt)?,
             Command::Help { command } => {
-                report::tell(&commands::help(command.as_deref(), global.terminal.stderr.width)?);
+                diagnostics::tell(&commands::help(
+                    command.as_deref(),
+                    global.terminal.stderr.width,
+                )?);
             }
             Command::Quit => return Ok(ControlFlow::Break(ExitStatus::Ok)),
         }
@@ -112,11 +115,11 @@ impl Chat<'_> {
 
     /// Shows a chart as it was shown when it was drawn; a pipe gets the paths of its files.
     fn chart(&self, which: Option<&str>, global: &GlobalOptions) -> anyhow::Result<()> {
-        let (chart, event) = shown::chart(&global.session.dir, which)?;
+        let (chart, event) = artifacts::chart(&global.session.dir, which)?;
         let options = GlobalOptions { format: Format::Text, ..global.clone() };
         if !options.terminal.stdout.is_tty {
             let paths = chart.files.iter().map(|it| global.session.dir.join(&it.path));
-            return out::answer(|out| {
+            return stdout::answer(|out| {
                 paths.into_iter().try_for_each(|it| {
                     let path = sanitize::one_line(&it.to_string_lossy());
                     Ok(writeln!(out, "chart: {path}")?)
@@ -151,7 +154,7 @@ impl Chat<'_> {
             Ok(provider) => {
                 let model = self.options.model.clone();
                 self.agent.ask_another(model.clone(), self.options.price, provider);
-                report::note(&format!("from now on, {model} is asked"));
+                diagnostics::note(&format!("from now on, {model} is asked"));
                 self.models.push(model);
                 Ok(())
             }
@@ -168,7 +171,7 @@ impl Chat<'_> {
             let message = "there is no answer to take back";
             return Err(Failure::new(ExitStatus::Input, message).into());
         };
-        report::note(&format!(
+        diagnostics::note(&format!(
             "turn {turn} is taken back: the model no longer knows of it; Python variables that it set \
              are still there"
         ));
@@ -177,7 +180,7 @@ impl Chat<'_> {
 
     fn reset(&mut self, global: &GlobalOptions, prompt: &mut Prompt) -> anyhow::Result<()> {
         if !self.confirm("forget all questions and answers of the session", prompt)? {
-            report::note("nothing was removed");
+            diagnostics::note("nothing was removed");
             return Ok(());
         }
         self.runtime.block_on(self.agent.forget());
@@ -204,11 +207,11 @@ fn agreed(read: Read) -> anyhow::Result<bool> {
 }
 
 fn code(turn: &str, global: &GlobalOptions) -> anyhow::Result<()> {
-    let turn = past::find(turn, global)?;
+    let turn = stored_turns::find(turn, global)?;
     let Some(code) = turns::text(&turn.dir, "code.py")? else {
         let message = format!("turn {} ran no code", turn.id);
         return Err(Failure::new(ExitStatus::Input, message).into());
     };
     let code = sanitize::for_terminal(&code);
-    out::answer(|out| Ok(writeln!(out, "{}", code.trim_end())?))
+    stdout::answer(|out| Ok(writeln!(out, "{}", code.trim_end())?))
 }

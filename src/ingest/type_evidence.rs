@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use super::amount::{self, CURRENCIES};
-use super::local::Local;
+use super::local_dates::Local;
 use super::number;
 use super::parse::{self, Written};
 

@@ -13,7 +13,7 @@ use arrow_array::Array;
 use csv_agent_types::catalog::{Likeness, Overlap};
 use csv_agent_types::limits::{OVERLAP_ROWS_MAX, OVERLAP_TIME_MAX};
 
-use super::columnar::{guard, text};
+use super::from_parquet::{guard, text};
 use super::stored::Stored;
 
 /// Compares columns with those that are like them. Nothing is known of a file that is missing or damaged, nor of

@@ -4,8 +4,8 @@
 //! Pure, from bytes, without allocation. One value seldom tells its order: `01/02/2024` may be two
 //! days. So a value says which orders it rules out, and the whole column decides.
 
-use super::infer::Evidence;
 use super::parse::{DAY_US, civil, n_digits, time};
+use super::type_evidence::Evidence;
 
 /// What comes first in a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -268,8 +268,8 @@ fn clock_time(text: &[u8]) -> Option<(i64, Evidence)> {
 #[cfg(test)]
 mod tests {
     use super::{DateOrder, Local};
-    use crate::infer::Evidence;
     use crate::parse;
+    use crate::type_evidence::Evidence;
     use DateOrder::{Dmy, Mdy, Ymd};
 
     /// `orders` are those that the value leaves open, `days` the days they make of it.

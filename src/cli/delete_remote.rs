@@ -9,10 +9,10 @@ use csv_agent_session::Session;
 use csv_agent_session::directory::Directory;
 use csv_agent_session::hosted::{FILE, HostedState, Kept};
 
+use crate::diagnostics;
 use crate::options::GlobalOptions;
 use crate::options::ask::{ProviderChoice, provider};
 use crate::options::settings::Settings;
-use crate::report;
 use crate::signals;
 
 /// Has providers delete what they keep for a session, or only says what that is. Returns it. What they do
@@ -47,7 +47,7 @@ pub(crate) fn forget(
         };
         if let Some(reason) = reason {
             let colour = options.terminal.stderr.colour;
-            report::warning(&left_there(server, &left, &reason), colour);
+            diagnostics::warning(&left_there(server, &left, &reason), colour);
         }
         let remaining = names(server, &left);
         gone.extend(before.into_iter().filter(|it| !remaining.contains(it)));
@@ -64,7 +64,7 @@ fn broken(
     dry_run: bool,
 ) -> Vec<String> {
     let message = format!("what providers keep for this session is not deleted: {error:#}");
-    report::warning(&message, options.terminal.stderr.colour);
+    diagnostics::warning(&message, options.terminal.stderr.colour);
     // Whoever removes a session that is broken must be able to.
     let remove = || Directory::at(session.dir())?.remove(FILE);
     let is_gone = dry_run || remove().is_ok();

@@ -5,9 +5,9 @@
 
 use std::collections::HashSet;
 
-use super::decide::is_typed;
-use super::infer::{Evidence, Nulls, classify};
 use super::sample::Sample;
+use super::type_evidence::{Evidence, Nulls, classify};
+use super::type_inference::is_typed;
 
 /// Records that a header may span.
 pub(crate) const RECORDS_MAX: usize = 3;

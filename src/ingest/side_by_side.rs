@@ -8,13 +8,13 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
-use super::extent::{Shape, records};
 use super::header::{self, Told};
-use super::infer::{Evidence, Nulls, classify};
 use super::records::{Cell, Tokeniser, texts_of};
 use super::sniff::Windows;
 use super::syntax::Syntax;
+use super::table_bounds::{Shape, records};
 use super::totals::plain_label;
+use super::type_evidence::{Evidence, Nulls, classify};
 use super::wrap::{Beside, Wrapping};
 
 /// Columns of a table; one of them alone is a list beside it.

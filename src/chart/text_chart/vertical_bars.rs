@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::grid::{Depth, Ink, width, wrap};
-use super::lying;
+use super::horizontal_bars;
 use super::sheet::{Area, Sheet};
 use super::strip::{self, Strip, UPWARDS};
 use crate::plot::{Plot, X};
@@ -46,7 +46,10 @@ pub(super) fn fit(sheet: &Sheet) -> Fit {
         };
     }
     let labels: Vec<_> = (0..n_rows).map(|it| plot.x.full_label(it)).collect();
-    if is_named && level(&labels, room / n_rows).is_none() && n_rows <= lying::rows_max(sheet) {
+    if is_named
+        && level(&labels, room / n_rows).is_none()
+        && n_rows <= horizontal_bars::rows_max(sheet)
+    {
         return Fit::Lying;
     }
     Fit::Standing(1)

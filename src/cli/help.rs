@@ -12,7 +12,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::options::VARIABLES;
 use super::options::settings::SETTINGS;
-use super::{out, usage};
+use super::{stdout, usage};
 
 /// What `help` explains.
 #[derive(Debug, Clone, Args)]
@@ -166,14 +166,14 @@ pub(crate) fn run(
     command.build();
     if as_json {
         let surface = surface(&command);
-        out::answer(|out| Ok(writeln!(out, "{surface}")?))?;
+        stdout::answer(|out| Ok(writeln!(out, "{surface}")?))?;
         return Ok(ExitStatus::Ok);
     }
     let text = match flags.topic.as_deref() {
         None => command.render_help().to_string(),
         Some(topic) => explain(topic, &mut command)?,
     };
-    out::answer(|out| Ok(out.write_all(text.as_bytes())?))?;
+    stdout::answer(|out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(ExitStatus::Ok)
 }
 

@@ -14,14 +14,14 @@ use csv_agent_sink::{EventSink, Format, OutputOptions, answer, rows};
 use csv_agent_types::event::{Body, Event};
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::ci::Reports;
 use super::flags::ImageChoice;
-use super::graphics::{self, Images};
 use super::options::GlobalOptions;
 use super::options::ask::{AnswerOptions, EventsTarget};
-use super::out::{Stdout, WholeFile, open_direct};
 use super::progress::Story;
+use super::report::Reports;
+use super::stdout::{Stdout, WholeFile, open_direct};
 use super::terminal::Terminal;
+use super::terminal_graphics::{self, Images};
 
 /// Everything that the user sees of a turn.
 pub(crate) struct Output {
@@ -133,7 +133,7 @@ impl EventSink for Output {
         }
         if matches!(event.body, Body::Chart(_))
             && self.screen.get().is_none()
-            && let Some(screen) = graphics::screen(&self.images, &self.terminal)
+            && let Some(screen) = terminal_graphics::screen(&self.images, &self.terminal)
         {
             self.screen.get_or_init(|| screen);
         }

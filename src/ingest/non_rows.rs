@@ -7,11 +7,11 @@ use memchr::memchr2;
 
 use csv_agent_types::catalog::SetAside;
 
-use super::extent::records;
 use super::header::Below;
 use super::records::{Block, Tokeniser};
 use super::repairs::{Repair, has_room};
 use super::syntax::Syntax;
+use super::table_bounds::records;
 use super::wrap::Rules;
 
 /// What the user said of comment lines.

@@ -6,11 +6,11 @@
 use csv_agent_types::catalog::{DType, Meaning};
 
 use super::amount::{CURRENCIES, Sign};
-use super::infer::Evidence;
-use super::local::DateOrder;
+use super::local_dates::DateOrder;
 use super::number::{DecimalMark, Group, NumberForm};
 use super::parse::YES_NO;
-use super::wanted::{Wanted, Wants};
+use super::requested_types::{Wanted, Wants};
+use super::type_evidence::Evidence;
 
 /// How the values of a column are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -631,10 +631,10 @@ impl LocalDays {
 #[cfg(test)]
 mod tests {
     use super::{Hints, Reading, decide, decide_as};
-    use crate::infer::{Evidence, Nulls, classify};
-    use crate::local::DateOrder;
+    use crate::local_dates::DateOrder;
     use crate::number::DecimalMark;
-    use crate::wanted::{Wanted, Wants};
+    use crate::requested_types::{Wanted, Wants};
+    use crate::type_evidence::{Evidence, Nulls, classify};
     use csv_agent_types::catalog::DType;
 
     fn evidence<'a>(values: impl Iterator<Item = &'a &'a str>) -> Evidence {

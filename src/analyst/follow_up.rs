@@ -14,7 +14,7 @@ use super::lexicon::{Concept, Cue};
 use super::parse::{self, Doubt, Scene};
 use super::reading::{Check, Reading, What};
 use super::schema::{Column, Kind, Table};
-use super::talk::Turn;
+use super::transcript::Turn;
 use super::words::Token;
 use super::{Asked, Call, Next, WORDS_MAX, code, look, suggest};
 

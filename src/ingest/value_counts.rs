@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 
 use csv_agent_types::limits::CENSUS_BATCH_ROWS_MAX;
 
-use super::columnar::guard;
+use super::from_parquet::guard;
 use super::stored::Stored;
 
 /// Microseconds of a day.

@@ -4,10 +4,10 @@
 
 use std::collections::HashSet;
 
-use super::extent::Shape;
-use super::infer::{Nulls, classify};
 use super::records::texts_of;
 use super::syntax::Syntax;
+use super::table_bounds::Shape;
+use super::type_evidence::{Nulls, classify};
 
 /// Records among which the header is looked for.
 const RECORDS_ABOVE_MAX: usize = 20;

@@ -1,9 +1,9 @@
 //! What the user said of how text is read, as flags: kept with the dataset, so that the same file
 //! again is known to be read in the same way.
 
-use super::aside::Comments;
 use super::ingest::IngestOptions;
-use super::local::DateOrder;
+use super::local_dates::DateOrder;
+use super::non_rows::Comments;
 use super::number::DecimalMark;
 use super::syntax::Escape;
 

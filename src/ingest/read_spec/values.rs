@@ -4,11 +4,11 @@ use csv_agent_types::catalog::{Column, DType, Reading, ValueOfText};
 
 use crate::IngestOptions;
 use crate::builder::Guess;
-use crate::decide::Form;
-use crate::infer::{Evidence, USUAL};
-use crate::local::DateOrder;
+use crate::local_dates::DateOrder;
 use crate::number::{DecimalMark, Group, NumberForm};
 use crate::parse::YES_NO;
+use crate::type_evidence::{Evidence, USUAL};
+use crate::type_inference::Form;
 
 /// Returns a column, and how its values come of text.
 pub(super) fn column_of(

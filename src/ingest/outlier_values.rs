@@ -6,7 +6,7 @@
 use csv_agent_text::sanitize;
 use csv_agent_types::catalog::DType;
 
-use super::infer::{Evidence, Nulls, classify};
+use super::type_evidence::{Evidence, Nulls, classify};
 
 /// What nearly all values of a text column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::cell::OnceCell;
 
 use csv_agent_types::limits::FOOTER_RECORDS_MAX;
 
-use super::aside::{Comment, is_marked};
 use super::dialect::mode;
+use super::non_rows::{Comment, is_marked};
 use super::records::{Cell, Tokeniser, count_line_ends, texts_of};
 use super::sniff::Windows;
 use super::swallowed::Class;

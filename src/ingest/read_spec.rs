@@ -15,13 +15,13 @@ use csv_agent_types::limits::CSV_BYTES_MAX;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::Watch;
-use super::aside::Comment;
 use super::charset::Charset;
 use super::ingest::{IngestOptions, Understood, understand};
+use super::non_rows::Comment;
 use super::records::{Tokeniser, cut};
+use super::requested_types::Wanted;
 use super::source::{Input, Source};
 use super::syntax::{Blanks, Escape, QUOTE, Syntax};
-use super::wanted::Wanted;
 use values::column_of;
 
 mod values;

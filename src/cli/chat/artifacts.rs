@@ -18,7 +18,7 @@ use csv_agent_types::limits::{SAVED_CELLS_MAX, WORKER_FILE_BYTES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::options::GlobalOptions;
-use crate::out::WholeFile;
+use crate::stdout::WholeFile;
 use crate::usage;
 
 /// What a file can be, by its ending.

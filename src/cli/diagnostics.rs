@@ -1,0 +1,90 @@
+//! What is told on stderr when something is wrong, and the status that it means.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use csv_agent_provider::error::ProviderError;
+use csv_agent_text::sanitize;
+use csv_agent_types::status::{ExitStatus, Failure, hint_of_disk, one_line};
+
+use super::stdout;
+
+/// Returns the status that an error ends the process with.
+pub(crate) fn status_of(error: &anyhow::Error) -> ExitStatus {
+    if stdout::is_stdout_closed(error) {
+        // What was to be shown was done by then. A turn that is cut short says so with a status.
+        return ExitStatus::Ok;
+    }
+    let failure = error.chain().find_map(|it| it.downcast_ref::<Failure>()).map(|it| it.status);
+    let provider = || error.chain().find_map(|it| it.downcast_ref::<ProviderError>());
+    failure.or_else(|| provider().map(ProviderError::exit_status)).unwrap_or(ExitStatus::Internal)
+}
+
+/// Returns what to do next about an error, when it says so.
+pub(crate) fn hint_of(error: &anyhow::Error) -> Option<&str> {
+    let said = error.chain().find_map(|it| {
+        let failure = it.downcast_ref::<Failure>().and_then(|it| it.hint.as_deref());
+        failure.or_else(|| it.downcast_ref::<ProviderError>().and_then(|it| it.hint.as_deref()))
+    });
+    said.or_else(|| hint_of_disk(error))
+}
+
+/// Tells an error with its causes on one line, and what to do next on those below.
+pub(crate) fn error(error: &anyhow::Error, colour: bool) {
+    tell(&error_text(error, colour));
+}
+
+/// Tells what the user should know and what stops nothing.
+pub(crate) fn warning(message: &str, colour: bool) {
+    let label = if colour { "\x1b[1;33mwarning:\x1b[0m" } else { "warning:" };
+    tell(&format!("{label} {}\n", sanitize::one_line(message)));
+}
+
+/// Tells how something was decided.
+pub(crate) fn note(message: &str) {
+    tell(&format!("note: {}\n", sanitize::one_line(message)));
+}
+
+/// Writes to stderr. There is nowhere to tell that stderr cannot be written.
+pub(crate) fn tell(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+fn error_text(error: &anyhow::Error, colour: bool) -> String {
+    let (label, hint_label) = if colour {
+        ("\x1b[1;31merror:\x1b[0m", "\x1b[1;32mhint:\x1b[0m")
+    } else {
+        ("error:", "hint:")
+    };
+    let mut text = format!("{label} {}\n", sanitize::one_line(&one_line(error)));
+    for line in hint_of(error).unwrap_or_default().lines() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {hint_label} {}", sanitize::one_line(line));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::{error_text, status_of};
+    use csv_agent_types::status::{ExitStatus, Failure};
+
+    #[test]
+    fn an_error_is_one_line_with_its_causes_and_then_the_hint() {
+        let failure = Failure::new(ExitStatus::Input, "no such file\x1b[2J").hint("check the path");
+        let error = anyhow::Error::from(failure).context("cannot ingest `a\nb.csv`");
+        assert_eq!(
+            error_text(&error, false),
+            "error: cannot ingest `a b.csv`: no such file\\x1b[2J\n  hint: check the path\n"
+        );
+        assert_eq!(status_of(&error), ExitStatus::Input);
+    }
+
+    #[test]
+    fn an_error_without_a_status_is_ours() {
+        let error = std::fs::read("/nowhere/at/all").context("cannot read").unwrap_err();
+        assert_eq!(status_of(&error), ExitStatus::Internal);
+    }
+}
