@@ -18,7 +18,7 @@ pub(crate) struct Answer {
 }
 
 /// What a model said in a response.
-pub(crate) enum Said {
+pub(crate) enum ModelOutput {
     /// An answer.
     Text(String),
     /// That it will not answer.
@@ -27,20 +27,20 @@ pub(crate) enum Said {
 
 /// Returns what the messages among the items say: the final answer if one is marked, else the last
 /// message with text, else a refusal. None when they say nothing.
-pub(crate) fn said(items: &[Item]) -> Option<Said> {
+pub(crate) fn said(items: &[Item]) -> Option<ModelOutput> {
     let messages = items.iter().filter(|it| it.kind() == ItemKind::AssistantMessage);
     let messages: Vec<&Item> = messages.collect();
     let with_text = || messages.iter().filter(|it| !it.text().trim().is_empty());
     let answer = with_text().find(|it| it.is_final_answer()).or_else(|| with_text().next_back());
     if let Some(answer) = answer {
-        return Some(Said::Text(answer.text()));
+        return Some(ModelOutput::Text(answer.text()));
     }
-    messages.iter().find_map(|it| it.refusal()).map(Said::Refusal)
+    messages.iter().find_map(|it| it.refusal()).map(ModelOutput::Refusal)
 }
 
 impl Answer {
     /// Makes the answer of a response that the provider cut for this reason.
-    pub(crate) fn incomplete(said: Option<Said>, reason: &str, rounds: u32) -> Answer {
+    pub(crate) fn incomplete(said: Option<ModelOutput>, reason: &str, rounds: u32) -> Answer {
         let (stop_reason, sentence) = match reason {
             CONTENT_FILTER => {
                 (StopReason::Refused, "The provider's content filter stopped the answer.")
@@ -54,7 +54,7 @@ impl Answer {
     }
 
     /// Makes the answer of a turn that a bound ended while the model wanted to go on.
-    pub(crate) fn cut(said: Option<Said>, stop_reason: StopReason, rounds: u32) -> Answer {
+    pub(crate) fn cut(said: Option<ModelOutput>, stop_reason: StopReason, rounds: u32) -> Answer {
         let sentence = match stop_reason {
             StopReason::MaxTokens => "The token limit was reached before there was an answer.",
             StopReason::MaxCost => "The cost limit was reached before there was an answer.",
@@ -70,9 +70,9 @@ impl Answer {
     }
 }
 
-fn text_or(said: Option<Said>, sentence: &str) -> String {
+fn text_or(said: Option<ModelOutput>, sentence: &str) -> String {
     match said {
-        Some(Said::Text(text) | Said::Refusal(text)) => text,
+        Some(ModelOutput::Text(text) | ModelOutput::Refusal(text)) => text,
         None => sentence.to_owned(),
     }
 }
@@ -81,13 +81,13 @@ fn text_or(said: Option<Said>, sentence: &str) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::{Said, said};
+    use super::{ModelOutput, said};
     use csv_agent_types::conversation::Item;
 
     #[track_caller]
     fn check(items: &[Item], text: &str) {
         match said(items) {
-            Some(Said::Text(found) | Said::Refusal(found)) => assert_eq!(found, text),
+            Some(ModelOutput::Text(found) | ModelOutput::Refusal(found)) => assert_eq!(found, text),
             None => panic!("nothing was said"),
         }
     }

@@ -35,7 +35,7 @@ const DRAFT: &str = "$schema";
 
 /// What the answer of a turn must be.
 #[derive(Debug, Clone)]
-pub(crate) struct Form {
+pub(crate) struct ReplyForm {
     /// Whether it has a verdict.
     pub verdict: bool,
     /// The schema that it holds to.
@@ -44,7 +44,7 @@ pub(crate) struct Form {
 
 /// What an answer says.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Said {
+pub(crate) struct ParsedAnswer {
     /// The reply for people. With a schema and no verdict, the JSON.
     pub text: String,
     /// None when it has none, or none was asked for.
@@ -55,7 +55,7 @@ pub(crate) struct Said {
     pub misfit: Option<String>,
 }
 
-impl Form {
+impl ReplyForm {
     /// Returns whether any text will do.
     pub(crate) fn is_free(&self) -> bool {
         !self.verdict && self.schema.is_none()
@@ -75,8 +75,9 @@ impl Form {
     }
 
     /// Reads an answer.
-    pub(crate) fn read(&self, answer: &str) -> Said {
-        let plain = |misfit| Said { text: answer.to_owned(), verdict: None, output: None, misfit };
+    pub(crate) fn read(&self, answer: &str) -> ParsedAnswer {
+        let plain =
+            |misfit| ParsedAnswer { text: answer.to_owned(), verdict: None, output: None, misfit };
         if self.is_free() {
             return plain(None);
         }
@@ -87,7 +88,7 @@ impl Form {
         };
         if !self.verdict {
             return match self.output(Some(&value)) {
-                Ok(output) => Said { text: json_for_terminal(text), output, ..plain(None) },
+                Ok(output) => ParsedAnswer { text: json_for_terminal(text), output, ..plain(None) },
                 Err(misfit) => plain(Some(misfit)),
             };
         }
@@ -98,7 +99,7 @@ impl Form {
             Some((text, verdict)) => (text, Some(verdict)),
             None => (answer.to_owned(), None),
         };
-        Said { text, verdict, output: output.unwrap_or_default(), misfit }
+        ParsedAnswer { text, verdict, output: output.unwrap_or_default(), misfit }
     }
 
     /// Returns what the model is told of an answer that is to be written again; none when it will do.
@@ -210,12 +211,12 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::Form;
+    use super::ReplyForm;
     use crate::schema::AnswerSchema;
     use csv_agent_types::conversation::Assessment;
 
-    fn form(schema: Value, verdict: bool) -> Form {
-        Form { verdict, schema: Some(Rc::new(AnswerSchema::compile(schema).unwrap())) }
+    fn form(schema: Value, verdict: bool) -> ReplyForm {
+        ReplyForm { verdict, schema: Some(Rc::new(AnswerSchema::compile(schema).unwrap())) }
     }
 
     fn count() -> Value {

@@ -15,7 +15,7 @@ use crate::cluster::ClusterLink;
 use crate::finding_locations::{findings, tell_no_numbers};
 use crate::progress::teller;
 use crate::prompt::thresholds::Threshold;
-use crate::remote::{Answer, brief};
+use crate::remote::{StudyAnswer, brief};
 use crate::turn::{Ended, Turn};
 
 /// Counts. It runs in a worker of its own, which no model has a part in.
@@ -85,8 +85,8 @@ async fn count_all(
             serde_json::from_value(it).context("what the cluster counted cannot be read")
         });
         let counted: Counted = match answer {
-            Ok(Answer::Found(counted)) => counted,
-            Ok(Answer::Error { text, .. }) => {
+            Ok(StudyAnswer::Found(counted)) => counted,
+            Ok(StudyAnswer::Error { text, .. }) => {
                 link.blame()?;
                 tell_not_rated(name, threshold, &text, turn)?;
                 continue;

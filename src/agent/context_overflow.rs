@@ -9,12 +9,12 @@ use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
 use csv_agent_session::Session;
 use csv_agent_session::history::History;
 use csv_agent_types::conversation::{
-    Ending, Item, ItemKind, Question, Request, Response, ToolChoice, Usage,
+    FinishReason, Item, ItemKind, Question, Request, Response, ToolChoice, Usage,
 };
 use csv_agent_types::event::Status;
 use csv_agent_types::limits::{COMPACT_AT_MIN, SUMMARY_BYTES_MAX, SUMMARY_TRIES_MAX};
 
-use crate::answer::{Said, said};
+use crate::answer::{ModelOutput, said};
 use crate::compact::{self, Cut};
 use crate::hosted::is_about_hosted;
 use crate::progress::summary_listener;
@@ -23,7 +23,7 @@ use crate::{Agent, Conversation};
 
 /// What was done for a turn that the model had no room for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Room {
+pub(crate) struct OverflowState {
     /// Whether it was ever too long.
     pub was_too_long: bool,
     /// Whether older turns are summarised, or cannot be.
@@ -224,9 +224,11 @@ impl Agent {
                     turn.usage.add(&response.usage);
                     return Ok(match (said(&response.items), response.ending) {
                         // The turns would be gone, and half of what is to stand for them as well.
-                        (_, Ending::Incomplete(reason)) => Err(format!("it was cut ({reason})")),
-                        (Some(Said::Text(text)), _) => Ok((text, response.usage)),
-                        (Some(Said::Refusal(text)), _) => Err(text),
+                        (_, FinishReason::Incomplete(reason)) => {
+                            Err(format!("it was cut ({reason})"))
+                        }
+                        (Some(ModelOutput::Text(text)), _) => Ok((text, response.usage)),
+                        (Some(ModelOutput::Refusal(text)), _) => Err(text),
                         (None, _) => Err("the model wrote none".to_owned()),
                     });
                 }

@@ -173,7 +173,7 @@ impl Inner {
 /// What the requests of a turn took along so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Counter {
-    datasets: Vec<Known>,
+    datasets: Vec<NamedDataset>,
     record: Record,
     /// Rows and texts that were counted.
     seen: HashSet<u64>,
@@ -181,7 +181,7 @@ pub(crate) struct Counter {
 
 /// A dataset whose names are looked for.
 #[derive(Debug, Clone)]
-struct Known {
+struct NamedDataset {
     name: String,
     columns: Vec<String>,
     n_rows: u64,
@@ -193,7 +193,7 @@ struct Known {
 impl Counter {
     /// Makes a counter that knows these datasets.
     pub(crate) fn new(catalog: &Catalog) -> Counter {
-        let known = |(name, dataset): (&str, &Dataset)| Known {
+        let known = |(name, dataset): (&str, &Dataset)| NamedDataset {
             name: name.to_owned(),
             columns: dataset.columns.iter().map(|it| it.name.clone()).collect(),
             n_rows: dataset.row_count,
@@ -325,7 +325,7 @@ impl Counter {
             }
             self.record.all.rows += 1;
             let Some(row) = row.as_object() else { continue };
-            let of_dataset = |it: &&Known| !it.was_uploaded && it.has_all_of(row);
+            let of_dataset = |it: &&NamedDataset| !it.was_uploaded && it.has_all_of(row);
             for known in self.datasets.iter().filter(of_dataset) {
                 self.record.datasets.entry(known.name.clone()).or_default().rows += 1;
             }
@@ -344,7 +344,7 @@ impl Counter {
     }
 }
 
-impl Known {
+impl NamedDataset {
     fn has_all_of(&self, row: &Map<String, Value>) -> bool {
         !row.is_empty() && row.keys().all(|it| self.columns.contains(it))
     }

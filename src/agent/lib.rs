@@ -54,7 +54,7 @@ use csv_agent_tools::CodeRoom;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::chosen::chosen;
 use csv_agent_types::conversation::{
-    Effort, Ending, Item, ItemKind, Price, Question, Reply, Request, Response, ToolChoice,
+    Effort, FinishReason, Item, ItemKind, Price, Question, Reply, Request, Response, ToolChoice,
 };
 use csv_agent_types::event::{ANSWER_CUT, Confinement, Status};
 use csv_agent_types::limits::{Limits, REASONING_BYTES_MAX};
@@ -63,9 +63,9 @@ use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 use csv_agent_worker::environment::{self, PythonOptions};
 use csv_agent_worker::sandbox::SandboxOptions;
 
-use crate::answer::{Answer, CONTENT_FILTER, Said, said};
-use crate::answer_format::Form;
-use crate::context_overflow::Room;
+use crate::answer::{Answer, CONTENT_FILTER, ModelOutput, said};
+use crate::answer_format::ReplyForm;
+use crate::context_overflow::OverflowState;
 use crate::failure::{cancelled, describe, fail};
 use crate::hosted::{AtProvider, Hosted, Interpreter};
 use crate::loop_detection::Repeats;
@@ -251,7 +251,8 @@ impl Agent {
         turn.price = self.options.price;
         turn.chart_style = self.options.chart_style;
         let mut items = vec![question.item()];
-        let mut conversation = Conversation { history, items: &mut items, room: Room::default() };
+        let mut conversation =
+            Conversation { history, items: &mut items, room: OverflowState::default() };
         let started = self.started(&catalog, &question, sandbox);
         let ended = match tell_start(&mut turn, started, warnings) {
             Ok(()) => {
@@ -265,7 +266,7 @@ impl Agent {
             Ok(answer) => self.reply_or_fail(session, &catalog, &question, &answer, &mut turn),
             Err(Ended::TimedOut) => {
                 turn.cancel_calls();
-                let said = turn.partial_text().map(Said::Text);
+                let said = turn.partial_text().map(ModelOutput::Text);
                 let answer = Answer::cut(said, StopReason::Timeout, turn.round);
                 items.push(Item::assistant(&answer.text));
                 self.reply_or_fail(session, &catalog, &question, &answer, &mut turn)
@@ -340,8 +341,8 @@ impl Agent {
     }
 
     /// Returns what the answer to a question must be.
-    fn form(&self, question: &Question) -> Form {
-        Form { verdict: question.verdict, schema: self.options.schema.clone() }
+    fn form(&self, question: &Question) -> ReplyForm {
+        ReplyForm { verdict: question.verdict, schema: self.options.schema.clone() }
     }
 
     /// Asks the server in the dialect in which it answered last.
@@ -424,7 +425,7 @@ impl Agent {
             };
             let (sent, Response { items: mut received, ending, wants_more, .. }) = asked;
             self.make_fit(&sent, &mut received);
-            if let Ending::Incomplete(reason) = ending {
+            if let FinishReason::Incomplete(reason) = ending {
                 tell_cut(&reason, turn)?;
                 received.retain(|it| it.kind() == ItemKind::AssistantMessage);
                 let answer = Answer::incomplete(said(&received), &reason, standing.round);
@@ -623,7 +624,7 @@ impl Agent {
 struct Conversation<'a> {
     history: History,
     items: &'a mut Vec<Item>,
-    room: Room,
+    room: OverflowState,
 }
 
 fn tell_start(turn: &mut Turn, started: Status, warnings: Vec<String>) -> Result<(), Ended> {

@@ -5,7 +5,7 @@
 use csv_agent_types::conversation::{Item, ToolCall, ToolChoice};
 use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 
-use crate::answer::{Answer, Said, said};
+use crate::answer::{Answer, ModelOutput, said};
 
 /// Where a turn stands.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -94,11 +94,13 @@ impl Standing {
                 // aborted when the turn is committed.
                 Next::Answer(Answer::cut(said, self.cut_by(), self.round))
             }
-            Some(Said::Text(_)) if self.wants_more && may_call && !self.is_spent() => Next::More,
-            Some(Said::Text(text)) => {
+            Some(ModelOutput::Text(_)) if self.wants_more && may_call && !self.is_spent() => {
+                Next::More
+            }
+            Some(ModelOutput::Text(text)) => {
                 answer(text, if self.was_cut() { self.cut_by() } else { StopReason::Complete })
             }
-            Some(Said::Refusal(text)) => answer(text, StopReason::Refused),
+            Some(ModelOutput::Refusal(text)) => answer(text, StopReason::Refused),
             None if may_call && !self.was_nudged => {
                 self.was_nudged = true;
                 Next::Nudge

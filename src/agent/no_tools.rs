@@ -8,14 +8,14 @@ use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
 use csv_agent_session::Session;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::{
-    AnswerFormat, Assessment, Ending, Finding, Item, ItemKind, Question, Request, ToolChoice,
+    AnswerFormat, Assessment, Finding, FinishReason, Item, ItemKind, Question, Request, ToolChoice,
 };
 use csv_agent_types::event::Status;
 use csv_agent_types::limits::{PROFILE_BYTES_MAX, PROFILE_CELLS_MAX, PROFILE_ROWS_MAX};
 use csv_agent_types::status::StopReason;
 
-use crate::answer::{Answer, Said, said};
-use crate::answer_format::{self, Form};
+use crate::answer::{Answer, ModelOutput, said};
+use crate::answer_format::{self, ReplyForm};
 use crate::cluster::check_untooled;
 use crate::hosted::Interpreter;
 use crate::profile::profile;
@@ -99,7 +99,7 @@ impl Agent {
     /// Sends a request and makes an answer of what comes.
     async fn untooled_answer(
         &mut self,
-        form: &Form,
+        form: &ReplyForm,
         request: &Request,
         conversation: &mut Conversation<'_>,
         turn: &mut Turn<'_>,
@@ -107,8 +107,8 @@ impl Agent {
         let round = turn.round;
         let response = self.respond(request, round, turn).await?;
         let text = match said(&response.items) {
-            Some(Said::Text(text)) => text,
-            Some(Said::Refusal(text)) => {
+            Some(ModelOutput::Text(text)) => text,
+            Some(ModelOutput::Refusal(text)) => {
                 conversation.items.push(Item::assistant(&text));
                 return Ok(Answer { text, stop_reason: StopReason::Refused, rounds: round });
             }
@@ -119,12 +119,12 @@ impl Agent {
             None => told(&text, verdict),
         };
         let answer = match response.ending {
-            Ending::Incomplete(reason) => {
+            FinishReason::Incomplete(reason) => {
                 tell_cut(&reason, turn)?;
-                let said = Some(Said::Text(told(false))).filter(|_| !text.is_empty());
+                let said = Some(ModelOutput::Text(told(false))).filter(|_| !text.is_empty());
                 Answer::incomplete(said, &reason, round)
             }
-            Ending::Completed => Answer {
+            FinishReason::Completed => Answer {
                 text: told(form.verdict),
                 stop_reason: StopReason::Complete,
                 rounds: round,
@@ -253,7 +253,7 @@ fn told(text: &str, verdict: bool) -> String {
 
 /// Returns an answer in the form that the user asked for, without thoughts. What is for people in it is
 /// marked; the JSON for the program has no place for a mark.
-fn told_in_form(text: &str, form: &Form) -> String {
+fn told_in_form(text: &str, form: &ReplyForm) -> String {
     let text = match without_thoughts(text) {
         "" => "The model answered with nothing.",
         text => text,
@@ -270,7 +270,7 @@ fn told_in_form(text: &str, form: &Form) -> String {
 #[cfg(test)]
 mod tests {
     use super::told;
-    use crate::answer_format::Form;
+    use crate::answer_format::ReplyForm;
     use csv_agent_types::conversation::{Assessment, Verdict};
 
     const LEGACY: &str = r#"```json
@@ -279,7 +279,7 @@ mod tests {
         ```"#;
 
     fn read(told: &str) -> (String, Verdict) {
-        let said = Form { verdict: true, schema: None }.read(told);
+        let said = ReplyForm { verdict: true, schema: None }.read(told);
         (said.text, said.verdict.unwrap())
     }
 

@@ -49,14 +49,14 @@ const ERRORS: &str = "KeyError ValueError TypeError NameError AttributeError Ind
 
 /// The names that a model knows anyway.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Known {
+pub(crate) struct KnownNames {
     names: HashSet<String>,
     rows_max: u64,
 }
 
-impl Known {
+impl KnownNames {
     /// Collects the names of datasets and columns, and those of the call whose output is told.
-    pub(crate) fn of(catalog: &Catalog, arguments: &str) -> Known {
+    pub(crate) fn of(catalog: &Catalog, arguments: &str) -> KnownNames {
         let mut names: HashSet<String> = LABELS.split_whitespace().map(str::to_owned).collect();
         let mut rows_max = 0;
         for (name, dataset) in catalog.iter() {
@@ -66,7 +66,7 @@ impl Known {
         }
         let arguments = serde_json::from_str(arguments).unwrap_or_default();
         add_words(&arguments, &mut names);
-        Known { names, rows_max }
+        KnownNames { names, rows_max }
     }
 }
 
@@ -136,7 +136,7 @@ fn add_needle(text: &str, needles: &mut Needles) {
 /// What decides about each value.
 pub(crate) struct Sieve<'a> {
     /// The names that pass.
-    pub known: &'a Known,
+    pub known: &'a KnownNames,
     /// How many rows hold the needles of the result.
     pub census: &'a Census,
 }
@@ -471,7 +471,7 @@ fn quoted(text: &str, quote: char) -> (Token<'_>, &str) {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{KEPT_BACK, Known, Sieve, needles};
+    use super::{KEPT_BACK, KnownNames, Sieve, needles};
     use crate::prompt::tests::catalog;
     use csv_agent_ingest::{Census, number_key};
 
@@ -479,7 +479,7 @@ mod tests {
     #[track_caller]
     fn check(result: &Value, expected: &Value) {
         let catalog = catalog(&[("people", &["email", "city", "amount"])]);
-        let known = Known::of(&catalog, r#"{"code": "df['regoin'].agg('low')"}"#);
+        let known = KnownNames::of(&catalog, r#"{"code": "df['regoin'].agg('low')"}"#);
         let census = Census {
             texts: [("Oslo".to_owned(), 6), ("alice@x".to_owned(), 1), ("m".to_owned(), 5)].into(),
             numbers: [
@@ -595,7 +595,7 @@ mod tests {
         let result = json!({"kind": "dataframe", "head": head, "columns": ["active", "amount"],
             "row_count": 2, "dtypes": {}});
         let catalog = catalog(&[("people", &["active", "amount"])]);
-        let known = Known::of(&catalog, r#"{"code": "df.any(skipna=True)"}"#);
+        let known = KnownNames::of(&catalog, r#"{"code": "df.any(skipna=True)"}"#);
         let census =
             Census { booleans: [("active".to_owned(), [5, 4])].into(), ..Census::default() };
         let sieve = Sieve { known: &known, census: &census };

@@ -8,7 +8,7 @@ use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::Question;
 use csv_agent_types::egress::Egress;
 
-use crate::context_overflow::Room;
+use crate::context_overflow::OverflowState;
 use crate::egress::Counter;
 use crate::hosted::PlannedUpload;
 use crate::loop_state::Standing;
@@ -55,7 +55,8 @@ impl Agent {
         let request = if let Some(request) = summary {
             request
         } else {
-            let conversation = Conversation { history, items: &mut items, room: Room::default() };
+            let conversation =
+                Conversation { history, items: &mut items, room: OverflowState::default() };
             let mut standing = Standing::beginning_with(self.options.interpreter.forced());
             standing.begin_round(self.options.limits.rounds_max);
             let (text, tool_choice) = (&instructions.text, standing.tool_choice());

@@ -8,7 +8,7 @@ use csv_agent_types::event::{Body, ReplyBody, Status, Ungrounded};
 use csv_agent_types::status::StopReason;
 
 use crate::answer::Answer;
-use crate::answer_format::Said;
+use crate::answer_format::ParsedAnswer;
 use crate::failure::{describe, fail};
 use crate::grounding::Claims;
 use crate::turn::Turn;
@@ -39,7 +39,8 @@ impl Agent {
         answer: &Answer,
         turn: &mut Turn,
     ) -> anyhow::Result<TurnEnd> {
-        let Said { mut text, verdict, output, misfit } = self.form(question).read(&answer.text);
+        let ParsedAnswer { mut text, verdict, output, misfit } =
+            self.form(question).read(&answer.text);
         // JSON for a program stays as the model wrote it.
         if verdict.is_some() || output.is_none() {
             text = links::to_fetched(&text, &turn.files);

@@ -18,7 +18,7 @@ use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
 use crate::hosted::{AtProvider, Interpreter};
 use crate::loop_detection::{Repeats, Repetition};
-use crate::output_filter::{self, Known, Sieve};
+use crate::output_filter::{self, KnownNames, Sieve};
 use crate::repl::Repl;
 use crate::spill;
 use crate::tool_cache::{FROM_MEMORY, Memory};
@@ -215,7 +215,7 @@ impl Round<'_> {
             anyhow::Ok(census)
         });
         let census = turn.wait(counting).await?.map_err(anyhow::Error::from)??;
-        let known = Known::of(self.catalog, &call.arguments);
+        let known = KnownNames::of(self.catalog, &call.arguments);
         let rejected = output.shown.iter().find_map(|it| match it {
             Shown::Rejected { rejected, .. } => serde_json::to_value(rejected.code).ok(),
             Shown::Table { .. } | Shown::Chart(_) => None,

@@ -24,7 +24,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use csv_agent_types::conversation::{Ending, Item, Request, Response, ToolChoice, Usage};
+use csv_agent_types::conversation::{FinishReason, Item, Request, Response, ToolChoice, Usage};
 
 use ground::Mark;
 use lexicon::{ENGLISH, Lexicon};
@@ -91,7 +91,7 @@ pub fn respond(request: &Request) -> Response {
         model: None,
         items,
         usage: Usage { requests: 1, ..Usage::default() },
-        ending: Ending::Completed,
+        ending: FinishReason::Completed,
         wants_more: false,
     }
 }

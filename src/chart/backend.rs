@@ -10,7 +10,7 @@ use plotters_backend::{
 use super::Raster;
 use super::raster::{self, Canvas};
 use super::scene::{Colour, Mark, Scene, Shape};
-use super::svg::{self, Document};
+use super::svg::{self, SvgDocument};
 use super::text::{TextStyle, to_pixel};
 use super::theme::Theme;
 
@@ -53,7 +53,7 @@ pub(crate) fn svg(
     description: &str,
 ) -> anyhow::Result<String> {
     let (width, height) = size(scene, 1.0)?;
-    let backend = Document::new(width, height, backend_colour(theme, Colour::INK));
+    let backend = SvgDocument::new(width, height, backend_colour(theme, Colour::INK));
     let mut painter = Painter { backend, theme, units: svg::UNITS };
     painter.scene(scene).context("cannot draw the SVG")?;
     Ok(painter.backend.finish(title, description))
@@ -177,7 +177,7 @@ mod tests {
 
     use super::{Raster, Theme, raster, svg};
     use crate::png;
-    use crate::scene::{Anchor, Colour, Label, Mark, Scene, Shape, Weight};
+    use crate::scene::{Anchor, Colour, Mark, Scene, Shape, TextLabel, Weight};
 
     /// A scene of everything that can be on one, at places that are no whole pixels.
     fn scene() -> Scene {
@@ -208,9 +208,9 @@ mod tests {
                 marks.push(Mark::Dot { x, y, radius: 4.0, shape, colour, is_hollow });
             }
         }
-        let mut title = Label::new("Größe & <b> \u{5d0}\u{5d1} (1)", 100.0, 15.0, 20.0);
+        let mut title = TextLabel::new("Größe & <b> \u{5d0}\u{5d1} (1)", 100.0, 15.0, 20.0);
         title.weight = Weight::Bold;
-        let mut turned = Label::new("東京 \u{628}\u{62a}", 190.5, 70.0, 13.0);
+        let mut turned = TextLabel::new("東京 \u{628}\u{62a}", 190.5, 70.0, 13.0);
         turned.is_turned = true;
         marks.push(Mark::Text(title.anchored(Anchor::Middle)));
         marks.push(Mark::Text(turned.coloured(Colour::GREY)));

@@ -6,7 +6,7 @@ use jiff::civil::DateTime;
 
 use super::fit;
 use super::plot::X;
-use super::scene::{Anchor, Colour, Label, Weight};
+use super::scene::{Anchor, Colour, TextLabel, Weight};
 use super::sheet::{LINE, MARGIN, SIZE, Sheet, count, widest};
 use super::text;
 use super::time::{self, Unit};
@@ -75,7 +75,7 @@ fn exact(value: f64) -> Option<i64> {
 }
 
 /// The labels under an axis.
-pub(crate) struct Below {
+pub(crate) struct AxisLabels {
     /// The pixel of the middle, the lines.
     labels: Vec<(f64, Vec<String>)>,
     is_turned: bool,
@@ -83,16 +83,18 @@ pub(crate) struct Below {
     pub height: f64,
 }
 
-impl Below {
+impl AxisLabels {
     /// Labels bands of a width, of which the first begins at `left`.
-    pub(crate) fn bands(x: &X, band: f64, left: f64) -> Below {
+    pub(crate) fn bands(x: &X, band: f64, left: f64) -> AxisLabels {
         let at = |it: usize| left + band * (count(it) + 0.5);
         if let X::Times(times) = x {
-            return Below::times(&band_times(times, x.unit(), band), x.unit(), at);
+            return AxisLabels::times(&band_times(times, x.unit(), band), x.unit(), at);
         }
         let labels: Vec<_> = (0..x.len()).map(|it| x.full_label(it)).collect();
         if let Some(lines) = level_labels(&labels, band) {
-            return Below::level(lines.into_iter().enumerate().map(|(it, lines)| (at(it), lines)));
+            return AxisLabels::level(
+                lines.into_iter().enumerate().map(|(it, lines)| (at(it), lines)),
+            );
         }
         let room = match &labels {
             labels if !counts(labels) => TURNED_BAND_MIN,
@@ -104,25 +106,25 @@ impl Below {
             let labels = fit::shorten_all(&labels, SIZE, Weight::Regular, TURNED_LABEL_MAX);
             let height = widest(labels.iter());
             let labels = labels.into_iter().enumerate().map(|(it, label)| (at(it), vec![label]));
-            return Below { labels: labels.collect(), is_turned, height };
+            return AxisLabels { labels: labels.collect(), is_turned, height };
         }
         let labels = fit::shorten_all(&labels, SIZE, Weight::Regular, LABEL_MAX);
         let stride = stride(widest(labels.iter()) + GAP, band);
         let labels = labels.into_iter().enumerate().step_by(stride);
-        Below::level(labels.map(|(it, label)| (at(it), vec![label])))
+        AxisLabels::level(labels.map(|(it, label)| (at(it), vec![label])))
     }
 
     /// Labels positions.
-    pub(crate) fn level(labels: impl Iterator<Item = (f64, Vec<String>)>) -> Below {
+    pub(crate) fn level(labels: impl Iterator<Item = (f64, Vec<String>)>) -> AxisLabels {
         let labels: Vec<_> = labels.collect();
         let used =
             |it: &Vec<String>| it.iter().rposition(|it| !it.is_empty()).map_or(0, |it| it + 1);
         let n_lines = labels.iter().map(|it| used(&it.1)).max().unwrap_or(1).max(1);
-        Below { labels, is_turned: false, height: LINE * count(n_lines) }
+        AxisLabels { labels, is_turned: false, height: LINE * count(n_lines) }
     }
 
     /// Labels times, each told in the context of the one before it.
-    pub(crate) fn times<T>(times: &[(T, DateTime)], unit: Unit, at: impl Fn(T) -> f64) -> Below
+    pub(crate) fn times<T>(times: &[(T, DateTime)], unit: Unit, at: impl Fn(T) -> f64) -> AxisLabels
     where
         T: Copy,
     {
@@ -131,7 +133,7 @@ impl Below {
             let (upper, lower) = time::label(*time, before.replace(*time), unit);
             (at(*place), vec![upper, lower])
         });
-        Below::level(labels)
+        AxisLabels::level(labels)
     }
 
     /// Returns the pixels of the labels.
@@ -147,7 +149,7 @@ impl Below {
         for (x, lines) in &self.labels {
             if self.is_turned {
                 for line in lines {
-                    let mut label = Label::new(line.clone(), x + 4.5, bottom + 7.0, SIZE);
+                    let mut label = TextLabel::new(line.clone(), x + 4.5, bottom + 7.0, SIZE);
                     label.is_turned = true;
                     sheet.text(label.anchored(Anchor::End));
                 }
@@ -167,7 +169,7 @@ impl Below {
             for (at, line) in lines.iter().enumerate().filter(|it| !it.1.is_empty()) {
                 ends[at] = middle + half(line);
                 let y = bottom + 19.0 + LINE * count(at);
-                sheet.text(Label::new(line.clone(), middle, y, SIZE).anchored(Anchor::Middle));
+                sheet.text(TextLabel::new(line.clone(), middle, y, SIZE).anchored(Anchor::Middle));
             }
         }
     }
@@ -239,7 +241,7 @@ pub(crate) fn stride(room: f64, band: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Below, X, counts};
+    use super::{AxisLabels, X, counts};
 
     #[test]
     fn labels_that_only_count_are_told_from_names() {
@@ -254,7 +256,7 @@ mod tests {
     #[test]
     fn numbers_stay_level_and_names_that_count_are_turned() {
         let below = |it: fn(u32) -> String| {
-            Below::bands(&X::Labels((2000..2024).map(it).collect()), 36.0, 0.0)
+            AxisLabels::bands(&X::Labels((2000..2024).map(it).collect()), 36.0, 0.0)
         };
         let years = below(|it| it.to_string());
         assert!(!years.is_turned && years.labels.len() == 12);

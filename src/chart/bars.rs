@@ -2,11 +2,11 @@
 
 use csv_agent_types::chart::ChartType;
 
-use super::band_scale::{Bands, Below, TURNED_BAND_MIN, counts, level_labels, stride};
+use super::band_scale::{AxisLabels, Bands, TURNED_BAND_MIN, counts, level_labels, stride};
 use super::fit;
 use super::numbers::{amounts, short_amounts};
 use super::plot::{Plot, X};
-use super::scene::{Anchor, Colour, Label, Mark, Scene, Weight};
+use super::scene::{Anchor, Colour, Mark, Scene, TextLabel, Weight};
 use super::sheet::{
     LINE, MARGIN, SIZE, Scale, Sheet, WIDTH, colour, count, is_far, level_ticks, widest,
 };
@@ -143,7 +143,7 @@ fn ends(scale: &Scale, bar: &Bar, is_alone: bool) -> (f64, f64) {
 }
 
 /// Draws a value, over the line to read values by that runs from one of its edges to the other.
-fn value(sheet: &mut Sheet, label: Label, ticks: &Ticks, scale: &Scale, edges: (f64, f64)) {
+fn value(sheet: &mut Sheet, label: TextLabel, ticks: &Ticks, scale: &Scale, edges: (f64, f64)) {
     let is_crossed = |it: &f64| edges.0 <= scale.at(*it) && scale.at(*it) <= edges.1;
     if ticks.values.iter().any(is_crossed) && !label.text.is_empty() {
         sheet.text_on_paper(label);
@@ -185,7 +185,7 @@ pub(crate) fn standing(plot: &Plot) -> Scene {
     let level = Some(plot.x_label.as_str());
     let (left, right) = (MARGIN + widest(ticks.labels.iter()) + 8.0, width - MARGIN);
     let band = (right - left) / count(bars.n_bands());
-    let below = Below::bands(&bars.bands.x, band, left);
+    let below = AxisLabels::bands(&bars.bands.x, band, left);
     let foot = sheet.foot_height(level) + below.height + 6.0;
     let height = sheet.height(foot);
     let bottom = height - foot;
@@ -209,7 +209,7 @@ pub(crate) fn standing(plot: &Plot) -> Scene {
         sheet.mark(Mark::Rect { x, y, width, height, colour: colour(bar.series) });
         if let Some(values) = &values {
             let y = if bar.to < 0.0 { to + 15.0 } else { to - 5.0 };
-            let label = Label::new(values.of_bar(bar), x + width / 2.0, y, SIZE);
+            let label = TextLabel::new(values.of_bar(bar), x + width / 2.0, y, SIZE);
             let label = label.anchored(Anchor::Middle);
             let (_, top, _, bottom) = label.bounds();
             value(&mut sheet, label, &ticks, &scale, (top, bottom));
@@ -285,7 +285,7 @@ pub(crate) fn lying(plot: &Plot) -> Scene {
             let y = y + height / 2.0 + 4.5;
             let (x, anchor) =
                 if bar.to < 0.0 { (to - 5.0, Anchor::End) } else { (to + 5.0, Anchor::Start) };
-            let label = Label::new(values.of_bar(bar), x, y, SIZE).anchored(anchor);
+            let label = TextLabel::new(values.of_bar(bar), x, y, SIZE).anchored(anchor);
             let (left, _, right, _) = label.bounds();
             value(&mut sheet, label, &ticks, &scale, (left, right));
         }
@@ -295,7 +295,7 @@ pub(crate) fn lying(plot: &Plot) -> Scene {
     for (row, lines) in labels.into_iter().enumerate().step_by(stride(LABEL_HEIGHT, band)) {
         let first = top + band * (count(row) + 0.5) - LINE * (count(lines.len()) - 1.0) / 2.0 + 4.5;
         for (at, line) in lines.into_iter().enumerate() {
-            let label = Label::new(line, left - 10.0, first + LINE * count(at), SIZE);
+            let label = TextLabel::new(line, left - 10.0, first + LINE * count(at), SIZE);
             sheet.text(label.anchored(Anchor::End));
         }
     }

@@ -8,7 +8,7 @@ use csv_agent_testing::slow_cases;
 use csv_agent_types::chart::{Chart, ChartType};
 
 use super::bars::LENGTH_MAX;
-use super::scene::{Colour, Label, Mark, Scene};
+use super::scene::{Colour, Mark, Scene, TextLabel};
 use super::{alt, gallery, plot::Plot, scene};
 
 /// Left, top, right, bottom.
@@ -42,7 +42,9 @@ pub(crate) fn check(scene: &Scene) -> Result<(), String> {
 
 fn label(mark: &Mark) -> Option<(&str, Bounds)> {
     match mark {
-        Mark::Text(label) if !label.text.is_empty() => Some((&label.text, Label::bounds(label))),
+        Mark::Text(label) if !label.text.is_empty() => {
+            Some((&label.text, TextLabel::bounds(label)))
+        }
         _ => None,
     }
 }

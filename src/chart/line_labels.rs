@@ -4,7 +4,7 @@ use csv_agent_types::chart::ChartType;
 
 use super::fit;
 use super::plot::Plot;
-use super::scene::{Label, Mark, Weight};
+use super::scene::{Mark, TextLabel, Weight};
 use super::sheet::{LINE, SIZE, Sheet, colour, count, widest};
 
 /// The widest line of a name.
@@ -73,7 +73,7 @@ impl Names {
             sheet.mark(Mark::Line { points, width: 1.0, colour: colour(series) });
             let first = middle - LINE * (count(lines.len()) - 1.0) / 2.0 + 4.5;
             for (at, line) in lines.iter().enumerate() {
-                sheet.text(Label::new(line.clone(), x, first + LINE * count(at), SIZE));
+                sheet.text(TextLabel::new(line.clone(), x, first + LINE * count(at), SIZE));
             }
         }
         true

@@ -2,7 +2,7 @@
 
 use csv_agent_types::chart::ChartType;
 
-use super::band_scale::{Below, time_room};
+use super::band_scale::{AxisLabels, time_room};
 use super::line_labels::Names;
 use super::numbers;
 use super::overplotting::Crowd;
@@ -130,7 +130,7 @@ pub(crate) fn upright_range(plot: &Plot) -> (f64, f64) {
 struct Axis {
     /// One a row; none where x is missing.
     positions: Vec<Option<f64>>,
-    below: Below,
+    below: AxisLabels,
 }
 
 impl Axis {
@@ -158,7 +158,7 @@ impl Axis {
                         let ticks: Vec<_> = ticks.iter().map(|it| (at(it), *it)).collect();
                         Axis {
                             positions: times.iter().map(|it| it.as_ref().map(at)).collect(),
-                            below: Below::times(&ticks, unit, |it| it),
+                            below: AxisLabels::times(&ticks, unit, |it| it),
                         }
                     }
                     _ => Axis::of_bands(x, left, right),
@@ -190,7 +190,7 @@ impl Axis {
             if let Some(known) = few(known().collect(), room, |it| scale.at(*it)) {
                 let labels = known.iter().map(|it| (scale.at(*it), vec![numbers::name(*it)]));
                 let positions = numbers.iter().map(|it| it.map(|it| scale.at(it))).collect();
-                return Axis { below: Below::level(labels), positions };
+                return Axis { below: AxisLabels::level(labels), positions };
             }
         }
         // A line fills the axis; points do not stand at its ends.
@@ -199,7 +199,7 @@ impl Axis {
         let inside = ticks.values.iter().zip(ticks.labels);
         let inside = inside.filter(|(value, _)| ends.0 <= **value && **value <= ends.1);
         Axis {
-            below: Below::level(inside.map(|(value, label)| (scale.at(*value), vec![label]))),
+            below: AxisLabels::level(inside.map(|(value, label)| (scale.at(*value), vec![label]))),
             positions: numbers.iter().map(|it| it.map(|it| scale.at(it))).collect(),
         }
     }
@@ -207,7 +207,7 @@ impl Axis {
     fn of_bands(x: &X, left: f64, right: f64) -> Axis {
         let band = (right - left) / count(x.len());
         let at = |row: usize| Some(left + band * (count(row) + 0.5));
-        Axis { positions: (0..x.len()).map(at).collect(), below: Below::bands(x, band, left) }
+        Axis { positions: (0..x.len()).map(at).collect(), below: AxisLabels::bands(x, band, left) }
     }
 }
 

@@ -57,12 +57,12 @@ pub(crate) enum Mark {
         is_hollow: bool,
     },
     /// A line of text.
-    Text(Label),
+    Text(TextLabel),
 }
 
 /// A line of text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Label {
+pub(crate) struct TextLabel {
     /// Safe to show, and valid in XML.
     pub text: String,
     /// Where the anchor is.
@@ -154,10 +154,10 @@ impl Colour {
     }
 }
 
-impl Label {
+impl TextLabel {
     /// Makes a label in regular ink that starts at a point.
-    pub(crate) fn new(text: impl Into<String>, x: f64, y: f64, size: f64) -> Label {
-        Label {
+    pub(crate) fn new(text: impl Into<String>, x: f64, y: f64, size: f64) -> TextLabel {
+        TextLabel {
             text: text.into(),
             x,
             y,
@@ -171,20 +171,20 @@ impl Label {
 
     /// Moves the anchor.
     #[must_use]
-    pub(crate) fn anchored(mut self, anchor: Anchor) -> Label {
+    pub(crate) fn anchored(mut self, anchor: Anchor) -> TextLabel {
         self.anchor = anchor;
         self
     }
 
     /// Changes the colour.
     #[must_use]
-    pub(crate) fn coloured(mut self, colour: Colour) -> Label {
+    pub(crate) fn coloured(mut self, colour: Colour) -> TextLabel {
         self.colour = colour;
         self
     }
 }
 
-impl Label {
+impl TextLabel {
     /// Returns left, top, right and bottom of the type.
     pub(crate) fn bounds(&self) -> (f64, f64, f64, f64) {
         let width = super::text::width(&self.text, self.size, self.weight);

@@ -4,7 +4,7 @@ use csv_agent_types::chart::ChartType;
 
 use super::fit;
 use super::plot::Plot;
-use super::scene::{Anchor, Colour, Label, Mark, Scene, Shape, Weight};
+use super::scene::{Anchor, Colour, Mark, Scene, Shape, TextLabel, Weight};
 use super::text;
 use super::ticks::Ticks;
 
@@ -58,7 +58,7 @@ impl<'a> Sheet<'a> {
             sheet.top += LINE;
             let label = fit::shorten(label, SIZE, Weight::Regular, width - 2.0 * MARGIN);
             let baseline = sheet.top - 4.0;
-            sheet.text(Label::new(label, MARGIN, baseline, SIZE).coloured(Colour::GREY));
+            sheet.text(TextLabel::new(label, MARGIN, baseline, SIZE).coloured(Colour::GREY));
         }
         sheet.top += 16.0;
         sheet
@@ -69,7 +69,7 @@ impl<'a> Sheet<'a> {
         let room = self.width - 2.0 * MARGIN;
         for line in fit::wrap_or_cut(title, TITLE_SIZE, Weight::Bold, room, 2) {
             self.top += TITLE_LINE;
-            let mut label = Label::new(line, MARGIN, self.top - 7.0, TITLE_SIZE);
+            let mut label = TextLabel::new(line, MARGIN, self.top - 7.0, TITLE_SIZE);
             label.weight = Weight::Bold;
             self.marks.push(Mark::Text(label));
         }
@@ -89,7 +89,7 @@ impl<'a> Sheet<'a> {
             }
             let baseline = self.top - 6.0;
             self.key(x, baseline - 4.5, at);
-            self.text(Label::new(name, x + 18.0, baseline, SIZE));
+            self.text(TextLabel::new(name, x + 18.0, baseline, SIZE));
             x += width + 22.0;
         }
         self.top += 4.0;
@@ -130,21 +130,21 @@ impl<'a> Sheet<'a> {
     ) -> Scene {
         if self.plot.range().is_none() {
             let (x, y) = (f64::midpoint(left, right), f64::midpoint(self.top, height) - 40.0);
-            let label = Label::new("no values", x, y.max(self.top + LINE), SIZE);
+            let label = TextLabel::new("no values", x, y.max(self.top + LINE), SIZE);
             self.text(label.anchored(Anchor::Middle).coloured(Colour::GREY));
         }
         let mut y = height - self.foot_height(level);
         if let Some(label) = level {
             y += LINE + 2.0;
             let label = fit::shorten(label, SIZE, Weight::Regular, right - left);
-            let label = Label::new(label, f64::midpoint(left, right), y, SIZE);
+            let label = TextLabel::new(label, f64::midpoint(left, right), y, SIZE);
             self.text(label.anchored(Anchor::Middle).coloured(Colour::GREY));
             y += 4.0;
         }
         y += 8.0;
         for line in self.note_lines() {
             y += LINE;
-            self.text(Label::new(line, MARGIN, y - 4.0, NOTE_SIZE).coloured(Colour::GREY));
+            self.text(TextLabel::new(line, MARGIN, y - 4.0, NOTE_SIZE).coloured(Colour::GREY));
         }
         Scene { width: self.width.ceil(), height: height.ceil(), marks: self.marks }
     }
@@ -167,12 +167,12 @@ impl<'a> Sheet<'a> {
     }
 
     /// Adds a label.
-    pub(crate) fn text(&mut self, label: Label) {
+    pub(crate) fn text(&mut self, label: TextLabel) {
         self.marks.push(Mark::Text(label));
     }
 
     /// Adds a label that no line runs through.
-    pub(crate) fn text_on_paper(&mut self, label: Label) {
+    pub(crate) fn text_on_paper(&mut self, label: TextLabel) {
         let (left, top, right, bottom) = label.bounds();
         let (width, height) = (right - left, bottom - top);
         self.mark(Mark::Rect { x: left, y: top, width, height, colour: Colour::PAPER });
@@ -189,7 +189,7 @@ impl<'a> Sheet<'a> {
         for (value, label) in ticks.values.iter().zip(&ticks.labels) {
             let y = scale.at(*value);
             self.line((ends.0, y), (ends.1, y), Colour::GRID);
-            let label = Label::new(label.clone(), ends.0 - 8.0, y + 4.5, SIZE);
+            let label = TextLabel::new(label.clone(), ends.0 - 8.0, y + 4.5, SIZE);
             self.text(label.anchored(Anchor::End).coloured(Colour::GREY));
         }
     }
@@ -202,7 +202,7 @@ impl<'a> Sheet<'a> {
             self.line((x, top), (x, bottom), Colour::GRID);
             let upper = is_far(bottom - top).then_some(top - 6.0);
             for y in [Some(bottom + 19.0), upper].into_iter().flatten() {
-                let label = Label::new(label.clone(), x, y, SIZE);
+                let label = TextLabel::new(label.clone(), x, y, SIZE);
                 self.text(label.anchored(Anchor::Middle).coloured(Colour::GREY));
             }
         }

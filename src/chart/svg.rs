@@ -30,7 +30,7 @@ const SHARP: &str = " shape-rendering=\"crispEdges\"";
 type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 /// A document in the making.
-pub(crate) struct Document {
+pub(crate) struct SvgDocument {
     width: u32,
     height: u32,
     /// Of type that says nothing else.
@@ -38,15 +38,15 @@ pub(crate) struct Document {
     body: String,
 }
 
-impl Document {
+impl SvgDocument {
     /// Starts a document of a size in pixels.
-    pub(crate) fn new(width: u32, height: u32, ink: BackendColor) -> Document {
-        Document { width, height, ink, body: String::new() }
+    pub(crate) fn new(width: u32, height: u32, ink: BackendColor) -> SvgDocument {
+        SvgDocument { width, height, ink, body: String::new() }
     }
 
     /// Ends the document. `title` is its accessible name, `description` what is said besides.
     pub(crate) fn finish(self, title: &str, description: &str) -> String {
-        let Document { width, height, ink, body } = self;
+        let SvgDocument { width, height, ink, body } = self;
         // Names that are its own, for pages that hold several.
         let digest = Sha256::digest(format!("{title}\n{description}\n{body}"));
         let id = digest[..4].iter().fold(String::from("c"), |id, byte| format!("{id}{byte:02x}"));
@@ -71,7 +71,7 @@ impl Document {
     }
 }
 
-impl DrawingBackend for Document {
+impl DrawingBackend for SvgDocument {
     type ErrorType = Infallible;
 
     fn get_size(&self) -> (u32, u32) {

@@ -19,7 +19,7 @@ use plotters_backend::{
 
 use super::glyphs::{Set, set};
 use super::raster::UNITS;
-use super::scene::{Anchor, Label, Weight};
+use super::scene::{Anchor, TextLabel, Weight};
 
 /// Returns the width of a text in pixels.
 pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
@@ -29,7 +29,7 @@ pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
 /// A label as a plotters backend takes it: its baseline has its anchor at the given point.
 pub(crate) struct TextStyle<'a> {
     /// What is set.
-    pub label: &'a Label,
+    pub label: &'a TextLabel,
     /// Of the type.
     pub colour: BackendColor,
     /// Units of the backend to a pixel of the chart.

@@ -17,7 +17,7 @@ use crate::image;
 use crate::ingest::ingest_for_turn;
 use crate::options::{AskOptions, GlobalOptions, ProviderChoice, TurnOptions};
 use crate::signals::{self, Signals};
-use crate::turn_sinks::Output;
+use crate::turn_sinks::TurnSinks;
 
 /// The session's id in the events of a turn that could not begin.
 const NO_SESSION: &str = "00000000-0000-0000-0000-000000000000";
@@ -39,7 +39,7 @@ pub(crate) fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
     let options = options.turn;
     signals::runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
-        let mut output = Output::open(&options.answer, &options.global, session.dir())?;
+        let mut output = TurnSinks::open(&options.answer, &options.global, session.dir())?;
         let ended = agent.turn(&mut session, &mut output, question, signals.next()).await;
         if let Some(warning) = agent.close(signals.next()).await {
             diagnostics::warning(&warning, options.global.terminal.stderr.colour);
@@ -108,7 +108,7 @@ pub(crate) fn base(global: &GlobalOptions) -> Option<&Path> {
 /// Fails when the file of `-o` cannot be put in its place.
 pub(crate) fn settle(
     end: TurnEnd,
-    output: Output,
+    output: TurnSinks,
     global: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     // A document tells a failure as well; any other format has nothing to say of one.
@@ -161,7 +161,7 @@ pub(crate) fn key(options: &TurnOptions) -> anyhow::Result<Option<Key>> {
 /// Tells a missing key the way a turn would.
 fn tell_no_key(error: &anyhow::Error, options: &TurnOptions, question: &str) -> anyhow::Result<()> {
     let dir = &options.global.session.dir;
-    let mut output = Output::open(&options.answer, &options.global, dir)?;
+    let mut output = TurnSinks::open(&options.answer, &options.global, dir)?;
     refuse(&mut output, NO_SESSION, &options.model, question, error)?;
     output.finish(matches!(options.global.format, Format::Json | Format::Jsonl))
 }

@@ -31,11 +31,11 @@ use crate::options::config::prices;
 use crate::options::settings::Settings;
 use crate::options::{ChatOptions, GlobalOptions, SessionChoice, TurnOptions};
 use crate::signals::{self, Signals};
-use crate::turn_sinks::Output;
+use crate::turn_sinks::TurnSinks;
 use crate::{diagnostics, stdout};
-use commands::Line;
+use commands::InputLine;
 use completion::Words;
-use prompt::{Prompt, Read};
+use prompt::{LineRead, Prompt};
 use stdin::Stdin;
 
 /// Datasets that the greeting names.
@@ -136,7 +136,7 @@ impl Chat<'_> {
         let kept_in = self.session.is_kept().then(|| self.session.dir());
         let mut prompt = Prompt::open(&self.options.global, kept_in)?;
         self.greet();
-        let mut line = first.map(|it| Ok(Line::Question(it)));
+        let mut line = first.map(|it| Ok(InputLine::Question(it)));
         let mut has_pressed = false;
         loop {
             if let Some(line) = line.take() {
@@ -156,19 +156,21 @@ impl Chat<'_> {
             let read = self.runtime.block_on(prompt.ask(words, &mut self.signals))?;
             self.forget_interrupt()?;
             match read {
-                Read::Line(text) => {
+                LineRead::Line(text) => {
                     line = Some(commands::read(&text, self.width()));
                     has_pressed = false;
                 }
-                Read::Cancelled { was_empty: true } if has_pressed => return Ok(ExitStatus::Ok),
-                Read::Cancelled { was_empty } => {
+                LineRead::Cancelled { was_empty: true } if has_pressed => {
+                    return Ok(ExitStatus::Ok);
+                }
+                LineRead::Cancelled { was_empty } => {
                     has_pressed = was_empty;
                     if was_empty && !self.options.global.quiet {
                         diagnostics::note("press Ctrl-C again, or Ctrl-D, to leave");
                     }
                 }
-                Read::End => return Ok(ExitStatus::Ok),
-                Read::Ended(status) => return Ok(status),
+                LineRead::End => return Ok(ExitStatus::Ok),
+                LineRead::Ended(status) => return Ok(status),
             }
         }
     }
@@ -176,17 +178,17 @@ impl Chat<'_> {
     /// Does what a line asks for. Breaks with the status of the chat when it ends it.
     fn answer(
         &mut self,
-        line: Line,
+        line: InputLine,
         prompt: &mut Prompt,
     ) -> anyhow::Result<ControlFlow<ExitStatus>> {
         let ended = match line {
-            Line::Blank => None,
-            Line::Question(question) => Some(self.turn(question)?).filter(|it| ends_all(*it)),
-            Line::Help(text) => {
+            InputLine::Blank => None,
+            InputLine::Question(question) => Some(self.turn(question)?).filter(|it| ends_all(*it)),
+            InputLine::Help(text) => {
                 diagnostics::tell(&text);
                 None
             }
-            Line::Command(command) => return self.perform(*command, prompt),
+            InputLine::Command(command) => return self.perform(*command, prompt),
         };
         Ok(ended.map_or(ControlFlow::Continue(()), ControlFlow::Break))
     }
@@ -201,7 +203,7 @@ impl Chat<'_> {
         let question = Question { text, images: Vec::new(), verdict: self.options.verdict };
         let Chat { options, agent, session, runtime, signals, .. } = self;
         runtime.block_on(async {
-            let mut output = Output::open(&options.answer, &global, session.dir())?;
+            let mut output = TurnSinks::open(&options.answer, &global, session.dir())?;
             let end = agent.turn(session, &mut output, question, signals.next()).await?;
             settle(end, output, &global)
         })

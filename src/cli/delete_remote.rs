@@ -7,7 +7,7 @@ use csv_agent_agent::hosted::{delete_kept, left_there};
 use csv_agent_provider::{Provider, RemoteOptions, health};
 use csv_agent_session::Session;
 use csv_agent_session::directory::Directory;
-use csv_agent_session::hosted::{FILE, HostedState, Kept};
+use csv_agent_session::hosted::{FILE, HostedState, ProviderState};
 
 use crate::diagnostics;
 use crate::options::GlobalOptions;
@@ -71,7 +71,7 @@ fn broken(
     is_gone.then(|| FILE.to_owned()).into_iter().collect()
 }
 
-fn names(server: &str, kept: &Kept) -> Vec<String> {
+fn names(server: &str, kept: &ProviderState) -> Vec<String> {
     let server = server.trim_end_matches('/');
     let container = kept.container.iter().filter(|it| it.is_ours);
     let containers = container.map(|it| format!("{server}/containers/{}", it.container_id));

@@ -19,7 +19,7 @@ use super::{diagnostics, signals, stored_turns};
 pub struct ExportFlags {
     /// What to write
     #[arg(value_name = "FORM", value_enum)]
-    pub form: Form,
+    pub form: ExportFormat,
 
     /// Numbers of the turns, `last`, or `all`
     #[arg(value_name = "TURN", default_value = "last")]
@@ -32,7 +32,7 @@ pub struct ExportFlags {
 
 /// What turns become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Form {
+pub enum ExportFormat {
     /// A script that reads the original files and ends well if it gives the same again
     Py,
     /// The same as a Jupyter notebook
@@ -53,7 +53,7 @@ pub(crate) fn run(
 ) -> anyhow::Result<ExitStatus> {
     let turns = stored_turns::select(&flags.turns, options)?;
     let session_dir = &options.session.dir;
-    let text = if flags.form == Form::Md {
+    let text = if flags.form == ExportFormat::Md {
         let turns: Vec<_> = turns.into_iter().filter(|it| it.1).map(|it| it.0).collect();
         document(&turns, session_dir)
     } else {
@@ -79,14 +79,14 @@ pub(crate) fn run(
         for warning in &program.warnings {
             diagnostics::warning(warning, options.terminal.stderr.colour);
         }
-        if flags.form == Form::Py { script(&program) } else { notebook(&program)? }
+        if flags.form == ExportFormat::Py { script(&program) } else { notebook(&program)? }
     };
     // A program is written word for word, also what the model wrote to steer a terminal.
     let is_seen = options.terminal.stdout.is_tty && flags.output.is_none();
     let text = match flags.form {
         _ if !is_seen => text,
-        Form::Ipynb => sanitize::json_for_terminal(&text),
-        Form::Py | Form::Md => sanitize::for_terminal(&text),
+        ExportFormat::Ipynb => sanitize::json_for_terminal(&text),
+        ExportFormat::Py | ExportFormat::Md => sanitize::for_terminal(&text),
     };
     stdout::answer_to(flags.output.as_deref(), |out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(ExitStatus::Ok)

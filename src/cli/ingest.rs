@@ -44,11 +44,11 @@ use super::value_parsers::{self, Delimiter, EscapeFlag, QuoteFlag};
 use super::{datasets, diagnostics, signals, stdout};
 use bar::IngestBar;
 use batch::Batch;
-use job::{Change, Ingested, Input, Job, Place, Target};
+use job::{Change, IngestContext, Ingested, Input, Job, Target};
 use join::Joining;
 use names::NamePattern;
 use origin::origin;
-use sources::{Group, Sources};
+use sources::{SourceGroup, Sources};
 
 pub(crate) use remote::{heads, take_places};
 
@@ -348,7 +348,7 @@ fn attempt(
     target: &mut Target,
     settings: &Settings,
     options: &GlobalOptions,
-) -> anyhow::Result<Attempt> {
+) -> anyhow::Result<InputOutcomes> {
     match &flags.remote {
         Some(url) => remote::ingest(flags, url, target, settings, options),
         None => ingest(flags, target, options),
@@ -356,7 +356,7 @@ fn attempt(
 }
 
 /// What became of inputs.
-struct Attempt {
+struct InputOutcomes {
     done: Vec<Ingested>,
     status: ExitStatus,
     /// The signal that came before all of them were done.
@@ -368,10 +368,14 @@ struct Attempt {
     is_many: bool,
 }
 
-impl Attempt {
+impl InputOutcomes {
     /// Of data that stays on its cluster.
-    fn at_cluster(done: Vec<Ingested>, status: ExitStatus, cut_by: Option<ExitStatus>) -> Attempt {
-        Attempt { done, status, cut_by, skipped: Vec::new(), n_failed: 0, is_many: false }
+    fn at_cluster(
+        done: Vec<Ingested>,
+        status: ExitStatus,
+        cut_by: Option<ExitStatus>,
+    ) -> InputOutcomes {
+        InputOutcomes { done, status, cut_by, skipped: Vec::new(), n_failed: 0, is_many: false }
     }
 
     /// Prints what was done, and returns the status that it means.
@@ -414,7 +418,7 @@ fn ingest(
     flags: &IngestFlags,
     target: &mut Target,
     options: &GlobalOptions,
-) -> anyhow::Result<Attempt> {
+) -> anyhow::Result<InputOutcomes> {
     let read = flags.read_options();
     let session_dir = target.session_dir(options);
     let how = How {
@@ -451,7 +455,7 @@ fn ingest(
         };
         let is_part = !sources.errors.is_empty();
         sources.errors.drain(..).for_each(&mut fail);
-        let mut plan = Plan::of(&sources, &how, target.catalog())?;
+        let mut plan = IngestPlan::of(&sources, &how, target.catalog())?;
         if is_part {
             plan.joinings.drain(..).for_each(|it| fail(it.refused_as_part().into()));
         }
@@ -463,7 +467,7 @@ fn ingest(
             1 => skipped.push("1 file is named more than once, and was read once".to_owned()),
             n => skipped.push(format!("{n} files are named more than once, and were read once")),
         }
-        let attempt = Attempt { done, status, cut_by: None, skipped, n_failed, is_many };
+        let attempt = InputOutcomes { done, status, cut_by: None, skipped, n_failed, is_many };
         anyhow::Ok((attempt, n_planned))
     };
     let (ended, signal) = signals::interruptible(work)?;
@@ -472,7 +476,7 @@ fn ingest(
         (ended, _) => ended?,
     };
     let cut_by = signal.filter(|_| attempt.done.len() + attempt.n_failed < n_planned);
-    Ok(Attempt { cut_by, ..attempt })
+    Ok(InputOutcomes { cut_by, ..attempt })
 }
 
 /// How files become datasets.
@@ -491,7 +495,7 @@ struct How<'a> {
 }
 
 /// What is made of all files.
-struct Plan<'a> {
+struct IngestPlan<'a> {
     /// A dataset of each of these.
     jobs: Vec<Job<'a>>,
     /// One of all files of each of these.
@@ -500,16 +504,20 @@ struct Plan<'a> {
     are_named: Vec<bool>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> IngestPlan<'a> {
     /// Decides what is joined and what is called how.
-    fn of(sources: &'a Sources, how: &How<'a>, catalog: &Catalog) -> anyhow::Result<Plan<'a>> {
+    fn of(
+        sources: &'a Sources,
+        how: &How<'a>,
+        catalog: &Catalog,
+    ) -> anyhow::Result<IngestPlan<'a>> {
         let Sources { inputs, groups, .. } = sources;
         let groups = || groups.iter().filter(|it| !it.inputs.is_empty());
         let mut joinings = Vec::new();
         for group in groups().filter(|it| it.name.is_some() && !it.is_file) {
             joinings.push(Joining::of(group.name.as_deref(), &[group], sources, how.by_name));
         }
-        let rest: Vec<&Group> = groups().filter(|it| it.name.is_none()).collect();
+        let rest: Vec<&SourceGroup> = groups().filter(|it| it.name.is_none()).collect();
         let mut jobs = Vec::new();
         let mut are_named = Vec::new();
         for group in groups().filter(|it| it.is_file) {
@@ -524,7 +532,7 @@ impl<'a> Plan<'a> {
             if !rest.is_empty() {
                 joinings.push(Joining::of(how.name, &rest, sources, how.by_name));
             }
-            return Plan { jobs, joinings, are_named }.checked();
+            return IngestPlan { jobs, joinings, are_named }.checked();
         }
         let single: Vec<&Input> = rest.iter().flat_map(|it| &inputs[it.inputs.clone()]).collect();
         let names = match (how.name, how.name_from) {
@@ -537,11 +545,11 @@ impl<'a> Plan<'a> {
         for (input, name) in single.into_iter().zip(names) {
             jobs.push(Job { input, name, if_exists: how.if_exists, read: how.read });
         }
-        Plan { jobs, joinings, are_named }.checked()
+        IngestPlan { jobs, joinings, are_named }.checked()
     }
 
     /// Fails when two datasets are to have one name, of which the second would take the place of the first.
-    fn checked(self) -> anyhow::Result<Plan<'a>> {
+    fn checked(self) -> anyhow::Result<IngestPlan<'a>> {
         let jobs = self.jobs.iter().map(|it| (it.name.as_str(), it.input.shown_name()));
         let joinings = self.joinings.iter().map(|it| (it.name(), it.shown_name()));
         let mut known: HashMap<&str, String> = HashMap::new();
@@ -558,7 +566,7 @@ impl<'a> Plan<'a> {
 }
 
 fn run_plan(
-    plan: &Plan<'_>,
+    plan: &IngestPlan<'_>,
     how: &How<'_>,
     target: &mut Target,
     options: &GlobalOptions,
@@ -689,7 +697,7 @@ fn join(
     let catalog = target.catalog().clone();
     let dir = target.session().map(|it| it.datasets_dir()).transpose()?;
     let session_dir = target.session_dir(options);
-    let place = Place {
+    let place = IngestContext {
         catalog: &catalog,
         dir: dir.as_deref(),
         session_dir: &session_dir,
@@ -728,7 +736,7 @@ fn run_jobs(
         }
     };
     let session_dir = target.session_dir(options);
-    let place = Place {
+    let place = IngestContext {
         catalog: &catalog,
         dir: dir.as_deref(),
         session_dir: &session_dir,
@@ -808,7 +816,7 @@ pub(crate) fn ingest_for_turn(
         if let Some(error) = errors.pop() {
             return Err(error);
         }
-        let mut plan = Plan::of(&sources, &how, target.catalog())?;
+        let mut plan = IngestPlan::of(&sources, &how, target.catalog())?;
         let mut are_named = std::mem::take(&mut plan.are_named).into_iter();
         let (named, found) = plan.jobs.into_iter().partition(|_| are_named.next().unwrap_or(true));
         plan.jobs = named;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
-use csv_agent_render::report::{Ending, ReportKind, TurnReport};
+use csv_agent_render::report::{ReportKind, ReportOutcome, TurnReport};
 use csv_agent_sink::EventSink;
 use csv_agent_types::event::{Body, Event, Status};
 
@@ -69,8 +69,10 @@ impl EventSink for Reports {
                 self.turn.question.clone_from(question);
                 self.turn.started.clone_from(&event.ts);
             }
-            Body::Reply(reply) => self.turn.ending = Ending::Answered(reply.clone()),
-            Body::Error(error) if error.fatal => self.turn.ending = Ending::Failed(error.clone()),
+            Body::Reply(reply) => self.turn.ending = ReportOutcome::Answered(reply.clone()),
+            Body::Error(error) if error.fatal => {
+                self.turn.ending = ReportOutcome::Failed(error.clone())
+            }
             _ => {}
         }
         if event.body.is_terminal() {

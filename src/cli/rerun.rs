@@ -16,7 +16,7 @@ use super::options::ask::AnswerOptions;
 use super::options::settings::{Settings, TOOL_TIMEOUT};
 use super::options::{GlobalOptions, cluster_options};
 use super::terminal_graphics::Images;
-use super::turn_sinks::{Output, missing_table};
+use super::turn_sinks::{TurnSinks, missing_table};
 use super::{signals, stored_turns, value_parsers};
 
 /// Flags of `rerun`.
@@ -92,7 +92,7 @@ pub(crate) fn run(
     };
     signals::runtime()?.block_on(async {
         let mut signals = signals::Signals::listen()?;
-        let mut output = Output::open(&answer, options, session.dir())?;
+        let mut output = TurnSinks::open(&answer, options, session.dir())?;
         let stop = signals.next();
         let end = rerun(&rerun_options, &session, &mut output, &turn, &earlier, stop).await?;
         if matches!(options.format, Format::Reply | Format::Csv | Format::Tsv) {

@@ -13,7 +13,7 @@ use super::flags::{
     ApiFlag, ChartTheme, ColorChoice, ContainerMemory, FORMATS, ImageChoice, InterpreterChoice,
     OnExpired, Reasoning,
 };
-use super::options::config::document::Raw;
+use super::options::config::document::RawValue;
 use super::options::config::prices;
 use super::options::settings::{AnySetting, SETTINGS, WHOLE_FILE};
 
@@ -138,7 +138,7 @@ pub(crate) fn config() -> Value {
 
 /// Finds out what a setting takes by asking it.
 fn setting(setting: &dyn AnySetting) -> Value {
-    let takes_text = |it: &str| setting.takes(&Raw::Text(it.to_owned()));
+    let takes_text = |it: &str| setting.takes(&RawValue::Text(it.to_owned()));
     let words = ApiFlag::NAMES.iter().map(|it| it.0);
     let words = words.chain(Reasoning::NAMES.iter().map(|it| it.0));
     let words = words.chain(ColorChoice::NAMES.iter().map(|it| it.0));
@@ -150,15 +150,15 @@ fn setting(setting: &dyn AnySetting) -> Value {
     let words = words.chain(FORMATS.iter().map(|it| it.1)).filter(|it| takes_text(it));
     // Some words belong to several settings.
     let words: BTreeSet<&str> = words.collect();
-    let mut schema = if setting.takes(&Raw::Switch(true)) {
+    let mut schema = if setting.takes(&RawValue::Switch(true)) {
         json!({"type": "boolean"})
-    } else if setting.takes(&Raw::Fraction("0.5".to_owned())) {
+    } else if setting.takes(&RawValue::Fraction("0.5".to_owned())) {
         json!({"type": "number"})
-    } else if setting.takes(&Raw::Whole("1000".to_owned()))
-        || setting.takes(&Raw::Whole("1".to_owned()))
+    } else if setting.takes(&RawValue::Whole("1000".to_owned()))
+        || setting.takes(&RawValue::Whole("1".to_owned()))
     {
         json!({"type": "integer", "minimum": 0})
-    } else if ["/a", "a"].iter().any(|it| setting.takes(&Raw::List(vec![(*it).to_owned()]))) {
+    } else if ["/a", "a"].iter().any(|it| setting.takes(&RawValue::List(vec![(*it).to_owned()]))) {
         json!({"type": "array", "items": {"type": "string"}})
     } else if takes_text("Elvish") {
         json!({"type": "string"})

@@ -11,7 +11,7 @@ use csv_agent_render::report::ungrounded;
 use csv_agent_session::Session;
 use csv_agent_session::directory::Directory;
 use csv_agent_session::egress_store::{EgressFile, total};
-use csv_agent_session::store::Room;
+use csv_agent_session::store::MemoryBudget;
 use csv_agent_session::turns::{self, TurnSummary};
 use csv_agent_sink::encryption::Seal;
 use csv_agent_sink::jsonl;
@@ -27,7 +27,7 @@ use super::options::ask::AnswerOptions;
 use super::options::settings::Settings;
 use super::stdout;
 use super::terminal_graphics::Images;
-use super::turn_sinks::{Output, missing_table};
+use super::turn_sinks::{TurnSinks, missing_table};
 use super::{diagnostics, stored_turns};
 
 /// Flags of `show`.
@@ -103,7 +103,7 @@ pub(crate) fn run(
         return show_egress(&turn, flags, options);
     }
     let colour = options.terminal.stderr.colour;
-    let events = events(&turn, &mut Room::whole(), colour)?;
+    let events = events(&turn, &mut MemoryBudget::whole(), colour)?;
     let answer = AnswerOptions {
         output: flags.output.clone(),
         events: None,
@@ -116,7 +116,7 @@ pub(crate) fn run(
         price: None,
         seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
     };
-    let mut output = Output::open_quietly(&answer, options, &options.session.dir)?;
+    let mut output = TurnSinks::open_quietly(&answer, options, &options.session.dir)?;
     for event in &events {
         output.emit(event)?;
     }
@@ -153,7 +153,7 @@ fn only(turns: &[String]) -> anyhow::Result<&str> {
 }
 
 /// Reads the events of a turn; the last of them ends it.
-fn events(turn: &TurnSummary, room: &mut Room, colour: bool) -> anyhow::Result<Vec<Event>> {
+fn events(turn: &TurnSummary, room: &mut MemoryBudget, colour: bool) -> anyhow::Result<Vec<Event>> {
     let (mut events, is_torn) = turns::events_within(&turn.dir, room)?;
     if is_torn {
         let message = format!("the last event of turn {} was torn and is left out", turn.id);
@@ -180,7 +180,7 @@ fn show_page(
     }
     let colour = options.terminal.stderr.colour;
     let mut room = PAGE_IMAGES_BYTES_MAX;
-    let mut space = Room::whole();
+    let mut space = MemoryBudget::whole();
     let page_turn = |turn: &TurnSummary| {
         let events = events(turn, &mut space, colour)?;
         let egress = egress_report::sentence(&EgressFile::of_turn(&turn.dir).read()?.all);

@@ -23,12 +23,12 @@ pub(crate) struct Now {
     /// Rows of the table that was looked at last.
     rows: Option<u64>,
     /// Calls that run, in the order of their start.
-    calls: Vec<Call>,
+    calls: Vec<RunningCall>,
 }
 
 /// A tool call that runs.
 #[derive(Debug)]
-struct Call {
+struct RunningCall {
     id: String,
     label: String,
     /// What its code says of itself.
@@ -48,7 +48,7 @@ impl Now {
         match &event.body {
             Body::Status(status) => self.hear_status(status),
             Body::Partial { .. } => "writing the answer".clone_into(&mut self.doing),
-            Body::ToolCall { call_id, label, arguments, .. } => self.calls.push(Call {
+            Body::ToolCall { call_id, label, arguments, .. } => self.calls.push(RunningCall {
                 id: call_id.clone(),
                 label: label.clone(),
                 detail: arguments.as_ref().and_then(|it| it["code"].as_str()).and_then(first_line),

@@ -3,7 +3,7 @@
 use anyhow::Context;
 
 use csv_agent_agent::replay::stored_turn::{PastTurn, settle};
-use csv_agent_session::store::Room;
+use csv_agent_session::store::MemoryBudget;
 use csv_agent_session::turns::{self, TurnSummary};
 use csv_agent_types::status::{ExitStatus, Failure};
 
@@ -137,7 +137,7 @@ fn read_up_to(
 ) -> anyhow::Result<Vec<(PastTurn, bool)>> {
     let n_wanted = is_wanted.iter().rposition(|it| *it).map_or(0, |it| it + 1);
     let mut read: Vec<(PastTurn, bool)> = Vec::new();
-    let mut room = Room::whole();
+    let mut room = MemoryBudget::whole();
     for (turn, is_wanted) in turns.into_iter().zip(is_wanted).take(n_wanted) {
         let past = PastTurn::of(&turn.id, turns::events_within(&turn.dir, &mut room)?.0);
         // What a turn made of tokens in place of values, no other turn ever saw.

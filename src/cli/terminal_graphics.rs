@@ -63,7 +63,7 @@ impl Images {
 
 /// What is known before the terminal is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Known {
+enum TerminalHints {
     /// Enough.
     Graphics(Graphics),
     /// It may have pictures; whether `kitty` may be asked for, too.
@@ -94,8 +94,8 @@ pub(crate) fn screen(images: &Images, terminal: &Terminal) -> Option<Screen> {
         return None;
     }
     let graphics = match known(images, terminal) {
-        Known::Graphics(graphics) => graphics,
-        Known::Ask { kitty } => answers(kitty).graphics(),
+        TerminalHints::Graphics(graphics) => graphics,
+        TerminalHints::Ask { kitty } => answers(kitty).graphics(),
     };
     let window = tcgetwinsize(io::stdout()).ok();
     let columns = window.map(|it| it.ws_col).filter(|it| 0 < *it);
@@ -132,11 +132,11 @@ fn depth(colour: bool, names: &TerminalNames) -> Depth {
 }
 
 /// Returns what flags and names say of the terminal that stdout is.
-fn known(images: &Images, terminal: &Terminal) -> Known {
+fn known(images: &Images, terminal: &Terminal) -> TerminalHints {
     let names = &images.names;
     let term = names.term.as_deref().unwrap_or_default();
     let is_term = |of: &[&str]| of.iter().any(|it| term.starts_with(it));
-    Known::Graphics(match images.choice {
+    TerminalHints::Graphics(match images.choice {
         ImageChoice::Kitty => Graphics::Kitty,
         ImageChoice::Iterm => Graphics::Iterm,
         ImageChoice::Sixel => Graphics::Sixel,
@@ -168,8 +168,12 @@ fn known(images: &Images, terminal: &Terminal) -> Known {
     })
 }
 
-fn ask_if(terminal: &Terminal, kitty: bool) -> Known {
-    if terminal.stdin_is_tty { Known::Ask { kitty } } else { Known::Graphics(Graphics::Blocks) }
+fn ask_if(terminal: &Terminal, kitty: bool) -> TerminalHints {
+    if terminal.stdin_is_tty {
+        TerminalHints::Ask { kitty }
+    } else {
+        TerminalHints::Graphics(Graphics::Blocks)
+    }
 }
 
 /// Returns what the terminal answers; nothing where it cannot be asked. It is asked once a process.
@@ -186,7 +190,7 @@ fn ask(kitty: bool) -> io::Result<Answers> {
     if !is_ours {
         return Ok(Answers::default());
     }
-    let mut raw = Raw::enter(stdin)?;
+    let mut raw = RawTerminal::enter(stdin)?;
     if raw.is_ready(Duration::ZERO)? {
         return Ok(Answers::default());
     }
@@ -194,7 +198,7 @@ fn ask(kitty: bool) -> io::Result<Answers> {
     stdout.write_all(format!("{query}{ATTRIBUTES_QUERY}").as_bytes())?;
     stdout.flush()?;
     let deadline = Instant::now() + TERMINAL_ANSWER;
-    let mut reader = Reader::default();
+    let mut reader = ByteReader::default();
     while !reader.is_done() {
         // What has come by then is read, even when this process is late: nobody else wants it.
         if !raw.is_ready(deadline.saturating_duration_since(Instant::now()))? {
@@ -213,7 +217,7 @@ fn ask(kitty: bool) -> io::Result<Answers> {
 
 /// The terminal, as long as it neither waits for whole lines nor shows what is typed. No signal ends
 /// or stops the process meanwhile, so that it never stays like that.
-struct Raw {
+struct RawTerminal {
     stdin: io::Stdin,
     before: Termios,
     signals: SigSet,
@@ -221,8 +225,8 @@ struct Raw {
     pressed: Option<rustix::process::Signal>,
 }
 
-impl Raw {
-    fn enter(stdin: io::Stdin) -> io::Result<Raw> {
+impl RawTerminal {
+    fn enter(stdin: io::Stdin) -> io::Result<RawTerminal> {
         let held = [
             Signal::SIGINT,
             Signal::SIGTERM,
@@ -235,7 +239,7 @@ impl Raw {
         let before = tcgetattr(&stdin)?;
         let held: SigSet = held.into_iter().collect();
         let signals = held.thread_swap_mask(nix::sys::signal::SigmaskHow::SIG_BLOCK)?;
-        let raw = Raw { stdin, before, signals, pressed: None };
+        let raw = RawTerminal { stdin, before, signals, pressed: None };
         let mut modes = raw.before.clone();
         let line = LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG | LocalModes::IEXTEN;
         modes.local_modes.remove(line);
@@ -252,7 +256,7 @@ impl Raw {
     }
 }
 
-impl Drop for Raw {
+impl Drop for RawTerminal {
     fn drop(&mut self) {
         // There is nothing to be done when a terminal is gone.
         let _ = tcsetattr(&self.stdin, OptionalActions::Now, &self.before);
@@ -265,7 +269,7 @@ impl Drop for Raw {
 
 /// Reads answers a byte at a time.
 #[derive(Debug, Default)]
-struct Reader {
+struct ByteReader {
     answers: Answers,
     /// The sequence that has begun.
     sequence: Vec<u8>,
@@ -274,7 +278,7 @@ struct Reader {
     pressed: Option<rustix::process::Signal>,
 }
 
-impl Reader {
+impl ByteReader {
     /// Returns whether nothing more is to come.
     fn is_done(&self) -> bool {
         self.has_attributes || TERMINAL_ANSWER_BYTES_MAX <= self.n_bytes
@@ -322,19 +326,19 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answers, Images, Known, Reader, depth, known};
+    use super::{Answers, ByteReader, Images, TerminalHints, depth, known};
     use crate::flags::ImageChoice::{self, Auto, Blocks, Iterm, Kitty, Sketch};
     use crate::options::Environment;
     use crate::terminal::{Stream, Terminal};
     use csv_agent_chart::Theme;
     use csv_agent_chart::screen::{Depth, Graphics};
 
-    const KITTY: Known = Known::Graphics(Graphics::Kitty);
-    const ITERM: Known = Known::Graphics(Graphics::Iterm);
-    const SIXEL: Known = Known::Graphics(Graphics::Sixel);
-    const BLOCKS: Known = Known::Graphics(Graphics::Blocks);
-    const SKETCH: Known = Known::Graphics(Graphics::Sketch);
-    const ASK: Known = Known::Ask { kitty: true };
+    const KITTY: TerminalHints = TerminalHints::Graphics(Graphics::Kitty);
+    const ITERM: TerminalHints = TerminalHints::Graphics(Graphics::Iterm);
+    const SIXEL: TerminalHints = TerminalHints::Graphics(Graphics::Sixel);
+    const BLOCKS: TerminalHints = TerminalHints::Graphics(Graphics::Blocks);
+    const SKETCH: TerminalHints = TerminalHints::Graphics(Graphics::Sketch);
+    const ASK: TerminalHints = TerminalHints::Ask { kitty: true };
 
     fn terminal(stdin_is_tty: bool, colour: bool) -> Terminal {
         let stream = Stream { is_tty: true, colour, width: Some(80) };
@@ -354,7 +358,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(choice: ImageChoice, variables: &[(&str, &str)], expected: Known) {
+    fn check(choice: ImageChoice, variables: &[(&str, &str)], expected: TerminalHints) {
         let found = known(&images(choice, variables), &terminal(true, true));
         assert_eq!(found, expected, "{variables:?}");
     }
@@ -377,7 +381,7 @@ mod tests {
     #[test]
     fn what_stands_between_us_and_the_terminal_counts_more_than_its_name() {
         let tmux = [("TERM", "tmux-256color"), ("TMUX", "/tmp/x,1,0"), ("LC_TERMINAL", "iTerm2")];
-        check(Auto, &tmux, Known::Ask { kitty: false });
+        check(Auto, &tmux, TerminalHints::Ask { kitty: false });
         check(Auto, &[("TERM", "screen-256color"), ("STY", "1.x")], BLOCKS);
         check(Auto, &[("TERM", "tmux-256color")], BLOCKS);
         check(Auto, &[("TERM", "xterm-256color"), ("SSH_TTY", "/dev/pts/1")], BLOCKS);
@@ -412,7 +416,7 @@ mod tests {
 
     #[track_caller]
     fn check_answer(bytes: &[u8], kitty: bool, sixel: bool, n_left: usize) {
-        let mut reader = Reader::default();
+        let mut reader = ByteReader::default();
         let mut bytes = bytes.iter();
         while let Some(byte) = bytes.next().filter(|_| !reader.is_done()) {
             reader.take(*byte);
@@ -435,7 +439,7 @@ mod tests {
 
     #[test]
     fn a_key_that_stops_programs_is_remembered() {
-        let mut reader = Reader::default();
+        let mut reader = ByteReader::default();
         for byte in b"a\x03\x1b[?6c" {
             reader.take(*byte);
         }

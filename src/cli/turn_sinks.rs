@@ -24,7 +24,7 @@ use super::terminal::Terminal;
 use super::terminal_graphics::{self, Images};
 
 /// Everything that the user sees of a turn.
-pub(crate) struct Output {
+pub(crate) struct TurnSinks {
     story: Option<Story>,
     answer: Box<dyn EventSink>,
     events: Option<Box<dyn EventSink>>,
@@ -36,7 +36,7 @@ pub(crate) struct Output {
     screen: Rc<OnceCell<Screen>>,
 }
 
-impl Output {
+impl TurnSinks {
     /// Opens what `options` names. On a terminal the story begins at once.
     ///
     /// `session_dir` is what the paths in events are relative to.
@@ -48,10 +48,10 @@ impl Output {
         options: &AnswerOptions,
         global: &GlobalOptions,
         session_dir: &Path,
-    ) -> anyhow::Result<Output> {
+    ) -> anyhow::Result<TurnSinks> {
         let events = options.events.as_ref().map(|it| open_events(it, options, session_dir));
         let events = events.transpose()?;
-        let mut output = Output::open_quietly(options, global, session_dir)?;
+        let mut output = TurnSinks::open_quietly(options, global, session_dir)?;
         let is_shown = global.terminal.stdout.is_tty && options.output.is_none();
         let shows_partials = is_shown && options.stream && global.format == Format::Text;
         let files = options.keeps_files.then(|| session_dir.to_owned());
@@ -70,7 +70,7 @@ impl Output {
         options: &AnswerOptions,
         global: &GlobalOptions,
         session_dir: &Path,
-    ) -> anyhow::Result<Output> {
+    ) -> anyhow::Result<TurnSinks> {
         let file = options.output.as_deref().map(WholeFile::create).transpose()?;
         let out: Box<dyn Write> = match &file {
             Some(file) => Box::new(file.writer()?),
@@ -100,7 +100,7 @@ impl Output {
             ..options.images.clone()
         };
         let terminal = global.terminal;
-        Ok(Output {
+        Ok(TurnSinks {
             story: None,
             answer,
             events: None,
@@ -125,7 +125,7 @@ impl Output {
     }
 }
 
-impl EventSink for Output {
+impl EventSink for TurnSinks {
     /// Gives the event to each in turn, even when one fails; the first failure is returned.
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
         if let Some(story) = &mut self.story {

@@ -21,7 +21,7 @@ use crate::messages::{AnswerHead, Method, RequestHead, SparkSession};
 use crate::policy::{Judged, Policy};
 use crate::progress::JobProgress;
 use crate::relay::Activity;
-use crate::wire::{End, Told};
+use crate::wire::{CallEnd, Told};
 
 /// What the calls of one relay have in common.
 pub(crate) struct Shared {
@@ -30,12 +30,12 @@ pub(crate) struct Shared {
     /// What may be asked; without one, anything may.
     policy: Option<Arc<Policy>>,
     activity: watch::Sender<Activity>,
-    known: Mutex<Known>,
+    known: Mutex<ClusterFacts>,
 }
 
 /// What is known of the cluster from the calls so far.
 #[derive(Default)]
-struct Known {
+struct ClusterFacts {
     /// The one that was used last is the last.
     sessions: Vec<SparkSession>,
     /// Bytes of rows that each operation has sent, the newest last.
@@ -53,7 +53,7 @@ impl Shared {
         Shared { server, policy, activity, known: Mutex::default() }
     }
 
-    fn known<T>(&self, change: impl FnOnce(&mut Known) -> T) -> T {
+    fn known<T>(&self, change: impl FnOnce(&mut ClusterFacts) -> T) -> T {
         // No change panics half way.
         change(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -64,7 +64,7 @@ impl Shared {
     }
 
     /// Keeps why a call failed, and returns what the worker hears of it.
-    fn failed(&self, fault: Fault) -> End {
+    fn failed(&self, fault: Fault) -> CallEnd {
         let Fault { end, error } = fault;
         let is_own = matches!(error, ClusterError::Failed(_));
         self.known(|it| it.failure = (!is_own).then_some(error));
@@ -108,7 +108,7 @@ impl Shared {
 
     /// Takes the session of a request to the books, unless it may not be made. A client has a new one where the
     /// server has ended the last, so the one that was used longest ago is as good as gone.
-    fn admit(&self, session: &SparkSession) -> Result<(), End> {
+    fn admit(&self, session: &SparkSession) -> Result<(), CallEnd> {
         self.known(|known| {
             if let Some(at) = known.sessions.iter().position(|it| it == session) {
                 known.sessions[at..].rotate_left(1);
@@ -117,8 +117,8 @@ impl Shared {
             // Ids of other people's sessions are secret, but their names are not.
             let is_other = known.sessions.first().is_some_and(|it| it.user != session.user);
             if self.policy.is_some() && is_other {
-                return Err(End::new(
-                    End::PERMISSION_DENIED,
+                return Err(CallEnd::new(
+                    CallEnd::PERMISSION_DENIED,
                     "a cluster is asked as one user only",
                 ));
             }
@@ -155,7 +155,7 @@ pub(crate) struct Queued {
 }
 
 /// The worker's side of a call.
-pub(crate) struct Call {
+pub(crate) struct ClusterCall {
     /// Its number.
     pub number: u32,
     /// The path of its method.
@@ -183,9 +183,9 @@ struct Running {
     unnamed_bytes: u64,
 }
 
-impl Call {
+impl ClusterCall {
     /// Makes the call, and tells its end. `stopped` says why it is to end before the server has said all.
-    pub(crate) async fn run(mut self, shared: Arc<Shared>, stopped: oneshot::Receiver<End>) {
+    pub(crate) async fn run(mut self, shared: Arc<Shared>, stopped: oneshot::Receiver<CallEnd>) {
         let mut running = Running::default();
         let (end, is_left) = select! {
             // What is stopped has lost its queues as well, which is no end of its own.
@@ -209,14 +209,14 @@ impl Call {
         let _ = tokio::join!(tell, interrupt);
     }
 
-    async fn exchange(&mut self, shared: &Shared, running: &mut Running) -> Result<(), End> {
-        let Call { number, path, messages, wanted, told } = self;
+    async fn exchange(&mut self, shared: &Shared, running: &mut Running) -> Result<(), CallEnd> {
+        let ClusterCall { number, path, messages, wanted, told } = self;
         let mut sending = Sending { path, messages, n_bytes: 0, room: None, judged: None };
         // Nothing is connected for what is not allowed.
         let (first, asked) = sending
             .next(shared)
             .await?
-            .ok_or_else(|| End::new(End::INVALID_ARGUMENT, "a call without a message"))?;
+            .ok_or_else(|| CallEnd::new(CallEnd::INVALID_ARGUMENT, "a call without a message"))?;
         running.session = asked.session;
         running.operation = asked.operation;
         let (sender, queue) = mpsc::channel(1);
@@ -231,7 +231,7 @@ impl Call {
             }
             // Closes what the client sends, which a server may wait for.
             drop(sender);
-            std::future::pending::<Result<(), End>>().await
+            std::future::pending::<Result<(), CallEnd>>().await
         };
         let receive = receive(shared, running, (path, queue), (*number, wanted, told));
         select! {
@@ -256,7 +256,7 @@ struct Sending<'a> {
 
 impl Sending<'_> {
     /// Returns the next message and what it says of itself; nothing after the last one.
-    async fn next(&mut self, shared: &Shared) -> Result<Option<(Bytes, RequestHead)>, End> {
+    async fn next(&mut self, shared: &Shared) -> Result<Option<(Bytes, RequestHead)>, CallEnd> {
         let Some(Queued { bytes, permit }) = self.messages.recv().await else { return Ok(None) };
         match &mut self.room {
             Some(room) => room.merge(permit),
@@ -269,9 +269,9 @@ impl Sending<'_> {
                  cluster, or here",
                 CLUSTER_SENT_BYTES_MAX >> 20
             );
-            return Err(End::new(End::RESOURCE_EXHAUSTED, text));
+            return Err(CallEnd::new(CallEnd::RESOURCE_EXHAUSTED, text));
         }
-        let unread = |_| End::new(End::INVALID_ARGUMENT, "the request cannot be read");
+        let unread = |_| CallEnd::new(CallEnd::INVALID_ARGUMENT, "the request cannot be read");
         let asked = RequestHead::read(Method::of(self.path), &bytes).map_err(unread)?;
         if let Some(policy) = shared.policy.clone() {
             self.judge(policy, bytes.clone()).await?;
@@ -280,8 +280,8 @@ impl Sending<'_> {
         Ok(Some((bytes, asked)))
     }
 
-    async fn judge(&mut self, policy: Arc<Policy>, bytes: Bytes) -> Result<(), End> {
-        let refused = |reason| End::new(End::PERMISSION_DENIED, reason);
+    async fn judge(&mut self, policy: Arc<Policy>, bytes: Bytes) -> Result<(), CallEnd> {
+        let refused = |reason| CallEnd::new(CallEnd::PERMISSION_DENIED, reason);
         let mut judged = match self.judged.take() {
             Some(judged) => judged,
             None => Judged::of(self.path).map_err(refused)?,
@@ -300,7 +300,7 @@ async fn receive(
     running: &mut Running,
     (path, queue): (&str, Receiver<Bytes>),
     (number, wanted, told): (u32, &mut watch::Receiver<u64>, &Sender<(u32, Told)>),
-) -> Result<(), End> {
+) -> Result<(), CallEnd> {
     let runs_a_plan = Method::of(path).runs_a_plan();
     let mut answers = shared.server.call(path, queue).await.map_err(|it| shared.failed(it))?;
     let mut n_told = 0;
@@ -321,8 +321,9 @@ async fn receive(
 
 impl Running {
     /// Takes note of what a plan gives.
-    fn hear(&mut self, shared: &Shared, answer: &[u8]) -> Result<(), End> {
-        let unread = |_| End::new(End::INTERNAL, "the answer of the cluster cannot be read");
+    fn hear(&mut self, shared: &Shared, answer: &[u8]) -> Result<(), CallEnd> {
+        let unread =
+            |_| CallEnd::new(CallEnd::INTERNAL, "the answer of the cluster cannot be read");
         let answered = AnswerHead::read(answer).map_err(unread)?;
         self.is_complete |= answered.is_complete;
         if let Some(progress) = answered.progress.filter(|it| *it != self.progress) {
@@ -351,7 +352,7 @@ impl Running {
              columns or limit() first",
             CLUSTER_COLLECT_BYTES_MAX >> 20
         );
-        Err(End::new(End::RESOURCE_EXHAUSTED, message))
+        Err(CallEnd::new(CallEnd::RESOURCE_EXHAUSTED, message))
     }
 }
 

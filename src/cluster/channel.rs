@@ -24,7 +24,7 @@ use csv_agent_types::limits::{
 use crate::endpoint::Endpoint;
 use crate::error::{ClusterError, beginning, causes, refused, unreachable};
 use crate::messages::{Method, SparkSession, version_in};
-use crate::wire::End;
+use crate::wire::CallEnd;
 
 /// What the server's log shows. It reads the part that begins with `spark/`.
 const USER_AGENT: &str = concat!("csv-agent/", env!("CARGO_PKG_VERSION"), " spark/4.2.0");
@@ -133,14 +133,17 @@ async fn ask_counted(
 #[derive(Debug)]
 pub(crate) struct Fault {
     /// Of the call.
-    pub end: End,
+    pub end: CallEnd,
     /// What is told to people.
     pub error: ClusterError,
 }
 
 impl Fault {
     fn new(code: Code, error: ClusterError) -> Fault {
-        Fault { end: End { code: code as i32, message: error.to_string(), details: None }, error }
+        Fault {
+            end: CallEnd { code: code as i32, message: error.to_string(), details: None },
+            error,
+        }
     }
 }
 
@@ -180,7 +183,7 @@ impl Server {
         grpc.ready().await.map_err(broken)?;
         let mut request = Request::new(ReceiverStream::new(messages));
         *request.metadata_mut() = self.metadata.clone();
-        match grpc.streaming(request, path, Raw).await {
+        match grpc.streaming(request, path, RawMessages).await {
             Ok(response) => Ok(Answers { server: self, stream: response.into_inner() }),
             Err(status) => Err(self.fault(&status)),
         }
@@ -326,24 +329,24 @@ fn metadata(endpoint: &Endpoint) -> MetadataMap {
 }
 
 /// Messages as they are on the wire.
-struct Raw;
+struct RawMessages;
 
-impl Codec for Raw {
+impl Codec for RawMessages {
     type Encode = Bytes;
     type Decode = Bytes;
-    type Encoder = Raw;
-    type Decoder = Raw;
+    type Encoder = RawMessages;
+    type Decoder = RawMessages;
 
-    fn encoder(&mut self) -> Raw {
-        Raw
+    fn encoder(&mut self) -> RawMessages {
+        RawMessages
     }
 
-    fn decoder(&mut self) -> Raw {
-        Raw
+    fn decoder(&mut self) -> RawMessages {
+        RawMessages
     }
 }
 
-impl Encoder for Raw {
+impl Encoder for RawMessages {
     type Item = Bytes;
     type Error = Status;
 
@@ -353,7 +356,7 @@ impl Encoder for Raw {
     }
 }
 
-impl Decoder for Raw {
+impl Decoder for RawMessages {
     type Item = Bytes;
     type Error = Status;
 

@@ -27,13 +27,13 @@ use csv_agent_types::limits::{
 };
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use crate::call::{Call, Queued, Shared};
+use crate::call::{ClusterCall, Queued, Shared};
 use crate::channel::{Server, Traffic};
 use crate::endpoint::Endpoint;
 use crate::error::ClusterError;
 use crate::policy::{Policy, check_source};
 use crate::progress::JobProgress;
-use crate::wire::{self, End, Frames, Said, Told};
+use crate::wire::{self, CallEnd, Frames, Told, WorkerMessage};
 
 /// What may be asked of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -189,7 +189,7 @@ struct Open {
     /// How many answers are wanted in all.
     wanted: watch::Sender<u64>,
     /// Takes why it ends.
-    stop: oneshot::Sender<End>,
+    stop: oneshot::Sender<CallEnd>,
 }
 
 impl Calls {
@@ -211,27 +211,34 @@ impl Calls {
         }
     }
 
-    async fn hear(&mut self, number: u32, said: Said, room: &Arc<Semaphore>) -> io::Result<()> {
+    async fn hear(
+        &mut self,
+        number: u32,
+        said: WorkerMessage,
+        room: &Arc<Semaphore>,
+    ) -> io::Result<()> {
         match said {
-            Said::Open(path) => self.open(number, path).await?,
-            Said::Message(message) => self.send(number, message, room)?,
-            Said::Close => {
+            WorkerMessage::Open(path) => self.open(number, path).await?,
+            WorkerMessage::Message(message) => self.send(number, message, room)?,
+            WorkerMessage::Close => {
                 if let Some(open) = self.open.get_mut(&number) {
                     open.messages = None;
                 }
             }
-            Said::More(count) => {
+            WorkerMessage::More(count) => {
                 if let Some(open) = self.open.get(&number) {
                     open.wanted.send_modify(|it| *it = it.saturating_add(count.into()));
                 }
             }
-            Said::Cancel => self.end(number, End::new(End::CANCELLED, "the call was cancelled")),
+            WorkerMessage::Cancel => {
+                self.end(number, CallEnd::new(CallEnd::CANCELLED, "the call was cancelled"))
+            }
         }
         Ok(())
     }
 
     /// Ends a call that is open for a reason of this side.
-    fn end(&mut self, number: u32, why: End) {
+    fn end(&mut self, number: u32, why: CallEnd) {
         if let Some(open) = self.open.remove(&number) {
             // It may have ended meanwhile.
             let _ = open.stop.send(why);
@@ -256,7 +263,7 @@ impl Calls {
                 "the calls to the cluster that are open have sent more than {} MB; send less at once",
                 RELAY_SENDING_BYTES_MAX >> 20
             );
-            self.end(number, End::new(End::RESOURCE_EXHAUSTED, why));
+            self.end(number, CallEnd::new(CallEnd::RESOURCE_EXHAUSTED, why));
         }
         Ok(())
     }
@@ -268,7 +275,7 @@ impl Calls {
         if self.tasks.len() == RELAY_CALLS_MAX {
             let why =
                 format!("{RELAY_CALLS_MAX} calls to the cluster are open; ask it in fewer threads");
-            let end = Told::End(End::new(End::RESOURCE_EXHAUSTED, why));
+            let end = Told::End(CallEnd::new(CallEnd::RESOURCE_EXHAUSTED, why));
             // Who does not take its ends waits with what it says.
             return self.told.send((number, end)).await.map_err(io::Error::other);
         }
@@ -276,7 +283,7 @@ impl Calls {
         let (wanted, wanted_here) = watch::channel(0);
         let (stop, stopped) = oneshot::channel();
         let told = self.told.clone();
-        let call = Call { number, path, messages: queue, wanted: wanted_here, told };
+        let call = ClusterCall { number, path, messages: queue, wanted: wanted_here, told };
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
             call.run(shared, stopped).await;

@@ -20,7 +20,7 @@ const METHOD_BYTES_MAX: usize = 200;
 
 /// What the worker says of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum WorkerMessage {
     /// It begins, with the method of this path.
     Open(String),
     /// A message of the client.
@@ -39,12 +39,12 @@ pub(crate) enum Told {
     /// A message of the server.
     Message(Bytes),
     /// It is over.
-    End(End),
+    End(CallEnd),
 }
 
 /// How a call ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct End {
+pub(crate) struct CallEnd {
     /// A code of gRPC; 0 is OK.
     pub code: i32,
     /// Why.
@@ -54,7 +54,7 @@ pub(crate) struct End {
 }
 
 /// The codes with which the relay itself ends a call.
-impl End {
+impl CallEnd {
     /// The worker wanted no more.
     pub(crate) const CANCELLED: i32 = 1;
     /// What the worker sent is no request.
@@ -67,8 +67,8 @@ impl End {
     pub(crate) const INTERNAL: i32 = 13;
 
     /// Makes one of the relay's own.
-    pub(crate) fn new(code: i32, message: impl Into<String>) -> End {
-        End { code, message: message.into(), details: None }
+    pub(crate) fn new(code: i32, message: impl Into<String>) -> CallEnd {
+        CallEnd { code, message: message.into(), details: None }
     }
 }
 
@@ -91,7 +91,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
     /// # Errors
     ///
     /// Fails when a frame breaks the rules, or the stream does.
-    pub(crate) async fn next(&mut self) -> io::Result<Option<(u32, Said)>> {
+    pub(crate) async fn next(&mut self) -> io::Result<Option<(u32, WorkerMessage)>> {
         loop {
             if let Some(mut frame) = self.complete()? {
                 let kind = frame.get_u8();
@@ -122,19 +122,21 @@ impl<R: AsyncRead + Unpin> Frames<R> {
     }
 }
 
-fn said(kind: u8, payload: Bytes) -> io::Result<Said> {
+fn said(kind: u8, payload: Bytes) -> io::Result<WorkerMessage> {
     match kind {
         0 if payload.len() <= METHOD_BYTES_MAX => match String::from_utf8(payload.into()) {
-            Ok(method) if method.bytes().all(|it| it.is_ascii_graphic()) => Ok(Said::Open(method)),
+            Ok(method) if method.bytes().all(|it| it.is_ascii_graphic()) => {
+                Ok(WorkerMessage::Open(method))
+            }
             _ => Err(broken("a method that is no path")),
         },
-        1 => Ok(Said::Message(payload)),
-        2 if payload.is_empty() => Ok(Said::Close),
+        1 => Ok(WorkerMessage::Message(payload)),
+        2 if payload.is_empty() => Ok(WorkerMessage::Close),
         3 => match payload.as_array() {
-            Some(count) => Ok(Said::More(u32::from_be_bytes(*count))),
+            Some(count) => Ok(WorkerMessage::More(u32::from_be_bytes(*count))),
             None => Err(broken("a count that is none")),
         },
-        4 if payload.is_empty() => Ok(Said::Cancel),
+        4 if payload.is_empty() => Ok(WorkerMessage::Cancel),
         _ => Err(broken("a frame of no kind")),
     }
 }
@@ -169,9 +171,9 @@ pub(crate) async fn write(
 mod tests {
     use bytes::Bytes;
 
-    use super::{End, Frames, Said, Told, write};
+    use super::{CallEnd, Frames, Told, WorkerMessage, write};
 
-    async fn read(bytes: &[u8]) -> Result<Vec<(u32, Said)>, String> {
+    async fn read(bytes: &[u8]) -> Result<Vec<(u32, WorkerMessage)>, String> {
         let mut frames = Frames::new(bytes);
         let mut found = Vec::new();
         while let Some(frame) = frames.next().await.map_err(|it| it.to_string())? {
@@ -185,11 +187,11 @@ mod tests {
         let bytes = b"\0\0\0\x07\0\0\0\0\x09/a\0\0\0\x08\x01\0\0\0\x09abc\0\0\0\x05\x02\0\0\0\x09\
             \0\0\0\x09\x03\0\0\0\x09\0\0\x01\0\0\0\0\x05\x04\0\0\0\x09";
         let expected = [
-            Said::Open("/a".to_owned()),
-            Said::Message(Bytes::from_static(b"abc")),
-            Said::Close,
-            Said::More(256),
-            Said::Cancel,
+            WorkerMessage::Open("/a".to_owned()),
+            WorkerMessage::Message(Bytes::from_static(b"abc")),
+            WorkerMessage::Close,
+            WorkerMessage::More(256),
+            WorkerMessage::Cancel,
         ];
         assert_eq!(read(bytes).await, Ok(expected.map(|it| (9, it)).to_vec()));
         let (mut worker, relay) = tokio::io::duplex(3);
@@ -232,7 +234,7 @@ mod tests {
     async fn messages_and_ends_are_written() {
         let mut written = Vec::new();
         write(&mut written, 7, Told::Message(Bytes::from_static(b"ab"))).await.unwrap();
-        let end = End { code: 8, message: "too much".to_owned(), details: None };
+        let end = CallEnd { code: 8, message: "too much".to_owned(), details: None };
         write(&mut written, 7, Told::End(end)).await.unwrap();
         let json = br#"{"code":8,"message":"too much","details":null}"#;
         let expected =

@@ -36,8 +36,8 @@ pub struct Archive {
 
 #[derive(Clone)]
 enum Kind {
-    Zip(ZipArchive<Part>),
-    Tar(Part),
+    Zip(ZipArchive<FileSection>),
+    Tar(FileSection),
 }
 
 /// A file in an archive.
@@ -90,12 +90,12 @@ impl Archive {
         let archive = |kind| Archive { name: name.to_owned(), kind };
         let tar = match Compression::of(&head) {
             Some(Compression::Zip) => {
-                let Ok(zip) = ZipArchive::new(Part::whole(file)?) else { return Ok(None) };
+                let Ok(zip) = ZipArchive::new(FileSection::whole(file)?) else { return Ok(None) };
                 let Some(entries) = zip_entries(&zip, name)? else { return Ok(None) };
                 return Ok(Some((archive(Kind::Zip(zip)), entries)));
             }
             Some(compression) => decompressed_tar(file, name, compression, cancelled)?,
-            None if binary_kind(&head) == Some(TAR) => Some(Part::whole(file)?),
+            None if binary_kind(&head) == Some(TAR) => Some(FileSection::whole(file)?),
             None => None,
         };
         let Some(tar) = tar else { return Ok(None) };
@@ -153,7 +153,7 @@ fn copy(
 }
 
 /// Returns the files of a zip archive; nothing when it holds one, which is then no more than compressed.
-fn zip_entries(zip: &ZipArchive<Part>, name: &str) -> anyhow::Result<Option<Vec<Entry>>> {
+fn zip_entries(zip: &ZipArchive<FileSection>, name: &str) -> anyhow::Result<Option<Vec<Entry>>> {
     let mut zip = zip.clone();
     let mut entries = BTreeMap::new();
     for number in 0..zip.len() {
@@ -166,7 +166,7 @@ fn zip_entries(zip: &ZipArchive<Part>, name: &str) -> anyhow::Result<Option<Vec<
     Ok((1 < entries.len()).then(|| entries.into_values().collect()))
 }
 
-fn tar_entries(tar: &Part, name: &str) -> anyhow::Result<Vec<Entry>> {
+fn tar_entries(tar: &FileSection, name: &str) -> anyhow::Result<Vec<Entry>> {
     let damaged = |error: io::Error| {
         let message =
             format!("cannot read `{name}`: its tar data is damaged or cut short ({error})");
@@ -174,7 +174,7 @@ fn tar_entries(tar: &Part, name: &str) -> anyhow::Result<Vec<Entry>> {
     };
     // Blocks of zeros end an archive: without them, nobody knows what else there was.
     let mut end = Vec::new();
-    let mut last = Part { at: tar.bytes.saturating_sub(TAR_BLOCK_BYTES), ..tar.clone() };
+    let mut last = FileSection { at: tar.bytes.saturating_sub(TAR_BLOCK_BYTES), ..tar.clone() };
     last.read_to_end(&mut end).map_err(damaged)?;
     if end.iter().any(|it| *it != 0) {
         return Err(damaged(io::ErrorKind::UnexpectedEof.into()));
@@ -236,7 +236,7 @@ fn decompressed_tar(
     name: &str,
     compression: Compression,
     cancelled: &AtomicBool,
-) -> anyhow::Result<Option<Part>> {
+) -> anyhow::Result<Option<FileSection>> {
     let mut file = file;
     file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read `{name}`"))?;
     let mut is_tar = false;
@@ -262,7 +262,7 @@ fn decompressed_tar(
         Ok(out)
     });
     match unpacked {
-        Ok(file) if is_tar => Ok(Some(Part::whole(file)?)),
+        Ok(file) if is_tar => Ok(Some(FileSection::whole(file)?)),
         // Whoever reads the file says what is wrong with it.
         Ok(_) => Ok(None),
         Err(_) if !is_tar => Ok(None),
@@ -272,25 +272,25 @@ fn decompressed_tar(
 
 /// A part of a file, read by several at once: each has a place of its own.
 #[derive(Debug, Clone)]
-struct Part {
+struct FileSection {
     file: Arc<File>,
     start: u64,
     bytes: u64,
     at: u64,
 }
 
-impl Part {
-    fn whole(file: File) -> anyhow::Result<Part> {
+impl FileSection {
+    fn whole(file: File) -> anyhow::Result<FileSection> {
         let bytes = file.metadata()?.len();
-        Ok(Part { file: Arc::new(file), start: 0, bytes, at: 0 })
+        Ok(FileSection { file: Arc::new(file), start: 0, bytes, at: 0 })
     }
 
-    fn part(&self, start: u64, bytes: u64) -> BufReader<Part> {
-        BufReader::new(Part { file: Arc::clone(&self.file), start, bytes, at: 0 })
+    fn part(&self, start: u64, bytes: u64) -> BufReader<FileSection> {
+        BufReader::new(FileSection { file: Arc::clone(&self.file), start, bytes, at: 0 })
     }
 }
 
-impl Read for Part {
+impl Read for FileSection {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.bytes.saturating_sub(self.at)).unwrap_or(usize::MAX);
         let n = left.min(buffer.len());
@@ -303,7 +303,7 @@ impl Read for Part {
     }
 }
 
-impl Seek for Part {
+impl Seek for FileSection {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let at = match to {
             SeekFrom::Start(at) => Some(at),

@@ -26,7 +26,7 @@ use super::records::Cell;
 use super::requested_types::Wanted;
 use super::totals::Sum;
 use super::type_evidence::{self, Evidence, Nulls, classify};
-use super::type_inference::Form;
+use super::type_inference::ValueForm;
 
 /// What a column is taken for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(crate) struct Guess {
     /// The type to build.
     pub dtype: DType,
     /// How the values are written.
-    pub form: Form,
+    pub form: ValueForm,
     /// The user said so: a value that does not fit is an error, and numbers may be rewritten.
     pub wanted: Option<Wanted>,
     /// Nothing in the file can change it, so values need not be looked at.
@@ -48,7 +48,7 @@ impl Guess {
     pub(crate) fn settled_text() -> Self {
         Guess {
             dtype: DType::String,
-            form: Form::Plain,
+            form: ValueForm::Plain,
             wanted: None,
             is_settled: true,
             usual: None,
@@ -190,35 +190,35 @@ impl ColumnBuilder {
         let (validity, form) = (&mut self.nulls, self.guess.form);
         let missing = Missing { nulls, markers: &mut self.markers };
         let n_fit = match (&mut self.values, self.guess.dtype) {
-            (Values::Int(values), DType::Int64) if let Form::Number(form) = form => {
+            (Values::Int(values), DType::Int64) if let ValueForm::Number(form) = form => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
                     seen.add(type_evidence::number(it)?);
                     number::int(it, form)
                 })
             }
-            (Values::Float(values), _) if let Form::Number(form) = form => {
+            (Values::Float(values), _) if let ValueForm::Number(form) = form => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
                     seen.add(type_evidence::number(it)?);
                     number::float(it, form)
                 })
             }
-            (Values::Int(values), _) if let Form::Amount(sign, form) = form => {
+            (Values::Int(values), _) if let ValueForm::Amount(sign, form) = form => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
                     noted(amount::read(it, sign, form, number::int), seen)
                 })
             }
-            (Values::Float(values), _) if let Form::Amount(sign, form) = form => {
+            (Values::Float(values), _) if let ValueForm::Amount(sign, form) = form => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
                     noted(amount::read(it, sign, form, number::float), seen)
                 })
             }
-            (Values::Date(values), _) if form != Form::Plain => {
+            (Values::Date(values), _) if form != ValueForm::Plain => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
                     let (local, order) = local(it, form, seen)?;
                     local.day(order).filter(|_| !local.has_time())
                 })
             }
-            (Values::Int(values), DType::Timestamp) if form != Form::Plain => {
+            (Values::Int(values), DType::Timestamp) if form != ValueForm::Plain => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
                     let (local, order) = local(it, form, seen)?;
                     local.timestamp(order)
@@ -366,11 +366,11 @@ fn noted<T>(found: Option<(T, Evidence)>, seen: &mut Evidence) -> Option<T> {
 
 /// Reads a truth value, and what it says.
 #[inline]
-fn flag(text: &[u8], form: Form) -> Option<(bool, Evidence)> {
+fn flag(text: &[u8], form: ValueForm) -> Option<(bool, Evidence)> {
     if let Some(value) = parse::bool(text) {
         return Some((value, Evidence::BOOL));
     }
-    if form != Form::Words {
+    if form != ValueForm::Words {
         return None;
     }
     if let [digit @ (b'0' | b'1')] = text {
@@ -403,8 +403,8 @@ impl Missing<'_> {
 
 /// Takes a local day apart and notes what it says.
 #[inline]
-fn local(text: &[u8], form: Form, seen: &mut Evidence) -> Option<(Local, DateOrder)> {
-    let Form::Local(order) = form else { return None };
+fn local(text: &[u8], form: ValueForm, seen: &mut Evidence) -> Option<(Local, DateOrder)> {
+    let ValueForm::Local(order) = form else { return None };
     let local = Local::scan(text)?;
     seen.add(local.evidence());
     Some((local, order))

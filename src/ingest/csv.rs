@@ -59,10 +59,10 @@ pub fn csv_of(
     into: &mut (dyn Write + Send),
     bytes_max: u64,
 ) -> anyhow::Result<CsvWritten> {
-    guard::run(|| write(parquet, Output { into, n_bytes: 0, bytes_max }))
+    guard::run(|| write(parquet, CsvOutput { into, n_bytes: 0, bytes_max }))
 }
 
-fn write(parquet: &Path, mut output: Output<'_>) -> anyhow::Result<CsvWritten> {
+fn write(parquet: &Path, mut output: CsvOutput<'_>) -> anyhow::Result<CsvWritten> {
     let table = Stored::open(parquet)?;
     let fields = table.metadata.schema().fields();
     let is_alone = fields.len() == 1;
@@ -95,13 +95,13 @@ fn write(parquet: &Path, mut output: Output<'_>) -> anyhow::Result<CsvWritten> {
 }
 
 /// Where the CSV goes.
-struct Output<'a> {
+struct CsvOutput<'a> {
     into: &'a mut (dyn Write + Send),
     n_bytes: u64,
     bytes_max: u64,
 }
 
-impl Output<'_> {
+impl CsvOutput<'_> {
     fn put(&mut self, text: &str) -> anyhow::Result<()> {
         self.n_bytes += text.len() as u64;
         if self.bytes_max < self.n_bytes {

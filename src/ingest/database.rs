@@ -22,7 +22,7 @@ use tempfile::NamedTempFile;
 use csv_agent_types::limits::{CSV_COLUMNS_MAX, VIEW_SECONDS_MAX};
 
 use super::Watch;
-use super::foreign::Part;
+use super::foreign::ForeignTable;
 use super::source::{Input, check_cancelled, hex, refuse};
 use super::spool::Spool;
 
@@ -136,7 +136,7 @@ pub(crate) fn tables(
     input: &Input,
     dir: &Path,
     cancelled: &AtomicBool,
-) -> anyhow::Result<Vec<Part>> {
+) -> anyhow::Result<Vec<ForeignTable>> {
     let failed = |error: rusqlite::Error| unreadable(&input.name, &error);
     let database = Database::open(input, dir, cancelled)?;
     let connection = &database.connection;
@@ -164,7 +164,7 @@ pub(crate) fn tables(
                 }
             }
         };
-        tables.push(Part { name, left_out });
+        tables.push(ForeignTable { name, left_out });
     }
     Ok(tables)
 }

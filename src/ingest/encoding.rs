@@ -18,11 +18,11 @@ use csv_agent_types::catalog::Damage;
 use csv_agent_types::limits::ENCODING_SAMPLE_BYTES_MAX;
 
 use super::charset::{Charset, TextDecoder};
-use super::language_fit::{BALTIC, CENTRAL, Fit, TURKISH, VIETNAMESE, WESTERN};
+use super::language_fit::{BALTIC, CENTRAL, LanguageFit, TURKISH, VIETNAMESE, WESTERN};
 
 /// An encoding, and why it is that one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FoundEncoding {
     /// The encoding.
     pub charset: Charset,
     /// Bytes of the byte order mark.
@@ -35,10 +35,10 @@ pub(crate) struct Found {
     pub is_doubtful: bool,
 }
 
-impl Found {
+impl FoundEncoding {
     /// What is found of text that this program has written.
     pub(crate) fn utf8_as_written() -> Self {
-        Found {
+        FoundEncoding {
             charset: Charset::UTF_8,
             mark_bytes: 0,
             damage: None,
@@ -52,10 +52,10 @@ impl Found {
 pub(crate) type Parts<'a> = dyn Fn(&mut dyn FnMut(&[u8])) -> anyhow::Result<()> + 'a;
 
 /// Returns what the first bytes say for certain.
-pub(crate) fn of_head(head: &[u8]) -> Option<Found> {
+pub(crate) fn of_head(head: &[u8]) -> Option<FoundEncoding> {
     let found = |charset, mark_bytes, reason: &str| {
         let reason = reason.to_owned();
-        Some(Found { charset, mark_bytes, damage: None, reason, is_doubtful: false })
+        Some(FoundEncoding { charset, mark_bytes, damage: None, reason, is_doubtful: false })
     };
     if let Some((charset, mut length)) = Charset::for_mark(head) {
         // Programs that put one in front do not look whether there is one.
@@ -76,11 +76,11 @@ pub(crate) fn of_head(head: &[u8]) -> Option<Found> {
 }
 
 /// Returns UTF-8 if the windows are, so that only what lies between them could tell otherwise.
-pub(crate) fn utf8(head: &[u8], others: &[Vec<u8>]) -> Option<Found> {
+pub(crate) fn utf8(head: &[u8], others: &[Vec<u8>]) -> Option<FoundEncoding> {
     let is_utf8 = is_utf8(head) && others.iter().all(|it| is_utf8(behind_torn(it)));
     let reason = "the whole file is valid UTF-8".to_owned();
     let charset = Charset::UTF_8;
-    let found = Found { charset, mark_bytes: 0, damage: None, reason, is_doubtful: false };
+    let found = FoundEncoding { charset, mark_bytes: 0, damage: None, reason, is_doubtful: false };
     is_utf8.then_some(found)
 }
 
@@ -103,7 +103,10 @@ fn is_utf8(window: &[u8]) -> bool {
 /// # Errors
 ///
 /// Fails when the file cannot be read.
-pub(crate) fn with_damage(known: Found, parts: &Parts<'_>) -> anyhow::Result<Found> {
+pub(crate) fn with_damage(
+    known: FoundEncoding,
+    parts: &Parts<'_>,
+) -> anyhow::Result<FoundEncoding> {
     let damage = damage_in(known.charset, parts)?;
     Ok(damaged(known, damage))
 }
@@ -113,7 +116,7 @@ pub(crate) fn with_damage(known: Found, parts: &Parts<'_>) -> anyhow::Result<Fou
 /// # Errors
 ///
 /// Fails when the file cannot be read.
-pub(crate) fn survey(parts: &Parts<'_>) -> anyhow::Result<Found> {
+pub(crate) fn survey(parts: &Parts<'_>) -> anyhow::Result<FoundEncoding> {
     let mut decoder = TextDecoder::new(Charset::UTF_8, true);
     let mut sample = LetterSample::new();
     let (mut text, mut n_wide, mut n_high) = (Vec::new(), 0, 0);
@@ -129,7 +132,7 @@ pub(crate) fn survey(parts: &Parts<'_>) -> anyhow::Result<Found> {
     parts(&mut |part| look(part, false))?;
     look(&[], true);
 
-    let found = |charset: Charset, reason: String| Found {
+    let found = |charset: Charset, reason: String| FoundEncoding {
         charset,
         mark_bytes: 0,
         damage: None,
@@ -147,7 +150,7 @@ pub(crate) fn survey(parts: &Parts<'_>) -> anyhow::Result<Found> {
             "it is joined from UTF-8 and windows-1252; of the latter are {n_replaced} bytes, the first \
              on line {line} at byte offset {offset}"
         );
-        return Ok(Found { is_doubtful: true, ..found(Charset::Mixed, reason) });
+        return Ok(FoundEncoding { is_doubtful: true, ..found(Charset::Mixed, reason) });
     }
     if is_mostly(n_good, n_bad) {
         let utf8 = found(Charset::UTF_8, "nearly the whole file is valid UTF-8".to_owned());
@@ -195,7 +198,7 @@ fn damage_in(charset: Charset, parts: &Parts<'_>) -> anyhow::Result<Option<Damag
     Ok(decoder.damage())
 }
 
-fn damaged(found: Found, damage: Option<Damage>) -> Found {
+fn damaged(found: FoundEncoding, damage: Option<Damage>) -> FoundEncoding {
     let Some(damage) = damage else { return found };
     let offset = damage.offset + found.mark_bytes as u64;
     let damage = Damage { offset, ..damage };
@@ -205,7 +208,7 @@ fn damaged(found: Found, damage: Option<Damage>) -> Found {
          offset {offset}",
         found.reason
     );
-    Found { damage: Some(damage), reason, ..found }
+    FoundEncoding { damage: Some(damage), reason, ..found }
 }
 
 /// Fewer words fit some language by chance.
@@ -226,7 +229,7 @@ const LATIN: &[(&[Charset], &[&str])] = &[
 ];
 
 /// Returns by how much another encoding must fit better than that of Western Europe.
-fn doubt(western: Fit, other: Fit, is_agreed: bool) -> usize {
+fn doubt(western: LanguageFit, other: LanguageFit, is_agreed: bool) -> usize {
     let few = if western.n_impossible == 0 && !is_agreed { WORDS_MIN } else { 0 };
     let mixed =
         if other.is_nearly_full() { 0 } else { western.score / if is_agreed { 16 } else { 8 } };
@@ -334,10 +337,10 @@ impl LetterSample {
 
     /// Returns the encoding of Latin letters in which most words can be meant: that of Western Europe,
     /// unless another fits better.
-    fn latin(&self, guess: Charset) -> (Charset, Fit) {
+    fn latin(&self, guess: Charset) -> (Charset, LanguageFit) {
         let fit = |charset: Charset, languages: &[&str]| {
             let text = charset.window(&self.lines);
-            Fit::of(&String::from_utf8_lossy(&text), languages, languages == WESTERN)
+            LanguageFit::of(&String::from_utf8_lossy(&text), languages, languages == WESTERN)
         };
         let western = fit(WESTERN_EUROPE, WESTERN);
         let mut best = (WESTERN_EUROPE, western, western.score);
@@ -393,7 +396,7 @@ mod tests {
     use encoding_rs::{Encoding, WINDOWS_1252};
     use proptest::prelude::{any, prop, prop_assert_eq, proptest};
 
-    use super::{Found, of_head, survey, utf8, with_damage};
+    use super::{FoundEncoding, of_head, survey, utf8, with_damage};
     use csv_agent_testing::cases;
     use csv_agent_types::catalog::Damage;
 
@@ -416,7 +419,7 @@ mod tests {
         assert!(utf8(b"\xa3bn,b\n", &[]).is_none());
     }
 
-    fn found(bytes: &[u8]) -> Found {
+    fn found(bytes: &[u8]) -> FoundEncoding {
         let parts = |each: &mut dyn FnMut(&[u8])| {
             let part_bytes = if bytes.len() < 1_000 { 7 } else { 10_000 };
             bytes.chunks(part_bytes).for_each(each);

@@ -47,8 +47,8 @@ use super::repairs::has_room;
 use super::requested_types::Wants;
 use super::source::{Source, check_cancelled, hex};
 use super::type_evidence::Evidence;
-use super::type_inference::{Hints, Reading, decide_as, is_clear_number};
-use super::write::{BuiltColumn, Encoder, Kept, ParquetFile, temporary};
+use super::type_inference::{ColumnType, Hints, decide_as, is_clear_number};
+use super::write::{BuiltColumn, CopiedColumns, Encoder, ParquetFile, temporary};
 
 /// The column that says which file a row is of.
 pub const FILE_COLUMN: &str = "_file";
@@ -63,11 +63,11 @@ const NAMED_MAX: usize = 5;
 
 /// How columns of a file are read since other files of its family say so, by their names.
 #[derive(Debug, Clone, Default)]
-pub struct Family(BTreeMap<String, Reading>);
+pub struct Family(BTreeMap<String, ColumnType>);
 
 impl Family {
     /// Puts what the family says in the place of what the file alone says.
-    pub(super) fn decide(&self, readings: &mut [Reading], names: &[String]) {
+    pub(super) fn decide(&self, readings: &mut [ColumnType], names: &[String]) {
         for (reading, name) in readings.iter_mut().zip(names) {
             if let Some(decided) = self.0.get(name) {
                 reading.clone_from(decided);
@@ -103,7 +103,7 @@ pub struct Opened {
 }
 
 /// A file that has been read.
-struct Part {
+struct FilePart {
     /// Its number among all files.
     at: usize,
     dataset: Dataset,
@@ -176,7 +176,7 @@ pub fn union(
     let joined = Joined::of(union, &columns);
     let (table, n_rows, nulls) = join(&joined, &parts, name, dir, cancelled)?;
     let rejects = rejects_of(union, &parts, name, dir)?;
-    let known = Known { columns: &columns, spellings: &spellings, unread: &unread };
+    let known = UnionNotes { columns: &columns, spellings: &spellings, unread: &unread };
     let mut dataset = describe(union, &joined, known, &parts, name, n_rows, &nulls, options);
     let files = DatasetFiles::of_union(
         Target { dir, name, is_temporary: false },
@@ -194,12 +194,12 @@ fn read_part(
     dir: &Path,
     options: &IngestOptions,
     cancelled: &AtomicBool,
-) -> anyhow::Result<Part> {
+) -> anyhow::Result<FilePart> {
     let (read, files) = ingest_part(source, shown_name, dir, options, cancelled)?;
     let (table, rejects) = files.into_temporaries()?;
     let PartRead { dataset, evidence, bytes } = read;
     let spelled = dataset.columns.iter().map(|it| it.name.clone()).collect();
-    Ok(Part { at, dataset, spelled, evidence, bytes, table, rejects })
+    Ok(FilePart { at, dataset, spelled, evidence, bytes, table, rejects })
 }
 
 /// Does the work for several files at the same time, in the memory that one would take. Returns the outcomes in
@@ -233,9 +233,9 @@ fn side_by_side<T: Send>(
 /// Returns the files that were read, and the names of those that cannot be.
 fn readable<'a>(
     union: &Union<'a>,
-    read: Vec<anyhow::Result<Part>>,
+    read: Vec<anyhow::Result<FilePart>>,
     options: &IngestOptions,
-) -> anyhow::Result<(Vec<Part>, Vec<&'a str>)> {
+) -> anyhow::Result<(Vec<FilePart>, Vec<&'a str>)> {
     let (n, n_failed) = (read.len(), read.iter().filter(|it| it.is_err()).count());
     if n_failed == n || (options.strict && 0 < n_failed) {
         let doing = || match n_failed {
@@ -257,7 +257,7 @@ fn readable<'a>(
             }
         }
     }
-    let has_names = |it: &Part| {
+    let has_names = |it: &FilePart| {
         let Dialect { header, format, .. } = &it.dataset.dialect;
         *header || !matches!(format, SourceFormat::Text | SourceFormat::Sheet)
     };
@@ -279,8 +279,9 @@ fn readable<'a>(
 
 /// Gives names that differ in no more than case and blanks the spelling of the first file, but where one file
 /// has two of them. Returns the other spellings of each name.
-fn spell_alike(parts: &mut [Part]) -> BTreeMap<String, BTreeSet<String>> {
-    let keys_of = |part: &Part| part.spelled.iter().map(|it| spelling_key(it)).collect::<Vec<_>>();
+fn spell_alike(parts: &mut [FilePart]) -> BTreeMap<String, BTreeSet<String>> {
+    let keys_of =
+        |part: &FilePart| part.spelled.iter().map(|it| spelling_key(it)).collect::<Vec<_>>();
     let mut apart: HashSet<String> = HashSet::new();
     for part in &*parts {
         let mut own = HashSet::new();
@@ -311,14 +312,14 @@ fn spelling_key(name: &str) -> String {
 }
 
 /// Returns the columns of a file that are its own: surplus cells are not.
-fn own_columns(part: &Part) -> &[Column] {
+fn own_columns(part: &FilePart) -> &[Column] {
     let columns = &part.dataset.columns;
     let n_surplus = usize::from(0 < part.dataset.surplus_rows);
     &columns[..columns.len() - n_surplus]
 }
 
-fn check_same_columns(parts: &[Part]) -> anyhow::Result<()> {
-    let names = |part: &Part| -> Vec<String> {
+fn check_same_columns(parts: &[FilePart]) -> anyhow::Result<()> {
+    let names = |part: &FilePart| -> Vec<String> {
         own_columns(part).iter().map(|it| it.name.clone()).collect()
     };
     let first = names(&parts[0]);
@@ -351,7 +352,7 @@ fn check_same_columns(parts: &[Part]) -> anyhow::Result<()> {
 }
 
 /// Returns the names of all columns, as they first come.
-fn column_names(parts: &[Part]) -> Vec<String> {
+fn column_names(parts: &[FilePart]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut known: HashSet<&str> = HashSet::new();
     // Surplus cells are the last of all.
@@ -371,7 +372,7 @@ struct Columns {
     names: Vec<String>,
     dtypes: Vec<DType>,
     /// How files are read that alone would be read otherwise.
-    readings: Vec<Reading>,
+    readings: Vec<ColumnType>,
     /// Whether there are such files.
     are_mixed: Vec<bool>,
     /// Whether whole numbers of some files become floats, of which none changes.
@@ -380,7 +381,7 @@ struct Columns {
 
 impl Columns {
     /// Returns what a file must be told to have these types.
-    fn family_of(&self, part: &Part) -> Family {
+    fn family_of(&self, part: &FilePart) -> Family {
         let mut told = BTreeMap::new();
         for (at, name) in self.names.iter().enumerate() {
             let mut columns = part.dataset.columns.iter().zip(&part.spelled);
@@ -401,7 +402,7 @@ fn is_empty(column: &Column, dataset: &Dataset) -> bool {
 
 /// Decides the types of all columns.
 fn decide(
-    parts: &[Part],
+    parts: &[FilePart],
     names: &[String],
     wants: &Wants,
     options: &IngestOptions,
@@ -436,7 +437,7 @@ fn decide(
         let is_mixed = sides.iter().any(|it| it.column.dtype != sides[0].column.dtype);
         let is_widened = is_mixed && sides.iter().all(Side::is_exact_as_float);
         let (dtype, reading) = if is_widened {
-            (DType::Float64, Reading::default())
+            (DType::Float64, ColumnType::default())
         } else {
             decide_one(sides, together)?
         };
@@ -466,11 +467,11 @@ impl Side<'_> {
     }
 }
 
-fn decide_one(sides: &[Side<'_>], together: Reading) -> anyhow::Result<(DType, Reading)> {
-    let Some(first) = sides.first() else { return Ok((DType::String, Reading::default())) };
+fn decide_one(sides: &[Side<'_>], together: ColumnType) -> anyhow::Result<(DType, ColumnType)> {
+    let Some(first) = sides.first() else { return Ok((DType::String, ColumnType::default())) };
     let dtype = first.column.dtype;
     if sides.iter().all(|it| it.column.dtype == dtype) {
-        return Ok((dtype, Reading::default()));
+        return Ok((dtype, ColumnType::default()));
     }
     if let Some(fixed) = sides.iter().find(|it| it.seen.is_none()) {
         let other = sides.iter().find(|it| it.column.dtype != fixed.column.dtype).unwrap_or(first);
@@ -488,7 +489,7 @@ fn decide_one(sides: &[Side<'_>], together: Reading) -> anyhow::Result<(DType, R
     }
     let is_firm_text = |it: &Side<'_>| it.column.dtype == DType::String && !it.column.is_ambiguous;
     if sides.iter().any(is_firm_text) {
-        return Ok((DType::String, Reading::default()));
+        return Ok((DType::String, ColumnType::default()));
     }
     Ok((together.dtype(), together))
 }
@@ -540,7 +541,7 @@ impl Joined {
     }
 
     /// Returns the rows of a file as those of the table.
-    fn rows(&self, batch: &RecordBatch, part: &Part) -> anyhow::Result<Vec<ArrayRef>> {
+    fn rows(&self, batch: &RecordBatch, part: &FilePart) -> anyhow::Result<Vec<ArrayRef>> {
         let n_rows = batch.num_rows();
         let mut arrays = Vec::with_capacity(self.columns.len());
         for column in &self.columns[..self.n_of_files] {
@@ -558,7 +559,7 @@ impl Joined {
     }
 
     /// Returns the columns that say which file rows are of.
-    fn of_path(&self, part: &Part, n_rows: usize) -> Vec<ArrayRef> {
+    fn of_path(&self, part: &FilePart, n_rows: usize) -> Vec<ArrayRef> {
         let columns = self.columns[self.n_of_files..].iter().zip(&self.of_paths);
         let array = |(column, values): (&BuiltColumn, &Vec<Option<String>>)| -> ArrayRef {
             let value = values[part.at].as_deref();
@@ -574,7 +575,7 @@ impl Joined {
     }
 
     /// Returns where a file has the columns of the table, if it has each as it is there.
-    fn places(&self, part: &Part, metadata: &ArrowReaderMetadata) -> Option<Arc<[usize]>> {
+    fn places(&self, part: &FilePart, metadata: &ArrowReaderMetadata) -> Option<Arc<[usize]>> {
         let place = |column: &BuiltColumn| {
             let own = part.dataset.columns.iter().position(|it| it.name == column.name)?;
             let (at, found) = metadata.schema().column_with_name(&part.spelled[own])?;
@@ -598,7 +599,7 @@ fn is_whole(text: &str) -> bool {
 }
 
 /// Returns whole numbers as floats, if none of them changes.
-fn widened(array: &ArrayRef, column: &BuiltColumn, part: &Part) -> anyhow::Result<ArrayRef> {
+fn widened(array: &ArrayRef, column: &BuiltColumn, part: &FilePart) -> anyhow::Result<ArrayRef> {
     /// Beyond it, not every whole number is a float.
     const EXACT_MAX: u64 = 1 << 53;
     let (name, source) = (&column.name, &part.dataset.source);
@@ -617,16 +618,16 @@ fn widened(array: &ArrayRef, column: &BuiltColumn, part: &Part) -> anyhow::Resul
 }
 
 /// A row group of the table, and what it is made of.
-enum Group {
+enum GroupPlan {
     /// Rows that are encoded anew.
-    Rows(Vec<Piece>),
+    Rows(Vec<RowSpan>),
     /// A row group of one file, whose columns are as in the table: they are kept as they are encoded.
     Kept { part: usize, group: usize, metadata: Arc<ParquetMetaData>, places: Arc<[usize]> },
 }
 
 /// Rows of one file that are decoded together.
 #[derive(Debug)]
-struct Piece {
+struct RowSpan {
     part: usize,
     /// The row group; none where the table has one.
     group: Option<usize>,
@@ -637,7 +638,7 @@ struct Piece {
 /// Writes the tables of all files one behind the other. Returns the table, its rows, and the nulls of each column.
 fn join(
     joined: &Joined,
-    parts: &[Part],
+    parts: &[FilePart],
     name: &str,
     dir: &Path,
     cancelled: &AtomicBool,
@@ -659,8 +660,8 @@ fn join(
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(group) = groups.get(at) else { return };
                     let outcome = check_cancelled(cancelled).and_then(|()| match group {
-                        Group::Rows(pieces) => encode(joined, parts, pieces, encoder),
-                        Group::Kept { part, group, metadata, places } => {
+                        GroupPlan::Rows(pieces) => encode(joined, parts, pieces, encoder),
+                        GroupPlan::Kept { part, group, metadata, places } => {
                             keep(joined, &parts[*part], metadata, *group, places, of_paths)
                         }
                     });
@@ -696,18 +697,18 @@ fn join(
 }
 
 /// Divides the rows of all files into row groups. What small files have is put together until one is full.
-fn groups(joined: &Joined, parts: &[Part]) -> anyhow::Result<Vec<Group>> {
-    let mut groups: Vec<Group> = Vec::new();
+fn groups(joined: &Joined, parts: &[FilePart]) -> anyhow::Result<Vec<GroupPlan>> {
+    let mut groups: Vec<GroupPlan> = Vec::new();
     let (mut n_rows, mut bytes) = (0, 0);
-    let mut add = |groups: &mut Vec<Group>, piece: Piece| {
+    let mut add = |groups: &mut Vec<GroupPlan>, piece: RowSpan| {
         let is_full = GROUP_ROWS_MAX < n_rows + piece.n_rows
             || 2 * SLICE_BYTES_MAX as u64 <= bytes + piece.bytes;
-        if let Some(Group::Rows(pieces)) = groups.last_mut().filter(|_| !is_full) {
+        if let Some(GroupPlan::Rows(pieces)) = groups.last_mut().filter(|_| !is_full) {
             (n_rows, bytes) = (n_rows + piece.n_rows, bytes + piece.bytes);
             pieces.push(piece);
         } else {
             (n_rows, bytes) = (piece.n_rows, piece.bytes);
-            groups.push(Group::Rows(vec![piece]));
+            groups.push(GroupPlan::Rows(vec![piece]));
         }
     };
     for (at, part) in parts.iter().enumerate() {
@@ -716,7 +717,7 @@ fn groups(joined: &Joined, parts: &[Part]) -> anyhow::Result<Vec<Group>> {
             continue;
         }
         if part.bytes <= ONE_GROUP_BYTES_MAX {
-            add(&mut groups, Piece { part: at, group: None, n_rows, bytes: part.bytes });
+            add(&mut groups, RowSpan { part: at, group: None, n_rows, bytes: part.bytes });
             continue;
         }
         let options =
@@ -726,12 +727,12 @@ fn groups(joined: &Joined, parts: &[Part]) -> anyhow::Result<Vec<Group>> {
         for (group, it) in metadata.metadata().row_groups().iter().enumerate() {
             if let Some(places) = &places {
                 let (metadata, places) = (Arc::clone(metadata.metadata()), Arc::clone(places));
-                groups.push(Group::Kept { part: at, group, metadata, places });
+                groups.push(GroupPlan::Kept { part: at, group, metadata, places });
                 continue;
             }
             let n_rows = u64::try_from(it.num_rows())?;
             let bytes = u64::try_from(it.total_byte_size())?;
-            add(&mut groups, Piece { part: at, group: Some(group), n_rows, bytes });
+            add(&mut groups, RowSpan { part: at, group: Some(group), n_rows, bytes });
         }
     }
     Ok(groups)
@@ -740,7 +741,7 @@ fn groups(joined: &Joined, parts: &[Part]) -> anyhow::Result<Vec<Group>> {
 /// A row group on its way to the file.
 struct Encoded {
     /// Its first columns, where they are those of another file.
-    kept: Option<Kept>,
+    kept: Option<CopiedColumns>,
     columns: Vec<ArrowColumnChunk>,
     nulls: Vec<u64>,
     n_rows: u64,
@@ -748,8 +749,8 @@ struct Encoded {
 
 fn encode(
     joined: &Joined,
-    parts: &[Part],
-    group: &[Piece],
+    parts: &[FilePart],
+    group: &[RowSpan],
     encoder: &Encoder,
 ) -> anyhow::Result<Encoded> {
     let mut row_group = encoder.row_group()?;
@@ -784,7 +785,7 @@ fn encode(
 /// Takes a row group of a file as it is, with columns that say which file it is of.
 fn keep(
     joined: &Joined,
-    part: &Part,
+    part: &FilePart,
     metadata: &ParquetMetaData,
     group: usize,
     places: &[usize],
@@ -802,14 +803,14 @@ fn keep(
     for values in &joined.of_paths {
         nulls.push(if values[part.at].is_none() { n_rows as u64 } else { 0 });
     }
-    let kept = Kept::of(&part.table, metadata, group, places)?;
+    let kept = CopiedColumns::of(&part.table, metadata, group, places)?;
     Ok(Encoded { kept: Some(kept), columns: others.close()?, nulls, n_rows: n_rows as u64 })
 }
 
 /// Writes the lists of repairs of all files one behind the other, each entry with its file.
 fn rejects_of(
     union: &Union<'_>,
-    parts: &[Part],
+    parts: &[FilePart],
     name: &str,
     dir: &Path,
 ) -> anyhow::Result<Option<NamedTempFile>> {
@@ -838,7 +839,7 @@ fn rejects_of(
 
 /// What is known of the files beside their rows.
 #[derive(Clone, Copy)]
-struct Known<'a> {
+struct UnionNotes<'a> {
     columns: &'a Columns,
     /// The spellings that names have in other files than the first.
     spellings: &'a BTreeMap<String, BTreeSet<String>>,
@@ -850,8 +851,8 @@ struct Known<'a> {
 fn describe(
     union: &Union<'_>,
     joined: &Joined,
-    known: Known<'_>,
-    parts: &[Part],
+    known: UnionNotes<'_>,
+    parts: &[FilePart],
     name: &str,
     row_count: u64,
     nulls: &[u64],
@@ -918,7 +919,7 @@ fn describe(
 }
 
 /// Returns what the column of files says: which of them have a row that may be a total, and which are missing.
-fn note_on_files(parts: &[Part], unread: &[&str]) -> String {
+fn note_on_files(parts: &[FilePart], unread: &[&str]) -> String {
     let listed = |all: Vec<String>| match all.len().checked_sub(NAMED_MAX) {
         Some(n @ 1..) => format!("{} and {n} more", all[..NAMED_MAX].join(", ")),
         _ => all.join(", "),
@@ -938,7 +939,7 @@ fn note_on_files(parts: &[Part], unread: &[&str]) -> String {
 }
 
 /// Returns what most files say around their tables; what each says of itself says nothing of all.
-fn shared_notes(parts: &[Part]) -> Vec<String> {
+fn shared_notes(parts: &[FilePart]) -> Vec<String> {
     let mut counts: Vec<(&String, usize)> = Vec::new();
     let mut places: HashMap<&String, usize> = HashMap::new();
     for note in parts.iter().flat_map(|it| &it.dataset.notes) {
@@ -953,7 +954,12 @@ fn shared_notes(parts: &[Part]) -> Vec<String> {
 }
 
 /// Returns what is known of a column that files have.
-fn one_of(parts: &[Part], built: &BuiltColumn, nulls: Option<u64>, known: Known<'_>) -> Column {
+fn one_of(
+    parts: &[FilePart],
+    built: &BuiltColumn,
+    nulls: Option<u64>,
+    known: UnionNotes<'_>,
+) -> Column {
     let found: Vec<(&Column, &str)> = parts
         .iter()
         .filter_map(|part| {
@@ -1023,7 +1029,7 @@ pub fn most_common<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<(T, usize)
 }
 
 /// Returns how all files were read, as far as they were read alike.
-fn dialect(parts: &[Part], options: &IngestOptions) -> Dialect {
+fn dialect(parts: &[FilePart], options: &IngestOptions) -> Dialect {
     let dialects = || parts.iter().map(|it| &it.dataset.dialect);
     let first = &parts[0].dataset.dialect;
     let agrees = |is_so: &dyn Fn(&Dialect) -> bool| dialects().all(is_so);

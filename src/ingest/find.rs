@@ -17,7 +17,7 @@ use std::thread::{self, available_parallelism};
 use csv_agent_types::catalog::ValueMatch;
 use csv_agent_types::limits::FIND_WORKERS_MAX;
 
-use self::chunk::{Place, Table};
+use self::chunk::{ChunkPosition, Table};
 use self::needle::Needle;
 use super::from_parquet::guard;
 use super::scan::dtype_of;
@@ -47,8 +47,10 @@ fn search(path: &Path, value: &str) -> anyhow::Result<Vec<ValueMatch>> {
     let n_row_groups = table.metadata.metadata().num_row_groups();
     let fields = table.metadata.schema().fields();
     // Row group by row group, so that neighbours in the file are read one after the other.
-    let places: Vec<Place> = (0..n_row_groups)
-        .flat_map(|row_group| (0..fields.len()).map(move |column| Place { row_group, column }))
+    let places: Vec<ChunkPosition> = (0..n_row_groups)
+        .flat_map(|row_group| {
+            (0..fields.len()).map(move |column| ChunkPosition { row_group, column })
+        })
         .filter(|it| needle.may_be_in(table.chunk(it), table.data_type(it)))
         .collect();
 

@@ -5,7 +5,7 @@
 
 use super::Watch;
 use super::charset::TextDecoder;
-use super::encoding::Found;
+use super::encoding::FoundEncoding;
 use super::source::{Input, check_cancelled};
 use super::spool::Spool;
 
@@ -18,7 +18,7 @@ pub(crate) fn write(
     spool: &mut Spool<'_>,
     input: &Input,
     widths: &[usize],
-    found: &Found,
+    found: &FoundEncoding,
     watch: &Watch<'_>,
 ) -> anyhow::Result<()> {
     let mut decoder = TextDecoder::new(found.charset, true);

@@ -18,14 +18,14 @@ use super::{database, fixed_width, json, workbook};
 /// What reads a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Foreign {
-    Workbook(workbook::Kind),
+    Workbook(workbook::WorkbookKind),
     Database,
     Json,
 }
 
 impl Foreign {
     fn of(head: &[u8], name: &str) -> Option<Self> {
-        if let Some(kind) = workbook::Kind::of(head) {
+        if let Some(kind) = workbook::WorkbookKind::of(head) {
             return Some(Foreign::Workbook(kind));
         }
         if database::is_of(head) {
@@ -55,7 +55,7 @@ impl Foreign {
 
 /// A sheet of a workbook, or a table of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct ForeignTable {
     /// As the file has it.
     pub name: String,
     /// Why it is not read unless it is named.
@@ -74,9 +74,9 @@ pub struct Tables {
 }
 
 impl Tables {
-    fn of(noun: &'static str, parts: Vec<Part>) -> Self {
+    fn of(noun: &'static str, parts: Vec<ForeignTable>) -> Self {
         let mut tables = Tables { noun, names: Vec::new(), left_out: Vec::new() };
-        for Part { name, left_out } in parts {
+        for ForeignTable { name, left_out } in parts {
             match left_out {
                 None => tables.names.push(name),
                 Some(why) => tables.left_out.push((name, why)),

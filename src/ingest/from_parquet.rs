@@ -136,7 +136,7 @@ pub(crate) fn check_options(
 }
 
 /// What a pass brought.
-struct Read {
+struct PassResult {
     /// `None` when nothing is written, and when a column proved to be of another type.
     file: Option<ParquetFile>,
     n_rows: u64,
@@ -150,7 +150,7 @@ fn read(
     ways: &mut [Way],
     target: Option<Target<'_>>,
     watch: &Watch<'_>,
-) -> anyhow::Result<Read> {
+) -> anyhow::Result<PassResult> {
     /// Batches that wait to be written.
     const WAITING_MAX: usize = 2;
     thread::scope(|scope| {
@@ -217,7 +217,7 @@ fn write(
     ways: &mut [Way],
     target: Option<Target<'_>>,
     watch: &Watch<'_>,
-) -> anyhow::Result<Read> {
+) -> anyhow::Result<PassResult> {
     let mut nulls = vec![0; ways.len()];
     let mut n_rows = 0;
     let mut n_bytes = 0;
@@ -226,7 +226,7 @@ fn write(
     let mut batches = batches.into_iter().peekable();
     if let Some(target) = target {
         let columns = built_columns(table, ways, batches.peek());
-        output = Some(Output::create(target, &columns)?);
+        output = Some(ParquetOutput::create(target, &columns)?);
     }
     for batch in batches {
         check_cancelled(watch.cancelled)?;
@@ -252,7 +252,7 @@ fn write(
         Some(output) => Some(output.finish()?),
         None => None,
     };
-    Ok(Read { file, n_rows, nulls })
+    Ok(PassResult { file, n_rows, nulls })
 }
 
 fn convert(
@@ -288,7 +288,7 @@ fn built_columns(table: &Table<'_>, ways: &[Way], first: Option<&RecordBatch>) -
 }
 
 /// The Parquet file that is written.
-struct Output {
+struct ParquetOutput {
     file: ParquetFile,
     encoder: Encoder,
     group: Option<RowGroup>,
@@ -296,14 +296,14 @@ struct Output {
     n_rows: u64,
 }
 
-impl Output {
+impl ParquetOutput {
     fn create(target: Target<'_>, columns: &[BuiltColumn]) -> anyhow::Result<Self> {
         let name = format!("{}.parquet", target.name);
         let (mut file, encoder) = ParquetFile::create(target.dir, &name, columns)?;
         if target.is_temporary {
             file.forget();
         }
-        Ok(Output { file, encoder, group: None, n_bytes: 0, n_rows: 0 })
+        Ok(ParquetOutput { file, encoder, group: None, n_bytes: 0, n_rows: 0 })
     }
 
     /// Appends rows to the row group that is open, and ends it when it is large enough.

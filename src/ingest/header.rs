@@ -6,12 +6,12 @@
 use std::collections::HashSet;
 
 use super::dialect::mode;
-use super::non_rows::{AsideRule, Asides, Comment, Comments, Kind};
+use super::non_rows::{AsideRule, Asides, Comment, Comments, NonRowKind};
 use super::outlier_values::Usual;
 use super::records::{Block, Cell, Tokeniser, texts_of};
 use super::sample::{First, Sample};
 use super::sniff::Windows;
-use super::subtotals::{self, Kept};
+use super::subtotals::{self, KeptRows};
 use super::swallowed::Class;
 use super::syntax::Syntax;
 use super::table_bounds::{
@@ -58,7 +58,7 @@ pub(crate) struct Header {
     /// What among the rows is none.
     pub rule: AsideRule,
     /// The text below the table, to the end of the file.
-    pub below: Below,
+    pub below: LinesBelow,
     /// Whether it names all columns but the first.
     pub is_short: bool,
     /// Records that it spans.
@@ -70,7 +70,7 @@ pub(crate) struct Header {
     /// Lines that may be another table.
     pub doubt: Option<TableDoubt>,
     /// Rows that are called totals or averages and are none; the line is counted from the first row.
-    pub kept: Option<Kept>,
+    pub kept: Option<KeptRows>,
 }
 
 /// Lines that may be a table of their own, the first line being 0.
@@ -86,7 +86,7 @@ pub(crate) struct TableDoubt {
 
 /// What lies below a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Below {
+pub(crate) struct LinesBelow {
     /// Notes, then other tables.
     pub text: Vec<u8>,
     /// Where the other tables begin in it.
@@ -128,7 +128,7 @@ pub(crate) fn find(
     reasons: &mut Vec<String>,
 ) -> Header {
     let found = if told.is_plain {
-        tables::Found::default()
+        tables::FurtherTables::default()
     } else {
         tables::find(windows, syntax, nulls, told.takes_all_tables, told.is_further)
     };
@@ -214,7 +214,7 @@ fn find_first(
         }
         let n_total = total.len();
         let text = [total, notes].concat();
-        return Header { below: Below { n_notes: text.len(), text, n_total }, ..header };
+        return Header { below: LinesBelow { n_notes: text.len(), text, n_total }, ..header };
     }
     // What looked like notes may be rows that were cut short.
     windows.show_end(&total);
@@ -340,7 +340,7 @@ struct Search<'a> {
 }
 
 /// Records that may hold the names.
-struct Place<'a> {
+struct HeaderCandidate<'a> {
     /// The records that are no comments.
     shapes: Vec<&'a Shape>,
     /// Position of the first that belongs to the table.
@@ -480,7 +480,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the labels of the first record of the table, and whether it is the line of a log.
-    fn labels_of(&self, place: &Place<'_>, first: &Shape) -> (Vec<String>, bool) {
+    fn labels_of(&self, place: &HeaderCandidate<'_>, first: &Shape) -> (Vec<String>, bool) {
         if let Some(fields) = self.fields(first) {
             return (fields, true);
         }
@@ -582,19 +582,19 @@ impl<'a> Search<'a> {
     }
 
     /// Finds the first record of the table.
-    fn place<'s>(&self, shapes: &'s [Shape]) -> Place<'s> {
+    fn place<'s>(&self, shapes: &'s [Shape]) -> HeaderCandidate<'s> {
         let head = self.head;
         let shapes = shapes.iter().take_while(|it| it.start < head.len());
         let all: Vec<&Shape> = shapes.collect();
         let n_lead = all.iter().take_while(|it| self.is_comment(it)).count();
         let is_sure = self.comment.as_ref().is_some_and(Comment::is_sure);
         if let Some(first) = all[..n_lead].iter().rposition(|it| self.fields(it).is_some()) {
-            return Place { shapes: all, first, is_commented: true };
+            return HeaderCandidate { shapes: all, first, is_commented: true };
         }
         if let (Some(last), false) = (n_lead.checked_sub(1).map(|it| all[it]), is_sure)
             && self.is_commented_header(last, all.get(n_lead).copied())
         {
-            return Place { shapes: all, first: n_lead - 1, is_commented: true };
+            return HeaderCandidate { shapes: all, first: n_lead - 1, is_commented: true };
         }
         let is_kept = |(at, it): &(usize, &Shape)| {
             !self.is_comment(it) || (!is_sure && it.width == self.width && n_lead <= *at)
@@ -606,7 +606,7 @@ impl<'a> Search<'a> {
         } else {
             self.below_sentences(&shapes).unwrap_or_else(|| self.first(&shapes))
         };
-        Place { shapes, first, is_commented: false }
+        HeaderCandidate { shapes, first, is_commented: false }
     }
 
     /// Returns whether a comment line holds the names of the rows below it.
@@ -762,7 +762,7 @@ impl<'a> Search<'a> {
         let lead = shapes.iter().take_while(|it| it.start < end).filter(|it| !is_first(it));
         for shape in lead {
             let comment = self.comment.as_ref().filter(|_| self.is_comment(shape));
-            let kind = comment.map_or(Kind::Preamble, Comment::kind);
+            let kind = comment.map_or(NonRowKind::Preamble, Comment::kind);
             asides.add(kind, u64::from(shape.line), &head[shape.start..shape.end]);
         }
         asides
@@ -787,7 +787,7 @@ impl Header {
             classes: Vec::new(),
             asides: Asides::default(),
             rule: AsideRule::default(),
-            below: Below::default(),
+            below: LinesBelow::default(),
             is_short: false,
             n_records: 0,
             is_log: false,

@@ -27,30 +27,30 @@ use super::arrow_file;
 use super::builder::Guess;
 use super::charset::Charset;
 use super::dialect;
-use super::encoding::{self, Found};
+use super::encoding::{self, FoundEncoding};
 use super::family::Family;
 use super::foreign;
 use super::from_parquet;
-use super::header::{self, Below, Header, TableDoubt, Told};
+use super::header::{self, Header, LinesBelow, TableDoubt, Told};
 use super::line_map::LineWriter;
 use super::local_dates::DateOrder;
-use super::non_rows::{Asides, Comment, Comments, Kind};
+use super::non_rows::{Asides, Comment, Comments, NonRowKind};
 use super::number::{DecimalMark, NumberForm};
 use super::outlier_values::Usual;
-use super::pass::{self, Output, SLICE_BYTES_MIN, Settings, Tally};
+use super::pass::{self, PassOutput, SLICE_BYTES_MIN, Settings, Tally};
 use super::records::{Tokeniser, count_line_ends, texts_of};
 use super::requested_types::{Wanted, Wants};
 use super::side_by_side;
-use super::slice::Plan;
+use super::slice::SlicePlan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Lead, Source, Text, Undecodable, check_cancelled};
 use super::spool::Written;
-use super::subtotals::Kept;
+use super::subtotals::KeptRows;
 use super::swallowed::{LIKELY_MAX, LineRule};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::table_bounds::records;
 use super::type_evidence::{Evidence, Nulls};
-use super::type_inference::{Form, Hints, Reading, decide_as, is_as_wanted};
+use super::type_inference::{ColumnType, Hints, ValueForm, decide_as, is_as_wanted};
 use super::workbook::column_letters;
 use super::wrap::{self, Beside, Rules, Wrapping};
 use super::write::{BuiltColumn, LateFile, ParquetFile, Summed, keep, modified, sync_files};
@@ -404,7 +404,7 @@ fn ingest_text(
         (layout, read_options, result) = find(Some(layout.found), true)?;
     }
     let options = &*read_options;
-    let Read { columns, guesses, tally, reasons, files } =
+    let ReadResult { columns, guesses, tally, reasons, files } =
         result.map_err(|error| match error.downcast() {
             Ok(undecodable) => undecodable_failure(shown_name, &undecodable),
             Err(error) => error,
@@ -592,7 +592,7 @@ fn undecodable_failure(shown_name: &str, undecodable: &Undecodable) -> anyhow::E
 
 /// How the file is laid out, decided before it is read.
 struct Layout {
-    found: Found,
+    found: FoundEncoding,
     text: Text,
     syntax: Syntax,
     header: Header,
@@ -616,7 +616,7 @@ impl Layout {
         input: &Input,
         shown_name: &str,
         options: &IngestOptions,
-        mut surveyed: Option<Found>,
+        mut surveyed: Option<FoundEncoding>,
         keeps_totals: bool,
         watch: &Watch<'_>,
     ) -> anyhow::Result<Layout> {
@@ -645,7 +645,7 @@ impl Layout {
                     None => surveyed.insert(survey(input, narrow_end, watch)?).clone(),
                 },
             };
-            let Found { charset, mark_bytes, damage, .. } = found;
+            let FoundEncoding { charset, mark_bytes, damage, .. } = found;
             let end = input.text_end(charset)?;
             let text = Text { charset, mark_bytes, end, is_lossy: damage.is_some() };
             // The end of wide text is another one than that of its bytes.
@@ -727,7 +727,7 @@ impl Layout {
 /// Says how the bytes of a file are text that ends at `end`.
 fn first_reasons(
     input: &Input,
-    found: &Found,
+    found: &FoundEncoding,
     end: u64,
     written: Option<&Arc<Written>>,
 ) -> Vec<String> {
@@ -743,7 +743,7 @@ fn first_reasons(
 /// Returns what precedes the first row: lines that were skipped, and what lies `n_lines` behind their beginning.
 fn asides_of(options: &IngestOptions, skipped: &[u8], above: Asides, n_lines: u64) -> Asides {
     let mut asides = Asides::default();
-    let kind = if options.is_further { Kind::OtherTable } else { Kind::Preamble };
+    let kind = if options.is_further { NonRowKind::OtherTable } else { NonRowKind::Preamble };
     asides.add_all(kind, skipped, Syntax::usual(Delimiter::NONE));
     asides.append(above, n_lines);
     asides
@@ -762,7 +762,7 @@ impl Layout {
     /// Says which rows are called totals or averages, and were kept.
     fn total_doubt(&self, word: &str) -> Option<String> {
         // What it is called is a value, which is not for everybody who may read this.
-        let Kept { n, line } = self.header.kept.as_ref()?;
+        let KeptRows { n, line } = self.header.kept.as_ref()?;
         let line = self.first_line + u64::from(*line) + 1;
         Some(match n {
             1 => format!(
@@ -866,7 +866,7 @@ fn all_within(
     if sides.is_empty() {
         return Ok(true);
     }
-    let mut slices = input.slices(text, lead, &Below::default())?;
+    let mut slices = input.slices(text, lead, &LinesBelow::default())?;
     let mut slice = Vec::new();
     while slices.next(&mut slice, syntax, SLICE_BYTES_MIN)? {
         check_cancelled(watch.cancelled)?;
@@ -1077,7 +1077,7 @@ pub(super) fn encoding_of(
     input: &Input,
     options: &IngestOptions,
     watch: &Watch<'_>,
-) -> anyhow::Result<Found> {
+) -> anyhow::Result<FoundEncoding> {
     let head = input.head(SNIFF_HEAD_BYTES)?;
     if let Some(kind) = sniff::binary_kind(&head) {
         return Err(no_csv(&input.name, &format!("it is {kind}"), hint_for(kind)));
@@ -1091,9 +1091,12 @@ pub(super) fn encoding_of(
 
 /// Returns the encoding that the user names, with its mark if it is there, or that the first bytes
 /// say for certain.
-fn certain(options: &IngestOptions, by_head: Option<Found>) -> anyhow::Result<Option<Found>> {
+fn certain(
+    options: &IngestOptions,
+    by_head: Option<FoundEncoding>,
+) -> anyhow::Result<Option<FoundEncoding>> {
     if options.written.is_some() {
-        return Ok(Some(Found::utf8_as_written()));
+        return Ok(Some(FoundEncoding::utf8_as_written()));
     }
     let Some(label) = options.encoding.as_deref() else { return Ok(by_head) };
     let charset = Charset::for_label(label).ok_or_else(|| {
@@ -1103,16 +1106,21 @@ fn certain(options: &IngestOptions, by_head: Option<Found>) -> anyhow::Result<Op
     })?;
     let mark_bytes = by_head.filter(|it| it.charset == charset).map_or(0, |it| it.mark_bytes);
     let reason = "as told".to_owned();
-    Ok(Some(Found { charset, mark_bytes, damage: None, reason, is_doubtful: false }))
+    Ok(Some(FoundEncoding { charset, mark_bytes, damage: None, reason, is_doubtful: false }))
 }
 
 /// Finds out the encoding from the whole file.
-fn survey(input: &Input, end: u64, watch: &Watch<'_>) -> anyhow::Result<Found> {
+fn survey(input: &Input, end: u64, watch: &Watch<'_>) -> anyhow::Result<FoundEncoding> {
     encoding::survey(&|each| input.parts(0, end, watch.cancelled, each))
 }
 
 /// Finds out, from the whole file, what to make of bytes that do not fit the encoding found at first.
-fn found_in_all(input: &Input, first: Found, end: u64, watch: &Watch<'_>) -> anyhow::Result<Found> {
+fn found_in_all(
+    input: &Input,
+    first: FoundEncoding,
+    end: u64,
+    watch: &Watch<'_>,
+) -> anyhow::Result<FoundEncoding> {
     if first.charset == Charset::UTF_8 && first.mark_bytes == 0 {
         return survey(input, end, watch);
     }
@@ -1122,7 +1130,7 @@ fn found_in_all(input: &Input, first: Found, end: u64, watch: &Watch<'_>) -> any
 
 /// Fails when bytes would be replaced and the user does not want that.
 fn check_damage(layout: &Layout, shown_name: &str, is_strict: bool) -> anyhow::Result<()> {
-    let Found { charset, damage, is_doubtful, ref reason, .. } = layout.found;
+    let FoundEncoding { charset, damage, is_doubtful, ref reason, .. } = layout.found;
     if is_strict && is_doubtful && charset == Charset::Mixed {
         let message = format!("cannot read `{shown_name}` in one encoding: {reason}");
         let hint =
@@ -1207,7 +1215,7 @@ pub(super) struct Target<'a> {
 }
 
 /// What reading the whole file brought.
-struct Read {
+struct ReadResult {
     columns: Vec<Column>,
     /// How the values of the columns are written, surplus cells aside.
     guesses: Vec<Guess>,
@@ -1237,7 +1245,7 @@ fn read(
     options: &IngestOptions,
     tuning: Tuning,
     watch: &Watch<'_>,
-) -> anyhow::Result<Read> {
+) -> anyhow::Result<ReadResult> {
     check_damage(layout, &input.name, options.strict)?;
     let names = &layout.header.names;
     let written = options.written.as_deref();
@@ -1276,7 +1284,7 @@ fn read(
             *guess = guess_wanted(guess, wanted);
         }
     }
-    let plan = Plan {
+    let plan = SlicePlan {
         syntax: layout.syntax,
         guesses,
         has_extra: layout.header.has_surplus,
@@ -1287,7 +1295,7 @@ fn read(
         keeps_hollow: options.is_table(),
         wants_sums: 0 < layout.header.below.n_total,
     };
-    let mut attempt = Attempt { input, layout, target, options, tuning, plan };
+    let mut attempt = PassContext { input, layout, target, options, tuning, plan };
     let (mut output, mut tally) = attempt.run(watch)?;
     if LIKELY_MAX < tally.n_likely {
         attempt.plan.lines.keeps_likely = true;
@@ -1333,7 +1341,7 @@ fn read(
         let rows = layout.first_line..tally.n_lines;
         written.testify(&mut tally.evidence, &wants, &rows);
     }
-    Ok(Read { columns, guesses: attempt.plan.guesses, tally, reasons, files: output })
+    Ok(ReadResult { columns, guesses: attempt.plan.guesses, tally, reasons, files: output })
 }
 
 /// Puts a column's name in the place of `COLUMN` in the flag that a note gives, if a shell takes it as it is.
@@ -1344,7 +1352,7 @@ fn with_name(note: String, name: &str) -> String {
 /// Returns the columns as the catalog has them, with what is to be known of each.
 fn described(
     columns: Vec<BuiltColumn>,
-    readings: Vec<Reading>,
+    readings: Vec<ColumnType>,
     guesses: &[Guess],
     tally: &Tally,
     header: &Header,
@@ -1398,9 +1406,9 @@ fn guess_wanted(guess: &Guess, wanted: Wanted) -> Guess {
     };
     // What the sample shows of how the values are written holds, if it is of that type.
     let form = match dtype {
-        DType::Bool => Form::Words,
+        DType::Bool => ValueForm::Words,
         _ if guess.dtype == dtype => guess.form,
-        _ => Form::Plain,
+        _ => ValueForm::Plain,
     };
     Guess { dtype, form, wanted: Some(wanted), is_settled: true, usual: None }
 }
@@ -1414,7 +1422,7 @@ fn guess_unfit(
     name: &str,
     seen: Evidence,
     wanted: Wanted,
-    reading: &Reading,
+    reading: &ColumnType,
 ) -> anyhow::Result<Guess> {
     if reading.is_ambiguous {
         let message =
@@ -1423,15 +1431,15 @@ fn guess_unfit(
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     }
     let form = match wanted {
-        Wanted::Money => Form::Amount(Sign::Money(seen.currencies().0), NumberForm::PLAIN),
-        Wanted::Percent => Form::Amount(Sign::Percent, NumberForm::PLAIN),
-        Wanted::Decimal | Wanted::Type(_) => Form::Number(NumberForm::PLAIN),
+        Wanted::Money => ValueForm::Amount(Sign::Money(seen.currencies().0), NumberForm::PLAIN),
+        Wanted::Percent => ValueForm::Amount(Sign::Percent, NumberForm::PLAIN),
+        Wanted::Decimal | Wanted::Type(_) => ValueForm::Number(NumberForm::PLAIN),
     };
     let wanted = Some(wanted);
     Ok(Guess { dtype: DType::Float64, form, wanted, is_settled: true, usual: None })
 }
 
-impl Read {
+impl ReadResult {
     /// Returns the line of the first row below the table if such rows were taken for totals and are none;
     /// no line where it has another name than that of a total.
     #[expect(
@@ -1439,7 +1447,7 @@ impl Read {
         reason = "whether there is a line only matters if it is no total"
     )]
     fn refuted_total(&self, layout: &Layout) -> Option<Option<u64>> {
-        let Below { text, n_total, .. } = &layout.header.below;
+        let LinesBelow { text, n_total, .. } = &layout.header.below;
         let text = &text[..*n_total];
         if !self.tally.has_total || totals::are_totals(text, layout.syntax, &self.tally.sums) {
             return None;
@@ -1462,16 +1470,16 @@ fn describe(columns: &mut [Column], header: &Header) {
 }
 
 /// One pass with everything it needs.
-struct Attempt<'a> {
+struct PassContext<'a> {
     input: &'a Input,
     layout: &'a Layout,
     target: Option<Target<'a>>,
     options: &'a IngestOptions,
     tuning: Tuning,
-    plan: Plan,
+    plan: SlicePlan,
 }
 
-impl Attempt<'_> {
+impl PassContext<'_> {
     /// Reads the whole file once; the files it made vanish unless they are kept.
     fn run(&self, watch: &Watch<'_>) -> anyhow::Result<(Option<TempFiles>, Tally)> {
         let Layout { text, lead, first_line, header, .. } = self.layout;
@@ -1522,11 +1530,11 @@ impl Attempt<'_> {
     /// Returns the types that the evidence of the whole file decides.
     fn exact(
         &self,
-        readings: &[Reading],
+        readings: &[ColumnType],
         evidence: &[Evidence],
         wants: &Wants,
     ) -> anyhow::Result<Vec<Guess>> {
-        let decide = |(at, (guess, reading)): (usize, (&Guess, &Reading))| {
+        let decide = |(at, (guess, reading)): (usize, (&Guess, &ColumnType))| {
             let dtype = reading.dtype();
             let wanted = wants.of_column(at).filter(|it| !is_as_wanted(reading, *it));
             if let Some(wanted) = wanted {
@@ -1561,14 +1569,14 @@ impl TempFiles {
         target: Target<'_>,
         columns: &[BuiltColumn],
         n_header: u64,
-    ) -> anyhow::Result<(Self, Output)> {
+    ) -> anyhow::Result<(Self, PassOutput)> {
         let Target { dir, name, is_temporary } = target;
         let (mut parquet, encoder) = ParquetFile::create(dir, &format!("{name}.parquet"), columns)?;
         if is_temporary {
             parquet.forget();
         }
         let late = |ending: &str| BufWriter::new(LateFile::new(dir, format!("{name}.{ending}")));
-        let output = Output {
+        let output = PassOutput {
             parquet,
             encoder,
             lines: LineWriter::new(late("lines"), n_header)?,
@@ -1578,7 +1586,7 @@ impl TempFiles {
     }
 
     /// Completes what a pass wrote, unless another pass follows.
-    fn finish(&mut self, output: Output, is_built: bool) -> anyhow::Result<()> {
+    fn finish(&mut self, output: PassOutput, is_built: bool) -> anyhow::Result<()> {
         let rejects = output.rejects.into_inner().map_err(IntoInnerError::into_error)?;
         self.rejects = rejects.into_temporary().map(|it| it.finish().0);
         let (lines, is_needed) = output.lines.finish();

@@ -42,7 +42,7 @@ pub(crate) const VIETNAMESE: &[&str] = &["ăâđêôơưàáãéèíóúùýõò
 
 /// How well a text fits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Fit {
+pub(crate) struct LanguageFit {
     /// Different words with more than ASCII.
     pub n_words: usize,
     /// Words with a letter of none of the languages, or with a character that cannot be there.
@@ -52,13 +52,13 @@ pub(crate) struct Fit {
     pub score: usize,
 }
 
-impl Fit {
+impl LanguageFit {
     /// Looks at the words of a text, as an encoding has it that `languages` are written in.
     pub(crate) fn of(text: &str, languages: &[&str], is_western: bool) -> Self {
         let is_apart =
             |it: char| it == '\u{fffd}' || (it.is_ascii() && !it.is_ascii_alphanumeric());
         let words: BTreeSet<&str> = text.split(is_apart).filter(|it| !it.is_ascii()).collect();
-        let mut fit = Fit { n_words: words.len(), ..Fit::default() };
+        let mut fit = LanguageFit { n_words: words.len(), ..LanguageFit::default() };
         let mut scores = vec![0; languages.len()];
         for word in words {
             let chars: Vec<char> = word.chars().collect();
@@ -195,12 +195,12 @@ fn sign(before: &[char], char: char, next: Option<char>) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{CENTRAL, Fit, WESTERN};
+    use super::{CENTRAL, LanguageFit, WESTERN};
 
     #[test]
     fn letters_and_signs_have_their_places() {
         let check = |text: &str, n_words, n_impossible| {
-            let fit = Fit::of(text, WESTERN, true);
+            let fit = LanguageFit::of(text, WESTERN, true);
             assert_eq!((fit.n_words, fit.n_impossible), (n_words, n_impossible), "{text}");
         };
         check("Crème brûlée, Straße, Müller, ÉTÉ, 5 €, 20 °C, l’eau, “x”", 9, 0);
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn words_of_one_language_fit_best() {
         let score = |text: &str, languages: &[&str]| {
-            let fit = Fit::of(text, languages, languages == WESTERN);
+            let fit = LanguageFit::of(text, languages, languages == WESTERN);
             (fit.score, fit.is_full())
         };
         assert_eq!(score("Søren, Åse, Sjælland", WESTERN), (9, true));

@@ -23,19 +23,19 @@ pub(crate) fn n_bytes(head: &[u8]) -> usize {
         let kind = kind(line);
         match kind {
             // Rows without a sign that separates cells may have comments among them.
-            Kind::Marked if 0 < n_titles && 0 < n_marked => break,
-            Kind::Marked => n_marked += 1,
-            Kind::Sentence => n_sentences += 1,
-            Kind::Plain if TITLES_MAX < n_titles => break,
-            Kind::Plain => n_titles += 1,
-            Kind::Blank => {}
-            Kind::Other => {
+            LineKind::Marked if 0 < n_titles && 0 < n_marked => break,
+            LineKind::Marked => n_marked += 1,
+            LineKind::Sentence => n_sentences += 1,
+            LineKind::Plain if TITLES_MAX < n_titles => break,
+            LineKind::Plain => n_titles += 1,
+            LineKind::Blank => {}
+            LineKind::Other => {
                 is_below = true;
                 break;
             }
         }
         at += line.len();
-        if matches!(kind, Kind::Marked | Kind::Sentence) {
+        if matches!(kind, LineKind::Marked | LineKind::Sentence) {
             n_plain += n_titles;
             (end, n_titles) = (at, 0);
         }
@@ -47,7 +47,7 @@ pub(crate) fn n_bytes(head: &[u8]) -> usize {
     // A quote that is open may go on behind the lines.
     let is_closed = memchr::memchr_iter(b'"', lead).count().is_multiple_of(2);
     let below = || rest.split(|it| *it == b'\n').filter(|it| !it.trim_ascii().is_empty());
-    let is_text = || below().take(LINES_BELOW_MAX).any(|it| matches!(kind(it), Kind::Sentence));
+    let is_text = || below().take(LINES_BELOW_MAX).any(|it| matches!(kind(it), LineKind::Sentence));
     let is_clear = 0 < n_marked || (0 < n_sentences && !is_text());
     let n_below_min = LINES_BELOW_MIN + if n_marked + n_sentences < n_plain { n_plain } else { 0 };
     let is_above = n_below_min <= below().take(n_below_min).count();
@@ -55,7 +55,7 @@ pub(crate) fn n_bytes(head: &[u8]) -> usize {
 }
 
 /// What a line is by itself.
-enum Kind {
+enum LineKind {
     /// It begins as comments do.
     Marked,
     /// It has words like a sentence.
@@ -66,18 +66,18 @@ enum Kind {
     Other,
 }
 
-fn kind(line: &[u8]) -> Kind {
+fn kind(line: &[u8]) -> LineKind {
     let line = line.trim_ascii();
     if MARKERS.iter().any(|it| line.starts_with(it)) {
-        return Kind::Marked;
+        return LineKind::Marked;
     }
     if line.is_empty() {
-        return Kind::Blank;
+        return LineKind::Blank;
     }
     let (mut n_signs, mut n_spaced) = (0, 0);
     for (at, byte) in line.iter().enumerate() {
         match byte {
-            b'\t' | b'|' => return Kind::Other,
+            b'\t' | b'|' => return LineKind::Other,
             b',' | b';' => {
                 n_signs += 1;
                 n_spaced += usize::from(line.get(at + 1).is_none_or(|it| *it == b' '));
@@ -88,11 +88,11 @@ fn kind(line: &[u8]) -> Kind {
     let is_word = |it: &&[u8]| it.iter().any(u8::is_ascii_alphabetic);
     let n_words = || line.split(|it| *it == b' ').filter(is_word).count();
     if n_signs == 0 {
-        Kind::Plain
+        LineKind::Plain
     } else if n_spaced == n_signs && WORDS_MIN <= n_words() {
-        Kind::Sentence
+        LineKind::Sentence
     } else {
-        Kind::Other
+        LineKind::Other
     }
 }
 

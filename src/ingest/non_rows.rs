@@ -7,7 +7,7 @@ use memchr::memchr2;
 
 use csv_agent_types::catalog::SetAside;
 
-use super::header::Below;
+use super::header::LinesBelow;
 use super::records::{Block, Tokeniser};
 use super::repairs::{Repair, has_room};
 use super::syntax::Syntax;
@@ -59,10 +59,10 @@ impl Comment {
     }
 
     /// Returns why a record that it marks is no row.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> NonRowKind {
         match self {
-            Comment::Marked { .. } => Kind::Comment,
-            Comment::Drawn(_) => Kind::Rule,
+            Comment::Marked { .. } => NonRowKind::Comment,
+            Comment::Drawn(_) => NonRowKind::Rule,
         }
     }
 }
@@ -95,23 +95,25 @@ pub(crate) struct Asides {
 
 impl Asides {
     /// Adds the records of a text that holds no rows.
-    pub(crate) fn add_all(&mut self, kind: Kind, text: &[u8], syntax: Syntax) {
+    pub(crate) fn add_all(&mut self, kind: NonRowKind, text: &[u8], syntax: Syntax) {
         for record in records(text, syntax, usize::MAX) {
             self.add(kind, u64::from(record.line), &text[record.start..record.end]);
         }
     }
 
     /// Adds what lies below the table.
-    pub(crate) fn add_below(&mut self, below: &Below, syntax: Syntax) {
+    pub(crate) fn add_below(&mut self, below: &LinesBelow, syntax: Syntax) {
         let (notes, tables) = below.text.split_at(below.n_notes);
         let (totals, notes) = notes.split_at(below.n_total);
         let mut n_lines = 0;
-        for (kind, text) in
-            [(Kind::Total, totals), (Kind::Footer, notes), (Kind::OtherTable, tables)]
-        {
+        for (kind, text) in [
+            (NonRowKind::Total, totals),
+            (NonRowKind::Footer, notes),
+            (NonRowKind::OtherTable, tables),
+        ] {
             let mut behind = Asides::default();
             behind.add_all(kind, text, syntax);
-            if kind == Kind::OtherTable {
+            if kind == NonRowKind::OtherTable {
                 behind.table_line = records(text, syntax, 1).first().map(|it| it.line.into());
             }
             self.append(behind, n_lines);
@@ -136,15 +138,15 @@ impl Asides {
     }
 
     /// Adds one record.
-    pub(crate) fn add(&mut self, kind: Kind, line: u64, text: &[u8]) {
+    pub(crate) fn add(&mut self, kind: NonRowKind, line: u64, text: &[u8]) {
         let (count, reason) = match kind {
-            Kind::Preamble => (&mut self.counts.preamble, "preamble"),
-            Kind::Comment => (&mut self.counts.comments, "comment"),
-            Kind::Rule => (&mut self.counts.rules, "line of a drawing"),
-            Kind::RepeatedHeader => (&mut self.counts.repeated_headers, "the header again"),
-            Kind::Footer => (&mut self.counts.footer, "footer"),
-            Kind::Total => (&mut self.counts.totals, "total"),
-            Kind::OtherTable => (&mut self.counts.other_tables, "another table"),
+            NonRowKind::Preamble => (&mut self.counts.preamble, "preamble"),
+            NonRowKind::Comment => (&mut self.counts.comments, "comment"),
+            NonRowKind::Rule => (&mut self.counts.rules, "line of a drawing"),
+            NonRowKind::RepeatedHeader => (&mut self.counts.repeated_headers, "the header again"),
+            NonRowKind::Footer => (&mut self.counts.footer, "footer"),
+            NonRowKind::Total => (&mut self.counts.totals, "total"),
+            NonRowKind::OtherTable => (&mut self.counts.other_tables, "another table"),
         };
         *count += 1;
         if has_room(self.listed.len() as u64) {
@@ -161,7 +163,7 @@ fn n_lines_of(text: &[u8], syntax: Syntax) -> u64 {
 
 /// Why a line is no row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum NonRowKind {
     /// It stands before the table.
     Preamble,
     /// It begins as comments do.
@@ -197,7 +199,7 @@ impl AsideRule {
             };
             self.kind(block.records[row].raw(slice), is_full)
         };
-        let found: Vec<(usize, Kind)> =
+        let found: Vec<(usize, NonRowKind)> =
             (0..block.n_rows()).filter_map(|row| Some((row, kind(row)?))).collect();
         for (row, kind) in &found {
             asides.add(*kind, u64::from(block.lines[*row]), block.records[*row].raw(slice));
@@ -209,12 +211,12 @@ impl AsideRule {
     }
 
     /// Returns why a record is no row, if it is none.
-    fn kind(&self, record: &[u8], is_full: impl Fn() -> bool) -> Option<Kind> {
+    fn kind(&self, record: &[u8], is_full: impl Fn() -> bool) -> Option<NonRowKind> {
         if self.header.iter().any(|it| it == record) {
-            return Some(Kind::RepeatedHeader);
+            return Some(NonRowKind::RepeatedHeader);
         }
         if self.totals.binary_search_by(|it| it.as_slice().cmp(record)).is_ok() {
-            return Some(Kind::Total);
+            return Some(NonRowKind::Total);
         }
         let comment = self.comment.as_ref()?;
         let is_comment = comment.marks(record) && (comment.is_sure() || !is_full());

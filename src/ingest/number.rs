@@ -17,7 +17,7 @@ pub enum DecimalMark {
 
 /// What stands between thousands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
+pub enum DigitGrouping {
     /// Nothing.
     None,
     /// `1,234`
@@ -36,33 +36,34 @@ pub struct NumberForm {
     /// Before the fraction.
     pub decimal: DecimalMark,
     /// Between thousands.
-    pub group: Group,
+    pub group: DigitGrouping,
 }
 
 impl NumberForm {
     /// As programs write numbers.
-    pub const PLAIN: NumberForm = NumberForm { decimal: DecimalMark::Point, group: Group::None };
+    pub const PLAIN: NumberForm =
+        NumberForm { decimal: DecimalMark::Point, group: DigitGrouping::None };
 
     /// All but the plain one, those without thousands first.
     pub const ALL: [NumberForm; 7] = [
-        NumberForm { decimal: DecimalMark::Comma, group: Group::None },
-        NumberForm { decimal: DecimalMark::Comma, group: Group::Point },
-        NumberForm { decimal: DecimalMark::Comma, group: Group::Blank },
-        NumberForm { decimal: DecimalMark::Comma, group: Group::Apostrophe },
-        NumberForm { decimal: DecimalMark::Point, group: Group::Comma },
-        NumberForm { decimal: DecimalMark::Point, group: Group::Blank },
-        NumberForm { decimal: DecimalMark::Point, group: Group::Apostrophe },
+        NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::None },
+        NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::Point },
+        NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::Blank },
+        NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::Apostrophe },
+        NumberForm { decimal: DecimalMark::Point, group: DigitGrouping::Comma },
+        NumberForm { decimal: DecimalMark::Point, group: DigitGrouping::Blank },
+        NumberForm { decimal: DecimalMark::Point, group: DigitGrouping::Apostrophe },
     ];
 
     /// Returns what a value leaves that cannot be read in this form.
     pub(super) const fn ruled_out(self) -> Evidence {
         let at = match (self.decimal, self.group) {
-            (DecimalMark::Comma, Group::Point) => 1,
-            (DecimalMark::Comma, Group::Blank) => 2,
-            (DecimalMark::Comma, Group::Apostrophe) => 3,
+            (DecimalMark::Comma, DigitGrouping::Point) => 1,
+            (DecimalMark::Comma, DigitGrouping::Blank) => 2,
+            (DecimalMark::Comma, DigitGrouping::Apostrophe) => 3,
             (DecimalMark::Comma, _) => 0,
-            (DecimalMark::Point, Group::Blank) => 5,
-            (DecimalMark::Point, Group::Apostrophe) => 6,
+            (DecimalMark::Point, DigitGrouping::Blank) => 5,
+            (DecimalMark::Point, DigitGrouping::Apostrophe) => 6,
             (DecimalMark::Point, _) => 4,
         };
         Evidence::not_number(at)
@@ -71,12 +72,14 @@ impl NumberForm {
     /// Returns the form in words.
     pub fn words(self) -> String {
         let group = match self.group {
-            Group::None if self.decimal == DecimalMark::Point => return "decimal point".to_owned(),
-            Group::None => return "decimal comma".to_owned(),
-            Group::Comma => "`,`",
-            Group::Point => "`.`",
-            Group::Blank => "blanks",
-            Group::Apostrophe => "`'`",
+            DigitGrouping::None if self.decimal == DecimalMark::Point => {
+                return "decimal point".to_owned();
+            }
+            DigitGrouping::None => return "decimal comma".to_owned(),
+            DigitGrouping::Comma => "`,`",
+            DigitGrouping::Point => "`.`",
+            DigitGrouping::Blank => "blanks",
+            DigitGrouping::Apostrophe => "`'`",
         };
         match self.decimal {
             DecimalMark::Comma => format!("{group} between thousands, decimal comma"),
@@ -94,8 +97,8 @@ struct Shape {
     n_last: usize,
     n_marks: usize,
     /// The first mark and the last.
-    first: Group,
-    last: Group,
+    first: DigitGrouping,
+    last: DigitGrouping,
     /// Whether the marks but the last are alike and have three digits between them.
     is_even: bool,
     begins_with_zero: bool,
@@ -108,8 +111,8 @@ impl Shape {
             n_first: 0,
             n_last: 0,
             n_marks: 0,
-            first: Group::None,
-            last: Group::None,
+            first: DigitGrouping::None,
+            last: DigitGrouping::None,
             is_even: true,
             begins_with_zero: unsigned.first() == Some(&b'0'),
         };
@@ -139,10 +142,10 @@ impl Shape {
 
     fn fits(&self, form: NumberForm) -> bool {
         let is_wide = 3 < self.n_first;
-        let is_grouped = form.group != Group::None;
+        let is_grouped = form.group != DigitGrouping::None;
         let decimal = match form.decimal {
-            DecimalMark::Point => Group::Point,
-            DecimalMark::Comma => Group::Comma,
+            DecimalMark::Point => DigitGrouping::Point,
+            DecimalMark::Comma => DigitGrouping::Comma,
         };
         if (is_grouped && is_wide) || (1 < self.n_first && self.begins_with_zero) {
             return false;
@@ -158,15 +161,15 @@ impl Shape {
 }
 
 /// Returns a mark between digits and its bytes.
-fn mark(text: &[u8]) -> Option<(Group, usize)> {
+fn mark(text: &[u8]) -> Option<(DigitGrouping, usize)> {
     match text {
-        [b',', ..] => Some((Group::Comma, 1)),
-        [b'.', ..] => Some((Group::Point, 1)),
-        [b'\'', ..] => Some((Group::Apostrophe, 1)),
-        [0xe2, 0x80, 0x99, ..] => Some((Group::Apostrophe, 3)),
-        [b' ', ..] => Some((Group::Blank, 1)),
-        [0xc2, 0xa0, ..] => Some((Group::Blank, 2)),
-        [0xe2, 0x80, 0x89 | 0xaf, ..] => Some((Group::Blank, 3)),
+        [b',', ..] => Some((DigitGrouping::Comma, 1)),
+        [b'.', ..] => Some((DigitGrouping::Point, 1)),
+        [b'\'', ..] => Some((DigitGrouping::Apostrophe, 1)),
+        [0xe2, 0x80, 0x99, ..] => Some((DigitGrouping::Apostrophe, 3)),
+        [b' ', ..] => Some((DigitGrouping::Blank, 1)),
+        [0xc2, 0xa0, ..] => Some((DigitGrouping::Blank, 2)),
+        [0xe2, 0x80, 0x89 | 0xaf, ..] => Some((DigitGrouping::Blank, 3)),
         _ => None,
     }
 }
@@ -180,7 +183,7 @@ fn unsigned(text: &[u8]) -> &[u8] {
 pub(crate) fn evidence(text: &[u8]) -> Option<Evidence> {
     let shape = Shape::of(unsigned(text))?;
     // `+49 170 123` is called, not counted.
-    if text[0] == b'+' && shape.first == Group::Blank {
+    if text[0] == b'+' && shape.first == DigitGrouping::Blank {
         return None;
     }
     let must_try = 15 < shape.n_digits || text[0] == b'+';
@@ -196,10 +199,10 @@ pub(crate) fn evidence(text: &[u8]) -> Option<Evidence> {
     if 15 < shape.n_digits {
         seen.add(Evidence::LOCAL_LONG);
     }
-    if [shape.first, shape.last].contains(&Group::Comma) {
+    if [shape.first, shape.last].contains(&DigitGrouping::Comma) {
         seen.add(Evidence::COMMA);
     }
-    if shape.last == Group::Point {
+    if shape.last == DigitGrouping::Point {
         seen.add(Evidence::LAST_POINT);
     }
     if shape.n_first < 3 || shape.first != shape.last {
@@ -243,8 +246,8 @@ fn normal<T>(text: &[u8], form: NumberForm, parse: impl Fn(&[u8]) -> Option<T>) 
     while let Some(&byte) = rest.first() {
         let (byte, n_read) = match mark(rest) {
             None => (byte, 1),
-            Some((Group::Comma, n)) if form.decimal == DecimalMark::Comma => (b'.', n),
-            Some((Group::Point, n)) if form.decimal == DecimalMark::Point => (b'.', n),
+            Some((DigitGrouping::Comma, n)) if form.decimal == DecimalMark::Comma => (b'.', n),
+            Some((DigitGrouping::Point, n)) if form.decimal == DecimalMark::Point => (b'.', n),
             Some((_, n)) => {
                 rest = &rest[n..];
                 continue;
@@ -259,9 +262,9 @@ fn normal<T>(text: &[u8], form: NumberForm, parse: impl Fn(&[u8]) -> Option<T>) 
 
 #[cfg(test)]
 mod tests {
-    use super::{DecimalMark, Group, NumberForm, evidence, float, int};
+    use super::{DecimalMark, DigitGrouping, NumberForm, evidence, float, int};
 
-    const fn form(decimal: DecimalMark, group: Group) -> NumberForm {
+    const fn form(decimal: DecimalMark, group: DigitGrouping) -> NumberForm {
         NumberForm { decimal, group }
     }
     const COMMA: DecimalMark = DecimalMark::Comma;
@@ -272,28 +275,28 @@ mod tests {
         let check = |text: &str, form, expected: Option<f64>| {
             assert_eq!(float(text.as_bytes(), form), expected, "{text}");
         };
-        check("1234,56", form(COMMA, Group::None), Some(1234.56));
-        check("-0,5", form(COMMA, Group::None), Some(-0.5));
-        check("1.234,56", form(COMMA, Group::Point), Some(1234.56));
-        check("1.234", form(COMMA, Group::Point), Some(1234.0));
-        check("12,5", form(COMMA, Group::Point), Some(12.5));
-        check("1234,5", form(COMMA, Group::Point), None);
-        check("1.23,5", form(COMMA, Group::Point), None);
-        check("0.123,5", form(COMMA, Group::Point), None);
-        check("1,234,567.25", form(POINT, Group::Comma), Some(1_234_567.25));
-        check("1,234", form(POINT, Group::Comma), Some(1234.0));
-        check("1,234,56", form(POINT, Group::Comma), None);
-        check("1,2345", form(POINT, Group::Comma), None);
-        check("1\u{a0}234,5", form(COMMA, Group::Blank), Some(1234.5));
-        check("1\u{202f}234.5", form(POINT, Group::Blank), Some(1234.5));
-        check("1’234'567.5", form(POINT, Group::Apostrophe), Some(1_234_567.5));
-        check("1,234.567,8", form(COMMA, Group::Point), None);
-        check("0,12345678901234567890", form(COMMA, Group::None), None);
-        check("9.007.199.254.740.993,0", form(COMMA, Group::Point), None);
-        check("007,5", form(COMMA, Group::None), None);
-        check(",5", form(COMMA, Group::None), None);
-        check("5,", form(COMMA, Group::None), None);
-        check("1,5e3", form(COMMA, Group::None), None);
+        check("1234,56", form(COMMA, DigitGrouping::None), Some(1234.56));
+        check("-0,5", form(COMMA, DigitGrouping::None), Some(-0.5));
+        check("1.234,56", form(COMMA, DigitGrouping::Point), Some(1234.56));
+        check("1.234", form(COMMA, DigitGrouping::Point), Some(1234.0));
+        check("12,5", form(COMMA, DigitGrouping::Point), Some(12.5));
+        check("1234,5", form(COMMA, DigitGrouping::Point), None);
+        check("1.23,5", form(COMMA, DigitGrouping::Point), None);
+        check("0.123,5", form(COMMA, DigitGrouping::Point), None);
+        check("1,234,567.25", form(POINT, DigitGrouping::Comma), Some(1_234_567.25));
+        check("1,234", form(POINT, DigitGrouping::Comma), Some(1234.0));
+        check("1,234,56", form(POINT, DigitGrouping::Comma), None);
+        check("1,2345", form(POINT, DigitGrouping::Comma), None);
+        check("1\u{a0}234,5", form(COMMA, DigitGrouping::Blank), Some(1234.5));
+        check("1\u{202f}234.5", form(POINT, DigitGrouping::Blank), Some(1234.5));
+        check("1’234'567.5", form(POINT, DigitGrouping::Apostrophe), Some(1_234_567.5));
+        check("1,234.567,8", form(COMMA, DigitGrouping::Point), None);
+        check("0,12345678901234567890", form(COMMA, DigitGrouping::None), None);
+        check("9.007.199.254.740.993,0", form(COMMA, DigitGrouping::Point), None);
+        check("007,5", form(COMMA, DigitGrouping::None), None);
+        check(",5", form(COMMA, DigitGrouping::None), None);
+        check("5,", form(COMMA, DigitGrouping::None), None);
+        check("1,5e3", form(COMMA, DigitGrouping::None), None);
     }
 
     #[test]
@@ -301,11 +304,11 @@ mod tests {
         let check = |text: &str, group, expected| {
             assert_eq!(int(text.as_bytes(), form(POINT, group)), expected, "{text}");
         };
-        check("9,007,199,254,740,993", Group::Comma, Some(9_007_199_254_740_993));
-        check("-1 234", Group::Blank, Some(-1234));
-        check("030 123 456", Group::Blank, None);
-        check("1 23", Group::Blank, None);
-        check("9,223,372,036,854,775,808", Group::Comma, None);
+        check("9,007,199,254,740,993", DigitGrouping::Comma, Some(9_007_199_254_740_993));
+        check("-1 234", DigitGrouping::Blank, Some(-1234));
+        check("030 123 456", DigitGrouping::Blank, None);
+        check("1 23", DigitGrouping::Blank, None);
+        check("9,223,372,036,854,775,808", DigitGrouping::Comma, None);
     }
 
     #[test]

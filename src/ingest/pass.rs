@@ -16,13 +16,13 @@ use parquet::arrow::arrow_writer::ArrowColumnChunk;
 use csv_agent_types::catalog::SetAside;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::header::Below;
+use super::header::LinesBelow;
 use super::line_map::LineWriter;
 use super::non_rows::Asides;
 use super::null_markers::Markers;
 use super::outlier_values::Odds;
 use super::repairs::{Repair, has_room};
-use super::slice::{self, Parsed, Plan};
+use super::slice::{self, Parsed, SlicePlan};
 use super::source::{Slices, check_cancelled};
 use super::spool::Written;
 use super::totals::Sum;
@@ -37,7 +37,7 @@ pub(crate) const SLICES_BESIDE: usize = 2;
 pub(crate) const SLICE_BYTES_MIN: usize = 1024 * 1024;
 
 /// Where a pass leaves what it read.
-pub(crate) struct Output {
+pub(crate) struct PassOutput {
     /// The table.
     pub parquet: ParquetFile,
     /// Encodes its columns.
@@ -108,7 +108,7 @@ pub(crate) struct Tally {
 /// How a pass is run.
 pub(crate) struct Settings<'a> {
     /// How slices are read.
-    pub plan: &'a Plan,
+    pub plan: &'a SlicePlan,
     /// The names of the plan's columns.
     pub names: &'a [String],
     /// Lines before the first slice.
@@ -164,7 +164,7 @@ struct Done {
 pub(crate) fn run(
     mut slices: Slices<'_>,
     settings: &Settings<'_>,
-    output: Option<&mut Output>,
+    output: Option<&mut PassOutput>,
     watch: &Watch<'_>,
 ) -> anyhow::Result<Tally> {
     let (job_sender, jobs) = sync_channel::<Job>(1);
@@ -176,7 +176,9 @@ pub(crate) fn run(
     }
     let is_broken = AtomicBool::new(false);
     let (encoder, sinks) = output
-        .map(|Output { parquet, encoder, lines, rejects }| (&*encoder, (parquet, lines, rejects)))
+        .map(|PassOutput { parquet, encoder, lines, rejects }| {
+            (&*encoder, (parquet, lines, rejects))
+        })
         .unzip();
 
     thread::scope(|scope| {
@@ -194,7 +196,7 @@ pub(crate) fn run(
         let collected =
             collector.begin().and_then(|()| collector.collect(&done, &buffer_sender, watch));
         drop((done, buffer_sender));
-        let read: anyhow::Result<(String, Below)> =
+        let read: anyhow::Result<(String, LinesBelow)> =
             reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         collected?;
         let (sha256, below) = read?;
@@ -229,7 +231,7 @@ fn read_all(
 fn work(
     jobs: &Mutex<Receiver<Job>>,
     done: &Sender<anyhow::Result<Done>>,
-    plan: &Plan,
+    plan: &SlicePlan,
     encoder: Option<&Encoder>,
     is_broken: &AtomicBool,
 ) {
@@ -383,7 +385,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Lists what stands below the table.
-    fn end(&mut self, below: &Below) -> anyhow::Result<()> {
+    fn end(&mut self, below: &LinesBelow) -> anyhow::Result<()> {
         let mut asides = Asides::default();
         self.tally.n_lines = self.line;
         self.tally.has_total = 0 < below.n_total;

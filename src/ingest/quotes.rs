@@ -27,7 +27,7 @@ pub(crate) enum Close {
 
 /// Whether a cell ends somewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum CellEnd {
     Here,
     NotHere,
     /// What is known of the bytes does not tell.
@@ -80,31 +80,31 @@ impl<'a> Quotes<'a> {
     }
 
     #[inline]
-    fn end_at<const PLAIN: bool>(&self, at: usize) -> End {
+    fn end_at<const PLAIN: bool>(&self, at: usize) -> CellEnd {
         if !PLAIN {
             return self.general_end_at(at);
         }
         match self.bytes.get(at) {
-            Some(it) if self.ends_cell(*it) => End::Here,
+            Some(it) if self.ends_cell(*it) => CellEnd::Here,
             Some(b' ' | b'\t') => self.general_end_at(at),
-            Some(_) => End::NotHere,
-            None if self.is_end => End::Here,
-            None => End::Behind,
+            Some(_) => CellEnd::NotHere,
+            None if self.is_end => CellEnd::Here,
+            None => CellEnd::Behind,
         }
     }
 
-    fn general_end_at(&self, at: usize) -> End {
+    fn general_end_at(&self, at: usize) -> CellEnd {
         let rest = self.bytes.get(at..).unwrap_or_default();
         let rest = &rest[self.syntax.n_blanks_behind(rest)..];
         let delimiter = self.syntax.delimiter.bytes();
         match rest.first() {
-            Some(b'\n' | b'\r') => End::Here,
-            None if self.is_end => End::Here,
-            None => End::Behind,
-            Some(_) if delimiter.is_empty() => End::NotHere,
-            Some(_) if rest.starts_with(delimiter) => End::Here,
-            Some(_) if !self.is_end && delimiter.starts_with(rest) => End::Behind,
-            Some(_) => End::NotHere,
+            Some(b'\n' | b'\r') => CellEnd::Here,
+            None if self.is_end => CellEnd::Here,
+            None => CellEnd::Behind,
+            Some(_) if delimiter.is_empty() => CellEnd::NotHere,
+            Some(_) if rest.starts_with(delimiter) => CellEnd::Here,
+            Some(_) if !self.is_end && delimiter.starts_with(rest) => CellEnd::Behind,
+            Some(_) => CellEnd::NotHere,
         }
     }
 
@@ -128,7 +128,7 @@ impl<'a> Quotes<'a> {
             // that begins here, that search saw the same pairs as this one would.
             let run = self.bytes[open..].iter().take_while(|it| **it == quote_byte).count();
             let behind = open + run;
-            if run % 2 == 0 && self.end_at::<PLAIN>(behind) != End::NotHere {
+            if run % 2 == 0 && self.end_at::<PLAIN>(behind) != CellEnd::NotHere {
                 return self.found::<PLAIN>(behind - 1, 2 < run);
             }
             from = self.searched.max(behind);
@@ -140,12 +140,12 @@ impl<'a> Quotes<'a> {
         let mut is_bare_open = false;
         while let Some(quote) = self.near.next(from, stop) {
             if self.bytes.get(quote + 1) == Some(&quote_byte) {
-                if is_bare_open && self.end_at::<PLAIN>(quote + 2) != End::NotHere {
+                if is_bare_open && self.end_at::<PLAIN>(quote + 2) != CellEnd::NotHere {
                     return self.found::<PLAIN>(quote + 1, is_escaped);
                 }
                 is_escaped = true;
                 from = quote + 2;
-            } else if self.end_at::<PLAIN>(quote + 1) == End::NotHere {
+            } else if self.end_at::<PLAIN>(quote + 1) == CellEnd::NotHere {
                 if self.follows_delimiter::<PLAIN>(quote) {
                     return self.overtaken(quote);
                 }
@@ -175,7 +175,7 @@ impl<'a> Quotes<'a> {
             if self.bytes[found] == escape && escape != self.quote {
                 is_escaped = true;
                 from = found + 2;
-            } else if self.end_at::<false>(found + 1) == End::NotHere {
+            } else if self.end_at::<false>(found + 1) == CellEnd::NotHere {
                 if self.follows_delimiter::<false>(found) {
                     return self.overtaken(found);
                 }
@@ -216,8 +216,8 @@ impl<'a> Quotes<'a> {
     #[inline]
     fn found<const PLAIN: bool>(&self, at: usize, is_escaped: bool) -> Close {
         match self.end_at::<PLAIN>(at + 1) {
-            End::Behind => Close::Behind,
-            End::Here | End::NotHere => Close::At { at, is_escaped },
+            CellEnd::Behind => Close::Behind,
+            CellEnd::Here | CellEnd::NotHere => Close::At { at, is_escaped },
         }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Context;
 use tempfile::NamedTempFile;
 
-use csv_agent_types::catalog::{Column, DType, Dialect, Reading};
+use csv_agent_types::catalog::{Column, DType, Dialect, SparkReading};
 use csv_agent_types::limits::CSV_BYTES_MAX;
 use csv_agent_types::status::{ExitStatus, Failure};
 
@@ -55,7 +55,7 @@ pub struct Instructions {
     /// The columns. How many values are missing is unknown.
     pub columns: Vec<Column>,
     /// How their values come of text.
-    pub readings: Vec<Reading>,
+    pub readings: Vec<SparkReading>,
     /// What was decided, for people.
     pub dialect: Dialect,
     /// Rows of the heads.

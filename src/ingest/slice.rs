@@ -20,7 +20,7 @@ use super::totals::Sum;
 use super::type_evidence::{Evidence, Nulls};
 
 /// How every slice of a pass is read.
-pub(crate) struct Plan {
+pub(crate) struct SlicePlan {
     /// How cells are told apart.
     pub syntax: Syntax,
     /// What the columns are taken for; surplus cells not included.
@@ -123,7 +123,7 @@ impl Misfit {
 }
 
 /// Reads all records of `slice`. With `is_broken`, nothing is built and values only leave evidence.
-pub(crate) fn read(slice: &[u8], plan: &Plan, is_broken: bool) -> Parsed {
+pub(crate) fn read(slice: &[u8], plan: &SlicePlan, is_broken: bool) -> Parsed {
     /// Cells at a time: their positions stay in the nearest cache while each column is built.
     const BLOCK_CELLS: usize = 8 * 1024;
     let width = plan.guesses.len();

@@ -24,7 +24,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::charset::{Charset, TextDecoder};
 use super::compression::{Compression, damaged};
-use super::header::Below;
+use super::header::LinesBelow;
 use super::records::{Tokeniser, cut};
 use super::sniff::Windows;
 use super::syntax::Syntax;
@@ -352,7 +352,7 @@ impl Input {
         &self,
         text: Text,
         lead: Lead,
-        below: &Below,
+        below: &LinesBelow,
     ) -> anyhow::Result<Slices<'_>> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read `{}`", self.name))?;
@@ -515,7 +515,7 @@ pub(crate) struct Slices<'a> {
     /// Of each wrapping, text of the last record that may go on behind it.
     wrapped: [Vec<u8>; 2],
     /// The end of the file; empty once it has proved to be rows.
-    below: Below,
+    below: LinesBelow,
     /// Bytes of the file read so far.
     offset: u64,
     is_end: bool,
@@ -535,7 +535,7 @@ impl Slices<'_> {
     /// # Errors
     ///
     /// Fails when what lies behind the text cannot be read.
-    pub(crate) fn finish(mut self) -> anyhow::Result<(String, Below)> {
+    pub(crate) fn finish(mut self) -> anyhow::Result<(String, LinesBelow)> {
         let mut file = &self.input.file;
         std::io::copy(&mut file, &mut self.hash)
             .with_context(|| format!("cannot read `{}`", self.input.name))?;
@@ -605,7 +605,7 @@ impl Slices<'_> {
         if is_below {
             return end;
         }
-        self.below = Below::default();
+        self.below = LinesBelow::default();
         slice.len()
     }
 

@@ -17,7 +17,7 @@ use super::ingest::IngestOptions;
 use super::requested_types::Wants;
 use super::source::{Input, refuse};
 use super::type_evidence::{Evidence, Nulls, classify};
-use super::type_inference::Reading;
+use super::type_inference::ColumnType;
 use super::workbook::cell_name;
 
 /// What is known of rows beside the text that was written of them.
@@ -31,19 +31,19 @@ pub struct Written {
     pub is_table: bool,
     /// One sentence for each thing that a user might question.
     pub reasons: Vec<String>,
-    columns: Vec<Known>,
+    columns: Vec<KnownColumn>,
 }
 
 /// What is known of a column.
 #[derive(Debug, Clone, Default)]
-struct Known {
+struct KnownColumn {
     /// Rows whose cells are text that looks like a number, a day or a truth value: first and last, in order.
     texts: Vec<(u64, u64)>,
     notes: Vec<String>,
     meaning: Option<Meaning>,
 }
 
-impl Known {
+impl KnownColumn {
     fn add_text(&mut self, row: u64) {
         match self.texts.last_mut() {
             Some(run) if run.1 + 1 == row => run.1 = row,
@@ -65,7 +65,7 @@ impl Written {
     }
 
     /// Makes the columns text whose cells are, unless the user wants something else.
-    pub fn decide(&self, readings: &mut [Reading], wants: &Wants, rows: &Range<u64>) {
+    pub fn decide(&self, readings: &mut [ColumnType], wants: &Wants, rows: &Range<u64>) {
         for at in self.texts_in(rows) {
             let Some(reading) = readings.get_mut(at) else { continue };
             if wants.of_column(at).is_some() || reading.dtype() == DType::String {
@@ -75,7 +75,7 @@ impl Written {
             let note = format!(
                 "stored as text, and kept so; `--dtype 'COLUMN={dtype}'` reads it as {dtype}"
             );
-            *reading = Reading { note: Some(note), ..Reading::default() };
+            *reading = ColumnType { note: Some(note), ..ColumnType::default() };
         }
     }
 
@@ -126,9 +126,9 @@ impl Written {
         }
     }
 
-    fn column(&mut self, at: usize) -> &mut Known {
+    fn column(&mut self, at: usize) -> &mut KnownColumn {
         if self.columns.len() <= at {
-            self.columns.resize_with(at + 1, Known::default);
+            self.columns.resize_with(at + 1, KnownColumn::default);
         }
         &mut self.columns[at]
     }

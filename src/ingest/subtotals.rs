@@ -9,7 +9,7 @@ use super::records::{Cell, Tokeniser, texts_of};
 use super::syntax::Syntax;
 use super::table_bounds::{Shape, records_within};
 use super::totals::{
-    Finding, Statistic, Sum, amount, begins_as_total, finding, is_total, statistic_of,
+    Statistic, Sum, TotalSign, amount, begins_as_total, finding, is_total, statistic_of,
 };
 
 /// Bytes of what a row is called.
@@ -37,25 +37,25 @@ const NAMES: [&str; 11] = [
 
 /// What was found among rows.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct FoundSubtotals {
     /// Where the records are that are no rows: start and end of each.
     pub records: Vec<(usize, usize)>,
     /// Rows that are called so, and whose numbers do not show that they are.
-    pub kept: Option<Kept>,
+    pub kept: Option<KeptRows>,
 }
 
 /// Rows that were kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct KeptRows {
     /// How many.
     pub n: u64,
     /// The line of the first; the first line is 0.
     pub line: u32,
 }
 
-impl Kept {
-    fn add(kept: &mut Option<Kept>, line: u32) {
-        let kept = kept.get_or_insert(Kept { n: 0, line });
+impl KeptRows {
+    fn add(kept: &mut Option<KeptRows>, line: u32) {
+        let kept = kept.get_or_insert(KeptRows { n: 0, line });
         kept.n += 1;
     }
 }
@@ -113,13 +113,13 @@ impl Held {
     /// Returns whether the cells behind `first` are the sums of these rows, at least one of them for certain.
     fn adds_up_to(&self, cells: &[String], first: usize, is_clear: bool) -> bool {
         let pairs = cells.iter().zip(&self.sums).skip(first + 1);
-        let found: Vec<Finding> = pairs.filter_map(|(cell, sum)| finding(cell, *sum)).collect();
-        let n_of = |wanted: Finding| found.iter().filter(|it| **it == wanted).count();
-        let (n_sums, n_open) = (n_of(Finding::Sum), n_of(Finding::Open));
+        let found: Vec<TotalSign> = pairs.filter_map(|(cell, sum)| finding(cell, *sum)).collect();
+        let n_of = |wanted: TotalSign| found.iter().filter(|it| **it == wanted).count();
+        let (n_sums, n_open) = (n_of(TotalSign::Sum), n_of(TotalSign::Open));
         // Few or small numbers add up by chance.
         let is_large = |it: &String| amount(it.trim()).is_some_and(|it| LARGE <= it.0.abs());
         let is_by_chance = || n_sums < 2 && !cells[first + 1..].iter().any(is_large);
-        0 < n_sums && n_of(Finding::Other) == 0 && (is_clear || (n_open == 0 && !is_by_chance()))
+        0 < n_sums && n_of(TotalSign::Other) == 0 && (is_clear || (n_open == 0 && !is_by_chance()))
     }
 
     /// Returns how many numbers there are behind `first`, if all are what they are called. An average may be
@@ -156,8 +156,8 @@ pub(crate) fn find(
     syntax: Syntax,
     (width, width_max): (usize, usize),
     comment: Option<&Comment>,
-) -> Found {
-    let mut found = Found::default();
+) -> FoundSubtotals {
+    let mut found = FoundSubtotals::default();
     if width < 2 || !has_label(text, syntax) {
         return found;
     }
@@ -187,7 +187,7 @@ pub(crate) fn find(
                 }
                 // What is below the last row is told by itself.
                 if is_plain && at + 1 < shapes.len() {
-                    Kept::add(&mut found.kept, shape.line);
+                    KeptRows::add(&mut found.kept, shape.line);
                 }
             }
             Some(Label::Statistic(statistic)) => {
@@ -217,7 +217,7 @@ pub(crate) fn find(
         match n_found {
             Some(n) if n_min <= n => found.records.push((shape.start, shape.end)),
             None if statistic != Statistic::Mean && is_name(&label) => {}
-            _ => Kept::add(&mut found.kept, shape.line),
+            _ => KeptRows::add(&mut found.kept, shape.line),
         }
     }
     found.records.sort_unstable();

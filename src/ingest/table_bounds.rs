@@ -206,7 +206,7 @@ pub(crate) struct Footer {
 }
 
 /// What shows that records below a table are no rows of it.
-struct Below<'a> {
+struct BelowSigns<'a> {
     tail: &'a [u8],
     syntax: Syntax,
     width: usize,
@@ -218,7 +218,7 @@ struct Below<'a> {
     has_blanks: bool,
 }
 
-impl<'a> Below<'a> {
+impl<'a> BelowSigns<'a> {
     fn of(
         tail: &'a [u8],
         syntax: Syntax,
@@ -228,7 +228,7 @@ impl<'a> Below<'a> {
         let shapes = records_within(tail, syntax, usize::MAX, width_max);
         let n_behind_blank = shapes.iter().skip(1).filter(|it| it.is_behind_blank).count();
         let has_blanks = shapes.len() < 2 * n_behind_blank;
-        Below { tail, syntax, width, comment, shapes, classes: OnceCell::new(), has_blanks }
+        BelowSigns { tail, syntax, width, comment, shapes, classes: OnceCell::new(), has_blanks }
     }
 
     fn texts(&self, shape: &Shape) -> Vec<String> {
@@ -358,7 +358,7 @@ pub(crate) fn footer_of(
     if width < 2 {
         return None;
     }
-    let below = Below::of(tail, syntax, (width, width_max), comment);
+    let below = BelowSigns::of(tail, syntax, (width, width_max), comment);
     let shapes = &below.shapes;
     let may_be_note = |it: &&Shape| below.is_note(it) || below.is_without_values(it);
     let n_notes = shapes.iter().rev().take(FOOTER_RECORDS_MAX + 1).take_while(may_be_note).count();

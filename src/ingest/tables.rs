@@ -31,7 +31,7 @@ const ROWS_MIN: usize = 2;
 
 /// Where tables begin below the first.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct FurtherTables {
     /// The length of the text before the second table, if there surely is one, and before titles above it.
     pub end: Option<(usize, usize)>,
     /// The first place before it where one may begin.
@@ -73,8 +73,8 @@ pub(crate) fn find(
     nulls: &Nulls,
     takes_all: bool,
     is_further: bool,
-) -> Found {
-    let mut found = Found::default();
+) -> FurtherTables {
+    let mut found = FurtherTables::default();
     if !windows.is_whole {
         return found;
     }

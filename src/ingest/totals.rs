@@ -161,7 +161,7 @@ impl Sum {
 
 /// What a cell of a total says of its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Finding {
+pub(crate) enum TotalSign {
     /// It is the sum.
     Sum,
     /// It may be an average, a count, or a sum of values that were rounded.
@@ -248,15 +248,15 @@ pub(crate) fn are_totals(text: &[u8], syntax: Syntax, sums: &[Sum]) -> bool {
         let first = cells.iter().position(|it| !it.trim().is_empty()).unwrap_or(0);
         let behind = if label == Some(Label::Unnamed) { first } else { first + 1 };
         let pairs = cells.iter().zip(sums).skip(behind);
-        let found: Vec<Finding> = pairs.filter_map(|(cell, sum)| finding(cell, *sum)).collect();
-        let n_sums = found.iter().filter(|it| **it == Finding::Sum).count();
-        let n_open = found.iter().filter(|it| **it == Finding::Open).count();
+        let found: Vec<TotalSign> = pairs.filter_map(|(cell, sum)| finding(cell, *sum)).collect();
+        let n_sums = found.iter().filter(|it| **it == TotalSign::Sum).count();
+        let n_open = found.iter().filter(|it| **it == TotalSign::Open).count();
         let is_clear = match label {
             // Few or small numbers add up by chance.
             Some(Label::Unnamed) => n_open == 0 && is_surely_sum(&cells, sums, n_sums),
             _ => n_open <= n_sums || is_plain,
         };
-        !found.contains(&Finding::Other)
+        !found.contains(&TotalSign::Other)
             && (label == Some(Label::Other) || (0 < n_sums && is_clear))
     })
 }
@@ -270,7 +270,7 @@ fn is_surely_sum(cells: &[String], sums: &[Sum], n_sums: usize) -> bool {
 }
 
 /// Compares a cell with the sum of its column; none where either is no number.
-pub(crate) fn finding(cell: &str, sum: Sum) -> Option<Finding> {
+pub(crate) fn finding(cell: &str, sum: Sum) -> Option<TotalSign> {
     let (value, n_decimals) = amount(cell.trim())?;
     // Years and codes in a column of words say nothing.
     if sum.n_values <= 4 * sum.n_others {
@@ -286,9 +286,9 @@ pub(crate) fn finding(cell: &str, sum: Sum) -> Option<Finding> {
     let is_rounded = distance <= step * (n_values + 1.0) && distance <= 0.01 * wanted.abs();
     let is_within = wanted.min(0.0) <= value && value <= wanted.max(0.0);
     Some(match () {
-        () if is_same && value != 0.0 && sum.n_others == 0 => Finding::Sum,
-        () if is_same || is_rounded || is_within => Finding::Open,
-        () => Finding::Other,
+        () if is_same && value != 0.0 && sum.n_others == 0 => TotalSign::Sum,
+        () if is_same || is_rounded || is_within => TotalSign::Open,
+        () => TotalSign::Other,
     })
 }
 

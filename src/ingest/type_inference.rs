@@ -7,14 +7,14 @@ use csv_agent_types::catalog::{DType, Meaning};
 
 use super::amount::{CURRENCIES, Sign};
 use super::local_dates::DateOrder;
-use super::number::{DecimalMark, Group, NumberForm};
+use super::number::{DecimalMark, DigitGrouping, NumberForm};
 use super::parse::YES_NO;
 use super::requested_types::{Wanted, Wants};
 use super::type_evidence::Evidence;
 
 /// How the values of a column are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Form {
+pub enum ValueForm {
     /// As programs write them: ISO 8601, a decimal point, `true`.
     #[default]
     Plain,
@@ -45,11 +45,11 @@ pub(crate) struct Hints {
 
 /// What a column is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Reading {
+pub struct ColumnType {
     /// The type that holds all values, unchanged.
     pub dtype: Option<DType>,
     /// How they are written.
-    pub form: Form,
+    pub form: ValueForm,
     /// Why, where that is no matter of course.
     pub note: Option<String>,
     /// Text for no other reason than that the values can be read in two ways.
@@ -58,27 +58,27 @@ pub struct Reading {
     pub meaning: Option<Meaning>,
 }
 
-impl Reading {
+impl ColumnType {
     /// Returns the type; text until something else is known.
     pub fn dtype(&self) -> DType {
         self.dtype.unwrap_or(DType::String)
     }
 
     fn plain(dtype: DType) -> Self {
-        Reading { dtype: Some(dtype), ..Reading::default() }
+        ColumnType { dtype: Some(dtype), ..ColumnType::default() }
     }
 
     fn text(note: String) -> Self {
-        Reading { note: Some(note), ..Reading::default() }
+        ColumnType { note: Some(note), ..ColumnType::default() }
     }
 
     fn ambiguous(note: &str) -> Self {
-        Reading { is_ambiguous: true, ..Reading::text(note.to_owned()) }
+        ColumnType { is_ambiguous: true, ..ColumnType::text(note.to_owned()) }
     }
 }
 
 /// Returns what each column is, if the user wants nothing of any.
-pub(crate) fn decide(columns: &[Evidence], hints: Hints) -> Vec<Reading> {
+pub(crate) fn decide(columns: &[Evidence], hints: Hints) -> Vec<ColumnType> {
     decide_as(columns, &Wants::default(), hints)
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn is_clear_number(seen: Evidence) -> bool {
 
 /// Returns what each column is. What the user wants to be an amount or exact is that, if all values are;
 /// other types are up to the caller.
-pub(crate) fn decide_as(columns: &[Evidence], wants: &Wants, hints: Hints) -> Vec<Reading> {
+pub(crate) fn decide_as(columns: &[Evidence], wants: &Wants, hints: Hints) -> Vec<ColumnType> {
     let may_be_lists = |it: &Numbers| hints.is_comma && it.may_be_lists();
     let numbers = columns.iter().filter_map(|it| Numbers::of(*it));
     let of_amounts = columns.iter().filter_map(|it| Numbers::of_amounts(*it));
@@ -123,19 +123,19 @@ pub(crate) fn decide_as(columns: &[Evidence], wants: &Wants, hints: Hints) -> Ve
             days.read(hints.date_order, order)
         } else if let Some(numbers) = Numbers::of(*seen) {
             if !is_told && decimal != Some(DecimalMark::Comma) && may_be_lists(&numbers) {
-                return Reading::ambiguous(
+                return ColumnType::ambiguous(
                     "text: `,` separates cells, so it may separate numbers as well; `--decimal ,` \
                      makes it a decimal comma",
                 );
             }
             numbers.read(says)
         } else {
-            let known = meaning.map(|it| Reading { meaning: Some(it), ..Reading::default() });
+            let known = meaning.map(|it| ColumnType { meaning: Some(it), ..ColumnType::default() });
             known.or_else(|| amounts(*seen)).unwrap_or_else(|| plain(*seen))
         }
     };
     let is_plain =
-        |it: &Reading| !hints.is_plain || (it.form == Form::Plain && it.meaning.is_none());
+        |it: &ColumnType| !hints.is_plain || (it.form == ValueForm::Plain && it.meaning.is_none());
     let readings = columns.iter().enumerate().map(read);
     readings.map(|it| Some(it).filter(is_plain).unwrap_or_default()).collect()
 }
@@ -194,7 +194,7 @@ fn money(currency: Option<usize>) -> Meaning {
 }
 
 /// Says why amounts of no one kind stay text.
-fn amounts(seen: Evidence) -> Option<Reading> {
+fn amounts(seen: Evidence) -> Option<ColumnType> {
     let is_amount = seen.has(Evidence::AMOUNTS);
     if !is_amount || !seen.is_only(Evidence::AMOUNTS.and(Evidence::NUMBERS)) {
         return None;
@@ -213,16 +213,16 @@ fn amounts(seen: Evidence) -> Option<Reading> {
             "numbers in brackets, which may be negative; `--dtype 'COLUMN=money'` makes them so"
         }
     };
-    Some(Reading::text(format!("text: {what}")))
+    Some(ColumnType::text(format!("text: {what}")))
 }
 
 /// Returns whether a column was read as the user wants it.
-pub(crate) fn is_as_wanted(reading: &Reading, wanted: Wanted) -> bool {
+pub(crate) fn is_as_wanted(reading: &ColumnType, wanted: Wanted) -> bool {
     match wanted {
-        Wanted::Money => matches!(reading.form, Form::Amount(Sign::Money(_), _)),
-        Wanted::Percent => matches!(reading.form, Form::Amount(Sign::Percent, _)),
+        Wanted::Money => matches!(reading.form, ValueForm::Amount(Sign::Money(_), _)),
+        Wanted::Percent => matches!(reading.form, ValueForm::Amount(Sign::Percent, _)),
         Wanted::Decimal => {
-            matches!(reading.form, Form::Number(_)) && reading.dtype() == DType::Float64
+            matches!(reading.form, ValueForm::Number(_)) && reading.dtype() == DType::Float64
         }
         // `1.250` would be a fraction in silence.
         Wanted::Type(dtype) => dtype != DType::Float64 || !reading.is_ambiguous,
@@ -230,7 +230,7 @@ pub(crate) fn is_as_wanted(reading: &Reading, wanted: Wanted) -> bool {
 }
 
 /// Reads a column as the user wants it, if all values are of that kind.
-fn as_wanted(seen: Evidence, wanted: Wanted, others: Others) -> Option<Reading> {
+fn as_wanted(seen: Evidence, wanted: Wanted, others: Others) -> Option<ColumnType> {
     let (kinds, sign) = match wanted {
         Wanted::Money => {
             let kinds = Evidence::AMOUNTS.and(Evidence::NUMBERS).without(Evidence::PERCENT);
@@ -242,7 +242,7 @@ fn as_wanted(seen: Evidence, wanted: Wanted, others: Others) -> Option<Reading> 
         }
         Wanted::Decimal => (Evidence::NUMBERS, None),
         Wanted::Type(DType::Bool) => {
-            let reading = Reading { form: Form::Words, ..Reading::plain(DType::Bool) };
+            let reading = ColumnType { form: ValueForm::Words, ..ColumnType::plain(DType::Bool) };
             return meaning(seen).filter(|it| *it == Meaning::YesNo).map(|_| reading);
         }
         Wanted::Type(_) => return None,
@@ -254,20 +254,26 @@ fn as_wanted(seen: Evidence, wanted: Wanted, others: Others) -> Option<Reading> 
     let long = Evidence::LONG_INT.and(Evidence::LOCAL_LONG);
     let reading = numbers.read(others);
     let form = match reading.form {
-        Form::Number(form) => form,
+        ValueForm::Number(form) => form,
         _ => NumberForm::PLAIN,
     };
     match (sign, reading.dtype()) {
         (None, DType::Int64) if numbers.0.has(long) => None,
-        (None, DType::Int64 | DType::Float64) => {
-            Some(Reading { dtype: Some(DType::Float64), form: Form::Number(form), ..reading })
-        }
+        (None, DType::Int64 | DType::Float64) => Some(ColumnType {
+            dtype: Some(DType::Float64),
+            form: ValueForm::Number(form),
+            ..reading
+        }),
         (Some(sign), DType::Int64 | DType::Float64) => {
             let meaning = match sign {
                 Sign::Money(currency) => money(currency),
                 Sign::Percent => Meaning::Percent,
             };
-            Some(Reading { form: Form::Amount(sign, form), meaning: Some(meaning), ..reading })
+            Some(ColumnType {
+                form: ValueForm::Amount(sign, form),
+                meaning: Some(meaning),
+                ..reading
+            })
         }
         _ if reading.is_ambiguous => Some(reading),
         _ => None,
@@ -322,18 +328,18 @@ impl Numbers {
     /// Returns whether points are between thousands, and nothing else can be.
     fn has_clear_points(self) -> bool {
         let is_points =
-            |it: NumberForm| it.decimal == DecimalMark::Comma && it.group == Group::Point;
+            |it: NumberForm| it.decimal == DecimalMark::Comma && it.group == DigitGrouping::Point;
         !self.is_plain() && self.open().all(is_points)
     }
 
     /// Returns whether every value is one or two whole numbers with a comma between them.
     fn may_be_lists(self) -> bool {
-        let comma = NumberForm { decimal: DecimalMark::Comma, group: Group::None };
+        let comma = NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::None };
         let is_other = |it: NumberForm| it.decimal == DecimalMark::Point;
         self.0.has(Evidence::COMMA) && self.is_open(comma) && !self.open().any(is_other)
     }
 
-    fn read(self, others: Others) -> Reading {
+    fn read(self, others: Others) -> ColumnType {
         if self.is_plain() {
             return self.read_plain(others);
         }
@@ -344,7 +350,7 @@ impl Numbers {
         let (comma, point) = (of(DecimalMark::Comma), of(DecimalMark::Point));
         let is_same = !self.0.has(Evidence::COMMA.and(Evidence::LAST_POINT).and(Evidence::POINT));
         match (comma, point, decimal) {
-            (None, None, _) => Reading::text("text: numbers of different forms".to_owned()),
+            (None, None, _) => ColumnType::text("text: numbers of different forms".to_owned()),
             (Some(form), _, _) if is_same => self.numbers(form, ""),
             (Some(form), Some(_), Some(DecimalMark::Comma))
                 if is_told || !others.hints.is_comma =>
@@ -356,25 +362,25 @@ impl Numbers {
             (Some(_), Some(form), None) if others.hints.is_comma && !others.has_commas => {
                 self.numbers(form, "; `--decimal ,` makes it a decimal comma")
             }
-            (Some(_), Some(_), _) => Reading::ambiguous(
+            (Some(_), Some(_), _) => ColumnType::ambiguous(
                 "text: `,` may be before a fraction or between thousands, `--decimal` decides",
             ),
-            (Some(_), None, Some(DecimalMark::Point)) if is_told => {
-                Reading::text("text: not every value is a number with a decimal point".to_owned())
-            }
-            (None, Some(_), Some(DecimalMark::Comma)) if is_told => {
-                Reading::text("text: not every value is a number with a decimal comma".to_owned())
-            }
+            (Some(_), None, Some(DecimalMark::Point)) if is_told => ColumnType::text(
+                "text: not every value is a number with a decimal point".to_owned(),
+            ),
+            (None, Some(_), Some(DecimalMark::Comma)) if is_told => ColumnType::text(
+                "text: not every value is a number with a decimal comma".to_owned(),
+            ),
             (Some(form), None, _) | (None, Some(form), _) => self.numbers(form, ""),
         }
     }
 
     /// Reads a column that programs may have written: its points are before fractions, unless each has
     /// three digits behind it and the file is written as where points are between thousands.
-    fn read_plain(self, others: Others) -> Reading {
+    fn read_plain(self, others: Others) -> ColumnType {
         let Others { decimal, groups_by_point, has_commas, is_european, .. } = others;
         let is_told = others.is_told();
-        let form = NumberForm { decimal: DecimalMark::Comma, group: Group::Point };
+        let form = NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::Point };
         let is_comma = decimal == Some(DecimalMark::Comma);
         let may_be_groups = decimal.is_none() && (has_commas || is_european);
         if !(is_comma || may_be_groups) || !self.0.has(Evidence::POINT) || self.is_scientific() {
@@ -385,20 +391,20 @@ impl Numbers {
         match (self.is_open(form), is_told) {
             (true, true) => self.numbers(form, "; as told"),
             (true, false) if is_grouped => self.numbers(form, "; as in other columns"),
-            (true, false) => Reading::ambiguous(
+            (true, false) => ColumnType::ambiguous(
                 "text: `.` may be before a fraction or between thousands, `--decimal` decides",
             ),
-            (false, true) => {
-                Reading::text("text: not every value is a number with a decimal comma".to_owned())
-            }
+            (false, true) => ColumnType::text(
+                "text: not every value is a number with a decimal comma".to_owned(),
+            ),
             (false, false) => plain(self.0.without(Evidence::NOT_NUMBERS)),
         }
     }
 
-    fn numbers(self, form: NumberForm, why: &str) -> Reading {
-        if form.group == Group::Blank && !self.0.has(Evidence::SHORT_GROUP) {
+    fn numbers(self, form: NumberForm, why: &str) -> ColumnType {
+        if form.group == DigitGrouping::Blank && !self.0.has(Evidence::SHORT_GROUP) {
             let note = "text: groups of three digits, which may be identifiers";
-            return Reading::text(note.to_owned());
+            return ColumnType::text(note.to_owned());
         }
         let fraction = match form.decimal {
             DecimalMark::Comma => Evidence::COMMA,
@@ -407,13 +413,13 @@ impl Numbers {
         let dtype = if self.0.has(fraction) { DType::Float64 } else { DType::Int64 };
         let long = Evidence::LONG_INT.and(Evidence::LOCAL_LONG);
         if dtype == DType::Float64 && self.0.has(long) {
-            return Reading::text("text: more digits than a float holds".to_owned());
+            return ColumnType::text("text: more digits than a float holds".to_owned());
         }
-        Reading {
+        ColumnType {
             dtype: Some(dtype),
-            form: Form::Number(form),
+            form: ValueForm::Number(form),
             note: Some(format!("{}{why}", form.words())),
-            ..Reading::default()
+            ..ColumnType::default()
         }
     }
 }
@@ -426,30 +432,30 @@ pub(crate) fn is_typed(seen: Evidence) -> bool {
 }
 
 /// Reads values that are written as programs write them.
-fn plain(seen: Evidence) -> Reading {
+fn plain(seen: Evidence) -> ColumnType {
     const LOCAL: Evidence = Evidence::DATE.and(Evidence::TIMESTAMP).and(Evidence::LOCAL_DAYS);
     match plain_dtype(seen.without(Evidence::OFFSET)) {
-        DType::TimestampUtc if seen.has(Evidence::OFFSET) => Reading {
+        DType::TimestampUtc if seen.has(Evidence::OFFSET) => ColumnType {
             note: Some("in UTC; the file has other offsets".to_owned()),
-            ..Reading::plain(DType::TimestampUtc)
+            ..ColumnType::plain(DType::TimestampUtc)
         },
         DType::String if seen.has(Evidence::TEXT.and(Evidence::WORDS)) => {
-            Reading::plain(DType::String)
+            ColumnType::plain(DType::String)
         }
         DType::String if seen.is_only(Evidence::DAYS) && seen.has(LOCAL) => {
-            Reading::text("text: times with an offset and without".to_owned())
+            ColumnType::text("text: times with an offset and without".to_owned())
         }
         DType::String => match kinds(seen)[..] {
-            [first, .., last] => Reading::text(format!("text: {first} and {last}")),
-            ["numbers"] if seen.has(Evidence::EXPONENT) => Reading::text(
+            [first, .., last] => ColumnType::text(format!("text: {first} and {last}")),
+            ["numbers"] if seen.has(Evidence::EXPONENT) => ColumnType::text(
                 "text: exponents among whole numbers, which may be identifiers".to_owned(),
             ),
             ["numbers"] if seen.has(Evidence::LONG_INT) => {
-                Reading::text("text: more digits than a float holds".to_owned())
+                ColumnType::text("text: more digits than a float holds".to_owned())
             }
-            _ => Reading::plain(DType::String),
+            _ => ColumnType::plain(DType::String),
         },
-        dtype => Reading::plain(dtype),
+        dtype => ColumnType::plain(dtype),
     }
 }
 
@@ -563,21 +569,21 @@ impl LocalDays {
         }
     }
 
-    fn read(self, told: Option<DateOrder>, others: Option<(DateOrder, &str)>) -> Reading {
+    fn read(self, told: Option<DateOrder>, others: Option<(DateOrder, &str)>) -> ColumnType {
         let n_separators = Self::SEPARATORS.iter().filter(|it| self.0.has(**it)).count();
         if 1 < n_separators {
-            return Reading::text("text: days with different separators".to_owned());
+            return ColumnType::text("text: days with different separators".to_owned());
         }
         if self.has_all([Evidence::YEAR2, Evidence::YEAR4]) {
-            return Reading::text("text: years of two and of four digits".to_owned());
+            return ColumnType::text("text: years of two and of four digits".to_owned());
         }
         if self.has_all([Evidence::CLOCK12, Evidence::CLOCK24]) {
-            return Reading::text("text: times with AM or PM and without".to_owned());
+            return ColumnType::text("text: times with AM or PM and without".to_owned());
         }
         let may_be = |order: DateOrder| !self.0.has(order.ruled_out());
         let is_named = self.0.has(Evidence::NAMED_MONTH);
         if is_named && self.0.has(Evidence::NUMBERED_MONTH) {
-            return Reading::text("text: months in letters and in digits".to_owned());
+            return ColumnType::text("text: months in letters and in digits".to_owned());
         }
         let open = self.open();
         // Nobody can tell where years of four digits or months in letters stand but the values.
@@ -591,25 +597,25 @@ impl LocalDays {
             return if may_be(order) {
                 self.days(order, "as told")
             } else {
-                Reading::text(format!("text: not every value is a day as {words}"))
+                ColumnType::text(format!("text: not every value is a day as {words}"))
             };
         }
         match open[..] {
-            [] => Reading::text("text: no order of day and month fits every value".to_owned()),
+            [] => ColumnType::text("text: no order of day and month fits every value".to_owned()),
             [order] => self.days(order, "no other order fits every value"),
             _ if self.0.has(Evidence::DOT) && may_be(DateOrder::Dmy) => {
                 self.days(DateOrder::Dmy, "`.` is between the parts")
             }
             _ => match others {
                 Some((order, why)) if open.contains(&order) => self.days(order, why),
-                _ => Reading::ambiguous(
+                _ => ColumnType::ambiguous(
                     "text: the order of day and month is ambiguous, `--date-order` decides",
                 ),
             },
         }
     }
 
-    fn days(self, order: DateOrder, why: &str) -> Reading {
+    fn days(self, order: DateOrder, why: &str) -> ColumnType {
         const TIME: Evidence = Evidence::TIMESTAMP.and(Evidence::LOCAL_TIMESTAMP);
         let dtype = if self.0.has(TIME) { DType::Timestamp } else { DType::Date };
         let years = if self.0.has(Evidence::YEAR2) { "; years are 1969 to 2068" } else { "" };
@@ -619,18 +625,18 @@ impl LocalDays {
         } else {
             format!("{}: {why}{years}{clock}", order.words())
         };
-        Reading {
+        ColumnType {
             dtype: Some(dtype),
-            form: Form::Local(order),
+            form: ValueForm::Local(order),
             note: Some(note),
-            ..Reading::default()
+            ..ColumnType::default()
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Hints, Reading, decide, decide_as};
+    use super::{ColumnType, Hints, decide, decide_as};
     use crate::local_dates::DateOrder;
     use crate::number::DecimalMark;
     use crate::requested_types::{Wanted, Wants};
@@ -642,7 +648,7 @@ mod tests {
         values.fold(Evidence::default(), |all, it| all.and(classify(it.as_bytes(), &nulls)))
     }
 
-    fn reading(values: &[&str], hints: Hints) -> Reading {
+    fn reading(values: &[&str], hints: Hints) -> ColumnType {
         decide(&[evidence(values.iter())], hints).remove(0)
     }
 

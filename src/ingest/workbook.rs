@@ -28,7 +28,7 @@ use csv_agent_types::limits::SHEET_CELLS_MAX;
 
 use self::pattern::Pattern;
 use super::Watch;
-use super::foreign::Part;
+use super::foreign::ForeignTable;
 use super::from_parquet::guard;
 use super::sniff::binary_kind;
 use super::source::{Input, check_cancelled, refuse};
@@ -40,7 +40,7 @@ const COLUMNS_MAX: u32 = 16_384;
 
 /// What kind of file a workbook is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum WorkbookKind {
     /// `.xlsx` or `.xlsb`, and what else is made of them.
     Office,
     /// `.xls`
@@ -49,13 +49,13 @@ pub(crate) enum Kind {
     OpenDocument,
 }
 
-impl Kind {
+impl WorkbookKind {
     /// Returns what workbook a file is, from its first bytes.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
         match binary_kind(head)? {
-            "an Excel workbook" => Some(Kind::Office),
-            "an old Excel or Office file" => Some(Kind::Old),
-            "an OpenDocument spreadsheet" => Some(Kind::OpenDocument),
+            "an Excel workbook" => Some(WorkbookKind::Office),
+            "an old Excel or Office file" => Some(WorkbookKind::Old),
+            "an OpenDocument spreadsheet" => Some(WorkbookKind::OpenDocument),
             _ => None,
         }
     }
@@ -64,7 +64,7 @@ impl Kind {
 type Source = BufReader<File>;
 
 /// Takes a cell with its number format, where that is known; says whether it wants more.
-type Each<'a> = dyn FnMut(Place, DataRef<'_>, Option<&str>) -> anyhow::Result<bool> + 'a;
+type Each<'a> = dyn FnMut(CellPosition, DataRef<'_>, Option<&str>) -> anyhow::Result<bool> + 'a;
 
 /// A workbook that is open.
 enum Book {
@@ -77,7 +77,7 @@ enum Book {
 impl Book {
     fn open(
         input: &Input,
-        kind: Kind,
+        kind: WorkbookKind,
         bytes_max: u64,
         cancelled: &AtomicBool,
     ) -> anyhow::Result<Book> {
@@ -87,14 +87,14 @@ impl Book {
             file.seek(SeekFrom::Start(0))?;
             Ok(BufReader::new(file))
         };
-        if kind == Kind::Old {
+        if kind == WorkbookKind::Old {
             compound::check(&mut source()?, &input.name)?;
             let book = Xls::new(source()?).map_err(|it| failed(it.to_string()))?;
             return Ok(Book::Xls(Box::new(book)));
         }
         let has_binary = check_parts(source()?, &input.name, bytes_max, cancelled)?;
         Ok(match kind {
-            Kind::OpenDocument => {
+            WorkbookKind::OpenDocument => {
                 content::check(source()?, &input.name, cancelled)?;
                 Book::Ods(Box::new(Ods::new(source()?).map_err(|it| failed(it.to_string()))?))
             }
@@ -105,7 +105,7 @@ impl Book {
         })
     }
 
-    fn sheets(&self) -> Vec<Part> {
+    fn sheets(&self) -> Vec<ForeignTable> {
         let sheets = match self {
             Book::Xlsx(book) => book.sheets_metadata(),
             Book::Xlsb(book) => book.sheets_metadata(),
@@ -118,7 +118,8 @@ impl Book {
             (SheetType::WorkSheet, SheetVisible::Visible) => None,
             (SheetType::WorkSheet, _) => Some("hidden"),
         };
-        let sheet = |it: &calamine::Sheet| Part { name: it.name.clone(), left_out: left_out(it) };
+        let sheet =
+            |it: &calamine::Sheet| ForeignTable { name: it.name.clone(), left_out: left_out(it) };
         sheets.iter().map(sheet).collect()
     }
 
@@ -138,7 +139,7 @@ impl Book {
                     cells.next_cell_with_style_id().map_err(|it| failed(it.to_string()))?
                 {
                     let format = formats.get(style).and_then(Option::as_deref);
-                    let place = Place::of(cell.get_position(), name)?;
+                    let place = CellPosition::of(cell.get_position(), name)?;
                     if !each(place, cell.get_value().clone(), format)? {
                         break;
                     }
@@ -148,7 +149,7 @@ impl Book {
                 let mut cells =
                     book.worksheet_cells_reader(sheet).map_err(|it| failed(it.to_string()))?;
                 while let Some(cell) = cells.next_cell().map_err(|it| failed(it.to_string()))? {
-                    let place = Place::of(cell.get_position(), name)?;
+                    let place = CellPosition::of(cell.get_position(), name)?;
                     if !each(place, cell.get_value().clone(), None)? {
                         break;
                     }
@@ -214,7 +215,7 @@ impl Book {
         &mut self,
         sheet: &str,
         name: &str,
-    ) -> anyhow::Result<BTreeMap<u32, (u64, Place)>> {
+    ) -> anyhow::Result<BTreeMap<u32, (u64, CellPosition)>> {
         let mut columns = BTreeMap::new();
         // The other kinds are not written without.
         if let Book::Xlsx(book) = self {
@@ -222,7 +223,7 @@ impl Book {
             let mut cells = book.worksheet_cells_reader(sheet).map_err(failed)?;
             while let Some(cell) = cells.next_cell_with_formula_metadata().map_err(failed)? {
                 if cell.formula.is_some() && cell.value == DataRef::Empty {
-                    let place = Place::of(cell.pos, name)?;
+                    let place = CellPosition::of(cell.pos, name)?;
                     columns.entry(place.column).or_insert((0, place)).0 += 1;
                 }
             }
@@ -255,7 +256,7 @@ fn in_range(range: &Range<Data>, name: &str, each: &mut Each<'_>) -> anyhow::Res
                 Data::DurationIso(it) => DataRef::DurationIso(it.clone()),
                 Data::Error(it) => DataRef::Error(it.clone()),
             };
-            if !each(Place::of((row, column), name)?, value, None)? {
+            if !each(CellPosition::of((row, column), name)?, value, None)? {
                 return Ok(());
             }
         }
@@ -265,15 +266,15 @@ fn in_range(range: &Range<Data>, name: &str, each: &mut Each<'_>) -> anyhow::Res
 
 /// Where a cell is; the first row and the first column are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct CellPosition {
     row: u32,
     column: u32,
 }
 
-impl Place {
-    fn of((row, column): (u32, u32), name: &str) -> anyhow::Result<Place> {
+impl CellPosition {
+    fn of((row, column): (u32, u32), name: &str) -> anyhow::Result<CellPosition> {
         if row < ROWS_MAX && column < COLUMNS_MAX {
-            return Ok(Place { row, column });
+            return Ok(CellPosition { row, column });
         }
         Err(unreadable(name, "a cell lies beyond what a sheet has"))
     }
@@ -286,10 +287,10 @@ impl Place {
 /// Fails when the file is damaged, encrypted, or would take more memory than any workbook should.
 pub(crate) fn sheets(
     input: &Input,
-    kind: Kind,
+    kind: WorkbookKind,
     bytes_max: u64,
     cancelled: &AtomicBool,
-) -> anyhow::Result<Vec<Part>> {
+) -> anyhow::Result<Vec<ForeignTable>> {
     guarded(input, || {
         let mut book = Book::open(input, kind, bytes_max, cancelled)?;
         let mut sheets = book.sheets();
@@ -323,7 +324,7 @@ fn is_nothing(value: &DataRef<'_>) -> bool {
 pub(crate) fn write(
     spool: &mut Spool<'_>,
     input: &Input,
-    kind: Kind,
+    kind: WorkbookKind,
     sheet: &str,
     bytes_max: u64,
     watch: &Watch<'_>,
@@ -364,13 +365,13 @@ struct ColumnSeen {
     n_durations: u64,
     n_percents: u64,
     /// How many are of each currency, and the first of them.
-    money: Vec<(&'static str, u64, Place)>,
+    money: Vec<(&'static str, u64, CellPosition)>,
     /// How many are shown in a pattern of zeros, the first, and what it is.
-    pattern: Option<(u64, Place, String)>,
+    pattern: Option<(u64, CellPosition, String)>,
     /// Formulas without a value: how many, and the first.
-    without_values: Option<(u64, Place)>,
+    without_values: Option<(u64, CellPosition)>,
     n_errors: u64,
-    first_error: Option<Place>,
+    first_error: Option<CellPosition>,
     /// What the errors are called.
     errors: Vec<String>,
 }
@@ -396,7 +397,7 @@ enum Cell {
 impl Rows<'_, '_> {
     fn add(
         &mut self,
-        place: Place,
+        place: CellPosition,
         value: DataRef<'_>,
         format: Option<&str>,
         input: &Input,
@@ -418,7 +419,7 @@ impl Rows<'_, '_> {
         Ok(())
     }
 
-    fn cell(&mut self, place: Place, value: DataRef<'_>, format: Option<&str>) -> Cell {
+    fn cell(&mut self, place: CellPosition, value: DataRef<'_>, format: Option<&str>) -> Cell {
         let is_1904 = self.is_1904;
         let is_patterned = self.patterned.contains(&place.column);
         let is_long = self.long.contains(&place.column);
@@ -505,7 +506,7 @@ impl Rows<'_, '_> {
                     },
                 );
             }
-            let cell = |place: Place| cell_name(sheet, u64::from(place.row), at as u64);
+            let cell = |place: CellPosition| cell_name(sheet, u64::from(place.row), at as u64);
             if let Some((n, first)) = seen.without_values {
                 let what = match n {
                     1 => format!("1 formula has no stored value and is null, {}", cell(first)),
@@ -542,7 +543,7 @@ impl Rows<'_, '_> {
                 }
                 money => {
                     let n_money: u64 = money.iter().map(|it| it.1).sum();
-                    let counted = |it: &(&str, u64, Place)| {
+                    let counted = |it: &(&str, u64, CellPosition)| {
                         format!("{} in {} from {}", it.1, it.0, cell(it.2))
                     };
                     let mut parts: Vec<String> = money.iter().map(counted).collect();
@@ -559,7 +560,7 @@ impl Rows<'_, '_> {
 }
 
 impl ColumnSeen {
-    fn add_number(&mut self, place: Place, format: Option<&str>) {
+    fn add_number(&mut self, place: CellPosition, format: Option<&str>) {
         self.n_numbers += 1;
         let Some(format) = format else { return };
         // Text in quotes is shown as it is.
@@ -576,7 +577,7 @@ impl ColumnSeen {
         }
     }
 
-    fn add_error(&mut self, place: Place, error: &CellErrorType) {
+    fn add_error(&mut self, place: CellPosition, error: &CellErrorType) {
         /// There are hardly more.
         const ERRORS_MAX: usize = 8;
         self.n_errors += 1;

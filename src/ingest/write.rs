@@ -198,12 +198,12 @@ impl RowGroup {
 }
 
 /// Columns of a row group of another file, encoded as they are there.
-pub(crate) struct Kept {
+pub(crate) struct CopiedColumns {
     file: File,
     columns: Vec<ColumnCloseResult>,
 }
 
-impl Kept {
+impl CopiedColumns {
     /// Takes the columns at `places` of a row group. `metadata` is of the file at `path`.
     ///
     /// # Errors
@@ -214,7 +214,7 @@ impl Kept {
         metadata: &ParquetMetaData,
         group: usize,
         places: &[usize],
-    ) -> anyhow::Result<Kept> {
+    ) -> anyhow::Result<CopiedColumns> {
         let file = File::open(path)?;
         let row_group = metadata.row_group(group);
         let pages = metadata.page_index_for_row_group(group);
@@ -230,7 +230,7 @@ impl Kept {
             })
         };
         let columns = places.iter().map(column).collect::<anyhow::Result<_>>()?;
-        Ok(Kept { file, columns })
+        Ok(CopiedColumns { file, columns })
     }
 }
 
@@ -291,7 +291,7 @@ impl ParquetFile {
     pub(crate) fn append_kept(
         &mut self,
         n_rows: u64,
-        kept: Kept,
+        kept: CopiedColumns,
         others: Vec<ArrowColumnChunk>,
     ) -> anyhow::Result<()> {
         let mut row_group = self.writer.next_row_group()?;

@@ -11,13 +11,13 @@ const BREAKS_MAX: u32 = 2;
 #[derive(Debug, Default)]
 pub(crate) struct Chain {
     is_wanted: bool,
-    kept: Option<Kept>,
+    kept: Option<StoredResponse>,
     n_breaks: u32,
 }
 
 /// A response that the server keeps, with all that led to it.
 #[derive(Debug)]
-struct Kept {
+struct StoredResponse {
     response_id: String,
     items: Vec<Item>,
 }
@@ -60,7 +60,7 @@ impl Chain {
         }
         self.kept = response.id.clone().filter(|_| self.is_wanted).map(|response_id| {
             let items = request.items.iter().chain(&response.items).cloned().collect();
-            Kept { response_id, items }
+            StoredResponse { response_id, items }
         });
         Ok(())
     }

@@ -32,10 +32,12 @@ use models::is_same_model;
 use retry::Tries;
 use transport::cassette::{Cassette, Recorder};
 use transport::http::{Endpoint, Http};
-use transport::{Answer, Body, Headers, Outgoing, Transport};
+use transport::{Body, Headers, OpenResponse, Outgoing, Transport};
 use wire::failure::{Complaint, one_line};
-use wire::opaque::{self, Origin};
-use wire::{OPTIONAL_FIELDS, PREVIOUS_RESPONSE, Profile, Reader, SEALED_REASONING, Step, Terms};
+use wire::opaque::{self, ModelOrigin};
+use wire::{
+    OPTIONAL_FIELDS, PREVIOUS_RESPONSE, Profile, ResponseReader, SEALED_REASONING, Step, Terms,
+};
 
 pub use key::{Key, mask};
 pub use wire::Api;
@@ -541,9 +543,9 @@ impl Remote {
         response
     }
 
-    fn origin(&self, request: &Request) -> Origin {
+    fn origin(&self, request: &Request) -> ModelOrigin {
         let server = self.server.clone().unwrap_or_default();
-        Origin { server, model: request.model.clone() }
+        ModelOrigin { server, model: request.model.clone() }
     }
 
     /// Masks the key in an error: a server may quote it at the one who sent it.
@@ -573,7 +575,7 @@ impl Remote {
         &mut self,
         asked: &str,
         response: &Response,
-        answer: &Answer,
+        answer: &OpenResponse,
         on_progress: &mut dyn FnMut(Progress<'_>),
     ) {
         let served = [response.model.as_ref(), answer.headers.get("openai-model")];
@@ -598,7 +600,7 @@ impl Remote {
 
 /// Reads an answer to its end. Its errors name the request, where the provider does.
 async fn read(
-    answer: &mut Answer,
+    answer: &mut OpenResponse,
     model: &str,
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Response, ProviderError> {
@@ -615,11 +617,11 @@ fn of_request(error: ProviderError, headers: &Headers) -> ProviderError {
 }
 
 async fn read_body(
-    answer: &mut Answer,
+    answer: &mut OpenResponse,
     model: &str,
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Response, ProviderError> {
-    let mut reader = Reader::new(answer.api, model);
+    let mut reader = ResponseReader::new(answer.api, model);
     let response = match &mut answer.body {
         Body::Text(text) if !(200..300).contains(&answer.status) => {
             return Err(Complaint::of_body(text).judge(

@@ -20,7 +20,7 @@ const MISSING: &str = "(none)";
 pub fn blocks(text: &str, charts: &[ChartDrawn]) -> Vec<Value> {
     let mut blocks = vec![json!({"type": "text", "content": text, "chart": null})];
     let drawn = charts.iter().map(|chart| {
-        let rows = Rows::of(chart);
+        let rows = RowAxis::of(chart);
         let traces: Vec<_> = chart.series.iter().map(|it| trace(chart, &rows.at, it)).collect();
         let spec = json!({"data": traces, "layout": layout(chart, rows.axis)});
         json!({"type": "chart", "content": null, "chart": spec})
@@ -30,15 +30,15 @@ pub fn blocks(text: &str, charts: &[ChartDrawn]) -> Vec<Value> {
 }
 
 /// Where the rows of a chart stand on the axis that is not for amounts.
-struct Rows {
+struct RowAxis {
     /// One a row.
     at: Vec<Value>,
     /// Members of the axis. What kind it is, is never left to Plotly, which takes codes for numbers.
     axis: Value,
 }
 
-impl Rows {
-    fn of(chart: &ChartDrawn) -> Rows {
+impl RowAxis {
+    fn of(chart: &ChartDrawn) -> RowAxis {
         let cells = column(&chart.data, &chart.x_field);
         let labels: Vec<String> = cells.iter().map(label).collect();
         let are_distinct = labels.iter().collect::<BTreeSet<_>>().len() == labels.len();
@@ -48,10 +48,10 @@ impl Rows {
         let is_time = |it: &Value| it.as_str().and_then(time::parse).is_some();
         let has_places = !is_bar || (are_distinct && !cells.iter().any(Value::is_null));
         if has_places && known().next().is_some() && known().all(is_time) {
-            return Rows { at: cells, axis: json!({"type": "date"}) };
+            return RowAxis { at: cells, axis: json!({"type": "date"}) };
         }
         if !is_bar && known().all(Value::is_number) {
-            return Rows { at: cells, axis: json!({"type": "linear"}) };
+            return RowAxis { at: cells, axis: json!({"type": "linear"}) };
         }
         if are_distinct {
             let text = |(cell, label): (&Value, String)| match cell {
@@ -59,13 +59,13 @@ impl Rows {
                 _ => label.into(),
             };
             let at = cells.iter().zip(labels).map(text).collect();
-            return Rows { at, axis: json!({"type": "category"}) };
+            return RowAxis { at, axis: json!({"type": "category"}) };
         }
         // The same category twice would be one place, where one mark hides the other.
         let at: Vec<Value> = (0..labels.len()).map(Value::from).collect();
         let axis = json!({"type": "linear", "tickmode": "array", "tickvals": at, "ticktext": labels,
             "zeroline": false});
-        Rows { at, axis }
+        RowAxis { at, axis }
     }
 }
 

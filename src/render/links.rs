@@ -63,7 +63,7 @@ fn replaced(text: &str, target: impl Fn(&str) -> Option<String>) -> String {
     };
     let parser = Parser::new_ext(text, options());
     for (_, definition) in parser.reference_definitions().iter() {
-        if let Some(link) = link(&definition.dest, End::Space) {
+        if let Some(link) = link(&definition.dest, DestinationEnd::Space) {
             let range = written(text, definition.span.clone(), "]:", &link);
             changes.extend(range.map(|it| (it, link.to)));
         }
@@ -75,7 +75,7 @@ fn replaced(text: &str, target: impl Fn(&str) -> Option<String>) -> String {
             Event::Start(
                 Tag::Link { link_type, dest_url, .. } | Tag::Image { link_type, dest_url, .. },
             ) => {
-                let link = link(&dest_url, End::Bracket);
+                let link = link(&dest_url, DestinationEnd::Bracket);
                 if let (LinkType::Autolink, Some(link)) = (link_type, &link) {
                     let name = link.to.rsplit('/').next().unwrap_or_default();
                     changes.push((range.clone(), format!("[{name}]({})", link.to)));
@@ -105,12 +105,12 @@ fn replaced(text: &str, target: impl Fn(&str) -> Option<String>) -> String {
 struct Link {
     from: String,
     to: String,
-    end: End,
+    end: DestinationEnd,
 }
 
 /// What ends a destination that is not in brackets of its own.
 #[derive(Clone, Copy, PartialEq)]
-enum End {
+enum DestinationEnd {
     Space,
     Bracket,
 }
@@ -121,7 +121,7 @@ fn written(text: &str, range: Range<usize>, sign: &str, link: &Link) -> Option<R
     let rest = &text[after..range.end];
     let inside = rest.trim_start();
     let start = range.end - inside.len();
-    let is_last = |it, depth| link.end == End::Bracket && it == ')' && depth == 0;
+    let is_last = |it, depth| link.end == DestinationEnd::Bracket && it == ')' && depth == 0;
     let (start, n_bytes) = if let Some(inside) = inside.strip_prefix('<') {
         (start + 1, end_of(inside, |it, _| it == '>'))
     } else {

@@ -41,12 +41,12 @@ pub struct TurnReport {
     /// Whether a number that no tool result contains fails it.
     pub fails_ungrounded: bool,
     /// How it ended.
-    pub ending: Ending,
+    pub ending: ReportOutcome,
 }
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Ending {
+pub enum ReportOutcome {
     /// With an answer.
     Answered(Box<ReplyBody>),
     /// Without one.
@@ -62,7 +62,7 @@ impl TurnReport {
             ended: String::new(),
             fails_from,
             fails_ungrounded,
-            ending: Ending::Failed(Box::default()),
+            ending: ReportOutcome::Failed(Box::default()),
         }
     }
 
@@ -82,8 +82,8 @@ impl TurnReport {
 
     fn reply(&self) -> Option<&ReplyBody> {
         match &self.ending {
-            Ending::Answered(reply) => Some(reply),
-            Ending::Failed(_) => None,
+            ReportOutcome::Answered(reply) => Some(reply),
+            ReportOutcome::Failed(_) => None,
         }
     }
 
@@ -104,14 +104,16 @@ impl TurnReport {
     /// Returns why there is no verdict to go by: the turn failed, or its answer has none or does not hold.
     fn trouble(&self) -> Option<(String, String)> {
         match &self.ending {
-            Ending::Failed(error) => Some((error.code.clone(), error.message.clone())),
-            Ending::Answered(reply) if reply.assessment.is_none() => {
+            ReportOutcome::Failed(error) => Some((error.code.clone(), error.message.clone())),
+            ReportOutcome::Answered(reply) if reply.assessment.is_none() => {
                 Some(("contract".to_owned(), "the answer has no verdict".to_owned()))
             }
-            Ending::Answered(reply) if self.fails_ungrounded && !reply.ungrounded.is_empty() => {
+            ReportOutcome::Answered(reply)
+                if self.fails_ungrounded && !reply.ungrounded.is_empty() =>
+            {
                 Some(("ungrounded".to_owned(), ungrounded(&reply.ungrounded)))
             }
-            Ending::Answered(reply) => match reply.exit_code {
+            ReportOutcome::Answered(reply) => match reply.exit_code {
                 0 | 10 | 11 => None,
                 code => {
                     Some(("incomplete".to_owned(), format!("the turn ended with status {code}")))

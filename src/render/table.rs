@@ -53,7 +53,7 @@ pub struct TableStyle {
 
 /// A table for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Drawn {
+pub struct TerminalTable {
     /// The table and what must be known to read it, without a final line feed.
     pub text: String,
     /// Rows that are shown.
@@ -65,13 +65,13 @@ pub struct Drawn {
 /// Numbers, dates and times are written as short as their column allows. The middle of a long table
 /// is left out. Of a wide one the columns that fit are shown, and the others named; where those would
 /// say too little, its rows follow one another, a column on each line. Cells are made safe.
-pub fn text(frame: &Frame, style: &TableStyle) -> Drawn {
+pub fn text(frame: &Frame, style: &TableStyle) -> TerminalTable {
     let width = style.width.map_or(usize::MAX / 2, usize::from);
     let n_columns = frame.columns.len();
     let shown = rows_shown(frame, style.rows_max.unwrap_or(TABLE_TTY_ROWS_MAX));
     let n_rows = shown.iter().map(ExactSizeIterator::len).sum();
     if n_columns == 0 {
-        return Drawn { text: fit::cut(" no columns", width).into_owned(), n_rows };
+        return TerminalTable { text: fit::cut(" no columns", width).into_owned(), n_rows };
     }
     let n_first = layout::columns_max(width).min(n_columns - 1);
     let mut columns: Vec<Column> = (0..n_first).map(|at| Column::of(frame, at, &shown)).collect();
@@ -105,9 +105,9 @@ fn as_grid(
     style: &TableStyle,
     shown: &[Range<usize>],
     columns: &mut [Column],
-    chosen: &layout::Fit,
+    chosen: &layout::FittingColumns,
     width: usize,
-) -> Drawn {
+) -> TerminalTable {
     let n_columns = frame.columns.len();
     let n_rows = shown.iter().map(ExactSizeIterator::len).sum();
     let n_hidden = n_columns - chosen.n_shown();
@@ -131,10 +131,10 @@ fn as_grid(
         let hidden = &frame.columns[chosen.n_left..chosen.n_left + n_hidden];
         notes.extend(hidden_note(hidden, width));
     }
-    Drawn { text: grid.draw() + &noted(&notes, width, style.colour), n_rows }
+    TerminalTable { text: grid.draw() + &noted(&notes, width, style.colour), n_rows }
 }
 
-fn as_records(frame: &Frame, style: &TableStyle, width: usize) -> Drawn {
+fn as_records(frame: &Frame, style: &TableStyle, width: usize) -> TerminalTable {
     let n_columns = records::columns_max(frame.columns.len());
     let rows = match style.rows_max {
         Some(rows_max) => 0..frame.rows.len().min(rows_max),
@@ -148,7 +148,7 @@ fn as_records(frame: &Frame, style: &TableStyle, width: usize) -> Drawn {
     }
     let lines_max = style.lines_max.unwrap_or(TABLE_TTY_LINES_MAX);
     let text = records::draw(&columns, rows.clone(), width, lines_max, style.colour);
-    Drawn { text: text + &noted(&notes, width, style.colour), n_rows: rows.len() }
+    TerminalTable { text: text + &noted(&notes, width, style.colour), n_rows: rows.len() }
 }
 
 /// Marks text without a character, if nulls are there too, which are blank; returns what explains it.

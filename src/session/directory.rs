@@ -56,7 +56,7 @@ pub struct Directory {
 
 /// What something is meant to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     /// A file with content.
     File,
     /// A directory.
@@ -65,7 +65,7 @@ pub enum Kind {
 
 /// What has a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum EntryState {
     /// Nothing.
     Nothing,
     /// What belongs there.
@@ -83,9 +83,9 @@ impl Directory {
     /// is a link, of another kind, or another user's.
     pub fn open(session_dir: &Path) -> anyhow::Result<Option<Directory>> {
         let Some(session) = Directory::open_unchecked(session_dir)? else { return Ok(None) };
-        let files = FILES.iter().map(|it| (it, Kind::File));
-        for (name, kind) in files.chain(DIRECTORIES.iter().map(|it| (it, Kind::Directory))) {
-            if let Found::Odd(reason) = session.look(OsStr::new(name), kind)? {
+        let files = FILES.iter().map(|it| (it, EntryKind::File));
+        for (name, kind) in files.chain(DIRECTORIES.iter().map(|it| (it, EntryKind::Directory))) {
+            if let EntryState::Odd(reason) = session.look(OsStr::new(name), kind)? {
                 return Err(session.refusal(Path::new(name), &reason).into());
             }
         }
@@ -130,13 +130,13 @@ impl Directory {
             Err(Errno::NOENT) => return Ok(None),
             Err(error) => return Err(cannot(error).into()),
         };
-        if let Some(reason) = oddity(&found, Kind::Directory) {
+        if let Some(reason) = oddity(&found, EntryKind::Directory) {
             return Err(refused_session(&path, &found, &reason).into());
         }
         let fd =
             rustix::fs::open(&path, FLAGS | OFlags::DIRECTORY, Mode::empty()).map_err(cannot)?;
         let opened = rustix::fs::fstat(&fd).map_err(cannot)?;
-        if let Some(reason) = oddity(&opened, Kind::Directory) {
+        if let Some(reason) = oddity(&opened, EntryKind::Directory) {
             return Err(refused_session(&path, &opened, &reason).into());
         }
         let is_session = path.ends_with(NAME)
@@ -283,13 +283,17 @@ impl Directory {
     /// # Errors
     ///
     /// Fails as [`Directory::file`] does.
-    pub fn path_of(&self, name: impl AsRef<Path>, kind: Kind) -> anyhow::Result<Option<PathBuf>> {
+    pub fn path_of(
+        &self,
+        name: impl AsRef<Path>,
+        kind: EntryKind,
+    ) -> anyhow::Result<Option<PathBuf>> {
         let name = name.as_ref();
         let Some((directory, last)) = self.holder(name)? else { return Ok(None) };
         match directory.look(&last, kind)? {
-            Found::Nothing => Ok(None),
-            Found::Sound => Ok(Some(self.path.join(name))),
-            Found::Odd(reason) => Err(self.refusal(name, &reason).into()),
+            EntryState::Nothing => Ok(None),
+            EntryState::Sound => Ok(Some(self.path.join(name))),
+            EntryState::Odd(reason) => Err(self.refusal(name, &reason).into()),
         }
     }
 
@@ -298,10 +302,10 @@ impl Directory {
     /// # Errors
     ///
     /// Fails when the directory cannot be searched.
-    pub fn look(&self, name: &OsStr, kind: Kind) -> anyhow::Result<Found> {
+    pub fn look(&self, name: &OsStr, kind: EntryKind) -> anyhow::Result<EntryState> {
         match rustix::fs::statat(&*self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(oddity(&stat, kind).map_or(Found::Sound, Found::Odd)),
-            Err(Errno::NOENT) => Ok(Found::Nothing),
+            Ok(stat) => Ok(oddity(&stat, kind).map_or(EntryState::Sound, EntryState::Odd)),
+            Err(Errno::NOENT) => Ok(EntryState::Nothing),
             Err(error) => {
                 let message =
                     format!("cannot read `{}`: {}", self.path.join(name).display(), told(error));
@@ -452,10 +456,10 @@ impl Directory {
     }
 
     fn child(&self, name: &OsStr) -> anyhow::Result<Option<Directory>> {
-        match self.look(name, Kind::Directory)? {
-            Found::Nothing => return Ok(None),
-            Found::Odd(reason) => return Err(self.refusal(Path::new(name), &reason).into()),
-            Found::Sound => {}
+        match self.look(name, EntryKind::Directory)? {
+            EntryState::Nothing => return Ok(None),
+            EntryState::Odd(reason) => return Err(self.refusal(Path::new(name), &reason).into()),
+            EntryState::Sound => {}
         }
         let path = self.path.join(name);
         let flags = FLAGS | OFlags::DIRECTORY;
@@ -465,7 +469,7 @@ impl Directory {
             Err(error) => return Err(self.cannot_open(name, error)),
         };
         let stat = rustix::fs::fstat(&fd).map_err(|it| self.cannot_open(name, it))?;
-        if let Some(reason) = oddity(&stat, Kind::Directory) {
+        if let Some(reason) = oddity(&stat, EntryKind::Directory) {
             return Err(self.refusal(Path::new(name), &reason).into());
         }
         close_to_others(&fd, &stat);
@@ -474,7 +478,7 @@ impl Directory {
 
     fn open_file(&self, name: &OsStr, flags: OFlags) -> anyhow::Result<Option<File>> {
         // Looked at first: opening a device may do something.
-        if let Found::Odd(reason) = self.look(name, Kind::File)? {
+        if let EntryState::Odd(reason) = self.look(name, EntryKind::File)? {
             return Err(self.refusal(Path::new(name), &reason).into());
         }
         let fd = match rustix::fs::openat(&*self.fd, name, flags | FLAGS, Mode::RUSR | Mode::WUSR) {
@@ -484,7 +488,7 @@ impl Directory {
         };
         let stat = rustix::fs::fstat(&fd).map_err(|it| self.cannot_open(name, it))?;
         let is_shared = flags.contains(OFlags::RDWR) && 1 < stat.st_nlink;
-        let reason = oddity(&stat, Kind::File)
+        let reason = oddity(&stat, EntryKind::File)
             .or_else(|| is_shared.then(|| "has a second name: it is a hard link".to_owned()));
         match reason {
             Some(reason) => Err(self.refusal(Path::new(name), &reason).into()),
@@ -535,22 +539,22 @@ fn parts(name: &Path) -> anyhow::Result<Vec<&OsStr>> {
 }
 
 /// Returns why something is not what it is meant to be, if so.
-fn oddity(stat: &Stat, kind: Kind) -> Option<String> {
+fn oddity(stat: &Stat, kind: EntryKind) -> Option<String> {
     let found = FileType::from_raw_mode(stat.st_mode);
     let is_kind = match kind {
-        Kind::File => found.is_file(),
-        Kind::Directory => found.is_dir(),
+        EntryKind::File => found.is_file(),
+        EntryKind::Directory => found.is_dir(),
     };
     if !is_kind {
         let (wanted, found) = match (kind, found) {
             (_, FileType::Symlink) => {
                 return Some("is a link, and no link of a session is followed".to_owned());
             }
-            (Kind::File, FileType::Directory) => ("a file", "a directory"),
-            (Kind::Directory, FileType::RegularFile) => ("a directory", "a file"),
-            (Kind::File, FileType::Fifo) => ("a file", "a pipe"),
-            (Kind::File, _) => ("a file", "a device or socket"),
-            (Kind::Directory, _) => ("a directory", "a pipe, device or socket"),
+            (EntryKind::File, FileType::Directory) => ("a file", "a directory"),
+            (EntryKind::Directory, FileType::RegularFile) => ("a directory", "a file"),
+            (EntryKind::File, FileType::Fifo) => ("a file", "a pipe"),
+            (EntryKind::File, _) => ("a file", "a device or socket"),
+            (EntryKind::Directory, _) => ("a directory", "a pipe, device or socket"),
         };
         return Some(format!("is {found}, not {wanted}"));
     }
@@ -618,7 +622,7 @@ mod tests {
     use nix::unistd::mkfifo;
     use tempfile::TempDir;
 
-    use super::{Directory, Kind, mending};
+    use super::{Directory, EntryKind, mending};
 
     #[track_caller]
     fn check(make: impl FnOnce(&Path), reason: &str) {
@@ -700,7 +704,7 @@ mod tests {
         for name in ["../x", "/etc/passwd", "a/../../x", ""] {
             assert!(session.file(name).is_err(), "{name}");
         }
-        assert!(session.path_of("datasets/x.parquet", Kind::File).unwrap().is_none());
+        assert!(session.path_of("datasets/x.parquet", EntryKind::File).unwrap().is_none());
     }
 
     #[test]

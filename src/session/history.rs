@@ -11,7 +11,7 @@ use csv_agent_types::limits::SUMMARY_FILE_BYTES_MAX;
 use csv_agent_types::redaction::Withheld;
 
 use crate::directory::Directory;
-use crate::store::{self, Room};
+use crate::store::{self, MemoryBudget};
 
 /// Begins the first line of `summary.md`, which ends with the number of a turn.
 const MARK: &str = "<!-- turns up to ";
@@ -164,7 +164,7 @@ pub fn marked(last_turn: impl Display, text: &str) -> String {
 /// the summary has no mark; the message names the place.
 pub fn read(session: &Directory) -> anyhow::Result<(History, bool)> {
     let (mut turns, is_torn) =
-        store::read_lines::<HistoryTurn>(session, TURNS, &mut Room::whole())?;
+        store::read_lines::<HistoryTurn>(session, TURNS, &mut MemoryBudget::whole())?;
     let summary = Summary::read(session)?;
     if let Some(summary) = &summary {
         // They are there still when the process was killed between the two writes.

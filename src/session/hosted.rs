@@ -18,7 +18,7 @@ pub const FILE: &str = "hosted.json";
 /// What one provider keeps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Kept {
+pub struct ProviderState {
     /// Files that it has, or had until they expired.
     pub uploads: Vec<KeptUpload>,
     /// The container of the last run.
@@ -57,7 +57,7 @@ pub struct KeptContainer {
     pub fetched: Vec<(String, u64)>,
 }
 
-impl Kept {
+impl ProviderState {
     /// Returns the upload of a dataset as it is now, if it is there for so many seconds more.
     pub fn upload_of(&self, dataset: &str, version: &str, seconds: i64) -> Option<&KeptUpload> {
         let until = Timestamp::now().as_second().saturating_add(seconds);
@@ -75,7 +75,7 @@ impl Kept {
 /// What each server keeps for a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct HostedState(BTreeMap<String, Kept>);
+pub struct HostedState(BTreeMap<String, ProviderState>);
 
 impl HostedState {
     /// Reads the state of a session; nothing where no code ran at a provider.
@@ -89,12 +89,12 @@ impl HostedState {
     }
 
     /// Returns what a server keeps.
-    pub fn of(&self, server: &str) -> Kept {
+    pub fn of(&self, server: &str) -> ProviderState {
         self.0.get(server).cloned().unwrap_or_default()
     }
 
     /// Returns the servers that keep something, each with that.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Kept)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &ProviderState)> {
         self.0.iter().map(|(server, kept)| (server.as_str(), kept))
     }
 
@@ -103,11 +103,11 @@ impl HostedState {
     /// # Errors
     ///
     /// Fails when the file cannot be written.
-    pub fn write(session_dir: &Path, server: &str, kept: &Kept) -> anyhow::Result<()> {
+    pub fn write(session_dir: &Path, server: &str, kept: &ProviderState) -> anyhow::Result<()> {
         let mut state = HostedState::read(session_dir)?;
         state.0.insert(server.to_owned(), kept.clone());
-        state.0.values_mut().for_each(Kept::forget_expired);
-        state.0.retain(|_, it| *it != Kept::default());
+        state.0.values_mut().for_each(ProviderState::forget_expired);
+        state.0.retain(|_, it| *it != ProviderState::default());
         let session = Directory::at(session_dir)?;
         if state.0.is_empty() { session.remove(FILE) } else { write_json(&session, FILE, &state) }
     }
@@ -117,7 +117,7 @@ impl HostedState {
 mod tests {
     use jiff::Timestamp;
 
-    use super::{FILE, HostedState, Kept, KeptUpload};
+    use super::{FILE, HostedState, KeptUpload, ProviderState};
 
     fn upload(file_id: &str, seconds: i64) -> KeptUpload {
         KeptUpload {
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn an_upload_is_used_again_while_it_is_the_same_and_lasts() {
-        let kept = Kept { uploads: vec![upload("file-1", 600)], container: None };
+        let kept = ProviderState { uploads: vec![upload("file-1", 600)], container: None };
         assert!(kept.upload_of("orders", "v1", 300).is_some());
         assert_eq!(kept.upload_of("orders", "v1", 900), None, "it would go while code runs");
         assert_eq!(kept.upload_of("orders", "v2", 300), None, "the dataset has changed");
@@ -142,12 +142,14 @@ mod tests {
     fn each_server_has_its_own_and_what_has_expired_is_forgotten() {
         let session = tempfile::tempdir().unwrap();
         let of = |server: &str| HostedState::read(session.path()).unwrap().of(server);
-        let kept =
-            Kept { uploads: vec![upload("file-1", 600), upload("file-2", -1)], container: None };
+        let kept = ProviderState {
+            uploads: vec![upload("file-1", 600), upload("file-2", -1)],
+            container: None,
+        };
         HostedState::write(session.path(), "a", &kept).unwrap();
         assert_eq!(of("a").uploads.len(), 1);
-        assert_eq!(of("b"), Kept::default());
-        HostedState::write(session.path(), "a", &Kept::default()).unwrap();
+        assert_eq!(of("b"), ProviderState::default());
+        HostedState::write(session.path(), "a", &ProviderState::default()).unwrap();
         assert!(!session.path().join(FILE).exists());
     }
 }

@@ -42,7 +42,7 @@ use csv_agent_types::redaction::Withheld;
 use csv_agent_types::status::{ExitStatus, Failure, hint_of_disk};
 
 use crate::api_cache::Servers;
-use crate::directory::{Directory, Kind, META, mendable};
+use crate::directory::{Directory, EntryKind, META, mendable};
 use crate::egress_store::EgressFile;
 use crate::history::{History, HistoryTurn};
 use crate::lock::{Lock, LockRequest};
@@ -148,12 +148,15 @@ impl Session {
 
     /// Demands that a directory is a session.
     fn demand(session: &Directory) -> anyhow::Result<()> {
-        if session.path_of(META, Kind::File)?.is_some() {
+        if session.path_of(META, EntryKind::File)?.is_some() {
             return Ok(());
         }
         // A kill while a session is made or removed leaves none of these without the other.
-        let rest =
-            [(CATALOG, Kind::File), (history::TURNS, Kind::File), ("turns", Kind::Directory)];
+        let rest = [
+            (CATALOG, EntryKind::File),
+            (history::TURNS, EntryKind::File),
+            ("turns", EntryKind::Directory),
+        ];
         for (name, kind) in rest {
             if session.path_of(name, kind)?.is_some() {
                 return Err(session.refusal(META.as_ref(), "is missing").into());
@@ -171,7 +174,7 @@ impl Session {
         let Some(session) = Directory::open(dir)? else { return Ok(false) };
         match Session::demand(&session) {
             Ok(()) => Ok(true),
-            Err(_) if session.path_of(CATALOG, Kind::File)?.is_none() => Ok(false),
+            Err(_) if session.path_of(CATALOG, EntryKind::File)?.is_none() => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -333,7 +336,7 @@ impl Session {
     /// Fails when it cannot be made.
     pub fn datasets_dir(&self) -> anyhow::Result<PathBuf> {
         // A catalog that is not there beside files of datasets is one that was lost.
-        if self.dir.path_of(CATALOG, Kind::File)?.is_none() {
+        if self.dir.path_of(CATALOG, EntryKind::File)?.is_none() {
             write_json(&self.dir, CATALOG, &self.catalog)?;
         }
         self.subdirectory("datasets")
@@ -411,7 +414,7 @@ impl Session {
         if let Some(there) = self.dir.directory(&name)? {
             for entry in there.names()? {
                 let is_directory = entry.to_string_lossy().starts_with(REDACTED);
-                let kind = if is_directory { Kind::Directory } else { Kind::File };
+                let kind = if is_directory { EntryKind::Directory } else { EntryKind::File };
                 there.path_of(&entry, kind)?;
             }
         }
@@ -743,17 +746,17 @@ fn read_catalog(session: &Directory) -> anyhow::Result<Catalog> {
         let Some(datasets) = &datasets else { continue };
         for ending in ENDINGS {
             // What is there is a file of the user.
-            datasets.path_of(format!("{name}.{ending}"), Kind::File)?;
+            datasets.path_of(format!("{name}.{ending}"), EntryKind::File)?;
         }
     }
     Ok(catalog)
 }
 
 /// A dataset's name and what the catalog has of it; a sentence when that is broken.
-type Entry = (String, Result<Dataset, String>);
+type CatalogEntry = (String, Result<Dataset, String>);
 
 /// Reads the entries of a catalog, each by itself: one that is broken breaks no other.
-fn entries(content: &[u8]) -> Result<Vec<Entry>, String> {
+fn entries(content: &[u8]) -> Result<Vec<CatalogEntry>, String> {
     let entries = parse::<BTreeMap<String, &RawValue>>(content, DOCUMENT_MEMORY_BYTES_MAX)?;
     let entry = |(name, entry): (String, &RawValue)| {
         let dataset = parse::<Dataset>(entry.get().as_bytes(), DATASET_MEMORY_BYTES_MAX)

@@ -24,12 +24,12 @@ use csv_agent_types::limits::{
     SUMMARY_FILE_BYTES_MAX,
 };
 
-use crate::directory::{ASIDE, DIRECTORIES, Directory, FILES, Found, Kind, META};
+use crate::directory::{ASIDE, DIRECTORIES, Directory, EntryKind, EntryState, FILES, META};
 use crate::egress_store::EgressFile;
 use crate::history::{self, HistoryTurn};
 use crate::hosted::{self, HostedState};
 use crate::lock::{Lock, LockRequest};
-use crate::store::{Lines, Room};
+use crate::store::{Lines, MemoryBudget};
 use crate::{
     CATALOG, Meta, REDACTED, SCHEMA, entries, input_history, missing, read_catalog, read_json,
     store, turns, write_json,
@@ -58,7 +58,7 @@ pub enum State {
 
 /// What was found out about a file, a directory or a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct RepairFinding {
     /// Its name in the session.
     pub name: String,
     /// How it is.
@@ -71,7 +71,7 @@ pub struct Finding {
 #[derive(Debug, Default)]
 pub struct Examined {
     /// In the order in which it was looked at.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<RepairFinding>,
     /// What only the sources of datasets may still have.
     pub lost: Vec<Lost>,
 }
@@ -86,12 +86,12 @@ pub struct Lost {
     /// Goes on after the name of what is lost: `is missing`.
     pub why: String,
     /// What of it is lost.
-    pub part: Part,
+    pub part: DatasetPart,
 }
 
 /// A file of a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum DatasetPart {
     /// Its rows.
     Table,
     /// Where they are in their source.
@@ -114,8 +114,8 @@ pub fn examine(session_dir: &Path, repair: Option<LockRequest>) -> anyhow::Resul
     let mut examiner = Examiner { session, mends, examined: Examined::default(), is_newer: false };
     if mends {
         let top = examiner.session.clone();
-        examiner.look_at_entry(&top, OsStr::new(ASIDE), Kind::Directory)?;
-        examiner.look_at_entry(&top, OsStr::new("lock"), Kind::File)?;
+        examiner.look_at_entry(&top, OsStr::new(ASIDE), EntryKind::Directory)?;
+        examiner.look_at_entry(&top, OsStr::new("lock"), EntryKind::File)?;
     }
     let _lock = repair.map(|it| Lock::acquire(&examiner.session, it)).transpose()?;
     examiner.look_at_entries(&examiner.session.clone(), 0)?;
@@ -162,7 +162,7 @@ struct Examiner {
 impl Examiner {
     fn find(&mut self, name: impl Into<String>, state: State, found: impl Into<String>) {
         let (name, found) = (name.into(), found.into());
-        self.examined.findings.push(Finding { name, state, found });
+        self.examined.findings.push(RepairFinding { name, state, found });
     }
 
     fn is_ok(&mut self, name: impl Into<String>, found: impl Into<String>) {
@@ -240,13 +240,13 @@ impl Examiner {
         for name in directory.names()? {
             let shown = name.to_string_lossy();
             let is_directory = directory.type_of(&name) == Some(FileType::Directory);
-            let found = if is_directory { Kind::Directory } else { Kind::File };
+            let found = if is_directory { EntryKind::Directory } else { EntryKind::File };
             let kind = kind_of(&self.name_of(directory, &name)).unwrap_or(found);
             if !self.look_at_entry(directory, &name, kind)? {
                 continue;
             }
             let is_read = 0 < level || !UNREAD.contains(&&*shown);
-            if kind == Kind::Directory
+            if kind == EntryKind::Directory
                 && is_read
                 && level < LEVELS_MAX
                 && let Some(below) = directory.directory(&name)?
@@ -262,12 +262,12 @@ impl Examiner {
         &mut self,
         directory: &Directory,
         name: &OsStr,
-        kind: Kind,
+        kind: EntryKind,
     ) -> anyhow::Result<bool> {
         match directory.look(name, kind)? {
-            Found::Nothing => return Ok(false),
-            Found::Sound => {}
-            Found::Odd(reason) => {
+            EntryState::Nothing => return Ok(false),
+            EntryState::Sound => {}
+            EntryState::Odd(reason) => {
                 self.put_aside(directory, name, &reason);
                 return Ok(false);
             }
@@ -275,9 +275,9 @@ impl Examiner {
         let shown = self.name_of(directory, name);
         let is_appended_to = APPENDED_TO.contains(&shown.as_str());
         let wanted = match kind {
-            Kind::Directory => Mode::RWXU,
-            Kind::File if is_appended_to => Mode::RUSR | Mode::WUSR,
-            Kind::File => Mode::RUSR,
+            EntryKind::Directory => Mode::RWXU,
+            EntryKind::File if is_appended_to => Mode::RUSR | Mode::WUSR,
+            EntryKind::File => Mode::RUSR,
         };
         if let Some(mode) = directory.closed(name, wanted) {
             let why = format!("cannot be opened: its mode is {mode:04o}");
@@ -285,7 +285,7 @@ impl Examiner {
                 self.find(shown, State::Problem, why);
                 return Ok(false);
             }
-            let given = if kind == Kind::File { Mode::RUSR | Mode::WUSR } else { wanted };
+            let given = if kind == EntryKind::File { Mode::RUSR | Mode::WUSR } else { wanted };
             if let Err(error) = directory.open_up(name, given) {
                 self.put_aside(directory, name, &format!("{why}, and {error}"));
                 return Ok(false);
@@ -348,7 +348,7 @@ impl Examiner {
             return Ok(0);
         }
         let Some(mut lines) = Lines::open(directory, name)? else { return Ok(0) };
-        let (mut is_good, mut first, mut room) = (Vec::new(), None, Room::whole());
+        let (mut is_good, mut first, mut room) = (Vec::new(), None, MemoryBudget::whole());
         while let Some(line) = lines.next_line()? {
             let parsed = line.and_then(|it| store::parse::<T>(it, &mut room).map(drop));
             is_good.push(parsed.is_ok());
@@ -398,7 +398,7 @@ impl Examiner {
         name: &str,
         error: &anyhow::Error,
     ) -> anyhow::Result<()> {
-        if directory.look(OsStr::new(name), Kind::File)? != Found::Sound {
+        if directory.look(OsStr::new(name), EntryKind::File)? != EntryState::Sound {
             return Ok(());
         }
         self.put_aside(directory, OsStr::new(name), &format!("{error:#}"));
@@ -420,7 +420,7 @@ impl Examiner {
                 return Ok(());
             }
             Ok(None) => "is missing".to_owned(),
-            Err(error) if session.look(META.as_ref(), Kind::File)? == Found::Sound => {
+            Err(error) if session.look(META.as_ref(), EntryKind::File)? == EntryState::Sound => {
                 format!("{error:#}")
             }
             // It was told before.
@@ -493,7 +493,7 @@ impl Examiner {
                 Ok(None) => {
                     if let Some(why) = why_no_lines(session.path(), dataset) {
                         let dataset = dataset.clone();
-                        lost.push(Lost { name, dataset, why, part: Part::Lines });
+                        lost.push(Lost { name, dataset, why, part: DatasetPart::Lines });
                     } else {
                         self.is_ok(shown, format!("{} rows", dataset.row_count));
                     }
@@ -504,7 +504,7 @@ impl Examiner {
                 }
                 Err(why) => {
                     let dataset = dataset.clone();
-                    lost.push(Lost { name, dataset, why, part: Part::Table });
+                    lost.push(Lost { name, dataset, why, part: DatasetPart::Table });
                 }
             }
         }
@@ -518,7 +518,7 @@ impl Examiner {
         }
         for it in &lost {
             if self.mends
-                && it.part == Part::Table
+                && it.part == DatasetPart::Table
                 && let Some(datasets) = self.directory("datasets")
             {
                 let path = csv_agent_types::catalog::file_of(&it.name);
@@ -538,7 +538,7 @@ impl Examiner {
         let content = match session.read(CATALOG, CATALOG_BYTES_MAX) {
             Ok(content) => content,
             Err(error) => {
-                let is_file = session.look(CATALOG.as_ref(), Kind::File)? == Found::Sound;
+                let is_file = session.look(CATALOG.as_ref(), EntryKind::File)? == EntryState::Sound;
                 return if is_file {
                     Ok((self.found_files(|_| true)?, Some(format!("{error:#}"))))
                 } else {
@@ -625,7 +625,7 @@ impl Examiner {
         let first = || {
             let mut lines = Lines::open(&session, history::TURNS).ok()??;
             let turn: HistoryTurn =
-                store::parse(lines.next_line().ok()??.ok()?, &mut Room::whole()).ok()?;
+                store::parse(lines.next_line().ok()??.ok()?, &mut MemoryBudget::whole()).ok()?;
             Some(turn.number().saturating_sub(1))
         };
         let last_id = || turns::ids(&self.directory("turns")?).ok()?.pop()?.parse().ok();
@@ -684,7 +684,7 @@ fn is_same_table(found: &Dataset, dataset: &Dataset) -> bool {
 }
 
 /// Returns what has a name in every session; none where either may have it.
-fn kind_of(name: &str) -> Option<Kind> {
+fn kind_of(name: &str) -> Option<EntryKind> {
     let parts: Vec<&str> = name.split('/').collect();
     let is_file = match parts.as_slice() {
         [name] if FILES.contains(name) => true,
@@ -696,7 +696,7 @@ fn kind_of(name: &str) -> Option<Kind> {
         ["turns", _, name] => name.contains('.'),
         _ => return None,
     };
-    Some(if is_file { Kind::File } else { Kind::Directory })
+    Some(if is_file { EntryKind::File } else { EntryKind::Directory })
 }
 
 /// Returns a name for what is put aside that nothing has yet.

@@ -147,21 +147,21 @@ impl Lines {
 /// # Errors
 ///
 /// Fails when there is no room for it or it is not of its kind; the reason is a sentence.
-pub fn parse<T: DeserializeOwned>(line: &[u8], room: &mut Room) -> Result<T, String> {
+pub fn parse<T: DeserializeOwned>(line: &[u8], room: &mut MemoryBudget) -> Result<T, String> {
     room.take(line)?;
     serde_json::from_slice(line).map_err(|error| error.to_string())
 }
 
 /// Room in memory for what is read of one file, or of several together.
 #[derive(Debug)]
-pub struct Room {
+pub struct MemoryBudget {
     bytes: u64,
 }
 
-impl Room {
+impl MemoryBudget {
     /// All the room that there is.
-    pub fn whole() -> Room {
-        Room { bytes: SESSION_MEMORY_BYTES_MAX }
+    pub fn whole() -> MemoryBudget {
+        MemoryBudget { bytes: SESSION_MEMORY_BYTES_MAX }
     }
 
     /// Takes room for a line.
@@ -195,7 +195,7 @@ impl Room {
 pub fn read_lines<T: DeserializeOwned>(
     directory: &Directory,
     name: &str,
-    room: &mut Room,
+    room: &mut MemoryBudget,
 ) -> anyhow::Result<(Vec<T>, bool)> {
     let Some(mut lines) = Lines::open(directory, name)? else { return Ok((Vec::new(), false)) };
     directory.measure(name.as_ref(), lines.reader.get_ref(), SESSION_FILE_BYTES_MAX)?;
@@ -246,7 +246,7 @@ fn end_of_last_line(file: &mut File) -> io::Result<u64> {
 mod tests {
     use std::path::Path;
 
-    use super::{Room, append_line, read_lines};
+    use super::{MemoryBudget, append_line, read_lines};
     use crate::directory::Directory;
     use csv_agent_types::limits::{
         SESSION_FILE_BYTES_MAX, SESSION_LINE_BYTES_MAX, SESSION_MEMORY_BYTES_MAX,
@@ -257,10 +257,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let session = Directory::at(dir.path()).unwrap();
         std::fs::write(dir.path().join("log.jsonl"), before).unwrap();
-        let found = read_lines::<u32>(&session, "log.jsonl", &mut Room::whole()).unwrap();
+        let found = read_lines::<u32>(&session, "log.jsonl", &mut MemoryBudget::whole()).unwrap();
         assert_eq!(found, (expected.to_vec(), is_torn));
         append_line(&session, "log.jsonl", "7").unwrap();
-        let found = read_lines::<u32>(&session, "log.jsonl", &mut Room::whole()).unwrap();
+        let found = read_lines::<u32>(&session, "log.jsonl", &mut MemoryBudget::whole()).unwrap();
         assert_eq!(found, ([expected, &[7]].concat(), false));
     }
 
@@ -287,7 +287,7 @@ mod tests {
             std::fs::write(dir.path().join("log.jsonl"), content).unwrap();
             format!(
                 "{:#}",
-                read_lines::<serde_json::Value>(&session, "log.jsonl", &mut Room::whole())
+                read_lines::<serde_json::Value>(&session, "log.jsonl", &mut MemoryBudget::whole())
                     .unwrap_err()
             )
         };
@@ -309,7 +309,7 @@ mod tests {
         file.set_len(SESSION_FILE_BYTES_MAX + 1).unwrap();
         let told = format!(
             "{:#}",
-            read_lines::<u32>(&session, "log.jsonl", &mut Room::whole()).unwrap_err()
+            read_lines::<u32>(&session, "log.jsonl", &mut MemoryBudget::whole()).unwrap_err()
         );
         assert!(told.ends_with(" bytes, and at most 268435456 are read"), "{told}");
     }

@@ -16,7 +16,7 @@ use csv_agent_types::limits::{
 
 use crate::directory::Directory;
 use crate::log::Log;
-use crate::store::{self, Room};
+use crate::store::{self, MemoryBudget};
 
 /// The directory that holds one for each turn.
 const TURNS: &str = "turns";
@@ -163,7 +163,7 @@ pub fn text(turn_dir: &Path, name: &str) -> anyhow::Result<Option<String>> {
 /// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when a whole line is no event; the
 /// message names the line.
 pub fn events(turn_dir: &Path) -> anyhow::Result<(Vec<Event>, bool)> {
-    events_within(turn_dir, &mut Room::whole())
+    events_within(turn_dir, &mut MemoryBudget::whole())
 }
 
 /// Reads the events of one turn among others, for which there is so much room together.
@@ -171,7 +171,10 @@ pub fn events(turn_dir: &Path) -> anyhow::Result<(Vec<Event>, bool)> {
 /// # Errors
 ///
 /// Fails as [`events`] does.
-pub fn events_within(turn_dir: &Path, room: &mut Room) -> anyhow::Result<(Vec<Event>, bool)> {
+pub fn events_within(
+    turn_dir: &Path,
+    room: &mut MemoryBudget,
+) -> anyhow::Result<(Vec<Event>, bool)> {
     let Some(turn) = open(turn_dir)? else { return Ok((Vec::new(), false)) };
     store::read_lines(&turn, EVENTS, room)
 }
@@ -237,7 +240,7 @@ fn last_event_within(turn: &Directory, n_bytes: u64) -> Option<Event> {
     // Those before it make way, so that it alone is in memory.
     bytes.drain(..memchr::memrchr(b'\n', &bytes).map_or(0, |it| it + 1));
     bytes.shrink_to_fit();
-    store::parse(&bytes, &mut Room::whole()).ok()
+    store::parse(&bytes, &mut MemoryBudget::whole()).ok()
 }
 
 /// Removes the temporary files that a killed process left in the last turn. Those of earlier turns went

@@ -49,7 +49,7 @@ pub fn temporary(turn_dir: &Path) -> anyhow::Result<NamedTempFile> {
 
 /// What the provider says of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Origin {
+pub struct FileOrigin {
     /// Its name, or its path in the container.
     pub name: String,
     /// Whether the answer refers to it.
@@ -70,7 +70,7 @@ pub struct Origin {
 pub fn keep(
     session_dir: &Path,
     turn_dir: &Path,
-    origin: Origin,
+    origin: FileOrigin,
     file: NamedTempFile,
 ) -> anyhow::Result<FetchedFile> {
     let directory = directory_in(turn_dir, DIRECTORY)?;
@@ -86,7 +86,7 @@ pub fn keep(
     let (bytes, sha256) = digest(&target)?;
     let path = relative(session_dir, &target)?;
     let artifact = Artifact { format, path, width: None, height: None, bytes, sha256 };
-    let Origin { name, cited, container_id, file_id } = origin;
+    let FileOrigin { name, cited, container_id, file_id } = origin;
     Ok(FetchedFile { name: name_of(&name), cited, container_id, file_id, artifact })
 }
 
@@ -134,7 +134,7 @@ mod tests {
     use std::io::Write;
     use std::os::unix::fs::PermissionsExt;
 
-    use super::{Origin, decode_image, keep, name_of, room, temporary};
+    use super::{FileOrigin, decode_image, keep, name_of, room, temporary};
     use csv_agent_types::event::{Artifact, FetchedFile};
 
     /// Keeps files of these names in one turn and compares the names that they get.
@@ -146,7 +146,7 @@ mod tests {
             let mut file = temporary(&turn).unwrap();
             write!(file, "{at}").unwrap();
             fs::set_permissions(file.path(), fs::Permissions::from_mode(0o755)).unwrap();
-            let origin = Origin { name: (*name).to_owned(), ..Origin::default() };
+            let origin = FileOrigin { name: (*name).to_owned(), ..FileOrigin::default() };
             let kept = keep(session.path(), &turn, origin, file).unwrap().artifact;
             assert_eq!(kept.path, format!("turns/0001/artifacts/{expected}"), "{name:?}");
             assert!(kept.path.ends_with(&format!(".{}", kept.format)), "{}", kept.format);

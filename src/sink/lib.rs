@@ -123,8 +123,8 @@ pub fn answer(
             let abs_dir = options.abs_paths.then(|| options.session_dir.clone());
             Box::new(jsonl::Jsonl::new(out, options.seal, abs_dir))
         }
-        Format::Csv => Box::new(rows::Rows::new(options, b',', out, warn)),
-        Format::Tsv => Box::new(rows::Rows::new(options, b'\t', out, warn)),
+        Format::Csv => Box::new(rows::RowsSink::new(options, b',', out, warn)),
+        Format::Tsv => Box::new(rows::RowsSink::new(options, b'\t', out, warn)),
     }
 }
 

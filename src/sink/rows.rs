@@ -9,7 +9,7 @@ use csv_agent_types::event::{Body, DataFrame, Event};
 use crate::{EventSink, OutputOptions, paths, write};
 
 /// Keeps the tables of a turn and writes the one that was asked for when the turn has ended well.
-pub struct Rows {
+pub struct RowsSink {
     options: OutputOptions,
     delimiter: u8,
     tables: Vec<DataFrame>,
@@ -28,15 +28,15 @@ pub fn chosen<T: AsRef<str>>(names: &[T], wanted: Option<&str>) -> Option<usize>
     })
 }
 
-impl Rows {
+impl RowsSink {
     /// Makes a sink that separates fields with `delimiter`.
     pub fn new(
         options: OutputOptions,
         delimiter: u8,
         out: Box<dyn Write>,
         warn: Box<dyn Write>,
-    ) -> Rows {
-        Rows { options, delimiter, tables: Vec::new(), out, warn }
+    ) -> RowsSink {
+        RowsSink { options, delimiter, tables: Vec::new(), out, warn }
     }
 
     fn write(&mut self) -> anyhow::Result<()> {
@@ -61,7 +61,7 @@ impl Rows {
     }
 }
 
-impl EventSink for Rows {
+impl EventSink for RowsSink {
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
         match &event.body {
             Body::DataFrame(table) => self.tables.push(table.clone()),

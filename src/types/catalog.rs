@@ -416,7 +416,7 @@ pub struct Remote {
     /// What Spark is asked to read.
     pub source: SparkSource,
     /// How each column of the dataset comes of what is read, in the order of the columns.
-    pub readings: Vec<Reading>,
+    pub readings: Vec<SparkReading>,
     /// Whether the row count is no more than an estimate.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_estimate: bool,
@@ -455,7 +455,7 @@ pub enum SparkSource {
 /// Text that does not fit its type ends the job that needs it: no value is lost in silence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Reading {
+pub enum SparkReading {
     /// As it is.
     Same,
     /// From text: what means that nothing is there becomes null.

@@ -283,14 +283,14 @@ pub struct Response {
     /// What it cost.
     pub usage: Usage,
     /// Whether the model had its say.
-    pub ending: Ending,
+    pub ending: FinishReason,
     /// Whether it wants another request, though it may have called nothing.
     pub wants_more: bool,
 }
 
 /// How a response ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ending {
+pub enum FinishReason {
     /// As the model wanted.
     Completed,
     /// Cut by the provider for this reason: `max_output_tokens`, `content_filter`, … Its calls are

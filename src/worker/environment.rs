@@ -181,7 +181,7 @@ pub struct Interpreter {
     /// The absolute path, not resolved: of a virtual environment it is the link that makes it one.
     pub executable: PathBuf,
     /// Why this one.
-    pub origin: Origin,
+    pub origin: PythonOrigin,
     /// What it has.
     pub packages: Packages,
 }
@@ -303,7 +303,7 @@ fn names_of(path: &Path) -> Vec<OsString> {
 
 /// Why a Python was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum PythonOrigin {
     /// It was named.
     Given,
     /// It is the active virtual environment's.
@@ -380,7 +380,7 @@ pub async fn find(options: &PythonOptions, extras: Extras) -> anyhow::Result<Opt
         && lacks(&probe, extras).is_none()
     {
         let packages = Packages::of(&probe);
-        let (executable, origin) = (probe.executable, Origin::VirtualEnv);
+        let (executable, origin) = (probe.executable, PythonOrigin::VirtualEnv);
         return Ok(Some(Interpreter { executable, origin, packages }));
     }
     Ok(managed(options, extras)?.map(|it| interpreter_in(&it, options)))
@@ -403,7 +403,7 @@ async fn given(
             Ok(probe) => {
                 let Some(lack) = lacks(&probe, extras) else {
                     let packages = Packages::of(&probe);
-                    let (executable, origin) = (probe.executable, Origin::Given);
+                    let (executable, origin) = (probe.executable, PythonOrigin::Given);
                     return Ok(Interpreter { executable, origin, packages });
                 };
                 lack
@@ -475,7 +475,7 @@ fn demand_ours(directory: &Path) -> anyhow::Result<()> {
 fn interpreter_in(directory: &Path, options: &PythonOptions) -> Interpreter {
     Interpreter {
         executable: directory.join("bin/python"),
-        origin: Origin::Managed,
+        origin: PythonOrigin::Managed,
         packages: Packages::managed(options),
     }
 }
@@ -786,7 +786,7 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::{Extras, Origin, PythonOptions, prepare};
+    use super::{Extras, PythonOptions, PythonOrigin, prepare};
     use csv_agent_types::status::{ExitStatus, Failure};
 
     /// A Python that knows three things: what it is, how to make an environment, how to run pip.
@@ -953,7 +953,7 @@ esac
         let machine = Machine::new().python("python3", 12, r#""pandas""#);
         let (interpreter, told) = machine.prepare().await;
         let interpreter = interpreter.unwrap();
-        assert_eq!(interpreter.origin, Origin::Managed);
+        assert_eq!(interpreter.origin, PythonOrigin::Managed);
         assert!(interpreter.executable.starts_with(&machine.options.cache_dir));
         assert_eq!(
             told,
@@ -1055,7 +1055,7 @@ esac
         }
         machine.options.python = Some(PathBuf::from("good"));
         let found = machine.prepare().await.0.unwrap();
-        assert_eq!(found.origin, Origin::Given);
+        assert_eq!(found.origin, PythonOrigin::Given);
         assert_eq!(found.packages.there, ["scikit-learn"]);
         assert_eq!(found.packages.missing, ["scipy", "statsmodels", "openpyxl"]);
     }
@@ -1066,9 +1066,9 @@ esac
         let bin = PathBuf::from(&machine.options.path);
         fs::rename(bin.join("python3"), bin.join("python")).unwrap();
         machine.options.virtual_env = bin.parent().map(PathBuf::from);
-        assert_eq!(machine.prepare().await.0.unwrap().origin, Origin::VirtualEnv);
+        assert_eq!(machine.prepare().await.0.unwrap().origin, PythonOrigin::VirtualEnv);
         let machine = machine.python("python", 12, r#""pandas""#).python("python3", 12, "");
-        assert_eq!(machine.prepare().await.0.unwrap().origin, Origin::Managed);
+        assert_eq!(machine.prepare().await.0.unwrap().origin, PythonOrigin::Managed);
     }
 
     #[tokio::test]
@@ -1124,10 +1124,10 @@ esac
             machine.spark = spark.to_owned();
             let mut machine = machine.python("mine", 12, "");
             machine.options.python = Some(PathBuf::from("mine"));
-            assert_eq!(machine.prepare().await.0.unwrap().origin, Origin::Given);
+            assert_eq!(machine.prepare().await.0.unwrap().origin, PythonOrigin::Given);
             machine.extras.spark = true;
             let Some(expected) = expected else {
-                assert_eq!(machine.prepare().await.0.unwrap().origin, Origin::Given);
+                assert_eq!(machine.prepare().await.0.unwrap().origin, PythonOrigin::Given);
                 return;
             };
             let failure = machine.failure().await;
@@ -1148,8 +1148,8 @@ esac
         let mut machine = Machine::new().python("python", 12, "").python("python3", 12, "");
         let bin = PathBuf::from(&machine.options.path);
         machine.options.virtual_env = bin.parent().map(PathBuf::from);
-        assert_eq!(machine.prepare().await.0.unwrap().origin, Origin::VirtualEnv);
+        assert_eq!(machine.prepare().await.0.unwrap().origin, PythonOrigin::VirtualEnv);
         machine.extras.spark = true;
-        assert_eq!(machine.prepare().await.0.unwrap().origin, Origin::Managed);
+        assert_eq!(machine.prepare().await.0.unwrap().origin, PythonOrigin::Managed);
     }
 }

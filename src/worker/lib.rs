@@ -40,8 +40,8 @@ use csv_agent_types::limits::{
 
 use crate::environment::{Interpreter, PythonFiles};
 use crate::output::Printed;
-use crate::protocol::{Command, Outcome, Request, Response, Versions};
-use crate::sandbox::{Confinement, Line, Monitor, Policy, Report, SandboxOptions};
+use crate::protocol::{Command, Outcome, Response, Versions, WorkerRequest};
+use crate::sandbox::{Confinement, Monitor, MonitorMessage, Policy, Report, SandboxOptions};
 use crate::snapshot::{SaveReport, SaveRequest, Saved, adopt};
 
 /// The other end of the pipes.
@@ -362,8 +362,8 @@ impl Worker {
             io::Result::Ok(std::mem::take(&mut self.incoming))
         });
         match line.await.map(|it| it.map(|it| serde_json::from_slice(&it))) {
-            Ok(Ok(Ok(Line::Confined(report)))) => Ok(report),
-            Ok(Ok(Ok(Line::Failed(reason)))) => Err(failed(&reason)),
+            Ok(Ok(Ok(MonitorMessage::Confined(report)))) => Ok(report),
+            Ok(Ok(Ok(MonitorMessage::Failed(reason)))) => Err(failed(&reason)),
             Ok(Ok(Err(_))) => Err(failed("it died")),
             Ok(Err(error)) => Err(failed(&error.to_string())),
             Err(_) => Err(failed(&format!("it took more than {} s", WORKER_START.as_secs()))),
@@ -447,7 +447,7 @@ impl Worker {
         time: Duration,
     ) -> Result<Response, WorkerError> {
         let id = Uuid::new_v4().simple().to_string();
-        let mut line = serde_json::to_vec(&Request { id: &id, body })
+        let mut line = serde_json::to_vec(&WorkerRequest { id: &id, body })
             .map_err(|error| WorkerError::Unsaved(error.to_string()))?;
         line.push(b'\n');
         self.open = Some(OpenRequest { id, line, n_sent: 0, is_printed: false });
@@ -476,21 +476,23 @@ impl Worker {
                 self.open = None;
                 Ok(response)
             }
-            Err(End::Process(why)) => {
+            Err(NoResponse::Process(why)) => {
                 let status = self.bury().await;
                 let reason = why.unwrap_or_else(|| {
                     describe(status, self.printed.last_line(), self.memory_bytes)
                 });
                 Err(self.gone.insert(WorkerError::Gone { reason }).clone())
             }
-            Err(End::Tampering(rule)) => Err(self.tampered(rule).await),
+            Err(NoResponse::Tampering(rule)) => Err(self.tampered(rule).await),
         }
     }
 
-    async fn await_response(&mut self, time: Duration) -> Result<Response, End> {
+    async fn await_response(&mut self, time: Duration) -> Result<Response, NoResponse> {
         let Worker { child, requests, responses, output, incoming, printed, .. } = self;
-        let Some(open) = &mut self.open else { return Err(End::Tampering("nothing was asked")) };
-        let Some(requests) = requests else { return Err(End::Process(None)) };
+        let Some(open) = &mut self.open else {
+            return Err(NoResponse::Tampering("nothing was asked"));
+        };
+        let Some(requests) = requests else { return Err(NoResponse::Process(None)) };
         let mark = [b"\0", open.id.as_bytes(), b"\0"].concat();
         let mut wake = Instant::now() + time;
         let mut end = None;
@@ -502,7 +504,7 @@ impl Worker {
                 Some(at) if open.is_printed => break at,
                 Some(_) => {}
                 None if WORKER_ANSWER_BYTES_MAX < incoming.len() => {
-                    return Err(End::Tampering("a line over the limit"));
+                    return Err(NoResponse::Tampering("a line over the limit"));
                 }
                 None => n_searched = incoming.len(),
             }
@@ -510,24 +512,24 @@ impl Worker {
             // Each branch that loses has moved no byte: reads and writes of tokio are cancel safe.
             select! {
                 sent = requests.write(&open.line[open.n_sent..]), if open.n_sent < open.line.len() => {
-                    open.n_sent += sent.map_err(|_| End::Process(None))?;
+                    open.n_sent += sent.map_err(|_| NoResponse::Process(None))?;
                 }
                 read = responses.read_buf(incoming), if found.is_none() => {
                     if matches!(read, Ok(0) | Err(_)) {
-                        return Err(End::Process(None));
+                        return Err(NoResponse::Process(None));
                     }
                 }
                 read = output.read(&mut chunk) => match read {
-                    Ok(0) | Err(_) => return Err(End::Process(None)),
+                    Ok(0) | Err(_) => return Err(NoResponse::Process(None)),
                     Ok(n_bytes) => open.is_printed |= printed.push(&chunk[..n_bytes], &mark),
                 },
-                _ = child.wait() => return Err(End::Process(None)),
+                _ = child.wait() => return Err(NoResponse::Process(None)),
                 () = sleep_until(wake) => {
                     let now = Instant::now();
                     // From the first interrupt, which comes late when csv-agent was stopped meanwhile.
                     let end = *end.get_or_insert(now + self.grace);
                     if end <= now {
-                        return Err(End::Process(Some(killed_at(time, self.grace))));
+                        return Err(NoResponse::Process(Some(killed_at(time, self.grace))));
                     }
                     if let Some(monitor) = self.monitor {
                         monitor.interrupt();
@@ -537,11 +539,11 @@ impl Worker {
             }
         };
         if line_end + 1 < incoming.len() {
-            return Err(End::Tampering("more than one line"));
+            return Err(NoResponse::Tampering("more than one line"));
         }
         // What a large answer took is given back.
         let line = std::mem::take(incoming);
-        Response::read(&line, &open.id).map_err(End::Tampering)
+        Response::read(&line, &open.id).map_err(NoResponse::Tampering)
     }
 
     /// Kills a worker whose answers can no longer be told from what code wrote.
@@ -601,7 +603,7 @@ impl Drop for Worker {
 }
 
 /// Why no response came.
-enum End {
+enum NoResponse {
     /// The process ended, for the reason given or for one that its status tells.
     Process(Option<String>),
     /// It sent what breaks the rule.

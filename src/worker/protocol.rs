@@ -109,7 +109,7 @@ impl Outcome {
 
 /// A request as it goes over the pipe: the id beside the members of the command.
 #[derive(Debug, Serialize)]
-pub(super) struct Request<'a, T> {
+pub(super) struct WorkerRequest<'a, T> {
     /// Fresh and random, so that code cannot write an answer in advance.
     pub id: &'a str,
     /// What is asked.

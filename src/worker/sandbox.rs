@@ -31,7 +31,7 @@ use tokio::process::{Child, Command};
 
 pub use memory::usual_memory_bytes;
 pub use policy::{Layer, Report};
-pub(super) use policy::{Line, Policy};
+pub(super) use policy::{MonitorMessage, Policy};
 
 pub use csv_agent_types::event::Confinement;
 use csv_agent_types::limits::{WORKER_FILE_BYTES_MAX, WORKER_PROCESSES_MAX, WORKER_TASKS_MAX};
@@ -222,8 +222,8 @@ pub async fn try_out(options: &SandboxOptions) -> anyhow::Result<Confinement> {
     drop(child.stdin.take());
     let output = child.wait_with_output().await?;
     match serde_json::from_slice(&output.stdout)? {
-        Line::Confined(report) => Ok(confinement_of(&report, &policy)),
-        Line::Failed(reason) => Err(anyhow::Error::msg(reason)),
+        MonitorMessage::Confined(report) => Ok(confinement_of(&report, &policy)),
+        MonitorMessage::Failed(reason) => Err(anyhow::Error::msg(reason)),
     }
 }
 

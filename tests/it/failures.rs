@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use csv_agent_provider::error::ProviderError;
 use csv_agent_provider::{Api, Key, Progress, Provider, RemoteOptions};
-use csv_agent_types::conversation::{Ending, Item, Request, Response, ToolChoice, ToolDeclaration};
+use csv_agent_types::conversation::{
+    FinishReason, Item, Request, Response, ToolChoice, ToolDeclaration,
+};
 
 use crate::bench::{Bench, HANG, KEY, Round, Server, is_slow_run, round};
 
@@ -307,7 +309,7 @@ fn found(case: &Case, idle: Duration) -> Expected {
                 break;
             }
             Ok(response) => {
-                if let Ending::Incomplete(reason) = response.ending {
+                if let FinishReason::Incomplete(reason) = response.ending {
                     let known = ["max_output_tokens", "content_filter"];
                     found.cut = known.into_iter().find(|it| *it == reason);
                     found.exit = if reason == "content_filter" { 9 } else { 7 };

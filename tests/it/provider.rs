@@ -16,7 +16,9 @@ use serde_json::{Value, json};
 
 use csv_agent_provider::error::ProviderError;
 use csv_agent_provider::{Api, Key, Progress, Provider, RemoteOptions};
-use csv_agent_types::conversation::{Ending, Item, Request, Response, ToolChoice, ToolDeclaration};
+use csv_agent_types::conversation::{
+    FinishReason, Item, Request, Response, ToolChoice, ToolDeclaration,
+};
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::bench::{HANG, KEY, LateFailure, Round, Server, in_time, late_failure, round};
@@ -109,8 +111,8 @@ fn shown(outcome: Result<Response, ProviderError>) -> String {
     match outcome {
         Ok(response) => {
             let ending = match response.ending {
-                Ending::Completed => "completed".to_owned(),
-                Ending::Incomplete(reason) => format!("incomplete for {reason}"),
+                FinishReason::Completed => "completed".to_owned(),
+                FinishReason::Incomplete(reason) => format!("incomplete for {reason}"),
             };
             let items = response.items.iter().map(|item| match item.tool_call() {
                 Some(call) => format!(" {}={}({})", call.call_id, call.name, call.arguments),

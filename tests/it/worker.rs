@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
 use csv_agent_agent::replay::cell_dependencies::{Outline, outlines};
-use csv_agent_agent::replay::stored_turn::{PastCall, Place};
+use csv_agent_agent::replay::stored_turn::{ExecutionPlace, PastCall};
 use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::event::CallStatus;
 use csv_agent_types::limits::{
@@ -916,7 +916,7 @@ async fn what_code_reads_and_makes_is_found_without_running_it() {
 async fn outlined(tool: &str, cases: &[(&str, &str, &str, &str)]) {
     let call = PastCall {
         call: ToolCall { call_id: "c".into(), name: tool.into(), arguments: String::new() },
-        place: Place::Repl,
+        place: ExecutionPlace::Repl,
         status: CallStatus::Ok,
         result: json!({"kind": "text"}),
         shown: Vec::new(),

@@ -25,10 +25,10 @@ use csv_agent_worker::sandbox::SandboxOptions;
 use csv_agent_worker::trusted_script::Study;
 
 use crate::replay::cell_dependencies::{Outline, Step, needed, outlines};
-use crate::replay::stored_turn::{PastCall, PastTurn, Place, names_said, number, saved};
+use crate::replay::stored_turn::{ExecutionPlace, PastCall, PastTurn, names_said, number, saved};
 use cluster::Cluster;
-use readers::Reader;
-use steps::Piece;
+use readers::DatasetReader;
+use steps::ProgramPiece;
 
 pub use document::document;
 pub use notebook::notebook;
@@ -42,11 +42,11 @@ pub struct Program {
     /// The turns, in order.
     turns: Vec<PastTurn>,
     /// One for each dataset of this machine that the code reads.
-    readers: Vec<Reader>,
+    readers: Vec<DatasetReader>,
     /// The cluster that it asks, if any.
     cluster: Option<Cluster>,
     /// The code, in order.
-    pieces: Vec<Piece>,
+    pieces: Vec<ProgramPiece>,
     /// What the user should know of it.
     pub warnings: Vec<String>,
 }
@@ -130,7 +130,7 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     let cluster = Cluster::of(catalog, &names, has_session)?;
     let readers = readers::readers(&mut study, session_dir, &here, &troubles, &names);
     let readers = readers.await.context("cannot find out how plain Python reads the data")?;
-    warnings.extend(readers.iter().filter_map(Reader::warning));
+    warnings.extend(readers.iter().filter_map(DatasetReader::warning));
     warnings.extend(unknown_files(&kept, &uploaded));
     let pieces = steps::pieces(&turns, &kept, catalog, cluster.is_some(), &mut warnings);
     let turns = turns.into_iter().filter(|it| it.1).map(|it| it.0).collect();
@@ -183,7 +183,7 @@ async fn move_code(
 
 /// Tells of files that code reads and nothing has made.
 fn unknown_files(done: &[Did], uploaded: &[String]) -> Vec<String> {
-    let mut known: BTreeSet<(&Place, &str)> = BTreeSet::new();
+    let mut known: BTreeSet<(&ExecutionPlace, &str)> = BTreeSet::new();
     let mut found = Vec::new();
     for Did { call, outline, .. } in done {
         let is_known = |it: &str| {

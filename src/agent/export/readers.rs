@@ -21,7 +21,7 @@ pub(super) const PARQUET: &str = "_parquet_table";
 const FIT: &str = include_str!("fit.py");
 
 /// How a dataset is read.
-pub(super) struct Reader {
+pub(super) struct DatasetReader {
     /// The dataset's name.
     pub name: String,
     /// The file, as the user named it, or the session's own.
@@ -38,7 +38,7 @@ pub(super) struct Reader {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Fit {
+struct ReaderFit {
     why: Option<String>,
     opener: String,
     codec: String,
@@ -86,11 +86,11 @@ pub(super) async fn readers(
     catalog: &Catalog,
     troubles: &Troubles,
     names: &[&str],
-) -> anyhow::Result<Vec<Reader>> {
+) -> anyhow::Result<Vec<DatasetReader>> {
     let mut readers = Vec::new();
     for (name, dataset) in catalog.iter().filter(|it| names.contains(&it.0)) {
         let fit = match troubles.get(name) {
-            Some(why) => Fit { why: Some(why.clone()), ..Fit::default() },
+            Some(why) => ReaderFit { why: Some(why.clone()), ..ReaderFit::default() },
             None => fit(study, session_dir, name, dataset).await?,
         };
         readers.push(reader(session_dir, name, dataset, fit)?);
@@ -103,7 +103,7 @@ async fn fit(
     session_dir: &Path,
     name: &str,
     dataset: &Dataset,
-) -> anyhow::Result<Fit> {
+) -> anyhow::Result<ReaderFit> {
     let dialect = &dataset.dialect;
     let lines = csv_agent_ingest::line_runs(session_dir, dataset);
     let lines = lines.map_err(|it| mendable(session_dir, format!("{it:#}")))?;
@@ -126,12 +126,17 @@ async fn fit(
                    load_dataset = globals().get('load_dataset', load)";
     let code = format!("{imports}\n{}\n{FIT}", blocks::READER);
     let found = study.ask(&code, &source).await?;
-    let mut fits: Vec<Fit> = serde_json::from_value(found)
+    let mut fits: Vec<ReaderFit> = serde_json::from_value(found)
         .with_context(|| format!("cannot read how to read `{name}`"))?;
     fits.pop().with_context(|| format!("nothing was found out about `{name}`"))
 }
 
-fn reader(session_dir: &Path, name: &str, dataset: &Dataset, fit: Fit) -> anyhow::Result<Reader> {
+fn reader(
+    session_dir: &Path,
+    name: &str,
+    dataset: &Dataset,
+    fit: ReaderFit,
+) -> anyhow::Result<DatasetReader> {
     let Dataset { row_count, sha256, source, .. } = dataset;
     let about = format!("{row_count} rows, sha256 {}", sha256.get(..16).unwrap_or(sha256));
     let (name_shown, path) = (name.to_owned(), source.clone());
@@ -139,12 +144,12 @@ fn reader(session_dir: &Path, name: &str, dataset: &Dataset, fit: Fit) -> anyhow
         let path = dataset.file_in(session_dir)?.display().to_string();
         let function = PARQUET.to_owned();
         let (code, why) = (String::new(), fit.why);
-        return Ok(Reader { name: name_shown, path, about, function, code, why });
+        return Ok(DatasetReader { name: name_shown, path, about, function, code, why });
     }
     if fit.opener == PARQUET {
         let function = fit.opener;
         let (code, why) = (String::new(), None);
-        return Ok(Reader { name: name_shown, path, about, function, code, why });
+        return Ok(DatasetReader { name: name_shown, path, about, function, code, why });
     }
     let options = |it: &Map<String, Value>| -> String {
         let option = |(name, value): (&String, &Value)| {
@@ -168,10 +173,10 @@ fn reader(session_dir: &Path, name: &str, dataset: &Dataset, fit: Fit) -> anyhow
         literal::string(&fit.codec),
         options(&fit.options)
     );
-    Ok(Reader { name: name_shown, path, about, function, code, why: None })
+    Ok(DatasetReader { name: name_shown, path, about, function, code, why: None })
 }
 
-impl Reader {
+impl DatasetReader {
     /// Returns what the user should know of it.
     pub(super) fn warning(&self) -> Option<String> {
         let why = self.why.as_ref()?;

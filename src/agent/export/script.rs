@@ -7,9 +7,9 @@ use csv_agent_text::sanitize;
 
 use super::cluster::{self, Cluster};
 use super::readers::PARQUET;
-use super::steps::{ATTEMPTED, ENTERED, KEPT, PRINTED, Piece, enter};
+use super::steps::{ATTEMPTED, ENTERED, KEPT, PRINTED, ProgramPiece, enter};
 use super::{Program, blocks, literal, questions};
-use crate::replay::stored_turn::{PastTurn, Place, number};
+use crate::replay::stored_turn::{ExecutionPlace, PastTurn, number};
 
 /// Takes `NAME=PATH` arguments. The hash seed is that of the REPL: sets come in the same order.
 const ARGUMENTS: &str = r#"if os.environ.get("PYTHONHASHSEED") != "0":
@@ -76,7 +76,7 @@ pub(super) fn prelude(program: &Program, checks: &str, arguments: &str) -> Strin
     }
     given += "_apart()\n";
     if uses(ENTERED) {
-        given.extend([enter(&Place::Repl).as_str(), "\n"]);
+        given.extend([enter(&ExecutionPlace::Repl).as_str(), "\n"]);
     }
     let readers = program.readers.iter().filter(|it| !it.code.is_empty());
     let readers: Vec<&str> = readers.map(|it| it.code.as_str()).collect();
@@ -149,7 +149,7 @@ fn heading(program: &Program) -> String {
     if let Some(cluster) = &program.cluster {
         text += &cluster.told();
     }
-    if program.pieces.iter().any(|it| it.place != Place::Repl) {
+    if program.pieces.iter().any(|it| it.place != ExecutionPlace::Repl) {
         text += IN_CONTAINERS;
     }
     let text = text.replace('\\', "\\\\").replace('"', "\\\"");
@@ -162,7 +162,7 @@ pub(super) fn named(turn: &PastTurn) -> String {
     format!("turn {} ({day})", number(&turn.id))
 }
 
-fn piece_code(program: &Program, piece: &Piece) -> String {
+fn piece_code(program: &Program, piece: &ProgramPiece) -> String {
     let is_own = program.turns.iter().any(|it| it.id == piece.turn);
     let from = if is_own && program.turns.len() == 1 {
         String::new()
@@ -183,7 +183,7 @@ pub(super) fn checks(program: &Program) -> String {
         [] => "nothing was checked".to_owned(),
         names => format!("the same as then: {}", names.join(", ")),
     };
-    let is_away = program.pieces.last().is_some_and(|it| it.place != Place::Repl);
-    let back = if is_away { format!("{}\n", enter(&Place::Repl)) } else { String::new() };
+    let is_away = program.pieces.last().is_some_and(|it| it.place != ExecutionPlace::Repl);
+    let back = if is_away { format!("{}\n", enter(&ExecutionPlace::Repl)) } else { String::new() };
     format!("{back}{}\nprint({})", lines.join("\n"), literal::string(&told))
 }

@@ -13,10 +13,10 @@ use csv_agent_worker::protocol::Command;
 use super::{Did, literal};
 use crate::replay::compare::unwarned;
 use crate::replay::expectation::{Proof, head, is_lazy, plotted, proofs};
-use crate::replay::stored_turn::{PastCall, PastTurn, Place, number};
+use crate::replay::stored_turn::{ExecutionPlace, PastCall, PastTurn, number};
 
 /// A piece of the program: a step, or what is checked in the end.
-pub(super) struct Piece {
+pub(super) struct ProgramPiece {
     /// The turn that it belongs to, as its directory is named.
     pub turn: String,
     /// What it is, in a few words.
@@ -30,7 +30,7 @@ pub(super) struct Piece {
     /// Names that it uses without making them.
     pub uses: BTreeSet<String>,
     /// Where its variables are.
-    pub place: Place,
+    pub place: ExecutionPlace,
     /// Names of functions of ours that it calls.
     pub helpers: String,
     /// Packages that it needs.
@@ -60,7 +60,7 @@ pub(super) fn pieces(
     catalog: &Catalog,
     asks_cluster: bool,
     warnings: &mut Vec<String>,
-) -> Vec<Piece> {
+) -> Vec<ProgramPiece> {
     let proofs: Vec<_> = turns.iter().map(|(turn, _)| proofs(turn)).collect();
     let keys = keys_used(done);
     let mut pieces = Vec::new();
@@ -73,7 +73,7 @@ pub(super) fn pieces(
         let place = Standing { number: at + 1, is_ordered, asks_cluster, keys: &keys };
         pieces.push(piece(it, &turn.id, &own, &place));
     }
-    let mut here = &Place::Repl;
+    let mut here = &ExecutionPlace::Repl;
     for it in &mut pieces {
         if it.place != *here {
             it.code = format!("{}\n{}", enter(&it.place), it.code);
@@ -104,7 +104,7 @@ struct Standing<'a> {
     keys: &'a BTreeSet<String>,
 }
 
-fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> Piece {
+fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> ProgramPiece {
     let (number, place_of_it) = (place.number, done.call.place.clone());
     let mut helpers = String::new();
     let mut title = done.call.call.name.clone();
@@ -118,7 +118,7 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> Piece {
             format!("{variable} = load({}{arguments})", literal::string(dataset))
         }
         Command::Fetch { variable, .. } => {
-            let is_saved = done.call.place != Place::Repl;
+            let is_saved = done.call.place != ExecutionPlace::Repl;
             let kept = if is_saved { format!("_gave[{number}]") } else { format!("sent_{number}") };
             let mut sent = None;
             for proof in proofs {
@@ -166,7 +166,7 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> Piece {
         Command::Find { .. } | Command::Keep { .. } => String::new(),
     };
     // A container knows nothing of the REPL.
-    let is_apart = place_of_it != Place::Repl;
+    let is_apart = place_of_it != ExecutionPlace::Repl;
     let names = || &done.outline.reads | &done.outline.binds;
     let mut uses = if is_apart { BTreeSet::new() } else { names() };
     if matches!(done.command, Command::Load { .. }) {
@@ -182,15 +182,15 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> Piece {
     let said = marks.iter().filter(|it| code.contains(it.0));
     uses.extend(said.map(|it| it.1.to_owned()));
     let (turn, imports) = (turn.to_owned(), done.outline.imports.clone());
-    Piece { turn, title, code, shows, checks, uses, place: place_of_it, helpers, imports }
+    ProgramPiece { turn, title, code, shows, checks, uses, place: place_of_it, helpers, imports }
 }
 
 /// Returns the line that goes where some variables are.
-pub(super) fn enter(place: &Place) -> String {
+pub(super) fn enter(place: &ExecutionPlace) -> String {
     let name = match place {
-        Place::Repl => "",
-        Place::Container(name) if name.is_empty() => "container",
-        Place::Container(name) => name,
+        ExecutionPlace::Repl => "",
+        ExecutionPlace::Container(name) if name.is_empty() => "container",
+        ExecutionPlace::Container(name) => name,
     };
     format!("_enter({}, globals())", literal::string(name))
 }

@@ -9,7 +9,7 @@ use csv_agent_types::limits::{DERIVED_FROM_MAX, DERIVED_TABLES_MAX};
 const DIGITS_MAX: usize = 4;
 
 /// A small table: rows of numbers, of which those in a row or in a column have something in common.
-pub(super) type Grid = Vec<Vec<Option<f64>>>;
+pub(super) type NumberGrid = Vec<Vec<Option<f64>>>;
 
 /// What follows from small tables, each figure after the digits that it takes to claim it.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub(super) struct Derived {
 
 impl Derived {
     /// Derives from each table by itself, and with the numbers of rows of whole datasets.
-    pub(super) fn of(grids: &[Grid], row_counts: &[f64]) -> Derived {
+    pub(super) fn of(grids: &[NumberGrid], row_counts: &[f64]) -> Derived {
         let mut derived = Derived::default();
         for grid in grids.iter().take(DERIVED_TABLES_MAX) {
             let n = grid.iter().flatten().flatten().count();
@@ -40,7 +40,7 @@ impl Derived {
     }
 
     /// Derives from the numbers of a row, or of a column, among each other.
-    fn add_pairs(&mut self, grid: &Grid, at: usize) {
+    fn add_pairs(&mut self, grid: &NumberGrid, at: usize) {
         let (amounts, ratios) = (&mut self.amounts[at], &mut self.ratios[at]);
         let columns = columns(grid);
         for column in &columns {
@@ -68,7 +68,7 @@ impl Derived {
     }
 
     /// Derives from each number and the rows of a dataset, of which it may be a part.
-    fn add_shares(&mut self, grid: &Grid, row_counts: &[f64], at: usize) {
+    fn add_shares(&mut self, grid: &NumberGrid, row_counts: &[f64], at: usize) {
         for value in grid.iter().flatten().flatten() {
             for n_rows in row_counts {
                 self.amounts[at].push(n_rows - value);
@@ -94,7 +94,7 @@ fn class(n: usize) -> usize {
     [10, 100, 1_000].into_iter().take_while(|it| *it < 4 * n).count()
 }
 
-fn columns(grid: &Grid) -> Vec<Vec<f64>> {
+fn columns(grid: &NumberGrid) -> Vec<Vec<f64>> {
     let n_columns = grid.iter().map(Vec::len).max().unwrap_or_default();
     let column = |at: usize| grid.iter().filter_map(|row| *row.get(at)?).collect();
     (0..n_columns).map(column).collect()

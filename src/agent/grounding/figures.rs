@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::number::{
-    Number, ORDINALS, Reading, Run, Suffix, digits, ends_word, exponent, is_of_word,
+    Number, NumberReading, ORDINALS, Run, Suffix, digits, ends_word, exponent, is_of_word,
 };
 use super::quotable::Quotable;
 
@@ -328,13 +328,13 @@ impl<'a> Figures<'a> {
         for (whole, fraction) in &run.readings {
             // `3 million` is not three; `3m` may be.
             if suffix.scale.is_none() || suffix.is_open {
-                number.readings.extend(Reading::new(whole, fraction, exponent));
+                number.readings.extend(NumberReading::new(whole, fraction, exponent));
             }
             if let Some(scale) = suffix.scale {
-                number.readings.extend(Reading::new(whole, fraction, exponent + scale));
+                number.readings.extend(NumberReading::new(whole, fraction, exponent + scale));
             }
         }
-        number.parts = run.parts.iter().filter_map(|it| Reading::new(it, "", 0)).collect();
+        number.parts = run.parts.iter().filter_map(|it| NumberReading::new(it, "", 0)).collect();
         number.is_percent = suffix.is_percent || is_percent_range(&self.rest()[suffix.n_bytes..]);
         number.is_times = suffix.is_times;
         self.at = (self.at + suffix.n_bytes).max(start + 1);

@@ -17,9 +17,9 @@ use serde_json::Value;
 
 use self::claims::Claim;
 pub(crate) use self::claims::Claims;
-use self::derived::{Derived, Grid, has};
+use self::derived::{Derived, NumberGrid, has};
 use self::figures::{Date, Figure, Purpose, figures};
-use self::number::{Number, Reading};
+use self::number::{Number, NumberReading};
 use self::quotable::Quotable;
 use crate::round::cut_middle;
 use csv_agent_provider::hosted;
@@ -62,7 +62,7 @@ pub struct Grounds {
     literals: Vec<f64>,
     days: HashSet<Date>,
     times: HashSet<(u8, u8)>,
-    grids: Vec<Grid>,
+    grids: Vec<NumberGrid>,
     /// Numbers that came alone, or nearly so.
     scalars: Vec<f64>,
     row_counts: Vec<f64>,
@@ -75,7 +75,7 @@ impl Grounds {
     /// Adds a text that the turn was told or has shown.
     pub fn text(&mut self, text: &str) {
         let mut lines = text.lines().map(|it| self.line(it)).filter(|it| !it.is_empty());
-        let mut grid: Grid = lines.by_ref().take(DERIVED_FROM_MAX + 1).collect();
+        let mut grid: NumberGrid = lines.by_ref().take(DERIVED_FROM_MAX + 1).collect();
         if lines.count() + grid.len() <= DERIVED_FROM_MAX {
             if grid.iter().any(|it| it.len() != grid[0].len()) {
                 grid = grid.concat().into_iter().map(|it| vec![it]).collect();
@@ -329,7 +329,7 @@ impl Grounds {
     /// Adds rows. Of a whole table, also how many there are, how many different texts are in each column,
     /// and what follows from them.
     fn table(&mut self, rows: &[Value], is_whole: bool) {
-        let mut grid = Grid::new();
+        let mut grid = NumberGrid::new();
         let mut texts: Vec<HashSet<&str>> = Vec::new();
         for row in rows {
             let cells: Vec<&Value> = match row {
@@ -372,7 +372,7 @@ impl Grounds {
         }
     }
 
-    fn grid(&mut self, grid: Grid) {
+    fn grid(&mut self, grid: NumberGrid) {
         let numbers: Vec<f64> = grid.iter().flatten().flatten().copied().collect();
         if (1..=SCALARS_MAX).contains(&numbers.len()) && self.scalars.len() <= DERIVED_FROM_MAX {
             let new = numbers.iter().filter(|it| !self.scalars.contains(it)).copied();
@@ -468,13 +468,13 @@ impl Checker {
     }
 
     fn has_number(&self, number: &Number) -> bool {
-        let has = |it: &Reading| self.has_reading(it, number);
+        let has = |it: &NumberReading| self.has_reading(it, number);
         let Number { readings, parts, .. } = number;
         readings.iter().any(has) || 1 < parts.len() && parts.iter().all(has)
     }
 
-    fn has_reading(&self, reading: &Reading, number: &Number) -> bool {
-        let Reading { value, whole, n_digits, n_zeros, .. } = *reading;
+    fn has_reading(&self, reading: &NumberReading, number: &Number) -> bool {
+        let NumberReading { value, whole, n_digits, n_zeros, .. } = *reading;
         if whole.is_some() && FLOAT_DIGITS < n_digits - n_zeros {
             return whole.is_some_and(|it| self.grounds.exact.contains(&it));
         }
@@ -509,8 +509,8 @@ impl Checker {
 }
 
 /// Returns by how much a figure may be off: half a step of its last digit.
-fn half_step(reading: &Reading, is_about: bool) -> f64 {
-    let Reading { whole, step, n_digits, n_zeros, .. } = *reading;
+fn half_step(reading: &NumberReading, is_about: bool) -> f64 {
+    let NumberReading { whole, step, n_digits, n_zeros, .. } = *reading;
     if whole.is_none() {
         return step / 2.0;
     }

@@ -58,7 +58,7 @@ pub(super) const ORDINALS: [&str; 8] = ["st", "nd", "rd", "th", "er", "Ã¨re", "Â
 
 /// One way to read a number. The sign is apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Reading {
+pub(super) struct NumberReading {
     /// Not negative; finite.
     pub value: f64,
     /// The number itself, where it is a whole one and is written out.
@@ -76,9 +76,9 @@ pub(super) struct Reading {
 #[expect(clippy::struct_excessive_bools, reason = "each is a mark of its own")]
 pub(super) struct Number {
     /// The ways to read it; at least one.
-    pub readings: Vec<Reading>,
+    pub readings: Vec<NumberReading>,
     /// The numbers that it is if its separators separate them.
-    pub parts: Vec<Reading>,
+    pub parts: Vec<NumberReading>,
     /// Whether there is a minus sign.
     pub is_negative: bool,
     /// Whether it is a percentage.
@@ -91,20 +91,20 @@ pub(super) struct Number {
 
 impl Number {
     /// Returns the value of a reading with its sign.
-    pub(super) fn signed(&self, reading: &Reading) -> f64 {
+    pub(super) fn signed(&self, reading: &NumberReading) -> f64 {
         if self.is_negative { -reading.value } else { reading.value }
     }
 }
 
-impl Reading {
+impl NumberReading {
     /// Makes the reading of these digits times a power of ten. None when it is beyond a float.
-    pub(super) fn new(whole: &str, fraction: &str, exponent: i32) -> Option<Reading> {
+    pub(super) fn new(whole: &str, fraction: &str, exponent: i32) -> Option<NumberReading> {
         let value: f64 = format!("{whole}.{fraction}0e{exponent}").parse().ok()?;
         let n_fraction = i32::try_from(fraction.len()).ok()?;
         let written = format!("{whole}{fraction}");
         let is_whole = fraction.is_empty() && exponent == 0;
         let without_zeros = whole.trim_end_matches('0');
-        value.is_finite().then(|| Reading {
+        value.is_finite().then(|| NumberReading {
             value,
             whole: if is_whole { whole.parse().ok() } else { None },
             step: 10_f64.powi(exponent - n_fraction),

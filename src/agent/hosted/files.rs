@@ -6,7 +6,7 @@ use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
 use csv_agent_provider::hosted::store::ContainerFile;
 use csv_agent_provider::hosted::{self, Citation};
 use csv_agent_session::Session;
-use csv_agent_sink::hosted_files::{self, Origin};
+use csv_agent_sink::hosted_files::{self, FileOrigin};
 use csv_agent_text::digits::{self, size};
 use csv_agent_types::conversation::Item;
 use csv_agent_types::event::{FetchedFile, Status};
@@ -188,7 +188,7 @@ impl Agent {
             }
             n_failed = 0;
             self.hosted.remember(&wanted.container_id, &wanted.file_id, wanted.bytes);
-            let origin = Origin {
+            let origin = FileOrigin {
                 name: wanted.path,
                 cited: wanted.cited,
                 container_id: Some(wanted.container_id),
@@ -256,7 +256,7 @@ pub(super) fn keep_images(
         file.write_all(&bytes).map_err(anyhow::Error::from)?;
         let n_images = turn.files.iter().filter(|it| it.file_id.is_none()).count();
         let name = format!("image_{}.{ending}", n_images + 1);
-        let origin = Origin { name, ..Origin::default() };
+        let origin = FileOrigin { name, ..FileOrigin::default() };
         let image = hosted_files::keep(session.dir(), turn.dir().path(), origin, file)?;
         turn.files.push(image.clone());
         kept.push(image);

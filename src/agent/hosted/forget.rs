@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
 use csv_agent_provider::hosted::store::is_id;
 use csv_agent_provider::{Progress, Provider};
-use csv_agent_session::hosted::Kept;
+use csv_agent_session::hosted::ProviderState;
 use csv_agent_text::digits;
 use csv_agent_types::limits::HOSTED_DELETE;
 use csv_agent_types::status::ExitStatus;
@@ -18,9 +18,9 @@ use crate::Agent;
 /// keeps still, and why.
 pub async fn delete_kept(
     provider: &mut Provider,
-    kept: &Kept,
+    kept: &ProviderState,
     stop: impl Future<Output = ExitStatus>,
-) -> (Kept, Option<String>) {
+) -> (ProviderState, Option<String>) {
     let mut left = nameable(kept.clone());
     let deleting = tokio::time::timeout(HOSTED_DELETE, delete_all(provider, &mut left));
     // The branch that loses is dropped: what was not answered by then counts as left.
@@ -37,7 +37,7 @@ pub async fn delete_kept(
 }
 
 /// Leaves out what no provider can have named so: a session may come from anywhere.
-pub(super) fn nameable(mut kept: Kept) -> Kept {
+pub(super) fn nameable(mut kept: ProviderState) -> ProviderState {
     kept.container = kept.container.filter(|it| is_id(&it.container_id));
     kept.uploads.retain(|it| is_id(&it.file_id));
     kept
@@ -45,7 +45,10 @@ pub(super) fn nameable(mut kept: Kept) -> Kept {
 
 /// What is deleted is taken out of what is left at once, so that an end half way knows what remains. What
 /// cannot be deleted keeps nothing else from it, unless nothing can.
-async fn delete_all(provider: &mut Provider, left: &mut Kept) -> Result<(), ProviderError> {
+async fn delete_all(
+    provider: &mut Provider,
+    left: &mut ProviderState,
+) -> Result<(), ProviderError> {
     let mut quiet = |_: Progress<'_>| {};
     let mut failed = None;
     let container = left.container.clone().filter(|it| it.is_ours);
@@ -80,7 +83,7 @@ fn note(error: ProviderError, failed: &mut Option<ProviderError>) -> Result<(), 
 }
 
 /// Returns what the user should know of what could not be deleted.
-pub fn left_there(server: &str, left: &Kept, reason: &str) -> String {
+pub fn left_there(server: &str, left: &ProviderState, reason: &str) -> String {
     let container = left.container.iter().filter(|it| it.is_ours);
     let n_files = left.uploads.len() as u64;
     let files = (0 < n_files).then(|| digits::count(n_files, "upload"));
@@ -104,7 +107,7 @@ impl Agent {
             return None;
         }
         let server = self.hosted.server.clone()?;
-        if self.hosted.kept == Kept::default() {
+        if self.hosted.kept == ProviderState::default() {
             return None;
         }
         let (left, reason) = delete_kept(&mut self.provider, &self.hosted.kept, stop).await;

@@ -14,7 +14,7 @@ use csv_agent_provider::Provider;
 use csv_agent_provider::hosted;
 use csv_agent_provider::hosted::code_interpreter::{self, ContainerChoice};
 use csv_agent_session::Session;
-use csv_agent_session::hosted::{HostedState, Kept};
+use csv_agent_session::hosted::{HostedState, ProviderState};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::{Item, ToolDeclaration};
 
@@ -23,7 +23,7 @@ use crate::Agent;
 pub use container::is_about_hosted;
 pub use forget::{delete_kept, left_there};
 pub use interpreter::{HostedOptions, Interpreter};
-pub use table::{AtProvider, End, chosen};
+pub use table::{AtProvider, CancelOnDrop, chosen};
 pub use upload::PlannedUpload;
 
 /// What a process knows of the code that the provider ran for it, and of what the provider keeps for that.
@@ -31,7 +31,7 @@ pub use upload::PlannedUpload;
 pub struct Hosted {
     /// The server under whose name the session knows what it keeps; none for a cassette.
     server: Option<String>,
-    kept: Kept,
+    kept: ProviderState,
     is_loaded: bool,
     /// Whether what is kept goes with the process.
     is_temporary: bool,

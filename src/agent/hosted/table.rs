@@ -61,7 +61,7 @@ impl AtProvider<'_> {
         let file = format!("table-{}.parquet", turn.n_calls);
         let parquet = scratch.join(&file);
         let shown = path.clone();
-        let (_end, is_over) = End::of_waiting();
+        let (_end, is_over) = CancelOnDrop::of_waiting();
         let reading = tokio::task::spawn_blocking(move || {
             let read = csv_agent_ingest::table_of_csv(
                 csv.path(),
@@ -142,17 +142,17 @@ impl AtProvider<'_> {
 
 /// Tells work on another thread, when it is dropped, that nobody waits any more: a runtime waits for what
 /// it has begun.
-pub struct End(Arc<AtomicBool>);
+pub struct CancelOnDrop(Arc<AtomicBool>);
 
-impl End {
+impl CancelOnDrop {
     /// Returns it with what the work looks at.
-    pub fn of_waiting() -> (End, Arc<AtomicBool>) {
+    pub fn of_waiting() -> (CancelOnDrop, Arc<AtomicBool>) {
         let is_over = Arc::new(AtomicBool::new(false));
-        (End(Arc::clone(&is_over)), is_over)
+        (CancelOnDrop(Arc::clone(&is_over)), is_over)
     }
 }
 
-impl Drop for End {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }

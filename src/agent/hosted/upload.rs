@@ -20,7 +20,7 @@ use csv_agent_types::limits::{
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::Agent;
-use crate::hosted::{End, Hosted, InUse};
+use crate::hosted::{CancelOnDrop, Hosted, InUse};
 use crate::progress::listener;
 use crate::turn::{Ended, Turn};
 
@@ -112,7 +112,7 @@ impl Agent {
     ) -> Result<String, Ended> {
         let path = dataset.file_in(session.dir())?;
         let beside = session.dir().to_owned();
-        let (_end, is_over) = End::of_waiting();
+        let (_end, is_over) = CancelOnDrop::of_waiting();
         let writing = tokio::task::spawn_blocking(move || write_csv(&path, &beside, &is_over));
         let csv = turn.wait(writing).await?.map_err(anyhow::Error::from)?;
         let csv = csv.map_err(|error| no_upload(name, error))?;

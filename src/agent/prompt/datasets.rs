@@ -55,9 +55,9 @@ pub fn schemas(catalog: &Catalog, question: &str, folds: bool, bytes_max: usize)
     let room = bytes_max.saturating_sub(HEAD.len() + LIKELIEST.len() + BARE.len() + REMARK_BYTES);
     let (families, alone) =
         if folds { families(catalog) } else { (Vec::new(), catalog.iter().collect()) };
-    let families = families.iter().map(|it| Entry::of_family(it, catalog, room));
-    let alone = alone.into_iter().map(|(name, dataset)| Entry::of(name, dataset, room));
-    let mut entries: Vec<Entry> = families.chain(alone).collect();
+    let families = families.iter().map(|it| DatasetEntry::of_family(it, catalog, room));
+    let alone = alone.into_iter().map(|(name, dataset)| DatasetEntry::of(name, dataset, room));
+    let mut entries: Vec<DatasetEntry> = families.chain(alone).collect();
     let n_bytes_whole: usize = entries.iter().map(|it| it.line.len() + it.n_bytes()).sum();
     let lines_max = if n_bytes_whole <= room { room } else { room / 2 };
     let mut n_likely = 0;
@@ -79,7 +79,7 @@ pub fn schemas(catalog: &Catalog, question: &str, folds: bool, bytes_max: usize)
         .count();
     let listed = &entries[..n_listed];
     let lines: usize = listed.iter().map(|it| it.line.len()).sum();
-    let wants: Vec<usize> = listed.iter().map(Entry::n_bytes).collect();
+    let wants: Vec<usize> = listed.iter().map(DatasetEntry::n_bytes).collect();
     // The likeliest in full, as long as they take no more than half.
     let mut n_bytes = 0;
     let is_whole = |it: &&usize| {
@@ -122,7 +122,7 @@ pub fn schemas(catalog: &Catalog, question: &str, folds: bool, bytes_max: usize)
 }
 
 /// One dataset, or a family, written line by line.
-struct Entry<'a> {
+struct DatasetEntry<'a> {
     n_datasets: usize,
     n_columns: usize,
     name: String,
@@ -133,9 +133,9 @@ struct Entry<'a> {
     columns: Vec<String>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> DatasetEntry<'a> {
     /// Writes what all members have in common.
-    fn of_family(family: &Family<'a>, catalog: &Catalog, room: usize) -> Entry<'a> {
+    fn of_family(family: &Family<'a>, catalog: &Catalog, room: usize) -> DatasetEntry<'a> {
         let (n, n_rows, n_columns) =
             (family.members.len(), family.row_count(), family.columns().len());
         let names = family.members.iter().map(|it| it.0);
@@ -194,11 +194,19 @@ impl<'a> Entry<'a> {
         let columns = columns.map(|(at, it)| of_members(it, family, at)).collect();
         let (first, dataset) = family.members[0];
         let name = family.members.iter().map(|it| it.0).collect::<Vec<_>>().join(" ");
-        Entry { n_datasets: n, n_columns, name, dataset, example: Some(first), line, columns }
+        DatasetEntry {
+            n_datasets: n,
+            n_columns,
+            name,
+            dataset,
+            example: Some(first),
+            line,
+            columns,
+        }
     }
 
     /// Writes no more columns than there could be room for, and one.
-    fn of(name: &'a str, dataset: &'a Dataset, room: usize) -> Entry<'a> {
+    fn of(name: &'a str, dataset: &'a Dataset, room: usize) -> DatasetEntry<'a> {
         let (n_rows, n_columns) = (dataset.row_count, dataset.columns.len());
         let about = if dataset.is_estimate() { "about " } else { "" };
         let place = dataset.remote().map(place).unwrap_or_default();
@@ -206,7 +214,7 @@ impl<'a> Entry<'a> {
             [] => String::new(),
             words => format!("  left out of its file: {}\n", words.join(", ")),
         };
-        Entry {
+        DatasetEntry {
             n_datasets: 1,
             n_columns,
             name: name.to_owned(),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use csv_agent_types::catalog::{
-    Catalog, Column, DType, Dataset, Dialect, Location, Reading, Remote, SetAside, SourceFormat,
-    SparkSource, StrayQuotes,
+    Catalog, Column, DType, Dataset, Dialect, Location, Remote, SetAside, SourceFormat,
+    SparkReading, SparkSource, StrayQuotes,
 };
 use csv_agent_types::conversation::{Assessment, Finding};
 use csv_agent_types::limits::INSTRUCTIONS_BYTES_MAX;
@@ -75,7 +75,7 @@ pub fn remote(columns: &[&str], row_count: u64) -> Dataset {
         endpoint: "sc://host:15002".into(),
         version: "4.2.1".into(),
         source,
-        readings: vec![Reading::Same; columns.len()],
+        readings: vec![SparkReading::Same; columns.len()],
         is_estimate: true,
         files: Some(3),
         partitioned_by: columns.first().map(|it| (*it).to_owned()).into_iter().collect(),

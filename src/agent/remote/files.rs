@@ -10,12 +10,12 @@ use base64::engine::general_purpose::STANDARD;
 
 use csv_agent_ingest::{HeadOfFile, IngestOptions, Instructions, Wanted, instructions};
 use csv_agent_types::catalog::{
-    Column, DType, Dataset, Reading, Remote, SourceFormat, SparkSource,
+    Column, DType, Dataset, Remote, SourceFormat, SparkReading, SparkSource,
 };
 use csv_agent_types::limits::CLUSTER_FILES_MAX;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::found::{Asked, Contents, FilesFound, HeadFound, ParquetFound};
+use super::found::{Contents, FilesFound, HeadFound, ParquetFound, StudyQuestion};
 use super::{endings, types};
 
 /// Stands for an empty cell, which is missing; one in quotes is empty text. Nobody writes it.
@@ -32,7 +32,7 @@ const RATIO_USUAL: f64 = 4.0;
 /// # Errors
 ///
 /// Fails with [`ExitStatus::Input`] when there are none, or Spark cannot read them as an ingest would.
-pub(super) fn dataset(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
+pub(super) fn dataset(asked: &StudyQuestion<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
     check(asked, found)?;
     match &found.parquet {
         Some(parquet) => {
@@ -44,7 +44,7 @@ pub(super) fn dataset(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<D
     }
 }
 
-fn check(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<()> {
+fn check(asked: &StudyQuestion<'_>, found: &FilesFound) -> anyhow::Result<()> {
     let name = asked.what.shown_name();
     let refuse = |message: String, hint: &str| {
         Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
@@ -84,10 +84,10 @@ fn check(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<()> {
 }
 
 fn remote(
-    asked: &Asked<'_>,
+    asked: &StudyQuestion<'_>,
     found: &FilesFound,
     source: SparkSource,
-    readings: Vec<Reading>,
+    readings: Vec<SparkReading>,
 ) -> Remote {
     Remote {
         endpoint: asked.endpoint.clone(),
@@ -100,7 +100,7 @@ fn remote(
     }
 }
 
-fn of_parquet(asked: &Asked<'_>, found: &FilesFound, parquet: &ParquetFound) -> Dataset {
+fn of_parquet(asked: &StudyQuestion<'_>, found: &FilesFound, parquet: &ParquetFound) -> Dataset {
     // Types within types need no DDL: then the files say it themselves.
     let is_plain = parquet.columns.iter().all(|it| !it.1.contains('<'));
     let mut told = parquet.columns.clone();
@@ -111,7 +111,7 @@ fn of_parquet(asked: &Asked<'_>, found: &FilesFound, parquet: &ParquetFound) -> 
     }
     let schema = if is_plain { ddl(&told) } else { String::new() };
     let columns = types::columns(&told);
-    let readings = vec![Reading::Same; columns.len()];
+    let readings = vec![SparkReading::Same; columns.len()];
     let source = SparkSource::Files {
         format: "parquet".to_owned(),
         schema,
@@ -124,7 +124,7 @@ fn of_parquet(asked: &Asked<'_>, found: &FilesFound, parquet: &ParquetFound) -> 
     asked.dataset(remote, contents, asked.dialect(SourceFormat::Parquet, reasons))
 }
 
-fn of_text(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
+fn of_text(asked: &StudyQuestion<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
     let name = asked.what.shown_name();
     let heads = found.heads.iter().map(head_of).collect::<anyhow::Result<Vec<_>>>()?;
     if heads.iter().any(|it| it.bytes.starts_with(GZIP)) {
@@ -156,7 +156,7 @@ fn of_text(asked: &Asked<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
         told.columns.iter_mut().for_each(note_part);
     }
     told.columns.extend(types::columns(&partitions));
-    let same = partitions.iter().map(|_| Reading::Same);
+    let same = partitions.iter().map(|_| SparkReading::Same);
     let readings = told.readings.into_iter().chain(same).collect();
     let remote = Remote { is_estimate: !is_all, ..remote(asked, found, source, readings) };
     let mut dialect = told.dialect;
@@ -175,7 +175,7 @@ fn head_of(head: &HeadFound) -> anyhow::Result<HeadOfFile> {
 
 /// Returns the columns of the names of directories with their types, and what is told of the others.
 fn partitions(
-    asked: &Asked<'_>,
+    asked: &StudyQuestion<'_>,
     found: &FilesFound,
 ) -> anyhow::Result<(Vec<(String, String)>, IngestOptions)> {
     let (mut partitions, mut options) = (found.partitions.clone(), asked.options.clone());
@@ -341,9 +341,9 @@ mod tests {
 
     use super::dataset;
     use crate::remote::What;
-    use crate::remote::found::{Asked, FilesFound, ParquetFound};
+    use crate::remote::found::{FilesFound, ParquetFound, StudyQuestion};
     use csv_agent_ingest::IngestOptions;
-    use csv_agent_types::catalog::{DType, Dataset, Reading, SparkSource};
+    use csv_agent_types::catalog::{DType, Dataset, SparkReading, SparkSource};
     use csv_agent_types::status::{ExitStatus, Failure};
 
     fn found(heads: &[&str], is_whole: bool, bytes: u64) -> FilesFound {
@@ -367,7 +367,7 @@ mod tests {
         let what = What::of("/d/*.csv");
         let options = IngestOptions::default();
         let endpoint = "sc://host:15002".to_owned();
-        dataset(&Asked { endpoint, what: &what, options: &options }, found)
+        dataset(&StudyQuestion { endpoint, what: &what, options: &options }, found)
     }
 
     fn refused(found: &FilesFound) -> String {
@@ -404,7 +404,7 @@ mod tests {
         assert!(!options.contains_key("multiLine"));
         let dtypes: Vec<_> = dataset.columns.iter().map(|it| it.dtype).collect();
         assert_eq!(dtypes, [DType::Int64, DType::String, DType::Int64]);
-        assert_eq!(dataset.remote().unwrap().readings[2], Reading::Same);
+        assert_eq!(dataset.remote().unwrap().readings[2], SparkReading::Same);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::What;
 /// The study's answer.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer<T> {
+pub enum StudyAnswer<T> {
     /// What was found.
     Found(T),
     /// What went wrong.
@@ -110,7 +110,7 @@ pub(super) struct Contents {
 }
 
 /// What was asked.
-pub(super) struct Asked<'a> {
+pub(super) struct StudyQuestion<'a> {
     /// The server, without anything secret.
     pub endpoint: String,
     /// What is to be registered.
@@ -119,7 +119,7 @@ pub(super) struct Asked<'a> {
     pub options: &'a IngestOptions,
 }
 
-impl Asked<'_> {
+impl StudyQuestion<'_> {
     /// Returns a dialect of what is no text.
     pub(super) fn dialect(&self, format: SourceFormat, reasons: Vec<String>) -> Dialect {
         Dialect {

@@ -17,7 +17,7 @@ use csv_agent_cluster::{
     Activity, Allowed, ClusterAccess, Endpoint, Relay, Traffic, beginning, contact,
 };
 use csv_agent_ingest::IngestOptions;
-use csv_agent_types::catalog::{Dataset, Reading, Remote, SourceFormat, SparkSource};
+use csv_agent_types::catalog::{Dataset, Remote, SourceFormat, SparkReading, SparkSource};
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{
     CLUSTER_COUNT_BYTES_MAX, CLUSTER_FILES_MAX, CLUSTER_HEAD_BYTES_MAX, CLUSTER_HEADS_MAX,
@@ -30,9 +30,9 @@ use csv_agent_worker::sandbox::SandboxOptions;
 use csv_agent_worker::trusted_script::Study;
 
 use crate::cluster::start_relay;
-use found::{Asked, Contents, FilesFound, TableFound};
+use found::{Contents, FilesFound, StudyQuestion, TableFound};
 
-pub use found::Answer;
+pub use found::StudyAnswer;
 
 /// Looks at what is to be registered.
 const LOOKING: &str = include_str!("ingest.py");
@@ -116,7 +116,7 @@ impl AtCluster {
     /// Fails with [`ExitStatus::Input`] when there is no such file or table, or Spark cannot read it as an
     /// ingest would; with [`ExitStatus::Provider`] when the cluster fails.
     pub async fn look(&mut self, what: &What, options: &IngestOptions) -> anyhow::Result<Dataset> {
-        let asked = Asked { endpoint: self.endpoint.to_string(), what, options };
+        let asked = StudyQuestion { endpoint: self.endpoint.to_string(), what, options };
         match what {
             What::Files(path) => {
                 let input = json!({
@@ -156,11 +156,11 @@ impl AtCluster {
         let failed = |it: String| anyhow::Error::from(Failure::new(ExitStatus::Provider, it));
         self.relay.blame()?;
         let answer = asked.with_context(|| format!("cannot look at `{shown_name}`"))?;
-        let answer: Answer<T> =
+        let answer: StudyAnswer<T> =
             serde_json::from_value(answer).context("the answer is not as it was asked for")?;
         match answer {
-            Answer::Found(found) => Ok(found),
-            Answer::Error { kind, text } if kind == "missing" => {
+            StudyAnswer::Found(found) => Ok(found),
+            StudyAnswer::Error { kind, text } if kind == "missing" => {
                 let message =
                     format!("cannot find `{shown_name}` on the cluster: {}", brief(&text));
                 let hint = match what {
@@ -169,7 +169,7 @@ impl AtCluster {
                 };
                 Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
             }
-            Answer::Error { text, .. } => {
+            StudyAnswer::Error { text, .. } => {
                 Err(failed(format!("the cluster cannot read `{shown_name}`: {}", brief(&text))))
             }
         }
@@ -243,14 +243,14 @@ pub fn brief(text: &str) -> String {
     beginning(text.rsplit_once(ADVICE).map_or(text, |it| it.0))
 }
 
-fn table(asked: &Asked<'_>, name: &str, found: TableFound) -> Dataset {
+fn table(asked: &StudyQuestion<'_>, name: &str, found: TableFound) -> Dataset {
     let columns = types::columns(&found.columns);
     let kind = if found.r#type == "VIEW" { "view" } else { "table" };
     let mut reasons = vec![format!("{kind} of the catalogue, with the types that it has there")];
     if found.is_estimate {
         reasons.push("the rows are an estimate of the catalogue's statistics".to_owned());
     }
-    let readings = vec![Reading::Same; columns.len()];
+    let readings = vec![SparkReading::Same; columns.len()];
     let remote = Remote {
         endpoint: asked.endpoint.clone(),
         version: found.version,

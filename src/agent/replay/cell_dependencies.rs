@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use csv_agent_worker::protocol::Command;
 use csv_agent_worker::trusted_script::Study;
 
-use super::stored_turn::{PastCall, Place, saved};
+use super::stored_turn::{ExecutionPlace, PastCall, saved};
 
 const OUTLINE: &str = include_str!("cell_dependencies.py");
 
@@ -114,7 +114,7 @@ pub async fn outlines(
             Command::Load { variable, .. } => {
                 Outline { binds: [variable.clone()].into(), ..Outline::default() }
             }
-            Command::Fetch { variable, .. } if call.place != Place::Repl => {
+            Command::Fetch { variable, .. } if call.place != ExecutionPlace::Repl => {
                 let files = [saved(variable)].into();
                 Outline { files, ..Outline::default() }
             }
@@ -136,7 +136,7 @@ pub async fn outlines(
 #[derive(Debug, Clone, Default)]
 pub struct Step {
     /// Where its variables are.
-    pub place: Place,
+    pub place: ExecutionPlace,
     /// What it reads and makes.
     pub outline: Outline,
     /// Whether it failed: it made some of its variables or none.
@@ -147,7 +147,7 @@ pub struct Step {
 
 /// Returns which of the steps are needed: those that are wanted, and those that made what these read.
 pub fn needed(steps: &[Step]) -> Vec<bool> {
-    let mut wanted_of: BTreeMap<&Place, BTreeSet<String>> = BTreeMap::new();
+    let mut wanted_of: BTreeMap<&ExecutionPlace, BTreeSet<String>> = BTreeMap::new();
     let mut needed: Vec<bool> = Vec::new();
     for Step { place, outline, failed, is_wanted } in steps.iter().rev() {
         let wanted = wanted_of.entry(place).or_default();
@@ -166,15 +166,15 @@ pub fn needed(steps: &[Step]) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outline, Place, Step, needed};
+    use super::{ExecutionPlace, Outline, Step, needed};
 
     /// `a b -> c`: reads a and b, makes c. `a ~> a`: changes a. A `!` in front: it failed; `@`: in a container.
     fn step(text: &str, is_wanted: bool) -> Step {
         let (failed, text) = text.strip_prefix('!').map_or((false, text), |it| (true, it));
         let names = |it: &str| it.split_whitespace().map(str::to_owned).collect();
-        let (place, text) = text
-            .strip_prefix("@")
-            .map_or((Place::Repl, text), |it| (Place::Container("c".to_owned()), it));
+        let (place, text) = text.strip_prefix("@").map_or((ExecutionPlace::Repl, text), |it| {
+            (ExecutionPlace::Container("c".to_owned()), it)
+        });
         let outline = if let Some((reads, touches)) = text.split_once("~>") {
             Outline { reads: names(reads), touches: names(touches), ..Outline::default() }
         } else {

@@ -70,7 +70,7 @@ pub fn frames(then: &Frame, now: &Frame, is_ordered: bool) -> Vec<String> {
         found.push(format!("{} rows then, {} now", then.row_count, now.row_count));
     }
     let shared: Vec<&String> = then.columns.iter().filter(|it| now.columns.contains(it)).collect();
-    let (then, now) = (Part::of(then, &shared), Part::of(now, &shared));
+    let (then, now) = (SharedColumns::of(then, &shared), SharedColumns::of(now, &shared));
     found.extend(rows(&then, &now, is_ordered));
     if DIFFERENCES_MAX < found.len() {
         let n_more = found.len() - DIFFERENCES_MAX;
@@ -111,20 +111,20 @@ fn kind(dtype: &str) -> String {
 }
 
 /// The columns that two tables share.
-struct Part<'a> {
+struct SharedColumns<'a> {
     columns: Vec<&'a str>,
     is_number: Vec<bool>,
     rows: Vec<Vec<&'a Value>>,
 }
 
-impl<'a> Part<'a> {
-    fn of(frame: &'a Frame, columns: &[&'a String]) -> Part<'a> {
+impl<'a> SharedColumns<'a> {
+    fn of(frame: &'a Frame, columns: &[&'a String]) -> SharedColumns<'a> {
         let places: Vec<usize> = columns.iter().filter_map(|it| frame.index_of(it)).collect();
         let cells = |row: &'a Vec<Value>| places.iter().map(|at| &row[*at]).collect();
         let is_number = |at: &usize| {
             is_numeric_dtype(&frame.dtypes[*at]) || frame.rows.iter().any(|it| it[*at].is_f64())
         };
-        Part {
+        SharedColumns {
             columns: columns.iter().map(|it| it.as_str()).collect(),
             is_number: places.iter().map(is_number).collect(),
             rows: frame.rows.iter().map(cells).collect(),
@@ -145,7 +145,7 @@ fn keyed(value: &Value) -> String {
     }
 }
 
-fn rows(then: &Part, now: &Part, is_ordered: bool) -> Vec<String> {
+fn rows(then: &SharedColumns, now: &SharedColumns, is_ordered: bool) -> Vec<String> {
     let is_same = |(a, b): (&Vec<&Value>, &Vec<&Value>)| a.iter().zip(b).all(|(a, b)| same(a, b));
     if then.rows.len() == now.rows.len() && then.rows.iter().zip(&now.rows).all(is_same) {
         return Vec::new();
@@ -181,7 +181,7 @@ fn rows(then: &Part, now: &Part, is_ordered: bool) -> Vec<String> {
 }
 
 /// Returns the columns that tell the rows of both tables apart: those without numbers, or else the first.
-fn key_columns(then: &Part, now: &Part) -> Option<Vec<usize>> {
+fn key_columns(then: &SharedColumns, now: &SharedColumns) -> Option<Vec<usize>> {
     let words: Vec<usize> = (0..then.columns.len()).filter(|at| !then.is_number[*at]).collect();
     let is_key = |columns: &Vec<usize>| {
         !columns.is_empty()
@@ -196,7 +196,7 @@ fn key_columns(then: &Part, now: &Part) -> Option<Vec<usize>> {
 }
 
 /// Compares rows that nothing tells apart, each as a whole.
-fn as_bags(then: &Part, now: &Part, is_ordered: bool) -> Vec<String> {
+fn as_bags(then: &SharedColumns, now: &SharedColumns, is_ordered: bool) -> Vec<String> {
     let all: Vec<usize> = (0..then.columns.len()).collect();
     let mut counts: HashMap<String, i64> = HashMap::new();
     for key in now.keys(&all) {
@@ -225,9 +225,9 @@ fn as_bags(then: &Part, now: &Part, is_ordered: bool) -> Vec<String> {
 
 /// Returns whether the rows are sorted by a column that has the same values in the same places, so that
 /// only rows with the same value have changed places.
-fn is_tie(then: &Part, now: &Part) -> bool {
+fn is_tie(then: &SharedColumns, now: &SharedColumns) -> bool {
     (0..then.columns.len()).any(|at| {
-        let column = |part: &Part| -> Vec<Option<f64>> {
+        let column = |part: &SharedColumns| -> Vec<Option<f64>> {
             part.rows.iter().map(|row| row[at].as_f64()).collect()
         };
         let (old, new) = (column(then), column(now));
@@ -241,7 +241,7 @@ fn is_tie(then: &Part, now: &Part) -> bool {
 }
 
 /// Returns a row as people name it, by some of its columns.
-fn named(part: &Part, row: &[&Value], by: &[usize]) -> String {
+fn named(part: &SharedColumns, row: &[&Value], by: &[usize]) -> String {
     let cell = |at: &usize| format!("`{}` {}", part.columns[*at], shown(row[*at]));
     by.iter().take(6).map(cell).collect::<Vec<_>>().join(", ")
 }

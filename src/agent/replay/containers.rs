@@ -25,7 +25,7 @@ use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
 use super::RerunOptions;
 use super::stored_turn::{DIRECTORY, PastCall, names_said, saved};
-use crate::hosted::{End, chosen};
+use crate::hosted::{CancelOnDrop, chosen};
 use crate::repl::{Repl, StandIn};
 use crate::turn::{Closed, Ended, Turn, milliseconds_since};
 
@@ -175,7 +175,7 @@ impl<'a> Containers<'a> {
             return Ok(Err(ToolError::new("failed", message)));
         };
         let (scratch, taken) = (scratch.clone(), self.directory("taken")?);
-        let (_end, is_over) = End::of_waiting();
+        let (_end, is_over) = CancelOnDrop::of_waiting();
         let reading =
             tokio::task::spawn_blocking(move || table(&command, &scratch, &taken, &is_over));
         let outcome = turn.wait(reading).await?.map_err(anyhow::Error::from)?;

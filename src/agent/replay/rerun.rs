@@ -25,7 +25,7 @@ use super::cell_dependencies::{Step, needed, outlines};
 use super::compare;
 use super::containers::Containers;
 use super::expectation::{Proof, head, plotted, proofs};
-use super::stored_turn::{PastCall, PastTurn, Place, number, saved};
+use super::stored_turn::{ExecutionPlace, PastCall, PastTurn, number, saved};
 use crate::TurnEnd;
 use crate::cluster;
 use crate::failure::{cancelled, describe, fail};
@@ -115,7 +115,8 @@ impl Again<'_> {
             withheld: Box::default(),
         })?;
         self.demand_files(earlier, catalog)?;
-        let needs_repl = |it: &PastCall| it.place == Place::Repl && it.command(catalog).is_some();
+        let needs_repl =
+            |it: &PastCall| it.place == ExecutionPlace::Repl && it.command(catalog).is_some();
         if self.past.calls.iter().any(needs_repl) {
             self.repl.start(self.session, catalog, turn)?;
         }
@@ -128,7 +129,7 @@ impl Again<'_> {
         self.meet_cluster(&preparation, catalog, turn).await?;
         for (place, command) in preparation {
             // What fails here failed then, or makes a call fail that is compared.
-            if let Place::Container(container) = place {
+            if let ExecutionPlace::Container(container) = place {
                 let _ = self.containers.run(&container, command, catalog, turn).await?;
             } else {
                 let _ = self.repl.ask(command, self.session, catalog, turn).await?;
@@ -143,7 +144,7 @@ impl Again<'_> {
                 continue;
             }
             let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
-            if let Place::Container(container) = &call.place {
+            if let ExecutionPlace::Container(container) = &call.place {
                 self.containers.call(number, container, call, turn).await?;
                 continue;
             }
@@ -189,13 +190,13 @@ impl Again<'_> {
     /// long, and data would look different that nobody has read.
     async fn meet_cluster(
         &self,
-        preparation: &[(Place, Command)],
+        preparation: &[(ExecutionPlace, Command)],
         catalog: &Catalog,
         turn: &mut Turn<'_>,
     ) -> Result<(), Ended> {
-        let again = self.past.calls.iter().filter(|it| it.place == Place::Repl);
+        let again = self.past.calls.iter().filter(|it| it.place == ExecutionPlace::Repl);
         let mut again = again.filter_map(|it| it.command(catalog));
-        let mut before = preparation.iter().filter(|it| it.0 == Place::Repl);
+        let mut before = preparation.iter().filter(|it| it.0 == ExecutionPlace::Repl);
         if before.any(|it| names_remote(&it.1, catalog))
             || again.any(|it| names_remote(&it, catalog))
         {
@@ -210,7 +211,7 @@ impl Again<'_> {
         earlier: &[PastTurn],
         catalog: &Catalog,
         turn: &mut Turn<'_>,
-    ) -> Result<Vec<(Place, Command)>, Ended> {
+    ) -> Result<Vec<(ExecutionPlace, Command)>, Ended> {
         let steps = |turn| {
             let turn: &PastTurn = turn;
             turn.calls.iter().filter_map(|it| Some((it.command(catalog)?, it)))

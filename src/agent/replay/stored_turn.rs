@@ -45,7 +45,7 @@ pub struct PastTurn {
 
 /// Where the variables and files of a call are. No place knows those of another.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum ExecutionPlace {
     /// In the REPL of the session.
     #[default]
     Repl,
@@ -59,7 +59,7 @@ pub struct PastCall {
     /// What was called.
     pub call: ToolCall,
     /// Where it worked.
-    pub place: Place,
+    pub place: ExecutionPlace,
     /// How it ended.
     pub status: CallStatus,
     /// What the model read.
@@ -116,7 +116,7 @@ impl PastTurn {
                     let call = ToolCall { call_id, name, arguments: arguments.unwrap_or_default() };
                     // Until its result comes.
                     let status = CallStatus::Cancelled;
-                    let (place, result) = (Place::default(), Value::Null);
+                    let (place, result) = (ExecutionPlace::default(), Value::Null);
                     turn.calls.push(PastCall { call, place, status, result, shown: Vec::new() });
                 }
                 Body::ToolResult { call_id, status, result, .. } => {
@@ -124,7 +124,8 @@ impl PastTurn {
                         (call.status, call.result) = (status, result);
                         if call.is_hosted() {
                             let container = call.result["container_id"].as_str();
-                            call.place = Place::Container(container.unwrap_or_default().to_owned());
+                            call.place =
+                                ExecutionPlace::Container(container.unwrap_or_default().to_owned());
                         }
                     }
                 }
@@ -166,7 +167,7 @@ impl PastTurn {
 /// Finds out where the calls worked that show what other calls made: where no code ran on this machine, in
 /// the container of the last call before them that ran any.
 pub fn settle<'a>(turns: impl IntoIterator<Item = &'a mut PastTurn>) {
-    let mut container = Place::Repl;
+    let mut container = ExecutionPlace::Repl;
     for turn in turns {
         for call in &mut turn.calls {
             if call.is_hosted() {

@@ -96,7 +96,7 @@ fn nearest([red, green, blue]: Rgb) -> usize {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Cell {
+struct CharCell {
     /// A character and what joins it; empty behind one that is two cells wide.
     text: String,
     ink: Ink,
@@ -104,16 +104,16 @@ struct Cell {
 
 /// Rows of cells; they grow as they are written on, up to the width.
 #[derive(Debug, Default)]
-pub(super) struct Grid {
+pub(super) struct CharGrid {
     /// Columns.
     pub width: usize,
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<Vec<CharCell>>,
 }
 
-impl Grid {
+impl CharGrid {
     /// Makes an empty grid.
-    pub(super) fn new(width: usize) -> Grid {
-        Grid { width, rows: Vec::new() }
+    pub(super) fn new(width: usize) -> CharGrid {
+        CharGrid { width, rows: Vec::new() }
     }
 
     /// Returns the number of rows that were written on.
@@ -135,7 +135,7 @@ impl Grid {
             let at = if width == 0 { x.saturating_sub(1) } else { x };
             for taken in x..x + width {
                 if let Some(cell) = self.cell(taken, y) {
-                    *cell = Cell { text: String::new(), ink };
+                    *cell = CharCell { text: String::new(), ink };
                 }
             }
             if let Some(cell) = self.cell(at, y) {
@@ -167,11 +167,11 @@ impl Grid {
         }
     }
 
-    fn cell(&mut self, x: usize, y: usize) -> Option<&mut Cell> {
+    fn cell(&mut self, x: usize, y: usize) -> Option<&mut CharCell> {
         if self.width <= x {
             return None;
         }
-        let blank = || Cell { text: " ".to_owned(), ink: Ink::Plain };
+        let blank = || CharCell { text: " ".to_owned(), ink: Ink::Plain };
         while self.rows.len() <= y {
             self.rows.push(Vec::new());
         }
@@ -186,8 +186,8 @@ impl Grid {
     pub(super) fn text(&self, depth: Depth) -> String {
         let mut text = String::new();
         for row in &self.rows {
-            let is_ruled = |it: &Cell| it.ink == Ink::Ruled && depth != Depth::Monochrome;
-            let is_blank = |it: &Cell| it.text == " " && !is_ruled(it);
+            let is_ruled = |it: &CharCell| it.ink == Ink::Ruled && depth != Depth::Monochrome;
+            let is_blank = |it: &CharCell| it.text == " " && !is_ruled(it);
             let end = row.iter().rposition(|it| !is_blank(it)).map_or(0, |it| it + 1);
             let mut written = String::new();
             for cell in &row[..end] {
@@ -290,11 +290,11 @@ pub(crate) fn wrap(text: &str, width_max: usize, n_lines: usize) -> Vec<String> 
 
 #[cfg(test)]
 mod tests {
-    use super::{Depth, Grid, Ink, SERIES, shorten, shorten_all, width, wrap};
+    use super::{CharGrid, Depth, Ink, SERIES, shorten, shorten_all, width, wrap};
 
     #[test]
     fn colours_are_written_as_the_terminal_has_them() {
-        let mut grid = Grid::new(10);
+        let mut grid = CharGrid::new(10);
         grid.put(0, 0, "ab", Ink::Plain);
         grid.put(2, 0, "██", Ink::Series(0));
         grid.put(0, 1, "x", Ink::Strong);
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn wide_characters_take_two_cells_and_are_never_halved() {
-        let mut grid = Grid::new(5);
+        let mut grid = CharGrid::new(5);
         grid.put(0, 0, "東京都", Ink::Plain);
         assert_eq!(grid.text(Depth::Monochrome), "東京\n");
         assert_eq!(shorten("東京都", 5), "東京…");
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_character_of_several_takes_the_cells_that_a_terminal_gives_it() {
-        let mut grid = Grid::new(8);
+        let mut grid = CharGrid::new(8);
         grid.put(0, 0, "👨\u{200d}👩\u{200d}👧e\u{301}", Ink::Plain);
         grid.put(3, 0, "│", Ink::Plain);
         assert_eq!(width("❤\u{fe0f}👍\u{1f3fd}"), 3);
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn labels_that_are_written_from_the_right_do_not_change_places() {
-        let mut grid = Grid::new(20);
+        let mut grid = CharGrid::new(20);
         grid.put(0, 0, "שלום", Ink::Plain);
         grid.put(8, 0, "مرحبا", Ink::Plain);
         let expected = "\u{2068}שלום\u{2069}    \u{2068}مرحبا\u{2069}\n";

@@ -3,7 +3,7 @@
 
 use super::grid::{Depth, Ink, shorten, shorten_all, width};
 use super::sheet::{Sheet, whole};
-use super::strip::{self, Part, RIGHTWARDS, Strip};
+use super::strip::{self, BarSegment, RIGHTWARDS, Strip};
 use crate::sheet::count;
 use crate::ticks::Ticks;
 
@@ -183,7 +183,7 @@ impl Panel {
         for (line, parts) in strip::bars(sheet.plot, row..row + 1).iter().enumerate() {
             let (y, axis) = (y + line, left + self.axis);
             sheet.grid.set(axis, y, '│', Ink::Faint);
-            let is_below = |it: &&Part| it.1 < it.0;
+            let is_below = |it: &&BarSegment| it.1 < it.0;
             let lower: Vec<_> = parts.iter().filter(is_below).copied().collect();
             let upper: Vec<_> = parts.iter().filter(|it| !is_below(it)).copied().collect();
             let (low, high) = self.ends;

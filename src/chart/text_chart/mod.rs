@@ -14,7 +14,7 @@ use super::plot::Plot;
 pub use grid::Depth;
 pub(crate) use grid::{shorten_all, width, wrap};
 use sheet::Sheet;
-use vertical_bars::Fit;
+use vertical_bars::BarFit;
 
 /// Columns beyond which a chart only gets harder to read.
 const WIDTH_MAX: usize = 160;
@@ -34,9 +34,9 @@ pub(crate) fn draw(plot: &Plot, width: usize, height: usize, depth: Depth) -> St
         _ if plot.range().is_none() => points::draw(sheet),
         ChartType::Bar => horizontal_bars::draw(sheet, depth),
         ChartType::Column | ChartType::StackedColumn => match vertical_bars::fit(&sheet) {
-            Fit::Standing(n_merged) => vertical_bars::draw(sheet, n_merged, depth),
-            Fit::Lying => horizontal_bars::draw(sheet, depth),
-            Fit::Neither => {
+            BarFit::Standing(n_merged) => vertical_bars::draw(sheet, n_merged, depth),
+            BarFit::Lying => horizontal_bars::draw(sheet, depth),
+            BarFit::Neither => {
                 let mut sheet = sheet;
                 let n_bars = plot.x.len() * plot.series.len();
                 sheet.note(&format!("{n_bars} bars do not fit here; drawn as lines"));

@@ -6,7 +6,7 @@ use jiff::civil::DateTime;
 
 use csv_agent_types::chart::ChartType;
 
-use super::grid::{Grid, Ink, shorten_all, width};
+use super::grid::{CharGrid, Ink, shorten_all, width};
 use super::sheet::{Area, Sheet, whole};
 use crate::plot::{Plot, X};
 use crate::points::upright_range;
@@ -186,7 +186,7 @@ impl Canvas {
 
     /// Writes the dots. Where lines cross in a cell, it shows the one with more dots there, so that
     /// none has dots of another's colour.
-    fn draw(&self, grid: &mut Grid, area: &Area) {
+    fn draw(&self, grid: &mut CharGrid, area: &Area) {
         for (at, masks) in self.masks.iter().enumerate() {
             let (series, mask) = most(masks, u32::count_ones);
             if mask == 0 {

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use csv_agent_types::chart::ChartType;
 
-use super::grid::{Depth, Grid, Ink, shorten, shorten_all, width, wrap};
+use super::grid::{CharGrid, Depth, Ink, shorten, shorten_all, width, wrap};
 use crate::numbers::Measure;
 use crate::plot::Plot;
 use crate::sheet::count;
@@ -27,7 +27,7 @@ pub(super) struct Sheet<'a> {
     /// What is drawn.
     pub plot: &'a Plot,
     /// Title and legend, at first.
-    pub grid: Grid,
+    pub grid: CharGrid,
     /// Rows at most.
     height: usize,
     notes: Vec<String>,
@@ -38,7 +38,7 @@ pub(super) struct Sheet<'a> {
 impl<'a> Sheet<'a> {
     /// Starts a sheet with the title.
     pub(super) fn new(plot: &'a Plot, width: usize, height: usize) -> Sheet<'a> {
-        let mut grid = Grid::new(width);
+        let mut grid = CharGrid::new(width);
         if let Some(title) = &plot.title {
             for line in wrap(title, width, LINES_MAX) {
                 grid.put(0, grid.height(), &line, Ink::Strong);

@@ -17,7 +17,7 @@ pub(super) const UPWARDS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆',
 pub(super) const RIGHTWARDS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '▇'];
 
 /// A part of a bar: from one value to another, of a series.
-pub(super) type Part = (f64, f64, usize);
+pub(super) type BarSegment = (f64, f64, usize);
 
 /// Returns whether the series stand on each other.
 pub(super) fn is_stacked(plot: &Plot) -> bool {
@@ -32,7 +32,7 @@ pub(super) fn groups(plot: &Plot, n_merged: usize) -> Vec<Range<usize>> {
 
 /// Returns the bars of some rows, each of its parts; a bar without a value has none. Of several rows
 /// it is the mean.
-pub(super) fn bars(plot: &Plot, rows: Range<usize>) -> Vec<Vec<Part>> {
+pub(super) fn bars(plot: &Plot, rows: Range<usize>) -> Vec<Vec<BarSegment>> {
     let mean = |values: &[Option<f64>]| {
         let known: Vec<_> = values[rows.clone()].iter().flatten().collect();
         let n_known = count(known.len());
@@ -64,7 +64,7 @@ pub(super) fn range(plot: &Plot, n_merged: usize) -> (f64, f64) {
 }
 
 /// Returns what is written at the end of a bar: its value, or that of all its parts.
-pub(super) fn amount(parts: &[Part], measure: Measure) -> String {
+pub(super) fn amount(parts: &[BarSegment], measure: Measure) -> String {
     if parts.is_empty() {
         return "–".to_owned();
     }
@@ -78,7 +78,7 @@ impl Strip {
     /// Fills `n_cells` with the parts of a bar; `share` says where on them a value is.
     ///
     /// What is not zero is seen, however small.
-    pub(super) fn new(n_cells: usize, parts: &[Part], share: impl Fn(f64) -> f64) -> Strip {
+    pub(super) fn new(n_cells: usize, parts: &[BarSegment], share: impl Fn(f64) -> f64) -> Strip {
         let mut eighths = vec![None; n_cells * 8];
         let at = |value: f64| whole(share(value) * count(n_cells * 8)).min(n_cells * 8);
         for (from, to, series) in parts {

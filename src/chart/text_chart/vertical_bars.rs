@@ -17,7 +17,7 @@ const LABEL_LINES_MAX: usize = 2;
 const LABEL_GAP: usize = 2;
 
 /// Whether columns fit.
-pub(super) enum Fit {
+pub(super) enum BarFit {
     /// With as many rows to a column.
     Standing(usize),
     /// Bars that lie have room for the labels.
@@ -31,7 +31,7 @@ fn n_slots(plot: &Plot) -> usize {
 }
 
 /// Returns how the bars of a plot fit its sheet.
-pub(super) fn fit(sheet: &Sheet) -> Fit {
+pub(super) fn fit(sheet: &Sheet) -> BarFit {
     let plot = sheet.plot;
     let (n_rows, n_slots) = (plot.x.len(), n_slots(plot));
     let is_named = matches!(plot.x, X::Labels(_));
@@ -40,9 +40,9 @@ pub(super) fn fit(sheet: &Sheet) -> Fit {
     let wanted = n_rows * if n_slots == 1 { 1 } else { n_slots + 1 };
     if room < wanted {
         return match (n_slots, is_named) {
-            (1, false) => Fit::Standing(n_rows.div_ceil(room)),
-            (_, true) => Fit::Lying,
-            (_, false) => Fit::Neither,
+            (1, false) => BarFit::Standing(n_rows.div_ceil(room)),
+            (_, true) => BarFit::Lying,
+            (_, false) => BarFit::Neither,
         };
     }
     let labels: Vec<_> = (0..n_rows).map(|it| plot.x.full_label(it)).collect();
@@ -50,9 +50,9 @@ pub(super) fn fit(sheet: &Sheet) -> Fit {
         && level(&labels, room / n_rows).is_none()
         && n_rows <= horizontal_bars::rows_max(sheet)
     {
-        return Fit::Lying;
+        return BarFit::Lying;
     }
-    Fit::Standing(1)
+    BarFit::Standing(1)
 }
 
 /// Returns the lines of each label when all fit their bands.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use csv_agent_ingest::head;
 use csv_agent_render::table::{self, TableStyle};
-use csv_agent_session::directory::{Directory, Kind};
+use csv_agent_session::directory::{Directory, EntryKind};
 use csv_agent_session::turns;
 use csv_agent_sink::rows::chosen;
 use csv_agent_text::sanitize;
@@ -260,7 +260,7 @@ fn read(session_dir: &Path, name: &str) -> anyhow::Result<Vec<u8>> {
 
 /// Returns the path of such a file.
 fn there(session_dir: &Path, name: &str) -> anyhow::Result<PathBuf> {
-    Directory::at(session_dir)?.path_of(name, Kind::File)?.with_context(|| gone(name))
+    Directory::at(session_dir)?.path_of(name, EntryKind::File)?.with_context(|| gone(name))
 }
 
 fn gone(name: &str) -> String {

@@ -134,7 +134,7 @@ pub(super) fn takes(command: &str) -> &'static [Takes] {
 
 /// What was typed.
 #[derive(Debug)]
-pub(super) enum Line {
+pub(super) enum InputLine {
     /// Nothing.
     Blank,
     /// A question.
@@ -150,17 +150,17 @@ pub(super) enum Line {
 /// # Errors
 ///
 /// Fails with [`ExitStatus::Usage`] when it begins like a command and is none.
-pub(super) fn read(line: &str, width: Option<u16>) -> anyhow::Result<Line> {
+pub(super) fn read(line: &str, width: Option<u16>) -> anyhow::Result<InputLine> {
     let question = |it: &str| {
         if QUESTION_BYTES_MAX < it.len() {
             let message = format!("a question is longer than {QUESTION_BYTES_MAX} bytes");
             let hint = "long data goes into a file: /ingest FILE";
             return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
         }
-        Ok(Line::Question(it.to_owned()))
+        Ok(InputLine::Question(it.to_owned()))
     };
     if line.trim().is_empty() {
-        return Ok(Line::Blank);
+        return Ok(InputLine::Blank);
     }
     match line.strip_prefix('/') {
         None => return question(line.trim()),
@@ -179,9 +179,9 @@ pub(super) fn read(line: &str, width: Option<u16>) -> anyhow::Result<Line> {
     }
     match definition.try_get_matches_from_mut(&words).and_then(|it| Command::from_arg_matches(&it))
     {
-        Ok(command) => Ok(Line::Command(Box::new(command))),
+        Ok(command) => Ok(InputLine::Command(Box::new(command))),
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
-            Ok(Line::Help(error.render().to_string()))
+            Ok(InputLine::Help(error.render().to_string()))
         }
         Err(error) => Err(refused(name, &error).into()),
     }
@@ -329,14 +329,14 @@ pub(super) fn joined(lines: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Line, help, is_open, joined, read};
+    use super::{Command, InputLine, help, is_open, joined, read};
     use csv_agent_types::limits::QUESTION_BYTES_MAX;
     use csv_agent_types::status::Failure;
 
     #[track_caller]
     fn question(line: &str, expected: Option<&str>) {
         let found = match read(line, None) {
-            Ok(Line::Question(text)) => Some(text),
+            Ok(InputLine::Question(text)) => Some(text),
             _ => None,
         };
         assert_eq!(found.as_deref(), expected, "{line:?}");
@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn the_file_comes_last() {
         let save = |line: &str| match read(line, None) {
-            Ok(Line::Command(command)) => match *command {
+            Ok(InputLine::Command(command)) => match *command {
                 Command::Save { which, file } => (which, file),
                 other => panic!("{other:?}"),
             },

@@ -28,7 +28,7 @@ use csv_agent_types::limits::{COMPLETIONS_MAX, TYPED_LINES_MAX};
 
 use super::commands::is_open;
 use super::completion::Words;
-use super::prompt::Read;
+use super::prompt::LineRead;
 
 /// Time for a stop to reach this thread. It is sent to the process, and another thread may take it.
 const STOP: Duration = Duration::from_millis(100);
@@ -83,7 +83,7 @@ impl Editor {
         prompt: &(String, String),
         words: Words,
         typed: &[String],
-    ) -> anyhow::Result<Read> {
+    ) -> anyhow::Result<LineRead> {
         if let Some(help) = self.inner.helper_mut() {
             help.words = words;
         }
@@ -94,19 +94,19 @@ impl Editor {
             history.add(&sanitize::for_terminal(line)).context("cannot fill the editor")?;
         }
         match self.inner.readline(prompt) {
-            Ok(line) => Ok(Read::Line(line)),
+            Ok(line) => Ok(LineRead::Line(line)),
             Err(ReadlineError::Interrupted) => {
-                Ok(Read::Cancelled { was_empty: self.is_empty.load(Ordering::Relaxed) })
+                Ok(LineRead::Cancelled { was_empty: self.is_empty.load(Ordering::Relaxed) })
             }
-            Err(ReadlineError::Eof) => Ok(Read::End),
+            Err(ReadlineError::Eof) => Ok(LineRead::End),
             // The terminal is gone; the signal that says so comes at the same time.
             Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::UnexpectedEof => {
-                Ok(Read::End)
+                Ok(LineRead::End)
             }
             Err(error) if terminal().is_ok_and(|it| tcgetattr(it).is_ok()) => {
                 Err(error).context("cannot read what is typed")
             }
-            Err(_) => Ok(Read::End),
+            Err(_) => Ok(LineRead::End),
         }
     }
 }

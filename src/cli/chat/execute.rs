@@ -11,13 +11,13 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::commands::Command;
 use super::completion::expanded;
-use super::prompt::{Prompt, Read};
+use super::prompt::{LineRead, Prompt};
 use super::{Chat, artifacts, commands};
 use crate::ask::{key, provider};
 use crate::delete_remote::forget;
 use crate::ingest::IngestFlags;
 use crate::options::GlobalOptions;
-use crate::turn_sinks::Output;
+use crate::turn_sinks::TurnSinks;
 use crate::{confirm, datasets, diagnostics, ingest, reset, stdout, stored_turns};
 
 impl Chat<'_> {
@@ -126,7 +126,8 @@ impl Chat<'_> {
                 })
             });
         }
-        let mut output = Output::open_quietly(&self.options.answer, &options, &global.session.dir)?;
+        let mut output =
+            TurnSinks::open_quietly(&self.options.answer, &options, &global.session.dir)?;
         output.emit(&event)?;
         output.finish(true)
     }
@@ -198,11 +199,11 @@ impl Chat<'_> {
 }
 
 /// Returns whether somebody said yes.
-fn agreed(read: Read) -> anyhow::Result<bool> {
+fn agreed(read: LineRead) -> anyhow::Result<bool> {
     match read {
-        Read::Line(line) => Ok(confirm::is_yes(&line)),
-        Read::Cancelled { .. } | Read::End => Ok(false),
-        Read::Ended(status) => Err(Failure::new(status, "interrupted").into()),
+        LineRead::Line(line) => Ok(confirm::is_yes(&line)),
+        LineRead::Cancelled { .. } | LineRead::End => Ok(false),
+        LineRead::Ended(status) => Err(Failure::new(status, "interrupted").into()),
     }
 }
 

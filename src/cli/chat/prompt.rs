@@ -22,7 +22,7 @@ const MORE: &str = ". ";
 
 /// What came from the terminal.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Read {
+pub(super) enum LineRead {
     /// Something was typed, which may be nothing.
     Line(String),
     /// Ctrl-C: what was typed is to be forgotten.
@@ -70,13 +70,13 @@ impl Prompt {
         &mut self,
         words: Words,
         signals: &mut Signals,
-    ) -> anyhow::Result<Read> {
+    ) -> anyhow::Result<LineRead> {
         let read = self.read(PROMPT, words, true, signals).await?;
-        let Read::Line(line) = read else { return Ok(read) };
+        let LineRead::Line(line) = read else { return Ok(read) };
         if !line.trim().is_empty() {
             self.remember(&line);
         }
-        Ok(Read::Line(joined(&line)))
+        Ok(LineRead::Line(joined(&line)))
     }
 
     /// Puts a question to the user that is answered with yes or no.
@@ -88,7 +88,7 @@ impl Prompt {
         &mut self,
         question: &str,
         signals: &mut Signals,
-    ) -> anyhow::Result<Read> {
+    ) -> anyhow::Result<LineRead> {
         self.read(&format!("{question} [y/N] "), Words::default(), false, signals).await
     }
 
@@ -112,7 +112,7 @@ impl Prompt {
         words: Words,
         has_history: bool,
         signals: &mut Signals,
-    ) -> anyhow::Result<Read> {
+    ) -> anyhow::Result<LineRead> {
         let Some(mut editor) = self.editor.take() else {
             return self.read_plain(prompt, signals).await;
         };
@@ -134,20 +134,24 @@ impl Prompt {
                 if let Some(before) = before {
                     before.restore();
                 }
-                return Ok(Read::Ended(status));
+                return Ok(LineRead::Ended(status));
             }
             done = reading => done.context("the line editor failed")?,
         };
         self.editor = Some(editor);
         // A terminal that is gone says so with a signal, which may come a moment later than its end.
-        if matches!(read, Ok(Read::End)) && before.is_some() && Before::look().is_none() {
-            return Ok(Read::Ended(ExitStatus::Terminated));
+        if matches!(read, Ok(LineRead::End)) && before.is_some() && Before::look().is_none() {
+            return Ok(LineRead::Ended(ExitStatus::Terminated));
         }
         read
     }
 
     /// Reads lines as the terminal itself edits them.
-    async fn read_plain(&mut self, prompt: &str, signals: &mut Signals) -> anyhow::Result<Read> {
+    async fn read_plain(
+        &mut self,
+        prompt: &str,
+        signals: &mut Signals,
+    ) -> anyhow::Result<LineRead> {
         diagnostics::tell(prompt);
         let mut text = String::new();
         loop {
@@ -157,19 +161,19 @@ impl Prompt {
                 status = signals.next() => {
                     diagnostics::tell("\n");
                     return Ok(match status {
-                        ExitStatus::Interrupted => Read::Cancelled { was_empty: text.is_empty() },
-                        status => Read::Ended(status),
+                        ExitStatus::Interrupted => LineRead::Cancelled { was_empty: text.is_empty() },
+                        status => LineRead::Ended(status),
                     });
                 }
                 line = self.stdin.next(b'\n') => line?,
             };
             let Some(line) = line else {
                 diagnostics::tell("\n");
-                return Ok(if text.is_empty() { Read::End } else { Read::Line(text) });
+                return Ok(if text.is_empty() { LineRead::End } else { LineRead::Line(text) });
             };
             text.push_str(line.trim_end_matches(['\n', '\r']));
             if !is_open(&text) {
-                return Ok(Read::Line(text));
+                return Ok(LineRead::Line(text));
             }
             text.push('\n');
             diagnostics::tell(MORE);

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use csv_agent_types::limits::DISK_FREE_BYTES_MIN;
 use csv_agent_types::status::ExitStatus;
-use csv_agent_worker::environment::{self, Extras, Origin, Packages, PythonOptions};
+use csv_agent_worker::environment::{self, Extras, Packages, PythonOptions, PythonOrigin};
 use csv_agent_worker::sandbox::{self, Confinement, Demand, FILES, SandboxOptions};
 use csv_agent_worker::{Worker, WorkerOptions};
 
@@ -33,9 +33,9 @@ pub(super) async fn try_python(
         Ok(Some(interpreter)) => {
             let place = interpreter.executable.display().to_string();
             let origin = match interpreter.origin {
-                Origin::Given => "from CSV_AGENT_PYTHON",
-                Origin::VirtualEnv => "from VIRTUAL_ENV",
-                Origin::Managed => "made by csv-agent",
+                PythonOrigin::Given => "from CSV_AGENT_PYTHON",
+                PythonOrigin::VirtualEnv => "from VIRTUAL_ENV",
+                PythonOrigin::Managed => "made by csv-agent",
             };
             let spark = spark_client(options).await;
             let packages = told(&interpreter.packages);

@@ -8,7 +8,9 @@ use serde_json::json;
 
 use csv_agent_ingest::sha256_file;
 use csv_agent_session::directory::{NAME, mending};
-use csv_agent_session::repair::{Finding, Lost, Part, State, examine, put_entry_aside};
+use csv_agent_session::repair::{
+    DatasetPart, Lost, RepairFinding, State, examine, put_entry_aside,
+};
 use csv_agent_session::{Access, Session};
 use csv_agent_types::catalog::Dataset;
 use csv_agent_types::named_file;
@@ -32,8 +34,8 @@ pub(super) fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitSt
     let mut examined = examine(dir, lock)?;
     for Lost { name, dataset, why, part } in examined.lost {
         let file = match part {
-            Part::Table => "file",
-            Part::Lines => "line map",
+            DatasetPart::Table => "file",
+            DatasetPart::Lines => "line map",
         };
         let found = mends.then(|| ingest_again(&name, &dataset, options));
         let (state, found) = match found {
@@ -41,7 +43,7 @@ pub(super) fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitSt
             Some(Ok(source)) => {
                 (State::Mended, format!("its {file} {why}; read again from `{source}`"))
             }
-            Some(Err(reason)) if part == Part::Lines => {
+            Some(Err(reason)) if part == DatasetPart::Lines => {
                 let found = format!(
                     "its {file} {why}, and {reason}; findings of it name no lines until it is \
                      ingested again"
@@ -55,10 +57,10 @@ pub(super) fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitSt
                 (State::Mended, format!("its {file} {why}, and {reason}; taken out{kept}"))
             }
         };
-        examined.findings.push(Finding { name: format!("dataset {name}"), state, found });
+        examined.findings.push(RepairFinding { name: format!("dataset {name}"), state, found });
     }
     let findings = &examined.findings;
-    let row = |it: &Finding| vec![json!(it.name), json!(word(it.state)), json!(it.found)];
+    let row = |it: &RepairFinding| vec![json!(it.name), json!(word(it.state)), json!(it.found)];
     let frame =
         listing::frame(&["file", "state", "found"], &[], findings.iter().map(row).collect());
     let listing = Listing { documents: frame.objects(), frame };

@@ -228,7 +228,7 @@ impl Target<'_> {
 }
 
 /// What the work on all inputs shares.
-pub(super) struct Place<'a> {
+pub(super) struct IngestContext<'a> {
     /// The datasets that there were at first.
     pub catalog: &'a Catalog,
     /// The session's directory of datasets; none where nothing is kept.
@@ -243,7 +243,7 @@ pub(super) struct Place<'a> {
     pub cancelled: &'a Arc<AtomicBool>,
 }
 
-impl Place<'_> {
+impl IngestContext<'_> {
     /// Returns whether a dataset has lost its rows, or their lines.
     fn is_hurt(&self, name: &str) -> anyhow::Result<bool> {
         let Some(session) = self.dir.and_then(Path::parent) else { return Ok(false) };
@@ -270,7 +270,7 @@ impl Job<'_> {
     /// yet.
     pub(super) fn run(
         &self,
-        place: &Place<'_>,
+        place: &IngestContext<'_>,
         n_at_once: usize,
         bar: &IngestBar,
     ) -> anyhow::Result<Ingested> {
@@ -284,11 +284,11 @@ impl Job<'_> {
 
     fn ingest(
         &self,
-        place: &Place<'_>,
+        place: &IngestContext<'_>,
         n_at_once: usize,
         bar: &IngestBar,
     ) -> anyhow::Result<Ingested> {
-        let Place { catalog, dir, cancelled, .. } = *place;
+        let IngestContext { catalog, dir, cancelled, .. } = *place;
         let name = self.name.clone();
         let present = catalog.get(&name).cloned();
         let shown_name = self.input.shown_name();
@@ -361,7 +361,7 @@ impl Job<'_> {
         name: &str,
         present: &Dataset,
         source: &Source,
-        place: &Place<'_>,
+        place: &IngestContext<'_>,
     ) -> anyhow::Result<Change> {
         let is_same = match source {
             Source::File(path) => is_same_file(path, present)?,

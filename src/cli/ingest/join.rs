@@ -7,9 +7,9 @@ use csv_agent_types::catalog::Dataset;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::bar::IngestBar;
-use super::job::{Change, Ingested, Input, Place, unpack};
+use super::job::{Change, IngestContext, Ingested, Input, unpack};
 use super::origin::{absolute, origin_of};
-use super::sources::{Group, Sources, pattern};
+use super::sources::{SourceGroup, Sources, pattern};
 use super::{IfExists, template};
 
 /// Files that become one dataset.
@@ -27,7 +27,7 @@ impl Joining {
     /// Takes the files of groups.
     pub(super) fn of(
         name: Option<&str>,
-        groups: &[&Group],
+        groups: &[&SourceGroup],
         sources: &Sources,
         by_name: bool,
     ) -> Joining {
@@ -74,7 +74,7 @@ impl Joining {
     /// Fails when no file can be read, the files do not go together, or the name is taken by other data.
     pub(super) fn run(
         &self,
-        place: &Place<'_>,
+        place: &IngestContext<'_>,
         if_exists: IfExists,
         read: &IngestOptions,
         bar: &IngestBar,
@@ -140,7 +140,12 @@ impl Joining {
         if self.by_name { "--union-by-name" } else { "--union" }
     }
 
-    fn open(&self, at: usize, place: &Place<'_>, read: &IngestOptions) -> anyhow::Result<Opened> {
+    fn open(
+        &self,
+        at: usize,
+        place: &IngestContext<'_>,
+        read: &IngestOptions,
+    ) -> anyhow::Result<Opened> {
         let (file, table) = self.inputs[at].parts();
         let table = table.map(str::to_owned);
         match file {
@@ -160,7 +165,7 @@ impl Joining {
     /// Decides what happens to a name that is taken.
     fn change(
         &self,
-        place: &Place<'_>,
+        place: &IngestContext<'_>,
         present: &Dataset,
         told: &[String],
         if_exists: IfExists,
@@ -220,7 +225,7 @@ impl Joining {
 }
 
 /// Returns the name of what groups join: that of the directory, or what the files of a pattern have in common.
-fn name_of(groups: &[&Group]) -> String {
+fn name_of(groups: &[&SourceGroup]) -> String {
     let Some(first) = groups.first() else { return String::new() };
     let path = absolute(&first.path);
     let parts = path.components().rev().map(|it| it.as_os_str().to_string_lossy().into_owned());

@@ -9,7 +9,7 @@ use std::thread;
 use csv_agent_ingest::files_at_once;
 
 use super::bar::IngestBar;
-use super::job::{Ingested, Job, Place};
+use super::job::{IngestContext, Ingested, Job};
 
 /// Bytes of an input that is large enough for all cores.
 const LARGE_BYTES_MIN: u64 = 16 * 1024 * 1024;
@@ -25,7 +25,7 @@ pub(super) fn divided(jobs: &[Job<'_>]) -> (Vec<usize>, Vec<usize>) {
 pub(super) fn run(
     jobs: &[Job<'_>],
     small: &[usize],
-    place: &Place<'_>,
+    place: &IngestContext<'_>,
     bar: &IngestBar,
     mut each: impl FnMut(usize, anyhow::Result<Ingested>),
 ) {

@@ -17,7 +17,7 @@ use csv_agent_types::frame::Frame;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::job::{Change, Ingested, Target, change_of, is_as_told};
-use super::{Attempt, IfExists, IngestFlags, options_of};
+use super::{IfExists, IngestFlags, InputOutcomes, options_of};
 use crate::diagnostics;
 use crate::options::settings::Settings;
 use crate::options::{GlobalOptions, cluster_options};
@@ -94,7 +94,7 @@ pub(super) fn ingest(
     target: &mut Target,
     settings: &Settings,
     options: &GlobalOptions,
-) -> anyhow::Result<Attempt> {
+) -> anyhow::Result<InputOutcomes> {
     let given = Endpoint::parse(url)?;
     if given.has_token() {
         let message = "whoever lists the processes of this machine sees the token in `--remote`; \
@@ -111,7 +111,7 @@ pub(super) fn ingest(
     let there = target.catalog().remote().map(|(name, it)| (name, it.endpoint.as_str()));
     check_one_cluster(&endpoint, there)?;
     let wanted = all_wanted(&flags.paths)?;
-    let line = Line::new(options, &format!("asking the cluster at {endpoint}"));
+    let line = LiveLine::new(options, &format!("asking the cluster at {endpoint}"));
     signals::runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
         let (mut done, mut status, mut cut_by) = (Vec::new(), ExitStatus::Ok, None);
@@ -119,7 +119,7 @@ pub(super) fn ingest(
         let start = Box::pin(AtCluster::start(endpoint, &cluster, Vec::new(), &mut tell));
         let (mut cluster, mut activity) = match line.wait(start, &mut signals, None).await {
             Ok(started) => started?,
-            Err(signal) => return Ok(Attempt::at_cluster(done, status, Some(signal))),
+            Err(signal) => return Ok(InputOutcomes::at_cluster(done, status, Some(signal))),
         };
         let read = flags.read_options();
         for it in &wanted {
@@ -141,7 +141,7 @@ pub(super) fn ingest(
             }
         }
         cluster.stop().await;
-        Ok(Attempt::at_cluster(done, status, cut_by))
+        Ok(InputOutcomes::at_cluster(done, status, cut_by))
     })
 }
 
@@ -188,7 +188,7 @@ fn ask<T>(
     cluster: &ClusterOptions,
     work: impl AsyncFnOnce(&mut AtCluster) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let line = Line::new(options, &format!("asking the cluster at {endpoint}"));
+    let line = LiveLine::new(options, &format!("asking the cluster at {endpoint}"));
     signals::runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
         let mut tell = |it: &str| line.say(it);
@@ -215,16 +215,16 @@ async fn look_at_all(
 }
 
 /// The live line, where there is one.
-struct Line(Option<Spinner>);
+struct LiveLine(Option<Spinner>);
 
-impl Line {
-    fn new(options: &GlobalOptions, message: &str) -> Line {
+impl LiveLine {
+    fn new(options: &GlobalOptions, message: &str) -> LiveLine {
         let terminal = options.terminal;
         let may_show = terminal.can_redraw && !options.quiet;
         let message = sanitize::one_line(message);
         let start =
             || Spinner::start(message, Instant::now(), terminal.stderr, terminal.is_width_given);
-        Line(may_show.then(start))
+        LiveLine(may_show.then(start))
     }
 
     fn say(&self, message: &str) {

@@ -38,7 +38,7 @@ pub(super) struct Sources {
     /// The files, each once, in the order of the paths and then of their names.
     pub inputs: Vec<Input>,
     /// What each path names, in their order.
-    pub groups: Vec<Group>,
+    pub groups: Vec<SourceGroup>,
     /// What was left in each directory or archive that has something else.
     pub skipped: Vec<String>,
     /// Files that are named again, and read once.
@@ -52,7 +52,7 @@ pub(super) struct Sources {
 
 /// What one path names.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct SourceGroup {
     /// The name that is given with it: `NAME=PATH`.
     pub name: Option<String>,
     /// The path without the name.
@@ -218,7 +218,7 @@ impl Finder<'_> {
             && self.sources.inputs[inputs.clone()]
                 .iter()
                 .all(|it| it.path().is_none_or(|it| it == path));
-        self.sources.groups.push(Group { name, path: path.to_owned(), inputs, is_file });
+        self.sources.groups.push(SourceGroup { name, path: path.to_owned(), inputs, is_file });
         Ok(())
     }
 

@@ -28,8 +28,8 @@ use super::key::KeySource;
 use super::schema::answer_schema;
 use super::settings::{
     API, BASE_URL_OF_MODEL, CHART_SCALE, CHART_THEME, COMPACT_AT, MAX_COST, MAX_ROUNDS, MAX_TOKENS,
-    MODEL, NO_ROWS, ORGANIZATION, Origin, PROJECT, REASONING, REDACT, RETRIES, STREAM, Settings,
-    TIMEOUT, TOOL_TIMEOUT, without_password,
+    MODEL, NO_ROWS, ORGANIZATION, PROJECT, REASONING, REDACT, RETRIES, STREAM, Settings, TIMEOUT,
+    TOOL_TIMEOUT, ValueOrigin, without_password,
 };
 use super::{Environment, GlobalOptions, cluster_access, demand, python_options, sandbox_options};
 use crate::flags::{AskFlags, ChatFlags, FailOn, InputForm, ReportTarget, Require, TurnFlags};
@@ -191,7 +191,7 @@ impl AskOptions {
         global: GlobalOptions,
         settings: &Settings,
     ) -> anyhow::Result<AskOptions> {
-        let asked = Asked::of(&flags, global.terminal.stdin_is_tty)?;
+        let asked = QuestionSource::of(&flags, global.terminal.stdin_is_tty)?;
         let dry_run = flags.dry_run;
         if IMAGES_MAX < flags.image.len() {
             let message =
@@ -207,30 +207,32 @@ impl AskOptions {
             turn.answer.reports = Some(reports(flags.report, &turn, settings.environment())?);
         }
         let question = match asked {
-            Asked::Here(question) => question,
-            Asked::InFile(path) => read_file(&path)?,
-            Asked::OnStdin => read_question(std::io::stdin(), "stdin")?,
+            QuestionSource::Here(question) => question,
+            QuestionSource::InFile(path) => read_file(&path)?,
+            QuestionSource::OnStdin => read_question(std::io::stdin(), "stdin")?,
         };
         Ok(AskOptions { question: not_blank(question)?, images, turn, dry_run })
     }
 }
 
 /// Where the question is. What is wrong with it is told before anything is read.
-enum Asked {
+enum QuestionSource {
     Here(String),
     InFile(PathBuf),
     OnStdin,
 }
 
-impl Asked {
-    fn of(flags: &AskFlags, stdin_is_tty: bool) -> anyhow::Result<Asked> {
+impl QuestionSource {
+    fn of(flags: &AskFlags, stdin_is_tty: bool) -> anyhow::Result<QuestionSource> {
         let dash = Path::new("-");
         match (&flags.question, &flags.question_file) {
-            (Some(question), _) if question != "-" => Ok(Asked::Here(not_blank(question.clone())?)),
-            (None, Some(path)) if path != dash => Ok(Asked::InFile(path.clone())),
+            (Some(question), _) if question != "-" => {
+                Ok(QuestionSource::Here(not_blank(question.clone())?))
+            }
+            (None, Some(path)) if path != dash => Ok(QuestionSource::InFile(path.clone())),
             _ if flags.turn.file.iter().any(|it| it == dash) => Err(stdin_twice().into()),
             (None, None) if stdin_is_tty => Err(no_question().into()),
-            _ => Ok(Asked::OnStdin),
+            _ => Ok(QuestionSource::OnStdin),
         }
     }
 }
@@ -490,7 +492,7 @@ fn builtin(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice
     }
     let base_url = settings.choose(&BASE_URL_OF_MODEL)?.origin;
     let flag = match base_url {
-        Origin::Flag(name) => Some(name),
+        ValueOrigin::Flag(name) => Some(name),
         _ => asked.chain.then_some("--chain"),
     };
     let Some(flag) = flag else { return Ok(ProviderChoice::Builtin) };
@@ -505,8 +507,8 @@ fn remote(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice>
     let base_url = chosen.value.unwrap_or_default();
     if !(base_url.starts_with("http://") || base_url.starts_with("https://")) {
         let (origin, status) = match chosen.origin {
-            Origin::Flag(name) => (name.to_owned(), ExitStatus::Usage),
-            Origin::Variable(name) => (name.to_owned(), ExitStatus::Setup),
+            ValueOrigin::Flag(name) => (name.to_owned(), ExitStatus::Usage),
+            ValueOrigin::Variable(name) => (name.to_owned(), ExitStatus::Setup),
             origin => (origin.to_string(), ExitStatus::Setup),
         };
         let shown = without_password(&base_url);
@@ -514,7 +516,7 @@ fn remote(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice>
         let hint = format!("write it with its scheme, such as `{BASE_URL}`");
         return Err(Failure::new(status, message).hint(hint).into());
     }
-    if chosen.origin.is_built_in() && settings.choose(&MODEL)?.origin == Origin::Default {
+    if chosen.origin.is_built_in() && settings.choose(&MODEL)?.origin == ValueOrigin::Default {
         // The default is a model of another server.
         let message = "the profile `local` says which server, and nothing says which model";
         let hint = "add `--model NAME`, or `model = \"NAME\"` to `[profiles.local]`";

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use csv_agent_session::directory::{Directory, Kind};
+use csv_agent_session::directory::{Directory, EntryKind};
 use csv_agent_types::limits::CONFIG_BYTES_MAX;
 use csv_agent_types::named_file;
 use csv_agent_types::status::{ExitStatus, Failure};
@@ -20,14 +20,14 @@ use csv_agent_types::writers::Writers;
 use super::Environment;
 use super::settings::{self, SETTINGS, TRUSTED_PROJECTS};
 use crate::flags::GlobalFlags;
-use document::{Document, Entry, Known, Mistake, Raw};
+use document::{ConfigDocument, ConfigEntry, KnownSettings, Mistake, RawValue};
 
 /// The file of a project, in the directory where csv-agent is started.
 const PROJECT_FILE: &str = "csv-agent.toml";
 
 /// Which file it is. Those that come first go before those that follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum ConfigLevel {
     /// `config.toml` of the session.
     Session,
     /// `csv-agent.toml` in the current directory.
@@ -36,13 +36,13 @@ pub(crate) enum Place {
     User,
 }
 
-impl Place {
+impl ConfigLevel {
     /// Returns its name in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Place::Session => "session",
-            Place::Project => "project",
-            Place::User => "user",
+            ConfigLevel::Session => "session",
+            ConfigLevel::Project => "project",
+            ConfigLevel::User => "user",
         }
     }
 }
@@ -51,11 +51,11 @@ impl Place {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ConfigFile {
     /// Which it is.
-    pub place: Place,
+    pub place: ConfigLevel,
     /// Absolute.
     pub path: PathBuf,
     /// What it says, without what it may not say.
-    pub document: Document,
+    pub document: ConfigDocument,
 }
 
 impl ConfigFile {
@@ -93,11 +93,11 @@ impl ConfigFiles {
         let user = read_user(flags, environment)?;
         let trusted = trusted(user.as_ref(), environment)?;
         let near = [
-            (Place::Session, session_dir.join("config.toml")),
-            (Place::Project, std::path::absolute(PROJECT_FILE)?),
+            (ConfigLevel::Session, session_dir.join("config.toml")),
+            (ConfigLevel::Project, std::path::absolute(PROJECT_FILE)?),
         ];
         for (place, path) in near {
-            if place == Place::Session && !may_read(session_dir)? {
+            if place == ConfigLevel::Session && !may_read(session_dir)? {
                 continue;
             }
             let is_trusted = path.parent().is_some_and(|it| trust::is_trusted(it, &trusted));
@@ -108,7 +108,12 @@ impl ConfigFiles {
     }
 
     /// Reads a file that stands near data.
-    fn read_near(&mut self, place: Place, path: PathBuf, is_trusted: bool) -> anyhow::Result<()> {
+    fn read_near(
+        &mut self,
+        place: ConfigLevel,
+        path: PathBuf,
+        is_trusted: bool,
+    ) -> anyhow::Result<()> {
         let Some(opened) = Opened::open(&path)? else { return Ok(()) };
         if let Some(reason) = opened.others.filter(|_| !is_trusted) {
             let message = format!(
@@ -132,7 +137,7 @@ impl ConfigFiles {
     fn restrain(&mut self, file: &mut ConfigFile) {
         let mut ignored = Vec::new();
         let dir = file.dir().to_owned();
-        let mut restrain = |entries: &mut Vec<Entry>| {
+        let mut restrain = |entries: &mut Vec<ConfigEntry>| {
             entries.retain(|it| {
                 let may = settings::project_may_say(&it.key, &it.value, &dir);
                 if !may {
@@ -191,14 +196,14 @@ fn read_user(flags: &GlobalFlags, environment: &Environment) -> anyhow::Result<O
         );
         return Err(Failure::new(ExitStatus::Setup, message).hint(hint).into());
     }
-    Ok(Some(ConfigFile { place: Place::User, document: opened.read(&path)?, path }))
+    Ok(Some(ConfigFile { place: ConfigLevel::User, document: opened.read(&path)?, path }))
 }
 
 /// Returns whether the file of a session counts. A session that may not be used at all has no say, and
 /// whoever opens it says why.
 fn may_read(session_dir: &Path) -> anyhow::Result<bool> {
     let Ok(Some(session)) = Directory::open_unchecked(session_dir) else { return Ok(false) };
-    session.path_of("config.toml", Kind::File).map(|it| it.is_some())
+    session.path_of("config.toml", EntryKind::File).map(|it| it.is_some())
 }
 
 /// Returns where the user's own file would be.
@@ -245,7 +250,7 @@ impl Opened {
         Ok(Some(Opened { file, others: Writers::from(&meta).others().or_else(linked) }))
     }
 
-    fn read(self, path: &Path) -> anyhow::Result<Document> {
+    fn read(self, path: &Path) -> anyhow::Result<ConfigDocument> {
         let fail = |message: String| Failure::new(ExitStatus::Setup, message);
         let shown = path.display();
         let bytes = named_file::read_opened(self.file, CONFIG_BYTES_MAX).map_err(|reason| {
@@ -260,7 +265,7 @@ impl Opened {
         })?;
         let names: Vec<&str> = SETTINGS.iter().map(|it| it.key()).collect();
         let (whole_file, prices) = (settings::WHOLE_FILE, prices::NAMES);
-        let known = Known { settings: &names, whole_file, prices };
+        let known = KnownSettings { settings: &names, whole_file, prices };
         document::parse(&text, known).map_err(|it| mistake(path, it).into())
     }
 }
@@ -282,7 +287,7 @@ fn mistake(path: &Path, mistake: Mistake) -> Failure {
 }
 
 /// Returns the error of a value that a setting does not take. `found` must not quote a secret.
-pub(crate) fn bad_value(path: &Path, entry: &Entry, found: &str) -> Failure {
+pub(crate) fn bad_value(path: &Path, entry: &ConfigEntry, found: &str) -> Failure {
     let message = format!("{}:{}: `{}`: {found}", path.display(), entry.line, entry.key);
     Failure::new(ExitStatus::Setup, message).hint("see `csv-agent help config`")
 }
@@ -301,10 +306,10 @@ pub(crate) fn path_in(file_dir: &Path, home: Option<&Path>, text: &str) -> PathB
 /// # Errors
 ///
 /// Fails for anything else, naming its kind.
-pub(crate) fn text(raw: &Raw) -> Result<&str, String> {
+pub(crate) fn text(raw: &RawValue) -> Result<&str, String> {
     match raw {
-        Raw::Text(text) if text.trim().is_empty() => Err("it is empty".to_owned()),
-        Raw::Text(text) => Ok(text),
+        RawValue::Text(text) if text.trim().is_empty() => Err("it is empty".to_owned()),
+        RawValue::Text(text) => Ok(text),
         other => Err(format!("write a string in quotes, not {}", other.kind())),
     }
 }

@@ -5,7 +5,7 @@ use csv_agent_provider::hosted::code_interpreter::{ContainerChoice, MemoryTier};
 use csv_agent_types::redaction::Withheld;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::settings::{CONTAINER_MEMORY, INTERPRETER, ON_EXPIRED, Origin, Settings};
+use super::settings::{CONTAINER_MEMORY, INTERPRETER, ON_EXPIRED, Settings, ValueOrigin};
 use crate::flags::{InterpreterChoice, OnExpired, ToolChoiceFlag};
 
 /// Resolves where code runs. Everything that can be wrong with it is found here, before any request.
@@ -50,8 +50,8 @@ pub(crate) fn interpreter(
     let container = container.unwrap_or("auto");
     // What a file says of memory is about containers that are to be made, and the default asks for nothing.
     let is_asked = match memory.origin {
-        Origin::Flag(_) => true,
-        Origin::Default => false,
+        ValueOrigin::Flag(_) => true,
+        ValueOrigin::Default => false,
         _ => container == "auto",
     };
     let memory = memory.value.map(MemoryTier::from).filter(|_| is_asked);
@@ -66,9 +66,9 @@ pub(crate) fn interpreter(
     })
 }
 
-fn of_flag(origin: &Origin) -> Option<&'static str> {
+fn of_flag(origin: &ValueOrigin) -> Option<&'static str> {
     match origin {
-        Origin::Flag(name) => Some(name),
+        ValueOrigin::Flag(name) => Some(name),
         _ => None,
     }
 }

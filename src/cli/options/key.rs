@@ -21,7 +21,7 @@ use csv_agent_types::limits::{KEY_BYTES_MAX, KEY_COMMAND};
 use csv_agent_types::named_file;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::settings::{API, API_KEY_CMD, API_KEY_FILE, BASE_URL_OF_MODEL, Origin, Settings};
+use super::settings::{API, API_KEY_CMD, API_KEY_FILE, BASE_URL_OF_MODEL, Settings, ValueOrigin};
 use crate::flags::ApiFlag;
 
 /// The variables that hold a key itself.
@@ -61,7 +61,7 @@ impl KeySource {
     /// # Errors
     ///
     /// Fails with [`ExitStatus::Setup`] when a file names both a file and a command.
-    pub(crate) fn choose(settings: &Settings) -> anyhow::Result<(KeySource, Origin)> {
+    pub(crate) fn choose(settings: &Settings) -> anyhow::Result<(KeySource, ValueOrigin)> {
         let mut sources = Vec::new();
         let (file, command) = (settings.choose(&API_KEY_FILE)?, settings.choose(&API_KEY_CMD)?);
         sources.extend(file.value.map(|it| (KeySource::File(it), file.origin)));
@@ -75,7 +75,8 @@ impl KeySource {
         }
         let variable = variable(settings)?;
         sources.extend(
-            variable.map(|(name, key)| (KeySource::Variable(name, key), Origin::Variable(name))),
+            variable
+                .map(|(name, key)| (KeySource::Variable(name, key), ValueOrigin::Variable(name))),
         );
         let server = settings.choose(&BASE_URL_OF_MODEL)?.origin;
         let is_pair = is_profile(&server);
@@ -88,7 +89,7 @@ impl KeySource {
         }
         let first =
             sources.into_iter().min_by(|(_, a), (_, b)| rank(a, is_pair).cmp(&rank(b, is_pair)));
-        Ok(first.unwrap_or((KeySource::None, Origin::Default)))
+        Ok(first.unwrap_or((KeySource::None, ValueOrigin::Default)))
     }
 
     /// Gets the key. This may run a command, which may ask the user something.
@@ -125,27 +126,32 @@ fn variable(settings: &Settings) -> anyhow::Result<Option<(&'static str, Key)>> 
 
 /// Orders where keys come from. `CSV_AGENT_API_KEY_FILE` is for this program alone, so it goes before
 /// the others. Where a profile decides the server, its key is for that server: `is_pair`.
-fn rank(origin: &Origin, is_pair: bool) -> (&Origin, u8) {
-    const ENVIRONMENT: &Origin = &Origin::Variable("");
+fn rank(origin: &ValueOrigin, is_pair: bool) -> (&ValueOrigin, u8) {
+    const ENVIRONMENT: &ValueOrigin = &ValueOrigin::Variable("");
     match origin {
-        Origin::Variable(OPENAI | ANTHROPIC) => (ENVIRONMENT, 2),
-        Origin::Profile(..) if is_pair => (ENVIRONMENT, 1),
-        Origin::Variable(_) => (ENVIRONMENT, 0),
+        ValueOrigin::Variable(OPENAI | ANTHROPIC) => (ENVIRONMENT, 2),
+        ValueOrigin::Profile(..) if is_pair => (ENVIRONMENT, 1),
+        ValueOrigin::Variable(_) => (ENVIRONMENT, 0),
         origin => (origin, 0),
     }
 }
 
-fn same_place(one: &Origin, other: &Origin) -> bool {
+fn same_place(one: &ValueOrigin, other: &ValueOrigin) -> bool {
     match (one, other) {
-        (Origin::NamedProfile(one), Origin::NamedProfile(other)) => same_place(one, other),
-        (Origin::Profile(_, one, _), Origin::Profile(_, other, _))
-        | (Origin::File(_, one, _), Origin::File(_, other, _)) => one == other,
+        (ValueOrigin::NamedProfile(one), ValueOrigin::NamedProfile(other)) => {
+            same_place(one, other)
+        }
+        (ValueOrigin::Profile(_, one, _), ValueOrigin::Profile(_, other, _))
+        | (ValueOrigin::File(_, one, _), ValueOrigin::File(_, other, _)) => one == other,
         _ => false,
     }
 }
 
-fn is_profile(origin: &Origin) -> bool {
-    matches!(origin, Origin::NamedProfile(_) | Origin::Profile(..) | Origin::BuiltIn(_))
+fn is_profile(origin: &ValueOrigin) -> bool {
+    matches!(
+        origin,
+        ValueOrigin::NamedProfile(_) | ValueOrigin::Profile(..) | ValueOrigin::BuiltIn(_)
+    )
 }
 
 fn read_file(path: &Path) -> Result<Key, Failure> {

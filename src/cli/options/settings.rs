@@ -17,8 +17,8 @@ use csv_agent_sink::Format;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::Environment;
-use super::config::document::{Entry, Raw};
-use super::config::{ConfigFile, ConfigFiles, Place, bad_value, path_in, prices, text};
+use super::config::document::{ConfigEntry, RawValue};
+use super::config::{ConfigFile, ConfigFiles, ConfigLevel, bad_value, path_in, prices, text};
 use crate::flags::{
     ApiFlag, ChartTheme, ColorChoice, ContainerMemory, FORMATS, GlobalFlags, ImageChoice,
     InterpreterChoice, OnExpired, Reasoning, SettingFlags, format_of,
@@ -77,7 +77,9 @@ pub(crate) static API_KEY_CMD: Setting<Vec<String>> = Setting {
     flag: None,
     variable: None,
     read: |raw, _| match raw {
-        Raw::List(words) if words.first().is_some_and(|it| !it.is_empty()) => Ok(words.clone()),
+        RawValue::List(words) if words.first().is_some_and(|it| !it.is_empty()) => {
+            Ok(words.clone())
+        }
         _ => Err("write the command and its arguments as an array of strings".to_owned()),
     },
     default: None,
@@ -264,7 +266,9 @@ pub(crate) static MAX_COST: Setting<f64> = Setting {
     flag: Some(("--max-cost", |it| it.settings.max_cost)),
     variable: None,
     read: |raw, _| match raw {
-        Raw::Whole(text) | Raw::Fraction(text) => value_parsers::usd(&text.replace('_', "")),
+        RawValue::Whole(text) | RawValue::Fraction(text) => {
+            value_parsers::usd(&text.replace('_', ""))
+        }
         other => Err(format!("write a number, not {}", other.kind())),
     },
     default: None,
@@ -327,7 +331,7 @@ pub(crate) static REDACT: Setting<Vec<String>> = Setting {
     flag: None,
     variable: None,
     read: |raw, _| match raw {
-        Raw::List(names) => names.iter().map(|it| value_parsers::column(it)).collect(),
+        RawValue::List(names) => names.iter().map(|it| value_parsers::column(it)).collect(),
         _ => Err("write the names of columns as an array of strings".to_owned()),
     },
     default: None,
@@ -360,7 +364,7 @@ pub(crate) static PYTHON_PACKAGES: Setting<Vec<String>> = Setting {
     flag: None,
     variable: None,
     read: |raw, _| match raw {
-        Raw::List(names) => names.iter().map(|it| value_parsers::package(it)).collect(),
+        RawValue::List(names) => names.iter().map(|it| value_parsers::package(it)).collect(),
         _ => Err("write the packages as an array of strings".to_owned()),
     },
     default: None,
@@ -417,7 +421,9 @@ pub(crate) static TRUSTED_PROJECTS: Setting<Vec<PathBuf>> = Setting {
     flag: None,
     variable: None,
     read: |raw, here| match raw {
-        Raw::List(dirs) => Ok(dirs.iter().map(|it| path_in(here.dir, here.home, it)).collect()),
+        RawValue::List(dirs) => {
+            Ok(dirs.iter().map(|it| path_in(here.dir, here.home, it)).collect())
+        }
         _ => Err("write directories as an array of strings".to_owned()),
     },
     default: None,
@@ -475,7 +481,7 @@ pub(crate) struct Setting<T: 'static> {
     about: &'static str,
     flag: Option<FromFlags<T>>,
     variable: Option<FromEnvironment<T>>,
-    read: fn(&Raw, &Here) -> Result<T, String>,
+    read: fn(&RawValue, &Here) -> Result<T, String>,
     default: Option<fn() -> T>,
     project: Project,
 }
@@ -524,47 +530,47 @@ pub(crate) struct Flags<'a> {
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Origin {
+pub(crate) enum ValueOrigin {
     /// A flag.
     Flag(&'static str),
     /// A profile that a flag names.
-    NamedProfile(Box<Origin>),
+    NamedProfile(Box<ValueOrigin>),
     /// A variable of the environment.
     Variable(&'static str),
     /// A profile of a file.
-    Profile(Place, PathBuf, usize),
+    Profile(ConfigLevel, PathBuf, usize),
     /// A profile of csv-agent itself.
     BuiltIn(&'static str),
     /// A file.
-    File(Place, PathBuf, usize),
+    File(ConfigLevel, PathBuf, usize),
     /// Nobody said anything.
     Default,
 }
 
-impl Origin {
+impl ValueOrigin {
     /// Returns whether a profile of csv-agent itself says it.
     pub(crate) fn is_built_in(&self) -> bool {
         match self {
-            Origin::NamedProfile(origin) => origin.is_built_in(),
-            origin => matches!(origin, Origin::BuiltIn(_)),
+            ValueOrigin::NamedProfile(origin) => origin.is_built_in(),
+            origin => matches!(origin, ValueOrigin::BuiltIn(_)),
         }
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::Flag(name) => write!(f, "flag {name}"),
-            Origin::NamedProfile(origin) => origin.fmt(f),
-            Origin::Variable(name) => write!(f, "environment variable {name}"),
-            Origin::Profile(place, path, line) => {
+            ValueOrigin::Flag(name) => write!(f, "flag {name}"),
+            ValueOrigin::NamedProfile(origin) => origin.fmt(f),
+            ValueOrigin::Variable(name) => write!(f, "environment variable {name}"),
+            ValueOrigin::Profile(place, path, line) => {
                 write!(f, "profile in the {} file {}:{line}", place.name(), path.display())
             }
-            Origin::BuiltIn(name) => write!(f, "built-in profile {name}"),
-            Origin::File(place, path, line) => {
+            ValueOrigin::BuiltIn(name) => write!(f, "built-in profile {name}"),
+            ValueOrigin::File(place, path, line) => {
                 write!(f, "{} file {}:{line}", place.name(), path.display())
             }
-            Origin::Default => f.write_str("default"),
+            ValueOrigin::Default => f.write_str("default"),
         }
     }
 }
@@ -575,7 +581,7 @@ pub(crate) struct Chosen<T> {
     /// None when nobody said anything and there is no default.
     pub value: Option<T>,
     /// Who said it.
-    pub origin: Origin,
+    pub origin: ValueOrigin,
 }
 
 /// A setting as `config show` tells it.
@@ -601,9 +607,9 @@ pub(crate) trait AnySetting: Sync {
     fn mark(&self) -> char;
     /// Returns whether a project that is not trusted may say this.
     /// Its file stands in `dir`.
-    fn project_may_say(&self, value: &Raw, dir: &Path) -> bool;
+    fn project_may_say(&self, value: &RawValue, dir: &Path) -> bool;
     /// Returns whether a file may have this value for it.
-    fn takes(&self, value: &Raw) -> bool;
+    fn takes(&self, value: &RawValue) -> bool;
     /// Returns the value in use, for eyes.
     ///
     /// # Errors
@@ -629,16 +635,16 @@ impl<T: Show + 'static> AnySetting for Setting<T> {
         self.project.mark()
     }
 
-    fn project_may_say(&self, value: &Raw, dir: &Path) -> bool {
+    fn project_may_say(&self, value: &RawValue, dir: &Path) -> bool {
         match self.project {
             Project::May => true,
             Project::MayNot => false,
-            Project::MayTurnOn => *value == Raw::Switch(true),
+            Project::MayTurnOn => *value == RawValue::Switch(true),
             Project::MayWithin => text(value).is_ok_and(|it| is_within(dir, it)),
         }
     }
 
-    fn takes(&self, value: &Raw) -> bool {
+    fn takes(&self, value: &RawValue) -> bool {
         (self.read)(value, &Here { dir: Path::new("/"), home: None }).is_ok()
     }
 
@@ -657,7 +663,7 @@ impl<T> Setting<T> {
     /// Fails with [`ExitStatus::Setup`] when it is nothing that the setting takes.
     pub(crate) fn read(
         &self,
-        entry: &Entry,
+        entry: &ConfigEntry,
         file: &ConfigFile,
         environment: &Environment,
     ) -> anyhow::Result<T> {
@@ -669,7 +675,7 @@ impl<T> Setting<T> {
 
 /// Returns whether a project that is not trusted may say this. `key` is a setting, and the file that says
 /// it stands in `dir`.
-pub(crate) fn project_may_say(key: &str, value: &Raw, dir: &Path) -> bool {
+pub(crate) fn project_may_say(key: &str, value: &RawValue, dir: &Path) -> bool {
     SETTINGS.iter().any(|it| it.key() == key && it.project_may_say(value, dir))
 }
 
@@ -770,14 +776,14 @@ impl<'a> Settings<'a> {
     /// Fails with [`ExitStatus::Setup`] when a file has a value that the setting does not take.
     pub(crate) fn choose<T>(&self, setting: &Setting<T>) -> anyhow::Result<Chosen<T>> {
         let mut said: Vec<Chosen<T>> = Vec::new();
-        let mut say = |value: Option<T>, origin: Origin| {
+        let mut say = |value: Option<T>, origin: ValueOrigin| {
             said.extend(value.map(|it| Chosen { value: Some(it), origin }));
         };
         if let Some((name, flag)) = setting.flag {
-            say(flag(&self.flags), Origin::Flag(name));
+            say(flag(&self.flags), ValueOrigin::Flag(name));
         }
         if let Some((name, variable)) = setting.variable {
-            say(variable(self.environment), Origin::Variable(name));
+            say(variable(self.environment), ValueOrigin::Variable(name));
         }
         // A profile is chosen by a setting as well, which no profile decides.
         let profile = if setting.key == PROFILE.key { None } else { self.profile()? };
@@ -786,14 +792,14 @@ impl<'a> Settings<'a> {
             for entry in file.document.entries.iter().filter(|it| it.key == setting.key) {
                 let (place, path, line) = at(entry.line);
                 let value = setting.read(entry, file, self.environment)?;
-                say(Some(value), Origin::File(place, path, line));
+                say(Some(value), ValueOrigin::File(place, path, line));
             }
             let Some((name, is_flag)) = &profile else { continue };
             let entries = file.document.profiles.get(name).into_iter().flatten();
             for entry in entries.filter(|it| it.key == setting.key) {
                 let (place, path, line) = at(entry.line);
                 let value = setting.read(entry, file, self.environment)?;
-                say(Some(value), named(*is_flag, Origin::Profile(place, path, line)));
+                say(Some(value), named(*is_flag, ValueOrigin::Profile(place, path, line)));
             }
         }
         if let Some((name, is_flag)) = profile
@@ -801,11 +807,12 @@ impl<'a> Settings<'a> {
             && setting.key == BASE_URL_OF_MODEL.key
         {
             let here = Here { dir: Path::new("/"), home: None };
-            let value = (setting.read)(&Raw::Text(LOCAL_URL.to_owned()), &here).ok();
-            say(value, named(is_flag, Origin::BuiltIn(LOCAL)));
+            let value = (setting.read)(&RawValue::Text(LOCAL_URL.to_owned()), &here).ok();
+            say(value, named(is_flag, ValueOrigin::BuiltIn(LOCAL)));
         }
         let first = said.into_iter().min_by(|a, b| a.origin.cmp(&b.origin));
-        let default = || Chosen { value: setting.default.map(|it| it()), origin: Origin::Default };
+        let default =
+            || Chosen { value: setting.default.map(|it| it()), origin: ValueOrigin::Default };
         Ok(first.unwrap_or_else(default))
     }
 
@@ -821,7 +828,7 @@ impl<'a> Settings<'a> {
     /// Returns the profile in use, and whether a flag names it.
     fn profile(&self) -> anyhow::Result<Option<(String, bool)>> {
         let Chosen { value, origin } = self.choose(&PROFILE)?;
-        Ok(value.map(|it| (it, matches!(origin, Origin::Flag(_)))))
+        Ok(value.map(|it| (it, matches!(origin, ValueOrigin::Flag(_)))))
     }
 
     fn check_profile(&self) -> anyhow::Result<()> {
@@ -842,25 +849,25 @@ impl<'a> Settings<'a> {
     }
 }
 
-fn named(is_flag: bool, origin: Origin) -> Origin {
-    if is_flag { Origin::NamedProfile(Box::new(origin)) } else { origin }
+fn named(is_flag: bool, origin: ValueOrigin) -> ValueOrigin {
+    if is_flag { ValueOrigin::NamedProfile(Box::new(origin)) } else { origin }
 }
 
-fn switch(raw: &Raw) -> Result<bool, String> {
+fn switch(raw: &RawValue) -> Result<bool, String> {
     match raw {
-        Raw::Switch(it) => Ok(*it),
+        RawValue::Switch(it) => Ok(*it),
         other => Err(format!("write true or false, not {}", other.kind())),
     }
 }
 
-fn whole<T>(raw: &Raw, read: fn(&str) -> Result<T, String>) -> Result<T, String> {
+fn whole<T>(raw: &RawValue, read: fn(&str) -> Result<T, String>) -> Result<T, String> {
     match raw {
-        Raw::Whole(digits) => read(digits),
+        RawValue::Whole(digits) => read(digits),
         other => Err(format!("write a whole number, not {}", other.kind())),
     }
 }
 
-fn word<T: Copy>(raw: &Raw, names: &[(&str, T)]) -> Result<T, String> {
+fn word<T: Copy>(raw: &RawValue, names: &[(&str, T)]) -> Result<T, String> {
     let name = text(raw)?;
     let found = names.iter().find(|it| it.0 == name).map(|it| it.1);
     let all = || names.iter().map(|it| it.0).collect::<Vec<_>>().join(", ");

@@ -6,7 +6,7 @@ use csv_agent_types::catalog::SparkSource;
 use csv_agent_types::limits::{CLUSTER_PARTITIONS_MAX, CLUSTER_SHOWN_ROWS_MAX};
 
 use super::wire::{Field, nested, value_of};
-use super::{Known, advice, expression, functions, schema, shortened, uploads};
+use super::{GuardContext, advice, expression, functions, schema, shortened, uploads};
 
 /// Hints that choose how two tables are joined. The others move rows about without a bound.
 const HINTS: [&str; 8] = [
@@ -58,7 +58,11 @@ const ZONE: (&str, &str) = ("spark.sql.session.timeZone", "UTC");
 /// # Errors
 ///
 /// Fails with a sentence that says what is not allowed and what to do instead.
-pub(super) fn check(known: &Known<'_>, owner: &str, field: &Field<'_>) -> Result<(), String> {
+pub(super) fn check(
+    known: &GuardContext<'_>,
+    owner: &str,
+    field: &Field<'_>,
+) -> Result<(), String> {
     let value = field.value;
     match (owner, field.is.name()) {
         ("Read", "is_streaming") | ("Deduplicate", "within_watermark") => {
@@ -173,7 +177,7 @@ fn literal_text<'a>(expression: &Field<'a>) -> Result<Option<&'a str>, String> {
     Ok(literal.iter().find(|it| it.is.name() == "string").map(|it| it.value.text()))
 }
 
-fn check_table(known: &Known<'_>, wanted: &str) -> Result<(), String> {
+fn check_table(known: &GuardContext<'_>, wanted: &str) -> Result<(), String> {
     let is_there =
         known.sources.iter().any(|it| matches!(it, SparkSource::Table { name } if name == wanted));
     refused(!is_there, not_registered)
@@ -183,7 +187,7 @@ fn not_registered() -> String {
     advice::READ.to_owned()
 }
 
-fn check_files(known: &Known<'_>, source: &[Field<'_>]) -> Result<(), String> {
+fn check_files(known: &GuardContext<'_>, source: &[Field<'_>]) -> Result<(), String> {
     let mut wanted = BTreeMap::new();
     let mut wanted_paths = Vec::new();
     for field in source {

@@ -74,7 +74,7 @@ pub(crate) struct Policy {
 }
 
 /// What a guard can look up.
-struct Known<'a> {
+struct GuardContext<'a> {
     sources: &'a [SparkSource],
     blobs: &'a Blobs,
 }
@@ -151,7 +151,7 @@ impl Policy {
         input: &MessageDescriptor,
         message: &[u8],
     ) -> Result<(), String> {
-        let known = Known { sources: &self.sources, blobs };
+        let known = GuardContext { sources: &self.sources, blobs };
         let mut ahead = vec![(input.clone(), message, 1_usize)];
         let mut n_parts = 0_usize;
         while let Some((of, bytes, depth)) = ahead.pop() {

@@ -42,7 +42,7 @@ pub(super) struct Table {
 }
 
 /// Where a chunk is.
-pub(super) struct Place {
+pub(super) struct ChunkPosition {
     /// Which row group.
     pub row_group: usize,
     /// Which column.
@@ -63,12 +63,12 @@ impl Table {
     }
 
     /// Returns what the footer says of a chunk.
-    pub(super) fn chunk(&self, place: &Place) -> &ColumnChunkMetaData {
+    pub(super) fn chunk(&self, place: &ChunkPosition) -> &ColumnChunkMetaData {
         self.metadata.metadata().row_group(place.row_group).column(place.column)
     }
 
     /// Returns the type of a chunk.
-    pub(super) fn data_type(&self, place: &Place) -> &DataType {
+    pub(super) fn data_type(&self, place: &ChunkPosition) -> &DataType {
         self.metadata.schema().field(place.column).data_type()
     }
 
@@ -79,7 +79,7 @@ impl Table {
     /// Fails when the chunk cannot be read.
     pub(super) fn count(
         &self,
-        place: &Place,
+        place: &ChunkPosition,
         file: &Arc<File>,
         needle: &Needle,
     ) -> anyhow::Result<u64> {
@@ -127,12 +127,16 @@ impl Table {
         }
     }
 
-    fn pages(&self, place: &Place, file: &Arc<File>) -> anyhow::Result<SerializedPageReader<File>> {
+    fn pages(
+        &self,
+        place: &ChunkPosition,
+        file: &Arc<File>,
+    ) -> anyhow::Result<SerializedPageReader<File>> {
         let n_rows = self.n_rows(place)?;
         Ok(SerializedPageReader::new(Arc::clone(file), self.chunk(place), n_rows, None)?)
     }
 
-    fn n_rows(&self, place: &Place) -> anyhow::Result<usize> {
+    fn n_rows(&self, place: &ChunkPosition) -> anyhow::Result<usize> {
         Ok(usize::try_from(self.metadata.metadata().row_group(place.row_group).num_rows())?)
     }
 
@@ -140,7 +144,7 @@ impl Table {
     /// that does not depend on the width.
     fn count_values<T: StoredType>(
         &self,
-        place: &Place,
+        place: &ChunkPosition,
         file: &Arc<File>,
         is_match: impl Fn(&T::T) -> bool,
     ) -> anyhow::Result<u64> {
@@ -166,7 +170,7 @@ impl Table {
     /// Texts lie in a page as they are, so this costs no more than to decompress it.
     fn may_be_in_pages(
         &self,
-        place: &Place,
+        place: &ChunkPosition,
         file: &Arc<File>,
         needle: &Needle,
     ) -> anyhow::Result<bool> {
@@ -195,7 +199,12 @@ impl Table {
         Ok(false)
     }
 
-    fn count_texts(&self, place: &Place, file: &File, needle: &Needle) -> anyhow::Result<u64> {
+    fn count_texts(
+        &self,
+        place: &ChunkPosition,
+        file: &File,
+        needle: &Needle,
+    ) -> anyhow::Result<u64> {
         let mut count = 0;
         for batch in self.batches(&self.metadata, place, file)? {
             let batch = batch?;
@@ -206,7 +215,12 @@ impl Table {
     }
 
     /// Counts texts that are keys into a dictionary.
-    fn count_keys(&self, place: &Place, file: &File, needle: &Needle) -> anyhow::Result<u64> {
+    fn count_keys(
+        &self,
+        place: &ChunkPosition,
+        file: &File,
+        needle: &Needle,
+    ) -> anyhow::Result<u64> {
         let mut count = 0;
         for batch in self.batches(&self.keyed, place, file)? {
             let batch = batch?;
@@ -223,7 +237,7 @@ impl Table {
     fn batches(
         &self,
         metadata: &ArrowReaderMetadata,
-        place: &Place,
+        place: &ChunkPosition,
         file: &File,
     ) -> anyhow::Result<ParquetRecordBatchReader> {
         let mask = ProjectionMask::roots(metadata.parquet_schema(), [place.column]);

@@ -78,7 +78,7 @@ impl<'a> Table<'a> {
         };
         check_ends(input)?;
         let metadata =
-            guarded(input, || Ok(ArrowReaderMetadata::load(&Place::of(input)?, options())?))?;
+            guarded(input, || Ok(ArrowReaderMetadata::load(&BoundedFile::of(input)?, options())?))?;
         check_pages(input, &metadata, cancelled)?;
         let n_leaves = metadata.parquet_schema().num_columns();
         if n_leaves == 0 {
@@ -178,10 +178,12 @@ impl<'a> Table<'a> {
         let rows_max = if is_nested { NESTED_ROWS_MAX } else { ROWS_MAX };
         let n_rows = (PARQUET_CELLS_MAX / schema.num_columns()).clamp(1, rows_max);
         let metadata = self.metadata.clone();
-        let reader =
-            ParquetRecordBatchReaderBuilder::new_with_metadata(Place::of(self.input)?, metadata)
-                .with_batch_size(n_rows)
-                .build();
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(
+            BoundedFile::of(self.input)?,
+            metadata,
+        )
+        .with_batch_size(n_rows)
+        .build();
         reader.map_err(|error| self.damaged(&error.to_string()))
     }
 
@@ -203,7 +205,7 @@ impl<'a> Table<'a> {
         if old.is_empty() {
             return Ok(());
         }
-        let reader = SerializedFileReader::new(Place::of(self.input)?)?;
+        let reader = SerializedFileReader::new(BoundedFile::of(self.input)?)?;
         for group in 0..reader.num_row_groups() {
             let group = reader.get_row_group(group)?;
             for &column in &old {
@@ -386,24 +388,24 @@ fn guarded<T: Send>(
 
 /// The file as the Parquet reader wants it. Whatever length a damaged file names, no more is set
 /// aside for it than the file has.
-pub(super) struct Place {
+pub(super) struct BoundedFile {
     file: Arc<File>,
     at: u64,
     end: u64,
 }
 
-impl Place {
+impl BoundedFile {
     /// Takes a file of `n_bytes`.
-    pub(super) fn new(file: Arc<File>, n_bytes: u64) -> Place {
-        Place { file, at: 0, end: n_bytes }
+    pub(super) fn new(file: Arc<File>, n_bytes: u64) -> BoundedFile {
+        BoundedFile { file, at: 0, end: n_bytes }
     }
 
     fn of(input: &Input) -> anyhow::Result<Self> {
-        Ok(Place::new(Arc::new(input.file()?), input.bytes))
+        Ok(BoundedFile::new(Arc::new(input.file()?), input.bytes))
     }
 }
 
-impl Read for Place {
+impl Read for BoundedFile {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let n = self.file.read_at(buffer, self.at)?;
         self.at += n as u64;
@@ -411,19 +413,19 @@ impl Read for Place {
     }
 }
 
-impl Length for Place {
+impl Length for BoundedFile {
     fn len(&self) -> u64 {
         self.end
     }
 }
 
-impl ChunkReader for Place {
-    type T = BufReader<Place>;
+impl ChunkReader for BoundedFile {
+    type T = BufReader<BoundedFile>;
 
-    fn get_read(&self, start: u64) -> ParquetResult<BufReader<Place>> {
+    fn get_read(&self, start: u64) -> ParquetResult<BufReader<BoundedFile>> {
         /// Of the header of a page.
         const HEADER_BYTES: usize = 1_024;
-        let place = Place { file: Arc::clone(&self.file), at: start, end: self.end };
+        let place = BoundedFile { file: Arc::clone(&self.file), at: start, end: self.end };
         Ok(BufReader::with_capacity(HEADER_BYTES, place))
     }
 

@@ -14,7 +14,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use csv_agent_types::limits::PARQUET_PAGE_LENGTHS_MAX;
 
-use super::file::Place;
+use super::file::BoundedFile;
 use super::thrift::Bytes;
 
 /// The number of the encoding with lengths apart, and of that with those of common beginnings as well.
@@ -33,7 +33,7 @@ pub(crate) fn n_bytes(
     file_bytes: u64,
     chunk: &ColumnChunkMetaData,
 ) -> anyhow::Result<u64> {
-    let place = Arc::new(Place::new(Arc::new(file.try_clone()?), file_bytes));
+    let place = Arc::new(BoundedFile::new(Arc::new(file.try_clone()?), file_bytes));
     let column = chunk.column_descr();
     let n_rows = usize::try_from(chunk.num_values())?;
     let mut pages = SerializedPageReader::new(place, chunk, n_rows, None)?;

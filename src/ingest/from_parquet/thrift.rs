@@ -31,8 +31,8 @@ pub(crate) fn outline(footer: &[u8]) -> Outline<'_> {
     let mut field = 0;
     while let Some(Some(kind)) = bytes.field(&mut field) {
         let read = match (field, kind) {
-            (SCHEMA, Kind::List) => schema(&mut bytes, &mut outline),
-            (ROWS, Kind::Number) => {
+            (SCHEMA, ValueKind::List) => schema(&mut bytes, &mut outline),
+            (ROWS, ValueKind::Number) => {
                 outline.n_rows = bytes.number();
                 outline.n_rows.map(drop)
             }
@@ -56,14 +56,14 @@ fn schema<'a>(bytes: &mut Bytes<'a>, outline: &mut Outline<'a>) -> Option<()> {
         let mut field = 0;
         while let Some(kind) = bytes.field(&mut field)? {
             match (field, kind) {
-                (NAME, Kind::Binary) => {
+                (NAME, ValueKind::Binary) => {
                     let before = bytes.0;
                     bytes.skip(kind, SKIPPED_LEVELS_MAX)?;
                     let mut value = Bytes(&before[..before.len() - bytes.0.len()]);
                     value.unsigned()?;
                     name = value.0;
                 }
-                (N_CHILDREN, Kind::I32) => n_children = bytes.number()?,
+                (N_CHILDREN, ValueKind::I32) => n_children = bytes.number()?,
                 _ => bytes.skip(kind, SKIPPED_LEVELS_MAX)?,
             }
         }
@@ -110,14 +110,14 @@ pub(crate) fn page_head(header: &[u8]) -> Option<PageHead> {
     let mut field = 0;
     while let Some(kind) = bytes.field(&mut field)? {
         match (field, kind) {
-            (UNCOMPRESSED, Kind::I32) => uncompressed = Some(bytes.number()?),
-            (COMPRESSED, Kind::I32) => stored = Some(bytes.number()?),
-            (field, Kind::Struct) => {
+            (UNCOMPRESSED, ValueKind::I32) => uncompressed = Some(bytes.number()?),
+            (COMPRESSED, ValueKind::I32) => stored = Some(bytes.number()?),
+            (field, ValueKind::Struct) => {
                 is_dictionary |= field == DICTIONARY;
                 let wanted = ENCODED.iter().find(|it| it.0 == field).map(|it| it.1);
                 let mut member = 0;
                 while let Some(kind) = bytes.field(&mut member)? {
-                    if Some(member) == wanted && kind == Kind::I32 {
+                    if Some(member) == wanted && kind == ValueKind::I32 {
                         encoding = Some(bytes.number()?);
                     } else {
                         bytes.skip(kind, SKIPPED_LEVELS_MAX)?;
@@ -138,7 +138,7 @@ pub(crate) fn page_head(header: &[u8]) -> Option<PageHead> {
 
 /// How a value is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ValueKind {
     Bool,
     Byte,
     I32,
@@ -151,19 +151,19 @@ enum Kind {
     Uuid,
 }
 
-impl Kind {
+impl ValueKind {
     fn of(code: u8) -> Option<Self> {
         Some(match code {
-            1 | 2 => Kind::Bool,
-            3 => Kind::Byte,
-            5 => Kind::I32,
-            4 | 6 => Kind::Number,
-            7 => Kind::Double,
-            8 => Kind::Binary,
-            9 | 10 => Kind::List,
-            11 => Kind::Map,
-            12 => Kind::Struct,
-            13 => Kind::Uuid,
+            1 | 2 => ValueKind::Bool,
+            3 => ValueKind::Byte,
+            5 => ValueKind::I32,
+            4 | 6 => ValueKind::Number,
+            7 => ValueKind::Double,
+            8 => ValueKind::Binary,
+            9 | 10 => ValueKind::List,
+            11 => ValueKind::Map,
+            12 => ValueKind::Struct,
+            13 => ValueKind::Uuid,
             _ => return None,
         })
     }
@@ -205,7 +205,7 @@ impl Bytes<'_> {
     /// Reads the head of the next field of a struct: its number goes to `field`, its kind is
     /// returned; `Some(None)` where the struct ends.
     #[expect(clippy::option_option, reason = "damage is one thing, the end of a struct another")]
-    fn field(&mut self, field: &mut i64) -> Option<Option<Kind>> {
+    fn field(&mut self, field: &mut i64) -> Option<Option<ValueKind>> {
         let head = self.byte()?;
         if head == 0 {
             return Some(None);
@@ -214,27 +214,27 @@ impl Bytes<'_> {
             0 => self.number()?,
             delta => field.checked_add(i64::from(delta))?,
         };
-        Kind::of(head & 0xf).map(Some)
+        ValueKind::of(head & 0xf).map(Some)
     }
 
-    fn list(&mut self) -> Option<(u64, Kind)> {
+    fn list(&mut self) -> Option<(u64, ValueKind)> {
         let head = self.byte()?;
         let n = match head >> 4 {
             15 => self.unsigned()?,
             n => u64::from(n),
         };
         // Some write nothing for what an empty list would hold.
-        let kind = if n == 0 { Kind::Byte } else { Kind::of(head & 0xf)? };
+        let kind = if n == 0 { ValueKind::Byte } else { ValueKind::of(head & 0xf)? };
         Some((n, kind))
     }
 
     /// Passes over a value of a struct.
-    fn skip(&mut self, kind: Kind, levels: usize) -> Option<()> {
+    fn skip(&mut self, kind: ValueKind, levels: usize) -> Option<()> {
         let levels = levels.checked_sub(1)?;
         match kind {
             // The head of the field has said it.
-            Kind::Bool => Some(()),
-            Kind::Struct => {
+            ValueKind::Bool => Some(()),
+            ValueKind::Struct => {
                 let mut field = 0;
                 while let Some(kind) = self.field(&mut field)? {
                     self.skip(kind, levels)?;
@@ -246,29 +246,29 @@ impl Bytes<'_> {
     }
 
     /// Passes over a value that has no head of its own.
-    fn skip_item(&mut self, kind: Kind, levels: usize) -> Option<()> {
+    fn skip_item(&mut self, kind: ValueKind, levels: usize) -> Option<()> {
         match kind {
-            Kind::Bool | Kind::Byte => self.pass(1),
-            Kind::I32 | Kind::Number => self.unsigned().map(|_| ()),
-            Kind::Double => self.pass(8),
-            Kind::Uuid => self.pass(16),
-            Kind::Binary => {
+            ValueKind::Bool | ValueKind::Byte => self.pass(1),
+            ValueKind::I32 | ValueKind::Number => self.unsigned().map(|_| ()),
+            ValueKind::Double => self.pass(8),
+            ValueKind::Uuid => self.pass(16),
+            ValueKind::Binary => {
                 let n = self.unsigned()?;
                 self.pass(n)
             }
-            Kind::List => {
+            ValueKind::List => {
                 let (n, kind) = self.list()?;
                 (0..n).try_for_each(|_| self.skip_item(kind, levels.checked_sub(1)?))
             }
-            Kind::Map => {
+            ValueKind::Map => {
                 let n = self.unsigned()?;
                 let kinds = if n == 0 { 0 } else { self.byte()? };
                 (0..n).try_for_each(|_| {
-                    self.skip_item(Kind::of(kinds >> 4)?, levels.checked_sub(1)?)?;
-                    self.skip_item(Kind::of(kinds & 0xf)?, levels.checked_sub(1)?)
+                    self.skip_item(ValueKind::of(kinds >> 4)?, levels.checked_sub(1)?)?;
+                    self.skip_item(ValueKind::of(kinds & 0xf)?, levels.checked_sub(1)?)
                 })
             }
-            Kind::Struct => self.skip(Kind::Struct, levels),
+            ValueKind::Struct => self.skip(ValueKind::Struct, levels),
         }
     }
 }

@@ -1,14 +1,14 @@
 //! How the values of a column come of text, as another program must be told.
 
-use csv_agent_types::catalog::{Column, DType, Reading, ValueOfText};
+use csv_agent_types::catalog::{Column, DType, SparkReading, ValueOfText};
 
 use crate::IngestOptions;
 use crate::builder::Guess;
 use crate::local_dates::DateOrder;
-use crate::number::{DecimalMark, Group, NumberForm};
+use crate::number::{DecimalMark, DigitGrouping, NumberForm};
 use crate::parse::YES_NO;
 use crate::type_evidence::{Evidence, USUAL};
-use crate::type_inference::Form;
+use crate::type_inference::ValueForm;
 
 /// Returns a column, and how its values come of text.
 pub(super) fn column_of(
@@ -16,7 +16,7 @@ pub(super) fn column_of(
     guess: &Guess,
     seen: Evidence,
     options: &IngestOptions,
-) -> (Column, Reading) {
+) -> (Column, SparkReading) {
     let told = options.nulls.clone();
     // An empty cell in quotes is text, and missing in any other column.
     let usual = || USUAL.iter().map(ToString::to_string).collect();
@@ -28,7 +28,7 @@ pub(super) fn column_of(
         _ => (column.dtype, nulls()),
     };
     let note = note.or(column.note);
-    (Column { dtype, nulls: None, note, ..column }, Reading::Text { nulls, value })
+    (Column { dtype, nulls: None, note, ..column }, SparkReading::Text { nulls, value })
 }
 
 fn value_of(guess: &Guess, seen: Evidence) -> (ValueOfText, Option<String>) {
@@ -39,19 +39,19 @@ fn value_of(guess: &Guess, seen: Evidence) -> (ValueOfText, Option<String>) {
             let note = "text: Spark has no time of day in all versions".to_owned();
             return (ValueOfText::String, Some(note));
         }
-        (DType::Int64 | DType::Float64, Form::Number(NumberForm { decimal, group })) => {
+        (DType::Int64 | DType::Float64, ValueForm::Number(NumberForm { decimal, group })) => {
             let decimal = if decimal == DecimalMark::Comma { ',' } else { '.' };
             number(decimal, thousands(group))
         }
         (DType::Int64 | DType::Float64, _) => number('.', None),
         (DType::Bool, form) => {
-            let words = if form == Form::Words { &YES_NO[..] } else { &[] };
-            let digits = (form == Form::Words).then_some(["1", "0"]);
+            let words = if form == ValueForm::Words { &YES_NO[..] } else { &[] };
+            let digits = (form == ValueForm::Words).then_some(["1", "0"]);
             let all = || words.iter().copied().chain(digits).chain([["true", "false"]]);
             let yes = all().map(|it| it[0].to_owned()).collect();
             ValueOfText::Bool { yes, no: all().map(|it| it[1].to_owned()).collect() }
         }
-        (DType::Date | DType::Timestamp, Form::Local(order)) => {
+        (DType::Date | DType::Timestamp, ValueForm::Local(order)) => {
             ValueOfText::Moment { patterns: vec![pattern(order, guess.dtype, seen)] }
         }
         // As ISO 8601 has it.
@@ -62,13 +62,13 @@ fn value_of(guess: &Guess, seen: Evidence) -> (ValueOfText, Option<String>) {
     (value, None)
 }
 
-fn thousands(group: Group) -> Option<char> {
+fn thousands(group: DigitGrouping) -> Option<char> {
     match group {
-        Group::None => None,
-        Group::Comma => Some(','),
-        Group::Point => Some('.'),
-        Group::Blank => Some(' '),
-        Group::Apostrophe => Some('\''),
+        DigitGrouping::None => None,
+        DigitGrouping::Comma => Some(','),
+        DigitGrouping::Point => Some('.'),
+        DigitGrouping::Blank => Some(' '),
+        DigitGrouping::Apostrophe => Some('\''),
     }
 }
 
@@ -103,7 +103,7 @@ fn pattern(order: DateOrder, dtype: DType, seen: Evidence) -> String {
 #[cfg(test)]
 mod tests {
     use crate::{HeadOfFile, IngestOptions, Instructions, instructions};
-    use csv_agent_types::catalog::{DType, Reading, ValueOfText};
+    use csv_agent_types::catalog::{DType, SparkReading, ValueOfText};
 
     fn of(text: &str) -> Instructions {
         let bytes = text.as_bytes().to_vec();
@@ -115,7 +115,7 @@ mod tests {
     fn check_value(values: &[&str], dtype: DType, expected: &ValueOfText) {
         let text = format!("id;v\n1;{}\n", values.join("\n1;"));
         let found = of(&text);
-        let Reading::Text { value, .. } = &found.readings[1] else { panic!("{found:?}") };
+        let SparkReading::Text { value, .. } = &found.readings[1] else { panic!("{found:?}") };
         assert_eq!((found.columns[1].dtype, value), (dtype, expected), "{values:?}");
     }
 
@@ -148,8 +148,8 @@ mod tests {
     fn markers_of_nothing_are_missing_only_where_values_are_no_text() {
         let found = of("a,b\n1,x\nNA,NA\n");
         let nulls = |at: usize| match &found.readings[at] {
-            Reading::Text { nulls, .. } => nulls.contains(&"NA".to_owned()),
-            Reading::Same => false,
+            SparkReading::Text { nulls, .. } => nulls.contains(&"NA".to_owned()),
+            SparkReading::Same => false,
         };
         assert_eq!((nulls(0), nulls(1)), (true, false));
     }

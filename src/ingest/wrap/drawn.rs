@@ -15,7 +15,7 @@ use crate::syntax::{Delimiter, Escape, Syntax};
 
 /// How rows are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Drawn {
+pub(crate) struct Drawing {
     /// Between cells; all bars become this one.
     bar: Bar,
     /// Whether bars stand at both ends of a line, too.
@@ -34,7 +34,7 @@ enum Bar {
 /// Which lines of a drawn table are no rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Rules {
-    /// Lines as they stand behind [`Drawn::strip`].
+    /// Lines as they stand behind [`Drawing::strip`].
     exact: Vec<Vec<u8>>,
     /// Whether rules can be told by what they are made of: they have no bars.
     are_made_alike: bool,
@@ -61,10 +61,10 @@ impl Rules {
 /// Lines that are looked at; more would not change the picture.
 const LINES_MAX: usize = 1_000;
 
-impl Drawn {
+impl Drawing {
     /// Returns how a table is drawn, how its cells are told apart once the drawing is taken off, which
     /// of its lines are no rows, and why.
-    pub(crate) fn find(windows: &Windows, told: &Told) -> Option<(Drawn, Syntax, Rules, String)> {
+    pub(crate) fn find(windows: &Windows, told: &Told) -> Option<(Drawing, Syntax, Rules, String)> {
         let head = &windows.head;
         let has_rule = ["--", "==", "─", "━", "═"]
             .iter()
@@ -75,7 +75,7 @@ impl Drawn {
         let lines = lines_of(windows.head(LINES));
         let (at, rule, drawn) = (1..lines.len()).find_map(|at| {
             let rule = Rule::of(lines[at]).filter(|it| 2 <= it.width)?;
-            let drawn = Drawn { bar: rule.joint.bar(), is_boxed: rule.is_boxed };
+            let drawn = Drawing { bar: rule.joint.bar(), is_boxed: rule.is_boxed };
             let is_below_names = drawn.cells(lines[at - 1]).len() == rule.width;
             (is_below_names && Rule::of(lines[at - 1]).is_none()).then_some((at, rule, drawn))
         })?;
@@ -322,7 +322,7 @@ fn lines_of(head: &[u8]) -> Vec<&[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::Drawn;
+    use super::Drawing;
     use crate::dialect::Told;
     use crate::sniff::Windows;
 
@@ -330,7 +330,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
         let windows = Windows::whole(text.as_bytes());
-        let found = Drawn::find(&windows, &Told::default()).map(|(it, _, rules, _)| {
+        let found = Drawing::find(&windows, &Told::default()).map(|(it, _, rules, _)| {
             let mut stripped = Vec::new();
             it.strip(text.as_bytes(), &mut stripped);
             let rows = stripped.split(|it| *it == b'\n').filter(|it| !rules.hold(it));

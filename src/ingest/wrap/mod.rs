@@ -14,7 +14,7 @@ use super::records::cut;
 use super::sniff::Windows;
 use super::syntax::{Escape, Syntax};
 pub(crate) use beside::Beside;
-use drawn::Drawn;
+use drawn::Drawing;
 pub(crate) use drawn::Rules;
 use quoted::Quoted;
 
@@ -24,13 +24,13 @@ pub(crate) enum Wrapping {
     /// Each is quoted as a whole.
     Quoted(Quoted),
     /// The table is drawn.
-    Drawn(Drawn),
+    Drawn(Drawing),
     /// Other columns.
     Beside(Beside),
 }
 
 /// What is around the rows of a file, and what follows from it.
-pub(crate) struct Found {
+pub(crate) struct FoundWrapping {
     /// What is around them.
     pub wrapping: Wrapping,
     /// How cells are told apart without it, where it tells.
@@ -45,16 +45,16 @@ pub(crate) struct Found {
 const LINES: Syntax = Syntax { quote: None, escape: Escape::None, ..quoted::OUTER };
 
 /// Returns what is around the rows that windows show, if anything is.
-pub(crate) fn find(windows: &Windows, told: &Told, comments: Comments) -> Option<Found> {
+pub(crate) fn find(windows: &Windows, told: &Told, comments: Comments) -> Option<FoundWrapping> {
     if let Some((quoted, reason)) = Quoted::find(windows, told) {
         let wrapping = Wrapping::Quoted(quoted);
-        return Some(Found { wrapping, syntax: None, rules: None, reason });
+        return Some(FoundWrapping { wrapping, syntax: None, rules: None, reason });
     }
     // Which lines are no rows is the user's word.
-    let drawn = (comments == Comments::FindOut).then(|| Drawn::find(windows, told))?;
+    let drawn = (comments == Comments::FindOut).then(|| Drawing::find(windows, told))?;
     let (drawn, syntax, rules, reason) = drawn?;
     let wrapping = Wrapping::Drawn(drawn);
-    Some(Found { wrapping, syntax: Some(syntax), rules: Some(rules), reason })
+    Some(FoundWrapping { wrapping, syntax: Some(syntax), rules: Some(rules), reason })
 }
 
 impl Wrapping {

@@ -87,12 +87,12 @@ fn begins_with_quote(head: &[u8]) -> bool {
 }
 
 /// A record as it is meant.
-struct Line<'a> {
+struct QuotedRecord<'a> {
     text: Cow<'a, [u8]>,
     is_wrapped: bool,
 }
 
-fn lines_of(head: &[u8]) -> Vec<Line<'_>> {
+fn lines_of(head: &[u8]) -> Vec<QuotedRecord<'_>> {
     let mut tokeniser = Tokeniser::new(head, OUTER);
     let (mut cells, mut lines) = (Vec::new(), Vec::new());
     while lines.len() < RECORDS_MAX
@@ -102,7 +102,7 @@ fn lines_of(head: &[u8]) -> Vec<Line<'_>> {
         let is_wrapped = inner.is_some();
         let text = inner.map_or(Cow::Borrowed(&head[start..end]), Cow::Owned);
         if !text.trim_ascii().is_empty() {
-            lines.push(Line { text, is_wrapped });
+            lines.push(QuotedRecord { text, is_wrapped });
         }
     }
     lines
@@ -131,7 +131,7 @@ fn row_of(text: &[u8], delimiter: Delimiter) -> Option<Vec<Cell>> {
 }
 
 /// Returns how many cells the rows have that lines hold, if they surely hold rows.
-fn width_of(lines: &[Line<'_>], delimiter: Delimiter) -> Option<usize> {
+fn width_of(lines: &[QuotedRecord<'_>], delimiter: Delimiter) -> Option<usize> {
     let rows: Vec<Option<Vec<Cell>>> = lines.iter().map(|it| row_of(&it.text, delimiter)).collect();
     let (first, below) = lines.split_first()?;
     let names = rows.first()?.as_ref()?;

@@ -20,7 +20,7 @@ use csv_agent_types::limits::{
 
 use crate::error::{ProviderError, ProviderErrorKind};
 use crate::retry::Tries;
-use crate::transport::call::{Call, Download, Form, Method, Payload, Received, Reply};
+use crate::transport::call::{Download, HttpCall, Method, Payload, Received, Reply, UploadForm};
 use crate::wire::failure::{CONTAINER_EXPIRED_HINT, Complaint, Subject, one_line};
 use crate::wire::unreadable;
 use crate::{Progress, Provider, Remote, of_request, tell_unrecorded};
@@ -96,7 +96,7 @@ impl Provider {
         let compares = remote.transport.has_cassette();
         let sha256 = if compares { Some(digest(upload.path).await?) } else { None };
         let life = upload.expires_after.clamp(UPLOAD_LIFE_MIN, UPLOAD_LIFE_MAX).as_secs();
-        let form = Form {
+        let form = UploadForm {
             fields: vec![
                 ("purpose", "user_data".to_owned()),
                 ("expires_after[anchor]", "created_at".to_owned()),
@@ -207,7 +207,7 @@ impl Provider {
             let mut query =
                 vec![("limit", CONTAINER_FILES_PAGE.to_string()), ("order", "desc".to_owned())];
             query.extend(after.clone().map(|it| ("after", it)));
-            let call = Call { query, ..call(Method::Get, path.clone(), Payload::Nothing) };
+            let call = HttpCall { query, ..call(Method::Get, path.clone(), Payload::Nothing) };
             let page = remote.ask(&call, Subject::Container, on_progress).await?;
             let n_before = files.len();
             let listed = page["data"].as_array().into_iter().flatten().filter_map(listed);
@@ -306,7 +306,7 @@ impl Remote {
     /// Makes a call that is answered in JSON, again if it fails in a way that may pass.
     async fn ask(
         &mut self,
-        call: &Call<'_>,
+        call: &HttpCall<'_>,
         subject: Subject,
         on_progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Value, ProviderError> {
@@ -323,7 +323,7 @@ impl Remote {
     /// Makes a call, again if it fails in a way that may pass, and returns the reply to it, a success.
     async fn call(
         &mut self,
-        call: &Call<'_>,
+        call: &HttpCall<'_>,
         subject: Subject,
         mut download: Option<&mut Download<'_>>,
         on_progress: &mut dyn FnMut(Progress<'_>),
@@ -340,7 +340,7 @@ impl Remote {
 
     async fn call_once(
         &mut self,
-        call: &Call<'_>,
+        call: &HttpCall<'_>,
         subject: Subject,
         mut download: Option<&mut Download<'_>>,
         on_progress: &mut dyn FnMut(Progress<'_>),
@@ -368,8 +368,8 @@ impl Remote {
     }
 }
 
-fn call(method: Method, path: String, payload: Payload<'_>) -> Call<'_> {
-    Call { method, path, query: Vec::new(), payload }
+fn call(method: Method, path: String, payload: Payload<'_>) -> HttpCall<'_> {
+    HttpCall { method, path, query: Vec::new(), payload }
 }
 
 /// Returns what is told of a call before it leaves.
@@ -378,7 +378,7 @@ fn leaving<'a>(payload: &'a Payload<'a>, to: &'a str) -> Progress<'a> {
         Payload::Nothing => Progress::Calling { bytes: 0, to },
         Payload::Json(value) => Progress::Calling { bytes: value.to_string().len() as u64, to },
         Payload::Form(form) => {
-            let Form { dataset, filename, bytes, .. } = *form;
+            let UploadForm { dataset, filename, bytes, .. } = *form;
             Progress::Uploading { dataset, filename, bytes, to }
         }
     }

@@ -12,7 +12,7 @@ use crate::transport::Headers;
 
 /// One call on its way.
 #[derive(Debug)]
-pub(crate) struct Call<'a> {
+pub(crate) struct HttpCall<'a> {
     /// What is done there.
     pub method: Method,
     /// Where, below the base URL.
@@ -42,12 +42,12 @@ pub(crate) enum Payload<'a> {
     /// A JSON object.
     Json(Value),
     /// A file with fields about it.
-    Form(Form<'a>),
+    Form(UploadForm<'a>),
 }
 
 /// A file on its way up.
 #[derive(Debug)]
-pub(crate) struct Form<'a> {
+pub(crate) struct UploadForm<'a> {
     /// Beside the file.
     pub fields: Vec<(&'static str, String)>,
     /// Where the file is; it is read while it is sent.
@@ -103,7 +103,7 @@ impl Method {
     }
 }
 
-impl Call<'_> {
+impl HttpCall<'_> {
     /// Returns what a cassette holds of the call, secrets masked. Two calls are the same when this is.
     pub(crate) fn told(&self, key: Option<&Key>) -> Value {
         let object = |pairs: &[(&'static str, String)]| {
@@ -121,7 +121,7 @@ impl Call<'_> {
                 told.insert("json".to_owned(), value.clone());
             }
             Payload::Form(form) => {
-                let Form { filename, bytes, sha256, n_turns, .. } = form;
+                let UploadForm { filename, bytes, sha256, n_turns, .. } = form;
                 let mut file = json!({"filename": filename, "bytes": bytes, "sha256": sha256});
                 if 0 < *n_turns {
                     file["turns"] = json!(n_turns);
@@ -207,19 +207,19 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{Call, Download, Form, Method, Payload};
+    use super::{Download, HttpCall, Method, Payload, UploadForm};
     use crate::key::Key;
 
     #[test]
     fn a_call_tells_what_it_sends_and_never_the_key() {
         let key = Key::new("k3y-k3y-k3y");
-        let call = |payload| Call {
+        let call = |payload| HttpCall {
             method: Method::Post,
             path: "files".to_owned(),
             query: vec![("after", "k3y-k3y-k3y".to_owned())],
             payload,
         };
-        let form = Form {
+        let form = UploadForm {
             fields: vec![("purpose", "user_data".to_owned())],
             path: Path::new("/tmp/x"),
             filename: "a.csv",

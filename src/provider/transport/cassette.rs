@@ -43,9 +43,9 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::error::{ProviderError, ProviderErrorKind};
 use crate::key::{Key, mask};
-use crate::transport::call::{Call, Download, Received, Reply};
+use crate::transport::call::{Download, HttpCall, Received, Reply};
 use crate::transport::fingerprint::{Difference, difference, key_of, normalise};
-use crate::transport::{Answer, Body, Events, Headers};
+use crate::transport::{Body, Events, Headers, OpenResponse};
 use crate::wire::Api;
 
 const VERSION: u32 = 1;
@@ -57,7 +57,7 @@ struct Exchange {
     #[serde(default)]
     key: String,
     #[serde(flatten)]
-    asked: Asked,
+    asked: ComparedRequest,
     #[serde(default, skip_serializing_if = "is_usual")]
     api: Api,
     status: u16,
@@ -76,20 +76,23 @@ struct Exchange {
 /// What a replay compares.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Asked {
+enum ComparedRequest {
     /// A normalised request for a response.
     Request(Value),
     /// A call about files or containers.
     Call(Value),
 }
 
-impl Asked {
+impl ComparedRequest {
     /// Returns how another one of the same kind differs from this one, if it does.
-    fn difference(&self, now: &Asked) -> Option<Difference> {
+    fn difference(&self, now: &ComparedRequest) -> Option<Difference> {
         match (self, now) {
-            (Asked::Request(recorded), Asked::Request(now))
-            | (Asked::Call(recorded), Asked::Call(now)) => difference(recorded, now),
-            (Asked::Request(_), Asked::Call(_)) | (Asked::Call(_), Asked::Request(_)) => None,
+            (ComparedRequest::Request(recorded), ComparedRequest::Request(now))
+            | (ComparedRequest::Call(recorded), ComparedRequest::Call(now)) => {
+                difference(recorded, now)
+            }
+            (ComparedRequest::Request(_), ComparedRequest::Call(_))
+            | (ComparedRequest::Call(_), ComparedRequest::Request(_)) => None,
         }
     }
 }
@@ -154,7 +157,7 @@ impl Cassette {
     /// was asked in the wrong one was asked again.
     pub(crate) fn api(&self) -> Api {
         let asked = self.exchanges.iter().rev().map(|it| &it.exchange);
-        let mut requests = asked.filter(|it| matches!(it.asked, Asked::Request(_)));
+        let mut requests = asked.filter(|it| matches!(it.asked, ComparedRequest::Request(_)));
         requests.next().map_or_else(Api::default, |it| it.api)
     }
 
@@ -163,16 +166,16 @@ impl Cassette {
     /// # Errors
     ///
     /// Fails when no such request was recorded, and says where it differs from the nearest.
-    pub(crate) async fn play(&mut self, request: &Request) -> Result<Answer, ProviderError> {
+    pub(crate) async fn play(&mut self, request: &Request) -> Result<OpenResponse, ProviderError> {
         // No key is at hand in a replay; what looks like one is masked all the same.
-        let played = self.take(&Asked::Request(normalise(request, None))).await?;
+        let played = self.take(&ComparedRequest::Request(normalise(request, None))).await?;
         let exchange = &played.exchange;
         let body = match &exchange.events {
             Some(events) => Body::Events(Events::played(events.clone())),
             None => Body::Text(exchange.text()),
         };
         let (api, status) = (exchange.api, exchange.status);
-        Ok(Answer { api, status, headers: exchange.headers.clone(), body })
+        Ok(OpenResponse { api, status, headers: exchange.headers.clone(), body })
     }
 
     /// Answers a call as it was answered when it was recorded, and writes the file that came then.
@@ -183,10 +186,10 @@ impl Cassette {
     /// file is missing there, or cannot be taken.
     pub(crate) async fn play_call(
         &mut self,
-        call: &Call<'_>,
+        call: &HttpCall<'_>,
         download: Option<&mut Download<'_>>,
     ) -> Result<Reply, ProviderError> {
-        let played = self.take(&Asked::Call(call.told(None))).await?;
+        let played = self.take(&ComparedRequest::Call(call.told(None))).await?;
         let exchange = &played.exchange;
         let (status, headers) = (exchange.status, exchange.headers.clone());
         let reply = Reply { status, headers, body: Received::Text(exchange.text()) };
@@ -203,7 +206,7 @@ impl Cassette {
     }
 
     /// Finds the line whose turn it is, and waits as long as it says.
-    async fn take(&mut self, now: &Asked) -> Result<&Played, ProviderError> {
+    async fn take(&mut self, now: &ComparedRequest) -> Result<&Played, ProviderError> {
         let is_it = |it: &Played| it.exchange.asked == *now;
         let unused = self.exchanges.iter().position(|it| !it.was_used && is_it(it));
         let index = unused.or_else(|| self.exchanges.iter().rposition(is_it));
@@ -215,7 +218,7 @@ impl Cassette {
         Ok(played)
     }
 
-    fn mismatch(&self, now: &Asked) -> ProviderError {
+    fn mismatch(&self, now: &ComparedRequest) -> ProviderError {
         let differing = self.exchanges.iter().filter_map(|it| {
             Some((it.was_used, it.line_number, it.exchange.asked.difference(now)?))
         });
@@ -231,8 +234,8 @@ impl Cassette {
         });
         let (path, nearest) = (self.path.display(), nearest.unwrap_or_default());
         let asked = match now {
-            Asked::Request(_) => "request",
-            Asked::Call(_) => "call",
+            ComparedRequest::Request(_) => "request",
+            ComparedRequest::Call(_) => "call",
         };
         let message = format!("the cassette `{path}` has no such {asked}{nearest}");
         ProviderError::new(ProviderErrorKind::Mismatch, message)
@@ -303,7 +306,7 @@ impl Recorder {
     /// # Errors
     ///
     /// Fails when the file cannot be written.
-    pub(crate) fn write(&mut self, request: &Request, answer: Answer) -> io::Result<()> {
+    pub(crate) fn write(&mut self, request: &Request, answer: OpenResponse) -> io::Result<()> {
         let request = normalise(request, self.key.as_ref());
         let (events, body) = match answer.body {
             Body::Events(events) => (events.heard, None),
@@ -312,7 +315,7 @@ impl Recorder {
         let exchange = Exchange {
             v: VERSION,
             key: key_of(&request),
-            asked: Asked::Request(request),
+            asked: ComparedRequest::Request(request),
             api: answer.api,
             status: answer.status,
             headers: answer.headers,
@@ -332,7 +335,7 @@ impl Recorder {
     /// replay.
     pub(crate) fn write_call(
         &mut self,
-        call: &Call<'_>,
+        call: &HttpCall<'_>,
         reply: &Reply,
         download: Option<&Download<'_>>,
     ) -> io::Result<()> {
@@ -345,7 +348,7 @@ impl Recorder {
         let exchange = Exchange {
             v: VERSION,
             key: key_of(&told),
-            asked: Asked::Call(told),
+            asked: ComparedRequest::Call(told),
             api: Api::default(),
             status: reply.status,
             headers: reply.headers.clone(),

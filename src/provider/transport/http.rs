@@ -25,8 +25,8 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use crate::RemoteOptions;
 use crate::error::{ProviderError, ProviderErrorKind};
 use crate::models::ANTHROPIC;
-use crate::transport::call::{Call, Download, Form, Method, Payload, Received, Reply};
-use crate::transport::{Answer, Body, Events, Headers, Outgoing};
+use crate::transport::call::{Download, HttpCall, Method, Payload, Received, Reply, UploadForm};
+use crate::transport::{Body, Events, Headers, OpenResponse, Outgoing};
 use crate::wire::sse::{Decoder, TooLong};
 use crate::wire::unreadable;
 use crate::wire::{Api, messages};
@@ -212,7 +212,10 @@ impl Http {
     /// # Errors
     ///
     /// Fails when the server cannot be reached, breaks off, falls silent, or sends too much.
-    pub(crate) async fn send(&self, outgoing: &Outgoing<'_>) -> Result<Answer, ProviderError> {
+    pub(crate) async fn send(
+        &self,
+        outgoing: &Outgoing<'_>,
+    ) -> Result<OpenResponse, ProviderError> {
         let stream = outgoing.stream;
         let accept = if stream { "text/event-stream" } else { "application/json" };
         let request = self
@@ -250,7 +253,7 @@ impl Http {
         } else {
             Body::Text(self.text(response, (200..300).contains(&status)).await?)
         };
-        Ok(Answer { api: outgoing.api, status, headers, body })
+        Ok(OpenResponse { api: outgoing.api, status, headers, body })
     }
 
     /// Makes a call and reads its reply. A file that goes up is read while it is sent, and one that comes
@@ -262,7 +265,7 @@ impl Http {
     /// cannot be read or written.
     pub(crate) async fn call(
         &self,
-        call: &Call<'_>,
+        call: &HttpCall<'_>,
         download: Option<&mut Download<'_>>,
     ) -> Result<Reply, ProviderError> {
         let (request, upload) = self.prepare(call, download.is_some())?;
@@ -287,7 +290,7 @@ impl Http {
     /// Makes the request of a call, and returns it with the file that it will read.
     fn prepare(
         &self,
-        call: &Call<'_>,
+        call: &HttpCall<'_>,
         is_download: bool,
     ) -> Result<(RequestBuilder, Option<File>), ProviderError> {
         let mut url = self.endpoint.join(&call.path);
@@ -515,7 +518,7 @@ impl HttpEvents {
 }
 
 /// Makes the form that sends a file, and returns it with a handle that shares its place in the file.
-fn multipart(form: &Form<'_>) -> anyhow::Result<(multipart::Form, File)> {
+fn multipart(form: &UploadForm<'_>) -> anyhow::Result<(multipart::Form, File)> {
     let file = File::open(form.path)?;
     let handle = file.try_clone()?;
     let body = reqwest::Body::from(tokio::fs::File::from_std(file));
@@ -527,7 +530,7 @@ fn multipart(form: &Form<'_>) -> anyhow::Result<(multipart::Form, File)> {
     Ok((made.part("file", part), handle))
 }
 
-fn unreadable_file(form: &Form<'_>, error: &anyhow::Error) -> ProviderError {
+fn unreadable_file(form: &UploadForm<'_>, error: &anyhow::Error) -> ProviderError {
     let message = format!("cannot read `{}` to upload it: {error:#}", form.path.display());
     ProviderError::new(ProviderErrorKind::Rejected, message)
         .hint("check that the file is there, and run the command again")

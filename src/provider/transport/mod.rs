@@ -16,7 +16,7 @@ use csv_agent_types::conversation::Request;
 
 use crate::error::ProviderError;
 use crate::wire::Api;
-use call::{Call, Download, Reply};
+use call::{Download, HttpCall, Reply};
 use cassette::{Cassette, Recorder};
 use http::{Http, HttpEvents};
 
@@ -38,7 +38,7 @@ pub(crate) struct Outgoing<'a> {
 
 /// An answer whose head is there.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct OpenResponse {
     /// The dialect it is in: that of the request, or the one that was recorded.
     pub api: Api,
     /// The HTTP status.
@@ -153,7 +153,10 @@ impl Transport {
     /// # Errors
     ///
     /// Fails when the server cannot be reached or stays silent, or the cassette has no such request.
-    pub(crate) async fn send(&mut self, outgoing: Outgoing<'_>) -> Result<Answer, ProviderError> {
+    pub(crate) async fn send(
+        &mut self,
+        outgoing: Outgoing<'_>,
+    ) -> Result<OpenResponse, ProviderError> {
         let mut answer = match &mut self.source {
             Source::Http(http) => http.send(&outgoing).await?,
             Source::Cassette(cassette) => cassette.play(outgoing.request).await?,
@@ -172,7 +175,7 @@ impl Transport {
     /// has no such call. A reply that is no success is none of these.
     pub(crate) async fn call(
         &mut self,
-        call: &Call<'_>,
+        call: &HttpCall<'_>,
         download: Option<&mut Download<'_>>,
     ) -> Result<Reply, ProviderError> {
         match &mut self.source {
@@ -194,7 +197,7 @@ impl Transport {
     /// read again.
     pub(crate) fn settle_call(
         &mut self,
-        call: &Call<'_>,
+        call: &HttpCall<'_>,
         reply: &Reply,
         download: Option<&Download<'_>>,
     ) -> std::io::Result<()> {
@@ -209,7 +212,11 @@ impl Transport {
     /// # Errors
     ///
     /// Fails when the cassette cannot be written.
-    pub(crate) fn settle(&mut self, request: &Request, answer: Answer) -> std::io::Result<()> {
+    pub(crate) fn settle(
+        &mut self,
+        request: &Request,
+        answer: OpenResponse,
+    ) -> std::io::Result<()> {
         match &mut self.recorder {
             Some(recorder) => recorder.write(request, answer),
             None => Ok(()),

@@ -17,7 +17,7 @@ use csv_agent_types::conversation::{Effort, Request, Response, ToolChoice};
 
 use crate::error::{ProviderError, ProviderErrorKind};
 use failure::one_line;
-use opaque::Origin;
+use opaque::ModelOrigin;
 
 /// A dialect.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,13 +81,13 @@ impl Api {
 
 /// Reads one answer in its dialect.
 #[derive(Debug)]
-pub(crate) enum Reader {
+pub(crate) enum ResponseReader {
     /// Events of the Responses API.
-    Responses(responses::Reader),
+    Responses(responses::ResponsesReader),
     /// Chunks of Chat Completions.
-    Chat(chat::Reader),
+    Chat(chat::ChatReader),
     /// Events of the Messages API.
-    Messages(messages::Reader),
+    Messages(messages::MessagesReader),
 }
 
 /// What an event amounts to.
@@ -103,13 +103,13 @@ pub(crate) enum Step {
     Done(Response),
 }
 
-impl Reader {
+impl ResponseReader {
     /// Makes a reader for one answer of this model.
-    pub(crate) fn new(api: Api, model: &str) -> Reader {
+    pub(crate) fn new(api: Api, model: &str) -> ResponseReader {
         match api {
-            Api::Responses => Reader::Responses(responses::Reader::new(model)),
-            Api::Chat => Reader::Chat(chat::Reader::new(model)),
-            Api::Messages => Reader::Messages(messages::Reader::new(model)),
+            Api::Responses => ResponseReader::Responses(responses::ResponsesReader::new(model)),
+            Api::Chat => ResponseReader::Chat(chat::ChatReader::new(model)),
+            Api::Messages => ResponseReader::Messages(messages::MessagesReader::new(model)),
         }
     }
 
@@ -121,9 +121,9 @@ impl Reader {
     /// response is lost.
     pub(crate) fn event(&mut self, event: &Value) -> Result<Step, ProviderError> {
         match self {
-            Reader::Responses(reader) => reader.event(event),
-            Reader::Chat(reader) => reader.event(event),
-            Reader::Messages(reader) => reader.event(event),
+            ResponseReader::Responses(reader) => reader.event(event),
+            ResponseReader::Chat(reader) => reader.event(event),
+            ResponseReader::Messages(reader) => reader.event(event),
         }
     }
 
@@ -134,18 +134,18 @@ impl Reader {
     /// Fails when the body is no response, or one that failed.
     pub(crate) fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
         match self {
-            Reader::Responses(reader) => reader.body(body),
-            Reader::Chat(reader) => reader.body(body),
-            Reader::Messages(reader) => reader.body(body),
+            ResponseReader::Responses(reader) => reader.body(body),
+            ResponseReader::Chat(reader) => reader.body(body),
+            ResponseReader::Messages(reader) => reader.body(body),
         }
     }
 
     /// Returns how long the next event is worth waiting for, when the response is decided already.
     pub(crate) fn patience(&self) -> Option<Duration> {
         match self {
-            Reader::Responses(reader) => reader.patience(),
-            Reader::Chat(reader) => reader.patience(),
-            Reader::Messages(_) => None,
+            ResponseReader::Responses(reader) => reader.patience(),
+            ResponseReader::Chat(reader) => reader.patience(),
+            ResponseReader::Messages(_) => None,
         }
     }
 
@@ -156,9 +156,9 @@ impl Reader {
     /// Fails when the response had not ended before.
     pub(crate) fn closed(self, broken: Option<ProviderError>) -> Result<Response, ProviderError> {
         match self {
-            Reader::Responses(reader) => Err(reader.closed(broken)),
-            Reader::Chat(reader) => reader.closed(broken),
-            Reader::Messages(reader) => reader.closed(broken),
+            ResponseReader::Responses(reader) => Err(reader.closed(broken)),
+            ResponseReader::Chat(reader) => reader.closed(broken),
+            ResponseReader::Messages(reader) => reader.closed(broken),
         }
     }
 }
@@ -224,7 +224,7 @@ pub enum Profile {
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
     /// Who is asked.
-    pub origin: Origin,
+    pub origin: ModelOrigin,
     /// What the server is taken to understand.
     pub profile: Profile,
     /// Whether the answer is to come as a stream.
@@ -284,7 +284,7 @@ mod tests {
     use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 
     use super::sse::Decoder;
-    use super::{Api, Reader, Step};
+    use super::{Api, ResponseReader, Step};
     use csv_agent_testing::cases;
 
     /// Pieces of which streams of both dialects are made, so that the cases are not all noise.
@@ -327,7 +327,7 @@ mod tests {
 
     /// Reads a stream as it comes off the wire, in pieces of so many bytes. Returns how it ended.
     fn ending(api: Api, bytes: &[u8], n_bytes: usize) -> String {
-        let (mut decoder, mut reader) = (Decoder::new(), Reader::new(api, "m"));
+        let (mut decoder, mut reader) = (Decoder::new(), ResponseReader::new(api, "m"));
         let mut events = Vec::new();
         for chunk in bytes.chunks(n_bytes) {
             if decoder.push(chunk, &mut events).is_err() {
@@ -358,7 +358,7 @@ mod tests {
             for api in [Api::Responses, Api::Chat, Api::Messages] {
                 assert_eq!(ending(api, &bytes, n_bytes), ending(api, &bytes, usize::MAX));
                 let body = String::from_utf8_lossy(&bytes);
-                let _ = Reader::new(api, "m").body(&body);
+                let _ = ResponseReader::new(api, "m").body(&body);
             }
         }
     }

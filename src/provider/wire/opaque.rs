@@ -14,7 +14,7 @@ pub(crate) const OPAQUE: &str = "opaque";
 
 /// A server and one of its models.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Origin {
+pub struct ModelOrigin {
     /// The server by a name that may be written down; empty for a cassette.
     pub server: String,
     /// As it was asked for.
@@ -31,7 +31,7 @@ pub(crate) fn keep(item: &mut Value, members: Map<String, Value>) {
 }
 
 /// Notes on an item who sent it, if it holds anything that only the sender may have back.
-pub(crate) fn sign(item: &mut Item, origin: &Origin) {
+pub(crate) fn sign(item: &mut Item, origin: &ModelOrigin) {
     if is_sealed(item) && item.0.get(OPAQUE).is_none() {
         item.0[OPAQUE] = Map::new().into();
     }
@@ -42,12 +42,12 @@ pub(crate) fn sign(item: &mut Item, origin: &Origin) {
 }
 
 /// Returns a member that was kept with an item, if this is who sent it.
-pub(crate) fn kept<'a>(item: &'a Item, name: &str, origin: &Origin) -> Option<&'a Value> {
+pub(crate) fn kept<'a>(item: &'a Item, name: &str, origin: &ModelOrigin) -> Option<&'a Value> {
     item.0.get(OPAQUE)?.get("members").filter(|_| is_from(item, origin))?.get(name)
 }
 
 /// Returns whether an item holds something that only its sender may have back, and this is who sent it.
-pub(crate) fn is_from(item: &Item, origin: &Origin) -> bool {
+pub(crate) fn is_from(item: &Item, origin: &ModelOrigin) -> bool {
     let opaque = item.0.get(OPAQUE);
     opaque.is_some_and(|it| it["server"] == origin.server && it["model"] == origin.model)
 }
@@ -62,7 +62,7 @@ pub(crate) fn is_sealed(item: &Item) -> bool {
 mod tests {
     use serde_json::{Map, Value, json};
 
-    use super::{OPAQUE, Origin, keep, kept, sign};
+    use super::{ModelOrigin, OPAQUE, keep, kept, sign};
     use csv_agent_types::conversation::Item;
     use csv_agent_types::limits::OPAQUE_BYTES_MAX;
 
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn only_the_sender_gets_back_what_was_kept() {
         let origin =
-            |server: &str, model: &str| Origin { server: server.into(), model: model.into() };
+            |server: &str, model: &str| ModelOrigin { server: server.into(), model: model.into() };
         let sender = origin("https://a.example/v1", "m");
         let extra = json!({"google": {"thought_signature": "s"}, "n": 1.0});
         let mut item = Item(json!({"type": "function_call", "call_id": "c1"}));
@@ -94,7 +94,7 @@ mod tests {
             let mut item = json!({"type": "reasoning"});
             keep(&mut item, members);
             let mut item = Item(item);
-            sign(&mut item, &Origin::default());
+            sign(&mut item, &ModelOrigin::default());
             assert_eq!(item.0.get(OPAQUE), None);
         }
     }

@@ -9,15 +9,15 @@ use csv_agent_types::event::{CallStatus, UsageReport};
 use csv_agent_types::limits::PAGE_TEXT_CHARS_MAX;
 use csv_agent_types::redaction::Withheld;
 
-use super::turn::{Place, pretty};
-use super::turn_view::{Call, Ending, Step, Told};
+use super::turn::{PagePosition, pretty};
+use super::turn_view::{CallView, Step, Told, TurnOutcome};
 use super::words::{beginning, capital, clipped, duration, line, sentence};
 
 /// Characters of an error in the pane.
 const ERROR_CHARS_MAX: usize = 600;
 
 /// Draws the pane.
-pub(super) fn pane(told: &Told, place: &Place, egress: &str) -> Markup {
+pub(super) fn pane(told: &Told, place: &PagePosition, egress: &str) -> Markup {
     html! {
         aside.activity aria-label={ "Activity of turn " (place.number) } {
             h3 { "Activity" }
@@ -57,10 +57,10 @@ pub(super) fn pane(told: &Told, place: &Place, egress: &str) -> Markup {
     }
 }
 
-fn facts(told: &Told, place: &Place) -> Markup {
+fn facts(told: &Told, place: &PagePosition) -> Markup {
     let (usage, duration_ms) = match told.ending {
-        Some(Ending::Reply(reply)) => (Some(reply.usage), Some(reply.duration_ms)),
-        Some(Ending::Error(error)) => (Some(error.usage), None),
+        Some(TurnOutcome::Reply(reply)) => (Some(reply.usage), Some(reply.duration_ms)),
+        Some(TurnOutcome::Error(error)) => (Some(error.usage), None),
         None => (None, None),
     };
     let ms = duration_ms.unwrap_or(told.lasted_ms.unsigned_abs());
@@ -129,7 +129,7 @@ fn since(ms: i64) -> String {
     }
 }
 
-fn what(step: &Step, told: &Told, place: &Place) -> Markup {
+fn what(step: &Step, told: &Told, place: &PagePosition) -> Markup {
     match step {
         Step::Round(round, usage) => html! {
             "Round " (round) @if let Some(usage) = usage { (round_tokens(usage)) }
@@ -155,7 +155,7 @@ fn round_tokens(usage: &Usage) -> Markup {
     }
 }
 
-fn call_step(call: &Call, told: &Told, place: &Place) -> Markup {
+fn call_step(call: &CallView, told: &Told, place: &PagePosition) -> Markup {
     let id = place.part("call", call.number - 1);
     html! {
         div.call id=(id) tabindex="-1" {
@@ -185,7 +185,7 @@ fn call_step(call: &Call, told: &Told, place: &Place) -> Markup {
 }
 
 /// Returns what of an error is told here: of a traceback what was raised, the rest is with the code.
-fn told_of<'a>(call: &Call, message: &'a str) -> &'a str {
+fn told_of<'a>(call: &CallView, message: &'a str) -> &'a str {
     match call.code() {
         Some(_) => raised(message),
         None => message,
@@ -200,7 +200,7 @@ fn raised(message: &str) -> &str {
 }
 
 /// Draws what was called, how long it took, and what it is about.
-fn head(call: &Call) -> Markup {
+fn head(call: &CallView) -> Markup {
     let about = call.label.strip_prefix(call.name).unwrap_or(call.label).trim();
     let about = about.strip_prefix('(').and_then(|it| it.strip_suffix(')')).unwrap_or(about);
     // What it sent is named below.
@@ -213,7 +213,7 @@ fn head(call: &Call) -> Markup {
     }
 }
 
-fn arguments(call: &Call) -> String {
+fn arguments(call: &CallView) -> String {
     let text = match (call.arguments, call.arguments_raw) {
         (Some(arguments), _) => pretty(arguments),
         (None, Some(raw)) => raw.to_owned(),
@@ -223,7 +223,7 @@ fn arguments(call: &Call) -> String {
 }
 
 /// Draws how a call ended, unless it did what was asked.
-pub(super) fn status(call: &Call) -> Markup {
+pub(super) fn status(call: &CallView) -> Markup {
     let word = match call.result.as_ref().map(|it| it.status) {
         Some(CallStatus::Ok) => return html! {},
         Some(CallStatus::Error) => "failed",
@@ -236,7 +236,7 @@ pub(super) fn status(call: &Call) -> Markup {
 }
 
 /// Draws what a call gave, as the model read it, to be opened; where it failed it is open.
-pub(super) fn outcome(call: &Call) -> Markup {
+pub(super) fn outcome(call: &CallView) -> Markup {
     html! {
         @if has_result(call) {
             details.gave open[call.failed()] {
@@ -247,14 +247,14 @@ pub(super) fn outcome(call: &Call) -> Markup {
     }
 }
 
-fn gave(call: &Call) -> Markup {
+fn gave(call: &CallView) -> Markup {
     let text = call.result.as_ref().map(|it| read(it.result)).unwrap_or_default();
     html! {
         @if !text.is_empty() { pre tabindex="0" aria-label="Result" { (clipped(&text, PAGE_TEXT_CHARS_MAX)) } }
     }
 }
 
-fn has_result(call: &Call) -> bool {
+fn has_result(call: &CallView) -> bool {
     call.result.as_ref().is_some_and(|it| !read(it.result).is_empty())
 }
 
@@ -294,8 +294,8 @@ fn kept_back(withheld: &Withheld) -> String {
 
 fn end(told: &Told) -> &'static str {
     match told.ending {
-        Some(Ending::Reply(_)) => "Answered",
-        Some(Ending::Error(_)) => "Ended without an answer",
+        Some(TurnOutcome::Reply(_)) => "Answered",
+        Some(TurnOutcome::Error(_)) => "Ended without an answer",
         None => "Not told how it ended",
     }
 }

@@ -27,9 +27,9 @@ use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::event::Event;
 use csv_agent_types::limits::PAGE_COLUMNS_MAX;
 
-use table::Room;
-use turn::Place;
-use turn_view::{Ending, Told};
+use table::PageBudget;
+use turn::PagePosition;
+use turn_view::{Told, TurnOutcome};
 use words::line;
 
 pub use files::{Contents, is_image};
@@ -52,17 +52,17 @@ pub struct PageTurn {
 /// Returns the page of these turns, oldest first, and of the datasets that they could see.
 pub fn page(turns: &[PageTurn], catalog: &Catalog) -> String {
     let told: Vec<Told> = turns.iter().map(|it| Told::of(&it.events)).collect();
-    let places: Vec<Place> = turns
+    let places: Vec<PagePosition> = turns
         .iter()
         .enumerate()
-        .map(|(at, it)| Place {
+        .map(|(at, it)| PagePosition {
             number: &it.number,
             id: format!("turn-{}", it.number),
             is_open: at + 1 == turns.len(),
         })
         .collect();
     // Who opens the page looks at the last turn first; where room is short, older ones give way.
-    let mut room = Room::new();
+    let mut room = PageBudget::new();
     let mut articles: Vec<Markup> = (0..turns.len())
         .rev()
         .map(|at| turn::article(&told[at], &places[at], &turns[at], &mut room))
@@ -119,7 +119,7 @@ fn policy(has_images: bool) -> String {
     )
 }
 
-fn heading(places: &[Place]) -> String {
+fn heading(places: &[PagePosition]) -> String {
     match places {
         [only] => format!("Turn {}", only.number),
         [first, .., last] => format!("{} turns, {} to {}", places.len(), first.number, last.number),
@@ -128,7 +128,7 @@ fn heading(places: &[Place]) -> String {
 }
 
 /// Draws the pane at the left: turns and datasets.
-fn rail(told: &[Told], places: &[Place], catalog: &Catalog) -> Markup {
+fn rail(told: &[Told], places: &[PagePosition], catalog: &Catalog) -> Markup {
     let names: BTreeSet<&String> = told.iter().flat_map(|it| it.datasets).collect();
     html! {
         nav.rail aria-label="Turns and datasets" {
@@ -157,13 +157,13 @@ fn rail(told: &[Told], places: &[Place], catalog: &Catalog) -> Markup {
 /// Returns what of a turn is worth a word in the list of turns: its class and the word.
 fn mark(told: &Told) -> Option<(&'static str, &'static str)> {
     match told.ending {
-        Some(Ending::Reply(reply)) => reply.assessment.map(|it| (it.name(), it.name())),
-        Some(Ending::Error(error))
+        Some(TurnOutcome::Reply(reply)) => reply.assessment.map(|it| (it.name(), it.name())),
+        Some(TurnOutcome::Error(error))
             if ["interrupted", "cancelled"].contains(&error.code.as_str()) =>
         {
             Some(("bad", "interrupted"))
         }
-        Some(Ending::Error(_)) => Some(("bad", "failed")),
+        Some(TurnOutcome::Error(_)) => Some(("bad", "failed")),
         None => None,
     }
 }

@@ -16,12 +16,12 @@ const MARKUP_BYTES: usize = 24;
 const GLANCE_CHARS: usize = 160;
 
 /// What is left for the tables of a page, in bytes.
-pub(super) struct Room(usize);
+pub(super) struct PageBudget(usize);
 
-impl Room {
+impl PageBudget {
     /// Makes the room of a page.
-    pub(super) fn new() -> Room {
-        Room(PAGE_TABLES_BYTES_MAX)
+    pub(super) fn new() -> PageBudget {
+        PageBudget(PAGE_TABLES_BYTES_MAX)
     }
 
     /// Returns how many of the rows there is room for, and takes it.
@@ -55,7 +55,7 @@ pub(super) struct Table {
 }
 
 /// Draws a table.
-pub(super) fn table(name: &str, frame: &Frame, room: &mut Room) -> Table {
+pub(super) fn table(name: &str, frame: &Frame, room: &mut PageBudget) -> Table {
     let n_rows = room.take(frame);
     let rows = &frame.rows[..n_rows];
     let column = |at: usize| rows.iter().map(move |row| row.get(at).unwrap_or(&Value::Null));
@@ -120,7 +120,7 @@ fn td(cell: &Value, look: Look, is_cut: &mut bool) -> Markup {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Room, table};
+    use super::{PageBudget, table};
     use csv_agent_types::frame::Frame;
 
     fn frame(rows: Vec<Vec<Value>>) -> Frame {
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn null_and_empty_and_markup_are_told_apart() {
         let rows = vec![vec![json!("<i>"), Value::Null], vec![json!(""), json!(10_000)]];
-        let found = table("t", &frame(rows), &mut Room::new());
+        let found = table("t", &frame(rows), &mut PageBudget::new());
         let body = found.markup.0.split_once("<tbody>").unwrap().1.to_owned();
         assert_eq!(
             body,
@@ -149,7 +149,7 @@ mod tests {
     fn a_column_without_a_name_says_so() {
         let columns = vec![" ".into(), "n".into()];
         let nameless = Frame { columns, ..frame(Vec::new()) };
-        let found = table("t", &nameless, &mut Room::new()).markup.0;
+        let found = table("t", &nameless, &mut PageBudget::new()).markup.0;
         assert!(found.contains("<span class=\"e\">no name</span></th>"), "{found}");
         assert!(found.contains("data-columns=\"[&quot; &quot;,&quot;n&quot;]\""), "{found}");
     }
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_page_has_room_for_the_beginning_of_each_table() {
         let rows = vec![vec![json!("x".repeat(1_000)), json!(1)]; 2_000];
-        let mut room = Room::new();
+        let mut room = PageBudget::new();
         let found: Vec<usize> =
             (0..20).map(|_| table("t", &frame(rows.clone()), &mut room).n_rows).collect();
         assert_eq!((found[0], found[19]), (2_000, 25));

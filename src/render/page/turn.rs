@@ -10,8 +10,8 @@ use csv_agent_types::limits::PAGE_TEXT_CHARS_MAX;
 use super::files::{Contents, list_of, pictures_of};
 use super::picture::{Picture, picture};
 use super::prose::prose;
-use super::table::{Room, Table, table};
-use super::turn_view::{Call, Ending, Told};
+use super::table::{PageBudget, Table, table};
+use super::turn_view::{CallView, Told, TurnOutcome};
 use super::words::{beginning, capital, clipped, duration, line, moment, sentence, shown};
 use super::{PageTurn, activity};
 use crate::report::{place as place_of, ungrounded};
@@ -20,7 +20,7 @@ use crate::report::{place as place_of, ungrounded};
 const HEADING_CHARS: usize = 280;
 
 /// Where a turn stands on the page.
-pub(super) struct Place<'a> {
+pub(super) struct PagePosition<'a> {
     /// The turn's number.
     pub number: &'a str,
     /// Of its element; the ids of its parts begin with it.
@@ -29,7 +29,7 @@ pub(super) struct Place<'a> {
     pub is_open: bool,
 }
 
-impl Place<'_> {
+impl PagePosition<'_> {
     /// Returns the id of a part, such as `turn-7-table-2`; the first is 0 here and 1 there.
     pub(super) fn part(&self, what: &str, at: usize) -> String {
         format!("{}-{what}-{}", self.id, at + 1)
@@ -40,7 +40,12 @@ impl Place<'_> {
 type Pictures = Vec<Option<Picture>>;
 
 /// Draws a turn.
-pub(super) fn article(told: &Told, place: &Place, turn: &PageTurn, room: &mut Room) -> Markup {
+pub(super) fn article(
+    told: &Told,
+    place: &PagePosition,
+    turn: &PageTurn,
+    room: &mut PageBudget,
+) -> Markup {
     let n_code = told.calls().filter(|it| it.code().is_some()).count();
     let pictures: Pictures = (told.charts.iter().enumerate())
         .map(|(at, chart)| picture(chart, &place.part("chart", at)))
@@ -85,7 +90,7 @@ pub(super) fn article(told: &Told, place: &Place, turn: &PageTurn, room: &mut Ro
     }
 }
 
-fn eyebrow(told: &Told, place: &Place) -> Markup {
+fn eyebrow(told: &Told, place: &PagePosition) -> Markup {
     html! {
         "Turn " (place.number)
         @if let Some(at) = told.started {
@@ -95,11 +100,11 @@ fn eyebrow(told: &Told, place: &Place) -> Markup {
     }
 }
 
-fn summary(told: &Told, place: &Place, pictures: &Pictures, images: &Contents) -> Markup {
+fn summary(told: &Told, place: &PagePosition, pictures: &Pictures, images: &Contents) -> Markup {
     html! {
         @match told.ending {
-            Some(Ending::Reply(reply)) => (answer(reply, told, place)),
-            Some(Ending::Error(error)) => (failure(error)),
+            Some(TurnOutcome::Reply(reply)) => (answer(reply, told, place)),
+            Some(TurnOutcome::Error(error)) => (failure(error)),
             None => p.none { "The turn has no answer." },
         }
         @let fetched = told.reply().map_or(&[][..], |it| &it.files);
@@ -133,7 +138,7 @@ fn summary(told: &Told, place: &Place, pictures: &Pictures, images: &Contents) -
     }
 }
 
-fn answer(reply: &ReplyBody, told: &Told, place: &Place) -> Markup {
+fn answer(reply: &ReplyBody, told: &Told, place: &PagePosition) -> Markup {
     html! {
         @if let Some(assessment) = reply.assessment { (verdict(assessment, reply, told, place)) }
         @if let Some(why) = reply.stop_reason.told() { p.note.warning { (why) } }
@@ -151,7 +156,7 @@ fn answer(reply: &ReplyBody, told: &Told, place: &Place) -> Markup {
     }
 }
 
-fn verdict(assessment: Assessment, reply: &ReplyBody, told: &Told, place: &Place) -> Markup {
+fn verdict(assessment: Assessment, reply: &ReplyBody, told: &Told, place: &PagePosition) -> Markup {
     html! {
         section.verdict.(assessment.name()) id={ (place.id) "-verdict" } {
             h4 { "Verdict: " (assessment.name()) }
@@ -162,7 +167,7 @@ fn verdict(assessment: Assessment, reply: &ReplyBody, told: &Told, place: &Place
     }
 }
 
-fn finding(found: &FindingShown, told: &Told, place: &Place) -> Markup {
+fn finding(found: &FindingShown, told: &Told, place: &PagePosition) -> Markup {
     let table = found.finding.table.as_ref();
     let table = table.and_then(|it| told.tables.iter().rposition(|at| &at.logical_name == it));
     let call = found.call_id.as_ref().and_then(|it| told.calls().find(|call| call.id == it));
@@ -184,7 +189,7 @@ fn finding(found: &FindingShown, told: &Told, place: &Place) -> Markup {
 }
 
 /// Links to a call: to its code, where it ran any.
-fn call_link(call: &Call, place: &Place) -> Markup {
+fn call_link(call: &CallView, place: &PagePosition) -> Markup {
     let part = if call.code().is_some() { "code-call" } else { "call" };
     html! { a href={ "#" (place.part(part, call.number - 1)) } { "call " (call.number) } }
 }
@@ -213,14 +218,19 @@ fn failure(error: &ErrorBody) -> Markup {
     }
 }
 
-fn data(told: &Told, place: &Place, room: &mut Room) -> Markup {
+fn data(told: &Told, place: &PagePosition, room: &mut PageBudget) -> Markup {
     html! {
         @for (at, sent) in told.tables.iter().enumerate() { (table_figure(sent, place, at, room)) }
         @if told.tables.is_empty() { p.none { "This turn sent no table." } }
     }
 }
 
-fn table_figure(sent: &DataFrame, place: &Place, at: usize, room: &mut Room) -> Markup {
+fn table_figure(
+    sent: &DataFrame,
+    place: &PagePosition,
+    at: usize,
+    room: &mut PageBudget,
+) -> Markup {
     let id = place.part("table", at);
     let file = sent.artifact.as_ref().map(|it| shown(&it.path));
     let size = size(sent);
@@ -260,7 +270,7 @@ fn size(sent: &DataFrame) -> String {
     format!("{} × {columns}", count(sent.row_count, "row"))
 }
 
-fn charts(told: &Told, place: &Place, pictures: &Pictures, room: &mut Room) -> Markup {
+fn charts(told: &Told, place: &PagePosition, pictures: &Pictures, room: &mut PageBudget) -> Markup {
     html! {
         @for (at, (chart, picture)) in told.charts.iter().zip(pictures).enumerate() {
             (chart_figure(chart, picture.as_ref(), &place.part("chart", at), room))
@@ -273,7 +283,7 @@ fn chart_figure(
     chart: &ChartDrawn,
     picture: Option<&Picture>,
     id: &str,
-    room: &mut Room,
+    room: &mut PageBudget,
 ) -> Markup {
     let name = line(&chart.logical_name);
     let file = chart.files.iter().find(|it| it.format == "svg");
@@ -303,8 +313,8 @@ fn chart_figure(
     }
 }
 
-fn code(told: &Told, place: &Place) -> Markup {
-    let calls: Vec<(&Call, &str)> =
+fn code(told: &Told, place: &PagePosition) -> Markup {
+    let calls: Vec<(&CallView, &str)> =
         told.calls().filter_map(|it| it.code().map(|code| (it, code))).collect();
     html! {
         @for (call, code) in &calls {

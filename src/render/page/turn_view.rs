@@ -36,12 +36,12 @@ pub(super) struct Told<'a> {
     /// Of the turn, in milliseconds: until its last event.
     pub lasted_ms: i64,
     /// How it ended; none when that is not told.
-    pub ending: Option<Ending<'a>>,
+    pub ending: Option<TurnOutcome<'a>>,
 }
 
 /// How a turn ended.
 #[derive(Clone, Copy)]
-pub(super) enum Ending<'a> {
+pub(super) enum TurnOutcome<'a> {
     /// With an answer.
     Reply(&'a ReplyBody),
     /// Without one.
@@ -55,7 +55,7 @@ pub(super) enum Step<'a> {
     /// What the model thought.
     Thought(&'a str),
     /// A tool call.
-    Call(Call<'a>),
+    Call(CallView<'a>),
     /// A sentence on the way.
     Note(&'a str),
     /// A request that failed and was tried again: the sentence, and why.
@@ -65,7 +65,7 @@ pub(super) enum Step<'a> {
 }
 
 /// A tool call and what it gave.
-pub(super) struct Call<'a> {
+pub(super) struct CallView<'a> {
     /// Pairs it with what it gave.
     pub id: &'a str,
     /// From 1, in the turn.
@@ -79,7 +79,7 @@ pub(super) struct Call<'a> {
     /// As they came, when they are none.
     pub arguments_raw: Option<&'a str>,
     /// None when the turn ended first.
-    pub result: Option<Outcome<'a>>,
+    pub result: Option<CallOutcome<'a>>,
     /// Places of its tables among those of the turn.
     pub tables: Vec<usize>,
     /// Places of its charts among those of the turn.
@@ -89,7 +89,7 @@ pub(super) struct Call<'a> {
 }
 
 /// What a call gave.
-pub(super) struct Outcome<'a> {
+pub(super) struct CallOutcome<'a> {
     /// How it ended.
     pub status: CallStatus,
     /// Wall-clock time.
@@ -100,7 +100,7 @@ pub(super) struct Outcome<'a> {
     pub error: Option<&'a CallError>,
 }
 
-impl<'a> Call<'a> {
+impl<'a> CallView<'a> {
     /// Returns the code that the call ran, if it ran any.
     pub(super) fn code(&self) -> Option<&'a str> {
         self.arguments?.get("code")?.as_str()
@@ -133,7 +133,7 @@ impl<'a> Told<'a> {
         match body {
             Body::Status(status) => self.add_status(status, at),
             Body::ToolCall { call_id, name, label, arguments, arguments_raw, .. } => {
-                let call = Call {
+                let call = CallView {
                     id: call_id,
                     number: self.calls().count() + 1,
                     name,
@@ -148,7 +148,7 @@ impl<'a> Told<'a> {
                 self.steps.push((at, Step::Call(call)));
             }
             Body::ToolResult { call_id, status, duration_ms, result, error, .. } => {
-                let outcome = Outcome {
+                let outcome = CallOutcome {
                     status: *status,
                     duration_ms: *duration_ms,
                     result,
@@ -177,8 +177,8 @@ impl<'a> Told<'a> {
                     call.rejected.push((logical_name, reason));
                 }
             }
-            Body::Reply(reply) => self.ending = Some(Ending::Reply(reply)),
-            Body::Error(error) if error.fatal => self.ending = Some(Ending::Error(error)),
+            Body::Reply(reply) => self.ending = Some(TurnOutcome::Reply(reply)),
+            Body::Error(error) if error.fatal => self.ending = Some(TurnOutcome::Error(error)),
             Body::Error(error) => self.steps.push((at, Step::Warning(&error.message))),
             // The whole text comes with the reply, or with the error.
             Body::Partial { .. } => {}
@@ -221,14 +221,14 @@ impl<'a> Told<'a> {
     }
 
     /// Returns the calls in order.
-    pub(super) fn calls(&self) -> impl Iterator<Item = &Call<'a>> {
+    pub(super) fn calls(&self) -> impl Iterator<Item = &CallView<'a>> {
         self.steps.iter().filter_map(|(_, it)| match it {
             Step::Call(call) => Some(call),
             _ => None,
         })
     }
 
-    fn call_mut(&mut self, id: &str) -> Option<&mut Call<'a>> {
+    fn call_mut(&mut self, id: &str) -> Option<&mut CallView<'a>> {
         self.steps.iter_mut().rev().find_map(|(_, it)| match it {
             Step::Call(call) if call.id == id => Some(call),
             _ => None,
@@ -238,7 +238,7 @@ impl<'a> Told<'a> {
     /// Returns the answer, if there is one.
     pub(super) fn reply(&self) -> Option<&'a ReplyBody> {
         match self.ending {
-            Some(Ending::Reply(reply)) => Some(reply),
+            Some(TurnOutcome::Reply(reply)) => Some(reply),
             _ => None,
         }
     }

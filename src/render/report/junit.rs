@@ -18,7 +18,7 @@ use super::{TurnReport, message, place};
 const SECONDS: usize = "2026-01-01T00:00:00".len();
 
 /// What a test case says beside its name.
-enum Outcome {
+enum TestOutcome {
     Passed,
     Failed(&'static str, String, String),
     Broken(String, String),
@@ -34,11 +34,11 @@ pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
         let class: Vec<&str> = parts.chain(finding.column.as_deref()).collect();
         let (name, told) = (clean(&message(found)), clean(&place(found).unwrap_or_default()));
         let outcome = if turn.fails(finding.severity) {
-            Outcome::Failed(finding.severity.name(), name.clone(), told)
+            TestOutcome::Failed(finding.severity.name(), name.clone(), told)
         } else {
             // Writing to a string cannot fail.
             let _ = writeln!(notes, "{}: {name} ({told})", finding.severity.name());
-            Outcome::Passed
+            TestOutcome::Passed
         };
         cases.push((clean(&class.join(".")), name, outcome));
     }
@@ -51,12 +51,13 @@ pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
 fn write(
     writer: &mut Writer<Vec<u8>>,
     turn: &TurnReport,
-    cases: &[(String, String, Outcome)],
+    cases: &[(String, String, TestOutcome)],
     notes: &str,
 ) -> io::Result<()> {
-    let count = |is: fn(&Outcome) -> bool| cases.iter().filter(|it| is(&it.2)).count().to_string();
-    let failures = count(|it| matches!(it, Outcome::Failed(..)));
-    let errors = count(|it| matches!(it, Outcome::Broken(..)));
+    let count =
+        |is: fn(&TestOutcome) -> bool| cases.iter().filter(|it| is(&it.2)).count().to_string();
+    let failures = count(|it| matches!(it, TestOutcome::Failed(..)));
+    let errors = count(|it| matches!(it, TestOutcome::Broken(..)));
     let n_cases = cases.len().to_string();
     let duration_ms = turn.reply().map_or(0, |it| it.duration_ms);
     let time = format!("{}.{:03}", duration_ms / 1000, duration_ms % 1000);
@@ -79,15 +80,17 @@ fn write(
                     let attributes = [("classname", class.as_str()), ("name", name), ("time", "0")];
                     let case = writer.create_element("testcase").with_attributes(attributes);
                     match outcome {
-                        Outcome::Passed => case.write_empty()?,
-                        Outcome::Failed(kind, message, text) => {
+                        TestOutcome::Passed => case.write_empty()?,
+                        TestOutcome::Failed(kind, message, text) => {
                             case.write_inner_content(|writer| {
                                 problem(writer, "failure", kind, message, text)
                             })?
                         }
-                        Outcome::Broken(kind, message) => case.write_inner_content(|writer| {
-                            problem(writer, "error", kind, message, "")
-                        })?,
+                        TestOutcome::Broken(kind, message) => {
+                            case.write_inner_content(|writer| {
+                                problem(writer, "error", kind, message, "")
+                            })?
+                        }
                     };
                 }
                 writer.create_element("system-out").write_text_content(BytesText::new(notes))?;
@@ -113,16 +116,16 @@ fn problem(
     Ok(())
 }
 
-fn verdict(turn: &TurnReport) -> Outcome {
+fn verdict(turn: &TurnReport) -> TestOutcome {
     if let Some((code, message)) = turn.trouble() {
-        return Outcome::Broken(clean(&code), clean(&message));
+        return TestOutcome::Broken(clean(&code), clean(&message));
     }
     match turn.failed() {
         Some((assessment, reply)) => {
             let message = format!("the verdict is {}", assessment.name());
-            Outcome::Failed(assessment.name(), message, clean(&reply.text))
+            TestOutcome::Failed(assessment.name(), message, clean(&reply.text))
         }
-        None => Outcome::Passed,
+        None => TestOutcome::Passed,
     }
 }
 

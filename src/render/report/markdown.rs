@@ -4,18 +4,18 @@ use std::fmt::Write as _;
 
 use csv_agent_text::sanitize;
 
-use super::{Ending, TurnReport, listed, message, place};
+use super::{ReportOutcome, TurnReport, listed, message, place};
 use crate::inert;
 
 /// Writes the report.
 pub(super) fn report(turn: &TurnReport) -> String {
     let question = inert::markdown(&sanitize::one_line(turn.question.trim()));
     let (title, body) = match &turn.ending {
-        Ending::Failed(error) => {
+        ReportOutcome::Failed(error) => {
             let hint = error.hint.as_ref().map_or(String::new(), |it| format!("\n\n{it}"));
             ("no answer".to_owned(), format!("{}{hint}", error.message))
         }
-        Ending::Answered(reply) => {
+        ReportOutcome::Answered(reply) => {
             let title = reply.assessment.map_or("no verdict", |it| it.name());
             (title.to_owned(), reply.text.trim().to_owned())
         }

@@ -8,7 +8,7 @@ use csv_agent_types::conversation::Assessment;
 use csv_agent_types::event::FindingShown;
 use csv_agent_types::limits::RULE_ID_BYTES_MAX;
 
-use super::{Ending, TurnReport, message};
+use super::{ReportOutcome, TurnReport, message};
 
 /// Where the schema is that the report follows.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -53,8 +53,8 @@ pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
         .collect();
     let trouble = turn.trouble();
     let exit_code = match &turn.ending {
-        Ending::Answered(reply) => Some(reply.exit_code),
-        Ending::Failed(error) => error.exit_code,
+        ReportOutcome::Answered(reply) => Some(reply.exit_code),
+        ReportOutcome::Failed(error) => error.exit_code,
     };
     let mut invocation = json!({
         "executionSuccessful": trouble.is_none(),

@@ -16,7 +16,7 @@ pub(super) fn columns_max(width: usize) -> usize {
 
 /// The columns that fit: some from the left, and maybe the last.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Fit {
+pub(super) struct FittingColumns {
     /// Columns from the left.
     pub n_left: usize,
     /// Whether the last column follows, after a mark for those between.
@@ -25,14 +25,14 @@ pub(super) struct Fit {
     pub widths: Vec<usize>,
 }
 
-impl Fit {
+impl FittingColumns {
     /// Returns how many columns are shown.
     pub(super) fn n_shown(&self) -> usize {
         self.n_left + usize::from(self.has_last)
     }
 
     /// Cuts the one column that is wider than the line.
-    pub(super) fn within(mut self, width: usize) -> Fit {
+    pub(super) fn within(mut self, width: usize) -> FittingColumns {
         let room = width.saturating_sub(FRAME + 1).max(1);
         self.widths.iter_mut().for_each(|it| *it = (*it).min(room));
         self
@@ -43,13 +43,13 @@ impl Fit {
 ///
 /// `columns` are the first of `n_columns` and then the last; there are fewer only when the rest
 /// cannot fit.
-pub(super) fn fit(columns: &[Column], n_columns: usize, width: usize) -> Fit {
+pub(super) fn fit(columns: &[Column], n_columns: usize, width: usize) -> FittingColumns {
     let floors = |text_min| columns.iter().map(|it| it.floor(text_min)).collect::<Vec<_>>();
     if columns.len() == n_columns {
         let needs = |floors: &Vec<usize>| line_width(floors) <= width;
         if let Some(floors) = TEXT_MINS.into_iter().map(floors).find(needs) {
             let widths = widen(columns, &floors, width);
-            return Fit { n_left: n_columns, has_last: false, widths };
+            return FittingColumns { n_left: n_columns, has_last: false, widths };
         }
     }
     let floors = floors(TEXT_MIN);
@@ -65,7 +65,7 @@ pub(super) fn fit(columns: &[Column], n_columns: usize, width: usize) -> Fit {
     let room = if has_last { width.saturating_sub(1 + FRAME) } else { width };
     widths.extend(has_last.then_some(last));
     let widths = widen_chosen(&chosen, &widths, room);
-    Fit { n_left, has_last, widths }
+    FittingColumns { n_left, has_last, widths }
 }
 
 /// Returns how many columns from the left fit.

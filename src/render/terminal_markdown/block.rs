@@ -6,8 +6,8 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Parser, Tag, 
 
 use csv_agent_text::sanitize;
 
-use super::grid::{self, Grid};
-use super::inline::{Ink, Line, Span, cut, inked, width_of, wrap};
+use super::grid::{self, MarkdownTable};
+use super::inline::{Ink, Span, StyledLine, cut, inked, width_of, wrap};
 use super::{ProseStyle, TEXT_WIDTH_MAX, follows_blank, options, signs};
 use crate::links;
 
@@ -109,7 +109,7 @@ struct Painter<'a> {
     inks: Vec<Ink>,
     marks: Vec<Mark>,
     code: Option<Code>,
-    grid: Option<Grid>,
+    grid: Option<MarkdownTable>,
     /// Where the last cell of the grid ends in the source.
     cell_end: usize,
     /// Where in the source a blank line was considered last.
@@ -226,7 +226,7 @@ impl<'a> Painter<'a> {
                 let width = width_of(&marker) + 1;
                 self.push_margin(Margin::Item { marker: Some(marker), width });
             }
-            Tag::Table(alignments) => self.grid = Some(Grid::new(alignments)),
+            Tag::Table(alignments) => self.grid = Some(MarkdownTable::new(alignments)),
             _ => {}
         }
     }
@@ -490,7 +490,7 @@ impl<'a> Painter<'a> {
         }
         let room = self.text_width.saturating_sub(self.margin_width()).max(1);
         let mut lines = wrap(&spans, room, self.colour);
-        while lines.last().is_some_and(|it: &Line| it.width == 0) {
+        while lines.last().is_some_and(|it: &StyledLine| it.width == 0) {
             lines.pop();
         }
         for line in lines {

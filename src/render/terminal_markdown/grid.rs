@@ -6,22 +6,22 @@ use std::iter::repeat_n;
 
 use pulldown_cmark::Alignment;
 
-use super::inline::{Ink, Line, Span, extent, inked, wrap};
+use super::inline::{Ink, Span, StyledLine, extent, inked, wrap};
 
 /// Cells of a column below which it is not squeezed.
 const COLUMN_WIDTH_MIN: usize = 6;
 
 /// A table that is being read.
 #[derive(Debug)]
-pub(super) struct Grid {
+pub(super) struct MarkdownTable {
     alignments: Vec<Alignment>,
     /// The header first; each as long as the header.
     rows: Vec<Vec<Vec<Span>>>,
 }
 
-impl Grid {
-    pub(super) fn new(alignments: &[Alignment]) -> Grid {
-        Grid { alignments: alignments.to_vec(), rows: Vec::new() }
+impl MarkdownTable {
+    pub(super) fn new(alignments: &[Alignment]) -> MarkdownTable {
+        MarkdownTable { alignments: alignments.to_vec(), rows: Vec::new() }
     }
 
     pub(super) fn begin_row(&mut self) {
@@ -73,21 +73,21 @@ fn squeeze(widths: &mut [usize], floor: &[usize], room: usize) {
 }
 
 /// Returns the lines of a table in `room` cells.
-pub(super) fn lines(grid: &Grid, room: usize, colour: bool) -> Vec<String> {
+pub(super) fn lines(grid: &MarkdownTable, room: usize, colour: bool) -> Vec<String> {
     match grid.widths(room) {
         Some(widths) => drawn(grid, &widths, colour),
         None => listed(grid, room, colour),
     }
 }
 
-fn drawn(grid: &Grid, widths: &[usize], colour: bool) -> Vec<String> {
+fn drawn(grid: &MarkdownTable, widths: &[usize], colour: bool) -> Vec<String> {
     let border = |left: char, line: char, cross: char, right: char| {
         let columns: Vec<String> =
             widths.iter().map(|it| repeat_n(line, it + 2).collect()).collect();
         format!("{left}{}{right}", columns.join(&cross.to_string()))
     };
     let mut lines = vec![border('┌', '─', '┬', '┐')];
-    let cells = |row: &[Vec<Span>], ink: Ink| -> Vec<Vec<Line>> {
+    let cells = |row: &[Vec<Span>], ink: Ink| -> Vec<Vec<StyledLine>> {
         let wrapped = widths.iter().enumerate().map(|(at, width)| {
             let spans = row.get(at).map_or(&[][..], Vec::as_slice);
             wrap(&with_ink(spans, ink), *width, colour)
@@ -115,7 +115,7 @@ fn drawn(grid: &Grid, widths: &[usize], colour: bool) -> Vec<String> {
 }
 
 /// Returns the rows one below the other, each cell with the name of its column.
-fn listed(grid: &Grid, room: usize, colour: bool) -> Vec<String> {
+fn listed(grid: &MarkdownTable, room: usize, colour: bool) -> Vec<String> {
     let Some((header, rows)) = grid.rows.split_first() else { return Vec::new() };
     let mut lines = Vec::new();
     for (at, row) in rows.iter().enumerate() {
@@ -140,7 +140,7 @@ fn with_ink(spans: &[Span], ink: Ink) -> Vec<Span> {
     spans.iter().map(|it| Span { text: it.text.clone(), ink: it.ink.and(ink) }).collect()
 }
 
-fn aligned(line: Option<&Line>, width: usize, alignment: Alignment) -> String {
+fn aligned(line: Option<&StyledLine>, width: usize, alignment: Alignment) -> String {
     let (text, used) = line.map_or(("", 0), |it| (it.text.as_str(), it.width));
     let free = width.saturating_sub(used);
     let left = match alignment {

@@ -69,7 +69,7 @@ impl Glyph<'_> {
 
 /// A line: its text with SGR, and how wide it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct StyledLine {
     pub text: String,
     pub width: usize,
 }
@@ -88,7 +88,7 @@ pub(super) fn extent(spans: &[Span]) -> (usize, usize) {
 
 /// Returns the spans as lines, broken between words; a word that is longer than a line is broken where
 /// the line ends. `width` is at least one.
-pub(super) fn wrap(spans: &[Span], width: usize, colour: bool) -> Vec<Line> {
+pub(super) fn wrap(spans: &[Span], width: usize, colour: bool) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     let mut line: Vec<Glyph> = Vec::new();
     let mut used = 0;
@@ -120,7 +120,7 @@ pub(super) fn wrap(spans: &[Span], width: usize, colour: bool) -> Vec<Line> {
 
 /// Returns a line of code as lines, broken where a line is full: after its last space if that is not
 /// far away. The spaces at its beginning stay.
-pub(super) fn cut(span: &Span, width: usize, colour: bool) -> Vec<Line> {
+pub(super) fn cut(span: &Span, width: usize, colour: bool) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     let mut line: Vec<Glyph> = Vec::new();
     let mut used = 0;
@@ -147,9 +147,9 @@ fn glyphs(spans: &[Span]) -> impl Iterator<Item = Glyph<'_>> {
 }
 
 /// Returns glyphs as a line, without the spaces at its end.
-fn painted(glyphs: &[Glyph], colour: bool) -> Line {
+fn painted(glyphs: &[Glyph], colour: bool) -> StyledLine {
     let n_kept = glyphs.iter().rposition(|it| !it.is_space()).map_or(0, |it| it + 1);
-    let mut line = Line::default();
+    let mut line = StyledLine::default();
     let mut ink = Ink::PLAIN;
     for glyph in &glyphs[..n_kept] {
         if colour && glyph.ink != ink {

@@ -115,7 +115,7 @@ impl Live {
     }
 
     /// Returns the blocks of what is open, as they would be if nothing followed.
-    fn parts(&self, style: &ProseStyle) -> Vec<Part> {
+    fn parts(&self, style: &ProseStyle) -> Vec<OpenBlock> {
         let mut has_lines = self.has_lines;
         let mut parts = Vec::new();
         for (at, range) in blocks(&self.open).into_iter().enumerate() {
@@ -134,7 +134,7 @@ impl Live {
                 shown.lines.insert(0, String::new());
                 n_settled += usize::from(0 < n_settled);
             }
-            parts.push(Part { start, is_apart, lines: shown.lines, n_settled, n_done });
+            parts.push(OpenBlock { start, is_apart, lines: shown.lines, n_settled, n_done });
         }
         parts
     }
@@ -176,7 +176,7 @@ impl Live {
 }
 
 /// A block of what is open.
-struct Part {
+struct OpenBlock {
     /// Where it begins in the source.
     start: usize,
     /// Whether a blank line belongs before it.

@@ -237,22 +237,22 @@ struct Usage {
 }
 
 /// A directory, by a path that the kernel takes.
-struct Place {
+struct DirectoryPath {
     path: PathBuf,
     /// The directory that the path begins at, where it begins at one that is open.
     base: Option<Rc<File>>,
 }
 
-impl Place {
+impl DirectoryPath {
     /// Returns the same directory by a short path: code makes directories in directories without end.
-    fn shortened(self) -> io::Result<Place> {
+    fn shortened(self) -> io::Result<DirectoryPath> {
         if self.path.as_os_str().len() < PATH_BYTES_MAX {
             return Ok(self);
         }
         let flags = (OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW).bits().cast_signed();
         let directory = File::options().read(true).custom_flags(flags).open(&self.path)?;
         let path = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
-        Ok(Place { path, base: Some(Rc::new(directory)) })
+        Ok(DirectoryPath { path, base: Some(Rc::new(directory)) })
     }
 }
 
@@ -264,7 +264,7 @@ impl Usage {
     /// Counts what is below a directory. A link counts as itself.
     fn of_directory(path: &Path) -> Usage {
         let mut usage = Usage::default();
-        let mut directories = vec![Place { path: path.to_owned(), base: None }];
+        let mut directories = vec![DirectoryPath { path: path.to_owned(), base: None }];
         while let Some(directory) = directories.pop() {
             let opened = directory.shortened().and_then(|it| Ok((fs::read_dir(&it.path)?, it)));
             let (entries, directory) = match opened {
@@ -284,7 +284,8 @@ impl Usage {
                     return usage;
                 }
                 if metadata.is_dir() {
-                    directories.push(Place { path: entry.path(), base: directory.base.clone() });
+                    directories
+                        .push(DirectoryPath { path: entry.path(), base: directory.base.clone() });
                 }
             }
         }

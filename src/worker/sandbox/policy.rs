@@ -80,7 +80,7 @@ pub struct Report {
 
 /// The only line that the stage writes.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Line {
+pub(crate) enum MonitorMessage {
     /// The worker runs, and this holds for it.
     #[serde(rename = "confined")]
     Confined(Report),

@@ -32,7 +32,7 @@ use csv_agent_types::limits::WORKER_PROCESSES_MAX;
 
 use super::layers::{self, Extra};
 use super::namespaces::OtherUser;
-use super::policy::{Layer, Line, Policy, RELAY, Report};
+use super::policy::{Layer, MonitorMessage, Policy, RELAY, Report};
 use super::{monitor, namespaces, raw, remedy};
 
 /// Processes and threads that a worker may have while it starts; it lowers the bound itself.
@@ -92,8 +92,8 @@ enum Message {
 /// Does what `csv-agent __sandbox BYTES SCRATCH` is asked to do.
 pub fn run(policy_bytes: &str) -> ExitCode {
     let (line, worker) = match read_policy(policy_bytes).and_then(start) {
-        Ok((report, worker)) => (Line::Confined(report), worker),
-        Err(error) => (Line::Failed(format!("{error:#}")), None),
+        Ok((report, worker)) => (MonitorMessage::Confined(report), worker),
+        Err(error) => (MonitorMessage::Failed(format!("{error:#}")), None),
     };
     let told = serde_json::to_string(&line).map(|it| writeln!(stdout(), "{it}"));
     match (told, worker) {

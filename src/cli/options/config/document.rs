@@ -14,29 +14,29 @@ const KEY_NAMES: [&str; 4] = ["api_key", "key", "openai_api_key", "token"];
 
 /// What a file says.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Document {
+pub(crate) struct ConfigDocument {
     /// What holds always.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ConfigEntry>,
     /// What holds for those who choose a profile, by its name.
-    pub profiles: BTreeMap<String, Vec<Entry>>,
+    pub profiles: BTreeMap<String, Vec<ConfigEntry>>,
     /// What the tokens of models cost, by their names.
-    pub prices: BTreeMap<String, Vec<Entry>>,
+    pub prices: BTreeMap<String, Vec<ConfigEntry>>,
 }
 
 /// One setting of a file.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Entry {
+pub(crate) struct ConfigEntry {
     /// The name of a setting that exists.
     pub key: String,
     /// Not yet read as what the setting wants.
-    pub value: Raw,
+    pub value: RawValue,
     /// From 1.
     pub line: usize,
 }
 
 /// A value as the file has it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Raw {
+pub(crate) enum RawValue {
     /// A string.
     Text(String),
     /// A whole number, in decimal digits.
@@ -49,15 +49,15 @@ pub(crate) enum Raw {
     List(Vec<String>),
 }
 
-impl Raw {
+impl RawValue {
     /// Returns what kind of value it is, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
-            Raw::Text(_) => "a string",
-            Raw::Whole(_) => "a whole number",
-            Raw::Fraction(_) => "a number with a fraction",
-            Raw::Switch(_) => "true or false",
-            Raw::List(_) => "an array",
+            RawValue::Text(_) => "a string",
+            RawValue::Whole(_) => "a whole number",
+            RawValue::Fraction(_) => "a number with a fraction",
+            RawValue::Switch(_) => "true or false",
+            RawValue::List(_) => "an array",
         }
     }
 }
@@ -75,7 +75,7 @@ pub(crate) struct Mistake {
 
 /// The settings that there are, as far as a file may name them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known<'a> {
+pub(crate) struct KnownSettings<'a> {
     /// Names of all settings.
     pub settings: &'a [&'a str],
     /// Those that stand for the whole file and not in a profile.
@@ -90,7 +90,7 @@ pub(crate) struct Known<'a> {
 ///
 /// Returns the first mistake: no TOML, a setting that does not exist, a value of a kind that no setting
 /// has.
-pub(crate) fn parse(text: &str, known: Known) -> Result<Document, Mistake> {
+pub(crate) fn parse(text: &str, known: KnownSettings) -> Result<ConfigDocument, Mistake> {
     // Counted once: a file may have many keys.
     let line_ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
     let line = |at: usize| 1 + line_ends.partition_point(|it| *it < at);
@@ -100,7 +100,7 @@ pub(crate) fn parse(text: &str, known: Known) -> Result<Document, Mistake> {
         Mistake { line, message: format!("no TOML: {}", error.message()), hint: None }
     })?;
     let mut reader = Reader { line: &line, mistakes: Vec::new() };
-    let mut document = Document::default();
+    let mut document = ConfigDocument::default();
     let settings = known.settings.iter().filter(|it| !known.whole_file.contains(it));
     let in_profile: Vec<&str> = settings.copied().collect();
     let names = [known.settings, &["profiles", "prices"]].concat();
@@ -145,7 +145,7 @@ impl Reader<'_> {
         kind: &str,
         value: &Spanned<DeValue>,
         names: &[&str],
-    ) -> BTreeMap<String, Vec<Entry>> {
+    ) -> BTreeMap<String, Vec<ConfigEntry>> {
         let mut found = BTreeMap::new();
         let at = value.span().start;
         let DeValue::Table(tables) = value.get_ref() else {
@@ -162,7 +162,7 @@ impl Reader<'_> {
                 continue;
             };
             let entries = table.iter().filter_map(|(key, value)| self.entry(key, value, names));
-            let mut entries: Vec<Entry> = entries.collect();
+            let mut entries: Vec<ConfigEntry> = entries.collect();
             entries.sort_by_key(|it| it.line);
             found.insert(name.get_ref().to_string(), entries);
         }
@@ -174,7 +174,7 @@ impl Reader<'_> {
         key: &Spanned<impl AsRef<str>>,
         value: &Spanned<DeValue>,
         names: &[&str],
-    ) -> Option<Entry> {
+    ) -> Option<ConfigEntry> {
         let (name, at) = (key.get_ref().as_ref(), key.span().start);
         if !names.contains(&name) {
             let candidates: Vec<String> = names.iter().map(ToString::to_string).collect();
@@ -193,21 +193,21 @@ impl Reader<'_> {
             self.mistake(at, message, Some("see `csv-agent help config`".to_owned()));
             return None;
         };
-        Some(Entry { key: name.to_owned(), value, line: (self.line)(at) })
+        Some(ConfigEntry { key: name.to_owned(), value, line: (self.line)(at) })
     }
 }
 
-fn raw(value: &DeValue) -> Option<Raw> {
+fn raw(value: &DeValue) -> Option<RawValue> {
     Some(match value {
-        DeValue::String(text) => Raw::Text(text.to_string()),
+        DeValue::String(text) => RawValue::Text(text.to_string()),
         DeValue::Integer(number) => {
-            Raw::Whole(i128::from_str_radix(number.as_str(), number.radix()).ok()?.to_string())
+            RawValue::Whole(i128::from_str_radix(number.as_str(), number.radix()).ok()?.to_string())
         }
-        DeValue::Float(number) => Raw::Fraction(number.as_str().to_owned()),
-        DeValue::Boolean(it) => Raw::Switch(*it),
+        DeValue::Float(number) => RawValue::Fraction(number.as_str().to_owned()),
+        DeValue::Boolean(it) => RawValue::Switch(*it),
         DeValue::Array(them) => {
             let texts = them.iter().map(|it| it.get_ref().as_str().map(str::to_owned));
-            Raw::List(texts.collect::<Option<_>>()?)
+            RawValue::List(texts.collect::<Option<_>>()?)
         }
         DeValue::Datetime(_) | DeValue::Table(_) => return None,
     })
@@ -224,16 +224,16 @@ fn kind(value: &DeValue) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, Known, Raw, parse};
+    use super::{ConfigEntry, KnownSettings, RawValue, parse};
 
-    const KNOWN: Known = Known {
+    const KNOWN: KnownSettings = KnownSettings {
         settings: &["model", "max_rounds", "api_key_cmd", "profile", "trusted_projects"],
         whole_file: &["trusted_projects"],
         prices: &["input", "output"],
     };
 
-    fn entry(key: &str, value: Raw, line: usize) -> Entry {
-        Entry { key: key.to_owned(), value, line }
+    fn entry(key: &str, value: RawValue, line: usize) -> ConfigEntry {
+        ConfigEntry { key: key.to_owned(), value, line }
     }
 
     #[test]
@@ -242,14 +242,14 @@ mod tests {
                     api_key_cmd = [\"pass\", \"key\"]\n";
         let found = parse(text, KNOWN).unwrap();
         let expected = [
-            entry("model", Raw::Text("a".into()), 2),
-            entry("max_rounds", Raw::Whole("16".into()), 3),
+            entry("model", RawValue::Text("a".into()), 2),
+            entry("max_rounds", RawValue::Whole("16".into()), 3),
         ];
         assert_eq!(found.entries, expected);
-        let list = Raw::List(vec!["pass".into(), "key".into()]);
+        let list = RawValue::List(vec!["pass".into(), "key".into()]);
         assert_eq!(found.profiles["local"], [entry("api_key_cmd", list, 6)]);
         let other = parse("[profile.a]\nmodel = 'm'\n[profiles.b]\n", KNOWN).unwrap();
-        assert_eq!(other.profiles["a"], [entry("model", Raw::Text("m".into()), 2)]);
+        assert_eq!(other.profiles["a"], [entry("model", RawValue::Text("m".into()), 2)]);
         assert_eq!(other.profiles["b"], []);
     }
 

@@ -6,9 +6,9 @@ use csv_agent_provider::{host, models};
 use csv_agent_types::conversation::Price;
 use csv_agent_types::status::Failure;
 
-use super::document::{Entry, Raw};
+use super::document::{ConfigEntry, RawValue};
 use super::{ConfigFile, bad_value};
-use crate::options::settings::{BASE_URL_OF_MODEL, Origin, Settings};
+use crate::options::settings::{BASE_URL_OF_MODEL, Settings, ValueOrigin};
 
 /// Names below `[prices."MODEL"]`.
 pub(crate) const NAMES: &[&str] = &["input", "cached_input", "output"];
@@ -40,7 +40,7 @@ pub(crate) fn all(settings: &Settings) -> anyhow::Result<Vec<(String, Value, Str
         for (model, entries) in &file.document.prices {
             let price = price(model, entries, file)?;
             let line = entries.first().map_or(1, |it| it.line);
-            let origin = Origin::File(file.place, file.path.clone(), line).to_string();
+            let origin = ValueOrigin::File(file.place, file.path.clone(), line).to_string();
             if shown.iter().all(|it| it.0 != *model) {
                 shown.push((model.clone(), value(&price), origin));
             }
@@ -53,7 +53,7 @@ fn value(price: &Price) -> Value {
     json!({"input": price.input, "cached_input": price.cached_input, "output": price.output})
 }
 
-fn price(model: &str, entries: &[Entry], file: &ConfigFile) -> Result<Price, Failure> {
+fn price(model: &str, entries: &[ConfigEntry], file: &ConfigFile) -> Result<Price, Failure> {
     let named = |name: &str| {
         let entry = entries.iter().find(|it| it.key == name);
         entry.map(|it| usd(&it.value).map_err(|found| bad_value(&file.path, it, found))).transpose()
@@ -62,7 +62,8 @@ fn price(model: &str, entries: &[Entry], file: &ConfigFile) -> Result<Price, Fai
         let missing = || {
             let entry = entries.first().cloned();
             let line = entry.map_or(1, |it| it.line);
-            let entry = Entry { key: format!("prices.{model}"), value: Raw::Switch(true), line };
+            let entry =
+                ConfigEntry { key: format!("prices.{model}"), value: RawValue::Switch(true), line };
             bad_value(&file.path, &entry, &format!("no `{name}`, in USD for a million tokens"))
         };
         named(name)?.ok_or_else(missing)
@@ -72,9 +73,9 @@ fn price(model: &str, entries: &[Entry], file: &ConfigFile) -> Result<Price, Fai
     Ok(Price { input, cached_input, output: needed("output")? })
 }
 
-fn usd(raw: &Raw) -> Result<f64, &'static str> {
+fn usd(raw: &RawValue) -> Result<f64, &'static str> {
     let number = match raw {
-        Raw::Whole(text) | Raw::Fraction(text) => text.replace('_', "").parse().ok(),
+        RawValue::Whole(text) | RawValue::Fraction(text) => text.replace('_', "").parse().ok(),
         _ => None,
     };
     let is_price = |it: &f64| it.is_finite() && 0.0 <= *it;

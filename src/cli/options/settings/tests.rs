@@ -10,13 +10,13 @@ use csv_agent_types::conversation::Price;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::{
-    BASE_URL_OF_MODEL, Flags, MAX_ROUNDS, MODEL, Origin, SETTINGS, Settings, Show, TIMEOUT,
+    BASE_URL_OF_MODEL, Flags, MAX_ROUNDS, MODEL, SETTINGS, Settings, Show, TIMEOUT, ValueOrigin,
     WHOLE_FILE, without_password,
 };
 use crate::flags::{GlobalFlags, SettingFlags};
 use crate::options::Environment;
-use crate::options::config::document::{self, Known};
-use crate::options::config::{ConfigFile, ConfigFiles, Place, prices};
+use crate::options::config::document::{self, KnownSettings};
+use crate::options::config::{ConfigFile, ConfigFiles, ConfigLevel, prices};
 use crate::options::key::KeySource;
 
 #[derive(Parser)]
@@ -28,9 +28,9 @@ struct Line {
     settings: SettingFlags,
 }
 
-fn file(place: Place, text: &str) -> ConfigFile {
+fn file(place: ConfigLevel, text: &str) -> ConfigFile {
     let names: Vec<&str> = SETTINGS.iter().map(|it| it.key()).collect();
-    let known = Known { settings: &names, whole_file: WHOLE_FILE, prices: prices::NAMES };
+    let known = KnownSettings { settings: &names, whole_file: WHOLE_FILE, prices: prices::NAMES };
     let document = document::parse(text, known);
     let path = PathBuf::from(format!("/{}.toml", place.name()));
     ConfigFile { place, path, document: document.unwrap() }
@@ -40,7 +40,7 @@ fn file(place: Place, text: &str) -> ConfigFile {
 fn look<T>(
     arguments: &str,
     variables: &[(&str, &str)],
-    files: &[(Place, &str)],
+    files: &[(ConfigLevel, &str)],
     what: impl Fn(&Settings) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let line = Line::parse_from(std::iter::once("x").chain(arguments.split_whitespace()));
@@ -55,7 +55,7 @@ fn look<T>(
 fn check_model(
     arguments: &str,
     variables: &[(&str, &str)],
-    files: &[(Place, &str)],
+    files: &[(ConfigLevel, &str)],
     expected: (&str, &str),
 ) {
     let found = look(arguments, variables, files, |it| it.choose(&MODEL)).unwrap();
@@ -66,9 +66,9 @@ fn check_model(
 fn flags_go_before_the_environment_and_that_before_the_files() {
     let variable = [("CSV_AGENT_MODEL", "variable")];
     let files = [
-        (Place::Session, "model = 'session'"),
-        (Place::Project, "\nmodel = 'project'"),
-        (Place::User, "model = 'user'"),
+        (ConfigLevel::Session, "model = 'session'"),
+        (ConfigLevel::Project, "\nmodel = 'project'"),
+        (ConfigLevel::User, "model = 'user'"),
     ];
     check_model("-m flag", &variable, &files, ("flag", "flag --model"));
     let told = ("variable", "environment variable CSV_AGENT_MODEL");
@@ -83,7 +83,7 @@ fn flags_go_before_the_environment_and_that_before_the_files() {
 fn a_profile_goes_before_the_files_and_one_that_a_flag_names_before_the_environment() {
     let variable = [("CSV_AGENT_MODEL", "variable")];
     let user = "model = 'user'\n[profiles.a]\nmodel = 'a'";
-    let files = [(Place::Project, "model = 'project'"), (Place::User, user)];
+    let files = [(ConfigLevel::Project, "model = 'project'"), (ConfigLevel::User, user)];
     let told = ("a", "profile in the user file /user.toml:3");
     check_model("--profile a", &variable, &files, told);
     check_model("--profile a -m flag", &variable, &files, ("flag", "flag --model"));
@@ -91,7 +91,7 @@ fn a_profile_goes_before_the_files_and_one_that_a_flag_names_before_the_environm
     check_model("", &by_variable, &files, told);
     let both = [variable[0], by_variable[0]];
     check_model("", &both, &files, ("variable", "environment variable CSV_AGENT_MODEL"));
-    let chosen = [(Place::User, "profile = 'a'\n[profiles.a]\nmodel = 'a'")];
+    let chosen = [(ConfigLevel::User, "profile = 'a'\n[profiles.a]\nmodel = 'a'")];
     check_model("", &[], &chosen, told);
 }
 
@@ -102,14 +102,14 @@ fn the_profile_local_needs_no_file() {
     let found = found.unwrap();
     assert_eq!(found.value.as_deref(), Some("http://127.0.0.1:11434/v1"));
     assert_eq!(found.origin.to_string(), "built-in profile local");
-    let own = [(Place::User, "[profiles.local]\nbase_url = 'http://127.0.0.1:8080/v1'")];
+    let own = [(ConfigLevel::User, "[profiles.local]\nbase_url = 'http://127.0.0.1:8080/v1'")];
     let found = look("--profile local", &[], &own, |it| it.choose(&BASE_URL_OF_MODEL)).unwrap();
     assert_eq!(found.value.as_deref(), Some("http://127.0.0.1:8080/v1"));
 }
 
 #[track_caller]
 fn check_key(arguments: &str, variables: &[(&str, &str)], user: &str, expected: (&str, &str)) {
-    let files = [(Place::User, user)];
+    let files = [(ConfigLevel::User, user)];
     let (source, origin) = look(arguments, variables, &files, KeySource::choose).unwrap();
     assert_eq!((format!("{source:?}").as_str(), origin.to_string().as_str()), expected);
 }
@@ -172,7 +172,7 @@ fn the_key_of_a_profile_goes_with_its_server_before_the_variable_with_the_key() 
 
 #[track_caller]
 fn check_fails(arguments: &str, text: &str, status: ExitStatus, message: &str, hint: &str) {
-    let error = look(arguments, &[], &[(Place::User, text)], |_| Ok(())).unwrap_err();
+    let error = look(arguments, &[], &[(ConfigLevel::User, text)], |_| Ok(())).unwrap_err();
     let failure = error.downcast_ref::<Failure>().unwrap();
     assert_eq!((failure.status, failure.message.as_str()), (status, message));
     assert_eq!(failure.hint.as_deref(), Some(hint));
@@ -189,7 +189,7 @@ fn a_profile_must_exist() {
 
 #[test]
 fn a_value_is_read_as_the_flag_is_and_checked_even_when_the_flag_is_given() {
-    let found = look("", &[], &[(Place::User, "max_rounds = 7\ntimeout = '5m'")], |it| {
+    let found = look("", &[], &[(ConfigLevel::User, "max_rounds = 7\ntimeout = '5m'")], |it| {
         Ok((it.get(&MAX_ROUNDS)?, it.choose(&TIMEOUT)?.value))
     });
     assert_eq!(found.unwrap(), (7, Some(Duration::from_mins(5))));
@@ -220,8 +220,10 @@ fn a_value_is_read_as_the_flag_is_and_checked_even_when_the_flag_is_given() {
 #[test]
 fn a_price_is_of_a_model_and_cached_input_costs_as_much_unless_it_says_otherwise() {
     let session = "[prices.\"gpt-5.1\"]\ninput = 1.25\noutput = 10\ncached_input = 0.125";
-    let files =
-        [(Place::Session, session), (Place::User, "[prices]\nm = {input = 1, output = 2.5}")];
+    let files = [
+        (ConfigLevel::Session, session),
+        (ConfigLevel::User, "[prices]\nm = {input = 1, output = 2.5}"),
+    ];
     let price = |model: &str| look("", &[], &files, |it| prices::price_of(model, it)).unwrap();
     let expected = Price { input: 1.25, cached_input: 0.125, output: 10.0 };
     assert_eq!(price("gpt-5.1"), Some(expected));
@@ -257,16 +259,16 @@ fn every_setting_has_a_name_of_its_own_that_a_file_may_use() {
 fn sources_are_in_order() {
     let path = || PathBuf::from("/x");
     let order = [
-        Origin::Flag("--x"),
-        Origin::NamedProfile(Box::new(Origin::Profile(Place::User, path(), 1))),
-        Origin::NamedProfile(Box::new(Origin::BuiltIn("local"))),
-        Origin::Variable("X"),
-        Origin::Profile(Place::Session, path(), 9),
-        Origin::BuiltIn("local"),
-        Origin::File(Place::Session, path(), 9),
-        Origin::File(Place::Project, path(), 1),
-        Origin::File(Place::User, path(), 1),
-        Origin::Default,
+        ValueOrigin::Flag("--x"),
+        ValueOrigin::NamedProfile(Box::new(ValueOrigin::Profile(ConfigLevel::User, path(), 1))),
+        ValueOrigin::NamedProfile(Box::new(ValueOrigin::BuiltIn("local"))),
+        ValueOrigin::Variable("X"),
+        ValueOrigin::Profile(ConfigLevel::Session, path(), 9),
+        ValueOrigin::BuiltIn("local"),
+        ValueOrigin::File(ConfigLevel::Session, path(), 9),
+        ValueOrigin::File(ConfigLevel::Project, path(), 1),
+        ValueOrigin::File(ConfigLevel::User, path(), 1),
+        ValueOrigin::Default,
     ];
     assert!(order.is_sorted());
 }

@@ -21,7 +21,7 @@ pub(super) fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
         .filter_map(|it| Some((it.call_id()?, it)))
         .collect();
     let mut messages = vec![json!({"role": "system", "content": request.instructions})];
-    let mut said = Said::new(terms);
+    let mut said = AssistantMessage::new(terms);
     for item in &request.items {
         match item.kind() {
             ItemKind::AssistantMessage => {
@@ -57,7 +57,7 @@ pub(super) fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
 }
 
 /// What the model said in one response, as far as it was read.
-struct Said<'a> {
+struct AssistantMessage<'a> {
     terms: &'a Terms,
     reasoning: Option<&'a Item>,
     texts: Vec<String>,
@@ -65,15 +65,21 @@ struct Said<'a> {
     is_answered: bool,
 }
 
-impl<'a> Said<'a> {
-    fn new(terms: &'a Terms) -> Said<'a> {
-        Said { terms, reasoning: None, texts: Vec::new(), calls: Vec::new(), is_answered: false }
+impl<'a> AssistantMessage<'a> {
+    fn new(terms: &'a Terms) -> AssistantMessage<'a> {
+        AssistantMessage {
+            terms,
+            reasoning: None,
+            texts: Vec::new(),
+            calls: Vec::new(),
+            is_answered: false,
+        }
     }
 
     /// Appends the message, and an output for each of its calls.
     fn flush(&mut self, outputs: &HashMap<&str, &Item>, messages: &mut Vec<Value>) {
-        let Said { terms, reasoning, texts, calls, .. } =
-            std::mem::replace(self, Said::new(self.terms));
+        let AssistantMessage { terms, reasoning, texts, calls, .. } =
+            std::mem::replace(self, AssistantMessage::new(self.terms));
         if texts.is_empty() && calls.is_empty() {
             return;
         }
@@ -156,7 +162,7 @@ mod tests {
 
     use super::messages;
     use crate::wire::Terms;
-    use crate::wire::opaque::Origin;
+    use crate::wire::opaque::ModelOrigin;
     use csv_agent_types::conversation::{Request, ToolChoice};
 
     #[track_caller]
@@ -183,7 +189,7 @@ mod tests {
     }
 
     fn terms() -> Terms {
-        let origin = Origin { server: "https://a.example/v1".into(), model: "m".into() };
+        let origin = ModelOrigin { server: "https://a.example/v1".into(), model: "m".into() };
         Terms { origin, ..Terms::default() }
     }
 

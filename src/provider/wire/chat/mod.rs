@@ -16,7 +16,7 @@ use csv_agent_types::conversation::{Request, ToolChoice, ToolDeclaration};
 
 use crate::wire::{Profile, Terms, effort, tool_choice};
 
-pub(crate) use reader::Reader;
+pub(crate) use reader::ChatReader;
 
 /// Returns the body of `POST /chat/completions` for a request.
 ///

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use csv_agent_types::conversation::{Ending, Item, Response, Usage};
+use csv_agent_types::conversation::{FinishReason, Item, Response, Usage};
 use csv_agent_types::limits::USAGE_AFTER_FINISH;
 
 use crate::error::{ProviderError, ProviderErrorKind};
@@ -24,7 +24,7 @@ const WHOLE: &str = "message";
 
 /// Reads one answer.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub(crate) struct ChatReader {
     /// As it was asked for; errors name it.
     asked: String,
     /// As the server names it.
@@ -41,10 +41,10 @@ pub(crate) struct Reader {
     finish: Option<String>,
 }
 
-impl Reader {
+impl ChatReader {
     /// Makes a reader for one answer of this model.
-    pub(crate) fn new(model: &str) -> Reader {
-        Reader {
+    pub(crate) fn new(model: &str) -> ChatReader {
+        ChatReader {
             asked: model.to_owned(),
             served: None,
             text: String::new(),
@@ -213,10 +213,10 @@ impl Reader {
             items: items.into_iter().map(Item).collect(),
             usage: self.usage.unwrap_or(Usage { requests: 1, ..Usage::default() }),
             ending: match self.finish.as_deref() {
-                Some("length") => Ending::Incomplete("max_output_tokens".to_owned()),
-                Some("content_filter") => Ending::Incomplete("content_filter".to_owned()),
+                Some("length") => FinishReason::Incomplete("max_output_tokens".to_owned()),
+                Some("content_filter") => FinishReason::Incomplete("content_filter".to_owned()),
                 // `stop` stands beside calls as well, and `function_call` or `tool_calls` without.
-                _ => Ending::Completed,
+                _ => FinishReason::Completed,
             },
             wants_more: false,
         }
@@ -250,15 +250,15 @@ mod tests {
     use proptest::prelude::{Strategy, prop, proptest};
     use serde_json::{Value, json};
 
-    use super::Reader;
+    use super::ChatReader;
     use crate::error::{ProviderError, ProviderErrorKind};
     use crate::wire::Step;
     use csv_agent_testing::{cases, json_of};
-    use csv_agent_types::conversation::{Ending, Item, Response, Usage};
+    use csv_agent_types::conversation::{FinishReason, Item, Response, Usage};
 
     /// Returns the text that was shown and how it ended.
     fn read(chunks: &[Value]) -> (String, Result<Response, ProviderError>) {
-        let mut reader = Reader::new("m");
+        let mut reader = ChatReader::new("m");
         let mut text = String::new();
         for chunk in chunks {
             match reader.event(chunk) {
@@ -321,7 +321,7 @@ mod tests {
             .to_string()
         );
         assert_eq!(response.model.as_deref(), Some("served"));
-        assert_eq!(response.ending, Ending::Completed);
+        assert_eq!(response.ending, FinishReason::Completed);
         let usage = Usage {
             requests: 1,
             input_tokens: 9,
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(response.items[1].text(), "Four.");
         let message = json!({"role": "assistant", "content": "Hmm.\n</think>\nFour."});
         let body = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
-        let response = Reader::new("m").body(&body.to_string()).unwrap();
+        let response = ChatReader::new("m").body(&body.to_string()).unwrap();
         assert_eq!(response.items[0].thought().as_deref(), Some("Hmm."));
         assert_eq!(response.items[1].text(), "Four.");
     }
@@ -377,7 +377,7 @@ mod tests {
             json!({"role": "assistant", "content": null, "tool_calls": [call(1), call(2)]});
         let choice = json!({"index": 0, "message": message, "finish_reason": "tool_calls"});
         let body = json!({"choices": [choice]});
-        let response = Reader::new("m").body(&body.to_string()).unwrap();
+        let response = ChatReader::new("m").body(&body.to_string()).unwrap();
         let calls: Vec<_> = response.items.iter().filter_map(Item::tool_call).collect();
         let arguments: Vec<&str> = calls.iter().map(|it| it.arguments.as_str()).collect();
         assert_eq!(arguments, ["{\"x\":1}", "{\"x\":2}"]);
@@ -396,7 +396,7 @@ mod tests {
         let rest = json!({"index": 0, "extra_content": extra, "function": {"arguments": "}"}});
         let message = json!({"tool_calls": [call], "reasoning_details": [block]});
         let body = json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]});
-        let whole = Reader::new("m").body(&body.to_string()).unwrap();
+        let whole = ChatReader::new("m").body(&body.to_string()).unwrap();
         let chunks = [
             chunk(json!({"reasoning_details": [block]})),
             chunk(json!({"tool_calls": [begun]})),
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_ending(reason: &str, ending: &Ending) {
+    fn check_ending(reason: &str, ending: &FinishReason) {
         assert_eq!(
             &read(&[chunk(json!({"content": "a"})), finish(reason)]).1.unwrap().ending,
             ending
@@ -422,9 +422,9 @@ mod tests {
 
     #[test]
     fn why_an_answer_was_cut_has_the_names_of_the_other_dialect() {
-        let cut = |reason: &str| Ending::Incomplete(reason.to_owned());
-        check_ending("stop", &Ending::Completed);
-        check_ending("eos", &Ending::Completed);
+        let cut = |reason: &str| FinishReason::Incomplete(reason.to_owned());
+        check_ending("stop", &FinishReason::Completed);
+        check_ending("eos", &FinishReason::Completed);
         check_ending("length", &cut("max_output_tokens"));
         check_ending("content_filter", &cut("content_filter"));
     }
@@ -464,11 +464,11 @@ mod tests {
             "tool_calls": [call]});
         let body = json!({"model": "m", "usage": counted()["usage"],
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
-        let response = Reader::new("m").body(&body.to_string()).unwrap();
+        let response = ChatReader::new("m").body(&body.to_string()).unwrap();
         assert_eq!(response.usage.total_tokens(), 13);
         assert_eq!(response.items[0].refusal().as_deref(), Some("no"));
         assert_eq!(response.items[1].tool_call().unwrap().arguments, "{\"a\":1}");
-        let kind = |body: &str| Reader::new("m").body(body).unwrap_err().kind;
+        let kind = |body: &str| ChatReader::new("m").body(body).unwrap_err().kind;
         assert_eq!(kind("<html>"), ProviderErrorKind::Malformed);
         assert_eq!(kind("{\"choices\":[]}"), ProviderErrorKind::Malformed);
         assert_eq!(
@@ -520,7 +520,7 @@ mod tests {
             let chunks: Vec<Value> = deltas.into_iter().map(chunk).chain(others).collect();
             let _ = read(&chunks);
             for chunk in chunks {
-                let _ = Reader::new("m").body(&chunk.to_string());
+                let _ = ChatReader::new("m").body(&chunk.to_string());
             }
         }
     }

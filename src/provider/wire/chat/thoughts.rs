@@ -7,14 +7,14 @@ const CLOSE: &str = "</think>";
 /// Splits a text that comes in pieces.
 #[derive(Debug, Default)]
 pub(super) struct Thoughts {
-    place: Place,
+    place: TextPosition,
     /// What may be a part of a tag.
     held: String,
 }
 
 /// Where in the text the next piece stands.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum TextPosition {
     /// Nothing has come but white space, and the beginning of a tag.
     #[default]
     Beginning,
@@ -38,22 +38,22 @@ impl Thoughts {
     pub(super) fn push(&mut self, piece: &str) -> Split {
         self.held.push_str(piece);
         let mut split = Split::default();
-        if self.place == Place::Beginning {
+        if self.place == TextPosition::Beginning {
             let text = self.held.trim_start();
             if let Some(rest) = text.strip_prefix(OPEN) {
                 self.held = rest.to_owned();
-                self.place = Place::Thought;
+                self.place = TextPosition::Thought;
             } else if OPEN.starts_with(text) {
                 return split;
             } else {
-                self.place = Place::Answer;
+                self.place = TextPosition::Answer;
             }
         }
-        if self.place == Place::Thought {
+        if self.place == TextPosition::Thought {
             if let Some((thought, rest)) = self.held.split_once(CLOSE) {
                 thought.clone_into(&mut split.thought);
                 self.held = rest.to_owned();
-                self.place = Place::Gap;
+                self.place = TextPosition::Gap;
             } else {
                 let end = self.held.len() - begun(&self.held);
                 split.thought = self.held.drain(..end).collect();
@@ -61,9 +61,10 @@ impl Thoughts {
             }
         }
         let held = std::mem::take(&mut self.held);
-        split.answer = if self.place == Place::Gap { held.trim_start().to_owned() } else { held };
+        split.answer =
+            if self.place == TextPosition::Gap { held.trim_start().to_owned() } else { held };
         if !split.answer.is_empty() {
-            self.place = Place::Answer;
+            self.place = TextPosition::Answer;
         }
         split
     }
@@ -72,7 +73,7 @@ impl Thoughts {
     pub(super) fn end(&mut self) -> Split {
         let held = std::mem::take(&mut self.held);
         match self.place {
-            Place::Thought => Split { thought: held, ..Split::default() },
+            TextPosition::Thought => Split { thought: held, ..Split::default() },
             _ => Split { answer: held, ..Split::default() },
         }
     }

@@ -24,7 +24,7 @@ pub(super) fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
         .collect();
     let asked = request.items.iter().rposition(|it| it.kind() == ItemKind::UserMessage);
     let mut messages = Messages::default();
-    let mut said = Said::default();
+    let mut said = AssistantMessage::default();
     for (at, item) in request.items.iter().enumerate() {
         let kind = item.kind();
         // What follows the outputs of calls is of the next response.
@@ -70,16 +70,16 @@ impl Messages {
 
 /// What the model said in one response, as far as it was read.
 #[derive(Default)]
-struct Said<'a> {
+struct AssistantMessage<'a> {
     blocks: Vec<Value>,
     call_ids: Vec<&'a str>,
     is_answered: bool,
 }
 
-impl Said<'_> {
+impl AssistantMessage<'_> {
     /// Adds the message, and the outputs of its calls.
     fn flush(&mut self, outputs: &HashMap<&str, &Item>, messages: &mut Messages) {
-        let Said { mut blocks, call_ids, .. } = std::mem::take(self);
+        let AssistantMessage { mut blocks, call_ids, .. } = std::mem::take(self);
         // A message that ends with a thought is refused.
         while blocks.last().is_some_and(is_thought) {
             blocks.pop();
@@ -156,12 +156,12 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::messages;
-    use crate::wire::opaque::Origin;
+    use crate::wire::opaque::ModelOrigin;
     use crate::wire::{SEALED_REASONING, Terms};
     use csv_agent_types::conversation::{Request, ToolChoice};
 
     fn terms() -> Terms {
-        let origin = Origin { server: "https://a.example/v1".into(), model: "m".into() };
+        let origin = ModelOrigin { server: "https://a.example/v1".into(), model: "m".into() };
         Terms { origin, ..Terms::default() }
     }
 

@@ -15,7 +15,7 @@ use csv_agent_types::limits::{ANSWER_TOKENS_MAX, ANSWER_TOKENS_UNSTREAMED_MAX};
 use crate::models;
 use crate::wire::{CACHE_CONTROL, Terms, effort};
 
-pub(crate) use reader::Reader;
+pub(crate) use reader::MessagesReader;
 
 /// The version of the API that is spoken. Source: Claude API reference, "Versions".
 pub(crate) const VERSION: &str = "2023-06-01";

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use csv_agent_types::conversation::{Ending, Item, Response, Usage};
+use csv_agent_types::conversation::{FinishReason, Item, Response, Usage};
 use csv_agent_types::limits::CALLS_READ_MAX;
 
 use crate::error::{ProviderError, ProviderErrorKind};
@@ -20,7 +20,7 @@ const REFUSED: &str = "the provider refused to answer this";
 
 /// Reads one answer.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub(crate) struct MessagesReader {
     /// As it was asked for; errors name it.
     asked: String,
     /// The message so far; `null` until it begins.
@@ -32,10 +32,10 @@ pub(crate) struct Reader {
     is_open: bool,
 }
 
-impl Reader {
+impl MessagesReader {
     /// Makes a reader for one answer of this model.
-    pub(crate) fn new(model: &str) -> Reader {
-        Reader {
+    pub(crate) fn new(model: &str) -> MessagesReader {
+        MessagesReader {
             asked: model.to_owned(),
             message: Value::Null,
             blocks: Vec::new(),
@@ -184,9 +184,9 @@ impl Reader {
             usage: usage(&message["usage"]),
             ending: match reason {
                 "max_tokens" | "model_context_window_exceeded" => {
-                    Ending::Incomplete("max_output_tokens".to_owned())
+                    FinishReason::Incomplete("max_output_tokens".to_owned())
                 }
-                _ => Ending::Completed,
+                _ => FinishReason::Completed,
             },
             wants_more: reason == "pause_turn",
         })
@@ -265,15 +265,15 @@ mod tests {
     use proptest::prelude::{Strategy, prop, proptest};
     use serde_json::{Value, json};
 
-    use super::Reader;
+    use super::MessagesReader;
     use crate::error::{ProviderError, ProviderErrorKind};
     use crate::wire::Step;
     use csv_agent_testing::{cases, json_of};
-    use csv_agent_types::conversation::{Ending, Response, Usage};
+    use csv_agent_types::conversation::{FinishReason, Response, Usage};
 
     /// Returns the text that was shown and how it ended.
     fn read(events: &[Value]) -> (String, Result<Response, ProviderError>) {
-        let mut reader = Reader::new("m");
+        let mut reader = MessagesReader::new("m");
         let mut text = String::new();
         for event in events {
             match reader.event(event) {
@@ -362,7 +362,7 @@ mod tests {
             .to_string()
         );
         assert_eq!(response.model.as_deref(), Some("served"));
-        assert_eq!((response.ending, response.wants_more), (Ending::Completed, false));
+        assert_eq!((response.ending, response.wants_more), (FinishReason::Completed, false));
         let usage = Usage {
             requests: 1,
             input_tokens: 95,
@@ -382,11 +382,11 @@ mod tests {
         ]);
         let body = json!({"type": "message", "role": "assistant", "model": "m",
             "content": content, "stop_reason": "tool_use", "usage": {"input_tokens": 3}});
-        let response = Reader::new("m").body(&body.to_string()).unwrap();
+        let response = MessagesReader::new("m").body(&body.to_string()).unwrap();
         assert_eq!(response.items[0].thought().as_deref(), Some("Hm."));
         assert_eq!(response.items[1].text(), "One.");
         assert_eq!(response.items[2].tool_call().unwrap().arguments, "{\"a\":1}");
-        let kind = |body: &str| Reader::new("m").body(body).unwrap_err().kind;
+        let kind = |body: &str| MessagesReader::new("m").body(body).unwrap_err().kind;
         assert_eq!(kind("<html>"), ProviderErrorKind::Malformed);
         assert_eq!(
             kind(r#"{"type":"error","error":{"type":"overloaded_error","message":"busy"}}"#),
@@ -400,12 +400,12 @@ mod tests {
             let response = read(&[vec![start()], text("a"), stop(reason)].concat()).1.unwrap();
             (response.ending, response.wants_more)
         };
-        let cut = Ending::Incomplete("max_output_tokens".to_owned());
-        assert_eq!(ended("end_turn"), (Ending::Completed, false));
-        assert_eq!(ended("stop_sequence"), (Ending::Completed, false));
+        let cut = FinishReason::Incomplete("max_output_tokens".to_owned());
+        assert_eq!(ended("end_turn"), (FinishReason::Completed, false));
+        assert_eq!(ended("stop_sequence"), (FinishReason::Completed, false));
         assert_eq!(ended("max_tokens"), (cut.clone(), false));
         assert_eq!(ended("model_context_window_exceeded"), (cut, false));
-        assert_eq!(ended("pause_turn"), (Ending::Completed, true));
+        assert_eq!(ended("pause_turn"), (FinishReason::Completed, true));
     }
 
     #[test]
@@ -497,7 +497,7 @@ mod tests {
             let events: Vec<Value> = [start()].into_iter().chain(blocks).chain(others).collect();
             let _ = read(&events);
             for event in events {
-                let _ = Reader::new("m").body(&event.to_string());
+                let _ = MessagesReader::new("m").body(&event.to_string());
             }
         }
     }

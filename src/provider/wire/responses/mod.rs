@@ -14,7 +14,7 @@ use csv_agent_types::limits::HOSTED_CALLS_MAX;
 use crate::models;
 use crate::wire::{PREVIOUS_RESPONSE, Profile, Storage, Terms, effort, tool_choice};
 
-pub(crate) use reader::Reader;
+pub(crate) use reader::ResponsesReader;
 
 const INCLUDE: &str = "include";
 

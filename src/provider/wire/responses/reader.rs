@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use csv_agent_types::conversation::{Ending, Item, Response, Usage};
+use csv_agent_types::conversation::{FinishReason, Item, Response, Usage};
 use csv_agent_types::limits::FAILED_AFTER_ERROR;
 
 use crate::error::{ProviderError, ProviderErrorKind};
@@ -18,7 +18,7 @@ use crate::wire::{Step, broken_off, is_torn, torn, unreadable};
 
 /// Reads one answer.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub(crate) struct ResponsesReader {
     /// As it was asked for; errors name it.
     model: String,
     items: Vec<Value>,
@@ -28,10 +28,15 @@ pub(crate) struct Reader {
     has_gap: bool,
 }
 
-impl Reader {
+impl ResponsesReader {
     /// Makes a reader for one answer of this model.
-    pub(crate) fn new(model: &str) -> Reader {
-        Reader { model: model.to_owned(), items: Vec::new(), failure: None, has_gap: false }
+    pub(crate) fn new(model: &str) -> ResponsesReader {
+        ResponsesReader {
+            model: model.to_owned(),
+            items: Vec::new(),
+            failure: None,
+            has_gap: false,
+        }
     }
 
     /// Takes the next event.
@@ -118,9 +123,9 @@ impl Reader {
             }
             _ if status == "incomplete" || fallback == "incomplete" || details.is_some() => {
                 let reason = details.and_then(|it| it.get("reason")).and_then(Value::as_str);
-                Ending::Incomplete(reason.unwrap_or("unknown").to_owned())
+                FinishReason::Incomplete(reason.unwrap_or("unknown").to_owned())
             }
-            _ => Ending::Completed,
+            _ => FinishReason::Completed,
         };
         let output = response.get("output").and_then(Value::as_array).filter(|it| !it.is_empty());
         if output.is_none() && self.has_gap {
@@ -192,15 +197,15 @@ mod tests {
     use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
     use serde_json::{Value, json};
 
-    use super::Reader;
+    use super::ResponsesReader;
     use crate::error::{ProviderError, ProviderErrorKind};
     use crate::wire::Step;
     use csv_agent_testing::cases;
-    use csv_agent_types::conversation::{Ending, Item, Response, Usage};
+    use csv_agent_types::conversation::{FinishReason, Item, Response, Usage};
 
     /// Returns the text that was shown and how it ended.
     fn read(events: &[Value]) -> (String, Result<Response, ProviderError>) {
-        let mut reader = Reader::new("m");
+        let mut reader = ResponsesReader::new("m");
         let mut text = String::new();
         for event in events {
             match reader.event(event) {
@@ -248,7 +253,7 @@ mod tests {
         assert_eq!(response.items[0].0, sealed("gAAAAB1"));
         assert_eq!(response.items[1].text(), "One table.");
         assert_eq!(response.model.as_deref(), Some("m-1"));
-        assert_eq!(response.ending, Ending::Completed);
+        assert_eq!(response.ending, FinishReason::Completed);
         let usage = Usage {
             requests: 1,
             input_tokens: 900,
@@ -303,9 +308,9 @@ mod tests {
         let cut = json!({"type": "response.incomplete", "response": {"status": "incomplete",
             "incomplete_details": {"reason": "max_output_tokens"}, "output": [call("{\"code\":\"df = ")]}});
         let response = read(&[cut]).1.unwrap();
-        assert_eq!(response.ending, Ending::Incomplete("max_output_tokens".into()));
+        assert_eq!(response.ending, FinishReason::Incomplete("max_output_tokens".into()));
         let bare = json!({"type": "response.incomplete", "response": null});
-        assert_eq!(read(&[bare]).1.unwrap().ending, Ending::Incomplete("unknown".into()));
+        assert_eq!(read(&[bare]).1.unwrap().ending, FinishReason::Incomplete("unknown".into()));
     }
 
     #[track_caller]
@@ -342,8 +347,8 @@ mod tests {
     #[test]
     fn a_body_in_one_piece_is_read_the_same_way() {
         let body = json!({"status": "completed", "output": [message("a")], "model": "m"});
-        assert_eq!(Reader::new("m").body(&body.to_string()).unwrap().items[0].text(), "a");
-        let kind = |body: &str| Reader::new("m").body(body).unwrap_err().kind;
+        assert_eq!(ResponsesReader::new("m").body(&body.to_string()).unwrap().items[0].text(), "a");
+        let kind = |body: &str| ResponsesReader::new("m").body(body).unwrap_err().kind;
         assert_eq!(kind("<html>"), ProviderErrorKind::Malformed);
         assert_eq!(kind("{\"object\":\"list\"}"), ProviderErrorKind::Malformed);
         assert_eq!(kind("{\"output\":[],\"status\":\"queued\"}"), ProviderErrorKind::Malformed);
@@ -410,7 +415,7 @@ mod tests {
         fn no_events_make_it_panic(events in prop::collection::vec(json_value(), 0..6)) {
             let _ = read(&events);
             for event in events {
-                let _ = Reader::new("m").body(&event.to_string());
+                let _ = ResponsesReader::new("m").body(&event.to_string());
             }
         }
     }
