@@ -21,8 +21,8 @@ use csv_agent_worker::Cluster;
 use crate::Agent;
 use crate::egress::Ledger;
 use crate::hosted::Interpreter;
-use crate::progress::News;
-use crate::turn::{Ended, Turn};
+use crate::progress::ProgressMessage;
+use crate::turn::{Turn, TurnInterrupt};
 
 /// The way of one worker to the cluster. It ends with the worker.
 pub(crate) struct ClusterLink {
@@ -85,7 +85,7 @@ impl ClusterLink {
     pub(crate) async fn hearing<T>(
         &mut self,
         work: impl Future<Output = T>,
-        tell: UnboundedSender<News>,
+        tell: UnboundedSender<ProgressMessage>,
     ) -> T {
         let mut work = std::pin::pin!(work);
         let mut told = Instant::now();
@@ -105,7 +105,7 @@ impl ClusterLink {
             {
                 told = Instant::now();
                 // A turn that is over needs no news.
-                let _ = tell.send(News::Status(Box::new(status(job))));
+                let _ = tell.send(ProgressMessage::Status(Box::new(status(job))));
             }
         }
     }
@@ -184,7 +184,7 @@ impl Agent {
         &mut self,
         catalog: &Catalog,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         if self.repl.is_running() {
             return Ok(());
         }
@@ -232,7 +232,7 @@ pub(crate) async fn meet(
     catalog: &Catalog,
     otherwise: Option<String>,
     turn: &mut Turn<'_>,
-) -> Result<(), Ended> {
+) -> Result<(), TurnInterrupt> {
     let Some(endpoint) = access.endpoint(catalog)? else { return Ok(()) };
     // What may not be read is said before anybody is asked.
     Allowed::registered(catalog.remote()).map_err(anyhow::Error::from)?;
@@ -251,7 +251,7 @@ pub(crate) async fn meet(
         _ => otherwise,
     };
     let failure = Failure { status: error.status(), message: error.to_string(), hint };
-    Err(Ended::Failed(failure.into()))
+    Err(TurnInterrupt::Failed(failure.into()))
 }
 
 /// Refuses a model without tools: the profile that it would answer from is made of files of this machine.

@@ -16,7 +16,7 @@ use crate::finding_locations::{findings, tell_no_numbers};
 use crate::progress::teller;
 use crate::prompt::thresholds::Threshold;
 use crate::remote::{StudyAnswer, brief};
-use crate::turn::{Ended, Turn};
+use crate::turn::{Turn, TurnInterrupt};
 
 /// Counts. It runs in a worker of its own, which no model has a part in.
 const PROGRAM: &str = include_str!("count.py");
@@ -42,7 +42,7 @@ impl Agent {
         catalog: &Catalog,
         about: &[(&str, &Dataset, &Threshold)],
         turn: &mut Turn<'_>,
-    ) -> Result<Vec<Finding>, Ended> {
+    ) -> Result<Vec<Finding>, TurnInterrupt> {
         if about.is_empty() {
             return Ok(Vec::new());
         }
@@ -71,7 +71,7 @@ async fn count_all(
     link: &mut ClusterLink,
     about: &[(&str, &Dataset, &Threshold)],
     turn: &mut Turn<'_>,
-) -> Result<Vec<Finding>, Ended> {
+) -> Result<Vec<Finding>, TurnInterrupt> {
     let mut found = Vec::new();
     for (name, dataset, threshold) in about {
         let column = dataset.columns.iter().find(|it| it.name == threshold.column);
@@ -109,7 +109,7 @@ fn tell_not_rated(
     threshold: &Threshold,
     why: &str,
     turn: &mut Turn,
-) -> Result<(), Ended> {
+) -> Result<(), TurnInterrupt> {
     let message = format!(
         "the thresholds of `{}` rate nothing in `{name}`: the cluster cannot count its values: {}",
         threshold.column,

@@ -300,7 +300,7 @@ mod tests {
     use super::{cut, drop_images, is_due, is_in_vain, shorten_outputs, tokens_of};
     use csv_agent_session::history::{History, HistoryTurn, Summary};
     use csv_agent_types::conversation::{Item, Question};
-    use csv_agent_types::redaction::Withheld;
+    use csv_agent_types::redaction::Redaction;
 
     fn turn(number: u32, n_output_bytes: usize) -> HistoryTurn {
         let call_id = format!("c{number}");
@@ -316,7 +316,7 @@ mod tests {
         HistoryTurn {
             turn: format!("{number:04}"),
             context_tokens: None,
-            withheld: Withheld::default(),
+            withheld: Redaction::default(),
             items,
         }
     }
@@ -366,7 +366,7 @@ mod tests {
         let first = history(9, 10, Some(5_000));
         assert!(!is_in_vain(&first, 3_000, 1_000), "a first one takes what there is");
         let summary =
-            Some(Summary { last_turn: 4, withheld: Withheld::default(), text: "Before.".into() });
+            Some(Summary { last_turn: 4, withheld: Redaction::default(), text: "Before.".into() });
         let again = History { summary, ..first };
         assert!(is_in_vain(&again, 3_000, 1_000));
         assert!(!is_in_vain(&again, 3_000, 4_000), "the turns are what is too long");
@@ -379,7 +379,7 @@ mod tests {
         let mut history = history(12, 4_000, None);
         history.summary = Some(Summary {
             last_turn: 0,
-            withheld: Withheld::default(),
+            withheld: Redaction::default(),
             text: "Before: rain.".into(),
         });
         let cut = cut(history, 100_000);
@@ -405,7 +405,7 @@ mod tests {
         let mut long = history(12, 10, Some(3_000_000));
         assert!(cut(long.clone(), 100_000).is_worth_it());
         long.summary =
-            Some(Summary { last_turn: 0, withheld: Withheld::default(), text: "Before.".into() });
+            Some(Summary { last_turn: 0, withheld: Redaction::default(), text: "Before.".into() });
         assert!(cut(long.clone(), 100_000).is_worth_it());
         long.turns.drain(..6);
         assert!(!cut(long, 100_000).is_worth_it());

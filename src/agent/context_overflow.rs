@@ -18,7 +18,7 @@ use crate::answer::{ModelOutput, said};
 use crate::compact::{self, Cut};
 use crate::hosted::is_about_hosted;
 use crate::progress::summary_listener;
-use crate::turn::{Ended, Turn};
+use crate::turn::{Turn, TurnInterrupt};
 use crate::{Agent, Conversation};
 
 /// What was done for a turn that the model had no room for.
@@ -42,7 +42,7 @@ impl Agent {
         conversation: &mut Conversation<'_>,
         (round, tool_choice): (u32, ToolChoice),
         turn: &mut Turn<'_>,
-    ) -> Result<(Vec<Item>, Response), Ended> {
+    ) -> Result<(Vec<Item>, Response), TurnInterrupt> {
         loop {
             let request = self.request(session, instructions, question, conversation, tool_choice);
             let asked = Instant::now();
@@ -51,22 +51,22 @@ impl Agent {
                     self.tell_hosted(session, &response, asked, turn)?;
                     return Ok((request.items, response));
                 }
-                Err(Ended::Failed(error)) if is_too_long(&error) => error,
-                Err(Ended::Failed(error)) if is_about_hosted(&error) => {
+                Err(TurnInterrupt::Failed(error)) if is_too_long(&error) => error,
+                Err(TurnInterrupt::Failed(error)) if is_about_hosted(&error) => {
                     self.mend_hosted(error, session, conversation, turn).await?;
                     continue;
                 }
-                Err(Ended::Failed(error)) if is_about_images(&error) => {
+                Err(TurnInterrupt::Failed(error)) if is_about_images(&error) => {
                     if drop_old_images(conversation) {
                         turn.status(images_dropped(&error))?;
                         continue;
                     }
-                    return Err(Ended::Failed(error));
+                    return Err(TurnInterrupt::Failed(error));
                 }
                 Err(error) => return Err(error),
             };
             if !self.make_room(session, conversation, turn).await? {
-                return Err(Ended::Failed(error));
+                return Err(TurnInterrupt::Failed(error));
             }
         }
     }
@@ -77,7 +77,7 @@ impl Agent {
         session: &Session,
         conversation: &mut Conversation<'_>,
         turn: &mut Turn<'_>,
-    ) -> Result<bool, Ended> {
+    ) -> Result<bool, TurnInterrupt> {
         conversation.room.was_too_long = true;
         let is_output = |it: &Item| it.kind() == ItemKind::FunctionCallOutput;
         let n_new = conversation.items.iter().rev().take_while(|it| is_output(it)).count();
@@ -131,7 +131,7 @@ impl Agent {
         history: &History,
         instructions: &str,
         turn: &mut Turn,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let tokens_max = self.options.limits.context_tokens_max;
         let n_tokens = self.standing_tokens(instructions);
         if history.summary.is_some() || n_tokens < tokens_max {
@@ -160,7 +160,7 @@ impl Agent {
         cut: Cut,
         tokens_max: u64,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         if cut.n_older() == 0 {
             conversation.history = cut.whole();
             return Ok(());
@@ -213,7 +213,7 @@ impl Agent {
         cut: &Cut,
         tokens_max: u64,
         turn: &mut Turn<'_>,
-    ) -> Result<Result<(String, Usage), String>, Ended> {
+    ) -> Result<Result<(String, Usage), String>, TurnInterrupt> {
         let mut bytes_max = material_bytes(tokens_max);
         for _ in 0..SUMMARY_TRIES_MAX {
             let request = self.summary_request(session, cut, bytes_max);
@@ -245,7 +245,7 @@ fn material_bytes(tokens_max: u64) -> usize {
     usize::try_from(tokens_max.saturating_mul(3)).unwrap_or(usize::MAX)
 }
 
-fn tell_shorter(n_outputs: usize, turn: &mut Turn) -> Result<(), Ended> {
+fn tell_shorter(n_outputs: usize, turn: &mut Turn) -> Result<(), TurnInterrupt> {
     let message =
         format!("too long for the model; asking again with {n_outputs} old outputs shortened");
     turn.status(Status::Compacting { message, turns: 0 })

@@ -12,7 +12,7 @@ use csv_agent_types::thresholds::{Rated, Ratings};
 
 use crate::Agent;
 use crate::prompt::thresholds::Threshold;
-use crate::turn::{Ended, Turn};
+use crate::turn::{Turn, TurnInterrupt};
 
 impl Agent {
     /// Rates the values of the columns that the thresholds are about.
@@ -25,7 +25,7 @@ impl Agent {
         session: &Session,
         catalog: &Catalog,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let mut found = Vec::new();
         let mut there = Vec::new();
         for threshold in &self.options.briefing.thresholds {
@@ -73,7 +73,7 @@ pub(crate) fn tell_no_numbers(
     name: &str,
     threshold: &Threshold,
     turn: &mut Turn,
-) -> Result<(), Ended> {
+) -> Result<(), TurnInterrupt> {
     let message = format!(
         "the thresholds of `{}` rate nothing in `{name}`: the column holds no numbers",
         threshold.column

@@ -58,7 +58,7 @@ use csv_agent_types::conversation::{
 };
 use csv_agent_types::event::{ANSWER_CUT, Confinement, Status};
 use csv_agent_types::limits::{Limits, REASONING_BYTES_MAX};
-use csv_agent_types::redaction::Withheld;
+use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 use csv_agent_worker::environment::{self, PythonOptions};
 use csv_agent_worker::sandbox::SandboxOptions;
@@ -69,15 +69,15 @@ use crate::context_overflow::OverflowState;
 use crate::failure::{cancelled, describe, fail};
 use crate::hosted::{AtProvider, Hosted, Interpreter};
 use crate::loop_detection::Repeats;
-use crate::loop_state::{Next, Standing};
+use crate::loop_state::{LoopState, Next};
 use crate::privacy_guard::Masked;
 use crate::progress::listener;
 use crate::prompt::{Briefing, Instructions};
 use crate::repl::Repl;
 use crate::round::{Code, Round};
 use crate::schema::AnswerSchema;
-use crate::tool_cache::Memory;
-use crate::turn::{Ended, Turn};
+use crate::tool_cache::ToolCache;
+use crate::turn::{Turn, TurnInterrupt};
 use crate::verdict::Gates;
 
 /// What a model that answered nothing is told, once.
@@ -116,7 +116,7 @@ pub struct AgentOptions {
     /// What each answer must hold to, if it is JSON for a program.
     pub schema: Option<Rc<AnswerSchema>>,
     /// What must not leave the machine.
-    pub withheld: Withheld,
+    pub withheld: Redaction,
     /// The columns of these that must be there, because the user names them now.
     pub redact: Vec<String>,
 }
@@ -158,17 +158,17 @@ impl TurnEnd {
     /// Makes the end of a turn whose reply was told, or could not be.
     fn with_reply(
         reply: Reply,
-        told: Result<(), Ended>,
+        told: Result<(), TurnInterrupt>,
         status: ExitStatus,
         complaint: Option<String>,
     ) -> TurnEnd {
         let (status, complaint) = match told {
             Ok(()) => (status, complaint),
             // The answer is complete and written down; only its reader did not want all of it.
-            Err(Ended::Stopped(ExitStatus::BrokenPipe)) => (status, None),
-            Err(Ended::Failed(error)) => (ExitStatus::Internal, Some(format!("{error:#}"))),
-            Err(Ended::Stopped(status)) => (status, None),
-            Err(Ended::TimedOut) => (ExitStatus::Limit, None),
+            Err(TurnInterrupt::Stopped(ExitStatus::BrokenPipe)) => (status, None),
+            Err(TurnInterrupt::Failed(error)) => (ExitStatus::Internal, Some(format!("{error:#}"))),
+            Err(TurnInterrupt::Stopped(status)) => (status, None),
+            Err(TurnInterrupt::TimedOut) => (ExitStatus::Limit, None),
         };
         TurnEnd { status, reply: Some(reply), complaint, warning: None }
     }
@@ -264,15 +264,15 @@ impl Agent {
         conversation.history.items().iter().for_each(|it| turn.grounds.item(it));
         let mut end = match ended {
             Ok(answer) => self.reply_or_fail(session, &catalog, &question, &answer, &mut turn),
-            Err(Ended::TimedOut) => {
+            Err(TurnInterrupt::TimedOut) => {
                 turn.cancel_calls();
                 let said = turn.partial_text().map(ModelOutput::Text);
                 let answer = Answer::cut(said, StopReason::Timeout, turn.round);
                 items.push(Item::assistant(&answer.text));
                 self.reply_or_fail(session, &catalog, &question, &answer, &mut turn)
             }
-            Err(Ended::Stopped(status)) => fail(&mut turn, cancelled(status)),
-            Err(Ended::Failed(error)) => fail(&mut turn, describe(&error)),
+            Err(TurnInterrupt::Stopped(status)) => fail(&mut turn, cancelled(status)),
+            Err(TurnInterrupt::Failed(error)) => fail(&mut turn, describe(&error)),
         };
         if let Some(server) = self.provider.server().filter(|_| 0 < turn.usage.requests) {
             session.keep_api(server, self.provider.api().name());
@@ -361,7 +361,7 @@ impl Agent {
         question: &Question,
         conversation: &mut Conversation<'_>,
         turn: &mut Turn<'_>,
-    ) -> Result<Answer, Ended> {
+    ) -> Result<Answer, TurnInterrupt> {
         self.meet_cluster(catalog, turn).await?;
         if question.verdict {
             self.rate(session, catalog, turn).await?;
@@ -381,7 +381,7 @@ impl Agent {
         question: &Question,
         conversation: &mut Conversation<'_>,
         turn: &mut Turn<'_>,
-    ) -> Result<Answer, Ended> {
+    ) -> Result<Answer, TurnInterrupt> {
         let form = self.form(question);
         let limits = self.options.limits.clone();
         let is_out_of_tokens =
@@ -404,20 +404,20 @@ impl Agent {
             return self.ask_untooled(session, catalog, question, conversation, turn).await;
         }
         warn(turn, "instructions", notes)?;
-        let (mut repeats, mut memory) = (Repeats::default(), Memory::default());
-        let mut standing = Standing::beginning_with(self.options.interpreter.forced());
+        let (mut repeats, mut memory) = (Repeats::default(), ToolCache::default());
+        let mut state = LoopState::beginning_with(self.options.interpreter.forced());
         loop {
-            standing.begin_round(limits.rounds_max);
-            turn.round = standing.round;
+            state.begin_round(limits.rounds_max);
+            turn.round = state.round;
             if self.options.interpreter.is_local() {
                 self.repl.start(session, catalog, turn)?;
             }
-            let how = (standing.round, standing.tool_choice());
+            let how = (state.round, state.tool_choice());
             let asked = self
                 .respond_in_room(session, &instructions, question, conversation, how, turn)
                 .await;
             let asked = match asked {
-                Err(Ended::Failed(error)) if self.may_go_untooled(&error) => {
+                Err(TurnInterrupt::Failed(error)) if self.may_go_untooled(&error) => {
                     self.has_no_tools = true;
                     return self.ask_untooled(session, catalog, question, conversation, turn).await;
                 }
@@ -428,20 +428,20 @@ impl Agent {
             if let FinishReason::Incomplete(reason) = ending {
                 tell_cut(&reason, turn)?;
                 received.retain(|it| it.kind() == ItemKind::AssistantMessage);
-                let answer = Answer::incomplete(said(&received), &reason, standing.round);
+                let answer = Answer::incomplete(said(&received), &reason, state.round);
                 conversation.items.extend(received);
                 return Ok(answer);
             }
-            standing.wants_more = wants_more;
-            standing.is_out_of_tokens = is_out_of_tokens(turn);
-            standing.is_out_of_money = is_out_of_money(turn);
-            let next = standing.next(&received)?;
+            state.wants_more = wants_more;
+            state.is_out_of_tokens = is_out_of_tokens(turn);
+            state.is_out_of_money = is_out_of_money(turn);
+            let next = state.next(&received)?;
             conversation.items.extend(received);
             match next {
                 Next::Answer(answer) => {
                     let is_enforced = self.provider.enforces_format(how.1);
                     match form.repair(&answer.text, is_enforced) {
-                        Some(repair) if standing.ask_for_form(&answer) => {
+                        Some(repair) if state.ask_for_form(&answer) => {
                             conversation.items.push(Item::user(&repair));
                         }
                         _ => return Ok(answer),
@@ -452,7 +452,7 @@ impl Agent {
                 Next::Run(calls) => {
                     let keeps_rows = self.withheld().rows;
                     let mut round = Round {
-                        number: standing.round,
+                        number: state.round,
                         session,
                         catalog,
                         interpreter: &self.options.interpreter,
@@ -468,7 +468,7 @@ impl Agent {
                     };
                     let answered = round.run(&calls, turn).await?;
                     conversation.items.extend(answered.outputs);
-                    standing.is_stuck |= answered.is_stuck;
+                    state.is_stuck |= answered.is_stuck;
                 }
             }
         }
@@ -506,7 +506,7 @@ impl Agent {
         request: &Request,
         round: u32,
         turn: &mut Turn<'_>,
-    ) -> Result<Response, Ended> {
+    ) -> Result<Response, TurnInterrupt> {
         let message = format!("asking {}", self.options.model);
         turn.status(Status::ModelRequest { round, message })?;
         let mut on_progress = listener(turn);
@@ -627,19 +627,23 @@ struct Conversation<'a> {
     room: OverflowState,
 }
 
-fn tell_start(turn: &mut Turn, started: Status, warnings: Vec<String>) -> Result<(), Ended> {
+fn tell_start(
+    turn: &mut Turn,
+    started: Status,
+    warnings: Vec<String>,
+) -> Result<(), TurnInterrupt> {
     turn.status(started)?;
     warn(turn, "session", warnings)
 }
 
-fn warn(turn: &mut Turn, code: &str, messages: Vec<String>) -> Result<(), Ended> {
+fn warn(turn: &mut Turn, code: &str, messages: Vec<String>) -> Result<(), TurnInterrupt> {
     messages
         .into_iter()
         .try_for_each(|message| turn.status(Status::Warning { code: code.to_owned(), message }))
 }
 
 /// Says who cut an answer: the turn's own bounds are not to be blamed for it.
-fn tell_cut(reason: &str, turn: &mut Turn) -> Result<(), Ended> {
+fn tell_cut(reason: &str, turn: &mut Turn) -> Result<(), TurnInterrupt> {
     if reason == CONTENT_FILTER {
         return Ok(());
     }

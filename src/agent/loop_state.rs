@@ -10,7 +10,7 @@ use crate::answer::{Answer, ModelOutput, said};
 /// Where a turn stands.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Default)]
-pub(crate) struct Standing {
+pub(crate) struct LoopState {
     /// The round under way, from 1.
     pub round: u32,
     /// Whether a call came too often with the same outcome.
@@ -43,10 +43,10 @@ pub(crate) enum Next {
     Run(Vec<ToolCall>),
 }
 
-impl Standing {
+impl LoopState {
     /// Makes the standing of a turn whose first response must run this hosted tool, if any.
-    pub(crate) fn beginning_with(forced: Option<&'static str>) -> Standing {
-        Standing { forced, ..Standing::default() }
+    pub(crate) fn beginning_with(forced: Option<&'static str>) -> LoopState {
+        LoopState { forced, ..LoopState::default() }
     }
 
     /// Begins the next round, of so many.
@@ -146,7 +146,7 @@ impl Standing {
 mod tests {
     use serde_json::json;
 
-    use super::{Next, Standing};
+    use super::{LoopState, Next};
     use csv_agent_types::conversation::Item;
     use csv_agent_types::status::StopReason::{
         self, Complete, MaxCost, MaxRounds, MaxTokens, Repeated,
@@ -159,7 +159,7 @@ mod tests {
     /// Lets responses come in turn, and compares how the turn ends: the round and the reason.
     #[track_caller]
     fn check(
-        standing: Standing,
+        standing: LoopState,
         rounds_max: u32,
         responses: &[&[Item]],
         end: Option<(u32, StopReason)>,
@@ -179,39 +179,39 @@ mod tests {
     #[test]
     fn a_turn_goes_on_until_there_is_an_answer_or_no_round() {
         let says = [Item::assistant("42")];
-        check(Standing::default(), 10, &[&[call()], &says], Some((2, Complete)));
-        check(Standing::default(), 10, &[&[call()], &[call()]], None);
-        check(Standing::default(), 2, &[&[call()], &says], Some((2, MaxRounds)));
-        check(Standing::default(), 2, &[&[call()], &[call()]], Some((2, MaxRounds)));
-        check(Standing::default(), 1, &[&says], Some((1, Complete)));
-        check(Standing::default(), 10, &[&[], &says], Some((2, Complete)));
+        check(LoopState::default(), 10, &[&[call()], &says], Some((2, Complete)));
+        check(LoopState::default(), 10, &[&[call()], &[call()]], None);
+        check(LoopState::default(), 2, &[&[call()], &says], Some((2, MaxRounds)));
+        check(LoopState::default(), 2, &[&[call()], &[call()]], Some((2, MaxRounds)));
+        check(LoopState::default(), 1, &[&says], Some((1, Complete)));
+        check(LoopState::default(), 10, &[&[], &says], Some((2, Complete)));
     }
 
     #[test]
     fn a_bound_cuts_only_what_wants_to_go_on() {
-        let out = || Standing { is_out_of_tokens: true, ..Standing::default() };
+        let out = || LoopState { is_out_of_tokens: true, ..LoopState::default() };
         check(out(), 10, &[&[Item::assistant("42")]], Some((1, Complete)));
         check(out(), 10, &[&[call()]], Some((1, MaxTokens)));
-        let broke = || Standing { is_out_of_money: true, ..Standing::default() };
+        let broke = || LoopState { is_out_of_money: true, ..LoopState::default() };
         check(broke(), 10, &[&[Item::assistant("42")]], Some((1, Complete)));
         check(broke(), 10, &[&[call()]], Some((1, MaxCost)));
-        let stuck = Standing { is_stuck: true, round: 5, ..Standing::default() };
+        let stuck = LoopState { is_stuck: true, round: 5, ..LoopState::default() };
         check(stuck, 10, &[&[Item::assistant("42")]], Some((6, Repeated)));
     }
 
     #[test]
     fn a_remark_on_the_way_is_no_answer_unless_it_must_be() {
-        let more = || Standing { wants_more: true, ..Standing::default() };
+        let more = || LoopState { wants_more: true, ..LoopState::default() };
         let remark: &[&[Item]] = &[&[Item::assistant("I look.")]];
         check(more(), 10, remark, None);
         check(more(), 1, remark, Some((1, Complete)));
-        let out = Standing { is_out_of_tokens: true, ..more() };
+        let out = LoopState { is_out_of_tokens: true, ..more() };
         check(out, 10, remark, Some((1, Complete)));
     }
 
     #[test]
     fn an_answer_that_is_written_again_in_the_last_round_was_not_cut() {
-        let mut standing = Standing::default();
+        let mut standing = LoopState::default();
         for round in 1..=2 {
             standing.begin_round(2);
             let Next::Answer(answer) = standing.next(&[Item::assistant("42")]).unwrap() else {
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn nothing_twice_is_an_error() {
-        let mut standing = Standing::default();
+        let mut standing = LoopState::default();
         standing.begin_round(10);
         assert!(matches!(standing.next(&[]), Ok(Next::Nudge)));
         standing.begin_round(10);

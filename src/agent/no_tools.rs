@@ -19,7 +19,7 @@ use crate::answer_format::{self, ReplyForm};
 use crate::cluster::check_untooled;
 use crate::hosted::Interpreter;
 use crate::profile::profile;
-use crate::turn::{Ended, Turn};
+use crate::turn::{Turn, TurnInterrupt};
 use crate::{Agent, Conversation, prompt, tell_cut, verdict, warn};
 
 const ROLE: &str = include_str!("prompt/untooled.md");
@@ -50,7 +50,7 @@ impl Agent {
         question: &Question,
         conversation: &mut Conversation<'_>,
         turn: &mut Turn<'_>,
-    ) -> Result<Answer, Ended> {
+    ) -> Result<Answer, TurnInterrupt> {
         check_untooled(catalog).map_err(anyhow::Error::from)?;
         // JSON, until it is read.
         turn.shows_partial = false;
@@ -103,7 +103,7 @@ impl Agent {
         request: &Request,
         conversation: &mut Conversation<'_>,
         turn: &mut Turn<'_>,
-    ) -> Result<Answer, Ended> {
+    ) -> Result<Answer, TurnInterrupt> {
         let round = turn.round;
         let response = self.respond(request, round, turn).await?;
         let text = match said(&response.items) {
@@ -142,7 +142,7 @@ async fn profile_of(
     catalog: &Catalog,
     keeps_rows: bool,
     turn: &mut Turn<'_>,
-) -> Result<String, Ended> {
+) -> Result<String, TurnInterrupt> {
     let mut text = String::new();
     for (at, (name, dataset)) in catalog.iter().enumerate() {
         // What is left, shared among those to come.

@@ -12,7 +12,7 @@ use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use csv_agent_ingest::{Census, Needles, moment, number_key};
+use csv_agent_ingest::{Needles, ValueCounts, moment, number_key};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::limits::{AGGREGATE_ROWS_MAX, AGGREGATE_VALUES_MAX, SHARED_ROWS_MIN};
 
@@ -74,12 +74,12 @@ impl KnownNames {
 fn add_words(value: &Value, names: &mut HashSet<String>) {
     match value {
         Value::String(text) => {
-            let whole = std::iter::once(Token::Quoted(text.clone()));
+            let whole = std::iter::once(LiteralToken::Quoted(text.clone()));
             for token in whole.chain(tokens(text)) {
                 let word = match token {
-                    Token::Word(it) => it.to_owned(),
-                    Token::Quoted(it) => it,
-                    Token::Number(..) | Token::Mark(_) => continue,
+                    LiteralToken::Word(it) => it.to_owned(),
+                    LiteralToken::Quoted(it) => it,
+                    LiteralToken::Number(..) | LiteralToken::Mark(_) => continue,
                 };
                 if WORD_CHARS_MIN <= word.chars().count() && !BOOLEANS.contains(&&*word) {
                     names.insert(word);
@@ -100,11 +100,11 @@ pub(crate) fn needles(result: &Value) -> Needles {
     for text in [&result["text"], &result["error"]["message"]] {
         for token in tokens(text.as_str().unwrap_or_default()).take(AGGREGATE_VALUES_MAX * 4) {
             match token {
-                Token::Quoted(text) => add_needle(&text, &mut needles),
-                Token::Number(_, number) => {
+                LiteralToken::Quoted(text) => add_needle(&text, &mut needles),
+                LiteralToken::Number(_, number) => {
                     needles.numbers.insert(number_key(number));
                 }
-                Token::Word(_) | Token::Mark(_) => {}
+                LiteralToken::Word(_) | LiteralToken::Mark(_) => {}
             }
         }
     }
@@ -134,14 +134,14 @@ fn add_needle(text: &str, needles: &mut Needles) {
 }
 
 /// What decides about each value.
-pub(crate) struct Sieve<'a> {
+pub(crate) struct OutputFilter<'a> {
     /// The names that pass.
     pub known: &'a KnownNames,
     /// How many rows hold the needles of the result.
-    pub census: &'a Census,
+    pub census: &'a ValueCounts,
 }
 
-impl Sieve<'_> {
+impl OutputFilter<'_> {
     /// Returns what the model reads of a result of code.
     /// `rejected` is the rule that a chart broke.
     pub(crate) fn result(&self, result: &Value, rejected: Option<&str>) -> Value {
@@ -274,14 +274,15 @@ impl Sieve<'_> {
     /// Returns a value as Python writes it, with each text and number in it looked at.
     fn literal(&self, text: &Value) -> String {
         let Some(text) = text.as_str() else { return KEPT_BACK.to_owned() };
-        let tokens: Vec<Token> = tokens(text).take(AGGREGATE_VALUES_MAX * 4 + 1).collect();
-        let n_values = tokens.iter().filter(|it| !matches!(it, Token::Mark(_))).count();
+        let tokens: Vec<LiteralToken> = tokens(text).take(AGGREGATE_VALUES_MAX * 4 + 1).collect();
+        let n_values = tokens.iter().filter(|it| !matches!(it, LiteralToken::Mark(_))).count();
         // Lines are those of a frame within a value: its numbers are rounded.
-        let has_lines = tokens.iter().any(|it| matches!(it, Token::Mark('\n')));
+        let has_lines = tokens.iter().any(|it| matches!(it, LiteralToken::Mark('\n')));
         if AGGREGATE_VALUES_MAX < n_values || AGGREGATE_VALUES_MAX * 4 < tokens.len() || has_lines {
             return KEPT_BACK.to_owned();
         }
-        let is_boolean = |it: &&Token| matches!(it, Token::Word(it) if BOOLEANS.contains(it));
+        let is_boolean =
+            |it: &&LiteralToken| matches!(it, LiteralToken::Word(it) if BOOLEANS.contains(it));
         let is_lone = tokens.iter().filter(is_boolean).count() < 2;
         let may_tell = |it: &str| {
             self.known.names.contains(it)
@@ -294,26 +295,26 @@ impl Sieve<'_> {
         for (at, token) in tokens.iter().enumerate() {
             let holds_here = holds.last().is_some_and(|it| *it);
             match token {
-                Token::Mark('(') => {
+                LiteralToken::Mark('(') => {
                     let name = at.checked_sub(1).map(|it| &tokens[it]);
                     let is_holder = |it: &str| HOLDERS.split_whitespace().any(|name| name == it);
-                    let is_other = matches!(name, Some(Token::Word(it)) if !is_holder(it));
+                    let is_other = matches!(name, Some(LiteralToken::Word(it)) if !is_holder(it));
                     holds.push(holds_here && !is_other);
                 }
-                Token::Mark(')') => {
+                LiteralToken::Mark(')') => {
                     holds.pop();
                 }
                 _ => {}
             }
             match token {
-                Token::Quoted(text) if self.may_tell(text) => {
+                LiteralToken::Quoted(text) if self.may_tell(text) => {
                     told.extend(["\"", &text.escape_debug().to_string(), "\""]);
                 }
-                Token::Number(text, it) if holds_here && self.may_tell_number(*it, None) => {
+                LiteralToken::Number(text, it) if holds_here && self.may_tell_number(*it, None) => {
                     told += &plain(text, *it);
                 }
-                Token::Word(word) if may_tell(word) => told += word,
-                Token::Mark(mark) if " ()[]{},:=.".contains(*mark) => told.push(*mark),
+                LiteralToken::Word(word) if may_tell(word) => told += word,
+                LiteralToken::Mark(mark) if " ()[]{},:=.".contains(*mark) => told.push(*mark),
                 _ => told += KEPT_BACK,
             }
         }
@@ -330,11 +331,11 @@ impl Sieve<'_> {
         let mut told = String::new();
         for token in tokens(message).take(AGGREGATE_VALUES_MAX * 4) {
             match token {
-                Token::Quoted(it) if is_known(&it) || is_long(&it) && is_stock(&it) => {
+                LiteralToken::Quoted(it) if is_known(&it) || is_long(&it) && is_stock(&it) => {
                     told.extend(["'", &it, "'"]);
                 }
-                Token::Word(it) if is_known(it) || is_stock(it) => told += it,
-                Token::Mark(it) if " ()[],:+-*/=.'".contains(it) => told.push(it),
+                LiteralToken::Word(it) if is_known(it) || is_stock(it) => told += it,
+                LiteralToken::Mark(it) if " ()[],:+-*/=.'".contains(it) => told.push(it),
                 _ => told += "…",
             }
         }
@@ -402,7 +403,7 @@ fn plain(text: &str, number: f64) -> String {
 }
 
 /// A piece of a value as Python writes it.
-enum Token<'a> {
+enum LiteralToken<'a> {
     Quoted(String),
     Number(&'a str, f64),
     Word(&'a str),
@@ -411,7 +412,7 @@ enum Token<'a> {
 
 /// Cuts text into pieces. What is within quotes is one, with its escapes resolved as far as they are those
 /// of quotes.
-fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
+fn tokens(text: &str) -> impl Iterator<Item = LiteralToken<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let first = rest.chars().next()?;
@@ -431,27 +432,27 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
             let (number, after) = rest.split_at(run.len());
             rest = after;
             return Some(match number.parse() {
-                Ok(value) => Token::Number(number, value),
-                Err(_) => Token::Word(number),
+                Ok(value) => LiteralToken::Number(number, value),
+                Err(_) => LiteralToken::Word(number),
             });
         }
         if is_word(first) {
             let end = rest.find(|it: char| !is_word(it)).unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
             rest = after;
-            return Some(Token::Word(word));
+            return Some(LiteralToken::Word(word));
         }
         rest = &rest[first.len_utf8()..];
-        Some(Token::Mark(first))
+        Some(LiteralToken::Mark(first))
     })
 }
 
-fn quoted(text: &str, quote: char) -> (Token<'_>, &str) {
+fn quoted(text: &str, quote: char) -> (LiteralToken<'_>, &str) {
     let mut content = String::new();
     let mut chars = text.char_indices().skip(1);
     while let Some((at, it)) = chars.next() {
         if it == quote {
-            return (Token::Quoted(content), &text[at + 1..]);
+            return (LiteralToken::Quoted(content), &text[at + 1..]);
         }
         if it == '\\' {
             let Some((_, escaped)) = chars.next() else { break };
@@ -464,23 +465,23 @@ fn quoted(text: &str, quote: char) -> (Token<'_>, &str) {
         }
     }
     // Nobody closes it: all of the rest is in it, or it is an apostrophe.
-    (Token::Mark(quote), &text[1..])
+    (LiteralToken::Mark(quote), &text[1..])
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{KEPT_BACK, KnownNames, Sieve, needles};
+    use super::{KEPT_BACK, KnownNames, OutputFilter, needles};
     use crate::prompt::tests::catalog;
-    use csv_agent_ingest::{Census, number_key};
+    use csv_agent_ingest::{ValueCounts, number_key};
 
     /// Six rows have `Oslo`, one has `alice@x`, one each the amounts 7001.5, 2 and 1984.
     #[track_caller]
     fn check(result: &Value, expected: &Value) {
         let catalog = catalog(&[("people", &["email", "city", "amount"])]);
         let known = KnownNames::of(&catalog, r#"{"code": "df['regoin'].agg('low')"}"#);
-        let census = Census {
+        let census = ValueCounts {
             texts: [("Oslo".to_owned(), 6), ("alice@x".to_owned(), 1), ("m".to_owned(), 5)].into(),
             numbers: [
                 (number_key(7001.5), vec![("amount".to_owned(), 1)]),
@@ -489,9 +490,9 @@ mod tests {
             ]
             .into(),
             moments: [(1_704_067_200_000_000, 1)].into(),
-            ..Census::default()
+            ..ValueCounts::default()
         };
-        assert_eq!(Sieve { known: &known, census: &census }.result(result, None), *expected);
+        assert_eq!(OutputFilter { known: &known, census: &census }.result(result, None), *expected);
     }
 
     #[test]
@@ -596,9 +597,11 @@ mod tests {
             "row_count": 2, "dtypes": {}});
         let catalog = catalog(&[("people", &["active", "amount"])]);
         let known = KnownNames::of(&catalog, r#"{"code": "df.any(skipna=True)"}"#);
-        let census =
-            Census { booleans: [("active".to_owned(), [5, 4])].into(), ..Census::default() };
-        let sieve = Sieve { known: &known, census: &census };
+        let census = ValueCounts {
+            booleans: [("active".to_owned(), [5, 4])].into(),
+            ..ValueCounts::default()
+        };
+        let sieve = OutputFilter { known: &known, census: &census };
         assert!(needles(&result).booleans);
         let told = sieve.result(&result, None);
         assert_eq!(

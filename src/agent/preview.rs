@@ -11,7 +11,7 @@ use csv_agent_types::egress::Egress;
 use crate::context_overflow::OverflowState;
 use crate::egress::Counter;
 use crate::hosted::PlannedUpload;
-use crate::loop_state::Standing;
+use crate::loop_state::LoopState;
 use crate::{Agent, Conversation};
 
 /// The first request of a turn.
@@ -57,7 +57,7 @@ impl Agent {
         } else {
             let conversation =
                 Conversation { history, items: &mut items, room: OverflowState::default() };
-            let mut standing = Standing::beginning_with(self.options.interpreter.forced());
+            let mut standing = LoopState::beginning_with(self.options.interpreter.forced());
             standing.begin_round(self.options.limits.rounds_max);
             let (text, tool_choice) = (&instructions.text, standing.tool_choice());
             self.request(session, text, question, &conversation, tool_choice)

@@ -11,12 +11,12 @@ use csv_agent_session::Session;
 use csv_agent_session::history::History;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::event::{Confinement, Status};
-use csv_agent_types::redaction::Withheld;
+use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::sandbox::FILES;
 
 use crate::Agent;
-use crate::turn::{Ended, Turn};
+use crate::turn::{Turn, TurnInterrupt};
 
 /// Copies of datasets without the values that are kept back. They go with it.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Agent {
     pub(super) fn check_withheld(&self, catalog: &Catalog) -> anyhow::Result<Vec<String>> {
         let mut notes = Vec::new();
         for name in &self.options.withheld.columns {
-            let only = Withheld { columns: [name.clone()].into(), rows: false };
+            let only = Redaction { columns: [name.clone()].into(), rows: false };
             let has = |(dataset, it): (&str, &csv_agent_types::catalog::Dataset)| {
                 it.columns.iter().any(|column| only.has(dataset, &column.name))
             };
@@ -80,10 +80,10 @@ impl Agent {
 
     /// Returns what is kept back from who answers. Who does so in this process may read every row, and then
     /// a later turn may not repeat the turn.
-    pub(super) fn withheld(&self) -> Withheld {
+    pub(super) fn withheld(&self) -> Redaction {
         let withheld = self.options.withheld.clone();
         let rows = withheld.rows && !matches!(self.provider, Provider::Builtin);
-        Withheld { rows, ..withheld }
+        Redaction { rows, ..withheld }
     }
 
     /// Leaves out of a conversation what was said while less was kept back. Returns what the user should
@@ -105,7 +105,7 @@ impl Agent {
         catalog: &Catalog,
         key: Option<String>,
         turn: &mut Turn<'_>,
-    ) -> Result<Catalog, Ended> {
+    ) -> Result<Catalog, TurnInterrupt> {
         let Some(key) = key else { return Ok(catalog.clone()) };
         if let Some(masked) = self.masked.as_ref().filter(|it| it.source == *catalog) {
             return Ok(masked.copies.clone());

@@ -10,7 +10,7 @@ use crate::turn::Turn;
 
 /// What work in the background has to tell while the turn waits for it.
 #[derive(Debug)]
-pub enum News {
+pub enum ProgressMessage {
     /// Text of the answer.
     Delta(String),
     /// The text so far came from an attempt that broke.
@@ -35,18 +35,19 @@ fn hearing(turn: &Turn, is_summary: bool) -> impl FnMut(Progress<'_>) + use<> {
     let (news, ledger) = (turn.news(), turn.ledger.clone());
     move |progress: Progress<'_>| {
         ledger.hear(&progress, is_summary);
-        let told = news_of(progress).filter(|it| !is_summary || matches!(it, News::Status(_)));
+        let told =
+            news_of(progress).filter(|it| !is_summary || matches!(it, ProgressMessage::Status(_)));
         // The receiver lives as long as the turn that waits.
         let _ = told.map(|it| news.send(it));
     }
 }
 
 /// Returns what of the progress is news for the user.
-fn news_of(progress: Progress) -> Option<News> {
+fn news_of(progress: Progress) -> Option<ProgressMessage> {
     Some(match progress {
-        Progress::Delta(delta) => News::Delta(delta.to_owned()),
-        Progress::Superseded => News::Superseded,
-        Progress::Hosted(name) => News::Hosted(name.to_owned()),
+        Progress::Delta(delta) => ProgressMessage::Delta(delta.to_owned()),
+        Progress::Superseded => ProgressMessage::Superseded,
+        Progress::Hosted(name) => ProgressMessage::Hosted(name.to_owned()),
         // What is fetched was told before, by its name.
         Progress::Sending { .. }
         | Progress::Calling { .. }
@@ -58,7 +59,7 @@ fn news_of(progress: Progress) -> Option<News> {
         Progress::Retrying { attempt, max_attempts, delay, reason, http_status } => {
             let message = format!("{reason}; trying again in {:.1} s", delay.as_secs_f64());
             let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
-            News::Status(Box::new(Status::Retrying {
+            ProgressMessage::Status(Box::new(Status::Retrying {
                 message,
                 attempt,
                 max_attempts,
@@ -68,17 +69,17 @@ fn news_of(progress: Progress) -> Option<News> {
             }))
         }
         Progress::Warning { code, message } => {
-            News::Status(Box::new(Status::Warning { code: code.to_owned(), message }))
+            ProgressMessage::Status(Box::new(Status::Warning { code: code.to_owned(), message }))
         }
     })
 }
 
-fn loading(message: String) -> News {
-    News::Status(Box::new(Status::Loading { message }))
+fn loading(message: String) -> ProgressMessage {
+    ProgressMessage::Status(Box::new(Status::Loading { message }))
 }
 
 /// Returns what tells a turn of something that is being got ready.
-pub(crate) fn teller(news: UnboundedSender<News>) -> impl FnMut(&str) + Send {
+pub(crate) fn teller(news: UnboundedSender<ProgressMessage>) -> impl FnMut(&str) + Send {
     move |message| {
         // A turn that is over needs no news.
         let _ = news.send(loading(message.to_owned()));
@@ -87,14 +88,14 @@ pub(crate) fn teller(news: UnboundedSender<News>) -> impl FnMut(&str) + Send {
 
 #[cfg(test)]
 mod tests {
-    use super::{News, news_of};
+    use super::{ProgressMessage, news_of};
     use csv_agent_provider::Progress;
     use csv_agent_types::event::Status;
 
     #[track_caller]
     fn check(progress: Progress, told: Option<&str>) {
         let found = news_of(progress).map(|it| match it {
-            News::Status(status) => match *status {
+            ProgressMessage::Status(status) => match *status {
                 Status::Loading { message } => message,
                 other => panic!("{other:?}"),
             },

@@ -12,7 +12,7 @@ use csv_agent_tools::ToolError;
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::event::{CallStatus, Status, ToolOutput};
 use csv_agent_types::limits::{REPL_TEXT_BYTES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX};
-use csv_agent_types::redaction::Withheld;
+use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::environment::{self, Extras, PythonOptions};
 use csv_agent_worker::protocol::{Command, Outcome};
@@ -21,7 +21,7 @@ use csv_agent_worker::{Worker, WorkerOptions};
 
 use crate::cluster::ClusterLink;
 use crate::progress::teller;
-use crate::turn::{Ended, Turn};
+use crate::turn::{Turn, TurnInterrupt};
 
 /// Stands in the place of the reason that a process ended for.
 const KEPT_BACK: &str =
@@ -34,9 +34,9 @@ pub(crate) struct Repl {
     command_timeout: Duration,
     text_bytes: usize,
     /// What the variables of a process must not hold.
-    withheld: Withheld,
+    withheld: Redaction,
     stand_in: Option<StandIn>,
-    state: State,
+    state: WorkerState,
     is_dirty: bool,
     access: ClusterAccess,
     /// The way of the worker to the cluster. It is there only while the worker is.
@@ -52,7 +52,7 @@ pub(crate) struct StandIn {
     pub files: Vec<(String, PathBuf)>,
 }
 
-enum State {
+enum WorkerState {
     Idle,
     Starting(JoinHandle<anyhow::Result<Worker>>),
     Ready(Box<Worker>),
@@ -64,7 +64,7 @@ impl Repl {
         python: PythonOptions,
         sandbox: SandboxOptions,
         command_timeout: Duration,
-        withheld: Withheld,
+        withheld: Redaction,
     ) -> Repl {
         Repl {
             python,
@@ -73,7 +73,7 @@ impl Repl {
             text_bytes: REPL_TEXT_BYTES_MAX,
             withheld,
             stand_in: None,
-            state: State::Idle,
+            state: WorkerState::Idle,
             is_dirty: false,
             access: ClusterAccess::default(),
             link: None,
@@ -94,7 +94,7 @@ impl Repl {
 
     /// Returns whether there is a worker, or one is being started.
     pub(crate) fn is_running(&self) -> bool {
-        !matches!(self.state, State::Idle)
+        !matches!(self.state, WorkerState::Idle)
     }
 
     /// Returns why the cluster failed, if it did since the worker was started.
@@ -153,7 +153,7 @@ impl Repl {
         };
         let (command_timeout, text_bytes) = (self.command_timeout, self.text_bytes);
         let mut tell = teller(turn.news());
-        self.state = State::Starting(tokio::spawn(async move {
+        self.state = WorkerState::Starting(tokio::spawn(async move {
             let extras = Extras { spark: cluster.is_some() };
             let interpreter = environment::prepare(&python, extras, &mut tell).await?;
             let options = WorkerOptions {
@@ -182,7 +182,7 @@ impl Repl {
         session: &Session,
         catalog: &Catalog,
         turn: &mut Turn<'_>,
-    ) -> Result<Result<Outcome, ToolError>, Ended> {
+    ) -> Result<Result<Outcome, ToolError>, TurnInterrupt> {
         self.start(session, catalog, turn)?;
         let asked = self.exchange(command, turn).await;
         if !matches!(asked, Ok(Ok(_))) {
@@ -196,16 +196,16 @@ impl Repl {
         &mut self,
         command: Command,
         turn: &mut Turn<'_>,
-    ) -> Result<Result<Outcome, ToolError>, Ended> {
-        let mut worker = match std::mem::replace(&mut self.state, State::Idle) {
-            State::Ready(worker) => worker,
-            State::Starting(starting) => {
+    ) -> Result<Result<Outcome, ToolError>, TurnInterrupt> {
+        let mut worker = match std::mem::replace(&mut self.state, WorkerState::Idle) {
+            WorkerState::Ready(worker) => worker,
+            WorkerState::Starting(starting) => {
                 let started = turn.wait(starting).await?;
                 let worker = Box::new(started.map_err(anyhow::Error::from)??);
                 turn.status(described(&worker))?;
                 worker
             }
-            State::Idle => return Err(anyhow::anyhow!("the worker was not started").into()),
+            WorkerState::Idle => return Err(anyhow::anyhow!("the worker was not started").into()),
         };
         self.is_dirty = true;
         let asking = worker.ask(command);
@@ -218,7 +218,7 @@ impl Repl {
         };
         match asked {
             Ok(outcome) => {
-                self.state = State::Ready(worker);
+                self.state = WorkerState::Ready(worker);
                 if let Some(message) = self.link.as_mut().and_then(ClusterLink::complaint) {
                     turn.status(Status::Warning { code: "cluster".to_owned(), message })?;
                 }
@@ -245,7 +245,7 @@ impl Repl {
     ///
     /// Fails when nothing could be kept; the variables of the turn before are there still.
     pub(crate) async fn save(&mut self, into: &Path) -> anyhow::Result<()> {
-        let State::Ready(worker) = &mut self.state else { return Ok(()) };
+        let WorkerState::Ready(worker) = &mut self.state else { return Ok(()) };
         if !std::mem::take(&mut self.is_dirty) {
             return Ok(());
         }
@@ -255,21 +255,21 @@ impl Repl {
             Ok(Err(error)) => anyhow::Error::from(error),
             Err(_) => anyhow::anyhow!("it took more than {} s", SNAPSHOT.as_secs()),
         };
-        self.state = State::Idle;
+        self.state = WorkerState::Idle;
         self.stop_link().await;
         Err(failed.context("cannot keep the variables for the next question"))
     }
 
     /// Stops the worker and waits until it is gone.
     pub(crate) async fn stop(&mut self) {
-        match std::mem::replace(&mut self.state, State::Idle) {
-            State::Ready(worker) => worker.stop().await,
-            State::Starting(starting) => {
+        match std::mem::replace(&mut self.state, WorkerState::Idle) {
+            WorkerState::Ready(worker) => worker.stop().await,
+            WorkerState::Starting(starting) => {
                 // What was being started is dropped with the task, and killed by that.
                 starting.abort();
                 let _ = starting.await;
             }
-            State::Idle => {}
+            WorkerState::Idle => {}
         }
         self.stop_link().await;
     }

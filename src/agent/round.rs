@@ -7,7 +7,7 @@ use anyhow::Context;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
-use csv_agent_ingest::{Census, Needles};
+use csv_agent_ingest::{Needles, ValueCounts};
 use csv_agent_session::Session;
 use csv_agent_tools::{Plan, Tool, ToolError};
 use csv_agent_types::catalog::{Catalog, Dataset, Facts, Query};
@@ -18,11 +18,11 @@ use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
 use crate::hosted::{AtProvider, Interpreter};
 use crate::loop_detection::{Repeats, Repetition};
-use crate::output_filter::{self, KnownNames, Sieve};
+use crate::output_filter::{self, KnownNames, OutputFilter};
 use crate::repl::Repl;
 use crate::spill;
-use crate::tool_cache::{FROM_MEMORY, Memory};
-use crate::turn::{Closed, Ended, Turn, milliseconds_since};
+use crate::tool_cache::{FROM_MEMORY, ToolCache};
+use crate::turn::{CallResult, Turn, TurnInterrupt, milliseconds_since};
 
 /// The error of a call whose worker said nothing.
 const GONE: &str = "worker_gone";
@@ -42,7 +42,7 @@ pub(crate) struct Round<'a> {
     /// How often which call came in the turn so far.
     pub repeats: &'a mut Repeats,
     /// What the turn remembers of its calls.
-    pub memory: &'a mut Memory,
+    pub memory: &'a mut ToolCache,
     /// Whether the model sees aggregates only.
     pub keeps_rows: bool,
 }
@@ -62,7 +62,7 @@ impl Code<'_> {
         session: &Session,
         catalog: &Catalog,
         turn: &mut Turn<'_>,
-    ) -> Result<Result<Outcome, ToolError>, Ended> {
+    ) -> Result<Result<Outcome, ToolError>, TurnInterrupt> {
         match self {
             Code::Here(repl) => repl.ask(command, session, catalog, turn).await,
             Code::AtProvider(provider) => provider.ask(command, session, turn).await,
@@ -100,7 +100,7 @@ impl Round<'_> {
         &mut self,
         calls: &[ToolCall],
         turn: &mut Turn<'_>,
-    ) -> Result<Answered, Ended> {
+    ) -> Result<Answered, TurnInterrupt> {
         turn.next_message();
         let message = match calls {
             [call] => format!("running `{}`", call.name),
@@ -178,7 +178,7 @@ impl Round<'_> {
         call: &ToolCall,
         output: &mut ToolOutput,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         if !self.interpreter.is_local() {
             return Ok(());
         }
@@ -196,7 +196,7 @@ impl Round<'_> {
         call: &ToolCall,
         result: &mut Result<ToolOutput, ToolError>,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let output = match result {
             Err(error) if error.code == GONE => return Ok(()),
             Err(error) => &mut error.output,
@@ -221,8 +221,8 @@ impl Round<'_> {
             Shown::Table { .. } | Shown::Chart(_) => None,
         });
         let rejected = rejected.and_then(|it| it.as_str().map(str::to_owned));
-        output.result =
-            Sieve { known: &known, census: &census }.result(&output.result, rejected.as_deref());
+        output.result = OutputFilter { known: &known, census: &census }
+            .result(&output.result, rejected.as_deref());
         Ok(())
     }
 
@@ -235,7 +235,7 @@ impl Round<'_> {
         &mut self,
         running: Running,
         turn: &mut Turn<'_>,
-    ) -> Result<Result<ToolOutput, ToolError>, Ended> {
+    ) -> Result<Result<ToolOutput, ToolError>, TurnInterrupt> {
         match running {
             Running::Remembered(output) => Ok(Ok(output)),
             Running::Done(result) => Ok(result),
@@ -260,7 +260,7 @@ impl Round<'_> {
         is_remembered: bool,
         began: Instant,
         turn: &mut Turn,
-    ) -> Result<(String, bool), Ended> {
+    ) -> Result<(String, bool), TurnInterrupt> {
         let tool = self.tool(call).ok();
         let (mut status, mut code, mut output) = match result {
             Ok(output) => {
@@ -301,7 +301,7 @@ impl Round<'_> {
         }
         let error = code
             .map(|code| CallError { code: code.to_owned(), message: error_text(&output.result) });
-        let closed = Closed {
+        let closed = CallResult {
             status,
             duration_ms: milliseconds_since(began),
             result: output.result,
@@ -314,8 +314,8 @@ impl Round<'_> {
     }
 }
 
-fn count(paths: &[PathBuf], needles: &Needles) -> anyhow::Result<Census> {
-    let mut census = Census::default();
+fn count(paths: &[PathBuf], needles: &Needles) -> anyhow::Result<ValueCounts> {
+    let mut census = ValueCounts::default();
     for path in paths {
         csv_agent_ingest::add_to_census(path, needles, &mut census)
             .with_context(|| format!("cannot read {}", path.display()))?;

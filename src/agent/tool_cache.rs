@@ -14,13 +14,13 @@ pub(crate) const FROM_MEMORY: &str =
 
 /// The calls of a turn so far.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
+pub(crate) struct ToolCache {
     /// Answers of tools that only read: nothing changes the datasets while a turn runs.
     answers: HashMap<(&'static str, String), ToolOutput>,
     n_calls: HashMap<&'static str, u32>,
 }
 
-impl Memory {
+impl ToolCache {
     /// Returns the answer of the same call, if the tool only reads.
     pub(crate) fn answer(&self, tool: &Tool, call: &ToolCall) -> Option<ToolOutput> {
         self.answers.get(&(tool.name, arguments(call))).cloned()
@@ -77,7 +77,7 @@ fn arguments(call: &ToolCall) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Memory;
+    use super::ToolCache;
     use csv_agent_types::conversation::ToolCall;
     use csv_agent_types::event::ToolOutput;
 
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_read_is_remembered_however_its_arguments_are_written() {
-        let mut memory = Memory::default();
+        let mut memory = ToolCache::default();
         let find =
             csv_agent_tools::find("find_value_columns", csv_agent_tools::TOOLS.iter()).unwrap();
         let output = ToolOutput::text("2 columns");
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn what_changes_something_is_not_remembered() {
-        let mut memory = Memory::default();
+        let mut memory = ToolCache::default();
         let repl = csv_agent_tools::find("python_repl", csv_agent_tools::TOOLS.iter()).unwrap();
         memory.remember(repl, &call("", "{}"), &ToolOutput::text("1"));
         assert_eq!(memory.answer(repl, &call("", "{}")), None);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn an_allowance_is_told_when_it_is_used_up_and_then_holds() {
-        let mut memory = Memory::default();
+        let mut memory = ToolCache::default();
         let load =
             csv_agent_tools::find("load_dataset_full", csv_agent_tools::TOOLS.iter()).unwrap();
         let allowance = load.allowance.unwrap();

@@ -27,11 +27,11 @@ use csv_agent_types::status::{ExitStatus, StopReason};
 
 use crate::egress::Ledger;
 use crate::grounding::Grounds;
-use crate::progress::News;
+use crate::progress::ProgressMessage;
 
 /// What ends a turn from outside its loop.
 #[derive(Debug)]
-pub enum Ended {
+pub enum TurnInterrupt {
     /// The user, the system, or the reader of stdout.
     Stopped(ExitStatus),
     /// The turn's time is over.
@@ -40,9 +40,9 @@ pub enum Ended {
     Failed(anyhow::Error),
 }
 
-impl From<anyhow::Error> for Ended {
+impl From<anyhow::Error> for TurnInterrupt {
     fn from(error: anyhow::Error) -> Self {
-        Ended::Failed(error)
+        TurnInterrupt::Failed(error)
     }
 }
 
@@ -65,7 +65,7 @@ pub struct Turn<'a> {
     stop: Stop<'a>,
     // Senders are given to the provider's call-back and to the task that starts Python. Both end with
     // the turn at the latest; what is still in the channel then is not told.
-    news: (UnboundedSender<News>, UnboundedReceiver<News>),
+    news: (UnboundedSender<ProgressMessage>, UnboundedReceiver<ProgressMessage>),
     /// Each with when it began to run, unless it waits for those before it.
     open_calls: Vec<(ToolCall, Option<Instant>)>,
     partial: String,
@@ -211,7 +211,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Returns where background work sends its news.
-    pub fn news(&self) -> UnboundedSender<News> {
+    pub fn news(&self) -> UnboundedSender<ProgressMessage> {
         self.news.0.clone()
     }
 
@@ -226,7 +226,7 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails when it cannot be written down, or the sink fails: a reader that went away ends the turn.
-    pub fn emit(&mut self, body: Body) -> Result<(), Ended> {
+    pub fn emit(&mut self, body: Body) -> Result<(), TurnInterrupt> {
         let event = Event {
             v: VERSION,
             seq: self.seq,
@@ -240,9 +240,9 @@ impl<'a> Turn<'a> {
         let logged = self.dir.log(&event);
         self.sink.emit(&event).map_err(|error| {
             if is_broken_pipe(&error) {
-                return Ended::Stopped(ExitStatus::BrokenPipe);
+                return TurnInterrupt::Stopped(ExitStatus::BrokenPipe);
             }
-            Ended::Failed(error)
+            TurnInterrupt::Failed(error)
         })?;
         Ok(logged?)
     }
@@ -252,7 +252,7 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails as [`Turn::emit`] does.
-    pub fn status(&mut self, status: Status) -> Result<(), Ended> {
+    pub fn status(&mut self, status: Status) -> Result<(), TurnInterrupt> {
         self.emit(Body::Status(status))
     }
 
@@ -261,7 +261,7 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails when the turn is stopped or its time is over first; the work is dropped then.
-    pub async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Ended> {
+    pub async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, TurnInterrupt> {
         let mut work = std::pin::pin!(work);
         loop {
             let deadline = async {
@@ -274,8 +274,8 @@ impl<'a> Turn<'a> {
             // ends is the work dropped, and with it the request or the wait for the worker.
             let news = tokio::select! {
                 biased;
-                status = &mut self.stop => return Err(Ended::Stopped(status)),
-                () = deadline => return Err(Ended::TimedOut),
+                status = &mut self.stop => return Err(TurnInterrupt::Stopped(status)),
+                () = deadline => return Err(TurnInterrupt::TimedOut),
                 news = self.news.1.recv() => news,
                 done = &mut work => {
                     while let Ok(news) = self.news.1.try_recv() {
@@ -295,7 +295,10 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails as [`Turn::wait`] does, and when the record of what left cannot be written.
-    pub async fn wait_sent<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Ended> {
+    pub async fn wait_sent<T>(
+        &mut self,
+        work: impl Future<Output = T>,
+    ) -> Result<T, TurnInterrupt> {
         let done = self.wait(work).await?;
         self.ledger.check()?;
         Ok(done)
@@ -306,7 +309,12 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails as [`Turn::emit`] does.
-    pub fn open_call(&mut self, call: &ToolCall, round: u32, label: String) -> Result<(), Ended> {
+    pub fn open_call(
+        &mut self,
+        call: &ToolCall,
+        round: u32,
+        label: String,
+    ) -> Result<(), TurnInterrupt> {
         let arguments = serde_json::from_str(&call.arguments).ok();
         let arguments: Option<Value> = arguments.filter(Value::is_object);
         self.open_calls.push((call.clone(), None));
@@ -332,7 +340,7 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails as [`Turn::emit`] does.
-    pub fn close_call(&mut self, call: &ToolCall, closed: Closed) -> Result<(), Ended> {
+    pub fn close_call(&mut self, call: &ToolCall, closed: CallResult) -> Result<(), TurnInterrupt> {
         if closed.status == CallStatus::Ok && runs_code(&call.name) {
             self.last_run = Some(call.call_id.clone());
         }
@@ -361,7 +369,7 @@ impl<'a> Turn<'a> {
     pub fn cancel_calls(&mut self) {
         for (call, began) in std::mem::take(&mut self.open_calls) {
             let message = "the turn ended before the call did".to_owned();
-            let closed = Closed {
+            let closed = CallResult {
                 status: CallStatus::Cancelled,
                 duration_ms: began.map_or(0, milliseconds_since),
                 result: ToolOutput::text(message.clone()).result,
@@ -403,7 +411,7 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails as [`Turn::emit`] does.
-    pub fn show(&mut self, body: Body) -> Result<(), Ended> {
+    pub fn show(&mut self, body: Body) -> Result<(), TurnInterrupt> {
         match &body {
             Body::DataFrame(table) => {
                 self.grounds.sent(table);
@@ -419,24 +427,24 @@ impl<'a> Turn<'a> {
         self.emit(body)
     }
 
-    fn tell(&mut self, news: News) -> Result<(), Ended> {
+    fn tell(&mut self, news: ProgressMessage) -> Result<(), TurnInterrupt> {
         match news {
-            News::Delta(delta) => {
+            ProgressMessage::Delta(delta) => {
                 self.partial.push_str(&delta);
                 if !self.shows_partial {
                     return Ok(());
                 }
                 self.emit(Body::Partial { delta, item: self.partial_item })
             }
-            News::Superseded => {
+            ProgressMessage::Superseded => {
                 self.next_message();
                 Ok(())
             }
-            News::Hosted(name) => {
+            ProgressMessage::Hosted(name) => {
                 let message = format!("the provider runs `{name}`");
                 self.status(Status::Executing { round: self.round, message })
             }
-            News::Status(status) => self.status(*status),
+            ProgressMessage::Status(status) => self.status(*status),
         }
     }
 }
@@ -450,7 +458,7 @@ pub struct TableSent {
 }
 
 /// How a call ended.
-pub struct Closed {
+pub struct CallResult {
     /// The kind of ending.
     pub status: CallStatus,
     /// Wall-clock time.

@@ -9,7 +9,7 @@ use plotters_backend::{
 
 use super::Raster;
 use super::raster::{self, Canvas};
-use super::scene::{Colour, Mark, Scene, Shape};
+use super::scene::{Colour, Mark, PointShape, Scene};
 use super::svg::{self, SvgDocument};
 use super::text::{TextStyle, to_pixel};
 use super::theme::Theme;
@@ -138,7 +138,7 @@ impl<B: DrawingBackend<ErrorType = Infallible>> Painter<B> {
         self.backend.draw_rect(from, to, &self.colour(colour), true)
     }
 
-    fn dot(&mut self, at: (f64, f64), radius: f64, shape: Shape, colour: Colour) -> Drawn {
+    fn dot(&mut self, at: (f64, f64), radius: f64, shape: PointShape, colour: Colour) -> Drawn {
         let fill = self.colour(colour);
         let Some(corners) = self.corners(at, radius, shape) else {
             let radius = self.length(radius);
@@ -147,7 +147,7 @@ impl<B: DrawingBackend<ErrorType = Infallible>> Painter<B> {
         self.backend.fill_polygon(corners, &fill)
     }
 
-    fn ring(&mut self, at: (f64, f64), radius: f64, shape: Shape, colour: Colour) -> Drawn {
+    fn ring(&mut self, at: (f64, f64), radius: f64, shape: PointShape, colour: Colour) -> Drawn {
         let stroke = Stroke { colour: self.colour(colour), width: self.length(RING) };
         let radius = radius - RING / 2.0;
         let Some(mut corners) = self.corners(at, radius, shape) else {
@@ -159,12 +159,17 @@ impl<B: DrawingBackend<ErrorType = Infallible>> Painter<B> {
     }
 
     /// Returns the corners of a point that has any.
-    fn corners(&self, (x, y): (f64, f64), radius: f64, shape: Shape) -> Option<Vec<BackendCoord>> {
+    fn corners(
+        &self,
+        (x, y): (f64, f64),
+        radius: f64,
+        shape: PointShape,
+    ) -> Option<Vec<BackendCoord>> {
         let corners: &[(f64, f64)] = match shape {
-            Shape::Circle => return None,
-            Shape::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
-            Shape::Triangle => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
-            Shape::Diamond => &[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)],
+            PointShape::Circle => return None,
+            PointShape::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+            PointShape::Triangle => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
+            PointShape::Diamond => &[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)],
         };
         let corner = |it: &(f64, f64)| self.at((x + it.0 * radius, y + it.1 * radius));
         Some(corners.iter().map(corner).collect())
@@ -177,7 +182,7 @@ mod tests {
 
     use super::{Raster, Theme, raster, svg};
     use crate::png;
-    use crate::scene::{Anchor, Colour, Mark, Scene, Shape, TextLabel, Weight};
+    use crate::scene::{Anchor, Colour, Mark, PointShape, Scene, TextLabel, Weight};
 
     /// A scene of everything that can be on one, at places that are no whole pixels.
     fn scene() -> Scene {
@@ -201,7 +206,7 @@ mod tests {
                 colour: Colour::SERIES[2],
             },
         ];
-        for (at, shape) in (1_u8..).zip(Shape::ALL) {
+        for (at, shape) in (1_u8..).zip(PointShape::ALL) {
             let x = 150.0 + 10.3 * f64::from(at);
             let colour = Colour::SERIES[3];
             for (y, is_hollow) in [(40.2, false), (56.7, true)] {

@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use super::fit;
 use super::plot::X;
 use super::scene::{Anchor, Colour, TextLabel, Weight};
-use super::sheet::{LINE, MARGIN, SIZE, Sheet, count, widest};
+use super::sheet::{ChartBuilder, LINE, MARGIN, SIZE, count, widest};
 use super::text;
 use super::time::{self, Unit};
 
@@ -143,7 +143,7 @@ impl AxisLabels {
 
     /// Draws the labels under `bottom`, with a mark for each where `has_ticks`. One that would touch the
     /// one before it is left out.
-    pub(crate) fn draw(&self, sheet: &mut Sheet, bottom: f64, has_ticks: bool) {
+    pub(crate) fn draw(&self, sheet: &mut ChartBuilder, bottom: f64, has_ticks: bool) {
         // The end of each line so far.
         let mut ends = vec![f64::MIN; LABEL_LINES_MAX];
         for (x, lines) in &self.labels {

@@ -8,7 +8,7 @@ use super::numbers::{amounts, short_amounts};
 use super::plot::{Plot, X};
 use super::scene::{Anchor, Colour, Mark, Scene, TextLabel, Weight};
 use super::sheet::{
-    LINE, MARGIN, SIZE, Scale, Sheet, WIDTH, colour, count, is_far, level_ticks, widest,
+    ChartBuilder, LINE, MARGIN, SIZE, Scale, WIDTH, colour, count, is_far, level_ticks, widest,
 };
 use super::ticks::Ticks;
 
@@ -110,17 +110,17 @@ impl Bars {
 }
 
 /// The values to print at the bars' ends: series, rows.
-struct Values(Vec<Vec<String>>);
+struct BarValues(Vec<Vec<String>>);
 
-impl Values {
+impl BarValues {
     /// Returns values that stand together, if `tell` can tell them.
-    fn of(plot: &Plot, tell: impl Fn(&[Option<f64>]) -> Option<Vec<String>>) -> Option<Values> {
+    fn of(plot: &Plot, tell: impl Fn(&[Option<f64>]) -> Option<Vec<String>>) -> Option<BarValues> {
         if plot.chart_type == ChartType::StackedColumn && 1 < plot.series.len() {
             return None;
         }
         let all: Vec<_> = plot.series.iter().flat_map(|it| it.values.iter().copied()).collect();
         let texts = tell(&all)?;
-        Some(Values(texts.chunks(plot.x.len()).map(<[_]>::to_vec).collect()))
+        Some(BarValues(texts.chunks(plot.x.len()).map(<[_]>::to_vec).collect()))
     }
 
     fn widest(&self) -> f64 {
@@ -143,7 +143,13 @@ fn ends(scale: &Scale, bar: &Bar, is_alone: bool) -> (f64, f64) {
 }
 
 /// Draws a value, over the line to read values by that runs from one of its edges to the other.
-fn value(sheet: &mut Sheet, label: TextLabel, ticks: &Ticks, scale: &Scale, edges: (f64, f64)) {
+fn value(
+    sheet: &mut ChartBuilder,
+    label: TextLabel,
+    ticks: &Ticks,
+    scale: &Scale,
+    edges: (f64, f64),
+) {
     let is_crossed = |it: &f64| edges.0 <= scale.at(*it) && scale.at(*it) <= edges.1;
     if ticks.values.iter().any(is_crossed) && !label.text.is_empty() {
         sheet.text_on_paper(label);
@@ -181,7 +187,7 @@ pub(crate) fn standing(plot: &Plot) -> Scene {
     let bars = Bars::of(plot);
     let ticks = bars.ticks(plot, 5);
     let width = standing_width(plot, &bars);
-    let mut sheet = Sheet::new(plot, width, 1 < plot.series.len(), plot.y_label.as_deref());
+    let mut sheet = ChartBuilder::new(plot, width, 1 < plot.series.len(), plot.y_label.as_deref());
     let level = Some(plot.x_label.as_str());
     let (left, right) = (MARGIN + widest(ticks.labels.iter()) + 8.0, width - MARGIN);
     let band = (right - left) / count(bars.n_bands());
@@ -191,10 +197,10 @@ pub(crate) fn standing(plot: &Plot) -> Scene {
     let bottom = height - foot;
     // Values may be as wide as their bars' slots, and a little wider than a bar that is alone.
     let room = if bars.n_slots == 1 { band - 8.0 } else { band * BAR_SHARE / count(bars.n_slots) };
-    let fits = |it: &Values| it.widest() <= room;
-    let values = Values::of(plot, |it| Some(amounts(it, plot.measure)))
+    let fits = |it: &BarValues| it.widest() <= room;
+    let values = BarValues::of(plot, |it| Some(amounts(it, plot.measure)))
         .filter(fits)
-        .or_else(|| Values::of(plot, |it| short_amounts(it, plot.measure)).filter(fits));
+        .or_else(|| BarValues::of(plot, |it| short_amounts(it, plot.measure)).filter(fits));
     let (over, under) = match &values {
         Some(_) => (12.0, if bars.is_negative() { 16.0 } else { 0.0 }),
         None => (0.0, 0.0),
@@ -248,7 +254,8 @@ fn lying_labels(x: &X, band: f64) -> Vec<Vec<String>> {
 /// Lays out bars that lie, the first row on top; the picture is as high as they need.
 pub(crate) fn lying(plot: &Plot) -> Scene {
     let bars = Bars::of(plot);
-    let mut sheet = Sheet::new(plot, WIDTH, 1 < plot.series.len(), Some(plot.x_label.as_str()));
+    let mut sheet =
+        ChartBuilder::new(plot, WIDTH, 1 < plot.series.len(), Some(plot.x_label.as_str()));
     let level = plot.y_label.as_deref();
     let foot = sheet.foot_height(level) + LINE + 8.0;
     let n_bands = count(bars.n_bands());
@@ -262,7 +269,7 @@ pub(crate) fn lying(plot: &Plot) -> Scene {
     let n_values = plot.series.len() * plot.x.len();
     let has_room = band * BAR_SHARE / count(bars.n_slots) >= VALUE_SLOT - 1e-9
         || (bars.n_slots == 1 && LABEL_HEIGHT <= band);
-    let values = Values::of(plot, |it| Some(amounts(it, plot.measure)))
+    let values = BarValues::of(plot, |it| Some(amounts(it, plot.measure)))
         .filter(|_| has_room && (plot.series.len() == 1 || n_values <= VALUES_MAX));
     let room = values.as_ref().map_or(0.0, |it| it.widest() + 8.0);
     let is_negative = bars.is_negative();

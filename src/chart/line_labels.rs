@@ -5,7 +5,7 @@ use csv_agent_types::chart::ChartType;
 use super::fit;
 use super::plot::Plot;
 use super::scene::{Mark, TextLabel, Weight};
-use super::sheet::{LINE, SIZE, Sheet, colour, count, widest};
+use super::sheet::{ChartBuilder, LINE, SIZE, colour, count, widest};
 
 /// The widest line of a name.
 const NAME_MAX: f64 = 150.0;
@@ -46,7 +46,7 @@ impl Names {
     #[must_use]
     pub(crate) fn draw(
         &self,
-        sheet: &mut Sheet,
+        sheet: &mut ChartBuilder,
         ends: &[Option<(f64, f64)>],
         (left, right): (f64, f64),
         (top, bottom): (f64, f64),

@@ -7,8 +7,8 @@ use super::line_labels::Names;
 use super::numbers;
 use super::overplotting::Crowd;
 use super::plot::{Plot, X};
-use super::scene::{Colour, Mark, Scene, Shape};
-use super::sheet::{MARGIN, Scale, Sheet, WIDTH, colour, count, level_ticks, widest};
+use super::scene::{Colour, Mark, PointShape, Scene};
+use super::sheet::{ChartBuilder, MARGIN, Scale, WIDTH, colour, count, level_ticks, widest};
 use super::text;
 use super::ticks::Ticks;
 use super::time;
@@ -34,7 +34,7 @@ pub(crate) fn scene(plot: &Plot) -> Scene {
 fn lay_out(plot: &Plot, names: Option<&Names>) -> Option<Scene> {
     let ticks = upright_ticks(plot);
     let has_legend = 1 < plot.series.len() && names.is_none();
-    let mut sheet = Sheet::new(plot, WIDTH, has_legend, plot.y_label.as_deref());
+    let mut sheet = ChartBuilder::new(plot, WIDTH, has_legend, plot.y_label.as_deref());
     let level = Some(plot.x_label.as_str());
     let left = MARGIN + widest(ticks.labels.iter()) + 8.0;
     let right = WIDTH - MARGIN - names.map_or(0.0, Names::width);
@@ -84,7 +84,7 @@ fn lay_out(plot: &Plot, names: Option<&Names>) -> Option<Scene> {
 }
 
 /// Draws a line with gaps; a point between two gaps is one.
-fn line(sheet: &mut Sheet, plot: &Plot, series: usize, points: &[Option<(f64, f64)>]) {
+fn line(sheet: &mut ChartBuilder, plot: &Plot, series: usize, points: &[Option<(f64, f64)>]) {
     let n_points = plot.x.len() * plot.series.len();
     let is_marked = n_points <= MARKED_MAX.0 && plot.x.len() <= MARKED_MAX.1;
     let width = match n_points {
@@ -104,8 +104,8 @@ fn line(sheet: &mut Sheet, plot: &Plot, series: usize, points: &[Option<(f64, f6
     }
 }
 
-fn dot(sheet: &mut Sheet, series: usize, (x, y): (f64, f64)) {
-    let (shape, colour) = (Shape::Circle, colour(series));
+fn dot(sheet: &mut ChartBuilder, series: usize, (x, y): (f64, f64)) {
+    let (shape, colour) = (PointShape::Circle, colour(series));
     sheet.mark(Mark::Dot { x, y, radius: 3.2, shape, colour, is_hollow: false });
 }
 

@@ -50,7 +50,7 @@ pub(crate) enum Mark {
         /// Without the rim.
         radius: f64,
         /// Tells series apart without colour.
-        shape: Shape,
+        shape: PointShape,
         /// Its filling, or its outline.
         colour: Colour,
         /// Whether it is an outline, through which those under it can be seen.
@@ -83,7 +83,7 @@ pub(crate) struct TextLabel {
 
 /// The shape of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum PointShape {
     /// Round.
     Circle,
     /// Upright.
@@ -94,10 +94,10 @@ pub(crate) enum Shape {
     Diamond,
 }
 
-impl Shape {
+impl PointShape {
     /// The shapes in the order in which series take them.
-    pub(crate) const ALL: [Shape; 4] =
-        [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
+    pub(crate) const ALL: [PointShape; 4] =
+        [PointShape::Circle, PointShape::Square, PointShape::Triangle, PointShape::Diamond];
 }
 
 /// The weight of type.

@@ -4,7 +4,7 @@ use csv_agent_types::chart::ChartType;
 
 use super::fit;
 use super::plot::Plot;
-use super::scene::{Anchor, Colour, Mark, Scene, Shape, TextLabel, Weight};
+use super::scene::{Anchor, Colour, Mark, PointShape, Scene, TextLabel, Weight};
 use super::text;
 use super::ticks::Ticks;
 
@@ -30,7 +30,7 @@ const LEGEND_NAME_MAX: f64 = 260.0;
 const NOTE_LINES_MAX: usize = 3;
 
 /// A chart in the making.
-pub(crate) struct Sheet<'a> {
+pub(crate) struct ChartBuilder<'a> {
     plot: &'a Plot,
     marks: Vec<Mark>,
     /// Of the picture.
@@ -41,15 +41,16 @@ pub(crate) struct Sheet<'a> {
     pub hint: Option<String>,
 }
 
-impl<'a> Sheet<'a> {
+impl<'a> ChartBuilder<'a> {
     /// Starts a sheet with the title, a legend where one is wanted, and the label of the upright axis.
     pub(crate) fn new(
         plot: &'a Plot,
         width: f64,
         has_legend: bool,
         upright: Option<&str>,
-    ) -> Sheet<'a> {
-        let mut sheet = Sheet { plot, marks: Vec::new(), width, top: MARGIN - 4.0, hint: None };
+    ) -> ChartBuilder<'a> {
+        let mut sheet =
+            ChartBuilder { plot, marks: Vec::new(), width, top: MARGIN - 4.0, hint: None };
         sheet.title();
         if has_legend {
             sheet.legend();
@@ -249,8 +250,8 @@ pub(crate) fn colour(series: usize) -> Colour {
 }
 
 /// Returns the shape of a series' points.
-pub(crate) fn shape(series: usize) -> Shape {
-    Shape::ALL[series % Shape::ALL.len()]
+pub(crate) fn shape(series: usize) -> PointShape {
+    PointShape::ALL[series % PointShape::ALL.len()]
 }
 
 /// Returns the pixels that the widest of some labels takes.

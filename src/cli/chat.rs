@@ -34,7 +34,7 @@ use crate::signals::{self, Signals};
 use crate::turn_sinks::TurnSinks;
 use crate::{diagnostics, stdout};
 use commands::InputLine;
-use completion::Words;
+use completion::Completions;
 use prompt::{LineRead, Prompt};
 use stdin::Stdin;
 
@@ -146,7 +146,7 @@ impl Chat<'_> {
                     Err(error) if stdout::is_stdout_closed(&error) => return Ok(ExitStatus::Ok),
                     Err(error) if ends_all(diagnostics::status_of(&error)) => return Err(error),
                     Err(error) => {
-                        diagnostics::error(&error, self.options.global.terminal.stderr.colour)
+                        diagnostics::error(&error, self.options.global.terminal.stderr.colour);
                     }
                 }
             }
@@ -245,7 +245,7 @@ impl Chat<'_> {
     }
 
     /// Returns what Tab can complete by now.
-    fn words(&self) -> Words {
+    fn words(&self) -> Completions {
         let dir = self.session.dir();
         // What cannot be listed cannot be completed; whoever asks for it hears why.
         let numbered = |names: Vec<String>| {
@@ -255,7 +255,7 @@ impl Chat<'_> {
         let names = artifacts::names(dir).unwrap_or_default();
         let turn = |it: PathBuf| Some(it.file_name()?.to_str()?.trim_start_matches('0').to_owned());
         let columns = self.visible().flat_map(|it| it.1.columns.iter().map(|it| it.name.clone()));
-        Words {
+        Completions {
             commands: commands::names().collect(),
             datasets: self.visible().map(|it| it.0.to_owned()).collect(),
             columns: columns.collect(),

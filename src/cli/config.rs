@@ -14,7 +14,7 @@ use super::listing::{self, Listing};
 use super::options::GlobalOptions;
 use super::options::config::prices;
 use super::options::key::KeySource;
-use super::options::settings::{SETTINGS, Settings, Shown};
+use super::options::settings::{SETTINGS, SettingView, Settings};
 use super::stdout;
 
 /// Flags of `config`.
@@ -52,13 +52,13 @@ pub(crate) fn run(
 }
 
 fn show(settings: &Settings, options: &GlobalOptions) -> anyhow::Result<()> {
-    let mut shown: Vec<Shown> =
+    let mut shown: Vec<SettingView> =
         SETTINGS.iter().map(|it| it.show(settings)).collect::<anyhow::Result<_>>()?;
     let (source, origin) = KeySource::choose(settings)?;
     let value = if source == KeySource::None { Value::Null } else { json!("***") };
-    shown.push(Shown { key: "api_key".to_owned(), value, origin: origin.to_string() });
+    shown.push(SettingView { key: "api_key".to_owned(), value, origin: origin.to_string() });
     for (model, value, origin) in prices::all(settings)? {
-        shown.push(Shown { key: format!("prices.{model}"), value, origin });
+        shown.push(SettingView { key: format!("prices.{model}"), value, origin });
     }
     stdout::answer(|out| match options.format {
         Format::Json => document(&shown, options.terminal.stdout.is_tty, out),
@@ -67,8 +67,8 @@ fn show(settings: &Settings, options: &GlobalOptions) -> anyhow::Result<()> {
 }
 
 /// One object, so that a program finds a setting by its name.
-fn document(shown: &[Shown], is_tty: bool, out: &mut dyn Write) -> anyhow::Result<()> {
-    let of = |it: &Shown| (it.key.clone(), json!({"value": it.value, "origin": it.origin}));
+fn document(shown: &[SettingView], is_tty: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+    let of = |it: &SettingView| (it.key.clone(), json!({"value": it.value, "origin": it.origin}));
     let document: Map<String, Value> = shown.iter().map(of).collect();
     let text = if is_tty {
         serde_json::to_string_pretty(&document)?
@@ -78,8 +78,8 @@ fn document(shown: &[Shown], is_tty: bool, out: &mut dyn Write) -> anyhow::Resul
     Ok(writeln!(out, "{}", sanitize::json_for_terminal(&text))?)
 }
 
-fn listing(shown: &[Shown]) -> Listing {
-    let row = |it: &Shown| vec![json!(it.key), for_eyes(&it.value), json!(it.origin)];
+fn listing(shown: &[SettingView]) -> Listing {
+    let row = |it: &SettingView| vec![json!(it.key), for_eyes(&it.value), json!(it.origin)];
     let frame =
         listing::frame(&["setting", "value", "origin"], &[], shown.iter().map(row).collect());
     let documents =

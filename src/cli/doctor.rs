@@ -73,7 +73,7 @@ impl DoctorFlags {
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum CheckState {
     Ok,
     /// Nobody looked.
     Skipped,
@@ -83,20 +83,20 @@ enum State {
     Problem(ExitStatus),
 }
 
-impl State {
+impl CheckState {
     fn name(self) -> &'static str {
         match self {
-            State::Ok => "ok",
-            State::Skipped => "skipped",
-            State::Warning => "warning",
-            State::Problem(_) => "problem",
+            CheckState::Ok => "ok",
+            CheckState::Skipped => "skipped",
+            CheckState::Warning => "warning",
+            CheckState::Problem(_) => "problem",
         }
     }
 
     fn status(self) -> ExitStatus {
         match self {
-            State::Ok | State::Skipped | State::Warning => ExitStatus::Ok,
-            State::Problem(status) => status,
+            CheckState::Ok | CheckState::Skipped | CheckState::Warning => ExitStatus::Ok,
+            CheckState::Problem(status) => status,
         }
     }
 }
@@ -104,12 +104,12 @@ impl State {
 #[derive(Debug, Clone)]
 struct Check {
     name: &'static str,
-    state: State,
+    state: CheckState,
     found: String,
 }
 
 impl Check {
-    fn new(name: &'static str, state: State, found: impl Into<String>) -> Check {
+    fn new(name: &'static str, state: CheckState, found: impl Into<String>) -> Check {
         Check { name, state, found: found.into() }
     }
 
@@ -117,7 +117,7 @@ impl Check {
     fn failed(name: &'static str, error: &anyhow::Error) -> Check {
         let hint = diagnostics::hint_of(error).map(|it| format!("; {it}"));
         let found = format!("{error:#}{}", hint.unwrap_or_default());
-        Check::new(name, State::Problem(diagnostics::status_of(error)), found)
+        Check::new(name, CheckState::Problem(diagnostics::status_of(error)), found)
     }
 }
 
@@ -200,7 +200,7 @@ async fn patiently<T>(work: impl Future<Output = T>, message: &str, options: &Gl
 }
 
 fn configuration(settings: &Settings) -> Vec<Check> {
-    let check = |found: String| Check::new("config", State::Ok, found);
+    let check = |found: String| Check::new("config", CheckState::Ok, found);
     let files = settings.files().iter();
     let found: Vec<_> =
         files.map(|it| check(format!("{} file {}", it.place.name(), it.path.display()))).collect();

@@ -27,7 +27,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use csv_agent_cluster::SCHEME;
-use csv_agent_ingest::{Comments, DateOrder, DecimalMark, IngestOptions, Wanted};
+use csv_agent_ingest::{Comments, DateOrder, DecimalMark, IngestOptions, RequestedType};
 use csv_agent_session::Session;
 use csv_agent_sink::{Format, sanitize};
 use csv_agent_types::catalog::{
@@ -208,7 +208,7 @@ pub struct IngestFlags {
         value_parser = value_parsers::typed_column,
         help_heading = "How to read the file [default: find it out]"
     )]
-    pub dtype: Vec<(String, Wanted)>,
+    pub dtype: Vec<(String, RequestedType)>,
 
     /// Order of days that can be read in two ways, such as 01/02/2024
     #[arg(

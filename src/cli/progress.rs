@@ -20,7 +20,7 @@ use csv_agent_types::event::{
 use super::diagnostics;
 use super::options::GlobalOptions;
 use super::spinner::Spinner;
-use super::status_line::Now;
+use super::status_line::StatusLine;
 use super::terminal::{Stream, story_width};
 
 /// Column at which the time of a tool call begins, unless its label is longer.
@@ -39,7 +39,7 @@ struct Ended {
 
 /// Tells what happens in a turn.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub(crate) struct Story {
+pub(crate) struct ProgressReporter {
     is_live: bool,
     colour: bool,
     stdout_is_tty: bool,
@@ -54,14 +54,14 @@ pub(crate) struct Story {
     verbose: u8,
     started: Instant,
     bar: Option<Spinner>,
-    now: Now,
+    now: StatusLine,
     /// Calls that ended and are told once others like them have.
     ended: Option<Ended>,
     /// Whether it was told that the provider cut the answer to come.
     is_cut: bool,
 }
 
-impl Story {
+impl ProgressReporter {
     /// Begins to tell. On a terminal the first line is there at once.
     ///
     /// `shows_partials` says whether stdout shows text as it streams.
@@ -72,9 +72,9 @@ impl Story {
         price: Option<Price>,
         shows_partials: bool,
         files_dir: Option<PathBuf>,
-    ) -> Story {
+    ) -> ProgressReporter {
         let stderr = options.terminal.stderr;
-        let mut story = Story {
+        let mut story = ProgressReporter {
             is_live: options.terminal.can_redraw,
             colour: stderr.colour,
             stdout_is_tty: options.terminal.stdout.is_tty,
@@ -86,7 +86,7 @@ impl Story {
             verbose: options.verbose,
             started: Instant::now(),
             bar: None,
-            now: Now::begin(price),
+            now: StatusLine::begin(price),
             ended: None,
             is_cut: false,
         };
@@ -344,7 +344,7 @@ impl Story {
     }
 }
 
-impl EventSink for Story {
+impl EventSink for ProgressReporter {
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
         let label = match &event.body {
             Body::ToolResult { call_id, .. } => self.now.label(call_id),

@@ -71,7 +71,7 @@ impl EventSink for Reports {
             }
             Body::Reply(reply) => self.turn.ending = ReportOutcome::Answered(reply.clone()),
             Body::Error(error) if error.fatal => {
-                self.turn.ending = ReportOutcome::Failed(error.clone())
+                self.turn.ending = ReportOutcome::Failed(error.clone());
             }
             _ => {}
         }

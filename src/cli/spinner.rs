@@ -32,13 +32,13 @@ pub(crate) struct Spinner {
 
 #[derive(Debug)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<SpinnerState>,
     /// Whoever changes the state says so here.
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct State {
+struct SpinnerState {
     message: String,
     started: Instant,
     stream: Stream,
@@ -56,7 +56,7 @@ impl Spinner {
         is_width_given: bool,
     ) -> Spinner {
         let mut state =
-            State { message, started, stream, is_width_given, n_drawn: 0, is_over: false };
+            SpinnerState { message, started, stream, is_width_given, n_drawn: 0, is_over: false };
         state.draw();
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let drawn = shared.clone();
@@ -102,12 +102,12 @@ impl Drop for Spinner {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SpinnerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl SpinnerState {
     fn draw(&mut self) {
         let now = story_width().filter(|_| !self.is_width_given);
         let width = usize::from(now.or(self.stream.width).unwrap_or(u16::MAX));

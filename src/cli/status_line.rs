@@ -14,7 +14,7 @@ const DETAIL_CHARS_MAX: usize = 200;
 
 /// What happens now, and what it has cost so far.
 #[derive(Debug, Default)]
-pub(crate) struct Now {
+pub(crate) struct StatusLine {
     price: Option<Price>,
     /// In the words of the event that began it.
     doing: String,
@@ -37,10 +37,10 @@ struct RunningCall {
     job: Option<String>,
 }
 
-impl Now {
+impl StatusLine {
     /// Begins a turn. Without a price no cost is told.
-    pub(crate) fn begin(price: Option<Price>) -> Now {
-        Now { price, doing: "starting".to_owned(), ..Now::default() }
+    pub(crate) fn begin(price: Option<Price>) -> StatusLine {
+        StatusLine { price, doing: "starting".to_owned(), ..StatusLine::default() }
     }
 
     /// Takes what happened.
@@ -136,12 +136,12 @@ fn first_line(code: &str) -> Option<String> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::Now;
+    use super::StatusLine;
     use csv_agent_types::conversation::Price;
     use csv_agent_types::event::Event;
 
     #[track_caller]
-    fn check(now: &mut Now, body: &Value, line: &str) {
+    fn check(now: &mut StatusLine, body: &Value, line: &str) {
         let mut event = json!({"v": 1, "seq": 0, "ts": "", "session_id": "s", "turn_id": "0001"});
         event.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
         now.hear(&serde_json::from_value::<Event>(event).unwrap());
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn the_line_tells_what_happens_and_what_it_has_cost() {
         let price = Price { input: 2.0, cached_input: 1.0, output: 10.0 };
-        let mut now = Now::begin(Some(price));
+        let mut now = StatusLine::begin(Some(price));
         assert_eq!(now.line(), "starting");
         let request = |round: u32| {
             json!({"type": "status", "phase": "model_request", "round": round,
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_job_of_the_cluster_is_told_with_the_call_that_waits_for_it() {
-        let mut now = Now::begin(None);
+        let mut now = StatusLine::begin(None);
         let job = |message: &str| {
             json!({"type": "status", "phase": "cluster", "message": message, "stages_done": 1,
                 "stages": 2, "tasks_done": 3, "tasks": 4, "bytes_read": 5})
@@ -212,6 +212,6 @@ mod tests {
     #[test]
     fn what_a_model_writes_cannot_steer_the_terminal() {
         let line = "x\\x1b[2J · 東京\\x07";
-        check(&mut Now::begin(None), &call("a", "x\u{1b}[2J", "東京\u{7}"), line);
+        check(&mut StatusLine::begin(None), &call("a", "x\u{1b}[2J", "東京\u{7}"), line);
     }
 }

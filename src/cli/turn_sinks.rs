@@ -17,7 +17,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use super::flags::ImageChoice;
 use super::options::GlobalOptions;
 use super::options::ask::{AnswerOptions, EventsTarget};
-use super::progress::Story;
+use super::progress::ProgressReporter;
 use super::report::Reports;
 use super::stdout::{Stdout, WholeFile, open_direct};
 use super::terminal::Terminal;
@@ -25,7 +25,7 @@ use super::terminal_graphics::{self, Images};
 
 /// Everything that the user sees of a turn.
 pub(crate) struct TurnSinks {
-    story: Option<Story>,
+    story: Option<ProgressReporter>,
     answer: Box<dyn EventSink>,
     events: Option<Box<dyn EventSink>>,
     reports: Option<Reports>,
@@ -55,7 +55,7 @@ impl TurnSinks {
         let is_shown = global.terminal.stdout.is_tty && options.output.is_none();
         let shows_partials = is_shown && options.stream && global.format == Format::Text;
         let files = options.keeps_files.then(|| session_dir.to_owned());
-        output.story = Some(Story::begin(global, options.price, shows_partials, files));
+        output.story = Some(ProgressReporter::begin(global, options.price, shows_partials, files));
         output.events = events;
         output.reports = options.reports.as_ref().map(Reports::open).transpose()?;
         Ok(output)

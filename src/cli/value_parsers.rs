@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use csv_agent_ingest::{Comments, DecimalMark, Escape, Quote, Wanted, is_delimiter};
+use csv_agent_ingest::{Comments, DecimalMark, Escape, Quote, RequestedType, is_delimiter};
 use csv_agent_render::report::ReportKind;
 use csv_agent_types::catalog::ColumnSpan;
 use csv_agent_types::limits::{COMPACT_AT_MIN, ROUNDS_FLAG_MAX, WORKER_MEMORY_BYTES_LEAST};
@@ -282,13 +282,13 @@ pub(crate) fn comment(text: &str) -> Result<Comments, String> {
 /// # Errors
 ///
 /// Fails when either side is missing or the type is unknown; the message lists the types.
-pub(crate) fn typed_column(text: &str) -> Result<(String, Wanted), String> {
-    let types = Wanted::NAMES;
+pub(crate) fn typed_column(text: &str) -> Result<(String, RequestedType), String> {
+    let types = RequestedType::NAMES;
     let Some((column, name)) = text.rsplit_once('=').filter(|(column, _)| !column.is_empty())
     else {
         return Err(format!("write `COLUMN=TYPE`, such as `zip=text`; types: {types}"));
     };
-    match Wanted::named(name) {
+    match RequestedType::named(name) {
         Some(wanted) => Ok((column.to_owned(), wanted)),
         None => Err(format!("`{name}` is not a type; types: {types}")),
     }
@@ -427,7 +427,7 @@ mod tests {
         columns, delimiter, duration, escape, language, model, quote, rounds, size, some_time,
         typed_column,
     };
-    use csv_agent_ingest::Wanted;
+    use csv_agent_ingest::RequestedType;
     use csv_agent_ingest::{Escape, Quote};
     use csv_agent_types::catalog::{ColumnSpan, DType};
 
@@ -505,9 +505,9 @@ mod tests {
 
     #[test]
     fn the_last_equals_sign_ends_the_column() {
-        let int = Wanted::Type(DType::Int64);
+        let int = RequestedType::Type(DType::Int64);
         assert_eq!(typed_column("a=b=int64").unwrap(), ("a=b".to_owned(), int));
-        assert_eq!(typed_column("*=Money").unwrap(), ("*".to_owned(), Wanted::Money));
+        assert_eq!(typed_column("*=Money").unwrap(), ("*".to_owned(), RequestedType::Money));
         assert!(typed_column("zip").is_err());
         assert!(typed_column("=string").is_err());
         assert!(typed_column("zip=varchar").unwrap_err().contains("text, int, float"));

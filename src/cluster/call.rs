@@ -21,7 +21,7 @@ use crate::messages::{AnswerHead, Method, RequestHead, SparkSession};
 use crate::policy::{Judged, Policy};
 use crate::progress::JobProgress;
 use crate::relay::Activity;
-use crate::wire::{CallEnd, Told};
+use crate::wire::{CallEnd, RelayMessage};
 
 /// What the calls of one relay have in common.
 pub(crate) struct Shared {
@@ -165,7 +165,7 @@ pub(crate) struct ClusterCall {
     /// How many answers it wants in all.
     pub wanted: watch::Receiver<u64>,
     /// Where the answers go, and the end after them.
-    pub told: Sender<(u32, Told)>,
+    pub told: Sender<(u32, RelayMessage)>,
 }
 
 /// What runs on the server because of a call.
@@ -196,7 +196,7 @@ impl ClusterCall {
         };
         // Nothing more is sent; the room that it took up is for others.
         drop(self.messages);
-        let tell = self.told.send((self.number, Told::End(end.unwrap_or_default())));
+        let tell = self.told.send((self.number, RelayMessage::End(end.unwrap_or_default())));
         let interrupt = async {
             // A server keeps what can be reattached running for some minutes.
             let Some(operation) = running.operation else { return };
@@ -299,7 +299,7 @@ async fn receive(
     shared: &Shared,
     running: &mut Running,
     (path, queue): (&str, Receiver<Bytes>),
-    (number, wanted, told): (u32, &mut watch::Receiver<u64>, &Sender<(u32, Told)>),
+    (number, wanted, told): (u32, &mut watch::Receiver<u64>, &Sender<(u32, RelayMessage)>),
 ) -> Result<(), CallEnd> {
     let runs_a_plan = Method::of(path).runs_a_plan();
     let mut answers = shared.server.call(path, queue).await.map_err(|it| shared.failed(it))?;
@@ -313,7 +313,9 @@ async fn receive(
         }
         // Both ends are gone when the worker is.
         let Ok(_) = wanted.wait_for(|it| n_told < *it).await else { return Ok(()) };
-        let Ok(()) = told.send((number, Told::Message(answer))).await else { return Ok(()) };
+        let Ok(()) = told.send((number, RelayMessage::Message(answer))).await else {
+            return Ok(());
+        };
         n_told += 1;
     }
     Ok(())

@@ -33,7 +33,7 @@ use crate::endpoint::Endpoint;
 use crate::error::ClusterError;
 use crate::policy::{Policy, check_source};
 use crate::progress::JobProgress;
-use crate::wire::{self, CallEnd, Frames, Told, WorkerMessage};
+use crate::wire::{self, CallEnd, Frames, RelayMessage, WorkerMessage};
 
 /// What may be asked of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,7 +166,10 @@ async fn run(shared: Arc<Shared>, worker: UnixStream, stopped: oneshot::Receiver
     shared.release().await;
 }
 
-async fn write_all(mut writer: OwnedWriteHalf, mut queue: Receiver<(u32, Told)>) -> io::Result<()> {
+async fn write_all(
+    mut writer: OwnedWriteHalf,
+    mut queue: Receiver<(u32, RelayMessage)>,
+) -> io::Result<()> {
     while let Some((call, told)) = queue.recv().await {
         wire::write(&mut writer, call, told).await?;
     }
@@ -176,7 +179,7 @@ async fn write_all(mut writer: OwnedWriteHalf, mut queue: Receiver<(u32, Told)>)
 /// The calls of the worker.
 struct Calls {
     shared: Arc<Shared>,
-    told: Sender<(u32, Told)>,
+    told: Sender<(u32, RelayMessage)>,
     open: BTreeMap<u32, Open>,
     /// Each returns its number.
     tasks: JoinSet<u32>,
@@ -231,7 +234,7 @@ impl Calls {
                 }
             }
             WorkerMessage::Cancel => {
-                self.end(number, CallEnd::new(CallEnd::CANCELLED, "the call was cancelled"))
+                self.end(number, CallEnd::new(CallEnd::CANCELLED, "the call was cancelled"));
             }
         }
         Ok(())
@@ -275,7 +278,7 @@ impl Calls {
         if self.tasks.len() == RELAY_CALLS_MAX {
             let why =
                 format!("{RELAY_CALLS_MAX} calls to the cluster are open; ask it in fewer threads");
-            let end = Told::End(CallEnd::new(CallEnd::RESOURCE_EXHAUSTED, why));
+            let end = RelayMessage::End(CallEnd::new(CallEnd::RESOURCE_EXHAUSTED, why));
             // Who does not take its ends waits with what it says.
             return self.told.send((number, end)).await.map_err(io::Error::other);
         }

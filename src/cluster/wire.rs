@@ -35,7 +35,7 @@ pub(crate) enum WorkerMessage {
 
 /// What the relay says of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum RelayMessage {
     /// A message of the server.
     Message(Bytes),
     /// It is over.
@@ -153,11 +153,11 @@ fn broken(rule: &str) -> io::Error {
 pub(crate) async fn write(
     writer: &mut (impl AsyncWrite + Unpin),
     call: u32,
-    told: Told,
+    told: RelayMessage,
 ) -> io::Result<()> {
     let (kind, payload) = match told {
-        Told::Message(message) => (16, message),
-        Told::End(end) => (17, Bytes::from(serde_json::to_vec(&end)?)),
+        RelayMessage::Message(message) => (16, message),
+        RelayMessage::End(end) => (17, Bytes::from(serde_json::to_vec(&end)?)),
     };
     let n_bytes = u32::try_from(HEAD_BYTES + payload.len()).map_err(io::Error::other)?;
     let mut head = BytesMut::with_capacity(LENGTH_BYTES + HEAD_BYTES);
@@ -171,7 +171,7 @@ pub(crate) async fn write(
 mod tests {
     use bytes::Bytes;
 
-    use super::{CallEnd, Frames, Told, WorkerMessage, write};
+    use super::{CallEnd, Frames, RelayMessage, WorkerMessage, write};
 
     async fn read(bytes: &[u8]) -> Result<Vec<(u32, WorkerMessage)>, String> {
         let mut frames = Frames::new(bytes);
@@ -233,9 +233,9 @@ mod tests {
     #[tokio::test]
     async fn messages_and_ends_are_written() {
         let mut written = Vec::new();
-        write(&mut written, 7, Told::Message(Bytes::from_static(b"ab"))).await.unwrap();
+        write(&mut written, 7, RelayMessage::Message(Bytes::from_static(b"ab"))).await.unwrap();
         let end = CallEnd { code: 8, message: "too much".to_owned(), details: None };
-        write(&mut written, 7, Told::End(end)).await.unwrap();
+        write(&mut written, 7, RelayMessage::End(end)).await.unwrap();
         let json = br#"{"code":8,"message":"too much","details":null}"#;
         let expected =
             [b"\0\0\0\x07\x10\0\0\0\x07ab\0\0\0\x33\x11\0\0\0\x07".as_slice(), json].concat();

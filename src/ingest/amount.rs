@@ -4,7 +4,7 @@
 //! its sign; the whole column decides whether all are of one kind.
 
 use super::number::NumberForm;
-use super::type_evidence::{self, Evidence};
+use super::type_evidence::{self, TypeEvidence};
 
 /// The currencies by their ISO code, each with the signs that are written for it. A sign that several
 /// countries use is that of the first one here; `kr` is the krone of three and is kept as it is.
@@ -98,16 +98,18 @@ impl<'a> Amount<'a> {
         is_first.then_some(())
     }
 
-    fn evidence(&self) -> Option<Evidence> {
+    fn evidence(&self) -> Option<TypeEvidence> {
         // `$1e5` is no amount as people write it.
         let has_letters = self.number.iter().any(u8::is_ascii_alphabetic);
         let number = type_evidence::number(self.number).filter(|_| !has_letters)?;
         let kind = match self.sign {
-            Some(Sign::Percent) => Evidence::PERCENT,
-            Some(Sign::Money(at)) => Evidence::CURRENCY.and(Evidence::currency(at.unwrap_or(0))),
-            None => Evidence::ACCOUNTING,
+            Some(Sign::Percent) => TypeEvidence::PERCENT,
+            Some(Sign::Money(at)) => {
+                TypeEvidence::CURRENCY.and(TypeEvidence::currency(at.unwrap_or(0)))
+            }
+            None => TypeEvidence::ACCOUNTING,
         };
-        Some(kind.and(Evidence::of_amount(number)))
+        Some(kind.and(TypeEvidence::of_amount(number)))
     }
 }
 
@@ -146,7 +148,7 @@ fn trim(text: &[u8]) -> &[u8] {
 }
 
 /// Returns what an amount says about its column.
-pub(crate) fn evidence(text: &[u8]) -> Option<Evidence> {
+pub(crate) fn evidence(text: &[u8]) -> Option<TypeEvidence> {
     Amount::scan(text)?.evidence()
 }
 
@@ -156,7 +158,7 @@ pub(crate) fn read<T>(
     wanted: Sign,
     form: NumberForm,
     parse: impl Fn(&[u8], NumberForm) -> Option<T>,
-) -> Option<(T, Evidence)>
+) -> Option<(T, TypeEvidence)>
 where
     T: std::ops::Neg<Output = T>,
 {
@@ -176,7 +178,7 @@ where
 mod tests {
     use super::{CURRENCIES, Sign, evidence, read};
     use crate::number::{self, NumberForm};
-    use crate::type_evidence::Evidence;
+    use crate::type_evidence::TypeEvidence;
 
     /// `expected` is what the amount counts and its number.
     #[track_caller]
@@ -245,6 +247,6 @@ mod tests {
         assert!(read(b"5%", euros, NumberForm::PLAIN, number::float).is_none());
         assert_eq!(read(b"5", euros, NumberForm::PLAIN, number::int).map(|it| it.0), Some(5));
         assert_eq!(read(b"(5)", euros, NumberForm::PLAIN, number::int).map(|it| it.0), Some(-5));
-        assert!(evidence("5 €".as_bytes()).is_some_and(|it| it.has(Evidence::CURRENCY)));
+        assert!(evidence("5 €".as_bytes()).is_some_and(|it| it.has(TypeEvidence::CURRENCY)));
     }
 }

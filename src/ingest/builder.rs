@@ -20,12 +20,12 @@ use super::amount;
 use super::local_dates::{DateOrder, Local};
 use super::null_markers::Markers;
 use super::number;
-use super::outlier_values::{Odds, Usual};
+use super::outlier_values::{OutlierValues, Usual};
 use super::parse;
 use super::records::Cell;
-use super::requested_types::Wanted;
+use super::requested_types::RequestedType;
 use super::totals::Sum;
-use super::type_evidence::{self, Evidence, Nulls, classify};
+use super::type_evidence::{self, Nulls, TypeEvidence, classify};
 use super::type_inference::ValueForm;
 
 /// What a column is taken for.
@@ -36,7 +36,7 @@ pub(crate) struct Guess {
     /// How the values are written.
     pub form: ValueForm,
     /// The user said so: a value that does not fit is an error, and numbers may be rewritten.
-    pub wanted: Option<Wanted>,
+    pub wanted: Option<RequestedType>,
     /// Nothing in the file can change it, so values need not be looked at.
     pub is_settled: bool,
     /// Of a column of text, what nearly all of its values are.
@@ -76,13 +76,13 @@ pub(crate) struct ColumnBuilder {
     guess: Guess,
     values: Values,
     nulls: NullBufferBuilder,
-    evidence: Evidence,
+    evidence: TypeEvidence,
     /// Rows built. Once [`ColumnBuilder::misfit`] is set, they no longer grow.
     n_rows: usize,
     misfit: Option<usize>,
     /// Rows of text, as long as there is something usual among them, and what is not.
     n_texts: u64,
-    odds: Odds,
+    odds: OutlierValues,
     markers: Markers,
 }
 
@@ -111,7 +111,7 @@ impl ColumnBuilder {
             }
         };
         let nulls = NullBufferBuilder::new(n_rows);
-        let evidence = Evidence::default();
+        let evidence = TypeEvidence::default();
         ColumnBuilder {
             guess,
             values,
@@ -120,7 +120,7 @@ impl ColumnBuilder {
             n_rows: 0,
             misfit: None,
             n_texts: 0,
-            odds: Odds::default(),
+            odds: OutlierValues::default(),
             markers: Markers::default(),
         }
     }
@@ -131,7 +131,7 @@ impl ColumnBuilder {
     }
 
     /// Returns what the values say. Of a column that is settled it says nothing.
-    pub(crate) fn evidence(&self) -> Evidence {
+    pub(crate) fn evidence(&self) -> TypeEvidence {
         self.evidence
     }
 
@@ -141,7 +141,7 @@ impl ColumnBuilder {
     }
 
     /// Takes out the values that are not of the usual kind, by row of the slice.
-    pub(crate) fn take_odds(&mut self) -> Odds {
+    pub(crate) fn take_odds(&mut self) -> OutlierValues {
         std::mem::take(&mut self.odds)
     }
 
@@ -241,13 +241,13 @@ impl ColumnBuilder {
             }
             (Values::Date(values), _) => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
-                    parse::date(it).inspect(|_| seen.add(Evidence::DATE))
+                    parse::date(it).inspect(|_| seen.add(TypeEvidence::DATE))
                 })
             }
             (Values::Int(values), DType::Int64) => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
                     if let Some(value) = parse::int(it) {
-                        seen.add(Evidence::int(value));
+                        seen.add(TypeEvidence::int(value));
                         return Some(value);
                     }
                     if is_told { told(it) } else { None }
@@ -255,7 +255,7 @@ impl ColumnBuilder {
             }
             (Values::Int(values), DType::Time) => {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
-                    parse::time(it).inspect(|_| seen.add(Evidence::TIME))
+                    parse::time(it).inspect(|_| seen.add(TypeEvidence::TIME))
                 })
             }
             (Values::Int(values), dtype) => {
@@ -263,15 +263,15 @@ impl ColumnBuilder {
                 fill(slice, cells.clone(), values, validity, missing, |it| {
                     if let Some((value, is_instant)) = parse::timestamp(it) {
                         seen.add(if is_instant {
-                            Evidence::instant(it)
+                            TypeEvidence::instant(it)
                         } else {
-                            Evidence::TIMESTAMP
+                            TypeEvidence::TIMESTAMP
                         });
                         return (is_instant == wants_instant).then_some(value);
                     }
                     // A day among timestamps is its midnight.
                     let midnight = i64::from(parse::date(it)?) * parse::DAY_US;
-                    seen.add(Evidence::DATE);
+                    seen.add(TypeEvidence::DATE);
                     (!wants_instant).then_some(midnight)
                 })
             }
@@ -358,7 +358,7 @@ fn primitive<T: ArrowPrimitiveType>(
 
 /// Notes what a value says.
 #[inline]
-fn noted<T>(found: Option<(T, Evidence)>, seen: &mut Evidence) -> Option<T> {
+fn noted<T>(found: Option<(T, TypeEvidence)>, seen: &mut TypeEvidence) -> Option<T> {
     let (value, evidence) = found?;
     seen.add(evidence);
     Some(value)
@@ -366,17 +366,17 @@ fn noted<T>(found: Option<(T, Evidence)>, seen: &mut Evidence) -> Option<T> {
 
 /// Reads a truth value, and what it says.
 #[inline]
-fn flag(text: &[u8], form: ValueForm) -> Option<(bool, Evidence)> {
+fn flag(text: &[u8], form: ValueForm) -> Option<(bool, TypeEvidence)> {
     if let Some(value) = parse::bool(text) {
-        return Some((value, Evidence::BOOL));
+        return Some((value, TypeEvidence::BOOL));
     }
     if form != ValueForm::Words {
         return None;
     }
     if let [digit @ (b'0' | b'1')] = text {
-        return Some((*digit == b'1', Evidence::INT));
+        return Some((*digit == b'1', TypeEvidence::INT));
     }
-    parse::yes_no(text).map(|(pair, value)| (value, Evidence::word(pair, value)))
+    parse::yes_no(text).map(|(pair, value)| (value, TypeEvidence::word(pair, value)))
 }
 
 /// What is missing in a column that is not text, and the words for it.
@@ -403,7 +403,7 @@ impl Missing<'_> {
 
 /// Takes a local day apart and notes what it says.
 #[inline]
-fn local(text: &[u8], form: ValueForm, seen: &mut Evidence) -> Option<(Local, DateOrder)> {
+fn local(text: &[u8], form: ValueForm, seen: &mut TypeEvidence) -> Option<(Local, DateOrder)> {
     let ValueForm::Local(order) = form else { return None };
     let local = Local::scan(text)?;
     seen.add(local.evidence());

@@ -76,8 +76,9 @@ fn write(parquet: &Path, mut output: CsvOutput<'_>) -> anyhow::Result<CsvWritten
     for batch in table.batches(None, CSV_BATCH_ROWS_MAX) {
         let batch = batch?;
         let columns = batch.columns().iter().zip(&digits);
-        let columns: Vec<Values<'_>> =
-            columns.map(|(array, digits)| Values::of(array, *digits)).collect::<Result<_, _>>()?;
+        let columns: Vec<ColumnValues<'_>> = columns
+            .map(|(array, digits)| ColumnValues::of(array, *digits))
+            .collect::<Result<_, _>>()?;
         for row in 0..batch.num_rows() {
             for (at, column) in columns.iter().enumerate() {
                 text.push_str(if at == 0 { "" } else { "," });
@@ -126,14 +127,14 @@ fn digits_of_columns(table: &Stored) -> anyhow::Result<Vec<usize>> {
     }
     for batch in table.batches(Some(places.clone()), CSV_BATCH_ROWS_MAX) {
         for (at, array) in places.iter().zip(batch?.columns()) {
-            digits[*at] = digits[*at].max(Values::of(array, 0)?.digits());
+            digits[*at] = digits[*at].max(ColumnValues::of(array, 0)?.digits());
         }
     }
     Ok(digits)
 }
 
 /// The values of one column of a batch. Types of datasets are few.
-enum Values<'a> {
+enum ColumnValues<'a> {
     Bool(&'a BooleanArray),
     Int(&'a PrimitiveArray<Int64Type>),
     Float(&'a PrimitiveArray<Float64Type>),
@@ -143,41 +144,43 @@ enum Values<'a> {
     Text(&'a StringViewArray),
 }
 
-impl<'a> Values<'a> {
+impl<'a> ColumnValues<'a> {
     fn of(array: &'a ArrayRef, digits: usize) -> anyhow::Result<Self> {
         Ok(match array.data_type() {
-            DataType::Boolean => Values::Bool(array.as_boolean()),
-            DataType::Int64 => Values::Int(array.as_primitive()),
-            DataType::Float64 => Values::Float(array.as_primitive()),
-            DataType::Date32 => Values::Date(array.as_primitive()),
-            DataType::Timestamp(TimeUnit::Microsecond, zone) => {
-                Values::Moment { values: array.as_primitive(), is_instant: zone.is_some(), digits }
-            }
+            DataType::Boolean => ColumnValues::Bool(array.as_boolean()),
+            DataType::Int64 => ColumnValues::Int(array.as_primitive()),
+            DataType::Float64 => ColumnValues::Float(array.as_primitive()),
+            DataType::Date32 => ColumnValues::Date(array.as_primitive()),
+            DataType::Timestamp(TimeUnit::Microsecond, zone) => ColumnValues::Moment {
+                values: array.as_primitive(),
+                is_instant: zone.is_some(),
+                digits,
+            },
             DataType::Time64(TimeUnit::Microsecond) => {
-                Values::Time { values: array.as_primitive(), digits }
+                ColumnValues::Time { values: array.as_primitive(), digits }
             }
-            DataType::Utf8View => Values::Text(array.as_string_view()),
+            DataType::Utf8View => ColumnValues::Text(array.as_string_view()),
             other => bail!("no dataset has a column of type {other}; ingest its source again"),
         })
     }
 
     fn digits(&self) -> usize {
         match self {
-            Values::Moment { values, .. } => digits_of(values),
-            Values::Time { values, .. } => digits_of(values),
+            ColumnValues::Moment { values, .. } => digits_of(values),
+            ColumnValues::Time { values, .. } => digits_of(values),
             _ => 0,
         }
     }
 
     fn is_null(&self, row: usize) -> bool {
         match self {
-            Values::Bool(values) => values.is_null(row),
-            Values::Int(values) => values.is_null(row),
-            Values::Float(values) => values.is_null(row),
-            Values::Date(values) => values.is_null(row),
-            Values::Moment { values, .. } => values.is_null(row),
-            Values::Time { values, .. } => values.is_null(row),
-            Values::Text(values) => values.is_null(row),
+            ColumnValues::Bool(values) => values.is_null(row),
+            ColumnValues::Int(values) => values.is_null(row),
+            ColumnValues::Float(values) => values.is_null(row),
+            ColumnValues::Date(values) => values.is_null(row),
+            ColumnValues::Moment { values, .. } => values.is_null(row),
+            ColumnValues::Time { values, .. } => values.is_null(row),
+            ColumnValues::Text(values) => values.is_null(row),
         }
     }
 
@@ -187,10 +190,12 @@ impl<'a> Values<'a> {
             return Ok(());
         }
         match self {
-            Values::Bool(values) => out.push_str(if values.value(row) { "true" } else { "false" }),
-            Values::Int(values) => write!(out, "{}", values.value(row))?,
-            Values::Float(values) => write_float(values.value(row), out),
-            Values::Date(values) => {
+            ColumnValues::Bool(values) => {
+                out.push_str(if values.value(row) { "true" } else { "false" });
+            }
+            ColumnValues::Int(values) => write!(out, "{}", values.value(row))?,
+            ColumnValues::Float(values) => write_float(values.value(row), out),
+            ColumnValues::Date(values) => {
                 let days = values.value(row);
                 let span = SignedDuration::from_hours(i64::from(days) * 24);
                 let day = Date::constant(1970, 1, 1).checked_add(span);
@@ -200,17 +205,19 @@ impl<'a> Values<'a> {
                     day.with_context(|| format!("{days} days since 1970 are no day"))?
                 )?;
             }
-            Values::Moment { values, is_instant, digits } => {
+            ColumnValues::Moment { values, is_instant, digits } => {
                 // Not by `Timestamp`, which ends a day before the years of four digits do.
                 let since = SignedDuration::from_micros(values.value(row));
                 let moment = DateTime::constant(1970, 1, 1, 0, 0, 0, 0).checked_add(since)?;
                 write!(out, "{moment:.digits$}{}", if *is_instant { "Z" } else { "" })?;
             }
-            Values::Time { values, digits } => {
+            ColumnValues::Time { values, digits } => {
                 let since = SignedDuration::from_micros(values.value(row));
                 write!(out, "{:.digits$}", Time::midnight().checked_add(since)?)?;
             }
-            Values::Text(values) => delimited_field(Some(values.value(row)), is_alone, ',', out),
+            ColumnValues::Text(values) => {
+                delimited_field(Some(values.value(row)), is_alone, ',', out);
+            }
         }
         Ok(())
     }

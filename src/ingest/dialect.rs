@@ -16,12 +16,12 @@ use super::records::{Cell, Tokeniser};
 use super::shape::is_value;
 use super::sniff::Windows;
 use super::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
-use super::table_bounds::{Shape, records};
+use super::table_bounds::{RecordShape, records};
 use super::{fields, leading_text, short_rows};
 
 /// What the user said; everything else is found out.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Told {
+pub(crate) struct DialectHints {
     /// Between cells.
     pub delimiter: Option<Delimiter>,
     /// Around cells.
@@ -30,20 +30,20 @@ pub(crate) struct Told {
     pub escape: Option<Escape>,
 }
 
-impl Told {
+impl DialectHints {
     /// Takes what the options say.
     ///
     /// # Errors
     ///
     /// Fails with [`ExitStatus::Usage`] when one of them cannot be followed, or two contradict each
     /// other.
-    pub(crate) fn of(options: &IngestOptions) -> anyhow::Result<Told> {
+    pub(crate) fn of(options: &IngestOptions) -> anyhow::Result<DialectHints> {
         let refuse = |message: String, hint: &str| {
             Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
         };
         let shown = |it: &str| it.escape_debug().to_string();
         let delimiter = options.delimiter.as_deref();
-        let told = Told {
+        let told = DialectHints {
             delimiter: delimiter.and_then(Delimiter::new),
             quote: options.quote,
             escape: options.escape,
@@ -68,7 +68,7 @@ impl Told {
         }
         // A quote before a quote doubles it.
         let is_doubled = escape.is_some() && escape == told.quote.map_or(Some(QUOTE), Quote::char);
-        Ok(if is_doubled { Told { escape: Some(Escape::Doubled), ..told } } else { told })
+        Ok(if is_doubled { DialectHints { escape: Some(Escape::Doubled), ..told } } else { told })
     }
 }
 
@@ -81,7 +81,7 @@ const OTHERS: [&str; 15] =
 const RECORDS_MAX: usize = 1_000;
 
 /// Returns how cells are told apart, with a sentence for each decision.
-pub(crate) fn find(windows: &mut Windows, told: &Told) -> (Syntax, Vec<String>) {
+pub(crate) fn find(windows: &mut Windows, told: &DialectHints) -> (Syntax, Vec<String>) {
     let lead = windows.head.drain(..leading_text::n_bytes(&windows.head)).collect::<Vec<_>>();
     let found = fields::delimiter(&lead, &windows.head).filter(|_| told.delimiter.is_none());
     let found = match found {
@@ -96,7 +96,7 @@ pub(crate) fn find(windows: &mut Windows, told: &Told) -> (Syntax, Vec<String>) 
 }
 
 /// Finds the same, with nothing above the table.
-fn find_below(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
+fn find_below(windows: &Windows, told: &DialectHints) -> (Syntax, Vec<String>) {
     let mut best: Option<Trial> = None;
     for (delimiter, is_usual) in delimiters(windows, told) {
         for quote in quotes(windows, told) {
@@ -189,7 +189,7 @@ pub(crate) fn is_json(head: &[u8]) -> bool {
 }
 
 /// Returns delimiters that occur, and whether they are usual.
-fn delimiters(windows: &Windows, told: &Told) -> Vec<(Delimiter, bool)> {
+fn delimiters(windows: &Windows, told: &DialectHints) -> Vec<(Delimiter, bool)> {
     if let Some(told) = told.delimiter {
         return vec![(told, true)];
     }
@@ -200,7 +200,7 @@ fn delimiters(windows: &Windows, told: &Told) -> Vec<(Delimiter, bool)> {
 }
 
 /// Returns quotes in the order of preference.
-fn quotes(windows: &Windows, told: &Told) -> Vec<Option<u8>> {
+fn quotes(windows: &Windows, told: &DialectHints) -> Vec<Option<u8>> {
     if let Some(told) = told.quote {
         return vec![told.char()];
     }
@@ -214,7 +214,7 @@ fn quotes(windows: &Windows, told: &Told) -> Vec<Option<u8>> {
 }
 
 /// Returns how columns are told apart that blanks align, where nothing but blanks may do so.
-fn aligned(windows: &Windows, told: &Told, best: Option<&Trial>) -> Option<Trial> {
+fn aligned(windows: &Windows, told: &DialectHints, best: Option<&Trial>) -> Option<Trial> {
     const GAPS: [&str; 2] = ["  ", " "];
     let is_other = best.is_some_and(|it| it.syntax.delimiter.bytes() != b" ");
     let is_told = told.quote.is_some() || told.escape.is_some();
@@ -240,8 +240,8 @@ fn aligned(windows: &Windows, told: &Told, best: Option<&Trial>) -> Option<Trial
 /// of cells is the usual one: `width_of` has that of the header.
 fn tails(
     windows: &Windows,
-    told: &Told,
-    width_of: impl Fn(&[u8], &[Shape], Syntax) -> Option<usize>,
+    told: &DialectHints,
+    width_of: impl Fn(&[u8], &[RecordShape], Syntax) -> Option<usize>,
 ) -> Option<(Syntax, Vec<String>)> {
     let trials = delimiters(windows, told).into_iter().filter(|it| it.1).filter_map(|(it, _)| {
         let quote = told.quote.map_or(Some(QUOTE), Quote::char);
@@ -265,7 +265,7 @@ fn shown(delimiter: Delimiter) -> String {
     delimiter.text().unwrap_or_default().escape_debug().to_string()
 }
 
-fn one_column(windows: &Windows, told: &Told) -> (Syntax, Vec<String>) {
+fn one_column(windows: &Windows, told: &DialectHints) -> (Syntax, Vec<String>) {
     let quote = told.quote.map_or(Some(QUOTE), Quote::char);
     let trial = Trial::of(windows, told, Delimiter::NONE, quote, true);
     let mut reasons = vec!["one column: no delimiter makes even rows".to_owned()];
@@ -285,7 +285,7 @@ impl Trial {
     /// Tries a delimiter and a quote with the escape that suits them better.
     fn of(
         windows: &Windows,
-        told: &Told,
+        told: &DialectHints,
         delimiter: Delimiter,
         quote: Option<u8>,
         is_usual: bool,
@@ -445,7 +445,7 @@ impl Trial {
     }
 
     /// Takes quotes for text where that makes rows clearly more even, or the writer never quotes.
-    fn without_quotes(self, windows: &Windows, told: &Told) -> Trial {
+    fn without_quotes(self, windows: &Windows, told: &DialectHints) -> Trial {
         let Score { n_unclosed, n_bare, n_inner, .. } = self.score;
         let is_odd = 0 < n_unclosed || 0 < n_bare + n_inner;
         if told.quote.is_some() || told.escape.is_some() || !is_odd {
@@ -473,7 +473,7 @@ impl Trial {
 
     /// Takes a backslash before delimiters and line ends, in a file without quotes, for an escape
     /// where that makes rows more even.
-    fn escaped(self, windows: &Windows, told: &Told) -> Trial {
+    fn escaped(self, windows: &Windows, told: &DialectHints) -> Trial {
         let delimiter = self.syntax.delimiter.bytes();
         let is_before = |it: &[u8]| memmem::find(&windows.head, &[b"\\", it].concat()).is_some();
         let is_open = told.quote.is_none() && told.escape.is_none() && self.score.n_quoted == 0;
@@ -488,7 +488,7 @@ impl Trial {
     }
 
     /// Takes a delimiter that always stands there twice for one.
-    fn twice(self, windows: &Windows, told: &Told) -> Trial {
+    fn twice(self, windows: &Windows, told: &DialectHints) -> Trial {
         let text = self.syntax.delimiter.text().unwrap_or_default();
         let can_be = told.delimiter.is_none() && ["|", ":", "^", "~", ";", "\t"].contains(&text);
         if !can_be || self.score.n_cells < self.score.n_odd_filled * 20 || self.score.width < 3 {
@@ -503,7 +503,7 @@ impl Trial {
     }
 
     /// Takes the signs that stand on both sides of every delimiter for a part of it: `~|~`, `|~|`.
-    fn framed(self, windows: &Windows, told: &Told) -> Trial {
+    fn framed(self, windows: &Windows, told: &DialectHints) -> Trial {
         const SIGNS: &[u8] = b"~^|#@$%&*!;:=";
         let [sign] = *self.syntax.delimiter.bytes() else { return self };
         let head = windows.head.as_slice();
@@ -549,7 +549,7 @@ impl Trial {
     }
 
     /// Returns one sentence each for delimiter, quote and escape, as far as there is one to say.
-    fn reasons(&self, told: &Told) -> Vec<String> {
+    fn reasons(&self, told: &DialectHints) -> Vec<String> {
         let Syntax { delimiter, quote, escape, blanks, .. } = self.syntax;
         let Score { n_modal, n_records, width, n_quoted, n_escapes, .. } = self.score;
         let delimiter = shown(delimiter);
@@ -800,13 +800,13 @@ fn has_inner_colon(text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Told, declared, find, is_json};
+    use super::{DialectHints, declared, find, is_json};
     use crate::sniff::Windows;
     use crate::syntax::{Blanks, Escape, QUOTE, Syntax};
 
     fn found(text: &str) -> Syntax {
         let mut windows = Windows::whole(text.as_bytes());
-        find(&mut windows, &Told::default()).0
+        find(&mut windows, &DialectHints::default()).0
     }
 
     #[track_caller]

@@ -35,7 +35,7 @@ use sha2::{Digest, Sha256};
 use tempfile::{NamedTempFile, TempPath};
 
 use csv_agent_types::catalog::{
-    Column, DType, Dataset, Dialect, Location, SetAside, SourceFile, SourceFormat, StrayQuotes,
+    Column, DType, Dataset, Dialect, Location, SkippedLines, SourceFile, SourceFormat, StrayQuotes,
     file_of,
 };
 use csv_agent_types::limits::{NOTES_MAX, SLICE_BYTES_MAX};
@@ -46,7 +46,7 @@ use super::ingest::{DatasetFiles, IngestOptions, PartRead, Target, files_at_once
 use super::repairs::has_room;
 use super::requested_types::Wants;
 use super::source::{Source, check_cancelled, hex};
-use super::type_evidence::Evidence;
+use super::type_evidence::TypeEvidence;
 use super::type_inference::{ColumnType, Hints, decide_as, is_clear_number};
 use super::write::{BuiltColumn, CopiedColumns, Encoder, ParquetFile, temporary};
 
@@ -110,7 +110,7 @@ struct FilePart {
     /// The names of its columns as it has them; those of the dataset are as the first file has them.
     spelled: Vec<String>,
     /// What the values of its columns say; none of a Parquet file.
-    evidence: Vec<Evidence>,
+    evidence: Vec<TypeEvidence>,
     /// Decompressed.
     bytes: u64,
     table: TempPath,
@@ -409,8 +409,8 @@ fn decide(
 ) -> anyhow::Result<Columns> {
     let places: HashMap<&str, usize> =
         names.iter().enumerate().map(|(at, it)| (it.as_str(), at)).collect();
-    let mut evidence = vec![Evidence::default(); names.len()];
-    let mut sides: Vec<Vec<Side<'_>>> = names.iter().map(|_| Vec::new()).collect();
+    let mut evidence = vec![TypeEvidence::default(); names.len()];
+    let mut sides: Vec<Vec<FileColumn<'_>>> = names.iter().map(|_| Vec::new()).collect();
     for part in parts {
         for (column_at, column) in part.dataset.columns.iter().enumerate() {
             let at = places[column.name.as_str()];
@@ -420,7 +420,7 @@ fn decide(
             }
             if !is_empty(column, &part.dataset) {
                 let source = &part.dataset.source;
-                sides[at].push(Side { column, source, seen: seen.copied() });
+                sides[at].push(FileColumn { column, source, seen: seen.copied() });
             }
         }
     }
@@ -435,7 +435,7 @@ fn decide(
     let mut columns = Columns { names: names.to_vec(), ..Columns::default() };
     for (sides, together) in sides.iter().zip(together) {
         let is_mixed = sides.iter().any(|it| it.column.dtype != sides[0].column.dtype);
-        let is_widened = is_mixed && sides.iter().all(Side::is_exact_as_float);
+        let is_widened = is_mixed && sides.iter().all(FileColumn::is_exact_as_float);
         let (dtype, reading) = if is_widened {
             (DType::Float64, ColumnType::default())
         } else {
@@ -450,24 +450,27 @@ fn decide(
 }
 
 /// A column of one file, which has some value.
-struct Side<'a> {
+struct FileColumn<'a> {
     column: &'a Column,
     source: &'a str,
     /// What its values say, if it was read from text: then it can be read in another way.
-    seen: Option<Evidence>,
+    seen: Option<TypeEvidence>,
 }
 
-impl Side<'_> {
+impl FileColumn<'_> {
     /// Returns whether it holds floats, or whole numbers that are floats, whatever other files say; whole
     /// numbers of a Parquet file are looked at when they are joined.
     fn is_exact_as_float(&self) -> bool {
-        let long = Evidence::LONG_INT.and(Evidence::LOCAL_LONG);
+        let long = TypeEvidence::LONG_INT.and(TypeEvidence::LOCAL_LONG);
         let is_clear = self.seen.is_none_or(|it| is_clear_number(it) && !it.has(long));
         is_clear && matches!(self.column.dtype, DType::Int64 | DType::Float64)
     }
 }
 
-fn decide_one(sides: &[Side<'_>], together: ColumnType) -> anyhow::Result<(DType, ColumnType)> {
+fn decide_one(
+    sides: &[FileColumn<'_>],
+    together: ColumnType,
+) -> anyhow::Result<(DType, ColumnType)> {
     let Some(first) = sides.first() else { return Ok((DType::String, ColumnType::default())) };
     let dtype = first.column.dtype;
     if sides.iter().all(|it| it.column.dtype == dtype) {
@@ -487,7 +490,8 @@ fn decide_one(sides: &[Side<'_>], together: ColumnType) -> anyhow::Result<(DType
             "a Parquet file keeps its types: write one of the files with the type of the other";
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     }
-    let is_firm_text = |it: &Side<'_>| it.column.dtype == DType::String && !it.column.is_ambiguous;
+    let is_firm_text =
+        |it: &FileColumn<'_>| it.column.dtype == DType::String && !it.column.is_ambiguous;
     if sides.iter().any(is_firm_text) {
         return Ok((DType::String, ColumnType::default()));
     }
@@ -885,7 +889,7 @@ fn describe(
         }
     }
     let datasets = || parts.iter().map(|it| &it.dataset);
-    let mut set_aside = SetAside::default();
+    let mut set_aside = SkippedLines::default();
     datasets().for_each(|it| set_aside.add(it.set_aside));
     let doubts =
         datasets().flat_map(|it| it.doubts.iter().map(|doubt| format!("{}: {doubt}", it.source)));

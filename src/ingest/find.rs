@@ -17,7 +17,7 @@ use std::thread::{self, available_parallelism};
 use csv_agent_types::catalog::ValueMatch;
 use csv_agent_types::limits::FIND_WORKERS_MAX;
 
-use self::chunk::{ChunkPosition, Table};
+use self::chunk::{ChunkPosition, SearchedFile};
 use self::needle::Needle;
 use super::from_parquet::guard;
 use super::scan::dtype_of;
@@ -43,7 +43,7 @@ pub(crate) fn find(path: &Path, value: &str) -> anyhow::Result<Vec<ValueMatch>> 
 
 fn search(path: &Path, value: &str) -> anyhow::Result<Vec<ValueMatch>> {
     let needle = Needle::new(value);
-    let table = Table::open(path)?;
+    let table = SearchedFile::open(path)?;
     let n_row_groups = table.metadata.metadata().num_row_groups();
     let fields = table.metadata.schema().fields();
     // Row group by row group, so that neighbours in the file are read one after the other.

@@ -10,7 +10,7 @@ use memchr::memmem;
 use parquet::file::metadata::ParquetMetaData;
 
 use csv_agent_types::catalog::{
-    Checksums, Column, Dataset, Dialect, Location, SetAside, StrayQuotes, file_of,
+    Checksums, Column, Dataset, Dialect, Location, SkippedLines, StrayQuotes, file_of,
 };
 use csv_agent_types::directory;
 use csv_agent_types::json::parse;
@@ -122,7 +122,7 @@ fn read(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
         ]),
         padded_rows: 0,
         surplus_rows: 0,
-        set_aside: SetAside::default(),
+        set_aside: SkippedLines::default(),
         stray_quotes: StrayQuotes::default(),
         notes: Vec::new(),
         unclear_total: None,

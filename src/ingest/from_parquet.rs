@@ -27,7 +27,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 
 use csv_agent_types::catalog::{
-    Column, Dataset, Dialect, Location, SetAside, StrayQuotes, file_of,
+    Column, Dataset, Dialect, Location, SkippedLines, StrayQuotes, file_of,
 };
 use csv_agent_types::limits::{RECORD_BYTES_MAX, SLICE_BYTES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
@@ -36,8 +36,8 @@ use super::Watch;
 use super::ingest::{DatasetFiles, IngestOptions, Target, TempFiles};
 use super::source::{Input, check_cancelled, refuse};
 use super::write::{BuiltColumn, Encoder, ParquetFile, RowGroup};
-use convert::{Way, repeats};
-use file::Table;
+use convert::{Conversion, repeats};
+use file::ParquetTable;
 
 pub(crate) use file::is_parquet;
 
@@ -60,14 +60,14 @@ pub(crate) fn ingest(
     watch: &Watch<'_>,
 ) -> anyhow::Result<(Dataset, DatasetFiles)> {
     check_options(options, &input.name, "Parquet")?;
-    let table = Table::open(input, watch.cancelled)?;
+    let table = ParquetTable::open(input, watch.cancelled)?;
     let sha256 = match &input.archive {
         Some(archive) => archive.sha256.clone(),
         None => input.sha256(watch.cancelled)?,
     };
     let is_temporary = options.family.is_some();
     let target = dir.map(|dir| Target { dir, name, is_temporary });
-    let first: Vec<Way> = table.sources.iter().map(|it| it.way).collect();
+    let first: Vec<Conversion> = table.sources.iter().map(|it| it.way).collect();
     let mut ways = first.clone();
     let mut read = read(&table, &mut ways, target, watch)?;
     if ways != first {
@@ -95,7 +95,7 @@ pub(crate) fn ingest(
         ),
         padded_rows: 0,
         surplus_rows: 0,
-        set_aside: SetAside::default(),
+        set_aside: SkippedLines::default(),
         stray_quotes: StrayQuotes::default(),
         notes: Vec::new(),
         unclear_total: None,
@@ -146,8 +146,8 @@ struct PassResult {
 /// Reads the whole file once. A column whose values its way does not hold gets another one, and
 /// then nothing is written any more.
 fn read(
-    table: &Table<'_>,
-    ways: &mut [Way],
+    table: &ParquetTable<'_>,
+    ways: &mut [Conversion],
     target: Option<Target<'_>>,
     watch: &Watch<'_>,
 ) -> anyhow::Result<PassResult> {
@@ -171,7 +171,7 @@ fn read(
 }
 
 /// Reads batch after batch until there are no more, or nobody takes them.
-fn send(table: &Table<'_>, batches: &SyncSender<RecordBatch>) -> anyhow::Result<()> {
+fn send(table: &ParquetTable<'_>, batches: &SyncSender<RecordBatch>) -> anyhow::Result<()> {
     for batch in table.batches()? {
         let batch = batch.map_err(|error| table.damaged(&error.to_string()))?;
         let mut parts = Vec::new();
@@ -212,9 +212,9 @@ fn text_bytes(array: &ArrayRef) -> u64 {
 }
 
 fn write(
-    table: &Table<'_>,
+    table: &ParquetTable<'_>,
     batches: Receiver<RecordBatch>,
-    ways: &mut [Way],
+    ways: &mut [Conversion],
     target: Option<Target<'_>>,
     watch: &Watch<'_>,
 ) -> anyhow::Result<PassResult> {
@@ -234,7 +234,7 @@ fn write(
         for (at, (array, way)) in batch.columns().iter().zip(&mut *ways).enumerate() {
             let column = convert(table, at, array, *way)?;
             if column.is_none() {
-                *way = Way::Text;
+                *way = Conversion::Text;
                 is_built = false;
             }
             nulls[at] += array.logical_null_count() as u64;
@@ -256,10 +256,10 @@ fn write(
 }
 
 fn convert(
-    table: &Table<'_>,
+    table: &ParquetTable<'_>,
     at: usize,
     array: &ArrayRef,
-    way: Way,
+    way: Conversion,
 ) -> anyhow::Result<Option<ArrayRef>> {
     let failed = |found: &str| {
         let column = &table.sources[at].name;
@@ -273,7 +273,11 @@ fn convert(
 }
 
 /// Returns the columns as they are built; the first rows show whether a dictionary pays.
-fn built_columns(table: &Table<'_>, ways: &[Way], first: Option<&RecordBatch>) -> Vec<BuiltColumn> {
+fn built_columns(
+    table: &ParquetTable<'_>,
+    ways: &[Conversion],
+    first: Option<&RecordBatch>,
+) -> Vec<BuiltColumn> {
     /// Cells that are compared; more would not change the picture.
     const CELLS_MAX: usize = 200_000;
     const ROWS_MAX: usize = 2_000;

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::dialect::mode;
-use super::non_rows::{AsideRule, Asides, Comment, Comments, NonRowKind};
+use super::non_rows::{AsideRule, Comment, Comments, NonRowKind, NonRows};
 use super::outlier_values::Usual;
 use super::records::{Block, Cell, Tokeniser, texts_of};
 use super::sample::{First, Sample};
@@ -15,9 +15,9 @@ use super::subtotals::{self, KeptRows};
 use super::swallowed::Class;
 use super::syntax::Syntax;
 use super::table_bounds::{
-    Footer, RECORDS_MAX, Shape, comment_of, footer_of, records, records_within, width_of,
+    Footer, RECORDS_MAX, RecordShape, comment_of, footer_of, records, records_within, width_of,
 };
-use super::type_evidence::{Evidence, Nulls, classify};
+use super::type_evidence::{Nulls, TypeEvidence, classify};
 use super::type_inference::is_typed;
 use super::wrap::Rules;
 use super::{fields, leading_text, multi_row_header, shape, short_rows, tables, totals};
@@ -36,7 +36,7 @@ pub(crate) struct Header {
     /// The line of the record that holds them, if one does; the first is 0.
     pub line: Option<u32>,
     /// What the windows show of each column.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<TypeEvidence>,
     /// Of each column, whether it is text for certain.
     pub is_settled: Vec<bool>,
     /// Bytes of text before the first row.
@@ -54,7 +54,7 @@ pub(crate) struct Header {
     /// Of each column, what its first values look like.
     pub classes: Vec<Class>,
     /// The lines before the table, the first line being 0.
-    pub asides: Asides,
+    pub asides: NonRows,
     /// What among the rows is none.
     pub rule: AsideRule,
     /// The text below the table, to the end of the file.
@@ -98,7 +98,7 @@ pub(crate) struct LinesBelow {
 /// What the user said about the place of the table.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is said by itself")]
-pub(crate) struct Told {
+pub(crate) struct HeaderHints {
     /// Whether there is a header.
     pub header: Option<bool>,
     /// What begins a comment line.
@@ -123,7 +123,7 @@ pub(crate) struct Told {
 pub(crate) fn find(
     windows: &mut Windows,
     syntax: Syntax,
-    told: &Told,
+    told: &HeaderHints,
     nulls: &Nulls,
     reasons: &mut Vec<String>,
 ) -> Header {
@@ -164,7 +164,7 @@ pub(crate) fn find(
 fn find_first(
     windows: &mut Windows,
     syntax: Syntax,
-    told: &Told,
+    told: &HeaderHints,
     width_max: usize,
     nulls: &Nulls,
     reasons: &mut Vec<String>,
@@ -173,14 +173,14 @@ fn find_first(
     let shapes = records_within(head, syntax, RECORDS_MAX, width_max);
     let may_have_lead = !told.is_placed && told.comments == Comments::FindOut;
     let n_lead = if may_have_lead { leading_text::n_bytes(head) } else { 0 };
-    let below: Vec<Shape> = shapes.iter().filter(|it| n_lead <= it.start).cloned().collect();
+    let below: Vec<RecordShape> = shapes.iter().filter(|it| n_lead <= it.start).cloned().collect();
     let is_log = shapes
         .iter()
         .any(|it| it.start < n_lead && fields::names(&head[it.start..it.end]).is_some());
     let width = short_rows::width(head, &below, syntax).unwrap_or_else(|| width_of(&below));
     let rules = || rule_row(head, syntax, width, &shapes);
     let rules = told.rules.clone().or_else(|| (told.comments == Comments::FindOut).then(rules)?);
-    let told = &Told { rules, ..told.clone() };
+    let told = &HeaderHints { rules, ..told.clone() };
     let comment = match (&told.rules, told.comments) {
         (Some(rules), _) => Some(Comment::Drawn(rules.clone())),
         (None, Comments::FindOut) if is_log => {
@@ -261,7 +261,7 @@ fn set_totals_aside(
 }
 
 /// Returns the row of strokes that stands below the names, as programs print it for people.
-fn rule_row(head: &[u8], syntax: Syntax, width: usize, shapes: &[Shape]) -> Option<Rules> {
+fn rule_row(head: &[u8], syntax: Syntax, width: usize, shapes: &[RecordShape]) -> Option<Rules> {
     /// It stands below the header, and perhaps below a preamble.
     const RECORDS_ABOVE_MAX: usize = 20;
     let pairs = shapes.windows(2).take(RECORDS_ABOVE_MAX);
@@ -276,7 +276,7 @@ fn rule_row(head: &[u8], syntax: Syntax, width: usize, shapes: &[Shape]) -> Opti
 
 /// Returns whether notes are text, and no values of the first column where nothing sets them apart.
 fn is_footer(text: &[u8], footer: &Footer, header: &Header, syntax: Syntax, nulls: &Nulls) -> bool {
-    let first_of = |it: &Shape| texts_of(&text[it.start..it.end], syntax).into_iter().next();
+    let first_of = |it: &RecordShape| texts_of(&text[it.start..it.end], syntax).into_iter().next();
     // Below rows of which each has all cells, one sentence tells what the others are.
     let is_told = footer.is_below_hollow && {
         let notes = records(text, syntax, usize::MAX);
@@ -329,7 +329,7 @@ struct Search<'a> {
     head: &'a [u8],
     syntax: Syntax,
     nulls: &'a Nulls,
-    told: &'a Told,
+    told: &'a HeaderHints,
     /// Columns that most records have.
     width: usize,
     /// Cells behind which no record has anything.
@@ -342,7 +342,7 @@ struct Search<'a> {
 /// Records that may hold the names.
 struct HeaderCandidate<'a> {
     /// The records that are no comments.
-    shapes: Vec<&'a Shape>,
+    shapes: Vec<&'a RecordShape>,
     /// Position of the first that belongs to the table.
     first: usize,
     /// It is a comment line by its beginning.
@@ -354,7 +354,7 @@ impl<'a> Search<'a> {
         windows: &'a Windows,
         syntax: Syntax,
         nulls: &'a Nulls,
-        told: &'a Told,
+        told: &'a HeaderHints,
         ((width, width_max), n_lead): ((usize, usize), usize),
         comment: Option<Comment>,
     ) -> Self {
@@ -362,7 +362,7 @@ impl<'a> Search<'a> {
         Search { windows, head, syntax, nulls, told, width, width_max, n_lead, comment }
     }
 
-    fn find(&self, shapes: &[Shape], reasons: &mut Vec<String>) -> Header {
+    fn find(&self, shapes: &[RecordShape], reasons: &mut Vec<String>) -> Header {
         let head = self.head;
         let place = self.place(shapes);
         let Some(first) = place.shapes.get(place.first) else { return Header::nothing() };
@@ -472,7 +472,7 @@ impl<'a> Search<'a> {
     }
 
     /// Adds the byte order marks that are passed over before the first row.
-    fn add_marks_before(&self, body_start: usize, asides: &mut Asides) {
+    fn add_marks_before(&self, body_start: usize, asides: &mut NonRows) {
         let head = self.head;
         let mut above = Tokeniser::new(&head[..body_start], self.syntax);
         while above.record(&mut Vec::new()).is_some() {}
@@ -480,7 +480,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the labels of the first record of the table, and whether it is the line of a log.
-    fn labels_of(&self, place: &HeaderCandidate<'_>, first: &Shape) -> (Vec<String>, bool) {
+    fn labels_of(&self, place: &HeaderCandidate<'_>, first: &RecordShape) -> (Vec<String>, bool) {
         if let Some(fields) = self.fields(first) {
             return (fields, true);
         }
@@ -497,7 +497,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns whether the first cells of rows may name them: no two are the same.
-    fn are_row_names(&self, rows: &[&Shape]) -> bool {
+    fn are_row_names(&self, rows: &[&RecordShape]) -> bool {
         let names = rows.iter().filter_map(|it| self.labels(it).into_iter().next());
         let names: Vec<String> = names.collect();
         let distinct: HashSet<&String> = names.iter().collect();
@@ -505,7 +505,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the labels of each record of a header that spans more than its first.
-    fn levels(&self, labels: &[String], others: &[&Shape]) -> Option<Vec<Vec<String>>> {
+    fn levels(&self, labels: &[String], others: &[&RecordShape]) -> Option<Vec<Vec<String>>> {
         let mut levels = vec![labels.to_vec()];
         let mut found = None;
         for (at, shape) in others.iter().enumerate().take(multi_row_header::RECORDS_MAX - 1) {
@@ -528,7 +528,11 @@ impl<'a> Search<'a> {
 
     /// Returns the labels of each record of a header that is more than the first one, up to the rule
     /// below it.
-    fn levels_above_rule(&self, shapes: &[Shape], first: &Shape) -> Option<Vec<Vec<String>>> {
+    fn levels_above_rule(
+        &self,
+        shapes: &[RecordShape],
+        first: &RecordShape,
+    ) -> Option<Vec<Vec<String>>> {
         let above = shapes.iter().skip_while(|it| it.start < first.start);
         let above: Vec<_> = above.take_while(|it| !self.is_comment(it)).collect();
         let is_header = (2..=multi_row_header::RECORDS_MAX).contains(&above.len())
@@ -544,19 +548,19 @@ impl<'a> Search<'a> {
         Sample::of(self.windows, self.syntax, width, start, self.nulls, &self.rule(header))
     }
 
-    fn labels(&self, shape: &Shape) -> Vec<String> {
+    fn labels(&self, shape: &RecordShape) -> Vec<String> {
         let mut labels = texts_of(&self.head[shape.start..shape.end], self.syntax);
         labels.truncate(self.width_max);
         labels
     }
 
     /// Returns the names in a record, if it is the line of a log that has them.
-    fn fields(&self, shape: &Shape) -> Option<Vec<String>> {
+    fn fields(&self, shape: &RecordShape) -> Option<Vec<String>> {
         fields::names(&self.head[shape.start..shape.end])
             .filter(|_| self.told.comments == Comments::FindOut)
     }
 
-    fn is_comment(&self, shape: &Shape) -> bool {
+    fn is_comment(&self, shape: &RecordShape) -> bool {
         let head = self.head;
         self.comment.as_ref().is_some_and(|it| it.marks(&head[shape.start..shape.end]))
     }
@@ -577,15 +581,15 @@ impl<'a> Search<'a> {
     }
 
     /// Returns whether `shape` is a row of the table below it, by the types of that.
-    fn is_row(&self, shape: &Shape, body: &Sample) -> bool {
+    fn is_row(&self, shape: &RecordShape, body: &Sample) -> bool {
         !is_header(&self.labels(shape), body, self.nulls).0
     }
 
     /// Finds the first record of the table.
-    fn place<'s>(&self, shapes: &'s [Shape]) -> HeaderCandidate<'s> {
+    fn place<'s>(&self, shapes: &'s [RecordShape]) -> HeaderCandidate<'s> {
         let head = self.head;
         let shapes = shapes.iter().take_while(|it| it.start < head.len());
-        let all: Vec<&Shape> = shapes.collect();
+        let all: Vec<&RecordShape> = shapes.collect();
         let n_lead = all.iter().take_while(|it| self.is_comment(it)).count();
         let is_sure = self.comment.as_ref().is_some_and(Comment::is_sure);
         if let Some(first) = all[..n_lead].iter().rposition(|it| self.fields(it).is_some()) {
@@ -596,11 +600,11 @@ impl<'a> Search<'a> {
         {
             return HeaderCandidate { shapes: all, first: n_lead - 1, is_commented: true };
         }
-        let is_kept = |(at, it): &(usize, &Shape)| {
+        let is_kept = |(at, it): &(usize, &RecordShape)| {
             !self.is_comment(it) || (!is_sure && it.width == self.width && n_lead <= *at)
         };
         let kept = all.into_iter().enumerate().filter(is_kept).map(|it| it.1);
-        let shapes: Vec<&Shape> = kept.collect();
+        let shapes: Vec<&RecordShape> = kept.collect();
         let first = if self.told.is_placed {
             0
         } else {
@@ -610,7 +614,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns whether a comment line holds the names of the rows below it.
-    fn is_commented_header(&self, comment: &Shape, below: Option<&Shape>) -> bool {
+    fn is_commented_header(&self, comment: &RecordShape, below: Option<&RecordShape>) -> bool {
         let Some(below) = below else { return comment.width == self.width };
         if comment.width != self.width || below.is_behind_blank || below.width != self.width {
             return false;
@@ -621,7 +625,7 @@ impl<'a> Search<'a> {
 
     /// Returns the position of the record with which the table begins; what is before it is
     /// preamble. A record that may be a row is never preamble.
-    fn first(&self, shapes: &[&Shape]) -> usize {
+    fn first(&self, shapes: &[&RecordShape]) -> usize {
         let width = self.width;
         // A sentence above the names may have as many commas as a row.
         let is_sentence = |at: usize| {
@@ -659,7 +663,7 @@ impl<'a> Search<'a> {
                 return at - 1;
             }
             // Rows with one value in the first column.
-            let is_row = |it: &&Shape| it.width == width && it.n_filled == 1;
+            let is_row = |it: &&RecordShape| it.width == width && it.n_filled == 1;
             return if lead.iter().all(|it| is_row(it) && !it.is_behind_blank) { 0 } else { at };
         }
         let is_uneven = near.width.abs_diff(width) == 1
@@ -676,15 +680,15 @@ impl<'a> Search<'a> {
 
     /// Returns the position of the header below notes that were padded to the width of the table, as
     /// spreadsheets do, the first of them at `start`.
-    fn below_notes(&self, shapes: &[&Shape], start: usize) -> Option<usize> {
+    fn below_notes(&self, shapes: &[&RecordShape], start: usize) -> Option<usize> {
         const NOTES_MAX: usize = 50;
         let lead = shapes.iter().skip(start).take(NOTES_MAX);
-        let of_width = |it: &&Shape| (it.width == self.width).then_some(it.n_filled);
+        let of_width = |it: &&RecordShape| (it.width == self.width).then_some(it.n_filled);
         let n_filled_max = lead.clone().filter_map(of_width).max()?;
         let n_notes = lead.clone().position(|it| of_width(it) == Some(n_filled_max))?;
         let (notes, header) = (&shapes[start..start + n_notes], shapes[start + n_notes]);
         // One or two records right above may group the names.
-        let is_apart = |it: &&Shape| it.is_behind_blank || it.n_filled == 0;
+        let is_apart = |it: &&RecordShape| it.is_behind_blank || it.n_filled == 0;
         let are_notes = 2 < n_notes || notes.iter().skip(1).any(is_apart) || header.is_behind_blank;
         if notes.is_empty() || !are_notes || header.n_filled + 1 < self.width {
             return None;
@@ -699,7 +703,7 @@ impl<'a> Search<'a> {
 
     /// Returns the position of the header right below records of names and values, the first of them
     /// at `start`, such as `Report;31.01.2024;;` or `Balance;1.234;56;EUR`.
-    fn below_values(&self, shapes: &[&Shape], start: usize) -> Option<usize> {
+    fn below_values(&self, shapes: &[&RecordShape], start: usize) -> Option<usize> {
         const RECORDS_MAX: usize = 5;
         const ROWS_MIN: usize = 3;
         let lead = shapes.iter().skip(start).take(RECORDS_MAX);
@@ -717,7 +721,7 @@ impl<'a> Search<'a> {
         let body = self.sample(self.width, header.after.0, Vec::new());
         let n_typed = body.all.iter().filter(|it| is_typed(**it)).count();
         // Labels that fit a type would be values of a row.
-        let fits = |(seen, label): (&Evidence, &String)| {
+        let fits = |(seen, label): (&TypeEvidence, &String)| {
             is_typed(*seen) && is_typed(seen.and(classify(label.as_bytes(), self.nulls)))
         };
         let is_table = 2 <= n_typed
@@ -727,7 +731,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns whether a record has a value that names no column: a number or a day, but no year.
-    fn has_value(&self, shape: &Shape) -> bool {
+    fn has_value(&self, shape: &RecordShape) -> bool {
         self.labels(shape).iter().any(|label| {
             let seen = classify(label.as_bytes(), self.nulls);
             let is_year = matches!(label.trim().parse(), Ok(1900..=2100));
@@ -736,14 +740,14 @@ impl<'a> Search<'a> {
     }
 
     /// Returns whether the cells of a record have values of the types of the columns, at least one.
-    fn fits(&self, shape: &Shape, body: &Sample) -> bool {
+    fn fits(&self, shape: &RecordShape, body: &Sample) -> bool {
         let labels = self.labels(shape);
         let mut n_fit = 0;
         for (seen, label) in body.all.iter().zip(&labels) {
             let label = classify(label.as_bytes(), self.nulls);
             let mut both = *seen;
             both.add(label);
-            if is_typed(*seen) && label != Evidence::default() {
+            if is_typed(*seen) && label != TypeEvidence::default() {
                 if !is_typed(both) {
                     return false;
                 }
@@ -754,11 +758,11 @@ impl<'a> Search<'a> {
     }
 
     /// Returns what stands before the first records of the table and between them.
-    fn asides(&self, shapes: &[Shape], first: &[&Shape]) -> Asides {
+    fn asides(&self, shapes: &[RecordShape], first: &[&RecordShape]) -> NonRows {
         let head = self.head;
-        let mut asides = Asides::default();
+        let mut asides = NonRows::default();
         let end = first.last().map_or(0, |it| it.start);
-        let is_first = |shape: &Shape| first.iter().any(|it| it.start == shape.start);
+        let is_first = |shape: &RecordShape| first.iter().any(|it| it.start == shape.start);
         let lead = shapes.iter().take_while(|it| it.start < end).filter(|it| !is_first(it));
         for shape in lead {
             let comment = self.comment.as_ref().filter(|_| self.is_comment(shape));
@@ -785,7 +789,7 @@ impl Header {
             has_surplus: false,
             row_bytes: 1,
             classes: Vec::new(),
-            asides: Asides::default(),
+            asides: NonRows::default(),
             rule: AsideRule::default(),
             below: LinesBelow::default(),
             is_short: false,
@@ -798,7 +802,7 @@ impl Header {
     }
 }
 
-fn modal_width(shapes: &[&Shape]) -> usize {
+fn modal_width(shapes: &[&RecordShape]) -> usize {
     let mut widths: Vec<usize> = shapes.iter().map(|it| it.width).collect();
     mode(&mut widths).0
 }
@@ -812,7 +816,7 @@ pub(crate) fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (boo
         .filter(|(seen, _)| is_typed(**seen))
         .map(|(seen, label)| (*seen, classify(label.as_bytes(), nulls), label.as_str()))
         .collect();
-    let has_body = body.all.iter().any(|it| *it != Evidence::default());
+    let has_body = body.all.iter().any(|it| *it != TypeEvidence::default());
     if !has_body {
         let is_text =
             labels.iter().all(|it| classify(it.as_bytes(), nulls).is_name() || it.is_empty());
@@ -821,7 +825,7 @@ pub(crate) fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (boo
     if typed.is_empty() {
         return (true, "all columns are text, so the first record names them");
     }
-    let fits = |(seen, label, _): &(Evidence, Evidence, &str)| {
+    let fits = |(seen, label, _): &(TypeEvidence, TypeEvidence, &str)| {
         let mut both = *seen;
         both.add(*label);
         is_typed(both)
@@ -832,22 +836,23 @@ pub(crate) fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (boo
     let misfits: Vec<_> = typed.iter().filter(|it| !fits(it)).collect();
     if !misfits.is_empty() {
         // Beside values that fit, a number such as `0378.97` is a value as well.
-        let has_fit = typed.iter().any(|it| it.1 != Evidence::default() && fits(it));
+        let has_fit = typed.iter().any(|it| it.1 != TypeEvidence::default() && fits(it));
         return if has_fit && misfits.iter().all(|it| is_value(it.2)) {
             (false, "the first record has values like the others")
         } else {
             (true, "the first record does not fit the types of the columns")
         };
     }
-    if typed.iter().all(|it| it.1 == Evidence::default()) {
+    if typed.iter().all(|it| it.1 == TypeEvidence::default()) {
         return (true, "the first record has no values where the others have");
     }
     let is_first_blank = labels.first().is_some_and(|it| it.trim().is_empty());
     let is_first_name = labels.first().is_some_and(|it| classify(it.as_bytes(), nulls).is_name());
     if is_first_blank || is_first_name {
         // A year of which nothing is known yet counts as well.
-        let is_counted = |(seen, label): &(&Evidence, &String)| {
-            let is_empty = || **seen == Evidence::default() && label.trim().parse::<i32>().is_ok();
+        let is_counted = |(seen, label): &(&TypeEvidence, &String)| {
+            let is_empty =
+                || **seen == TypeEvidence::default() && label.trim().parse::<i32>().is_ok();
             !label.trim().is_empty() && (is_typed(**seen) || is_empty())
         };
         let counted = body.all.iter().zip(labels).filter(is_counted);
@@ -1043,16 +1048,16 @@ pub(crate) fn names_of(labels: Vec<String>) -> Vec<String> {
 mod tests {
     use proptest::prelude::{any, prop, proptest};
 
-    use super::{Header, Told, find, names_of};
+    use super::{Header, HeaderHints, find, names_of};
     use crate::dialect;
     use crate::sniff::Windows;
     use crate::syntax::{Delimiter, Syntax};
     use crate::type_evidence::Nulls;
     use csv_agent_testing::cases;
 
-    fn found(text: &[u8], told: &Told) -> Header {
+    fn found(text: &[u8], told: &HeaderHints) -> Header {
         let mut windows = Windows::whole(text);
-        let (syntax, _) = dialect::find(&mut windows, &dialect::Told::default());
+        let (syntax, _) = dialect::find(&mut windows, &dialect::DialectHints::default());
         find(&mut windows, syntax, told, &Nulls::new(None), &mut vec![])
     }
 
@@ -1061,7 +1066,7 @@ mod tests {
         let comma = Syntax::usual(Delimiter::new(",").unwrap());
         let mut windows = Windows::whole(text.as_bytes());
         let nulls = Nulls::new(None);
-        let found = find(&mut windows, comma, &Told::default(), &nulls, &mut vec![]);
+        let found = find(&mut windows, comma, &HeaderHints::default(), &nulls, &mut vec![]);
         let names = found.line.map(|_| found.names);
         let expected = expected.map(|it| it.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert_eq!(names, expected, "{text}");
@@ -1160,7 +1165,7 @@ mod tests {
 
         #[test]
         fn whatever_bytes_arrive_nothing_panics(text in prop::collection::vec(any::<u8>(), 0..300)) {
-            found(&text, &Told::default());
+            found(&text, &HeaderHints::default());
         }
     }
 }

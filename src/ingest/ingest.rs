@@ -13,7 +13,7 @@ use memchr::memchr2;
 use tempfile::{NamedTempFile, TempPath};
 
 use csv_agent_types::catalog::{
-    Checksums, Column, ColumnSpan, DType, Damage, Dataset, Dialect, Location, SetAside,
+    Checksums, Column, ColumnSpan, DType, Damage, Dataset, Dialect, Location, SkippedLines,
     SourceFormat, StrayQuotes, file_of,
 };
 use csv_agent_types::limits::{
@@ -31,25 +31,25 @@ use super::encoding::{self, FoundEncoding};
 use super::family::Family;
 use super::foreign;
 use super::from_parquet;
-use super::header::{self, Header, LinesBelow, TableDoubt, Told};
+use super::header::{self, Header, HeaderHints, LinesBelow, TableDoubt};
 use super::line_map::LineWriter;
 use super::local_dates::DateOrder;
-use super::non_rows::{Asides, Comment, Comments, NonRowKind};
+use super::non_rows::{Comment, Comments, NonRowKind, NonRows};
 use super::number::{DecimalMark, NumberForm};
 use super::outlier_values::Usual;
-use super::pass::{self, PassOutput, SLICE_BYTES_MIN, Settings, Tally};
+use super::pass::{self, PassConfig, PassOutput, PassStats, SLICE_BYTES_MIN};
 use super::records::{Tokeniser, count_line_ends, texts_of};
-use super::requested_types::{Wanted, Wants};
+use super::requested_types::{RequestedType, Wants};
 use super::side_by_side;
 use super::slice::SlicePlan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Lead, Source, Text, Undecodable, check_cancelled};
-use super::spool::Written;
+use super::spool::SpoolNotes;
 use super::subtotals::KeptRows;
 use super::swallowed::{LIKELY_MAX, LineRule};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
 use super::table_bounds::records;
-use super::type_evidence::{Evidence, Nulls};
+use super::type_evidence::{Nulls, TypeEvidence};
 use super::type_inference::{ColumnType, Hints, ValueForm, decide_as, is_as_wanted};
 use super::workbook::column_letters;
 use super::wrap::{self, Beside, Rules, Wrapping};
@@ -85,7 +85,7 @@ pub struct IngestOptions {
     /// What stands for a missing value, in every column, in place of the usual markers.
     pub nulls: Option<Vec<String>>,
     /// What columns are to be, by name; `*` names those that are known as that.
-    pub dtypes: Vec<(String, Wanted)>,
+    pub dtypes: Vec<(String, RequestedType)>,
     /// Whether the file may lack such columns.
     pub may_lack: bool,
     /// Of days that can be read in two ways, such as `01/02/2024`.
@@ -112,7 +112,7 @@ pub struct IngestOptions {
     /// Letters of each column of a text without delimiters; none where it has some.
     pub widths: Vec<usize>,
     /// The text was written of rows of something else, of which this is known.
-    pub written: Option<Arc<Written>>,
+    pub written: Option<Arc<SpoolNotes>>,
 }
 
 impl Default for IngestOptions {
@@ -252,7 +252,7 @@ pub(super) struct PartRead {
     /// The dataset that it would be alone.
     pub dataset: Dataset,
     /// What the values of its columns say; nothing of a Parquet file, whose types are its own.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<TypeEvidence>,
     /// Of the file, decompressed.
     pub bytes: u64,
 }
@@ -339,7 +339,7 @@ pub(super) struct Understood {
     /// How the values of the columns are written, surplus cells aside.
     pub guesses: Vec<Guess>,
     /// What the values of these columns say.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<TypeEvidence>,
     /// How cells are told apart.
     pub syntax: Syntax,
     /// Its encoding.
@@ -450,7 +450,7 @@ fn ingest_text(
         },
         padded_rows: tally.n_short,
         surplus_rows: tally.n_surplus,
-        set_aside: SetAside { next_table: tally.table_line.unwrap_or(0), ..tally.set_aside },
+        set_aside: SkippedLines { next_table: tally.table_line.unwrap_or(0), ..tally.set_aside },
         stray_quotes,
         notes: notes::of(
             &layout.asides,
@@ -491,7 +491,7 @@ fn ingest_text(
     Ok((understood, files))
 }
 
-fn stray_quotes(tally: &Tally) -> StrayQuotes {
+fn stray_quotes(tally: &PassStats) -> StrayQuotes {
     let lines = [tally.unclosed_line, tally.doubtful_line];
     StrayQuotes {
         unclosed: tally.n_unclosed,
@@ -502,9 +502,9 @@ fn stray_quotes(tally: &Tally) -> StrayQuotes {
 }
 
 /// Returns a sentence for each thing about the rows that a user might question.
-fn repairs(tally: &Tally, layout: &Layout) -> Vec<String> {
+fn repairs(tally: &PassStats, layout: &Layout) -> Vec<String> {
     let mut sentences = Vec::new();
-    let Tally { n_short, n_surplus, .. } = tally;
+    let PassStats { n_short, n_surplus, .. } = tally;
     if let (Some(repair), true) = (&tally.first_repair, 0 < n_short + n_surplus) {
         let line = repair.line;
         sentences.push(format!(
@@ -529,9 +529,9 @@ fn repairs(tally: &Tally, layout: &Layout) -> Vec<String> {
 }
 
 /// Returns a sentence for each kind of line that is no row.
-fn set_aside(counts: SetAside, layout: &Layout) -> Vec<String> {
-    let SetAside { preamble, comments, rules, repeated_headers, footer, .. } = counts;
-    let SetAside { other_tables, totals, .. } = counts;
+fn set_aside(counts: SkippedLines, layout: &Layout) -> Vec<String> {
+    let SkippedLines { preamble, comments, rules, repeated_headers, footer, .. } = counts;
+    let SkippedLines { other_tables, totals, .. } = counts;
     let mut sentences = Vec::new();
     if let (true, Some(first)) = (0 < preamble, layout.asides.listed.first()) {
         let text = &first.text[..first.text.floor_char_boundary(60)];
@@ -605,7 +605,7 @@ struct Layout {
     /// The columns of each of several tables side by side, if there surely are such.
     sides: Vec<ColumnSpan>,
     /// What among those lines is no row.
-    asides: Asides,
+    asides: NonRows,
     nulls: Nulls,
     reasons: Vec<String>,
 }
@@ -663,7 +663,7 @@ impl Layout {
                 }
                 return Err(too_few_lines(shown_name, n_lines));
             };
-            let told = dialect::Told::of(options)?;
+            let told = dialect::DialectHints::of(options)?;
             let split = split(options, told, n_head, &mut windows, &mut reasons);
             let Split { syntax, n_declared, wrapping, rules } = split;
             let cut = dialect::cut_record(&windows, syntax);
@@ -675,7 +675,7 @@ impl Layout {
             let n_before = n_lines + u64::from(0 < n_declared);
             check_quote(shown_name, &windows.head, cut_record, syntax, n_before)?;
             let nulls = nulls_of(options);
-            let place = Told { keeps_totals, ..place(options, rules) };
+            let place = HeaderHints { keeps_totals, ..place(options, rules) };
             let n_raw = skipped.len() + n_declared;
             let lead = Lead { n_raw, wrappings: [wrapping, None], n_text: 0 };
             let look = || side_by_side::find(&windows, syntax, &place, &nulls);
@@ -729,7 +729,7 @@ fn first_reasons(
     input: &Input,
     found: &FoundEncoding,
     end: u64,
-    written: Option<&Arc<Written>>,
+    written: Option<&Arc<SpoolNotes>>,
 ) -> Vec<String> {
     let encoding = || vec![format!("encoding {}: {}", found.charset.name(), found.reason)];
     let mut reasons = written.map_or_else(encoding, |it| it.reasons.clone());
@@ -741,8 +741,8 @@ fn first_reasons(
 }
 
 /// Returns what precedes the first row: lines that were skipped, and what lies `n_lines` behind their beginning.
-fn asides_of(options: &IngestOptions, skipped: &[u8], above: Asides, n_lines: u64) -> Asides {
-    let mut asides = Asides::default();
+fn asides_of(options: &IngestOptions, skipped: &[u8], above: NonRows, n_lines: u64) -> NonRows {
+    let mut asides = NonRows::default();
     let kind = if options.is_further { NonRowKind::OtherTable } else { NonRowKind::Preamble };
     asides.add_all(kind, skipped, Syntax::usual(Delimiter::NONE));
     asides.append(above, n_lines);
@@ -795,7 +795,7 @@ impl Layout {
         &self,
         columns: &[Column],
         n_rows: u64,
-        written: Option<&Written>,
+        written: Option<&SpoolNotes>,
     ) -> Option<String> {
         let is_sheet = written.is_some_and(|it| it.sheet.is_some());
         let show = |it: &ColumnSpan| {
@@ -813,7 +813,7 @@ impl Layout {
             ));
         }
         let at = gap(columns, n_rows)?;
-        let n_before = written.map_or(0, Written::first_column)
+        let n_before = written.map_or(0, SpoolNotes::first_column)
             + self.beside.filter(|_| !is_sheet).map_or(0, |it| it.first as u64);
         let behind = columns[at..].iter().take_while(|it| it.nulls == Some(n_rows)).count();
         let left = ColumnSpan { first: n_before + 1, last: n_before + at as u64 };
@@ -845,7 +845,7 @@ fn may_have_sides(options: &IngestOptions) -> bool {
 }
 
 /// Returns columns as the file or the sheet counts them.
-fn spans(sides: &[Range<usize>], written: Option<&Arc<Written>>) -> Vec<ColumnSpan> {
+fn spans(sides: &[Range<usize>], written: Option<&Arc<SpoolNotes>>) -> Vec<ColumnSpan> {
     let n_before = written.map_or(0, |it| it.first_column());
     let span = |it: &Range<usize>| ColumnSpan {
         first: n_before + it.start as u64 + 1,
@@ -909,11 +909,11 @@ fn nulls_of(options: &IngestOptions) -> Nulls {
 }
 
 /// Returns what the user says about the place of the table.
-fn place(options: &IngestOptions, rules: Option<Rules>) -> Told {
+fn place(options: &IngestOptions, rules: Option<Rules>) -> HeaderHints {
     let IngestOptions { header, comments, skip_lines, .. } = *options;
     let is_plain = options.is_table();
     let comments = if is_plain { Comments::None } else { comments };
-    Told {
+    HeaderHints {
         header: if is_plain { Some(true) } else { header },
         comments,
         is_placed: is_plain || skip_lines.is_some(),
@@ -1163,7 +1163,7 @@ struct Split {
 /// Returns how lines become cells; takes what is around the rows out of the windows.
 fn split(
     options: &IngestOptions,
-    mut told: dialect::Told,
+    mut told: dialect::DialectHints,
     n_head: usize,
     windows: &mut Windows,
     reasons: &mut Vec<String>,
@@ -1219,7 +1219,7 @@ struct ReadResult {
     columns: Vec<Column>,
     /// How the values of the columns are written, surplus cells aside.
     guesses: Vec<Guess>,
-    tally: Tally,
+    tally: PassStats,
     reasons: Vec<String>,
     /// None when nothing is written.
     files: Option<TempFiles>,
@@ -1256,7 +1256,7 @@ fn read(
     } else {
         Wants::find(&options.dtypes, names)?
     };
-    let decide = |evidence: &[Evidence], n_lines: u64| {
+    let decide = |evidence: &[TypeEvidence], n_lines: u64| {
         let mut readings = decide_as(evidence, &wants, hints);
         if let Some(written) = written {
             written.decide(&mut readings, &wants, &(layout.first_line..n_lines));
@@ -1354,9 +1354,9 @@ fn described(
     columns: Vec<BuiltColumn>,
     readings: Vec<ColumnType>,
     guesses: &[Guess],
-    tally: &Tally,
+    tally: &PassStats,
     header: &Header,
-    written: Option<&Written>,
+    written: Option<&SpoolNotes>,
 ) -> Vec<Column> {
     let readings = readings.into_iter().zip(tally.evidence.iter().copied());
     let readings = readings.chain(std::iter::repeat_with(Default::default));
@@ -1377,7 +1377,7 @@ fn described(
             let is_asked = reading.dtype() == column.dtype;
             let note = reading.note.map(|it| with_name(it, &column.name));
             let note = note.or(odds).filter(|_| is_asked);
-            let is_flag = column.dtype == DType::Bool && seen.has(Evidence::WORDS);
+            let is_flag = column.dtype == DType::Bool && seen.has(TypeEvidence::WORDS);
             let note =
                 if is_flag { Some("words for yes and no, as told".to_owned()) } else { note };
             let words = markers.and_then(|it| it.note(note.as_deref().unwrap_or_default()));
@@ -1400,8 +1400,8 @@ fn described(
 
 /// Returns how a column is read that the user wants to be something. Of amounts the values of the whole file
 /// decide in which form they are.
-fn guess_wanted(guess: &Guess, wanted: Wanted) -> Guess {
-    let Wanted::Type(dtype) = wanted else {
+fn guess_wanted(guess: &Guess, wanted: RequestedType) -> Guess {
+    let RequestedType::Type(dtype) = wanted else {
         return Guess { is_settled: false, usual: None, ..guess.clone() };
     };
     // What the sample shows of how the values are written holds, if it is of that type.
@@ -1420,8 +1420,8 @@ fn guess_wanted(guess: &Guess, wanted: Wanted) -> Guess {
 /// Fails with [`ExitStatus::Input`] when every value may be that, but in two ways.
 fn guess_unfit(
     name: &str,
-    seen: Evidence,
-    wanted: Wanted,
+    seen: TypeEvidence,
+    wanted: RequestedType,
     reading: &ColumnType,
 ) -> anyhow::Result<Guess> {
     if reading.is_ambiguous {
@@ -1431,9 +1431,11 @@ fn guess_unfit(
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     }
     let form = match wanted {
-        Wanted::Money => ValueForm::Amount(Sign::Money(seen.currencies().0), NumberForm::PLAIN),
-        Wanted::Percent => ValueForm::Amount(Sign::Percent, NumberForm::PLAIN),
-        Wanted::Decimal | Wanted::Type(_) => ValueForm::Number(NumberForm::PLAIN),
+        RequestedType::Money => {
+            ValueForm::Amount(Sign::Money(seen.currencies().0), NumberForm::PLAIN)
+        }
+        RequestedType::Percent => ValueForm::Amount(Sign::Percent, NumberForm::PLAIN),
+        RequestedType::Decimal | RequestedType::Type(_) => ValueForm::Number(NumberForm::PLAIN),
     };
     let wanted = Some(wanted);
     Ok(Guess { dtype: DType::Float64, form, wanted, is_settled: true, usual: None })
@@ -1481,10 +1483,10 @@ struct PassContext<'a> {
 
 impl PassContext<'_> {
     /// Reads the whole file once; the files it made vanish unless they are kept.
-    fn run(&self, watch: &Watch<'_>) -> anyhow::Result<(Option<TempFiles>, Tally)> {
+    fn run(&self, watch: &Watch<'_>) -> anyhow::Result<(Option<TempFiles>, PassStats)> {
         let Layout { text, lead, first_line, header, .. } = self.layout;
         let slices = self.input.slices(*text, *lead, &header.below)?;
-        let settings = Settings {
+        let settings = PassConfig {
             plan: &self.plan,
             names: &header.names,
             first_line: *first_line,
@@ -1531,7 +1533,7 @@ impl PassContext<'_> {
     fn exact(
         &self,
         readings: &[ColumnType],
-        evidence: &[Evidence],
+        evidence: &[TypeEvidence],
         wants: &Wants,
     ) -> anyhow::Result<Vec<Guess>> {
         let decide = |(at, (guess, reading)): (usize, (&Guess, &ColumnType))| {

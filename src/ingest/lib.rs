@@ -107,11 +107,11 @@ pub use non_rows::Comments;
 pub use number::DecimalMark;
 pub use pandas_reader::reading_recipe;
 pub use read_spec::{HeadOfFile, Instructions, instructions};
-pub use requested_types::Wanted;
+pub use requested_types::RequestedType;
 pub use scan::{answer, is_whole};
 pub use source::{Awaited, Source, check_cancelled, head_of, sha256_file};
 pub use syntax::{Escape, Quote, is_delimiter};
-pub use value_counts::{Census, Needles, add_to_census, moment, number_key};
+pub use value_counts::{Needles, ValueCounts, add_to_census, moment, number_key};
 pub use write::sync_dir;
 
 use csv_agent_types::limits::DATASET_NAME_BYTES_MAX;

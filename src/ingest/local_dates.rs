@@ -5,7 +5,7 @@
 //! days. So a value says which orders it rules out, and the whole column decides.
 
 use super::parse::{DAY_US, civil, n_digits, time};
-use super::type_evidence::Evidence;
+use super::type_evidence::TypeEvidence;
 
 /// What comes first in a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,11 +32,11 @@ impl DateOrder {
     }
 
     /// Returns what a value leaves that cannot be read in this order.
-    pub(super) fn ruled_out(self) -> Evidence {
+    pub(super) fn ruled_out(self) -> TypeEvidence {
         match self {
-            DateOrder::Dmy => Evidence::NOT_DMY,
-            DateOrder::Mdy => Evidence::NOT_MDY,
-            DateOrder::Ymd => Evidence::NOT_YMD,
+            DateOrder::Dmy => TypeEvidence::NOT_DMY,
+            DateOrder::Mdy => TypeEvidence::NOT_MDY,
+            DateOrder::Ymd => TypeEvidence::NOT_YMD,
         }
     }
 }
@@ -55,7 +55,7 @@ pub(crate) struct Local {
     /// The order, if a month in letters leaves no other.
     order: Option<DateOrder>,
     /// Separator, length of the year, clock.
-    form: Evidence,
+    form: TypeEvidence,
 }
 
 impl Local {
@@ -67,13 +67,17 @@ impl Local {
             _ => begins_with_month(text)?,
         };
         let [first, _, third] = local.lengths;
-        local.form.add(if first == 4 || third == 4 { Evidence::YEAR4 } else { Evidence::YEAR2 });
+        local.form.add(if first == 4 || third == 4 {
+            TypeEvidence::YEAR4
+        } else {
+            TypeEvidence::YEAR2
+        });
         match rest {
-            [] => local.form.add(Evidence::LOCAL_DATE),
+            [] => local.form.add(TypeEvidence::LOCAL_DATE),
             [b',', b' ', clock @ ..] | [b' ' | b'T', clock @ ..] => {
                 let (us, clock) = clock_time(clock)?;
                 local.time = Some(us);
-                local.form.add(Evidence::LOCAL_TIMESTAMP);
+                local.form.add(TypeEvidence::LOCAL_TIMESTAMP);
                 local.form.add(clock);
             }
             _ => return None,
@@ -81,9 +85,9 @@ impl Local {
         Some(local)
     }
 
-    /// Returns what the value says about its column: [`Evidence::TEXT`] if no order makes it a day.
+    /// Returns what the value says about its column: [`TypeEvidence::TEXT`] if no order makes it a day.
     #[inline]
-    pub(crate) fn evidence(&self) -> Evidence {
+    pub(crate) fn evidence(&self) -> TypeEvidence {
         let mut seen = self.form;
         let mut any = false;
         for order in DateOrder::ALL {
@@ -93,11 +97,11 @@ impl Local {
             }
         }
         if !any {
-            return Evidence::TEXT;
+            return TypeEvidence::TEXT;
         }
-        if seen.has(Evidence::YEAR2) {
-            seen.add(Evidence::first_tens(self.parts[0] / 10));
-            seen.add(Evidence::third_tens(self.parts[2] / 10));
+        if seen.has(TypeEvidence::YEAR2) {
+            seen.add(TypeEvidence::first_tens(self.parts[0] / 10));
+            seen.add(TypeEvidence::third_tens(self.parts[2] / 10));
         }
         seen
     }
@@ -117,7 +121,7 @@ impl Local {
         let year = match n_year {
             4 => year,
             // A year of four digits stands elsewhere, or there is none.
-            _ if n_year != 2 || self.form.has(Evidence::YEAR4) => return None,
+            _ if n_year != 2 || self.form.has(TypeEvidence::YEAR4) => return None,
             _ if year < PIVOT_YEAR => 2_000 + year,
             _ => 1_900 + year,
         };
@@ -145,10 +149,10 @@ fn begins_with_digits(text: &[u8]) -> Option<(Local, &[u8])> {
     }
     let (&separator, rest) = rest.split_first()?;
     let mut form = match separator {
-        b'/' => Evidence::SLASH,
-        b'-' => Evidence::DASH,
-        b'.' => Evidence::DOT,
-        b' ' => Evidence::BLANK,
+        b'/' => TypeEvidence::SLASH,
+        b'-' => TypeEvidence::DASH,
+        b'.' => TypeEvidence::DOT,
+        b' ' => TypeEvidence::BLANK,
         _ => return None,
     };
     let is_named = rest.first()?.is_ascii_alphabetic();
@@ -163,7 +167,7 @@ fn begins_with_digits(text: &[u8]) -> Option<(Local, &[u8])> {
     }
     let mut order = None;
     if is_named {
-        form.add(Evidence::NAMED_MONTH);
+        form.add(TypeEvidence::NAMED_MONTH);
         order = Some(if n_first == 4 { DateOrder::Ymd } else { DateOrder::Dmy });
     } else if separator == b' ' {
         return None;
@@ -171,7 +175,7 @@ fn begins_with_digits(text: &[u8]) -> Option<(Local, &[u8])> {
         // `1.2.3` is a version, `2-1-10` a result.
         return None;
     } else {
-        form.add(Evidence::NUMBERED_MONTH);
+        form.add(TypeEvidence::NUMBERED_MONTH);
     }
     Some((Local { parts: [first, second, third], lengths, time: None, order, form }, rest))
 }
@@ -180,7 +184,7 @@ fn begins_with_digits(text: &[u8]) -> Option<(Local, &[u8])> {
 fn joined(day: u32, rest: &[u8]) -> Option<(Local, &[u8])> {
     let (month, rest) = month(rest).filter(|it| rest.len() - it.1.len() == 3)?;
     let (year, n_year, rest) = number(rest)?;
-    let form = Evidence::JOINED.and(Evidence::NAMED_MONTH);
+    let form = TypeEvidence::JOINED.and(TypeEvidence::NAMED_MONTH);
     let (parts, lengths) = ([day, month, year], [2, 2, n_year]);
     let local = Local { parts, lengths, time: None, order: Some(DateOrder::Dmy), form };
     (n_year == 4).then_some((local, rest))
@@ -195,8 +199,8 @@ fn begins_with_month(text: &[u8]) -> Option<(Local, &[u8])> {
     if 2 < n_second || n_third != 4 {
         return None;
     }
-    let mut form = Evidence::BLANK;
-    form.add(Evidence::NAMED_MONTH);
+    let mut form = TypeEvidence::BLANK;
+    form.add(TypeEvidence::NAMED_MONTH);
     let (parts, lengths) = ([first, second, third], [2, n_second, n_third]);
     Some((Local { parts, lengths, time: None, order: Some(DateOrder::Mdy), form }, rest))
 }
@@ -241,7 +245,7 @@ fn month(text: &[u8]) -> Option<(u32, &[u8])> {
 }
 
 /// `9:30`, `09:30:15.25`, `9:30 PM`: microseconds since midnight, and the clock.
-fn clock_time(text: &[u8]) -> Option<(i64, Evidence)> {
+fn clock_time(text: &[u8]) -> Option<(i64, TypeEvidence)> {
     /// Longer than any time with nanoseconds.
     const CLOCK_BYTES_MAX: usize = 24;
     const NOON_US: i64 = DAY_US / 2;
@@ -256,20 +260,20 @@ fn clock_time(text: &[u8]) -> Option<(i64, Evidence)> {
     let end = n_pad + clock.len();
     padded.get_mut(n_pad..end)?.copy_from_slice(clock);
     let us = time(&padded[..end])?;
-    let Some(half) = half else { return Some((us, Evidence::CLOCK24)) };
+    let Some(half) = half else { return Some((us, TypeEvidence::CLOCK24)) };
     let hour = us / 3_600_000_000;
     if !(1..=12).contains(&hour) {
         return None;
     }
     let us = if hour == 12 { us - NOON_US } else { us };
-    Some((if half == b'p' { us + NOON_US } else { us }, Evidence::CLOCK12))
+    Some((if half == b'p' { us + NOON_US } else { us }, TypeEvidence::CLOCK12))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{DateOrder, Local};
     use crate::parse;
-    use crate::type_evidence::Evidence;
+    use crate::type_evidence::TypeEvidence;
     use DateOrder::{Dmy, Mdy, Ymd};
 
     /// `orders` are those that the value leaves open, `days` the days they make of it.
@@ -361,7 +365,7 @@ mod tests {
     #[test]
     fn an_impossible_day_is_text() {
         let seen = |text: &str| Local::scan(text.as_bytes()).map(|it| it.evidence());
-        assert_eq!(seen("30/02/2024"), Some(Evidence::TEXT));
-        assert_eq!(seen("99/99/99"), Some(Evidence::TEXT));
+        assert_eq!(seen("30/02/2024"), Some(TypeEvidence::TEXT));
+        assert_eq!(seen("99/99/99"), Some(TypeEvidence::TEXT));
     }
 }

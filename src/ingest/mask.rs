@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 
 use csv_agent_types::catalog::{Catalog, Column, DType, Dataset};
 use csv_agent_types::limits::MASK_BATCH_ROWS_MAX;
-use csv_agent_types::redaction::Withheld;
+use csv_agent_types::redaction::Redaction;
 
 use super::from_parquet::guard;
 use super::stored::Stored;
@@ -36,7 +36,7 @@ const GROUP_ROWS: u64 = 256 * 1024;
 
 /// Returns the datasets as they are without the values that are kept back: such columns are text. The
 /// files are still the same.
-pub fn masked_schema(catalog: &Catalog, withheld: &Withheld) -> Catalog {
+pub fn masked_schema(catalog: &Catalog, withheld: &Redaction) -> Catalog {
     let mut masked = Catalog::default();
     for (name, dataset) in catalog.iter() {
         let mut dataset = dataset.clone();
@@ -82,7 +82,7 @@ pub fn without_quotations(catalog: &Catalog) -> Catalog {
 pub fn masked(
     catalog: &Catalog,
     session_dir: &Path,
-    withheld: &Withheld,
+    withheld: &Redaction,
     key: &str,
     into: &Path,
 ) -> anyhow::Result<Catalog> {
@@ -229,7 +229,7 @@ mod tests {
 
     use super::{TOKEN, masked, token, without_quotations};
     use csv_agent_types::catalog::Catalog;
-    use csv_agent_types::redaction::Withheld;
+    use csv_agent_types::redaction::Redaction;
 
     #[test]
     fn a_copy_that_is_there_already_is_refused_and_the_dataset_stays() {
@@ -242,7 +242,7 @@ mod tests {
         let mut catalog = Catalog::default();
         catalog.insert("sales".to_owned(), serde_json::from_value(dataset).unwrap());
         fs::write(dir.path().join("sales.parquet"), "rows").unwrap();
-        let copy = || masked(&catalog, dir.path(), &Withheld::default(), "key", &into);
+        let copy = || masked(&catalog, dir.path(), &Redaction::default(), "key", &into);
         copy().unwrap();
         let error = format!("{:#}", copy().unwrap_err());
         assert!(error.starts_with("cannot keep values of `sales` back: "), "{error}");

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::sample::Sample;
-use super::type_evidence::{Evidence, Nulls, classify};
+use super::type_evidence::{Nulls, TypeEvidence, classify};
 use super::type_inference::is_typed;
 
 /// Records that a header may span.
@@ -61,7 +61,7 @@ fn is_level(
     let typed = body.all.iter().zip(labels).filter(|it| is_typed(*it.0) && !is_empty(it.1));
     let (mut n_fit, mut misfits) = (0, Vec::new());
     for (seen, label) in typed {
-        let mut both: Evidence = *seen;
+        let mut both: TypeEvidence = *seen;
         both.add(classify(label.as_bytes(), nulls));
         if is_typed(both) {
             n_fit += 1;

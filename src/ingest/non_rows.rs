@@ -5,7 +5,7 @@
 
 use memchr::memchr2;
 
-use csv_agent_types::catalog::SetAside;
+use csv_agent_types::catalog::SkippedLines;
 
 use super::header::LinesBelow;
 use super::records::{Block, Tokeniser};
@@ -80,9 +80,9 @@ pub(crate) struct AsideRule {
 
 /// What is to be known of lines that are no rows.
 #[derive(Debug, Default)]
-pub(crate) struct Asides {
+pub(crate) struct NonRows {
     /// How many of each kind.
-    pub counts: SetAside,
+    pub counts: SkippedLines,
     /// The first of them.
     pub listed: Vec<Repair>,
     /// The line on which a table below begins.
@@ -93,7 +93,7 @@ pub(crate) struct Asides {
     pub mark_line: Option<u64>,
 }
 
-impl Asides {
+impl NonRows {
     /// Adds the records of a text that holds no rows.
     pub(crate) fn add_all(&mut self, kind: NonRowKind, text: &[u8], syntax: Syntax) {
         for record in records(text, syntax, usize::MAX) {
@@ -111,7 +111,7 @@ impl Asides {
             (NonRowKind::Footer, notes),
             (NonRowKind::OtherTable, tables),
         ] {
-            let mut behind = Asides::default();
+            let mut behind = NonRows::default();
             behind.add_all(kind, text, syntax);
             if kind == NonRowKind::OtherTable {
                 behind.table_line = records(text, syntax, 1).first().map(|it| it.line.into());
@@ -122,7 +122,7 @@ impl Asides {
     }
 
     /// Adds what lies `n_lines` lines further on.
-    pub(crate) fn append(&mut self, behind: Asides, n_lines: u64) {
+    pub(crate) fn append(&mut self, behind: NonRows, n_lines: u64) {
         self.counts.add(behind.counts);
         self.table_line = self.table_line.or(behind.table_line.map(|it| it + n_lines));
         let moved = behind.listed.into_iter().map(|it| Repair { line: it.line + n_lines, ..it });
@@ -187,7 +187,7 @@ impl AsideRule {
         slice: &[u8],
         block: &mut Block,
         width: usize,
-        asides: &mut Asides,
+        asides: &mut NonRows,
     ) {
         if *self == AsideRule::default() {
             return;

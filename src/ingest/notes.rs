@@ -5,13 +5,13 @@
 use csv_agent_types::limits::{NOTE_BYTES_MAX, NOTES_MAX};
 
 use super::header::LinesBelow;
-use super::non_rows::Asides;
+use super::non_rows::NonRows;
 use super::records::texts_of;
 use super::syntax::Syntax;
 use super::table_bounds::records;
 
 /// Returns the texts of what stands above a table, and of the notes below it, as far as there is room.
-pub(crate) fn of(above: &Asides, below: Option<&LinesBelow>, syntax: Syntax) -> Vec<String> {
+pub(crate) fn of(above: &NonRows, below: Option<&LinesBelow>, syntax: Syntax) -> Vec<String> {
     let is_note = |reason: &str| reason.starts_with("preamble") || reason.starts_with("comment");
     let above = above.listed.iter().filter(|it| is_note(&it.reason));
     let above = above.filter_map(|it| note(it.text.as_bytes(), syntax));

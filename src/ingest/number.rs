@@ -3,8 +3,8 @@
 //! Pure, from bytes, without allocation. `1,234` may be two numbers. So a value says which forms it
 //! rules out, and the whole column decides.
 
-use super::parse::{self, Written};
-use super::type_evidence::Evidence;
+use super::parse::{self, NumberFormat};
+use super::type_evidence::TypeEvidence;
 
 /// What stands between the whole part of a number and its fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl NumberForm {
     ];
 
     /// Returns what a value leaves that cannot be read in this form.
-    pub(super) const fn ruled_out(self) -> Evidence {
+    pub(super) const fn ruled_out(self) -> TypeEvidence {
         let at = match (self.decimal, self.group) {
             (DecimalMark::Comma, DigitGrouping::Point) => 1,
             (DecimalMark::Comma, DigitGrouping::Blank) => 2,
@@ -66,7 +66,7 @@ impl NumberForm {
             (DecimalMark::Point, DigitGrouping::Apostrophe) => 6,
             (DecimalMark::Point, _) => 4,
         };
-        Evidence::not_number(at)
+        TypeEvidence::not_number(at)
     }
 
     /// Returns the form in words.
@@ -90,7 +90,7 @@ impl NumberForm {
 
 /// A number with marks in it, taken apart.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
+struct MarkedNumber {
     n_digits: usize,
     /// Digits before the first mark and behind the last.
     n_first: usize,
@@ -104,9 +104,9 @@ struct Shape {
     begins_with_zero: bool,
 }
 
-impl Shape {
+impl MarkedNumber {
     fn of(unsigned: &[u8]) -> Option<Self> {
-        let mut shape = Shape {
+        let mut shape = MarkedNumber {
             n_digits: 0,
             n_first: 0,
             n_last: 0,
@@ -180,14 +180,14 @@ fn unsigned(text: &[u8]) -> &[u8] {
 
 /// Returns what a number that is not written plainly says about its column.
 #[inline]
-pub(crate) fn evidence(text: &[u8]) -> Option<Evidence> {
-    let shape = Shape::of(unsigned(text))?;
+pub(crate) fn evidence(text: &[u8]) -> Option<TypeEvidence> {
+    let shape = MarkedNumber::of(unsigned(text))?;
     // `+49 170 123` is called, not counted.
     if text[0] == b'+' && shape.first == DigitGrouping::Blank {
         return None;
     }
     let must_try = 15 < shape.n_digits || text[0] == b'+';
-    let mut seen = Evidence::LOCAL_NUMBER;
+    let mut seen = TypeEvidence::LOCAL_NUMBER;
     let mut any = false;
     for form in NumberForm::ALL {
         if shape.fits(form) && (!must_try || normal(text, form, parse::float).is_some()) {
@@ -197,16 +197,16 @@ pub(crate) fn evidence(text: &[u8]) -> Option<Evidence> {
         }
     }
     if 15 < shape.n_digits {
-        seen.add(Evidence::LOCAL_LONG);
+        seen.add(TypeEvidence::LOCAL_LONG);
     }
     if [shape.first, shape.last].contains(&DigitGrouping::Comma) {
-        seen.add(Evidence::COMMA);
+        seen.add(TypeEvidence::COMMA);
     }
     if shape.last == DigitGrouping::Point {
-        seen.add(Evidence::LAST_POINT);
+        seen.add(TypeEvidence::LAST_POINT);
     }
     if shape.n_first < 3 || shape.first != shape.last {
-        seen.add(Evidence::SHORT_GROUP);
+        seen.add(TypeEvidence::SHORT_GROUP);
     }
     any.then_some(seen)
 }
@@ -221,14 +221,14 @@ pub(crate) fn int(text: &[u8], form: NumberForm) -> Option<i64> {
 #[inline]
 pub(crate) fn float(text: &[u8], form: NumberForm) -> Option<f64> {
     let (value, written) = read(text, form, parse::float)?;
-    (written != Written::LongWhole).then_some(value)
+    (written != NumberFormat::LongWhole).then_some(value)
 }
 
 fn read<T>(text: &[u8], form: NumberForm, parse: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
     if form == NumberForm::PLAIN {
         return parse(text);
     }
-    match Shape::of(unsigned(text)) {
+    match MarkedNumber::of(unsigned(text)) {
         Some(shape) if shape.fits(form) => normal(text, form, parse),
         // `.5` and `5.` are no shapes, but numbers with a point.
         None if form.decimal == DecimalMark::Point => parse(text),

@@ -6,7 +6,7 @@
 use csv_agent_text::sanitize;
 use csv_agent_types::catalog::DType;
 
-use super::type_evidence::{Evidence, Nulls, classify};
+use super::type_evidence::{Nulls, TypeEvidence, classify};
 
 /// What nearly all values of a text column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,10 +45,10 @@ impl Usual {
     /// Returns what at least two in three values are.
     pub(crate) fn among<'a>(values: impl Iterator<Item = &'a [u8]>, nulls: &Nulls) -> Option<Self> {
         let mut counts = [0_usize; Self::SINGLE.len()];
-        let (mut n_values, mut n_amounts, mut amounts) = (0, 0, Evidence::default());
+        let (mut n_values, mut n_amounts, mut amounts) = (0, 0, TypeEvidence::default());
         for value in values {
             let seen = classify(value, nulls);
-            if seen == Evidence::default() {
+            if seen == TypeEvidence::default() {
                 continue;
             }
             n_values += 1;
@@ -64,7 +64,7 @@ impl Usual {
         let is_most = |n: usize| 0 < n && n_values * 2 <= n * 3;
         if 0 < n_amounts && is_most(n_amounts + counts[0]) {
             let has = |kind| amounts.has(kind);
-            return Some(match (has(Evidence::PERCENT), has(Evidence::CURRENCY)) {
+            return Some(match (has(TypeEvidence::PERCENT), has(TypeEvidence::CURRENCY)) {
                 (true, false) => Usual::Percentage,
                 (false, true) => Usual::Money,
                 _ => Usual::Amount,
@@ -74,14 +74,14 @@ impl Usual {
         Some(Self::SINGLE[kind])
     }
 
-    fn evidence(self) -> Evidence {
+    fn evidence(self) -> TypeEvidence {
         match self {
-            Usual::Number => Evidence::NUMBERS,
-            Usual::Day => Evidence::DAYS,
-            Usual::Time => Evidence::TIME,
-            Usual::Flag => Evidence::BOOL,
+            Usual::Number => TypeEvidence::NUMBERS,
+            Usual::Day => TypeEvidence::DAYS,
+            Usual::Time => TypeEvidence::TIME,
+            Usual::Flag => TypeEvidence::BOOL,
             Usual::Percentage | Usual::Money | Usual::Amount => {
-                Evidence::AMOUNTS.and(Evidence::NUMBERS)
+                TypeEvidence::AMOUNTS.and(TypeEvidence::NUMBERS)
             }
         }
     }
@@ -135,14 +135,14 @@ enum Why {
 
 /// The values of a column that are not of its usual kind.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Odds {
-    found: Vec<Odd>,
+pub(crate) struct OutlierValues {
+    found: Vec<OutlierValue>,
     /// A value of the usual kind that says how they are written.
     example: Option<String>,
 }
 
 #[derive(Debug, Clone)]
-struct Odd {
+struct OutlierValue {
     why: Why,
     n: u64,
     /// Where the first is: a row at first, then a line.
@@ -150,7 +150,7 @@ struct Odd {
     value: String,
 }
 
-impl Odds {
+impl OutlierValues {
     /// Counts the value of a row if it is not of the usual kind.
     #[inline]
     pub(crate) fn look(&mut self, usual: Usual, row: u64, text: &[u8], nulls: &Nulls) {
@@ -166,7 +166,7 @@ impl Odds {
             odd.n += 1;
             return;
         }
-        self.found.push(Odd { why, n: 1, place, value: shown(text) });
+        self.found.push(OutlierValue { why, n: 1, place, value: shown(text) });
     }
 
     /// Turns rows into lines.
@@ -175,11 +175,11 @@ impl Odds {
     }
 
     /// Adds those of another part of the file, which lies `n_lines` lines further on.
-    pub(crate) fn add(&mut self, other: Odds, n_lines: u64) {
+    pub(crate) fn add(&mut self, other: OutlierValues, n_lines: u64) {
         for odd in other.found {
             match self.found.iter_mut().find(|it| it.why == odd.why) {
                 Some(known) => known.n += odd.n,
-                None => self.found.push(Odd { place: n_lines + odd.place, ..odd }),
+                None => self.found.push(OutlierValue { place: n_lines + odd.place, ..odd }),
             }
         }
         self.example = self.example.take().or(other.example);
@@ -187,7 +187,7 @@ impl Odds {
 
     /// Says what made the column text; lines are counted from 0, and `place` says where one is.
     pub(crate) fn note(&self, usual: Usual, place_of: impl Fn(u64) -> String) -> Option<String> {
-        let told = self.found.iter().map(|Odd { why, n, place, value }| {
+        let told = self.found.iter().map(|OutlierValue { why, n, place, value }| {
             let what = match why {
                 Why::Zeros => "with leading zeros".to_owned(),
                 Why::Plus => "with a leading `+`".to_owned(),

@@ -7,7 +7,7 @@ pub(crate) const DAY_US: i64 = 86_400_000_000;
 
 /// How a number was written; it decides which numbers may share a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
+pub enum NumberFormat {
     /// One to three digits alone: `42`.
     Whole,
     /// More digits alone: `4200`.
@@ -64,11 +64,13 @@ pub(crate) fn is_long(value: i64) -> bool {
 /// A number of more digits than a 64-bit float holds is none, since it would come back changed.
 /// Digits that the float would print itself are fine, however many: `0.1000000000000000055511151`.
 #[inline]
-pub(crate) fn float(text: &[u8]) -> Option<(f64, Written)> {
+pub(crate) fn float(text: &[u8]) -> Option<(f64, NumberFormat)> {
     let unsigned = if let [b'-' | b'+', rest @ ..] = text { rest } else { text };
     match unsigned {
         [b'0'..=b'9' | b'.', ..] => {}
-        [b'i' | b'I', ..] => return infinite(text, unsigned).map(|it| (it, Written::Scientific)),
+        [b'i' | b'I', ..] => {
+            return infinite(text, unsigned).map(|it| (it, NumberFormat::Scientific));
+        }
         _ => return None,
     }
     let (n_whole, whole) = digits(unsigned, 0);
@@ -79,16 +81,16 @@ pub(crate) fn float(text: &[u8]) -> Option<(f64, Written)> {
     if rest.is_empty() {
         let value = int(text)?;
         let written = match n_whole {
-            ..=3 => Written::Whole,
-            _ if is_long(value) => Written::LongWhole,
-            _ => Written::WideWhole,
+            ..=3 => NumberFormat::Whole,
+            _ if is_long(value) => NumberFormat::LongWhole,
+            _ => NumberFormat::WideWhole,
         };
         // A column of floats has no long whole numbers: `infer` makes it text.
         #[expect(clippy::cast_precision_loss, reason = "exact below 2^53; above it is not used")]
         return Some((if text[0] == b'-' && value == 0 { -0.0 } else { value as f64 }, written));
     }
     let (mut n_fraction, mut all) = (0, whole);
-    let mut written = Written::Exponent;
+    let mut written = NumberFormat::Exponent;
     if let [b'.', fraction @ ..] = rest {
         (n_fraction, all) = digits(fraction, whole);
         if n_whole + n_fraction == 0 {
@@ -96,10 +98,10 @@ pub(crate) fn float(text: &[u8]) -> Option<(f64, Written)> {
         }
         rest = &fraction[n_fraction..];
         written = match n_whole {
-            _ if !rest.is_empty() => Written::Scientific,
-            4.. => Written::WidePoint,
-            1.. if n_fraction == 3 && unsigned[0] != b'0' => Written::GroupPoint,
-            _ => Written::Point,
+            _ if !rest.is_empty() => NumberFormat::Scientific,
+            4.. => NumberFormat::WidePoint,
+            1.. if n_fraction == 3 && unsigned[0] != b'0' => NumberFormat::GroupPoint,
+            _ => NumberFormat::Point,
         };
     }
     if rest.is_empty() && n_whole + n_fraction <= DIGITS_EXACT {
@@ -354,7 +356,7 @@ fn days_from_civil(year: i32, month: i32, day: i32) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{DAY_US, Written, date, float, int, time, timestamp};
+    use super::{DAY_US, NumberFormat, date, float, int, time, timestamp};
 
     #[test]
     fn whole_numbers_are_those_that_print_as_they_were_written() {
@@ -407,16 +409,16 @@ mod tests {
 
     #[test]
     fn a_number_knows_how_it_was_written() {
-        assert_eq!(float(b"42").map(|it| it.1), Some(Written::Whole));
-        assert_eq!(float(b"9007199254740993").map(|it| it.1), Some(Written::LongWhole));
-        assert_eq!(float(b"1E5").map(|it| it.1), Some(Written::Exponent));
-        assert_eq!(float(b"1.0E5").map(|it| it.1), Some(Written::Scientific));
-        assert_eq!(float(b"inf").map(|it| it.1), Some(Written::Scientific));
-        assert_eq!(float(b"-4200").map(|it| it.1), Some(Written::WideWhole));
-        assert_eq!(float(b"4.2").map(|it| it.1), Some(Written::Point));
-        assert_eq!(float(b"4200.5").map(|it| it.1), Some(Written::WidePoint));
-        assert_eq!(float(b"4.200").map(|it| it.1), Some(Written::GroupPoint));
-        assert_eq!(float(b"0.200").map(|it| it.1), Some(Written::Point));
+        assert_eq!(float(b"42").map(|it| it.1), Some(NumberFormat::Whole));
+        assert_eq!(float(b"9007199254740993").map(|it| it.1), Some(NumberFormat::LongWhole));
+        assert_eq!(float(b"1E5").map(|it| it.1), Some(NumberFormat::Exponent));
+        assert_eq!(float(b"1.0E5").map(|it| it.1), Some(NumberFormat::Scientific));
+        assert_eq!(float(b"inf").map(|it| it.1), Some(NumberFormat::Scientific));
+        assert_eq!(float(b"-4200").map(|it| it.1), Some(NumberFormat::WideWhole));
+        assert_eq!(float(b"4.2").map(|it| it.1), Some(NumberFormat::Point));
+        assert_eq!(float(b"4200.5").map(|it| it.1), Some(NumberFormat::WidePoint));
+        assert_eq!(float(b"4.200").map(|it| it.1), Some(NumberFormat::GroupPoint));
+        assert_eq!(float(b"0.200").map(|it| it.1), Some(NumberFormat::Point));
     }
 
     #[test]

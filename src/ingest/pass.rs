@@ -13,20 +13,20 @@ use std::thread;
 
 use parquet::arrow::arrow_writer::ArrowColumnChunk;
 
-use csv_agent_types::catalog::SetAside;
+use csv_agent_types::catalog::SkippedLines;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::header::LinesBelow;
 use super::line_map::LineWriter;
-use super::non_rows::Asides;
+use super::non_rows::NonRows;
 use super::null_markers::Markers;
-use super::outlier_values::Odds;
+use super::outlier_values::OutlierValues;
 use super::repairs::{Repair, has_room};
 use super::slice::{self, Parsed, SlicePlan};
 use super::source::{Slices, check_cancelled};
-use super::spool::Written;
+use super::spool::SpoolNotes;
 use super::totals::Sum;
-use super::type_evidence::Evidence;
+use super::type_evidence::TypeEvidence;
 use super::write::{Encoder, LateFile, ParquetFile};
 use super::{Progress, Watch};
 
@@ -50,11 +50,11 @@ pub(crate) struct PassOutput {
 
 /// What a pass found.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct PassStats {
     /// Rows.
     pub n_rows: u64,
     /// Of each column of the plan.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<TypeEvidence>,
     /// Rows that were padded.
     pub n_short: u64,
     /// Rows that had surplus cells.
@@ -64,7 +64,7 @@ pub(crate) struct Tally {
     /// Whether any cell was quoted.
     pub any_quoted: bool,
     /// Records that are no rows, those before the table included.
-    pub set_aside: SetAside,
+    pub set_aside: SkippedLines,
     /// The line on which a table below begins.
     pub table_line: Option<u64>,
     /// Blank lines, which are no rows.
@@ -88,7 +88,7 @@ pub(crate) struct Tally {
     /// The line of the first of them.
     pub mark_line: Option<u64>,
     /// Of each column of the plan, the values that are not of its usual kind; the first line is 0.
-    pub odds: Vec<Odds>,
+    pub odds: Vec<OutlierValues>,
     /// Of each column of the plan, the words for what is missing.
     pub markers: Vec<Markers>,
     /// Of each column of the plan, what it adds up to, where that is wanted.
@@ -106,7 +106,7 @@ pub(crate) struct Tally {
 }
 
 /// How a pass is run.
-pub(crate) struct Settings<'a> {
+pub(crate) struct PassConfig<'a> {
     /// How slices are read.
     pub plan: &'a SlicePlan,
     /// The names of the plan's columns.
@@ -114,7 +114,7 @@ pub(crate) struct Settings<'a> {
     /// Lines before the first slice.
     pub first_line: u64,
     /// What among them is no row.
-    pub asides: &'a Asides,
+    pub asides: &'a NonRows,
     /// Bytes of a slice, at most.
     pub slice_bytes: usize,
     /// Slices parsed at the same time.
@@ -124,10 +124,10 @@ pub(crate) struct Settings<'a> {
     /// Fail at the first repair.
     pub is_strict: bool,
     /// What is known of the rows, if the text was written of some.
-    pub written: Option<&'a Written>,
+    pub written: Option<&'a SpoolNotes>,
 }
 
-impl Settings<'_> {
+impl PassConfig<'_> {
     /// Returns how many bytes to read as slice `index`, which begins behind `offset` bytes of the source.
     ///
     /// The first slices are small, so that no worker waits long for one; the last are, so that all workers
@@ -163,10 +163,10 @@ struct Done {
 /// wants, when the output cannot be written, and when the user cancels.
 pub(crate) fn run(
     mut slices: Slices<'_>,
-    settings: &Settings<'_>,
+    settings: &PassConfig<'_>,
     output: Option<&mut PassOutput>,
     watch: &Watch<'_>,
-) -> anyhow::Result<Tally> {
+) -> anyhow::Result<PassStats> {
     let (job_sender, jobs) = sync_channel::<Job>(1);
     let jobs = Arc::new(Mutex::new(jobs));
     let (done_sender, done) = channel::<anyhow::Result<Done>>();
@@ -209,7 +209,7 @@ pub(crate) fn run(
 
 fn read_all(
     slices: &mut Slices<'_>,
-    settings: &Settings<'_>,
+    settings: &PassConfig<'_>,
     buffers: &Receiver<Vec<u8>>,
     jobs: &SyncSender<Job>,
     cancelled: &AtomicBool,
@@ -273,9 +273,9 @@ type Sinks<'a> =
 
 /// Takes the results in the order of the file.
 struct Collector<'a> {
-    settings: &'a Settings<'a>,
+    settings: &'a PassConfig<'a>,
     sinks: Option<Sinks<'a>>,
-    tally: Tally,
+    tally: PassStats,
     /// Lines before the next slice.
     line: u64,
     /// Of those, lines behind the last row's first line, less one.
@@ -284,16 +284,16 @@ struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    fn new(settings: &'a Settings<'a>, sinks: Option<Sinks<'a>>) -> Self {
+    fn new(settings: &'a PassConfig<'a>, sinks: Option<Sinks<'a>>) -> Self {
         let n_columns = settings.plan.guesses.len();
-        let tally = Tally {
-            evidence: vec![Evidence::default(); n_columns],
-            odds: vec![Odds::default(); n_columns],
+        let tally = PassStats {
+            evidence: vec![TypeEvidence::default(); n_columns],
+            odds: vec![OutlierValues::default(); n_columns],
             markers: vec![Markers::default(); n_columns],
             sums: vec![Sum::default(); n_columns],
             nulls: vec![0; n_columns + usize::from(settings.plan.has_extra)],
             is_built: true,
-            ..Tally::default()
+            ..PassStats::default()
         };
         let line = settings.first_line;
         Collector { settings, sinks, tally, line, n_lines_behind: line, n_listed: 0 }
@@ -386,7 +386,7 @@ impl<'a> Collector<'a> {
 
     /// Lists what stands below the table.
     fn end(&mut self, below: &LinesBelow) -> anyhow::Result<()> {
-        let mut asides = Asides::default();
+        let mut asides = NonRows::default();
         self.tally.n_lines = self.line;
         self.tally.has_total = 0 < below.n_total;
         asides.add_below(below, self.settings.plan.syntax);
@@ -395,7 +395,7 @@ impl<'a> Collector<'a> {
 
     /// Lists repairs and what is no row, in the order of their lines, which are counted behind the
     /// first `n_lines` of the file.
-    fn list(&mut self, repairs: &[Repair], asides: &Asides, n_lines: u64) -> anyhow::Result<()> {
+    fn list(&mut self, repairs: &[Repair], asides: &NonRows, n_lines: u64) -> anyhow::Result<()> {
         self.tally.set_aside.add(asides.counts);
         self.tally.table_line =
             self.tally.table_line.or(asides.table_line.map(|it| n_lines + it + 1));

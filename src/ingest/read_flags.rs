@@ -63,7 +63,7 @@ impl IngestOptions {
 
 #[cfg(test)]
 mod tests {
-    use crate::Wanted;
+    use crate::RequestedType;
     use crate::{Comments, DateOrder, DecimalMark, Escape, IngestOptions, Quote};
     use csv_agent_types::catalog::{ColumnSpan, DType};
 
@@ -79,7 +79,7 @@ mod tests {
             skip_lines: Some(2),
             comments: Comments::Begin('#'),
             nulls: Some(vec!["NA".to_owned(), "-".to_owned()]),
-            dtypes: vec![("zip".to_owned(), Wanted::Type(DType::String))],
+            dtypes: vec![("zip".to_owned(), RequestedType::Type(DType::String))],
             date_order: Some(DateOrder::Dmy),
             decimal: Some(DecimalMark::Comma),
             ..IngestOptions::default()

@@ -19,7 +19,7 @@ use super::charset::Charset;
 use super::ingest::{IngestOptions, Understood, understand};
 use super::non_rows::Comment;
 use super::records::{Tokeniser, cut};
-use super::requested_types::Wanted;
+use super::requested_types::RequestedType;
 use super::source::{Input, Source};
 use super::syntax::{Blanks, Escape, QUOTE, Syntax};
 use values::column_of;
@@ -113,13 +113,17 @@ pub fn instructions(
 
 /// Fails when an option says what a plain reader does not know.
 fn check_options(options: &IngestOptions, shown_name: &str) -> anyhow::Result<()> {
-    let is_amount = |it: &&(String, Wanted)| matches!(it.1, Wanted::Money | Wanted::Percent);
+    let is_amount = |it: &&(String, RequestedType)| {
+        matches!(it.1, RequestedType::Money | RequestedType::Percent)
+    };
     if let Some((name, wanted)) = options.dtypes.iter().find(is_amount) {
         let message = format!("cannot read `{name}` as {} on the cluster", wanted.name());
         let hint = "leave it as text, or ingest the files here, without `--remote`";
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
-    if let Some((name, _)) = options.dtypes.iter().find(|it| it.1 == Wanted::Type(DType::Time)) {
+    if let Some((name, _)) =
+        options.dtypes.iter().find(|it| it.1 == RequestedType::Type(DType::Time))
+    {
         let message =
             format!("cannot read `{name}` as time: Spark has no time of day in all versions");
         let hint = "leave it as text, and compare it as text";

@@ -5,7 +5,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 /// What a column is to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum RequestedType {
     /// Of this type.
     Type(DType),
     /// Numbers of which no digit is lost: floats, or the file is refused.
@@ -16,7 +16,7 @@ pub enum Wanted {
     Percent,
 }
 
-impl Wanted {
+impl RequestedType {
     /// The names that the help shows.
     pub const NAMES: &str =
         "text, int, float, decimal, bool, date, datetime, datetime_utc, time, money, percent";
@@ -24,19 +24,21 @@ impl Wanted {
     /// Returns what a name means, in any case: one of ours, of SQL, of pandas or of Arrow.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name.to_ascii_lowercase().as_str() {
-            "text" | "string" | "str" | "utf8" | "object" => Wanted::Type(DType::String),
-            "int" | "int64" | "integer" | "bigint" | "long" => Wanted::Type(DType::Int64),
+            "text" | "string" | "str" | "utf8" | "object" => RequestedType::Type(DType::String),
+            "int" | "int64" | "integer" | "bigint" | "long" => RequestedType::Type(DType::Int64),
             "float" | "float64" | "double" | "real" | "number" | "numeric" => {
-                Wanted::Type(DType::Float64)
+                RequestedType::Type(DType::Float64)
             }
-            "bool" | "boolean" => Wanted::Type(DType::Bool),
-            "date" | "day" => Wanted::Type(DType::Date),
-            "datetime" | "timestamp" => Wanted::Type(DType::Timestamp),
-            "datetime_utc" | "timestamp_utc" | "timestamptz" => Wanted::Type(DType::TimestampUtc),
-            "time" => Wanted::Type(DType::Time),
-            "decimal" => Wanted::Decimal,
-            "money" | "currency" => Wanted::Money,
-            "percent" | "percentage" => Wanted::Percent,
+            "bool" | "boolean" => RequestedType::Type(DType::Bool),
+            "date" | "day" => RequestedType::Type(DType::Date),
+            "datetime" | "timestamp" => RequestedType::Type(DType::Timestamp),
+            "datetime_utc" | "timestamp_utc" | "timestamptz" => {
+                RequestedType::Type(DType::TimestampUtc)
+            }
+            "time" => RequestedType::Type(DType::Time),
+            "decimal" => RequestedType::Decimal,
+            "money" | "currency" => RequestedType::Money,
+            "percent" | "percentage" => RequestedType::Percent,
             _ => return None,
         })
     }
@@ -44,10 +46,10 @@ impl Wanted {
     /// Returns the name that the catalog and messages have.
     pub fn name(self) -> &'static str {
         match self {
-            Wanted::Type(dtype) => dtype.name(),
-            Wanted::Decimal => "decimal",
-            Wanted::Money => "money",
-            Wanted::Percent => "percent",
+            RequestedType::Type(dtype) => dtype.name(),
+            RequestedType::Decimal => "decimal",
+            RequestedType::Money => "money",
+            RequestedType::Percent => "percent",
         }
     }
 
@@ -55,9 +57,9 @@ impl Wanted {
     fn is_of(self, meaning: Option<&Meaning>) -> bool {
         matches!(
             (self, meaning),
-            (Wanted::Money, Some(Meaning::Money { .. }))
-                | (Wanted::Percent, Some(Meaning::Percent))
-                | (Wanted::Type(DType::Bool), Some(Meaning::YesNo))
+            (RequestedType::Money, Some(Meaning::Money { .. }))
+                | (RequestedType::Percent, Some(Meaning::Percent))
+                | (RequestedType::Type(DType::Bool), Some(Meaning::YesNo))
         )
     }
 }
@@ -66,9 +68,9 @@ impl Wanted {
 #[derive(Debug, Clone, Default)]
 pub struct Wants {
     /// Of the columns that are named.
-    by_column: Vec<Option<Wanted>>,
+    by_column: Vec<Option<RequestedType>>,
     /// Of all columns that are known as that.
-    of_known: Vec<Wanted>,
+    of_known: Vec<RequestedType>,
 }
 
 impl Wants {
@@ -78,7 +80,7 @@ impl Wants {
     ///
     /// Fails with [`ExitStatus::Usage`] when there is no such column, or more than one, or when `*` stands for
     /// a type that nothing is known as.
-    pub fn find(dtypes: &[(String, Wanted)], names: &[String]) -> anyhow::Result<Self> {
+    pub fn find(dtypes: &[(String, RequestedType)], names: &[String]) -> anyhow::Result<Self> {
         let mut wants = Wants { by_column: vec![None; names.len()], of_known: Vec::new() };
         for (name, wanted) in dtypes {
             match place(name, names) {
@@ -86,7 +88,9 @@ impl Wants {
                 Err(_) if name == "*" => {
                     if !matches!(
                         wanted,
-                        Wanted::Money | Wanted::Percent | Wanted::Type(DType::Bool)
+                        RequestedType::Money
+                            | RequestedType::Percent
+                            | RequestedType::Type(DType::Bool)
                     ) {
                         let message = format!("`*` cannot be read as {}", wanted.name());
                         let hint = "`*` is for `money`, `percent` and `bool`, and means each column that is \
@@ -112,18 +116,18 @@ impl Wants {
     /// # Errors
     ///
     /// Fails as that does, but for a column that is not there.
-    pub fn find_any(dtypes: &[(String, Wanted)], names: &[String]) -> anyhow::Result<Self> {
-        let is_there = |it: &&(String, Wanted)| it.0 == "*" || place(&it.0, names).is_ok();
+    pub fn find_any(dtypes: &[(String, RequestedType)], names: &[String]) -> anyhow::Result<Self> {
+        let is_there = |it: &&(String, RequestedType)| it.0 == "*" || place(&it.0, names).is_ok();
         Self::find(&dtypes.iter().filter(is_there).cloned().collect::<Vec<_>>(), names)
     }
 
     /// Returns what the user wants of a column by its name.
-    pub fn of_column(&self, at: usize) -> Option<Wanted> {
+    pub fn of_column(&self, at: usize) -> Option<RequestedType> {
         self.by_column.get(at).copied().flatten()
     }
 
     /// Returns what is wanted of a column that is known to have this meaning.
-    pub fn of(&self, at: usize, meaning: Option<&Meaning>) -> Option<Wanted> {
+    pub fn of(&self, at: usize, meaning: Option<&Meaning>) -> Option<RequestedType> {
         let known = || self.of_known.iter().copied().find(|it| it.is_of(meaning));
         self.of_column(at).or_else(known)
     }

@@ -4,21 +4,21 @@ use std::collections::HashSet;
 
 use memchr::memchr2;
 
-use super::non_rows::{AsideRule, Asides};
+use super::non_rows::{AsideRule, NonRows};
 use super::outlier_values::Usual;
 use super::records::{Block, Cell, Tokeniser};
 use super::sniff::Windows;
 use super::swallowed::Class;
 use super::syntax::Syntax;
-use super::type_evidence::{Evidence, Nulls, classify};
+use super::type_evidence::{Nulls, TypeEvidence, classify};
 use super::type_inference::is_typed;
 
 /// The evidence of the windows.
 pub(crate) struct Sample {
     /// Of all windows: a guess, since a window may begin within quotes.
-    pub all: Vec<Evidence>,
+    pub all: Vec<TypeEvidence>,
     /// Of the head alone, which is certain.
-    pub head: Vec<Evidence>,
+    pub head: Vec<TypeEvidence>,
     /// Whether rows with more cells than columns were seen.
     pub has_surplus: bool,
     /// Bytes of an average row.
@@ -36,8 +36,8 @@ impl Sample {
         rule: &AsideRule,
     ) -> Self {
         let mut sample = Sample {
-            all: vec![Evidence::default(); width],
-            head: vec![Evidence::default(); width],
+            all: vec![TypeEvidence::default(); width],
+            head: vec![TypeEvidence::default(); width],
             has_surplus: false,
             row_bytes: 1,
         };
@@ -56,7 +56,7 @@ impl Sample {
 
     /// Returns whether no value was seen in a column.
     pub(crate) fn is_empty(&self, column: usize) -> bool {
-        self.all.get(column).is_none_or(|it| *it == Evidence::default())
+        self.all.get(column).is_none_or(|it| *it == TypeEvidence::default())
     }
 
     /// Returns whether any column is of another type than text.
@@ -112,8 +112,8 @@ impl<'a> First<'a> {
     }
 
     /// Returns for each column that is text by its evidence what nearly all of its values are.
-    pub(crate) fn usual(&self, evidence: &[Evidence], nulls: &Nulls) -> Vec<Option<Usual>> {
-        let usual = |(column, seen): (usize, &Evidence)| {
+    pub(crate) fn usual(&self, evidence: &[TypeEvidence], nulls: &Nulls) -> Vec<Option<Usual>> {
+        let usual = |(column, seen): (usize, &TypeEvidence)| {
             seen.is_settled().then(|| Usual::among(self.values(column), nulls))?
         };
         evidence.iter().enumerate().map(usual).collect()
@@ -123,7 +123,7 @@ impl<'a> First<'a> {
 fn look(
     window: &[u8],
     syntax: Syntax,
-    evidence: &mut [Evidence],
+    evidence: &mut [TypeEvidence],
     has_surplus: &mut bool,
     nulls: &Nulls,
     rule: &AsideRule,
@@ -132,7 +132,7 @@ fn look(
     let mut tokeniser = Tokeniser::new(window, syntax);
     let mut block = Block::default();
     tokeniser.block(&mut block, width, usize::MAX);
-    rule.set_aside(window, &mut block, width, &mut Asides::default());
+    rule.set_aside(window, &mut block, width, &mut NonRows::default());
     for row in block.cells.chunks_exact(width) {
         for (seen, cell) in evidence.iter_mut().zip(row) {
             if !seen.is_settled() {

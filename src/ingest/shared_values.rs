@@ -55,14 +55,14 @@ pub(crate) fn overlaps(
 }
 
 /// The different values of a column.
-struct Values {
+struct DistinctValues {
     /// As hashes, of which two of a million are hardly ever one.
     values: HashSet<u64>,
     /// Whether all rows were read.
     is_whole: bool,
 }
 
-fn values(stored: &Stored, column: &str, hasher: &RandomState) -> anyhow::Result<Values> {
+fn values(stored: &Stored, column: &str, hasher: &RandomState) -> anyhow::Result<DistinctValues> {
     let (at, _) = stored.metadata.schema().column_with_name(column).context("no such column")?;
     let mut values = HashSet::new();
     let mut n_rows = 0;
@@ -82,7 +82,7 @@ fn values(stored: &Stored, column: &str, hasher: &RandomState) -> anyhow::Result
         }
     }
     let n_all = stored.metadata.metadata().file_metadata().num_rows();
-    Ok(Values { values, is_whole: usize::try_from(n_all)? <= n_rows })
+    Ok(DistinctValues { values, is_whole: usize::try_from(n_all)? <= n_rows })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use super::records::texts_of;
 use super::syntax::Syntax;
-use super::table_bounds::Shape;
+use super::table_bounds::RecordShape;
 use super::type_evidence::{Nulls, classify};
 
 /// Records among which the header is looked for.
@@ -20,7 +20,7 @@ const NAME_CHARS_MAX: usize = 60;
 
 /// Returns how many columns the header names, where the rows below it have different numbers of cells, none
 /// more than that.
-pub(crate) fn width(text: &[u8], shapes: &[Shape], syntax: Syntax) -> Option<usize> {
+pub(crate) fn width(text: &[u8], shapes: &[RecordShape], syntax: Syntax) -> Option<usize> {
     let (at, width) = header(text, shapes, syntax)?;
     let rows = &shapes[at + 1..];
     let n_cut = rows.iter().filter(|it| it.width < width).count();
@@ -30,12 +30,12 @@ pub(crate) fn width(text: &[u8], shapes: &[Shape], syntax: Syntax) -> Option<usi
 }
 
 /// Returns how many columns the first record names, where no row below it has more cells than that.
-pub(crate) fn names_all(text: &[u8], shapes: &[Shape], syntax: Syntax) -> Option<usize> {
+pub(crate) fn names_all(text: &[u8], shapes: &[RecordShape], syntax: Syntax) -> Option<usize> {
     header(text, shapes, syntax).filter(|it| it.0 == 0).map(|it| it.1)
 }
 
 /// Returns the position and the width of the widest record, where it has names above rows of cells.
-fn header(text: &[u8], shapes: &[Shape], syntax: Syntax) -> Option<(usize, usize)> {
+fn header(text: &[u8], shapes: &[RecordShape], syntax: Syntax) -> Option<(usize, usize)> {
     let width = shapes.iter().map(|it| it.width).max().filter(|it| WIDTH_MIN <= *it)?;
     let at = shapes.iter().take(RECORDS_ABOVE_MAX).position(|it| it.width == width)?;
     let (header, rows) = (&shapes[at], &shapes[at + 1..]);

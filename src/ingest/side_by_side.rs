@@ -8,13 +8,13 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
-use super::header::{self, Told};
+use super::header::{self, HeaderHints};
 use super::records::{Cell, Tokeniser, texts_of};
 use super::sniff::Windows;
 use super::syntax::Syntax;
-use super::table_bounds::{Shape, records};
+use super::table_bounds::{RecordShape, records};
 use super::totals::plain_label;
-use super::type_evidence::{Evidence, Nulls, classify};
+use super::type_evidence::{Nulls, TypeEvidence, classify};
 use super::wrap::{Beside, Wrapping};
 
 /// Columns of a table; one of them alone is a list beside it.
@@ -32,15 +32,15 @@ const TITLE_WORDS_MIN: usize = 3;
 pub(crate) fn find(
     windows: &Windows,
     syntax: Syntax,
-    told: &Told,
+    told: &HeaderHints,
     nulls: &Nulls,
 ) -> Vec<Range<usize>> {
     let groups = groups(windows, syntax);
     if !(2..=GROUPS_MAX).contains(&groups.len()) {
         return Vec::new();
     }
-    let sides: Vec<Option<Side>> =
-        groups.iter().map(|it| Side::of(windows, syntax, it, told, nulls)).collect();
+    let sides: Vec<Option<SideTable>> =
+        groups.iter().map(|it| SideTable::of(windows, syntax, it, told, nulls)).collect();
     let pairs = || {
         sides.windows(2).map(|it| match it {
             [Some(left), Some(right)] => Some((left, right)),
@@ -103,7 +103,7 @@ fn groups(windows: &Windows, syntax: Syntax) -> Vec<Range<usize>> {
 }
 
 /// What is between gaps, and has names and rows as a table has.
-struct Side {
+struct SideTable {
     first_name: String,
     /// The line of its names, the first being 0.
     line: u32,
@@ -117,14 +117,14 @@ struct Side {
     is_keyed: bool,
 }
 
-impl Side {
+impl SideTable {
     fn of(
         windows: &Windows,
         syntax: Syntax,
         columns: &Range<usize>,
-        told: &Told,
+        told: &HeaderHints,
         nulls: &Nulls,
-    ) -> Option<Side> {
+    ) -> Option<SideTable> {
         if columns.len() < COLUMNS_MIN {
             return None;
         }
@@ -140,7 +140,7 @@ impl Side {
         }
         let text = windows.head(syntax);
         let shapes = records(text, syntax, usize::MAX);
-        let cells = |it: &Shape| texts_of(&text[it.start..it.end], syntax);
+        let cells = |it: &RecordShape| texts_of(&text[it.start..it.end], syntax);
         let rows: Vec<(u32, Vec<String>)> = shapes
             .iter()
             .filter(|it| body_line <= it.line && 0 < it.n_filled)
@@ -149,14 +149,14 @@ impl Side {
             .collect();
         let firsts: Vec<&str> =
             rows.iter().filter_map(|it| it.1.first()).map(|it| it.trim()).collect();
-        let is_title = |it: &Shape| it.n_filled == 1 && it.is_first_filled;
+        let is_title = |it: &RecordShape| it.n_filled == 1 && it.is_first_filled;
         let (above, below) = shapes.split_at(shapes.partition_point(|it| it.line < line));
         let is_behind_blank = below.first().is_some_and(|it| it.is_behind_blank);
-        let n_words = |it: &Shape| cells(it)[0].split_whitespace().count();
+        let n_words = |it: &RecordShape| cells(it)[0].split_whitespace().count();
         let is_titled = above
             .last()
             .is_some_and(|it| is_title(it) && (is_behind_blank || TITLE_WORDS_MIN <= n_words(it)));
-        Some(Side {
+        Some(SideTable {
             first_name: header.names.first()?.trim().to_lowercase(),
             line,
             above: above.iter().map(|it| (it.line, is_title(it))).collect(),
@@ -167,7 +167,7 @@ impl Side {
     }
 
     /// Returns whether it surely is another table than one right of it.
-    fn is_apart_from(&self, right: &Side) -> bool {
+    fn is_apart_from(&self, right: &SideTable) -> bool {
         let sides = [self, right];
         if sides.iter().any(|it| it.rows.is_empty()) {
             return false;
@@ -193,7 +193,7 @@ impl Side {
     }
 
     /// Returns whether a row of one is beside a title of the other, or beside nothing of it, above its names.
-    fn begins_elsewhere(&self, right: &Side) -> bool {
+    fn begins_elsewhere(&self, right: &SideTable) -> bool {
         let [upper, lower] = if self.line < right.line { [self, right] } else { [right, self] };
         // Names of several lines are one header; names with less above them are its first part.
         let is_free = lower.above.iter().all(|it| it.1 || it.0 < upper.line);
@@ -201,7 +201,7 @@ impl Side {
     }
 
     /// Returns how many rows of another one are below its last row, if it has all of them up to there.
-    fn n_below(&self, long: &Side) -> usize {
+    fn n_below(&self, long: &SideTable) -> usize {
         let end = self.last_row();
         let mut beside = long.rows.iter().filter(|it| (self.line + 1..=end).contains(it));
         let is_table = ROWS_MIN <= self.rows.len() && beside.all(|it| self.rows.contains(it));
@@ -220,10 +220,10 @@ fn are_keys(values: &[&str], nulls: &Nulls) -> bool {
         let are_years = numbers.iter().all(|it| (1900..=2100).contains(it));
         return are_years || (1..).zip(&numbers).all(|it| it.0 == *it.1);
     }
-    let days = Evidence::DATE
-        .and(Evidence::TIMESTAMP)
-        .and(Evidence::LOCAL_DATE)
-        .and(Evidence::LOCAL_TIMESTAMP);
+    let days = TypeEvidence::DATE
+        .and(TypeEvidence::TIMESTAMP)
+        .and(TypeEvidence::LOCAL_DATE)
+        .and(TypeEvidence::LOCAL_TIMESTAMP);
     let is_day = |it: &&str| classify(it.as_bytes(), nulls).has(days);
     values.iter().all(|it| it.contains(char::is_alphabetic) || is_day(it))
 }

@@ -6,18 +6,18 @@ use csv_agent_types::catalog::DType;
 
 use super::builder::{ColumnBuilder, Guess};
 use super::local_dates::Local;
-use super::non_rows::{AsideRule, Asides};
+use super::non_rows::{AsideRule, NonRows};
 use super::null_markers::Markers;
 use super::number;
-use super::outlier_values::Odds;
+use super::outlier_values::OutlierValues;
 use super::parse;
 use super::records::{Block, Cell, Tokeniser};
 use super::repairs::{Repair, has_room};
-use super::requested_types::Wanted;
+use super::requested_types::RequestedType;
 use super::swallowed::LineRule;
 use super::syntax::Syntax;
 use super::totals::Sum;
-use super::type_evidence::{Evidence, Nulls};
+use super::type_evidence::{Nulls, TypeEvidence};
 
 /// How every slice of a pass is read.
 pub(crate) struct SlicePlan {
@@ -48,7 +48,7 @@ pub(crate) struct Parsed {
     /// Lines, blank ones and those within quotes included.
     pub n_lines: u64,
     /// Of each column of the plan.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<TypeEvidence>,
     /// Of each column of the plan, what it adds up to, where that is wanted.
     pub sums: Vec<Sum>,
     /// The columns, the one for surplus cells last; `None` once the guess has failed.
@@ -60,7 +60,7 @@ pub(crate) struct Parsed {
     /// The first of them, lines counted from the beginning of the slice.
     pub repairs: Vec<Repair>,
     /// What was no row, lines counted likewise.
-    pub asides: Asides,
+    pub asides: NonRows,
     /// Rows of the slice that lie more than one line behind the row before, and by how many more;
     /// row 0 by how many lines it lies behind the first.
     pub skips: Vec<(u64, u64)>,
@@ -85,7 +85,7 @@ pub(crate) struct Parsed {
     /// The line of the first of them, counted likewise.
     pub doubtful_line: Option<u32>,
     /// Of each column of the plan, the values that are not of its usual kind, lines counted likewise.
-    pub odds: Vec<Odds>,
+    pub odds: Vec<OutlierValues>,
     /// Of each column of the plan, the words for what is missing.
     pub markers: Vec<Markers>,
     /// The first value that does not fit a type that the user wants.
@@ -97,7 +97,7 @@ pub(crate) struct Misfit {
     /// Position of the column.
     pub column: usize,
     /// The type wanted.
-    pub wanted: Wanted,
+    pub wanted: RequestedType,
     /// The value found.
     pub value: String,
     /// Counted from the beginning of the slice.
@@ -111,10 +111,12 @@ impl Misfit {
             "name the decimal mark of its numbers with `--decimal ,` or `--decimal .`";
         let text = self.value.trim().as_bytes();
         match self.wanted {
-            Wanted::Type(DType::Date | DType::Timestamp) => Local::scan(text)
+            RequestedType::Type(DType::Date | DType::Timestamp) => Local::scan(text)
                 .map(|_| "name the order of its days with `--date-order dmy`, or `mdy` or `ymd`"),
-            Wanted::Type(DType::Int64 | DType::Float64) => number::evidence(text).map(|_| DECIMAL),
-            Wanted::Decimal if parse::float(text).is_none() => {
+            RequestedType::Type(DType::Int64 | DType::Float64) => {
+                number::evidence(text).map(|_| DECIMAL)
+            }
+            RequestedType::Decimal if parse::float(text).is_none() => {
                 number::evidence(text).map(|_| DECIMAL)
             }
             _ => None,
@@ -146,7 +148,7 @@ pub(crate) fn read(slice: &[u8], plan: &SlicePlan, is_broken: bool) -> Parsed {
         n_short: 0,
         n_surplus: 0,
         repairs: Vec::new(),
-        asides: Asides::default(),
+        asides: NonRows::default(),
         skips: Vec::new(),
         n_lines_behind: 0,
         any_quoted: false,

@@ -2,7 +2,7 @@
 //!
 //! Workbooks, databases and JSON have rows of cells whose kinds are known. They are written as CSV of one record
 //! a row, so that everything holds for them that holds for text: where the table lies, what it is called, what is
-//! left out, which type holds all values of a column. What text cannot say is beside it in [`Written`].
+//! left out, which type holds all values of a column. What text cannot say is beside it in [`SpoolNotes`].
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -16,13 +16,13 @@ use csv_agent_types::catalog::{Column, DType, Meaning, SheetPlace, SourceFormat}
 use super::ingest::IngestOptions;
 use super::requested_types::Wants;
 use super::source::{Input, refuse};
-use super::type_evidence::{Evidence, Nulls, classify};
+use super::type_evidence::{Nulls, TypeEvidence, classify};
 use super::type_inference::ColumnType;
 use super::workbook::cell_name;
 
 /// What is known of rows beside the text that was written of them.
 #[derive(Debug, Clone, Default)]
-pub struct Written {
+pub struct SpoolNotes {
     /// What the rows come from.
     pub format: SourceFormat,
     /// Where they lie, if that is a sheet.
@@ -57,7 +57,7 @@ impl KnownColumn {
     }
 }
 
-impl Written {
+impl SpoolNotes {
     /// Returns the columns that are text because cells of `rows` are, though every value looks like another type.
     fn texts_in<'a>(&'a self, rows: &'a Range<u64>) -> impl Iterator<Item = usize> + 'a {
         let columns = self.columns.iter().enumerate();
@@ -80,9 +80,9 @@ impl Written {
     }
 
     /// Adds to the evidence of columns that they are text.
-    pub fn testify(&self, evidence: &mut [Evidence], wants: &Wants, rows: &Range<u64>) {
+    pub fn testify(&self, evidence: &mut [TypeEvidence], wants: &Wants, rows: &Range<u64>) {
         for at in self.texts_in(rows).filter(|at| wants.of_column(*at).is_none()) {
-            evidence.get_mut(at).into_iter().for_each(|it| it.add(Evidence::TEXT));
+            evidence.get_mut(at).into_iter().for_each(|it| it.add(TypeEvidence::TEXT));
         }
     }
 
@@ -104,7 +104,7 @@ impl Written {
     }
 
     /// Returns what is known of some of the columns.
-    pub fn of_columns(&self, columns: Range<usize>) -> Written {
+    pub fn of_columns(&self, columns: Range<usize>) -> SpoolNotes {
         let mut written = self.clone();
         written.columns.truncate(columns.end);
         written.columns.drain(..columns.start.min(written.columns.len()));
@@ -154,7 +154,7 @@ pub(crate) struct Spool<'a> {
     columns: Option<(usize, usize)>,
     table: TableColumns,
     /// What is known of the columns, by their place in the source.
-    pub written: Written,
+    pub written: SpoolNotes,
 }
 
 /// Where the rows of several cells begin. Titles above them and notes below may begin before.
@@ -206,7 +206,7 @@ impl<'a> Spool<'a> {
             n_filled: 0,
             columns: None,
             table: TableColumns::default(),
-            written: Written { format, ..Written::default() },
+            written: SpoolNotes { format, ..SpoolNotes::default() },
         })
     }
 
@@ -239,13 +239,13 @@ impl<'a> Spool<'a> {
     pub(crate) fn text(&mut self, column: usize, text: &str) {
         self.place(column);
         let seen = classify(text.as_bytes(), &self.nulls);
-        let days = Evidence::DATE
-            .and(Evidence::TIMESTAMP)
-            .and(Evidence::INSTANT)
-            .and(Evidence::OFFSET)
-            .and(Evidence::TIME);
+        let days = TypeEvidence::DATE
+            .and(TypeEvidence::TIMESTAMP)
+            .and(TypeEvidence::INSTANT)
+            .and(TypeEvidence::OFFSET)
+            .and(TypeEvidence::TIME);
         let is_day = !self.days_are_text && seen.is_only(days);
-        if seen != Evidence::default() && !seen.is_settled() && !is_day {
+        if seen != TypeEvidence::default() && !seen.is_settled() && !is_day {
             self.written.column(column).add_text(self.n_rows);
         }
         quote(text, &mut self.row);
@@ -339,7 +339,7 @@ impl<'a> Spool<'a> {
     pub(crate) fn finish(
         mut self,
         names: Option<&[String]>,
-    ) -> anyhow::Result<Option<(File, Written)>> {
+    ) -> anyhow::Result<Option<(File, SpoolNotes)>> {
         let columns = match names {
             Some(names) => Some((0, names.len())),
             None => self.columns.map(|it| (self.table.first.unwrap_or(it.0), it.1)),

@@ -7,7 +7,7 @@
 use super::non_rows::Comment;
 use super::records::{Cell, Tokeniser, texts_of};
 use super::syntax::Syntax;
-use super::table_bounds::{Shape, records_within};
+use super::table_bounds::{RecordShape, records_within};
 use super::totals::{
     Statistic, Sum, TotalSign, amount, begins_as_total, finding, is_total, statistic_of,
 };
@@ -162,12 +162,12 @@ pub(crate) fn find(
         return found;
     }
     let is_comment =
-        |it: &Shape| comment.is_some_and(|comment| comment.marks(&text[it.start..it.end]));
+        |it: &RecordShape| comment.is_some_and(|comment| comment.marks(&text[it.start..it.end]));
     let mut shapes = records_within(text, syntax, usize::MAX, width_max);
     shapes.retain(|it| 0 < it.n_filled && !is_comment(it));
     let (mut all, mut block) = (Held::new(width), Held::new(width));
     let (mut is_sure, mut of_one_row) = (false, Vec::new());
-    let mut statistics: Vec<(&Shape, Statistic, String)> = Vec::new();
+    let mut statistics: Vec<(&RecordShape, Statistic, String)> = Vec::new();
     for (at, shape) in shapes.iter().enumerate() {
         let cells = texts_of(&text[shape.start..shape.end], syntax);
         let first = cells.iter().position(|it| !it.trim().is_empty()).unwrap_or(0);

@@ -20,7 +20,7 @@ pub(crate) const RECORDS_MAX: usize = 1_000;
 
 /// The shape of one record that holds something.
 #[derive(Debug, Clone)]
-pub(crate) struct Shape {
+pub(crate) struct RecordShape {
     /// Where the record before it ends, line end included, and the line there.
     pub before: (usize, u32),
     /// Where it ends, line end included, and the line there.
@@ -45,7 +45,7 @@ pub(crate) struct Shape {
     pub is_behind_blank: bool,
 }
 
-impl Shape {
+impl RecordShape {
     fn new(
         text: &[u8],
         cells: &[Cell],
@@ -56,7 +56,7 @@ impl Shape {
         let is_filled = |it: &&Cell| !it.raw(text).trim_ascii().is_empty();
         let n_blank_lines = count_line_ends(&text[before.0..start]);
         let begins_blank = |it: &Cell| it.raw(text).starts_with(b" ");
-        Shape {
+        RecordShape {
             before,
             after,
             start,
@@ -87,7 +87,7 @@ impl Shape {
 }
 
 /// Returns the shapes of the first `n` records of `text`; lines of blanks count as blank.
-pub(crate) fn records(text: &[u8], syntax: Syntax, n: usize) -> Vec<Shape> {
+pub(crate) fn records(text: &[u8], syntax: Syntax, n: usize) -> Vec<RecordShape> {
     let mut tokeniser = Tokeniser::new(text, syntax);
     let (mut cells, mut shapes) = (Vec::new(), Vec::new());
     let mut before = (0, 0);
@@ -95,7 +95,7 @@ pub(crate) fn records(text: &[u8], syntax: Syntax, n: usize) -> Vec<Shape> {
         && let Some(span) = tokeniser.record(&mut cells)
     {
         let after = (tokeniser.position(), tokeniser.n_lines());
-        let shape = Shape::new(text, &cells, span, before, after);
+        let shape = RecordShape::new(text, &cells, span, before, after);
         if shape.n_filled == 0 && shape.width == 1 {
             continue;
         }
@@ -112,13 +112,13 @@ pub(crate) fn records_within(
     syntax: Syntax,
     n: usize,
     width_max: usize,
-) -> Vec<Shape> {
-    let within = |it: Shape| Shape { width: it.width.min(width_max), ..it };
+) -> Vec<RecordShape> {
+    let within = |it: RecordShape| RecordShape { width: it.width.min(width_max), ..it };
     records(text, syntax, n).into_iter().map(within).collect()
 }
 
 /// Returns how many columns the table has that most of the records make.
-pub(crate) fn width_of(shapes: &[Shape]) -> usize {
+pub(crate) fn width_of(shapes: &[RecordShape]) -> usize {
     let mut widths: Vec<usize> = shapes.iter().map(|it| it.width).filter(|it| 1 < *it).collect();
     let (width, n) = mode(&mut widths);
     if let (2 | 3, Some(width)) = (width, width_below_pairs(shapes)) {
@@ -135,7 +135,7 @@ pub(crate) fn width_of(shapes: &[Shape]) -> usize {
 /// Returns the width of a small table below a few names with their values, where all of its records have it.
 ///
 /// A name may have a unit beside its value, and a delimiter at the end, where a blank line sets the table apart.
-fn width_below_pairs(shapes: &[Shape]) -> Option<usize> {
+fn width_below_pairs(shapes: &[RecordShape]) -> Option<usize> {
     const PAIRS_MAX: usize = 12;
     const RECORDS_MIN: usize = 3;
     let below = |width_max: usize| {
@@ -147,9 +147,10 @@ fn width_below_pairs(shapes: &[Shape]) -> Option<usize> {
         let are_pairs = n_above <= PAIRS_MAX && 2 * n_above <= 3 * n_pairs;
         (is_table && are_pairs).then_some((width, &rest[0]))
     };
-    let is_named = |(width, names): &(usize, &Shape)| names.n_filled == *width;
-    let is_apart =
-        |(width, names): &(usize, &Shape)| names.is_behind_blank && *width <= names.n_filled + 1;
+    let is_named = |(width, names): &(usize, &RecordShape)| names.n_filled == *width;
+    let is_apart = |(width, names): &(usize, &RecordShape)| {
+        names.is_behind_blank && *width <= names.n_filled + 1
+    };
     let found = below(2).filter(is_named).or_else(|| below(3).filter(is_apart));
     found.map(|it| it.0)
 }
@@ -169,7 +170,7 @@ pub(crate) fn comment_of(windows: &Windows, syntax: Syntax, width: usize) -> Opt
     let mut parts = vec![(head, records(head, syntax, RECORDS_MAX))];
     parts.extend(windows.others(syntax).map(|it| (it, records(it, syntax, RECORDS_MAX))));
     let is_comment = |marker: &&&str| {
-        let marked = |text: &[u8], it: &Shape| is_marked(&text[it.start..it.end], marker);
+        let marked = |text: &[u8], it: &RecordShape| is_marked(&text[it.start..it.end], marker);
         let (text, shapes) = &parts[0];
         let n_lead = shapes.iter().take_while(|it| marked(text, it)).count();
         let (mut n_fit, mut n_other) = (0, n_lead);
@@ -211,7 +212,7 @@ struct BelowSigns<'a> {
     syntax: Syntax,
     width: usize,
     comment: Option<&'a Comment>,
-    shapes: Vec<Shape>,
+    shapes: Vec<RecordShape>,
     /// What each column holds, by the records that have as many cells as the table. Few files need it.
     classes: OnceCell<Vec<Class>>,
     /// Whether most records stand behind a blank line, so that one more says nothing.
@@ -231,7 +232,7 @@ impl<'a> BelowSigns<'a> {
         BelowSigns { tail, syntax, width, comment, shapes, classes: OnceCell::new(), has_blanks }
     }
 
-    fn texts(&self, shape: &Shape) -> Vec<String> {
+    fn texts(&self, shape: &RecordShape) -> Vec<String> {
         let mut texts = texts_of(&self.tail[shape.start..shape.end], self.syntax);
         texts.truncate(shape.width);
         texts
@@ -261,18 +262,18 @@ impl<'a> BelowSigns<'a> {
         counts.into_iter().map(class).collect()
     }
 
-    fn is_comment(&self, shape: &Shape) -> bool {
+    fn is_comment(&self, shape: &RecordShape) -> bool {
         self.comment.is_some_and(|it| it.marks(&self.tail[shape.start..shape.end]))
     }
 
     /// Returns whether a record may be a note by its shape alone.
-    fn is_note(&self, shape: &Shape) -> bool {
+    fn is_note(&self, shape: &RecordShape) -> bool {
         shape.is_note(self.width) || self.is_comment(shape)
     }
 
     /// Returns whether a record has no value where the rows have theirs. One that has all its cells is a row,
     /// unless they are the parts of a sentence.
-    fn is_without_values(&self, shape: &Shape) -> bool {
+    fn is_without_values(&self, shape: &RecordShape) -> bool {
         if shape.width == self.width && shape.n_filled == self.width && !shape.is_prose {
             return false;
         }
@@ -321,7 +322,7 @@ impl<'a> BelowSigns<'a> {
         if shape.n_filled != 1 || !shape.is_first_filled {
             return false;
         }
-        let first = |it: &Shape| self.texts(it).into_iter().next().unwrap_or_default();
+        let first = |it: &RecordShape| self.texts(it).into_iter().next().unwrap_or_default();
         let is_word = |it: &&str| it.contains(char::is_alphabetic);
         let n_words = |text: &str| text.split_whitespace().filter(is_word).count();
         let text = first(shape);
@@ -360,7 +361,7 @@ pub(crate) fn footer_of(
     }
     let below = BelowSigns::of(tail, syntax, (width, width_max), comment);
     let shapes = &below.shapes;
-    let may_be_note = |it: &&Shape| below.is_note(it) || below.is_without_values(it);
+    let may_be_note = |it: &&RecordShape| below.is_note(it) || below.is_without_values(it);
     let n_notes = shapes.iter().rev().take(FOOTER_RECORDS_MAX + 1).take_while(may_be_note).count();
     if FOOTER_RECORDS_MAX < n_notes {
         return None;

@@ -14,8 +14,8 @@ use super::sample::Sample;
 use super::shape::is_value;
 use super::sniff::Windows;
 use super::syntax::Syntax;
-use super::table_bounds::{Shape, records};
-use super::type_evidence::{Evidence, Nulls, classify};
+use super::table_bounds::{RecordShape, records};
+use super::type_evidence::{Nulls, TypeEvidence, classify};
 use super::type_inference::is_typed;
 
 /// Places that are looked at closely; a file with more of them is no row of tables.
@@ -111,7 +111,7 @@ pub(crate) fn find(
 
 /// Returns the shapes of records that hold something. One is as wide as a record of its block reaches: a program
 /// that writes several tables gives all records as many delimiters.
-fn shapes(text: &[u8], syntax: Syntax, n_lead: usize) -> Vec<Shape> {
+fn shapes(text: &[u8], syntax: Syntax, n_lead: usize) -> Vec<RecordShape> {
     let mut shapes = records(text, syntax, usize::MAX);
     shapes.retain(|it| n_lead <= it.start);
     let mut is_behind_hollow = false;
@@ -133,7 +133,7 @@ struct Places<'a> {
     text: &'a [u8],
     syntax: Syntax,
     nulls: &'a Nulls,
-    shapes: &'a [Shape],
+    shapes: &'a [RecordShape],
     is_further: bool,
 }
 
@@ -165,7 +165,7 @@ impl Places<'_> {
     }
 
     /// Returns the records above a position, without titles above the first table and this one.
-    fn above(&self, at: usize) -> &[Shape] {
+    fn above(&self, at: usize) -> &[RecordShape] {
         let n_titles = self.shapes[..at].iter().take_while(|it| it.n_filled == 1).count();
         let above = &self.shapes[n_titles..at];
         let n_below = above.iter().rev().take_while(|it| it.n_filled == 1).count();
@@ -223,7 +223,7 @@ impl Places<'_> {
         if !self.are_names(&pair.labels) {
             return Begin::No;
         }
-        let is_padded = |it: &Shape| it.width < self.n_cells(it);
+        let is_padded = |it: &RecordShape| it.width < self.n_cells(it);
         let n_rows_above = above.len() - 1;
         if !is_padded(head) && !is_padded(&above[0]) {
             // A few names and values above a table are no table.
@@ -299,11 +299,11 @@ impl Places<'_> {
     /// the same column.
     fn are_all_misfits(&self, pair: &Pair<'_>) -> bool {
         let records = || std::iter::once(pair.head).chain(pair.rows).map(|it| self.labels(it));
-        let is_misfit = |seen: Evidence, label: &str| {
+        let is_misfit = |seen: TypeEvidence, label: &str| {
             let label = classify(label.as_bytes(), self.nulls);
-            label != Evidence::default() && !is_typed(seen.and(label))
+            label != TypeEvidence::default() && !is_typed(seen.and(label))
         };
-        let are_misfits = |(at, seen): (usize, &Evidence)| {
+        let are_misfits = |(at, seen): (usize, &TypeEvidence)| {
             is_typed(*seen)
                 && records().all(|it| it.get(at).is_some_and(|label| is_misfit(*seen, label)))
         };
@@ -312,7 +312,8 @@ impl Places<'_> {
 
     /// Returns whether a column has a value behind the place that it has above it as well.
     fn share_values(&self, pair: &Pair<'_>) -> bool {
-        let cells = |shape: &Shape| self.labels(shape).into_iter().map(|it| it.trim().to_owned());
+        let cells =
+            |shape: &RecordShape| self.labels(shape).into_iter().map(|it| it.trim().to_owned());
         let above: HashSet<(usize, String)> =
             pair.above[1..].iter().flat_map(|it| cells(it).enumerate()).collect();
         let mut here = pair.rows.iter().chain([pair.head]).flat_map(|it| cells(it).enumerate());
@@ -344,7 +345,7 @@ impl Places<'_> {
 
     fn doubt(&self, at: usize) -> Doubt {
         let (above, here) = (self.above(at), &self.shapes[at..self.end(at)]);
-        let lines = |it: &[Shape]| {
+        let lines = |it: &[RecordShape]| {
             let first = it.first().map_or(0, |it| it.line);
             (first, it.last().map_or(first, |it| it.line))
         };
@@ -352,18 +353,18 @@ impl Places<'_> {
         Doubt { start, line, above: lines(above), here: lines(here) }
     }
 
-    fn labels(&self, shape: &Shape) -> Vec<String> {
+    fn labels(&self, shape: &RecordShape) -> Vec<String> {
         let mut labels = texts_of(&self.text[shape.start..shape.end], self.syntax);
         labels.truncate(shape.width);
         labels
     }
 
-    fn n_cells(&self, shape: &Shape) -> usize {
+    fn n_cells(&self, shape: &RecordShape) -> usize {
         texts_of(&self.text[shape.start..shape.end], self.syntax).len()
     }
 
     /// Returns the text of rows, which are below `head`.
-    fn between(&self, head: &Shape, rows: &[Shape]) -> &[u8] {
+    fn between(&self, head: &RecordShape, rows: &[RecordShape]) -> &[u8] {
         &self.text[head.after.0..rows.last().map_or(head.after.0, |it| it.after.0)]
     }
 
@@ -375,11 +376,11 @@ impl Places<'_> {
 
 /// The records before a place and behind it.
 struct Pair<'a> {
-    above: &'a [Shape],
+    above: &'a [RecordShape],
     first_labels: Vec<String>,
     first_body: Sample,
-    head: &'a Shape,
-    rows: &'a [Shape],
+    head: &'a RecordShape,
+    rows: &'a [RecordShape],
     labels: Vec<String>,
     body: Sample,
     /// A blank line stands before the place.
@@ -400,13 +401,13 @@ impl Pair<'_> {
     fn is_first_text(&self, nulls: &Nulls) -> bool {
         let columns = self.first_body.all.iter().zip(&self.body.all);
         let is_other =
-            |(above, here): (&Evidence, &Evidence)| above.is_settled() && is_typed(*here);
+            |(above, here): (&TypeEvidence, &TypeEvidence)| above.is_settled() && is_typed(*here);
         self.is_named(nulls) && columns.into_iter().any(is_other)
     }
 }
 
 /// Returns the width that most records have, and their share.
-fn width_of(shapes: &[Shape]) -> (usize, f64) {
+fn width_of(shapes: &[RecordShape]) -> (usize, f64) {
     let mut widths: Vec<usize> = shapes.iter().map(|it| it.width).collect();
     let (width, n) = mode(&mut widths);
     (width, ratio(n, shapes.len()))

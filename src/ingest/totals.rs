@@ -8,7 +8,7 @@ use super::amount::Amount;
 use super::non_rows::Comment;
 use super::records::texts_of;
 use super::syntax::Syntax;
-use super::table_bounds::{Shape, records, records_within};
+use super::table_bounds::{RecordShape, records, records_within};
 
 /// Rows of totals and averages below each other.
 const ROWS_MAX: usize = 4;
@@ -181,10 +181,10 @@ pub(crate) fn candidate(
         return None;
     }
     let shapes = records_within(tail, syntax, usize::MAX, width_max);
-    let label = |it: &Shape| label_of(&texts_of(&tail[it.start..it.end], syntax));
+    let label = |it: &RecordShape| label_of(&texts_of(&tail[it.start..it.end], syntax));
     let is_comment =
-        |it: &Shape| comment.is_some_and(|comment| comment.marks(&tail[it.start..it.end]));
-    let is_of = |it: &Shape| {
+        |it: &RecordShape| comment.is_some_and(|comment| comment.marks(&tail[it.start..it.end]));
+    let is_of = |it: &RecordShape| {
         let is_called = match label(it) {
             Some(Label::Total | Label::Other) => 1 < it.n_filled,
             Some(Label::Unnamed) => true,
@@ -192,8 +192,9 @@ pub(crate) fn candidate(
         };
         it.width <= width + 1 && !is_comment(it) && is_called
     };
-    let is_candidate = |it: &&Shape| it.n_filled == 0 || is_of(it);
-    let rows: Vec<&Shape> = shapes.iter().rev().take(ROWS_MAX).take_while(is_candidate).collect();
+    let is_candidate = |it: &&RecordShape| it.n_filled == 0 || is_of(it);
+    let rows: Vec<&RecordShape> =
+        shapes.iter().rev().take(ROWS_MAX).take_while(is_candidate).collect();
     let first = rows.iter().rev().find(|it| 0 < it.n_filled)?;
     let has_total = rows.iter().any(|it| label(it) == Some(Label::Total));
     let above = || shapes.iter().take_while(|it| it.start < first.start);

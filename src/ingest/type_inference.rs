@@ -9,8 +9,8 @@ use super::amount::{CURRENCIES, Sign};
 use super::local_dates::DateOrder;
 use super::number::{DecimalMark, DigitGrouping, NumberForm};
 use super::parse::YES_NO;
-use super::requested_types::{Wanted, Wants};
-use super::type_evidence::Evidence;
+use super::requested_types::{RequestedType, Wants};
+use super::type_evidence::TypeEvidence;
 
 /// How the values of a column are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -78,19 +78,19 @@ impl ColumnType {
 }
 
 /// Returns what each column is, if the user wants nothing of any.
-pub(crate) fn decide(columns: &[Evidence], hints: Hints) -> Vec<ColumnType> {
+pub(crate) fn decide(columns: &[TypeEvidence], hints: Hints) -> Vec<ColumnType> {
     decide_as(columns, &Wants::default(), hints)
 }
 
 /// Returns whether values are numbers that can be read in one way only, whatever the rest of their file is like.
-pub(crate) fn is_clear_number(seen: Evidence) -> bool {
-    let marks = Evidence::COMMA.and(Evidence::LAST_POINT).and(Evidence::POINT);
+pub(crate) fn is_clear_number(seen: TypeEvidence) -> bool {
+    let marks = TypeEvidence::COMMA.and(TypeEvidence::LAST_POINT).and(TypeEvidence::POINT);
     Numbers::of(seen).is_some_and(|it| !seen.has(marks) || it.clear_mark().is_some())
 }
 
 /// Returns what each column is. What the user wants to be an amount or exact is that, if all values are;
 /// other types are up to the caller.
-pub(crate) fn decide_as(columns: &[Evidence], wants: &Wants, hints: Hints) -> Vec<ColumnType> {
+pub(crate) fn decide_as(columns: &[TypeEvidence], wants: &Wants, hints: Hints) -> Vec<ColumnType> {
     let may_be_lists = |it: &Numbers| hints.is_comma && it.may_be_lists();
     let numbers = columns.iter().filter_map(|it| Numbers::of(*it));
     let of_amounts = columns.iter().filter_map(|it| Numbers::of_amounts(*it));
@@ -114,7 +114,7 @@ pub(crate) fn decide_as(columns: &[Evidence], wants: &Wants, hints: Hints) -> Ve
         has_commas: any_numbers(columns, |it| it.clear_mark() == Some(DecimalMark::Comma)),
         is_european: hints.is_semicolon || columns.iter().any(|it| LocalDays::are_dotted(*it)),
     };
-    let read = |(at, seen): (usize, &Evidence)| {
+    let read = |(at, seen): (usize, &TypeEvidence)| {
         let meaning = meaning(*seen);
         let wanted = wants.of(at, meaning.as_ref());
         if let Some(reading) = wanted.and_then(|it| as_wanted(*seen, it, says)) {
@@ -146,7 +146,7 @@ fn agreed<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
     all.all(|it| it == first).then_some(first)
 }
 
-fn any_numbers(columns: &[Evidence], is_it: impl Fn(Numbers) -> bool) -> bool {
+fn any_numbers(columns: &[TypeEvidence], is_it: impl Fn(Numbers) -> bool) -> bool {
     columns.iter().filter_map(|it| Numbers::of(*it)).any(is_it)
 }
 
@@ -173,18 +173,20 @@ impl Others {
 
 /// Returns what text is known as, if every value is that: money of one currency, a percentage, or yes or
 /// no where both words of a pair occur.
-fn meaning(seen: Evidence) -> Option<Meaning> {
-    let both = |at: usize| Evidence::word(at, true).and(Evidence::word(at, false));
+fn meaning(seen: TypeEvidence) -> Option<Meaning> {
+    let both = |at: usize| TypeEvidence::word(at, true).and(TypeEvidence::word(at, false));
     if (0..YES_NO.len()).any(|at| seen == both(at)) {
         return Some(Meaning::YesNo);
     }
-    if !seen.has(Evidence::AMOUNTS) || !seen.is_only(Evidence::AMOUNTS) {
+    if !seen.has(TypeEvidence::AMOUNTS) || !seen.is_only(TypeEvidence::AMOUNTS) {
         return None;
     }
-    let is_money = seen.has(Evidence::CURRENCY);
-    match (seen.currencies(), seen.has(Evidence::PERCENT)) {
+    let is_money = seen.has(TypeEvidence::CURRENCY);
+    match (seen.currencies(), seen.has(TypeEvidence::PERCENT)) {
         ((Some(at), 1), false) => Some(money(Some(at))),
-        ((None, _), true) if !is_money && !seen.has(Evidence::ACCOUNTING) => Some(Meaning::Percent),
+        ((None, _), true) if !is_money && !seen.has(TypeEvidence::ACCOUNTING) => {
+            Some(Meaning::Percent)
+        }
         _ => None,
     }
 }
@@ -194,12 +196,13 @@ fn money(currency: Option<usize>) -> Meaning {
 }
 
 /// Says why amounts of no one kind stay text.
-fn amounts(seen: Evidence) -> Option<ColumnType> {
-    let is_amount = seen.has(Evidence::AMOUNTS);
-    if !is_amount || !seen.is_only(Evidence::AMOUNTS.and(Evidence::NUMBERS)) {
+fn amounts(seen: TypeEvidence) -> Option<ColumnType> {
+    let is_amount = seen.has(TypeEvidence::AMOUNTS);
+    if !is_amount || !seen.is_only(TypeEvidence::AMOUNTS.and(TypeEvidence::NUMBERS)) {
         return None;
     }
-    let (is_money, is_percent) = (seen.has(Evidence::CURRENCY), seen.has(Evidence::PERCENT));
+    let (is_money, is_percent) =
+        (seen.has(TypeEvidence::CURRENCY), seen.has(TypeEvidence::PERCENT));
     let what = match (is_money, is_percent) {
         (true, true) => "amounts of money and percentages",
         (true, false) if 1 < seen.currencies().1 => "amounts of money in several currencies",
@@ -217,41 +220,45 @@ fn amounts(seen: Evidence) -> Option<ColumnType> {
 }
 
 /// Returns whether a column was read as the user wants it.
-pub(crate) fn is_as_wanted(reading: &ColumnType, wanted: Wanted) -> bool {
+pub(crate) fn is_as_wanted(reading: &ColumnType, wanted: RequestedType) -> bool {
     match wanted {
-        Wanted::Money => matches!(reading.form, ValueForm::Amount(Sign::Money(_), _)),
-        Wanted::Percent => matches!(reading.form, ValueForm::Amount(Sign::Percent, _)),
-        Wanted::Decimal => {
+        RequestedType::Money => matches!(reading.form, ValueForm::Amount(Sign::Money(_), _)),
+        RequestedType::Percent => matches!(reading.form, ValueForm::Amount(Sign::Percent, _)),
+        RequestedType::Decimal => {
             matches!(reading.form, ValueForm::Number(_)) && reading.dtype() == DType::Float64
         }
         // `1.250` would be a fraction in silence.
-        Wanted::Type(dtype) => dtype != DType::Float64 || !reading.is_ambiguous,
+        RequestedType::Type(dtype) => dtype != DType::Float64 || !reading.is_ambiguous,
     }
 }
 
 /// Reads a column as the user wants it, if all values are of that kind.
-fn as_wanted(seen: Evidence, wanted: Wanted, others: Others) -> Option<ColumnType> {
+fn as_wanted(seen: TypeEvidence, wanted: RequestedType, others: Others) -> Option<ColumnType> {
     let (kinds, sign) = match wanted {
-        Wanted::Money => {
-            let kinds = Evidence::AMOUNTS.and(Evidence::NUMBERS).without(Evidence::PERCENT);
+        RequestedType::Money => {
+            let kinds =
+                TypeEvidence::AMOUNTS.and(TypeEvidence::NUMBERS).without(TypeEvidence::PERCENT);
             (kinds, Some(Sign::Money(seen.currencies().0)))
         }
-        Wanted::Percent => {
-            let kinds = Evidence::AMOUNTS.and(Evidence::NUMBERS);
-            (kinds.without(Evidence::CURRENCY.and(Evidence::ACCOUNTING)), Some(Sign::Percent))
+        RequestedType::Percent => {
+            let kinds = TypeEvidence::AMOUNTS.and(TypeEvidence::NUMBERS);
+            (
+                kinds.without(TypeEvidence::CURRENCY.and(TypeEvidence::ACCOUNTING)),
+                Some(Sign::Percent),
+            )
         }
-        Wanted::Decimal => (Evidence::NUMBERS, None),
-        Wanted::Type(DType::Bool) => {
+        RequestedType::Decimal => (TypeEvidence::NUMBERS, None),
+        RequestedType::Type(DType::Bool) => {
             let reading = ColumnType { form: ValueForm::Words, ..ColumnType::plain(DType::Bool) };
             return meaning(seen).filter(|it| *it == Meaning::YesNo).map(|_| reading);
         }
-        Wanted::Type(_) => return None,
+        RequestedType::Type(_) => return None,
     };
-    if seen == Evidence::default() || !seen.is_only(kinds) || 1 < seen.currencies().1 {
+    if seen == TypeEvidence::default() || !seen.is_only(kinds) || 1 < seen.currencies().1 {
         return None;
     }
     let numbers = Numbers(seen.numbers());
-    let long = Evidence::LONG_INT.and(Evidence::LOCAL_LONG);
+    let long = TypeEvidence::LONG_INT.and(TypeEvidence::LOCAL_LONG);
     let reading = numbers.read(others);
     let form = match reading.form {
         ValueForm::Number(form) => form,
@@ -282,23 +289,23 @@ fn as_wanted(seen: Evidence, wanted: Wanted, others: Others) -> Option<ColumnTyp
 
 /// A column of nothing but numbers.
 #[derive(Clone, Copy)]
-struct Numbers(Evidence);
+struct Numbers(TypeEvidence);
 
 impl Numbers {
-    fn of(seen: Evidence) -> Option<Self> {
-        let is_number = seen != Evidence::default() && seen.is_only(Evidence::NUMBERS);
+    fn of(seen: TypeEvidence) -> Option<Self> {
+        let is_number = seen != TypeEvidence::default() && seen.is_only(TypeEvidence::NUMBERS);
         is_number.then_some(Numbers(seen))
     }
 
     /// Takes the numbers of a column of nothing but amounts.
-    fn of_amounts(seen: Evidence) -> Option<Self> {
-        let is_amount =
-            seen.has(Evidence::AMOUNTS) && seen.is_only(Evidence::AMOUNTS.and(Evidence::NUMBERS));
+    fn of_amounts(seen: TypeEvidence) -> Option<Self> {
+        let is_amount = seen.has(TypeEvidence::AMOUNTS)
+            && seen.is_only(TypeEvidence::AMOUNTS.and(TypeEvidence::NUMBERS));
         is_amount.then(|| Numbers(seen.numbers()))
     }
 
     fn is_plain(self) -> bool {
-        !self.0.has(Evidence::LOCAL_NUMBER)
+        !self.0.has(TypeEvidence::LOCAL_NUMBER)
     }
 
     fn is_open(self, form: NumberForm) -> bool {
@@ -312,7 +319,7 @@ impl Numbers {
 
     /// Returns the decimal mark if the column leaves no other, and has marks at all.
     fn clear_mark(self) -> Option<DecimalMark> {
-        let has_marks = Evidence::COMMA.and(Evidence::LAST_POINT).and(Evidence::POINT);
+        let has_marks = TypeEvidence::COMMA.and(TypeEvidence::LAST_POINT).and(TypeEvidence::POINT);
         if !self.0.has(has_marks) || self.is_scientific() {
             return None;
         }
@@ -336,7 +343,7 @@ impl Numbers {
     fn may_be_lists(self) -> bool {
         let comma = NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::None };
         let is_other = |it: NumberForm| it.decimal == DecimalMark::Point;
-        self.0.has(Evidence::COMMA) && self.is_open(comma) && !self.open().any(is_other)
+        self.0.has(TypeEvidence::COMMA) && self.is_open(comma) && !self.open().any(is_other)
     }
 
     fn read(self, others: Others) -> ColumnType {
@@ -348,7 +355,8 @@ impl Numbers {
         let open: Vec<NumberForm> = self.open().collect();
         let of = |mark: DecimalMark| open.iter().copied().find(|it| it.decimal == mark);
         let (comma, point) = (of(DecimalMark::Comma), of(DecimalMark::Point));
-        let is_same = !self.0.has(Evidence::COMMA.and(Evidence::LAST_POINT).and(Evidence::POINT));
+        let is_same =
+            !self.0.has(TypeEvidence::COMMA.and(TypeEvidence::LAST_POINT).and(TypeEvidence::POINT));
         match (comma, point, decimal) {
             (None, None, _) => ColumnType::text("text: numbers of different forms".to_owned()),
             (Some(form), _, _) if is_same => self.numbers(form, ""),
@@ -383,11 +391,12 @@ impl Numbers {
         let form = NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::Point };
         let is_comma = decimal == Some(DecimalMark::Comma);
         let may_be_groups = decimal.is_none() && (has_commas || is_european);
-        if !(is_comma || may_be_groups) || !self.0.has(Evidence::POINT) || self.is_scientific() {
-            return plain(self.0.without(Evidence::NOT_NUMBERS));
+        if !(is_comma || may_be_groups) || !self.0.has(TypeEvidence::POINT) || self.is_scientific()
+        {
+            return plain(self.0.without(TypeEvidence::NOT_NUMBERS));
         }
         // Beside `1.250`, a program would write `980.000`, or fractions of other lengths.
-        let is_grouped = is_comma && (groups_by_point || self.0.has(Evidence::INT));
+        let is_grouped = is_comma && (groups_by_point || self.0.has(TypeEvidence::INT));
         match (self.is_open(form), is_told) {
             (true, true) => self.numbers(form, "; as told"),
             (true, false) if is_grouped => self.numbers(form, "; as in other columns"),
@@ -397,21 +406,21 @@ impl Numbers {
             (false, true) => ColumnType::text(
                 "text: not every value is a number with a decimal comma".to_owned(),
             ),
-            (false, false) => plain(self.0.without(Evidence::NOT_NUMBERS)),
+            (false, false) => plain(self.0.without(TypeEvidence::NOT_NUMBERS)),
         }
     }
 
     fn numbers(self, form: NumberForm, why: &str) -> ColumnType {
-        if form.group == DigitGrouping::Blank && !self.0.has(Evidence::SHORT_GROUP) {
+        if form.group == DigitGrouping::Blank && !self.0.has(TypeEvidence::SHORT_GROUP) {
             let note = "text: groups of three digits, which may be identifiers";
             return ColumnType::text(note.to_owned());
         }
         let fraction = match form.decimal {
-            DecimalMark::Comma => Evidence::COMMA,
-            DecimalMark::Point => Evidence::POINT.and(Evidence::LAST_POINT),
+            DecimalMark::Comma => TypeEvidence::COMMA,
+            DecimalMark::Point => TypeEvidence::POINT.and(TypeEvidence::LAST_POINT),
         };
         let dtype = if self.0.has(fraction) { DType::Float64 } else { DType::Int64 };
-        let long = Evidence::LONG_INT.and(Evidence::LOCAL_LONG);
+        let long = TypeEvidence::LONG_INT.and(TypeEvidence::LOCAL_LONG);
         if dtype == DType::Float64 && self.0.has(long) {
             return ColumnType::text("text: more digits than a float holds".to_owned());
         }
@@ -426,31 +435,32 @@ impl Numbers {
 
 /// Returns whether the values of a column are of some type or known as something, even if it is open how to
 /// read them.
-pub(crate) fn is_typed(seen: Evidence) -> bool {
+pub(crate) fn is_typed(seen: TypeEvidence) -> bool {
     let readings = decide(&[seen], Hints::default());
     readings.iter().any(|it| it.is_ambiguous || it.meaning.is_some() || it.dtype() != DType::String)
 }
 
 /// Reads values that are written as programs write them.
-fn plain(seen: Evidence) -> ColumnType {
-    const LOCAL: Evidence = Evidence::DATE.and(Evidence::TIMESTAMP).and(Evidence::LOCAL_DAYS);
-    match plain_dtype(seen.without(Evidence::OFFSET)) {
-        DType::TimestampUtc if seen.has(Evidence::OFFSET) => ColumnType {
+fn plain(seen: TypeEvidence) -> ColumnType {
+    const LOCAL: TypeEvidence =
+        TypeEvidence::DATE.and(TypeEvidence::TIMESTAMP).and(TypeEvidence::LOCAL_DAYS);
+    match plain_dtype(seen.without(TypeEvidence::OFFSET)) {
+        DType::TimestampUtc if seen.has(TypeEvidence::OFFSET) => ColumnType {
             note: Some("in UTC; the file has other offsets".to_owned()),
             ..ColumnType::plain(DType::TimestampUtc)
         },
-        DType::String if seen.has(Evidence::TEXT.and(Evidence::WORDS)) => {
+        DType::String if seen.has(TypeEvidence::TEXT.and(TypeEvidence::WORDS)) => {
             ColumnType::plain(DType::String)
         }
-        DType::String if seen.is_only(Evidence::DAYS) && seen.has(LOCAL) => {
+        DType::String if seen.is_only(TypeEvidence::DAYS) && seen.has(LOCAL) => {
             ColumnType::text("text: times with an offset and without".to_owned())
         }
         DType::String => match kinds(seen)[..] {
             [first, .., last] => ColumnType::text(format!("text: {first} and {last}")),
-            ["numbers"] if seen.has(Evidence::EXPONENT) => ColumnType::text(
+            ["numbers"] if seen.has(TypeEvidence::EXPONENT) => ColumnType::text(
                 "text: exponents among whole numbers, which may be identifiers".to_owned(),
             ),
-            ["numbers"] if seen.has(Evidence::LONG_INT) => {
+            ["numbers"] if seen.has(TypeEvidence::LONG_INT) => {
                 ColumnType::text("text: more digits than a float holds".to_owned())
             }
             _ => ColumnType::plain(DType::String),
@@ -460,40 +470,42 @@ fn plain(seen: Evidence) -> ColumnType {
 }
 
 /// Returns the kinds of values in words.
-fn kinds(seen: Evidence) -> Vec<&'static str> {
+fn kinds(seen: TypeEvidence) -> Vec<&'static str> {
     let kinds = [
-        (Evidence::NUMBERS, "numbers"),
-        (Evidence::DAYS, "days"),
-        (Evidence::TIME, "times of day"),
-        (Evidence::BOOL, "truth values"),
+        (TypeEvidence::NUMBERS, "numbers"),
+        (TypeEvidence::DAYS, "days"),
+        (TypeEvidence::TIME, "times of day"),
+        (TypeEvidence::BOOL, "truth values"),
     ];
     kinds.into_iter().filter(|it| seen.has(it.0)).map(|it| it.1).collect()
 }
 
 /// Returns the type of values that are written as programs write them.
-fn plain_dtype(seen: Evidence) -> DType {
-    const INT: Evidence = Evidence::INT.and(Evidence::LONG_INT);
-    const FLOAT: Evidence = Evidence::INT.and(Evidence::POINT).and(Evidence::EXPONENT);
-    const TIMESTAMP: Evidence = Evidence::DATE.and(Evidence::TIMESTAMP);
+fn plain_dtype(seen: TypeEvidence) -> DType {
+    const INT: TypeEvidence = TypeEvidence::INT.and(TypeEvidence::LONG_INT);
+    const FLOAT: TypeEvidence =
+        TypeEvidence::INT.and(TypeEvidence::POINT).and(TypeEvidence::EXPONENT);
+    const TIMESTAMP: TypeEvidence = TypeEvidence::DATE.and(TypeEvidence::TIMESTAMP);
     // Nothing seen: text, all of it null.
-    if seen == Evidence::default() || seen.has(Evidence::TEXT) {
+    if seen == TypeEvidence::default() || seen.has(TypeEvidence::TEXT) {
         DType::String
-    } else if seen.is_only(Evidence::BOOL) {
+    } else if seen.is_only(TypeEvidence::BOOL) {
         DType::Bool
     } else if seen.is_only(INT) {
         DType::Int64
     } else if seen.is_only(FLOAT) {
         // `1E5` among whole numbers and no point anywhere: identifiers.
-        let is_identifier =
-            seen.has(Evidence::EXPONENT) && seen.has(Evidence::INT) && !seen.has(Evidence::POINT);
+        let is_identifier = seen.has(TypeEvidence::EXPONENT)
+            && seen.has(TypeEvidence::INT)
+            && !seen.has(TypeEvidence::POINT);
         if is_identifier { DType::String } else { DType::Float64 }
-    } else if seen.is_only(Evidence::DATE) {
+    } else if seen.is_only(TypeEvidence::DATE) {
         DType::Date
     } else if seen.is_only(TIMESTAMP) {
         DType::Timestamp
-    } else if seen.is_only(Evidence::INSTANT) {
+    } else if seen.is_only(TypeEvidence::INSTANT) {
         DType::TimestampUtc
-    } else if seen.is_only(Evidence::TIME) {
+    } else if seen.is_only(TypeEvidence::TIME) {
         DType::Time
     } else {
         DType::String
@@ -502,37 +514,43 @@ fn plain_dtype(seen: Evidence) -> DType {
 
 /// A column of nothing but days, some of them as people write them.
 #[derive(Clone, Copy)]
-struct LocalDays(Evidence);
+struct LocalDays(TypeEvidence);
 
 impl LocalDays {
-    const LOCAL: Evidence = Evidence::LOCAL_DATE.and(Evidence::LOCAL_TIMESTAMP);
-    const SEPARATORS: [Evidence; 5] =
-        [Evidence::SLASH, Evidence::DASH, Evidence::DOT, Evidence::BLANK, Evidence::JOINED];
+    const LOCAL: TypeEvidence = TypeEvidence::LOCAL_DATE.and(TypeEvidence::LOCAL_TIMESTAMP);
+    const SEPARATORS: [TypeEvidence; 5] = [
+        TypeEvidence::SLASH,
+        TypeEvidence::DASH,
+        TypeEvidence::DOT,
+        TypeEvidence::BLANK,
+        TypeEvidence::JOINED,
+    ];
 
-    fn of(seen: Evidence) -> Option<Self> {
-        const ISO: Evidence = Evidence::DATE.and(Evidence::TIMESTAMP);
-        if !seen.has(Self::LOCAL) || !seen.is_only(ISO.and(Evidence::LOCAL_DAYS)) {
+    fn of(seen: TypeEvidence) -> Option<Self> {
+        const ISO: TypeEvidence = TypeEvidence::DATE.and(TypeEvidence::TIMESTAMP);
+        if !seen.has(Self::LOCAL) || !seen.is_only(ISO.and(TypeEvidence::LOCAL_DAYS)) {
             return None;
         }
         let mut all = seen;
         if seen.has(ISO) {
             // `2024-10-31` may be what `2024-1-5` is with two digits more.
-            all = all.and(Evidence::DASH).and(Evidence::YEAR4);
-            all = all.and(Evidence::NOT_DMY).and(Evidence::NOT_MDY);
+            all = all.and(TypeEvidence::DASH).and(TypeEvidence::YEAR4);
+            all = all.and(TypeEvidence::NOT_DMY).and(TypeEvidence::NOT_MDY);
         }
-        if seen.has(Evidence::TIMESTAMP) {
-            all = all.and(Evidence::CLOCK24);
+        if seen.has(TypeEvidence::TIMESTAMP) {
+            all = all.and(TypeEvidence::CLOCK24);
         }
         Some(LocalDays(all))
     }
 
     /// Returns whether a column has days such as `31.12.2024`.
-    fn are_dotted(seen: Evidence) -> bool {
-        let is_dotted = |it: LocalDays| it.0.has(Evidence::DOT) && it.open() != [DateOrder::Ymd];
+    fn are_dotted(seen: TypeEvidence) -> bool {
+        let is_dotted =
+            |it: LocalDays| it.0.has(TypeEvidence::DOT) && it.open() != [DateOrder::Ymd];
         LocalDays::of(seen).is_some_and(is_dotted)
     }
 
-    fn has_all(self, kinds: [Evidence; 2]) -> bool {
+    fn has_all(self, kinds: [TypeEvidence; 2]) -> bool {
         kinds.iter().all(|it| self.0.has(*it))
     }
 
@@ -540,7 +558,7 @@ impl LocalDays {
     fn clear_order(self) -> Option<DateOrder> {
         match self.open()[..] {
             [order @ (DateOrder::Dmy | DateOrder::Mdy)] => {
-                (!self.0.has(Evidence::NAMED_MONTH)).then_some(order)
+                (!self.0.has(TypeEvidence::NAMED_MONTH)).then_some(order)
             }
             _ => None,
         }
@@ -562,7 +580,7 @@ impl LocalDays {
     /// to 3; years of a table often take one.
     fn may_begin_with_year(self) -> bool {
         let (n_first, n_third) = self.0.n_tens();
-        if self.0.has(Evidence::DASH) {
+        if self.0.has(TypeEvidence::DASH) {
             n_first < 3 || n_third != 1
         } else {
             n_first == 1 && 3 <= n_third
@@ -574,22 +592,22 @@ impl LocalDays {
         if 1 < n_separators {
             return ColumnType::text("text: days with different separators".to_owned());
         }
-        if self.has_all([Evidence::YEAR2, Evidence::YEAR4]) {
+        if self.has_all([TypeEvidence::YEAR2, TypeEvidence::YEAR4]) {
             return ColumnType::text("text: years of two and of four digits".to_owned());
         }
-        if self.has_all([Evidence::CLOCK12, Evidence::CLOCK24]) {
+        if self.has_all([TypeEvidence::CLOCK12, TypeEvidence::CLOCK24]) {
             return ColumnType::text("text: times with AM or PM and without".to_owned());
         }
         let may_be = |order: DateOrder| !self.0.has(order.ruled_out());
-        let is_named = self.0.has(Evidence::NAMED_MONTH);
-        if is_named && self.0.has(Evidence::NUMBERED_MONTH) {
+        let is_named = self.0.has(TypeEvidence::NAMED_MONTH);
+        if is_named && self.0.has(TypeEvidence::NUMBERED_MONTH) {
             return ColumnType::text("text: months in letters and in digits".to_owned());
         }
         let open = self.open();
         // Nobody can tell where years of four digits or months in letters stand but the values.
         let told = told.filter(|it| {
-            let is_year_first =
-                self.0.has(Evidence::YEAR4) && (*it == DateOrder::Ymd || open == [DateOrder::Ymd]);
+            let is_year_first = self.0.has(TypeEvidence::YEAR4)
+                && (*it == DateOrder::Ymd || open == [DateOrder::Ymd]);
             !is_named && !is_year_first
         });
         if let Some(order) = told {
@@ -603,7 +621,7 @@ impl LocalDays {
         match open[..] {
             [] => ColumnType::text("text: no order of day and month fits every value".to_owned()),
             [order] => self.days(order, "no other order fits every value"),
-            _ if self.0.has(Evidence::DOT) && may_be(DateOrder::Dmy) => {
+            _ if self.0.has(TypeEvidence::DOT) && may_be(DateOrder::Dmy) => {
                 self.days(DateOrder::Dmy, "`.` is between the parts")
             }
             _ => match others {
@@ -616,11 +634,11 @@ impl LocalDays {
     }
 
     fn days(self, order: DateOrder, why: &str) -> ColumnType {
-        const TIME: Evidence = Evidence::TIMESTAMP.and(Evidence::LOCAL_TIMESTAMP);
+        const TIME: TypeEvidence = TypeEvidence::TIMESTAMP.and(TypeEvidence::LOCAL_TIMESTAMP);
         let dtype = if self.0.has(TIME) { DType::Timestamp } else { DType::Date };
-        let years = if self.0.has(Evidence::YEAR2) { "; years are 1969 to 2068" } else { "" };
-        let clock = if self.0.has(Evidence::CLOCK12) { "; times with AM or PM" } else { "" };
-        let note = if self.0.has(Evidence::NAMED_MONTH) {
+        let years = if self.0.has(TypeEvidence::YEAR2) { "; years are 1969 to 2068" } else { "" };
+        let clock = if self.0.has(TypeEvidence::CLOCK12) { "; times with AM or PM" } else { "" };
+        let note = if self.0.has(TypeEvidence::NAMED_MONTH) {
             format!("months in letters{years}{clock}")
         } else {
             format!("{}: {why}{years}{clock}", order.words())
@@ -639,13 +657,13 @@ mod tests {
     use super::{ColumnType, Hints, decide, decide_as};
     use crate::local_dates::DateOrder;
     use crate::number::DecimalMark;
-    use crate::requested_types::{Wanted, Wants};
-    use crate::type_evidence::{Evidence, Nulls, classify};
+    use crate::requested_types::{RequestedType, Wants};
+    use crate::type_evidence::{Nulls, TypeEvidence, classify};
     use csv_agent_types::catalog::DType;
 
-    fn evidence<'a>(values: impl Iterator<Item = &'a &'a str>) -> Evidence {
+    fn evidence<'a>(values: impl Iterator<Item = &'a &'a str>) -> TypeEvidence {
         let nulls = Nulls::new(None);
-        values.fold(Evidence::default(), |all, it| all.and(classify(it.as_bytes(), &nulls)))
+        values.fold(TypeEvidence::default(), |all, it| all.and(classify(it.as_bytes(), &nulls)))
     }
 
     fn reading(values: &[&str], hints: Hints) -> ColumnType {
@@ -891,7 +909,7 @@ mod tests {
 
     /// `expected` is the type, and what the column is known as.
     #[track_caller]
-    fn check_wanted(values: &[&str], wanted: Wanted, expected: Option<(DType, &str)>) {
+    fn check_wanted(values: &[&str], wanted: RequestedType, expected: Option<(DType, &str)>) {
         let wants = Wants::find(&[("a".to_owned(), wanted)], &["a".to_owned()]).unwrap();
         let hints = Hints { is_comma: true, ..Hints::default() };
         let reading = decide_as(&[evidence(values.iter())], &wants, hints).remove(0);
@@ -903,20 +921,32 @@ mod tests {
     #[test]
     fn what_the_user_wants_to_be_an_amount_is_one_if_every_value_is() {
         let (int, float) = (DType::Int64, DType::Float64);
-        check_wanted(&["$1,234.50", "(5 US$)"], Wanted::Money, Some((float, "money in USD")));
-        check_wanted(&["$1,234", "$24,559", "7"], Wanted::Money, Some((int, "money in USD")));
-        check_wanted(&["$1234.50", "$5"], Wanted::Money, Some((float, "money in USD")));
-        check_wanted(&["1.234,50 €", "5,00 €"], Wanted::Money, Some((float, "money in EUR")));
-        check_wanted(&["(1,234)", "5"], Wanted::Money, Some((int, "money")));
-        check_wanted(&["12.5%", "5 %", "7"], Wanted::Percent, Some((float, "percent")));
-        check_wanted(&["12,5 %", "5 %"], Wanted::Percent, Some((float, "percent")));
-        check_wanted(&["1", "2"], Wanted::Decimal, Some((float, "")));
-        check_wanted(&["1.5", "1,234.25"], Wanted::Decimal, Some((float, "")));
+        check_wanted(
+            &["$1,234.50", "(5 US$)"],
+            RequestedType::Money,
+            Some((float, "money in USD")),
+        );
+        check_wanted(
+            &["$1,234", "$24,559", "7"],
+            RequestedType::Money,
+            Some((int, "money in USD")),
+        );
+        check_wanted(&["$1234.50", "$5"], RequestedType::Money, Some((float, "money in USD")));
+        check_wanted(
+            &["1.234,50 €", "5,00 €"],
+            RequestedType::Money,
+            Some((float, "money in EUR")),
+        );
+        check_wanted(&["(1,234)", "5"], RequestedType::Money, Some((int, "money")));
+        check_wanted(&["12.5%", "5 %", "7"], RequestedType::Percent, Some((float, "percent")));
+        check_wanted(&["12,5 %", "5 %"], RequestedType::Percent, Some((float, "percent")));
+        check_wanted(&["1", "2"], RequestedType::Decimal, Some((float, "")));
+        check_wanted(&["1.5", "1,234.25"], RequestedType::Decimal, Some((float, "")));
         let text = Some((DType::String, ""));
-        check_wanted(&["$5", "5 €"], Wanted::Money, None);
-        check_wanted(&["$5", "5%"], Wanted::Money, None);
-        check_wanted(&["$5", "free"], Wanted::Money, text);
-        check_wanted(&["9007199254740993"], Wanted::Decimal, Some((int, "")));
+        check_wanted(&["$5", "5 €"], RequestedType::Money, None);
+        check_wanted(&["$5", "5%"], RequestedType::Money, None);
+        check_wanted(&["$5", "free"], RequestedType::Money, text);
+        check_wanted(&["9007199254740993"], RequestedType::Decimal, Some((int, "")));
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub struct Needles {
 
 /// How many rows hold what was looked for.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Census {
+pub struct ValueCounts {
     /// Text → rows of the column that has it most.
     pub texts: HashMap<String, u64>,
     /// Number → name of a column that has it, also within text, and in how many rows.
@@ -48,10 +48,10 @@ pub struct Census {
     pub booleans: HashMap<String, [u64; 2]>,
 }
 
-impl Census {
+impl ValueCounts {
     /// Adds what datasets hold of which nothing may be told. No more passes for it: text of theirs is
     /// that of few rows, however many have it.
-    pub fn narrow(&mut self, unseen: Census) {
+    pub fn narrow(&mut self, unseen: ValueCounts) {
         for text in unseen.texts.into_keys() {
             self.texts.entry(text).or_insert(1);
         }
@@ -114,7 +114,11 @@ fn numbers_in(text: &str) -> BTreeSet<u64> {
 /// # Errors
 ///
 /// Fails when the file is missing, cannot be read or is damaged.
-pub fn add_to_census(path: &Path, needles: &Needles, census: &mut Census) -> anyhow::Result<()> {
+pub fn add_to_census(
+    path: &Path,
+    needles: &Needles,
+    census: &mut ValueCounts,
+) -> anyhow::Result<()> {
     let found = guard::run(|| count(path, needles))?;
     for (column, counts) in found {
         for (text, n_rows) in counts.texts {

@@ -36,7 +36,8 @@ use transport::{Body, Headers, OpenResponse, Outgoing, Transport};
 use wire::failure::{Complaint, one_line};
 use wire::opaque::{self, ModelOrigin};
 use wire::{
-    OPTIONAL_FIELDS, PREVIOUS_RESPONSE, Profile, ResponseReader, SEALED_REASONING, Step, Terms,
+    OPTIONAL_FIELDS, PREVIOUS_RESPONSE, Profile, ResponseReader, SEALED_REASONING, StreamStep,
+    Terms,
 };
 
 pub use key::{Key, mask};
@@ -638,10 +639,10 @@ async fn read_body(
                 Err(error) => break reader.closed(Some(error))?,
             };
             match reader.event(&event)? {
-                Step::Quiet => {}
-                Step::Delta(text) => on_progress(Progress::Delta(&text)),
-                Step::Hosted(name) => on_progress(Progress::Hosted(name)),
-                Step::Done(response) => break response,
+                StreamStep::Quiet => {}
+                StreamStep::Delta(text) => on_progress(Progress::Delta(&text)),
+                StreamStep::Hosted(name) => on_progress(Progress::Hosted(name)),
+                StreamStep::Done(response) => break response,
             }
         },
     };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use csv_agent_types::conversation::Item;
 use csv_agent_types::limits::SUMMARY_FILE_BYTES_MAX;
-use csv_agent_types::redaction::Withheld;
+use csv_agent_types::redaction::Redaction;
 
 use crate::directory::Directory;
 use crate::store::{self, MemoryBudget};
@@ -38,7 +38,7 @@ pub struct Summary {
     /// The number of the last turn that it covers.
     pub last_turn: u32,
     /// What all of its turns kept back from the model.
-    pub withheld: Withheld,
+    pub withheld: Redaction,
     /// Markdown; not blank.
     pub text: String,
 }
@@ -53,8 +53,8 @@ pub struct HistoryTurn {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u64>,
     /// What the turn kept back from the model. A turn that keeps more back must not repeat it.
-    #[serde(default, skip_serializing_if = "Withheld::is_nothing")]
-    pub withheld: Withheld,
+    #[serde(default, skip_serializing_if = "Redaction::is_nothing")]
+    pub withheld: Redaction,
     /// The question, the model's items and the outputs of its calls, in order.
     pub items: Vec<Item>,
 }
@@ -80,7 +80,7 @@ impl History {
     }
 
     /// Leaves out what kept back less than this. Returns whether there was any.
-    pub fn keep_back(&mut self, withheld: &Withheld) -> bool {
+    pub fn keep_back(&mut self, withheld: &Redaction) -> bool {
         let n_turns = self.turns.len();
         let had_summary = self.summary.is_some();
         self.summary = self.summary.take().filter(|it| it.withheld.covers(withheld));
@@ -206,16 +206,16 @@ mod tests {
     use super::{History, HistoryTurn, Summary, append, read, replace};
     use crate::directory::Directory;
     use csv_agent_types::conversation::Item;
-    use csv_agent_types::redaction::Withheld;
+    use csv_agent_types::redaction::Redaction;
 
     fn turn(number: u32) -> HistoryTurn {
         let turn = format!("{number:04}");
         let items = vec![Item::user(&number.to_string())];
-        HistoryTurn { turn, context_tokens: Some(7), withheld: Withheld::default(), items }
+        HistoryTurn { turn, context_tokens: Some(7), withheld: Redaction::default(), items }
     }
 
     fn summary(last_turn: u32) -> Summary {
-        Summary { last_turn, withheld: Withheld::default(), text: "It rained.".into() }
+        Summary { last_turn, withheld: Redaction::default(), text: "It rained.".into() }
     }
 
     #[test]
@@ -261,10 +261,10 @@ mod tests {
 
     #[test]
     fn what_kept_back_less_is_left_out_with_its_summary() {
-        let email = Withheld { columns: ["email".to_owned()].into(), rows: false };
+        let email = Redaction { columns: ["email".to_owned()].into(), rows: false };
         let kept = HistoryTurn { withheld: email.clone(), ..turn(4) };
         let mut history = History { summary: Some(summary(2)), turns: vec![turn(3), kept] };
-        assert!(!history.clone().keep_back(&Withheld::default()));
+        assert!(!history.clone().keep_back(&Redaction::default()));
         assert!(history.keep_back(&email));
         assert_eq!(history.turns.iter().map(HistoryTurn::number).collect::<Vec<_>>(), [4]);
         assert!(history.summary.is_none() && history.has(4) && !history.has(3));

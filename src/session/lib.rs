@@ -38,7 +38,7 @@ use csv_agent_types::json::parse;
 use csv_agent_types::limits::{
     CATALOG_BYTES_MAX, DATASET_MEMORY_BYTES_MAX, DOCUMENT_MEMORY_BYTES_MAX, RECORD_FILE_BYTES_MAX,
 };
-use csv_agent_types::redaction::Withheld;
+use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure, hint_of_disk};
 
 use crate::api_cache::Servers;
@@ -392,7 +392,7 @@ impl Session {
     /// # Errors
     ///
     /// Fails with [`ExitStatus::Setup`] when it is there and is a link, no directory, or another user's.
-    pub fn repl_dir(&self, withheld: &Withheld) -> anyhow::Result<Option<PathBuf>> {
+    pub fn repl_dir(&self, withheld: &Redaction) -> anyhow::Result<Option<PathBuf>> {
         if !self.is_kept() {
             return Ok(None);
         }
@@ -505,7 +505,7 @@ impl Session {
         turn: &TurnDir,
         items: Vec<Item>,
         context_tokens: u64,
-        withheld: &Withheld,
+        withheld: &Redaction,
     ) -> anyhow::Result<()> {
         let (context_tokens, withheld) = (Some(context_tokens), withheld.clone());
         let turn = HistoryTurn { turn: turn.id().to_owned(), context_tokens, withheld, items };
@@ -812,7 +812,7 @@ mod tests {
     use super::lock::LockRequest;
     use super::{Access, ResetScope, Session};
     use csv_agent_types::conversation::Item;
-    use csv_agent_types::redaction::Withheld;
+    use csv_agent_types::redaction::Redaction;
 
     fn open(dir: &Path, access: Access) -> anyhow::Result<Session> {
         Session::open(
@@ -870,7 +870,7 @@ mod tests {
         for question in ["one?", "two?"] {
             let turn = session.begin_turn(question).unwrap();
             let items = vec![Item::user(question), Item::assistant("yes")];
-            session.commit(&turn, items, 1, &Withheld::default()).unwrap();
+            session.commit(&turn, items, 1, &Redaction::default()).unwrap();
         }
         let items = session.history().unwrap().items();
         let texts = items.iter().map(Item::text).collect::<Vec<_>>();

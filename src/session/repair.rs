@@ -47,7 +47,7 @@ const APPENDED_TO: [&str; 4] = [history::TURNS, input_history::FILE, "lock", "lo
 
 /// How something of a session is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum Health {
     /// As it should be.
     Ok,
     /// It was not, and is now.
@@ -62,7 +62,7 @@ pub struct RepairFinding {
     /// Its name in the session.
     pub name: String,
     /// How it is.
-    pub state: State,
+    pub state: Health,
     /// In words, with what was done about it.
     pub found: String,
 }
@@ -160,13 +160,13 @@ struct Examiner {
 }
 
 impl Examiner {
-    fn find(&mut self, name: impl Into<String>, state: State, found: impl Into<String>) {
+    fn find(&mut self, name: impl Into<String>, state: Health, found: impl Into<String>) {
         let (name, found) = (name.into(), found.into());
         self.examined.findings.push(RepairFinding { name, state, found });
     }
 
     fn is_ok(&mut self, name: impl Into<String>, found: impl Into<String>) {
-        self.find(name, State::Ok, found);
+        self.find(name, Health::Ok, found);
     }
 
     /// Returns the name of something, as the session has it.
@@ -179,14 +179,14 @@ impl Examiner {
     fn put_aside(&mut self, directory: &Directory, name: &OsStr, why: &str) {
         let shown = self.name_of(directory, name);
         if !self.mends {
-            self.find(shown, State::Problem, why);
+            self.find(shown, Health::Problem, why);
             return;
         }
         match self.move_aside(directory, name) {
-            Ok(kept) => self.find(shown, State::Mended, format!("{why}; kept as `{kept}`")),
+            Ok(kept) => self.find(shown, Health::Mended, format!("{why}; kept as `{kept}`")),
             // A directory of another user, such as: only its owner can move it.
             Err(error) => {
-                self.find(shown, State::Problem, format!("{why}, and cannot be moved: {error}"));
+                self.find(shown, Health::Problem, format!("{why}, and cannot be moved: {error}"));
             }
         }
     }
@@ -222,7 +222,7 @@ impl Examiner {
     ) -> anyhow::Result<()> {
         let shown = self.name_of(directory, OsStr::new(name));
         if !self.mends {
-            self.find(shown, State::Problem, why);
+            self.find(shown, Health::Problem, why);
             return Ok(());
         }
         let mut kept = String::new();
@@ -231,7 +231,7 @@ impl Examiner {
             kept = format!(", and what it was is kept as `{name}`");
         }
         store::write_with(directory, name, content)?;
-        self.find(shown, State::Mended, format!("{why}; {how}{kept}"));
+        self.find(shown, Health::Mended, format!("{why}; {how}{kept}"));
         Ok(())
     }
 
@@ -282,7 +282,7 @@ impl Examiner {
         if let Some(mode) = directory.closed(name, wanted) {
             let why = format!("cannot be opened: its mode is {mode:04o}");
             if !self.mends {
-                self.find(shown, State::Problem, why);
+                self.find(shown, Health::Problem, why);
                 return Ok(false);
             }
             let given = if kind == EntryKind::File { Mode::RUSR | Mode::WUSR } else { wanted };
@@ -291,7 +291,7 @@ impl Examiner {
                 return Ok(false);
             }
             let found = format!("{why}; made {:04o}", mode | given.as_raw_mode());
-            self.find(shown.clone(), State::Mended, found);
+            self.find(shown.clone(), Health::Mended, found);
         }
         if is_appended_to {
             self.look_at_names(directory, name)?;
@@ -412,7 +412,7 @@ impl Examiner {
                 self.is_newer = true;
                 let found =
                     format!("a newer csv-agent wrote it: schema {}, not {SCHEMA}", meta.schema);
-                self.find(META, State::Problem, found);
+                self.find(META, Health::Problem, found);
                 return Ok(());
             }
             Ok(Some(meta)) => {

@@ -82,7 +82,7 @@ mod tests {
 
     use crate::Plan;
     use csv_agent_types::catalog::{
-        Catalog, Column, DType, Dataset, Dialect, Location, SetAside, SourceFormat, StrayQuotes,
+        Catalog, Column, DType, Dataset, Dialect, Location, SkippedLines, SourceFormat, StrayQuotes,
     };
 
     fn catalog() -> Catalog {
@@ -112,7 +112,7 @@ mod tests {
             dialect,
             padded_rows: 0,
             surplus_rows: 0,
-            set_aside: SetAside::default(),
+            set_aside: SkippedLines::default(),
             stray_quotes: StrayQuotes::default(),
             notes: Vec::new(),
             unclear_total: None,

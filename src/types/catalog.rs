@@ -272,7 +272,7 @@ pub struct Damage {
 
 /// How many records of the source are no rows of the table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SetAside {
+pub struct SkippedLines {
     /// Before the table.
     pub preamble: u64,
     /// Comment lines, wherever they are.
@@ -295,18 +295,18 @@ pub struct SetAside {
     pub totals: u64,
 }
 
-impl SetAside {
+impl SkippedLines {
     /// Returns how many there are in all.
     pub fn sum(&self) -> u64 {
-        let SetAside { preamble, comments, rules, repeated_headers, footer, .. } = self;
-        let SetAside { other_tables, totals, .. } = self;
+        let SkippedLines { preamble, comments, rules, repeated_headers, footer, .. } = self;
+        let SkippedLines { other_tables, totals, .. } = self;
         preamble + comments + rules + repeated_headers + footer + other_tables + totals
     }
 
     /// Returns how many there are of each kind, as far as there are any, with what one and many are called.
     pub fn counts(&self) -> Vec<(u64, &'static str, &'static str)> {
-        let SetAside { preamble, comments, rules, repeated_headers, footer, .. } = *self;
-        let SetAside { other_tables, totals, .. } = *self;
+        let SkippedLines { preamble, comments, rules, repeated_headers, footer, .. } = *self;
+        let SkippedLines { other_tables, totals, .. } = *self;
         let mut kinds = vec![
             (preamble, "preamble line", "preamble lines"),
             (comments, "comment line", "comment lines"),
@@ -327,7 +327,7 @@ impl SetAside {
     }
 
     /// Adds those of another part of the source.
-    pub fn add(&mut self, other: SetAside) {
+    pub fn add(&mut self, other: SkippedLines) {
         self.preamble += other.preamble;
         self.comments += other.comments;
         self.rules += other.rules;
@@ -527,7 +527,7 @@ pub struct Dataset {
     pub surplus_rows: u64,
     /// Lines that are no rows.
     #[serde(default)]
-    pub set_aside: SetAside,
+    pub set_aside: SkippedLines,
     /// Quotes that do not enclose a cell.
     #[serde(default, skip_serializing_if = "StrayQuotes::is_none")]
     pub stray_quotes: StrayQuotes,

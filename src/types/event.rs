@@ -11,7 +11,7 @@ use crate::chart::{Chart, ChartRejected, ChartSpec, ChartType, RejectedCode, Ser
 use crate::conversation::{Assessment, Finding, Usage};
 use crate::egress::Egress;
 use crate::frame::Frame;
-use crate::redaction::Withheld;
+use crate::redaction::Redaction;
 use crate::status::StopReason;
 
 /// The version that every line carries as `v`.
@@ -186,7 +186,7 @@ pub enum Status {
         sandbox: Box<Confinement>,
         /// What the turn keeps back from the model; left out when that is nothing.
         #[serde(default, skip_serializing_if = "is_nothing")]
-        withheld: Box<Withheld>,
+        withheld: Box<Redaction>,
     },
     /// A request goes out.
     ModelRequest {
@@ -482,7 +482,7 @@ pub struct Artifact {
     pub sha256: String,
 }
 
-fn is_nothing(withheld: &Withheld) -> bool {
+fn is_nothing(withheld: &Redaction) -> bool {
     withheld.is_nothing()
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// What must not leave the machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Withheld {
+pub struct Redaction {
     /// Columns, as the user names them: `email`, or `customers.email` for that of one dataset.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub columns: BTreeSet<String>,
@@ -16,7 +16,7 @@ pub struct Withheld {
     pub rows: bool,
 }
 
-impl Withheld {
+impl Redaction {
     /// Returns whether everything may leave.
     pub fn is_nothing(&self) -> bool {
         self.columns.is_empty() && !self.rows
@@ -28,24 +28,24 @@ impl Withheld {
     }
 
     /// Returns whether what was said while this much was kept back may be said while `other` is.
-    pub fn covers(&self, other: &Withheld) -> bool {
+    pub fn covers(&self, other: &Redaction) -> bool {
         self.columns.is_superset(&other.columns) && (self.rows || !other.rows)
     }
 
     /// Returns what both keep back.
     #[must_use]
-    pub fn common(&self, other: &Withheld) -> Withheld {
+    pub fn common(&self, other: &Redaction) -> Redaction {
         let columns = self.columns.intersection(&other.columns).cloned().collect();
-        Withheld { columns, rows: self.rows && other.rows }
+        Redaction { columns, rows: self.rows && other.rows }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Withheld;
+    use super::Redaction;
 
-    fn withheld(columns: &[&str], rows: bool) -> Withheld {
-        Withheld { columns: columns.iter().map(|&it| it.to_owned()).collect(), rows }
+    fn withheld(columns: &[&str], rows: bool) -> Redaction {
+        Redaction { columns: columns.iter().map(|&it| it.to_owned()).collect(), rows }
     }
 
     #[test]

@@ -24,7 +24,7 @@ use csv_agent_worker::protocol::Command;
 use csv_agent_worker::sandbox::SandboxOptions;
 use csv_agent_worker::trusted_script::Study;
 
-use crate::replay::cell_dependencies::{Outline, Step, needed, outlines};
+use crate::replay::cell_dependencies::{DependencyStep, Outline, needed, outlines};
 use crate::replay::stored_turn::{ExecutionPlace, PastCall, PastTurn, names_said, number, saved};
 use cluster::Cluster;
 use readers::DatasetReader;
@@ -119,7 +119,7 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     done.iter_mut().zip(found).for_each(|(it, found)| it.outline = found);
     let mut warnings = Vec::new();
     move_code(&mut study, &mut done, &mut warnings).await?;
-    let steps: Vec<Step> = done.iter().map(step).collect();
+    let steps: Vec<DependencyStep> = done.iter().map(step).collect();
     let is_needed = needed(&steps);
     let kept: Vec<Did> = done.into_iter().zip(is_needed).filter(|it| it.1).map(|it| it.0).collect();
     let names = read_by(&kept, catalog);
@@ -146,10 +146,10 @@ fn makes_something(command: &Command, is_wanted: bool) -> bool {
     }
 }
 
-fn step(done: &Did) -> Step {
+fn step(done: &Did) -> DependencyStep {
     let failed = done.call.raised().is_some();
     let (place, outline) = (done.call.place.clone(), done.outline.clone());
-    Step { place, outline, failed, is_wanted: done.is_wanted && !failed }
+    DependencyStep { place, outline, failed, is_wanted: done.is_wanted && !failed }
 }
 
 /// Makes code that ran in containers run elsewhere. What is no Python is left out, and told.

@@ -12,7 +12,7 @@ use crate::hosted::files::BY_USER;
 use crate::hosted::upload::version;
 use crate::hosted::{Hosted, HostedOptions, InUse, Mended};
 use crate::progress::listener;
-use crate::turn::{Ended, Turn};
+use crate::turn::{Turn, TurnInterrupt};
 use crate::{Agent, Conversation};
 
 /// What the model is told when the variables of its code are gone.
@@ -28,7 +28,7 @@ impl Agent {
         catalog: &Catalog,
         conversation: &mut Conversation<'_>,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let Some(options) = self.options.interpreter.hosted().cloned() else { return Ok(()) };
         self.hosted.load(session, &self.provider, self.options.fresh)?;
         self.hosted.catalog = catalog.clone();
@@ -45,7 +45,7 @@ impl Agent {
             };
             let Some(id) = id else { break };
             match self.fill_container(session, &id, turn).await {
-                Err(Ended::Failed(error)) => self.put_right(error, session, turn).await?,
+                Err(TurnInterrupt::Failed(error)) => self.put_right(error, session, turn).await?,
                 filled => {
                     filled?;
                     break;
@@ -73,7 +73,7 @@ impl Agent {
         session: &Session,
         conversation: &mut Conversation<'_>,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let had_container = self.hosted.container_id().is_some();
         self.put_right(error, session, turn).await?;
         if had_container && self.hosted.container_id().is_none() {
@@ -87,7 +87,7 @@ impl Agent {
         error: anyhow::Error,
         session: &Session,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let kind = error.downcast_ref::<ProviderError>().map(|it| it.kind.clone());
         match kind {
             Some(ProviderErrorKind::ContainerExpired) if !self.hosted.mended.container => {
@@ -101,7 +101,7 @@ impl Agent {
                 self.hosted.give_up_uploads();
                 self.upload_datasets(session, turn).await
             }
-            _ => Err(Ended::Failed(error)),
+            _ => Err(TurnInterrupt::Failed(error)),
         }
     }
 
@@ -112,7 +112,7 @@ impl Agent {
         session: &Session,
         options: &HostedOptions,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let unfit = self.hosted.unfit(options, &self.hosted.catalog);
         let Some((id, reason)) = unfit else { return Ok(()) };
         let message = format!(
@@ -128,7 +128,7 @@ impl Agent {
         &mut self,
         session: &Session,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let left = self.hosted.kept.container.take();
         if let Some(KeptContainer { container_id, is_ours: true, .. }) = left {
             let mut on_progress = listener(turn);
@@ -137,7 +137,7 @@ impl Agent {
             // Otherwise it goes by itself soon.
             match deleted {
                 Err(error) if error.kind == ProviderErrorKind::Mismatch => {
-                    return Err(Ended::Failed(error.into()));
+                    return Err(TurnInterrupt::Failed(error.into()));
                 }
                 _ => {}
             }
@@ -151,7 +151,7 @@ impl Agent {
         session: &Session,
         id: &str,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let mut on_progress = listener(turn);
         let looked = turn.wait_sent(self.provider.container(id, &mut on_progress)).await?;
         let found = looked.map_err(anyhow::Error::from)?;
@@ -195,7 +195,7 @@ impl Agent {
         id: &str,
         dataset: &str,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let mut on_progress = listener(turn);
         let listing = self.provider.container_files(id, &mut on_progress);
         let listed = turn.wait_sent(listing).await?.map_err(anyhow::Error::from)?;
@@ -223,11 +223,11 @@ impl Agent {
         error: anyhow::Error,
         session: &Session,
         turn: &mut Turn,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let kind = error.downcast_ref::<ProviderError>().map(|it| &it.kind);
         let options = self.options.interpreter.hosted();
         let (Some(ProviderErrorKind::ContainerExpired), Some(options)) = (kind, options) else {
-            return Err(Ended::Failed(error));
+            return Err(TurnInterrupt::Failed(error));
         };
         let named = match self.hosted.container(options) {
             ContainerChoice::Existing(id) => Some(id.clone()),
@@ -239,7 +239,7 @@ impl Agent {
         self.hosted.kept.container = None;
         self.hosted.save(session)?;
         if !renews {
-            return Err(Ended::Failed(expired(error, named.is_some())));
+            return Err(TurnInterrupt::Failed(expired(error, named.is_some())));
         }
         if named.is_some() {
             let same = |it: &&(&str, MemoryTier)| Some(it.0) == memory.as_deref();

@@ -15,13 +15,13 @@ use csv_agent_types::limits::{CONTAINERS_PER_TURN_MAX, FETCHED_KNOWN_MAX, UNFETC
 use crate::Agent;
 use crate::hosted::Hosted;
 use crate::progress::listener;
-use crate::turn::{Ended, Turn};
+use crate::turn::{Turn, TurnInterrupt};
 
 /// Who put a file into a container that the user's data came in.
 pub(super) const BY_USER: &str = "user";
 
 /// A file that is to be fetched.
-struct Wanted {
+struct FileRequest {
     container_id: String,
     file_id: String,
     path: String,
@@ -37,7 +37,7 @@ impl Agent {
         session: &Session,
         items: &[Item],
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let cited = hosted::citations(items);
         // An answer that was cut keeps no runs in the conversation; their files are there all the same.
         let of_runs = self.hosted.met.clone().into_iter();
@@ -73,14 +73,14 @@ impl Agent {
         session: &Session,
         items: &[Item],
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         match self.fetch_files(session, items, turn).await {
-            Err(Ended::TimedOut) => {
+            Err(TurnInterrupt::TimedOut) => {
                 let message = "the time was over before all files that code made were fetched";
                 let (code, message) = ("files_left".to_owned(), message.to_owned());
                 turn.status(Status::Warning { code, message })
             }
-            Err(Ended::Failed(error)) if !is_mismatch(&error) => {
+            Err(TurnInterrupt::Failed(error)) if !is_mismatch(&error) => {
                 let message = format!("files that code made could not be kept: {error:#}");
                 turn.status(Status::Warning { code: "files_left".to_owned(), message })
             }
@@ -95,7 +95,7 @@ impl Agent {
         container_id: &str,
         listed: Vec<ContainerFile>,
         cited: &[&Citation],
-    ) -> Vec<Wanted> {
+    ) -> Vec<FileRequest> {
         let kept = self.hosted.kept.container.as_ref();
         let kept = kept.filter(|it| it.container_id == container_id);
         let is_cited = |id: &str| cited.iter().any(|it| it.file_id == id);
@@ -111,11 +111,11 @@ impl Agent {
         };
         let is_wanted = |it: &ContainerFile| is_cited(&it.id) || !is_upload(it) && !is_known(it);
         // The newest come first.
-        let listed: Vec<Wanted> = listed
+        let listed: Vec<FileRequest> = listed
             .into_iter()
             .rev()
             .filter(is_wanted)
-            .map(|it| Wanted {
+            .map(|it| FileRequest {
                 container_id: container_id.to_owned(),
                 cited: is_cited(&it.id),
                 bytes: it.bytes.unwrap_or(0),
@@ -125,15 +125,15 @@ impl Agent {
             .collect();
         let unlisted =
             cited.iter().filter(|it| listed.iter().all(|known| known.file_id != it.file_id));
-        let unlisted = unlisted.map(|it| Wanted {
+        let unlisted = unlisted.map(|it| FileRequest {
             container_id: container_id.to_owned(),
             file_id: it.file_id.clone(),
             path: hosted_files::name_of(&it.filename),
             bytes: 0,
             cited: true,
         });
-        let unlisted: Vec<Wanted> = unlisted.collect();
-        let mut wanted: Vec<Wanted> = listed.into_iter().chain(unlisted).collect();
+        let unlisted: Vec<FileRequest> = unlisted.collect();
+        let mut wanted: Vec<FileRequest> = listed.into_iter().chain(unlisted).collect();
         // What the answer names must not be what there is no room for.
         wanted.sort_by_key(|it| !it.cited);
         wanted
@@ -142,9 +142,9 @@ impl Agent {
     async fn fetch_all(
         &mut self,
         session: &Session,
-        wanted: Vec<Wanted>,
+        wanted: Vec<FileRequest>,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let n_wanted = wanted.len();
         let mut n_failed = 0;
         for (at, wanted) in wanted.into_iter().enumerate() {
@@ -219,9 +219,9 @@ fn tell_unfetched(
     code: &str,
     message: String,
     turn: &mut Turn,
-) -> Result<(), Ended> {
+) -> Result<(), TurnInterrupt> {
     if error.kind == ProviderErrorKind::Mismatch {
-        return Err(Ended::Failed(error.into()));
+        return Err(TurnInterrupt::Failed(error.into()));
     }
     turn.status(Status::Warning { code: code.to_owned(), message })
 }
@@ -242,7 +242,7 @@ pub(super) fn keep_images(
     session: &Session,
     images: &[String],
     turn: &mut Turn,
-) -> Result<Vec<FetchedFile>, Ended> {
+) -> Result<Vec<FetchedFile>, TurnInterrupt> {
     let (mut kept, mut n_left_out) = (Vec::new(), 0);
     for image in images {
         let room = hosted_files::room(&turn.files);

@@ -20,7 +20,7 @@ use crate::answer::Answer;
 use crate::hosted::files;
 use crate::pairing;
 use crate::round::cut_middle;
-use crate::turn::{Closed, Ended, Turn, milliseconds_since};
+use crate::turn::{CallResult, Turn, TurnInterrupt, milliseconds_since};
 
 impl Agent {
     /// Tells what the provider ran for a response, as if each run were a call of ours.
@@ -30,7 +30,7 @@ impl Agent {
         response: &Response,
         asked: Instant,
         turn: &mut Turn,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         // How long each took is not told; each was a part of this.
         let duration_ms = milliseconds_since(asked);
         let runs = hosted::calls(&response.items);
@@ -72,7 +72,7 @@ impl Agent {
         answer: &Answer,
         items: &[Item],
         turn: &mut Turn,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let Some(name) = self.options.interpreter.forced() else { return Ok(()) };
         let has_run = hosted::calls(items).iter().any(|it| it.call.name == name);
         if has_run || answer.stop_reason != StopReason::Complete {
@@ -98,7 +98,7 @@ impl Agent {
         run: &HostedCall,
         request_id: Option<&str>,
         turn: &mut Turn,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let Some(options) = self.options.interpreter.hosted() else { return Ok(()) };
         let Some(id) = run.container_id.as_ref() else { return Ok(()) };
         let hosted = &mut self.hosted;
@@ -172,7 +172,7 @@ fn code_of(run: &HostedCall) -> Option<String> {
 }
 
 /// The provider has shown the model all of it; what is told here is bounded.
-fn closed(run: &HostedCall, duration_ms: u64) -> Closed {
+fn closed(run: &HostedCall, duration_ms: u64) -> CallResult {
     let mut result = run.output.result.clone();
     let (mut truncated, mut bytes_to_model) = (false, 0);
     for name in ["text", "stdout"] {
@@ -184,7 +184,7 @@ fn closed(run: &HostedCall, duration_ms: u64) -> Closed {
     }
     let message = result["text"].as_str().unwrap_or_default().to_owned();
     let error = (!run.succeeded).then(|| CallError { code: "failed".to_owned(), message });
-    Closed {
+    CallResult {
         status: if run.succeeded { CallStatus::Ok } else { CallStatus::Error },
         duration_ms,
         result,

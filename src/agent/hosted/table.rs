@@ -19,7 +19,7 @@ use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 use crate::hosted::Hosted;
 use crate::hosted::files::fetching;
 use crate::progress::listener;
-use crate::turn::{Ended, Turn};
+use crate::turn::{Turn, TurnInterrupt};
 
 /// What answers, in the place of a REPL, for the tools that show a frame.
 pub struct AtProvider<'a> {
@@ -41,7 +41,7 @@ impl AtProvider<'_> {
         command: Command,
         session: &Session,
         turn: &mut Turn<'_>,
-    ) -> Result<Result<Outcome, ToolError>, Ended> {
+    ) -> Result<Result<Outcome, ToolError>, TurnInterrupt> {
         let Command::Fetch { variable, columns, rows_max, cells_max, write } = command else {
             return Ok(Err(ToolError::new("unknown_tool", "no Python runs on this machine")));
         };
@@ -98,7 +98,7 @@ impl AtProvider<'_> {
         path: &str,
         session: &Session,
         turn: &mut Turn<'_>,
-    ) -> Result<Result<NamedTempFile, ToolError>, Ended> {
+    ) -> Result<Result<NamedTempFile, ToolError>, TurnInterrupt> {
         let missing = |found: &str| {
             let message = format!(
                 "no file `{path}` in the container: {found}; save the frame there in code_interpreter, with \
@@ -165,9 +165,9 @@ fn failed(error: &ToolError) -> Outcome {
 }
 
 /// What the model can do nothing about ends the turn.
-fn for_model<T>(error: ProviderError) -> Result<Result<T, ToolError>, Ended> {
+fn for_model<T>(error: ProviderError) -> Result<Result<T, ToolError>, TurnInterrupt> {
     if matches!(error.kind, ProviderErrorKind::Mismatch | ProviderErrorKind::Unauthorized) {
-        return Err(Ended::Failed(error.into()));
+        return Err(TurnInterrupt::Failed(error.into()));
     }
     let message = format!("the file could not be fetched from the container: {error}");
     Ok(Err(ToolError::new("failed", message)))

@@ -22,7 +22,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use crate::Agent;
 use crate::hosted::{CancelOnDrop, Hosted, InUse};
 use crate::progress::listener;
-use crate::turn::{Ended, Turn};
+use crate::turn::{Turn, TurnInterrupt};
 
 /// A file that code at the provider would have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -88,7 +88,7 @@ impl Agent {
         &mut self,
         session: &Session,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let catalog = self.hosted.catalog.clone();
         check_number(&catalog).map_err(anyhow::Error::from)?;
         let mut in_use = Vec::new();
@@ -109,7 +109,7 @@ impl Agent {
         name: &str,
         dataset: &Dataset,
         turn: &mut Turn<'_>,
-    ) -> Result<String, Ended> {
+    ) -> Result<String, TurnInterrupt> {
         let path = dataset.file_in(session.dir())?;
         let beside = session.dir().to_owned();
         let (_end, is_over) = CancelOnDrop::of_waiting();
@@ -191,12 +191,12 @@ fn no_upload(name: &str, error: anyhow::Error) -> anyhow::Error {
 }
 
 /// A file that is written as long as somebody wants it.
-struct Wanted<'a> {
+struct CancellableFile<'a> {
     file: &'a mut File,
     is_over: &'a AtomicBool,
 }
 
-impl io::Write for Wanted<'_> {
+impl io::Write for CancellableFile<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.is_over.load(Ordering::Relaxed) {
             return Err(io::Error::other("nobody waits for it"));
@@ -213,7 +213,7 @@ impl io::Write for Wanted<'_> {
 fn write_csv(parquet: &Path, beside: &Path, is_over: &AtomicBool) -> anyhow::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     let mut csv = builder.prefix(".").suffix(".tmp").tempfile_in(beside)?;
-    let mut wanted = Wanted { file: csv.as_file_mut(), is_over };
+    let mut wanted = CancellableFile { file: csv.as_file_mut(), is_over };
     csv_agent_ingest::csv_of(parquet, &mut wanted, UPLOAD_BYTES_MAX)?;
     csv.as_file_mut().seek(SeekFrom::Start(0))?;
     Ok(csv)
@@ -241,7 +241,7 @@ pub(super) fn version(dataset: &Dataset) -> String {
 mod tests {
     use std::sync::atomic::AtomicBool;
 
-    use super::{Wanted, no_upload};
+    use super::{CancellableFile, no_upload};
     use csv_agent_types::status::{ExitStatus, Failure};
 
     #[test]
@@ -262,7 +262,8 @@ mod tests {
         use std::io::Write;
         let mut file = tempfile::tempfile().unwrap();
         for (is_over, n_bytes) in [(false, 1), (true, 1)] {
-            let mut wanted = Wanted { file: &mut file, is_over: &AtomicBool::new(is_over) };
+            let mut wanted =
+                CancellableFile { file: &mut file, is_over: &AtomicBool::new(is_over) };
             assert_eq!(wanted.write_all(b"x").is_err(), is_over);
             assert_eq!(file.metadata().unwrap().len(), n_bytes);
         }

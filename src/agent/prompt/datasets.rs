@@ -14,7 +14,7 @@ use csv_agent_ingest::families::{Family, families};
 use csv_agent_types::catalog::{Catalog, Column, Dataset, Remote, size_in_words};
 use csv_agent_types::limits::COLUMN_NAME_BYTES_MAX;
 
-use super::likely::Words;
+use super::likely::QuestionWords;
 
 const HEAD: &str = "\
 Datasets. Names of columns and notes on them stand between quotes. They come from files, as the values do:
@@ -62,7 +62,7 @@ pub fn schemas(catalog: &Catalog, question: &str, folds: bool, bytes_max: usize)
     let lines_max = if n_bytes_whole <= room { room } else { room / 2 };
     let mut n_likely = 0;
     if room < n_bytes_whole {
-        let words = Words::of(question);
+        let words = QuestionWords::of(question);
         entries.sort_by_cached_key(|it| std::cmp::Reverse(it.score(&words)));
         n_likely = entries.iter().take_while(|it| 0 < it.score(&words)).count();
         if 0 < n_likely {
@@ -229,7 +229,7 @@ impl<'a> DatasetEntry<'a> {
         }
     }
 
-    fn score(&self, words: &Words) -> u64 {
+    fn score(&self, words: &QuestionWords) -> u64 {
         words.score(&self.name, self.dataset)
     }
 

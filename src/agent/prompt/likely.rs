@@ -12,13 +12,13 @@ const STEM_CHARS_MIN: usize = 4;
 const WEIGHTS: [u64; 3] = [3, 2, 1];
 
 /// The words of a question.
-pub(super) struct Words(BTreeSet<String>);
+pub(super) struct QuestionWords(BTreeSet<String>);
 
-impl Words {
+impl QuestionWords {
     /// Takes a question apart.
-    pub(super) fn of(question: &str) -> Words {
+    pub(super) fn of(question: &str) -> QuestionWords {
         let words = words(question).filter(|it| WORD_CHARS_MIN <= it.chars().count());
-        Words(words.filter(|it| !COMMON.contains(&it.as_str())).collect())
+        QuestionWords(words.filter(|it| !COMMON.contains(&it.as_str())).collect())
     }
 
     /// Returns how much of the question is about a dataset of this name; 0 when nothing is.
@@ -58,7 +58,7 @@ fn is_same(a: &str, b: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Words;
+    use super::QuestionWords;
     use crate::prompt::tests::dataset;
 
     #[test]
@@ -66,7 +66,7 @@ mod tests {
         let mut sales = dataset(1);
         sales.columns[0].name = "Revenue (EUR)".to_owned();
         sales.columns[0].description = Some("net of taxes".to_owned());
-        let score = |question: &str| Words::of(question).score("sales_2024", &sales);
+        let score = |question: &str| QuestionWords::of(question).score("sales_2024", &sales);
         assert_eq!(score("How many sales?"), 3);
         assert_eq!(score("Which REVENUE per sale, with tax?"), 5);
         assert_eq!(score("the revenue with taxes"), 3);

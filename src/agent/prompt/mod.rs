@@ -23,7 +23,7 @@ use csv_agent_types::limits::{
     CLUSTER_COLLECT_BYTES_MAX, CONTAINER_FILES_BYTES_MAX, FINDINGS_BYTES_MAX,
     INSTRUCTIONS_BYTES_MAX, KNOWLEDGE_BYTES_MAX, SCHEMA_BYTES_MAX, THRESHOLDS_BYTES_MAX,
 };
-use csv_agent_types::redaction::Withheld;
+use csv_agent_types::redaction::Redaction;
 
 use crate::hosted::Interpreter;
 use findings::PastFinding;
@@ -73,7 +73,7 @@ pub struct Parts<'a> {
     /// What earlier turns found, newest first.
     pub findings: &'a [PastFinding],
     /// What is kept back from the model.
-    pub withheld: &'a Withheld,
+    pub withheld: &'a Redaction,
     /// Whether a verdict is asked for.
     pub verdict: bool,
     /// The schema that the answer must hold to.

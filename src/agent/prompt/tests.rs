@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use csv_agent_types::catalog::{
-    Catalog, Column, DType, Dataset, Dialect, Location, Remote, SetAside, SourceFormat,
+    Catalog, Column, DType, Dataset, Dialect, Location, Remote, SkippedLines, SourceFormat,
     SparkReading, SparkSource, StrayQuotes,
 };
 use csv_agent_types::conversation::{Assessment, Finding};
 use csv_agent_types::limits::INSTRUCTIONS_BYTES_MAX;
-use csv_agent_types::redaction::Withheld;
+use csv_agent_types::redaction::Redaction;
 use csv_agent_types::thresholds::{Range, Ratings};
 
 use super::findings::PastFinding;
@@ -46,7 +46,7 @@ pub fn dataset(n_columns: usize) -> Dataset {
         dialect,
         padded_rows: 0,
         surplus_rows: 0,
-        set_aside: SetAside::default(),
+        set_aside: SkippedLines::default(),
         stray_quotes: StrayQuotes::default(),
         notes: Vec::new(),
         unclear_total: None,
@@ -125,7 +125,7 @@ fn the_instructions_of_a_first_question_are_rules_and_schemas() {
         folds: true,
         interpreter: &Interpreter::Local,
         findings: &[],
-        withheld: &Withheld::default(),
+        withheld: &Redaction::default(),
         verdict: false,
         schema: None,
     };
@@ -193,7 +193,7 @@ fn the_instructions_have_every_part_in_order() {
         folds: true,
         interpreter: &Interpreter::Local,
         findings: &findings,
-        withheld: &Withheld::default(),
+        withheld: &Redaction::default(),
         verdict: true,
         schema: None,
     };
@@ -278,7 +278,7 @@ fn the_schema_of_the_answer_is_one_line_before_the_datasets() {
     let told = |verdict| {
         let briefing = Briefing::default();
         let (findings, schema) = (&[][..], Some(&schema));
-        let withheld = &Withheld::default();
+        let withheld = &Redaction::default();
         instructions(&Parts {
             briefing: &briefing,
             question: "",
@@ -321,7 +321,7 @@ fn the_bound_holds_whatever_is_asked_and_findings_give_way_first() {
         folds: true,
         interpreter: &Interpreter::Local,
         findings: &findings,
-        withheld: &Withheld::default(),
+        withheld: &Redaction::default(),
         verdict: true,
         schema: None,
     };
@@ -355,7 +355,7 @@ proptest::proptest! {
         let knowledge = Knowledge { name: names[0].clone(), text };
         let briefing = Briefing { language: None, knowledge: vec![knowledge], thresholds: vec![threshold(&names[0])] };
         let findings = [finding(1, &names[0])];
-        let parts = Parts { briefing: &briefing, question: "", catalog: &catalog, folds: true, interpreter: &Interpreter::Local, findings: &findings, withheld: &Withheld::default(), verdict: false, schema: None };
+        let parts = Parts { briefing: &briefing, question: "", catalog: &catalog, folds: true, interpreter: &Interpreter::Local, findings: &findings, withheld: &Redaction::default(), verdict: false, schema: None };
         let found = instructions(&parts).text;
         let plain = |it: &&str| !it.starts_with("| ");
         let rules = |head: &str| found.lines().filter(plain).filter(|it| it.starts_with(head)).count();

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use csv_agent_ingest::TOKEN;
-use csv_agent_types::redaction::Withheld;
+use csv_agent_types::redaction::Redaction;
 
 use super::datasets::quoted;
 
 /// Writes what is kept back; nothing when everything may be seen.
-pub fn withheld(withheld: &Withheld) -> String {
+pub fn withheld(withheld: &Redaction) -> String {
     let mut text = String::new();
     if !withheld.columns.is_empty() {
         let names: Vec<String> = withheld.columns.iter().map(|it| quoted(it)).collect();

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use csv_agent_ingest::{HeadOfFile, IngestOptions, Instructions, Wanted, instructions};
+use csv_agent_ingest::{HeadOfFile, IngestOptions, Instructions, RequestedType, instructions};
 use csv_agent_types::catalog::{
     Column, DType, Dataset, Remote, SourceFormat, SparkReading, SparkSource,
 };
@@ -182,7 +182,7 @@ fn partitions(
     for (name, spark_type) in &mut partitions {
         let Some(at) = options.dtypes.iter().position(|it| it.0 == *name) else { continue };
         let (_, dtype) = options.dtypes.remove(at);
-        if dtype != Wanted::Type(DType::String) {
+        if dtype != RequestedType::Type(DType::String) {
             let message = format!(
                 "`{name}` is in the names of directories, where it is {spark_type}; it cannot be read as {}",
                 dtype.name()

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use csv_agent_ingest::IngestOptions;
 use csv_agent_types::catalog::{
-    Column, Dataset, Dialect, Location, Remote, SetAside, SourceFormat, StrayQuotes,
+    Column, Dataset, Dialect, Location, Remote, SkippedLines, SourceFormat, StrayQuotes,
 };
 
 use super::What;
@@ -152,7 +152,7 @@ impl StudyQuestion<'_> {
             dialect,
             padded_rows: 0,
             surplus_rows: 0,
-            set_aside: SetAside::default(),
+            set_aside: SkippedLines::default(),
             stray_quotes: StrayQuotes::default(),
             notes: Vec::new(),
             unclear_total: None,

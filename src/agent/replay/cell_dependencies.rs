@@ -134,7 +134,7 @@ pub async fn outlines(
 
 /// A step on the way to a result.
 #[derive(Debug, Clone, Default)]
-pub struct Step {
+pub struct DependencyStep {
     /// Where its variables are.
     pub place: ExecutionPlace,
     /// What it reads and makes.
@@ -146,10 +146,10 @@ pub struct Step {
 }
 
 /// Returns which of the steps are needed: those that are wanted, and those that made what these read.
-pub fn needed(steps: &[Step]) -> Vec<bool> {
+pub fn needed(steps: &[DependencyStep]) -> Vec<bool> {
     let mut wanted_of: BTreeMap<&ExecutionPlace, BTreeSet<String>> = BTreeMap::new();
     let mut needed: Vec<bool> = Vec::new();
-    for Step { place, outline, failed, is_wanted } in steps.iter().rev() {
+    for DependencyStep { place, outline, failed, is_wanted } in steps.iter().rev() {
         let wanted = wanted_of.entry(place).or_default();
         let is_needed = *is_wanted || wanted.iter().any(|it| outline.makes(it));
         if is_needed && !failed {
@@ -166,10 +166,10 @@ pub fn needed(steps: &[Step]) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ExecutionPlace, Outline, Step, needed};
+    use super::{DependencyStep, ExecutionPlace, Outline, needed};
 
     /// `a b -> c`: reads a and b, makes c. `a ~> a`: changes a. A `!` in front: it failed; `@`: in a container.
-    fn step(text: &str, is_wanted: bool) -> Step {
+    fn step(text: &str, is_wanted: bool) -> DependencyStep {
         let (failed, text) = text.strip_prefix('!').map_or((false, text), |it| (true, it));
         let names = |it: &str| it.split_whitespace().map(str::to_owned).collect();
         let (place, text) = text.strip_prefix("@").map_or((ExecutionPlace::Repl, text), |it| {
@@ -181,13 +181,14 @@ mod tests {
             let (reads, binds) = text.split_once("->").unwrap_or((text, ""));
             Outline { reads: names(reads), binds: names(binds), ..Outline::default() }
         };
-        Step { place, outline, failed, is_wanted }
+        DependencyStep { place, outline, failed, is_wanted }
     }
 
     #[track_caller]
     fn check(earlier: &[&str], wanted: &[&str], expected: &[bool]) {
         let before = earlier.iter().map(|it| step(it, false));
-        let steps: Vec<Step> = before.chain(wanted.iter().map(|it| step(it, true))).collect();
+        let steps: Vec<DependencyStep> =
+            before.chain(wanted.iter().map(|it| step(it, true))).collect();
         assert_eq!(needed(&steps)[..earlier.len()], *expected);
     }
 

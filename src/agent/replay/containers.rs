@@ -20,14 +20,14 @@ use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::directory;
 use csv_agent_types::event::{CallError, CallStatus, Status, ToolOutput};
 use csv_agent_types::limits::{STAND_INS_MAX, WORKER_FILE_BYTES_MAX};
-use csv_agent_types::redaction::Withheld;
+use csv_agent_types::redaction::Redaction;
 use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
 use super::RerunOptions;
 use super::stored_turn::{DIRECTORY, PastCall, names_said, saved};
 use crate::hosted::{CancelOnDrop, chosen};
 use crate::repl::{Repl, StandIn};
-use crate::turn::{Closed, Ended, Turn, milliseconds_since};
+use crate::turn::{CallResult, Turn, TurnInterrupt, milliseconds_since};
 
 /// The containers of a turn and of those before it.
 pub(super) struct Containers<'a> {
@@ -49,7 +49,11 @@ impl<'a> Containers<'a> {
     /// # Errors
     ///
     /// Fails when the turn ends first, or no directory can be made.
-    pub(super) async fn upload(&mut self, code: &str, turn: &mut Turn<'_>) -> Result<(), Ended> {
+    pub(super) async fn upload(
+        &mut self,
+        code: &str,
+        turn: &mut Turn<'_>,
+    ) -> Result<(), TurnInterrupt> {
         let dir = self.directory("uploaded")?;
         let session = self.session;
         let catalog = session.catalog();
@@ -89,7 +93,7 @@ impl<'a> Containers<'a> {
         command: Command,
         catalog: &Catalog,
         turn: &mut Turn<'_>,
-    ) -> Result<Result<ToolOutput, ToolError>, Ended> {
+    ) -> Result<Result<ToolOutput, ToolError>, TurnInterrupt> {
         if !self.stand_ins.contains_key(container) {
             if STAND_INS_MAX <= self.stand_ins.len() {
                 let message = format!(
@@ -100,7 +104,7 @@ impl<'a> Containers<'a> {
             let scratch = self.directory(&format!("{}", self.stand_ins.len() + 1))?;
             let RerunOptions { python, sandbox, tool_timeout, .. } = self.options.clone();
             let stand_in = StandIn { scratch: scratch.clone(), files: self.uploaded.clone() };
-            let repl = Repl::new(python, sandbox, tool_timeout, Withheld::default());
+            let repl = Repl::new(python, sandbox, tool_timeout, Redaction::default());
             self.stand_ins.insert(container.to_owned(), (repl.standing_in(stand_in), scratch));
         }
         let Some((repl, scratch)) = self.stand_ins.get_mut(container) else {
@@ -121,7 +125,7 @@ impl<'a> Containers<'a> {
         container: &str,
         past: &PastCall,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let (call, catalog) = (&past.call, self.session.catalog());
         let message = format!("running `{}`", call.name);
         turn.status(Status::Executing { round: number, message })?;
@@ -145,7 +149,7 @@ impl<'a> Containers<'a> {
         }
         let text = output.for_model();
         let error = code.map(|code| CallError { code: code.to_owned(), message: text });
-        let closed = Closed {
+        let closed = CallResult {
             status,
             duration_ms: milliseconds_since(began),
             bytes_to_model: 0,
@@ -162,7 +166,7 @@ impl<'a> Containers<'a> {
         container: &str,
         call: &ToolCall,
         turn: &mut Turn<'_>,
-    ) -> Result<Result<ToolOutput, ToolError>, Ended> {
+    ) -> Result<Result<ToolOutput, ToolError>, TurnInterrupt> {
         let tool = csv_agent_tools::find(&call.name, TOOLS.iter());
         let plan = tool.and_then(|it| csv_agent_tools::plan(it, self.session.catalog(), call));
         let (command, finish) = match plan {

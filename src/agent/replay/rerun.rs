@@ -14,14 +14,14 @@ use csv_agent_sink::EventSink;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::{Reply, ToolCall, Usage};
 use csv_agent_types::event::{Body, CallStatus, CodePlace, Confinement, ReplyBody, Status};
-use csv_agent_types::redaction::Withheld;
+use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::protocol::Command;
 use csv_agent_worker::sandbox::SandboxOptions;
 use csv_agent_worker::trusted_script::Study;
 
-use super::cell_dependencies::{Step, needed, outlines};
+use super::cell_dependencies::{DependencyStep, needed, outlines};
 use super::compare;
 use super::containers::Containers;
 use super::expectation::{Proof, head, plotted, proofs};
@@ -33,8 +33,8 @@ use crate::hosted::Interpreter;
 use crate::loop_detection::Repeats;
 use crate::repl::Repl;
 use crate::round::{Code, Round};
-use crate::tool_cache::Memory;
-use crate::turn::{Ended, Turn};
+use crate::tool_cache::ToolCache;
+use crate::turn::{Turn, TurnInterrupt};
 
 /// How calls are run again.
 #[derive(Debug, Clone)]
@@ -66,7 +66,7 @@ pub async fn rerun(
     stop: impl Future<Output = ExitStatus>,
 ) -> anyhow::Result<TurnEnd> {
     let RerunOptions { python, sandbox, cluster, tool_timeout, .. } = options.clone();
-    let repl = Repl::new(python, sandbox, tool_timeout, Withheld::default()).asking_as(cluster);
+    let repl = Repl::new(python, sandbox, tool_timeout, Redaction::default()).asking_as(cluster);
     let confinement = repl.confinement().await?;
     let dir = session.begin_turn(&past.question)?;
     let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), None);
@@ -75,9 +75,9 @@ pub async fn rerun(
     let ended = rerun.run(earlier, confinement, &mut turn).await;
     let end = match ended {
         Ok(differences) => rerun.reply(&differences, &mut turn),
-        Err(Ended::Stopped(status)) => Ok(fail(&mut turn, cancelled(status))),
-        Err(Ended::Failed(error)) => Ok(fail(&mut turn, describe(&error))),
-        Err(Ended::TimedOut) => Ok(fail(&mut turn, describe(&anyhow!("the time is over")))),
+        Err(TurnInterrupt::Stopped(status)) => Ok(fail(&mut turn, cancelled(status))),
+        Err(TurnInterrupt::Failed(error)) => Ok(fail(&mut turn, describe(&error))),
+        Err(TurnInterrupt::TimedOut) => Ok(fail(&mut turn, describe(&anyhow!("the time is over")))),
     };
     rerun.repl.stop().await;
     rerun.containers.stop().await;
@@ -99,7 +99,7 @@ impl Again<'_> {
         earlier: &[PastTurn],
         confinement: Confinement,
         turn: &mut Turn<'_>,
-    ) -> Result<Vec<String>, Ended> {
+    ) -> Result<Vec<String>, TurnInterrupt> {
         let catalog = self.session.catalog();
         turn.status(Status::Started {
             message: format!("the calls of turn {} run again", self.past.id),
@@ -135,7 +135,7 @@ impl Again<'_> {
                 let _ = self.repl.ask(command, self.session, catalog, turn).await?;
             }
         }
-        let (mut repeats, mut memory) = (Repeats::default(), Memory::default());
+        let (mut repeats, mut memory) = (Repeats::default(), ToolCache::default());
         for (at, call) in self.past.calls.iter().enumerate() {
             if let Some(why) = left_out(call, catalog) {
                 turn.status(Status::Warning { code: "left_out".to_owned(), message: why })?;
@@ -166,14 +166,16 @@ impl Again<'_> {
         let (events, _) = turns::events(turn.dir().path())?;
         let differences = differences(self.past, &PastTurn::of(turn.dir().id(), events), catalog);
         if let Some(error) = self.repl.cluster_failure().filter(|_| !differences.is_empty()) {
-            return Err(Ended::Failed(Failure::new(error.status(), error.to_string()).into()));
+            return Err(TurnInterrupt::Failed(
+                Failure::new(error.status(), error.to_string()).into(),
+            ));
         }
         Ok(differences)
     }
 
     /// Demands that the files of the datasets are whole that a call names. Else a call would fail, and the rows
     /// would look different that nobody has read.
-    fn demand_files(&self, earlier: &[PastTurn], catalog: &Catalog) -> Result<(), Ended> {
+    fn demand_files(&self, earlier: &[PastTurn], catalog: &Catalog) -> Result<(), TurnInterrupt> {
         let hurt = Session::hurt_datasets(self.session.dir(), catalog)?;
         let calls = || earlier.iter().chain([self.past]).flat_map(|it| &it.calls);
         let is_named = |dataset: &str| {
@@ -181,7 +183,7 @@ impl Again<'_> {
             calls().any(|it| names(it) && has_run(it, catalog))
         };
         match hurt.into_iter().find(|it| is_named(&it.0)) {
-            Some((_, failure)) => Err(Ended::Failed(failure.into())),
+            Some((_, failure)) => Err(TurnInterrupt::Failed(failure.into())),
             None => Ok(()),
         }
     }
@@ -193,7 +195,7 @@ impl Again<'_> {
         preparation: &[(ExecutionPlace, Command)],
         catalog: &Catalog,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), TurnInterrupt> {
         let again = self.past.calls.iter().filter(|it| it.place == ExecutionPlace::Repl);
         let mut again = again.filter_map(|it| it.command(catalog));
         let mut before = preparation.iter().filter(|it| it.0 == ExecutionPlace::Repl);
@@ -211,7 +213,7 @@ impl Again<'_> {
         earlier: &[PastTurn],
         catalog: &Catalog,
         turn: &mut Turn<'_>,
-    ) -> Result<Vec<(ExecutionPlace, Command)>, Ended> {
+    ) -> Result<Vec<(ExecutionPlace, Command)>, TurnInterrupt> {
         let steps = |turn| {
             let turn: &PastTurn = turn;
             turn.calls.iter().filter_map(|it| Some((it.command(catalog)?, it)))
@@ -233,7 +235,7 @@ impl Again<'_> {
         let outlines = turn.wait(finding).await??.into_iter();
         let steps = outlines.zip(&all).enumerate().map(|(at, (outline, (_, call)))| {
             let (failed, is_wanted) = (call.raised().is_some(), before.len() <= at);
-            Step { place: call.place.clone(), outline, failed, is_wanted }
+            DependencyStep { place: call.place.clone(), outline, failed, is_wanted }
         });
         let is_needed = needed(&steps.collect::<Vec<_>>());
         let chosen = before.into_iter().zip(is_needed).filter(|it| it.1);

@@ -7,7 +7,7 @@ use csv_agent_tools::{Plan, TOOLS};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::event::{Body, CallStatus, CodePlace, Event, ReplyBody, Status};
-use csv_agent_types::redaction::Withheld;
+use csv_agent_types::redaction::Redaction;
 use csv_agent_worker::protocol::Command;
 
 use super::compare::asks_for_order;
@@ -38,7 +38,7 @@ pub struct PastTurn {
     /// In the order in which they were made.
     pub calls: Vec<PastCall>,
     /// What it kept back from the model, and from its own code.
-    pub withheld: Withheld,
+    pub withheld: Redaction,
     /// None when the turn has no answer.
     pub reply: Option<ReplyBody>,
 }
@@ -101,7 +101,7 @@ impl PastTurn {
             started,
             has_repl: true,
             calls: Vec::new(),
-            withheld: Withheld::default(),
+            withheld: Redaction::default(),
             reply: None,
         };
         for Event { ts, body, .. } in events {

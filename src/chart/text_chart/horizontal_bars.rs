@@ -2,7 +2,7 @@
 //! as many columns as the terminal has room for.
 
 use super::grid::{Depth, Ink, shorten, shorten_all, width};
-use super::sheet::{Sheet, whole};
+use super::sheet::{TextChartBuilder, whole};
 use super::strip::{self, BarSegment, RIGHTWARDS, Strip};
 use crate::sheet::count;
 use crate::ticks::Ticks;
@@ -30,7 +30,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(sheet: &Sheet) -> Layout {
+    fn of(sheet: &TextChartBuilder) -> Layout {
         let plot = sheet.plot;
         let n_rows = plot.x.len();
         let n_slots = if strip::is_stacked(plot) { 1 } else { plot.series.len() };
@@ -58,12 +58,12 @@ impl Layout {
 }
 
 /// Returns how many rows a sheet has room for.
-pub(super) fn rows_max(sheet: &Sheet) -> usize {
+pub(super) fn rows_max(sheet: &TextChartBuilder) -> usize {
     Layout::of(sheet).capacity()
 }
 
 /// Draws bars, or dots where bars of several series would not fit.
-pub(super) fn draw(mut sheet: Sheet, depth: Depth) -> Sheet {
+pub(super) fn draw(mut sheet: TextChartBuilder, depth: Depth) -> TextChartBuilder {
     let layout = Layout::of(&sheet);
     let n_rows = sheet.plot.x.len();
     let n_shown = if n_rows <= layout.capacity() { n_rows } else { layout.capacity() - 1 };
@@ -117,7 +117,7 @@ struct Panel {
 }
 
 impl Panel {
-    fn of(sheet: &Sheet, layout: &Layout) -> Panel {
+    fn of(sheet: &TextChartBuilder, layout: &Layout) -> Panel {
         let plot = sheet.plot;
         let gaps = PANEL_GAP * (layout.n_panels - 1);
         let panel_width = (sheet.grid.width - gaps) / layout.n_panels;
@@ -162,7 +162,7 @@ impl Panel {
     }
 
     /// Writes what the labels and the bars are.
-    fn head(&self, sheet: &mut Sheet, left: usize, y: usize) {
+    fn head(&self, sheet: &mut TextChartBuilder, left: usize, y: usize) {
         let plot = sheet.plot;
         let label = shorten(&plot.x_label, self.label.max(self.width / 2 - 1));
         let end = self.label.max(width(&label));
@@ -174,11 +174,17 @@ impl Panel {
         }
     }
 
-    fn label(&self, sheet: &mut Sheet, row: usize, (left, y): (usize, usize)) {
+    fn label(&self, sheet: &mut TextChartBuilder, row: usize, (left, y): (usize, usize)) {
         sheet.grid.put_before(left + self.label, y, &self.labels[row], Ink::Plain);
     }
 
-    fn bars(&self, sheet: &mut Sheet, row: usize, (left, y): (usize, usize), depth: Depth) {
+    fn bars(
+        &self,
+        sheet: &mut TextChartBuilder,
+        row: usize,
+        (left, y): (usize, usize),
+        depth: Depth,
+    ) {
         self.label(sheet, row, (left, y));
         for (line, parts) in strip::bars(sheet.plot, row..row + 1).iter().enumerate() {
             let (y, axis) = (y + line, left + self.axis);
@@ -215,7 +221,7 @@ impl Panel {
     }
 
     /// Writes a row as one dot a series, on a line that leads from its label to the last.
-    fn dots(&self, sheet: &mut Sheet, row: usize, (left, y): (usize, usize)) {
+    fn dots(&self, sheet: &mut TextChartBuilder, row: usize, (left, y): (usize, usize)) {
         self.label(sheet, row, (left, y));
         let plot = sheet.plot;
         let values = plot.series.iter().map(|it| it.values[row]).enumerate();
@@ -233,7 +239,7 @@ impl Panel {
     }
 
     /// Writes the values of the axis under dots.
-    fn foot(&self, sheet: &mut Sheet, left: usize, y: usize) {
+    fn foot(&self, sheet: &mut TextChartBuilder, left: usize, y: usize) {
         let Some(ticks) = &self.ticks else { return };
         let mut end = 0;
         for (value, label) in ticks.values.iter().zip(&ticks.labels) {

@@ -13,7 +13,7 @@ use csv_agent_types::chart::ChartType;
 use super::plot::Plot;
 pub use grid::Depth;
 pub(crate) use grid::{shorten_all, width, wrap};
-use sheet::Sheet;
+use sheet::TextChartBuilder;
 use vertical_bars::BarFit;
 
 /// Columns beyond which a chart only gets harder to read.
@@ -24,7 +24,7 @@ const WIDTH_MIN: usize = 20;
 /// Returns the chart in at most `width` columns and `height` rows, each with a line feed.
 pub(crate) fn draw(plot: &Plot, width: usize, height: usize, depth: Depth) -> String {
     let width = width.clamp(WIDTH_MIN, WIDTH_MAX);
-    let mut sheet = Sheet::new(plot, width, height);
+    let mut sheet = TextChartBuilder::new(plot, width, height);
     sheet.margin = points::names_width(&sheet);
     if sheet.margin == 0 {
         sheet.legend();

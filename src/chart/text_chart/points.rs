@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use csv_agent_types::chart::ChartType;
 
 use super::grid::{CharGrid, Ink, shorten_all, width};
-use super::sheet::{Area, Sheet, whole};
+use super::sheet::{Area, TextChartBuilder, whole};
 use crate::plot::{Plot, X};
 use crate::points::upright_range;
 use crate::sheet::count;
@@ -27,7 +27,7 @@ const NAMES_SHARE: usize = 4;
 const NAMES_MAX: usize = 6;
 
 /// Returns the columns that the names of lines take at their ends; zero where a legend is better.
-pub(super) fn names_width(sheet: &Sheet) -> usize {
+pub(super) fn names_width(sheet: &TextChartBuilder) -> usize {
     let plot = sheet.plot;
     let widest = plot.series.iter().map(|it| width(&it.name)).max().unwrap_or(0);
     let is_line = plot.chart_type == ChartType::Line && plot.range().is_some();
@@ -37,7 +37,7 @@ pub(super) fn names_width(sheet: &Sheet) -> usize {
 }
 
 /// Writes the names of lines beside their last values, moved apart where these are close.
-fn names(sheet: &mut Sheet, area: &Area) {
+fn names(sheet: &mut TextChartBuilder, area: &Area) {
     let plot = sheet.plot;
     let row = |value: f64| area.row(value).clamp(area.top + 1, area.top + area.height);
     let last = |at: usize| plot.series[at].values.iter().rev().flatten().next().copied();
@@ -64,7 +64,7 @@ fn names(sheet: &mut Sheet, area: &Area) {
 }
 
 /// Draws a line for each series, or its points.
-pub(super) fn draw(mut sheet: Sheet) -> Sheet {
+pub(super) fn draw(mut sheet: TextChartBuilder) -> TextChartBuilder {
     let plot = sheet.plot;
     if let Some(label) = &plot.y_label {
         sheet.axis_label(label, None);
@@ -122,7 +122,7 @@ fn dots(plot: &Plot, series: usize, axis: &Axis, area: &Area) -> Vec<Option<(usi
 }
 
 /// Draws each point as a quarter of a cell, which is seen better than a dot.
-fn scatter(sheet: &mut Sheet, axis: &Axis, area: &Area) {
+fn scatter(sheet: &mut TextChartBuilder, axis: &Axis, area: &Area) {
     /// Quarters of a cell: upper left, upper right, lower left, lower right.
     const QUARTERS: [char; 16] =
         [' ', '▘', '▝', '▀', '▖', '▌', '▞', '▛', '▗', '▚', '▐', '▜', '▄', '▙', '▟', '█'];
@@ -300,7 +300,7 @@ impl Axis {
     }
 
     /// Draws the line under the area, ticks and labels.
-    fn draw(&self, sheet: &mut Sheet, area: &Area) {
+    fn draw(&self, sheet: &mut TextChartBuilder, area: &Area) {
         let y = area.bottom();
         for x in area.left..area.left + area.width {
             sheet.grid.set(x, y, '─', Ink::Faint);

@@ -23,7 +23,7 @@ const TICK_ROWS: RangeInclusive<usize> = 2..=4;
 const STEPS_MAX: u32 = 6;
 
 /// A chart in the making.
-pub(super) struct Sheet<'a> {
+pub(super) struct TextChartBuilder<'a> {
     /// What is drawn.
     pub plot: &'a Plot,
     /// Title and legend, at first.
@@ -35,16 +35,16 @@ pub(super) struct Sheet<'a> {
     pub margin: usize,
 }
 
-impl<'a> Sheet<'a> {
+impl<'a> TextChartBuilder<'a> {
     /// Starts a sheet with the title.
-    pub(super) fn new(plot: &'a Plot, width: usize, height: usize) -> Sheet<'a> {
+    pub(super) fn new(plot: &'a Plot, width: usize, height: usize) -> TextChartBuilder<'a> {
         let mut grid = CharGrid::new(width);
         if let Some(title) = &plot.title {
             for line in wrap(title, width, LINES_MAX) {
                 grid.put(0, grid.height(), &line, Ink::Strong);
             }
         }
-        let mut sheet = Sheet { plot, grid, height, notes: Vec::new(), margin: 0 };
+        let mut sheet = TextChartBuilder { plot, grid, height, notes: Vec::new(), margin: 0 };
         sheet.notes.extend(wrap(&plot.notes.join(" "), width, LINES_MAX));
         sheet
     }
@@ -127,14 +127,14 @@ pub(super) struct Area {
 
 impl Area {
     /// Returns the columns that an area would have.
-    pub(super) fn width(sheet: &Sheet, range: (f64, f64), n_foot: usize) -> usize {
+    pub(super) fn width(sheet: &TextChartBuilder, range: (f64, f64), n_foot: usize) -> usize {
         let rows = sheet.rows_left(n_foot).saturating_sub(1);
         let used = labels_width(&ticks(range, rows, sheet.plot.measure).0) + 1 + sheet.margin;
         sheet.grid.width.saturating_sub(used).max(1)
     }
 
     /// Draws the axis, with as many rows as leave `n_foot` below.
-    pub(super) fn draw(sheet: &mut Sheet, range: (f64, f64), n_foot: usize) -> Area {
+    pub(super) fn draw(sheet: &mut TextChartBuilder, range: (f64, f64), n_foot: usize) -> Area {
         let rows = sheet.rows_left(n_foot).saturating_sub(1);
         let (ticks, height) = ticks(range, rows, sheet.plot.measure);
         let left = labels_width(&ticks) + 1;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::grid::{Depth, Ink, width, wrap};
 use super::horizontal_bars;
-use super::sheet::{Area, Sheet};
+use super::sheet::{Area, TextChartBuilder};
 use super::strip::{self, Strip, UPWARDS};
 use crate::plot::{Plot, X};
 use crate::time;
@@ -31,7 +31,7 @@ fn n_slots(plot: &Plot) -> usize {
 }
 
 /// Returns how the bars of a plot fit its sheet.
-pub(super) fn fit(sheet: &Sheet) -> BarFit {
+pub(super) fn fit(sheet: &TextChartBuilder) -> BarFit {
     let plot = sheet.plot;
     let (n_rows, n_slots) = (plot.x.len(), n_slots(plot));
     let is_named = matches!(plot.x, X::Labels(_));
@@ -93,7 +93,7 @@ fn band_labels(x: &X, groups: &[Range<usize>], band: usize) -> (BandLabels, usiz
 }
 
 /// Draws columns of `n_merged` rows each.
-pub(super) fn draw(mut sheet: Sheet, n_merged: usize, depth: Depth) -> Sheet {
+pub(super) fn draw(mut sheet: TextChartBuilder, n_merged: usize, depth: Depth) -> TextChartBuilder {
     let plot = sheet.plot;
     let groups = strip::groups(plot, n_merged);
     if let Some(label) = &plot.y_label {

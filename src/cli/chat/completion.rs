@@ -16,7 +16,7 @@ const SPECIAL: [char; 6] = [' ', '\t', '"', '\'', '\\', '#'];
 
 /// What there is to complete with.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Words {
+pub(super) struct Completions {
     /// Names of commands, each with its flags.
     pub commands: Vec<(String, Vec<String>)>,
     /// Names of datasets.
@@ -46,7 +46,7 @@ pub(super) struct Completion {
     pub text: String,
 }
 
-impl Words {
+impl Completions {
     /// Returns where the word before the cursor begins, and what it may become; sorted.
     pub(super) fn complete(&self, line: &str, cursor: usize) -> (usize, Vec<Completion>) {
         let before = &line[..cursor];
@@ -236,11 +236,11 @@ pub(super) fn expanded(path: &str, home: Option<&Path>) -> PathBuf {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::{Words, expanded};
+    use super::{Completions, expanded};
 
-    fn words() -> Words {
+    fn words() -> Completions {
         let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
-        Words {
+        Completions {
             commands: vec![
                 ("/table".to_owned(), Vec::new()),
                 ("/datasets".to_owned(), names(&["--schema", "--head"])),
@@ -259,7 +259,7 @@ mod tests {
             ]),
             tables: names(&["by region", "1"]),
             models: names(&["builtin"]),
-            ..Words::default()
+            ..Completions::default()
         }
     }
 
@@ -320,7 +320,7 @@ mod tests {
         std::fs::create_dir(dir.path().join("salaries")).unwrap();
         let home = Some(dir.path().to_owned());
         let complete = |line: &str| {
-            let words = Words { home: home.clone(), ..words() };
+            let words = Completions { home: home.clone(), ..words() };
             let found = words.complete(line, line.len()).1;
             found.into_iter().map(|it| it.text).collect::<Vec<_>>()
         };

@@ -27,7 +27,7 @@ use csv_agent_text::sanitize;
 use csv_agent_types::limits::{COMPLETIONS_MAX, TYPED_LINES_MAX};
 
 use super::commands::is_open;
-use super::completion::Words;
+use super::completion::Completions;
 use super::prompt::LineRead;
 
 /// Time for a stop to reach this thread. It is sent to the process, and another thread may take it.
@@ -66,7 +66,10 @@ impl Editor {
         let history = MemHistory::with_config(&config);
         let mut inner = rustyline::Editor::with_history(config, history).context(doing)?;
         let is_empty = Arc::new(AtomicBool::new(true));
-        inner.set_helper(Some(Help { words: Words::default(), is_empty: Arc::clone(&is_empty) }));
+        inner.set_helper(Some(Help {
+            words: Completions::default(),
+            is_empty: Arc::clone(&is_empty),
+        }));
         inner.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
         let stop = EventHandler::Conditional(Box::new(Stop(before)));
         inner.bind_sequence(KeyEvent(KeyCode::Char('Z'), Modifiers::CTRL), stop);
@@ -81,7 +84,7 @@ impl Editor {
     pub(super) fn read(
         &mut self,
         prompt: &(String, String),
-        words: Words,
+        words: Completions,
         typed: &[String],
     ) -> anyhow::Result<LineRead> {
         if let Some(help) = self.inner.helper_mut() {
@@ -157,7 +160,7 @@ fn terminal() -> std::io::Result<File> {
 
 /// What the editor asks while somebody types.
 struct Help {
-    words: Words,
+    words: Completions,
     /// Whether nothing is typed: then Ctrl-C has nothing to clear.
     is_empty: Arc<AtomicBool>,
 }

@@ -9,7 +9,7 @@ use csv_agent_session::input_history::Typed;
 use csv_agent_types::status::ExitStatus;
 
 use super::commands::{is_open, joined};
-use super::completion::Words;
+use super::completion::Completions;
 use super::editor::{Before, Editor};
 use super::stdin::Stdin;
 use crate::diagnostics;
@@ -68,7 +68,7 @@ impl Prompt {
     /// Fails when the terminal cannot be read.
     pub(super) async fn ask(
         &mut self,
-        words: Words,
+        words: Completions,
         signals: &mut Signals,
     ) -> anyhow::Result<LineRead> {
         let read = self.read(PROMPT, words, true, signals).await?;
@@ -89,7 +89,7 @@ impl Prompt {
         question: &str,
         signals: &mut Signals,
     ) -> anyhow::Result<LineRead> {
-        self.read(&format!("{question} [y/N] "), Words::default(), false, signals).await
+        self.read(&format!("{question} [y/N] "), Completions::default(), false, signals).await
     }
 
     /// Forgets what was typed, as the session has.
@@ -109,7 +109,7 @@ impl Prompt {
     async fn read(
         &mut self,
         prompt: &str,
-        words: Words,
+        words: Completions,
         has_history: bool,
         signals: &mut Signals,
     ) -> anyhow::Result<LineRead> {

@@ -4,7 +4,7 @@ use csv_agent_cluster::{ClusterAccess, Endpoint, Traffic, contact};
 use csv_agent_session::Session;
 use csv_agent_types::status::Failure;
 
-use super::{Check, State};
+use super::{Check, CheckState};
 use crate::options::GlobalOptions;
 
 /// Asks the cluster for its version; nothing where the session has no dataset on one.
@@ -30,10 +30,12 @@ pub(super) async fn ask(
 async fn look(endpoint: &Endpoint, is_offline: bool) -> Check {
     if is_offline {
         let found = format!("{endpoint}: not asked, because of --offline");
-        return Check::new("cluster", State::Skipped, found);
+        return Check::new("cluster", CheckState::Skipped, found);
     }
     match contact(endpoint, &mut Traffic::default()).await {
-        Ok(version) => Check::new("cluster", State::Ok, format!("{endpoint}: Spark {version}")),
+        Ok(version) => {
+            Check::new("cluster", CheckState::Ok, format!("{endpoint}: Spark {version}"))
+        }
         Err(error) => Check::failed("cluster", &Failure::from(error).into()),
     }
 }

@@ -10,7 +10,7 @@ use csv_agent_worker::environment::{self, Extras, Packages, PythonOptions, Pytho
 use csv_agent_worker::sandbox::{self, Confinement, Demand, FILES, SandboxOptions};
 use csv_agent_worker::{Worker, WorkerOptions};
 
-use super::{Check, State};
+use super::{Check, CheckState};
 use crate::options::GlobalOptions;
 use crate::terminal_graphics::{self, Images};
 
@@ -28,7 +28,7 @@ pub(super) async fn try_python(
 ) -> anyhow::Result<(Vec<Check>, Option<Confinement>)> {
     let mut checks = Vec::new();
     let mut tell = |state, found: String| checks.push(Check::new("python", state, found));
-    let problem = State::Problem(ExitStatus::Sandbox);
+    let problem = CheckState::Problem(ExitStatus::Sandbox);
     match environment::find(options, Extras::default()).await {
         Ok(Some(interpreter)) => {
             let place = interpreter.executable.display().to_string();
@@ -44,7 +44,7 @@ pub(super) async fn try_python(
             match Worker::start(options).await {
                 Ok(worker) => {
                     let versions = worker.versions();
-                    tell(State::Ok, format!("{versions}{packages}; {place}, {origin}"));
+                    tell(CheckState::Ok, format!("{versions}{packages}; {place}, {origin}"));
                     checks.push(spark);
                     let confinement = worker.confinement().clone();
                     worker.stop().await;
@@ -56,7 +56,7 @@ pub(super) async fn try_python(
         Ok(None) => {
             let place = options.cache_dir.display();
             tell(
-                State::Warning,
+                CheckState::Warning,
                 format!("no environment yet; the first question makes one in {place}"),
             );
         }
@@ -83,12 +83,14 @@ fn told(packages: &Packages) -> String {
 /// Returns whether there is a Spark client, which only datasets on a cluster need.
 async fn spark_client(options: &PythonOptions) -> Check {
     let (state, found) = match environment::find(options, Extras { spark: true }).await {
-        Ok(Some(it)) => (State::Ok, format!("the client is there; {}", it.executable.display())),
+        Ok(Some(it)) => {
+            (CheckState::Ok, format!("the client is there; {}", it.executable.display()))
+        }
         Ok(None) => {
             let found = "the client is not there yet; the first dataset on a cluster brings it";
-            (State::Skipped, found.to_owned())
+            (CheckState::Skipped, found.to_owned())
         }
-        Err(error) => (State::Skipped, format!("{error:#}")),
+        Err(error) => (CheckState::Skipped, format!("{error:#}")),
     };
     Check::new("spark", state, found)
 }
@@ -96,7 +98,7 @@ async fn spark_client(options: &PythonOptions) -> Check {
 /// Says that nobody looked, because questions run no code here.
 pub(super) fn no_python() -> Vec<Check> {
     let found = "no code of a question runs on this machine: `interpreter` is `hosted`";
-    ["python", "sandbox"].map(|it| Check::new(it, State::Skipped, found)).to_vec()
+    ["python", "sandbox"].map(|it| Check::new(it, CheckState::Skipped, found)).to_vec()
 }
 
 /// Returns a line for each rule of the confinement. One that does not hold and must is a problem.
@@ -106,16 +108,16 @@ pub(super) fn rules(confinement: &Confinement, demand: Demand) -> Vec<Check> {
     };
     let missing = confinement.missing.iter().map(|rule| {
         let state = match demand {
-            Demand::Everything => State::Problem(ExitStatus::Sandbox),
-            Demand::Files if rule == FILES => State::Problem(ExitStatus::Sandbox),
-            Demand::Files | Demand::Nothing => State::Warning,
+            Demand::Everything => CheckState::Problem(ExitStatus::Sandbox),
+            Demand::Files if rule == FILES => CheckState::Problem(ExitStatus::Sandbox),
+            Demand::Files | Demand::Nothing => CheckState::Warning,
         };
         Check::new("sandbox", state, format!("{rule}: not enforced"))
     });
     [
-        lines(State::Ok, &confinement.enforced),
+        lines(CheckState::Ok, &confinement.enforced),
         missing.collect(),
-        lines(State::Warning, &confinement.reasons),
+        lines(CheckState::Warning, &confinement.reasons),
     ]
     .concat()
 }
@@ -124,7 +126,7 @@ pub(super) fn rules(confinement: &Confinement, demand: Demand) -> Vec<Check> {
 pub(super) fn disk(directory: &Path, purpose: &str) -> Check {
     let Some(there) = directory.ancestors().find(|it| it.is_dir()) else {
         let found = format!("cannot tell where {} would be", directory.display());
-        return Check::new("disk", State::Warning, found);
+        return Check::new("disk", CheckState::Warning, found);
     };
     let place = format!("for {purpose} in {}", directory.display());
     match rustix::fs::statvfs(there) {
@@ -132,20 +134,22 @@ pub(super) fn disk(directory: &Path, purpose: &str) -> Check {
             let (state, free) = room(found.f_bavail.saturating_mul(found.f_frsize));
             Check::new("disk", state, format!("{free} {place}"))
         }
-        Err(error) => {
-            Check::new("disk", State::Warning, format!("cannot tell what is free {place}: {error}"))
-        }
+        Err(error) => Check::new(
+            "disk",
+            CheckState::Warning,
+            format!("cannot tell what is free {place}: {error}"),
+        ),
     }
 }
 
-fn room(free_bytes: u64) -> (State, String) {
+fn room(free_bytes: u64) -> (CheckState, String) {
     #[expect(clippy::cast_precision_loss, reason = "a tenth of a GB is all that is shown")]
     let in_gb = |bytes: u64| bytes as f64 / GB;
     let free = format!("{:.1} GB free", in_gb(free_bytes));
     if DISK_FREE_BYTES_MIN <= free_bytes {
-        return (State::Ok, free);
+        return (CheckState::Ok, free);
     }
-    (State::Warning, format!("only {free}, less than {:.1} GB,", in_gb(DISK_FREE_BYTES_MIN)))
+    (CheckState::Warning, format!("only {free}, less than {:.1} GB,", in_gb(DISK_FREE_BYTES_MIN)))
 }
 
 /// Says what an answer on stdout looks like.
@@ -159,20 +163,20 @@ pub(super) fn terminal(options: &GlobalOptions, images: &Images) -> Check {
     let colour = if stdout.colour { "colour" } else { "no colour" };
     let charts =
         terminal_graphics::described(terminal_graphics::screen(images, &options.terminal).as_ref());
-    Check::new("terminal", State::Ok, format!("{what}: {width}, {colour}, charts {charts}"))
+    Check::new("terminal", CheckState::Ok, format!("{what}: {width}, {colour}, charts {charts}"))
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use super::{State, disk, room};
+    use super::{CheckState, disk, room};
 
     #[test]
     fn little_room_is_a_warning_that_says_how_much_is_wanted() {
-        assert_eq!(room(12_340_000_000), (State::Ok, "12.3 GB free".to_owned()));
+        assert_eq!(room(12_340_000_000), (CheckState::Ok, "12.3 GB free".to_owned()));
         let (state, found) = room(40_000_000);
-        assert_eq!(state, State::Warning);
+        assert_eq!(state, CheckState::Warning);
         assert_eq!(found, "only 0.0 GB free, less than 1.1 GB,");
     }
 

@@ -6,7 +6,7 @@ use csv_agent_provider::{Key, RemoteOptions, is_on_this_machine};
 use csv_agent_types::limits::SERVER_LOOK;
 use csv_agent_types::status::ExitStatus;
 
-use super::{Check, State};
+use super::{Check, CheckState};
 use crate::options::ask::{ProviderChoice, provider};
 use crate::options::key::KeySource;
 use crate::options::settings::{BASE_URL_OF_MODEL, MODEL, Settings};
@@ -54,7 +54,7 @@ impl Server {
         let remote = match provider(settings) {
             Ok(ProviderChoice::Remote(remote, _)) => remote,
             Ok(ProviderChoice::Builtin | ProviderChoice::Replay(_)) => {
-                let none = |name| Check::new(name, State::Ok, NONE_NEEDED);
+                let none = |name| Check::new(name, CheckState::Ok, NONE_NEEDED);
                 return Ok(known(none("key"), none("server")));
             }
             Err(error) => return Ok(known(key_check, Check::failed("server", &error))),
@@ -65,7 +65,7 @@ impl Server {
         };
         if offline {
             let found = format!("{name}: not asked, because of --offline");
-            return Ok(known(key_check, Check::new("server", State::Skipped, found)));
+            return Ok(known(key_check, Check::new("server", CheckState::Skipped, found)));
         }
         let remote = Box::new(RemoteOptions { key, ..remote });
         let plan = Plan::Ask { remote, model: settings.get(&MODEL)?, sent };
@@ -85,7 +85,7 @@ impl Server {
                 Some(unreached) => {
                     let advice = "check that a server runs there and that the network is up";
                     let found = format!("{}; {advice}", unreached.message);
-                    Check::new("server", State::Problem(ExitStatus::Provider), found)
+                    Check::new("server", CheckState::Problem(ExitStatus::Provider), found)
                 }
                 None => Check::failed("server", &error),
             },
@@ -99,7 +99,7 @@ fn key(settings: &Settings, is_here: bool) -> (Check, Option<Key>, Sent) {
         Ok(chosen) => chosen,
         Err(error) => return (Check::failed("key", &error), None, Sent::NoKey),
     };
-    let ok = |found: String| Check::new("key", State::Ok, found);
+    let ok = |found: String| Check::new("key", CheckState::Ok, found);
     let place = match &source {
         KeySource::Variable(name, _) => format!("{name} is set"),
         KeySource::File(path) => format!("in `{}`, says the {origin}", path.display()),
@@ -115,7 +115,7 @@ fn key(settings: &Settings, is_here: bool) -> (Check, Option<Key>, Sent) {
             let found = "none: set OPENAI_API_KEY (ANTHROPIC_API_KEY for Anthropic), or `api_key_file` or \
                          `api_key_cmd` in your configuration, or ask the analyst inside csv-agent with \
                          `--model builtin`";
-            let check = Check::new("key", State::Problem(ExitStatus::Auth), found);
+            let check = Check::new("key", CheckState::Problem(ExitStatus::Auth), found);
             return (check, None, Sent::NoKey);
         }
     };
@@ -131,43 +131,47 @@ fn judge(health: &Health, model: &str, sent: Sent, is_here: bool) -> Check {
     let Some(complaint) = &health.complaint else {
         if !health.may_have(model) {
             let found = format!("answers, but `{model}` is not among the models that it lists");
-            return check(State::Warning, found);
+            return check(CheckState::Warning, found);
         }
         if let Some(end) = health.end_of(model) {
             let found = format!(
                 "answers, and announces the end of `{model}`: {end}; choose another with `--model NAME`, or \
                  `model = \"NAME\"` in your configuration"
             );
-            return check(State::Warning, found);
+            return check(CheckState::Warning, found);
         }
-        return check(State::Ok, "answers".to_owned());
+        return check(CheckState::Ok, "answers".to_owned());
     };
     let hint = complaint.hint.as_ref().map(|it| format!("; {it}")).unwrap_or_default();
     let told = format!("{}{hint}", complaint.message);
     match (&complaint.kind, sent) {
         // A key may be good for questions alone.
         (ProviderErrorKind::Unauthorized, Sent::Key) if complaint.message.contains("scope") => {
-            check(State::Warning, format!("answers, but does not list models to this key: {told}"))
+            check(
+                CheckState::Warning,
+                format!("answers, but does not list models to this key: {told}"),
+            )
         }
         (ProviderErrorKind::Unauthorized, Sent::Key) => {
-            check(State::Problem(ExitStatus::Auth), told)
+            check(CheckState::Problem(ExitStatus::Auth), told)
         }
         (ProviderErrorKind::Unauthorized, Sent::NoKey) if is_here => {
             let found = format!("wants a key (status {status}), and there is none");
-            check(State::Problem(ExitStatus::Auth), found)
+            check(CheckState::Problem(ExitStatus::Auth), found)
         }
         (ProviderErrorKind::Unauthorized, Sent::NoKey) => {
-            check(State::Ok, format!("answers, and wants a key (status {status})"))
+            check(CheckState::Ok, format!("answers, and wants a key (status {status})"))
         }
-        (ProviderErrorKind::Unauthorized, Sent::NotPrinted) => {
-            check(State::Ok, "answers; it was not sent the key, which a command prints".to_owned())
-        }
+        (ProviderErrorKind::Unauthorized, Sent::NotPrinted) => check(
+            CheckState::Ok,
+            "answers; it was not sent the key, which a command prints".to_owned(),
+        ),
         (ProviderErrorKind::NoEndpoint, _) => {
             let found = format!(
                 "answers, but lists no models (status {status}); check its path, often `/v1`"
             );
-            check(State::Warning, found)
+            check(CheckState::Warning, found)
         }
-        _ => check(State::Warning, format!("answers, but {told}")),
+        _ => check(CheckState::Warning, format!("answers, but {told}")),
     }
 }

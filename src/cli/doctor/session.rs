@@ -9,7 +9,7 @@ use serde_json::json;
 use csv_agent_ingest::sha256_file;
 use csv_agent_session::directory::{NAME, mending};
 use csv_agent_session::repair::{
-    DatasetPart, Lost, RepairFinding, State, examine, put_entry_aside,
+    DatasetPart, Health, Lost, RepairFinding, examine, put_entry_aside,
 };
 use csv_agent_session::{Access, Session};
 use csv_agent_types::catalog::Dataset;
@@ -39,22 +39,22 @@ pub(super) fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitSt
         };
         let found = mends.then(|| ingest_again(&name, &dataset, options));
         let (state, found) = match found {
-            None => (State::Problem, format!("its {file} {why}")),
+            None => (Health::Problem, format!("its {file} {why}")),
             Some(Ok(source)) => {
-                (State::Mended, format!("its {file} {why}; read again from `{source}`"))
+                (Health::Mended, format!("its {file} {why}; read again from `{source}`"))
             }
             Some(Err(reason)) if part == DatasetPart::Lines => {
                 let found = format!(
                     "its {file} {why}, and {reason}; findings of it name no lines until it is \
                      ingested again"
                 );
-                (State::Problem, found)
+                (Health::Problem, found)
             }
             Some(Err(reason)) => {
                 let kept = put_entry_aside(dir, &name, options.lock("doctor"))?;
                 let kept = kept.map(|it| format!(", and what was known of it is kept as `{it}`"));
                 let kept = kept.unwrap_or_default();
-                (State::Mended, format!("its {file} {why}, and {reason}; taken out{kept}"))
+                (Health::Mended, format!("its {file} {why}, and {reason}; taken out{kept}"))
             }
         };
         examined.findings.push(RepairFinding { name: format!("dataset {name}"), state, found });
@@ -65,7 +65,7 @@ pub(super) fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitSt
         listing::frame(&["file", "state", "found"], &[], findings.iter().map(row).collect());
     let listing = Listing { documents: frame.objects(), frame };
     stdout::answer(|out| listing.write_whole(out, options))?;
-    if findings.iter().all(|it| it.state != State::Problem) {
+    if findings.iter().all(|it| it.state != Health::Problem) {
         return Ok(ExitStatus::Ok);
     }
     if !mends && !options.quiet {
@@ -74,11 +74,11 @@ pub(super) fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitSt
     Ok(ExitStatus::Setup)
 }
 
-fn word(state: State) -> &'static str {
+fn word(state: Health) -> &'static str {
     match state {
-        State::Ok => "ok",
-        State::Mended => "mended",
-        State::Problem => "problem",
+        Health::Ok => "ok",
+        Health::Mended => "mended",
+        Health::Problem => "problem",
     }
 }
 

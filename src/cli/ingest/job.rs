@@ -33,14 +33,14 @@ pub(super) enum Input {
     /// A file in an archive.
     Member(Member),
     /// A sheet of a workbook, or a table of a database.
-    Table(Table),
+    Table(SourceTable),
     /// The process's stdin.
     Stdin,
 }
 
 /// A sheet of a workbook, or a table of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Table {
+pub(super) struct SourceTable {
     /// The file, which may be one of an archive.
     pub of: Box<Input>,
     /// What the file calls it.
@@ -125,7 +125,7 @@ impl Input {
     }
 }
 
-impl Table {
+impl SourceTable {
     /// Returns whether a dataset was made of a table of this name.
     fn is_in(&self, dataset: &Dataset) -> bool {
         self.is_only || dataset.source.strip_suffix(&self.name).is_some_and(|it| it.ends_with('/'))

@@ -54,7 +54,7 @@ pub(super) fn name_pattern(text: &str) -> Result<NamePattern, String> {
 
 /// The path of a source, taken apart.
 #[derive(Debug)]
-struct Words {
+struct PathWords {
     /// Of the file; of a table in a file that has several, both.
     file: String,
     ending: String,
@@ -62,14 +62,14 @@ struct Words {
     parents: Vec<String>,
 }
 
-impl Words {
-    fn of(input: &Input) -> Words {
+impl PathWords {
+    fn of(input: &Input) -> PathWords {
         let (of, table) = match input {
             Input::Table(table) if table.is_only => (&*table.of, None),
             _ => input.parts(),
         };
         let Some(path) = of.path() else {
-            return Words {
+            return PathWords {
                 file: input.dataset_name(),
                 ending: String::new(),
                 parents: Vec::new(),
@@ -88,7 +88,7 @@ impl Words {
             None => file,
         };
         parts.reverse();
-        Words { file, ending, parents: parts }
+        PathWords { file, ending, parents: parts }
     }
 
     /// Returns the name with the directories of these levels before it, the farthest first.
@@ -120,7 +120,7 @@ pub(super) fn by_pattern(inputs: &[&Input], pattern: &NamePattern) -> anyhow::Re
     let mut owners: HashMap<String, &Input> = HashMap::new();
     let mut names = Vec::with_capacity(inputs.len());
     for input in inputs {
-        let words = Words::of(input);
+        let words = PathWords::of(input);
         let text: String = pattern
             .0
             .iter()
@@ -153,7 +153,7 @@ pub(super) fn unique(
     session_dir: &Path,
 ) -> Vec<String> {
     let known = known(catalog, session_dir);
-    let words: Vec<Words> = inputs.iter().map(|it| Words::of(it)).collect();
+    let words: Vec<PathWords> = inputs.iter().map(|it| PathWords::of(it)).collect();
     let mut names: Vec<Option<String>> = inputs
         .iter()
         .zip(&words)
@@ -214,15 +214,15 @@ fn known<'a>(catalog: &'a Catalog, session_dir: &Path) -> HashMap<String, Vec<&'
 fn apart(
     group: &[usize],
     unnamed: &[usize],
-    words: &[Words],
+    words: &[PathWords],
     is_free: impl Fn(usize, &str) -> bool,
 ) -> Vec<String> {
     let n_levels = group.iter().map(|it| words[*it].parents.len()).max().unwrap_or_default();
     let one = (0..n_levels).map(|it| vec![it]);
     let several = (2..=n_levels).map(|it| (0..it).collect());
     let ways = [Vec::new()].into_iter().chain(one).chain(several);
-    let by_path = ways.map(|levels| Box::new(move |it: &Words| it.name(&levels)) as Way);
-    let by_ending: Way = Box::new(|it| {
+    let by_path = ways.map(|levels| Box::new(move |it: &PathWords| it.name(&levels)) as NamingRule);
+    let by_ending: NamingRule = Box::new(|it| {
         let text = format!("{}_{}", it.name(&[]), it.ending);
         csv_agent_ingest::name_of(Path::new(&text))
     });
@@ -242,7 +242,7 @@ fn apart(
 }
 
 /// How a name is made of a path.
-type Way = Box<dyn Fn(&Words) -> String>;
+type NamingRule = Box<dyn Fn(&PathWords) -> String>;
 
 /// Puts a number behind each name that is taken.
 fn numbered(

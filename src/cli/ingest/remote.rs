@@ -26,13 +26,13 @@ use crate::spinner::Spinner;
 
 /// What is to be registered, and under which name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Wanted {
+struct Registration {
     name: String,
     what: What,
 }
 
 /// Takes `NAME=PATH` or `NAME=TABLE`.
-fn wanted(text: &str) -> Result<Wanted, Failure> {
+fn wanted(text: &str) -> Result<Registration, Failure> {
     let refuse =
         |message: String, hint: String| Err(Failure::new(ExitStatus::Usage, message).hint(hint));
     let example = "write `NAME=PATH` or `NAME=TABLE`, such as `flights=/data/flights/`";
@@ -50,7 +50,7 @@ fn wanted(text: &str) -> Result<Wanted, Failure> {
         let message = format!("`{name}` is no name of a dataset");
         return refuse(message, format!("write `{fitting}={what}`"));
     }
-    Ok(Wanted { name: name.to_owned(), what: What::of(what) })
+    Ok(Registration { name: name.to_owned(), what: What::of(what) })
 }
 
 fn text_of(path: &Path) -> Result<&str, Failure> {
@@ -61,8 +61,8 @@ fn text_of(path: &Path) -> Result<&str, Failure> {
 }
 
 /// Takes all that is wanted.
-fn all_wanted(paths: &[PathBuf]) -> anyhow::Result<Vec<Wanted>> {
-    let mut all: Vec<Wanted> = Vec::new();
+fn all_wanted(paths: &[PathBuf]) -> anyhow::Result<Vec<Registration>> {
+    let mut all: Vec<Registration> = Vec::new();
     for path in paths {
         let next = wanted(text_of(path)?)?;
         if all.iter().any(|it| it.name == next.name) {
@@ -295,7 +295,7 @@ fn check_one_cluster<'a>(
 
 /// Puts a dataset into the session, unless its name is taken.
 fn keep(
-    wanted: &Wanted,
+    wanted: &Registration,
     dataset: Dataset,
     if_exists: IfExists,
     read: &IngestOptions,

@@ -17,7 +17,7 @@ use csv_agent_types::catalog::is_dataset_name;
 use csv_agent_types::limits::{SOURCE_LEVELS_MAX, SOURCES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::job::{Input, Member, Table, unpack};
+use super::job::{Input, Member, SourceTable, unpack};
 use super::{counted, template};
 
 /// Endings of what is data by its name.
@@ -490,7 +490,7 @@ impl Finder<'_> {
         let is_only = chosen.len() == 1 && chosen.iter().eq(&tables.names);
         for name in chosen {
             let (of, name) = (Box::new(input.clone()), name.to_owned());
-            self.put(Input::Table(Table { of, name, is_only }))?;
+            self.put(Input::Table(SourceTable { of, name, is_only }))?;
         }
         Ok(())
     }

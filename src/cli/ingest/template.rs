@@ -9,7 +9,7 @@ const HIVE_NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// Returns whether a pattern has parts that are values: `{state}`.
 pub(super) fn has_parts(pattern: &str) -> bool {
-    tokens(pattern).iter().any(|it| matches!(it, Token::Part(_)))
+    tokens(pattern).iter().any(|it| matches!(it, PatternToken::Part(_)))
 }
 
 /// Returns the pattern with `*` in the place of its parts. Beside another `*` one is enough: two mean
@@ -19,10 +19,10 @@ pub(super) fn glob_of(pattern: &str) -> String {
     let mut before = None;
     for token in tokens(pattern) {
         match token {
-            Token::Text(it) => text.push_str(it),
-            Token::Part(_) if text.ends_with('*') => {}
-            Token::Any if matches!(before, Some(Token::Part(_))) => {}
-            Token::Part(_) | Token::Any => text.push('*'),
+            PatternToken::Text(it) => text.push_str(it),
+            PatternToken::Part(_) if text.ends_with('*') => {}
+            PatternToken::Any if matches!(before, Some(PatternToken::Part(_))) => {}
+            PatternToken::Part(_) | PatternToken::Any => text.push('*'),
         }
         before = Some(token);
     }
@@ -62,7 +62,7 @@ pub(super) fn values(path: &Path, pattern: Option<&str>) -> Vec<(String, Option<
 
 /// A piece of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token<'a> {
+enum PatternToken<'a> {
     Text(&'a str),
     /// `*`.
     Any,
@@ -70,22 +70,22 @@ enum Token<'a> {
     Part(&'a str),
 }
 
-fn tokens(pattern: &str) -> Vec<Token<'_>> {
+fn tokens(pattern: &str) -> Vec<PatternToken<'_>> {
     let mut tokens = Vec::new();
     let mut rest = pattern;
     while !rest.is_empty() {
         if let Some(behind) = rest.strip_prefix('*') {
-            tokens.push(Token::Any);
+            tokens.push(PatternToken::Any);
             rest = behind;
         } else if let Some((name, behind)) =
             rest.strip_prefix('{').and_then(|it| it.split_once('}')).filter(|it| is_word(it.0))
         {
-            tokens.push(Token::Part(name));
+            tokens.push(PatternToken::Part(name));
             rest = behind;
         } else {
             let first = rest.chars().next().map_or(1, char::len_utf8);
             let end = rest[first..].find(['*', '{']).map_or(rest.len(), |it| first + it);
-            tokens.push(Token::Text(&rest[..end]));
+            tokens.push(PatternToken::Text(&rest[..end]));
             rest = &rest[end..];
         }
     }
@@ -97,15 +97,17 @@ fn is_word(text: &str) -> bool {
 }
 
 /// Returns whether a part of a path fits; each piece takes as little as it can.
-fn matches(tokens: &[Token<'_>], text: &str, found: &mut Vec<(String, String)>) -> bool {
+fn matches(tokens: &[PatternToken<'_>], text: &str, found: &mut Vec<(String, String)>) -> bool {
     let Some((token, rest)) = tokens.split_first() else { return text.is_empty() };
     match token {
-        Token::Text(wanted) => match_text(wanted, text).is_some_and(|it| matches(rest, it, found)),
-        Token::Any | Token::Part(_) => {
+        PatternToken::Text(wanted) => {
+            match_text(wanted, text).is_some_and(|it| matches(rest, it, found))
+        }
+        PatternToken::Any | PatternToken::Part(_) => {
             let ends = text.char_indices().map(|it| it.0).chain([text.len()]);
-            for end in ends.skip(usize::from(matches!(token, Token::Part(_)))) {
+            for end in ends.skip(usize::from(matches!(token, PatternToken::Part(_)))) {
                 let n_found = found.len();
-                if let Token::Part(name) = token {
+                if let PatternToken::Part(name) = token {
                     found.push(((*name).to_owned(), text[..end].to_owned()));
                 }
                 if matches(rest, &text[end..], found) {

@@ -16,7 +16,7 @@ use csv_agent_sink::encryption::Seal;
 use csv_agent_types::conversation::{Assessment, Effort, Price};
 use csv_agent_types::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
 use csv_agent_types::named_file;
-use csv_agent_types::redaction::Withheld;
+use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::sandbox::SandboxOptions;
@@ -93,7 +93,7 @@ pub(crate) struct TurnOptions {
     /// How charts are painted.
     pub chart_style: ChartStyle,
     /// What must not leave the machine.
-    pub withheld: Withheld,
+    pub withheld: Redaction,
     /// The columns of these that flags name.
     pub redact: Vec<String>,
     /// The bounds of a turn.
@@ -309,7 +309,7 @@ impl TurnOptions {
         // Whoever names a column wants it kept back, whatever the others say.
         let columns = settings.choose(&REDACT)?.value.unwrap_or_default().into_iter();
         let columns = columns.chain(flags.redact.iter().cloned()).collect();
-        let withheld = Withheld { columns, rows: settings.get(&NO_ROWS)? };
+        let withheld = Redaction { columns, rows: settings.get(&NO_ROWS)? };
         let container = (flags.container.as_deref(), flags.tool_choice);
         let interpreter = interpreter(container, settings, &withheld)?;
         let asked =

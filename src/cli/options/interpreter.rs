@@ -2,7 +2,7 @@
 
 use csv_agent_agent::hosted::{HostedOptions, Interpreter};
 use csv_agent_provider::hosted::code_interpreter::{ContainerChoice, MemoryTier};
-use csv_agent_types::redaction::Withheld;
+use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::settings::{CONTAINER_MEMORY, INTERPRETER, ON_EXPIRED, Settings, ValueOrigin};
@@ -17,7 +17,7 @@ use crate::flags::{InterpreterChoice, OnExpired, ToolChoiceFlag};
 pub(crate) fn interpreter(
     (container, tool_choice): (Option<&str>, Option<ToolChoiceFlag>),
     settings: &Settings,
-    withheld: &Withheld,
+    withheld: &Redaction,
 ) -> anyhow::Result<Interpreter> {
     let memory = settings.choose(&CONTAINER_MEMORY)?;
     let on_expired = settings.choose(&ON_EXPIRED)?;

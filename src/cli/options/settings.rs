@@ -586,7 +586,7 @@ pub(crate) struct Chosen<T> {
 
 /// A setting as `config show` tells it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Shown {
+pub(crate) struct SettingView {
     /// Its name.
     pub key: String,
     /// Null when there is none. Secrets are masked.
@@ -615,7 +615,7 @@ pub(crate) trait AnySetting: Sync {
     /// # Errors
     ///
     /// Fails when a file has a value that the setting does not take.
-    fn show(&self, settings: &Settings) -> anyhow::Result<Shown>;
+    fn show(&self, settings: &Settings) -> anyhow::Result<SettingView>;
 }
 
 impl<T: Show + 'static> AnySetting for Setting<T> {
@@ -648,10 +648,10 @@ impl<T: Show + 'static> AnySetting for Setting<T> {
         (self.read)(value, &Here { dir: Path::new("/"), home: None }).is_ok()
     }
 
-    fn show(&self, settings: &Settings) -> anyhow::Result<Shown> {
+    fn show(&self, settings: &Settings) -> anyhow::Result<SettingView> {
         let chosen = settings.choose(self)?;
         let value = chosen.value.as_ref().map_or(Value::Null, Show::show);
-        Ok(Shown { key: self.key.to_owned(), value, origin: chosen.origin.to_string() })
+        Ok(SettingView { key: self.key.to_owned(), value, origin: chosen.origin.to_string() })
     }
 }
 

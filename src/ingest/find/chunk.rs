@@ -33,7 +33,7 @@ use crate::stored::Stored;
 const BATCH_ROWS: usize = 8 * 1024;
 
 /// A Parquet file that is searched; shared by the threads.
-pub(super) struct Table {
+pub(super) struct SearchedFile {
     stored: Stored,
     /// As the footer has it.
     pub metadata: ArrowReaderMetadata,
@@ -49,7 +49,7 @@ pub(super) struct ChunkPosition {
     pub column: usize,
 }
 
-impl Table {
+impl SearchedFile {
     /// Reads the footer.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Table {
         let stored = Stored::open(path)?;
         let metadata = stored.metadata.clone();
         let keyed = keyed(&metadata)?;
-        Ok(Table { stored, metadata, keyed })
+        Ok(SearchedFile { stored, metadata, keyed })
     }
 
     /// Returns what the footer says of a chunk.

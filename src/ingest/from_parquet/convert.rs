@@ -24,7 +24,7 @@ use crate::parse::DAY_US;
 
 /// How the values of a column become ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Conversion {
     /// As the nearest type of ours, as long as that holds every value.
     Nearest(DType),
     /// Written out: bytes in hexadecimal, nested values as JSON.
@@ -33,10 +33,10 @@ pub(super) enum Way {
     Uuid,
 }
 
-impl Way {
+impl Conversion {
     /// Returns the first to try for a column of the source; `None` for a type that is not read.
     pub(super) fn first(data_type: &DataType) -> Option<Self> {
-        Some(Way::Nearest(match data_type {
+        Some(Conversion::Nearest(match data_type {
             DataType::Boolean => DType::Bool,
             it if it.is_integer() => DType::Int64,
             DataType::Decimal128(_, 0) | DataType::Decimal256(_, 0) => DType::Int64,
@@ -53,13 +53,13 @@ impl Way {
             DataType::Time32(TimeUnit::Millisecond)
             | DataType::Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond) => DType::Time,
             DataType::Utf8View | DataType::BinaryView | DataType::Null => DType::String,
-            DataType::FixedSizeBinary(_) => return Some(Way::Text),
+            DataType::FixedSizeBinary(_) => return Some(Conversion::Text),
             DataType::List(item) | DataType::Map(item, _) => {
-                return Way::first(item.data_type()).map(|_| Way::Text);
+                return Conversion::first(item.data_type()).map(|_| Conversion::Text);
             }
             DataType::Struct(fields) => {
-                let are_read = fields.iter().all(|it| Way::first(it.data_type()).is_some());
-                return are_read.then_some(Way::Text);
+                let are_read = fields.iter().all(|it| Conversion::first(it.data_type()).is_some());
+                return are_read.then_some(Conversion::Text);
             }
             _ => return None,
         }))
@@ -68,8 +68,8 @@ impl Way {
     /// Returns the type of the column that comes of it.
     pub(super) fn dtype(self) -> DType {
         match self {
-            Way::Nearest(dtype) => dtype,
-            Way::Text | Way::Uuid => DType::String,
+            Conversion::Nearest(dtype) => dtype,
+            Conversion::Text | Conversion::Uuid => DType::String,
         }
     }
 
@@ -80,9 +80,9 @@ impl Way {
     /// Fails when a value is none of its own type, such as a day that no calendar has.
     pub(super) fn convert(self, array: &ArrayRef) -> anyhow::Result<Option<ArrayRef>> {
         match self {
-            Way::Nearest(_) => Ok(nearest(array)),
-            Way::Text => written(array, &text::write).map(Some),
-            Way::Uuid => written(array, &text::write_uuid).map(Some),
+            Conversion::Nearest(_) => Ok(nearest(array)),
+            Conversion::Text => written(array, &text::write).map(Some),
+            Conversion::Uuid => written(array, &text::write_uuid).map(Some),
         }
     }
 
@@ -91,7 +91,9 @@ impl Way {
         let note = match (source, self) {
             (DataType::Float16, _) => "float16 in the file, widened".to_owned(),
             (DataType::Float32, _) => "float32 in the file, widened".to_owned(),
-            (DataType::UInt64, Way::Text) => "text: uint64 in the file, beyond int64".to_owned(),
+            (DataType::UInt64, Conversion::Text) => {
+                "text: uint64 in the file, beyond int64".to_owned()
+            }
             (DataType::Decimal128(digits, scale) | DataType::Decimal256(digits, scale), _) => {
                 let why = match self.dtype() {
                     DType::Int64 => "every value is within int64",
@@ -99,10 +101,10 @@ impl Way {
                     _ if *scale == 0 => "beyond int64",
                     _ => "more digits than a float holds",
                 };
-                let text = if self == Way::Text { "text: " } else { "" };
+                let text = if self == Conversion::Text { "text: " } else { "" };
                 format!("{text}decimal({digits}, {scale}) in the file; {why}")
             }
-            (DataType::Timestamp(..), Way::Text) => {
+            (DataType::Timestamp(..), Conversion::Text) => {
                 "text: finer than microseconds, or beyond the years 1 to 9999".to_owned()
             }
             (DataType::Timestamp(..), _) => {
@@ -116,17 +118,17 @@ impl Way {
                 Some(DataType::Duration(unit)) => format!("durations, in {}", unit_name(*unit)),
                 _ => return None,
             },
-            (DataType::Date32, Way::Text) => "text: beyond the years 1 to 9999".to_owned(),
-            (DataType::Time32(_) | DataType::Time64(_), Way::Text) => {
+            (DataType::Date32, Conversion::Text) => "text: beyond the years 1 to 9999".to_owned(),
+            (DataType::Time32(_) | DataType::Time64(_), Conversion::Text) => {
                 "text: finer than microseconds".to_owned()
             }
-            (DataType::BinaryView, Way::Nearest(_)) => {
+            (DataType::BinaryView, Conversion::Nearest(_)) => {
                 "bytes in the file, all of them UTF-8".to_owned()
             }
-            (DataType::BinaryView | DataType::FixedSizeBinary(_), Way::Text) => {
+            (DataType::BinaryView | DataType::FixedSizeBinary(_), Conversion::Text) => {
                 "text: bytes in hexadecimal".to_owned()
             }
-            (DataType::FixedSizeBinary(_), Way::Uuid) => "text: UUIDs".to_owned(),
+            (DataType::FixedSizeBinary(_), Conversion::Uuid) => "text: UUIDs".to_owned(),
             (DataType::List(_), _) => "text: lists as JSON".to_owned(),
             (DataType::Struct(_), _) => "text: structs as JSON".to_owned(),
             (DataType::Map(..), _) => "text: maps as JSON".to_owned(),

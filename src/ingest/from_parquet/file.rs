@@ -27,7 +27,7 @@ use csv_agent_types::limits::{
     PARQUET_PAGE_BYTES_MAX, PARQUET_UNPACKED_BYTES_MAX, PARQUET_UNPACKED_RATIO_MAX,
 };
 
-use super::convert::{Way, as_read};
+use super::convert::{Conversion, as_read};
 use super::lengths::{self, WITH_LENGTHS};
 use super::pages::Pages;
 use super::{guard, thrift};
@@ -43,18 +43,18 @@ pub(crate) fn is_parquet(head: &[u8]) -> bool {
 }
 
 /// A Parquet file whose footer has been checked.
-pub(super) struct Table<'a> {
+pub(super) struct ParquetTable<'a> {
     /// The file.
     pub input: &'a Input,
     /// Its columns.
-    pub sources: Vec<Source>,
+    pub sources: Vec<SourceColumn>,
     /// What each column is called, made usable.
     pub names: Vec<String>,
     metadata: ArrowReaderMetadata,
 }
 
 /// A column of the file.
-pub(super) struct Source {
+pub(super) struct SourceColumn {
     /// As the file has it.
     pub name: String,
     /// As it is read.
@@ -62,10 +62,10 @@ pub(super) struct Source {
     /// What it was before it became Parquet, if the file tells.
     pub origin: Option<DataType>,
     /// How it becomes ours.
-    pub way: Way,
+    pub way: Conversion,
 }
 
-impl<'a> Table<'a> {
+impl<'a> ParquetTable<'a> {
     /// Opens the file and checks what its footer says.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl<'a> Table<'a> {
             return Err(refused(&found, "write it with snappy, zstd, gzip or lz4"));
         }
         let ways = metadata.schema().fields().iter().map(|field| {
-            Way::first(&as_read(field)).ok_or_else(|| {
+            Conversion::first(&as_read(field)).ok_or_else(|| {
                 let (name, data_type) = (field.name(), field.data_type());
                 let found = format!("column `{name}` is of type {data_type}, which is not read");
                 refused(&found, "write the file without it, or with another type")
@@ -101,8 +101,8 @@ impl<'a> Table<'a> {
         });
         let ways = ways.collect::<anyhow::Result<Vec<_>>>()?;
         let (sources, metadata) = guarded(input, || prepared(&metadata, ways))?;
-        let names = names_of(sources.iter().map(|it: &Source| it.name.clone()).collect());
-        let table = Table { input, sources, names, metadata };
+        let names = names_of(sources.iter().map(|it: &SourceColumn| it.name.clone()).collect());
+        let table = ParquetTable { input, sources, names, metadata };
         // No cell has less than a byte of its own.
         table.check_unpacked(table.n_rows().saturating_mul(n_leaves as u64))?;
         guarded(input, || table.check_old_instants(cancelled))?;
@@ -257,8 +257,8 @@ fn options() -> ArrowReaderOptions {
 /// Returns the columns, and how they are read.
 fn prepared(
     metadata: &ArrowReaderMetadata,
-    ways: Vec<Way>,
-) -> anyhow::Result<(Vec<Source>, ArrowReaderMetadata)> {
+    ways: Vec<Conversion>,
+) -> anyhow::Result<(Vec<SourceColumn>, ArrowReaderMetadata)> {
     let schema = metadata.parquet_schema();
     let footer = Arc::clone(metadata.metadata());
     let stored = footer.file_metadata().key_value_metadata();
@@ -274,11 +274,11 @@ fn prepared(
         let is_uuid = root.get_basic_info().logical_type_ref() == Some(&LogicalType::Uuid);
         let origin = origins.as_ref().and_then(|it| it.fields().get(at));
         fields.push(Field::clone(field).with_data_type(data_type.clone()));
-        sources.push(Source {
+        sources.push(SourceColumn {
             name: field.name().clone(),
             data_type,
             origin: origin.map(|it| it.data_type().clone()),
-            way: if is_uuid { Way::Uuid } else { way },
+            way: if is_uuid { Conversion::Uuid } else { way },
         });
     }
     let options = options().with_schema(Arc::new(Schema::new(fields)));

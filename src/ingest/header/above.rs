@@ -7,8 +7,8 @@
 use super::super::multi_row_header::are_years;
 use super::super::shape::is_value;
 use super::super::short_rows::are_names;
-use super::super::table_bounds::Shape;
-use super::super::type_evidence::{Evidence, classify};
+use super::super::table_bounds::RecordShape;
+use super::super::type_evidence::{TypeEvidence, classify};
 use super::super::type_inference::is_typed;
 use super::Search;
 
@@ -20,7 +20,7 @@ const ROWS_MIN: usize = 2;
 impl Search<'_> {
     /// Returns the position of the first record of the table below such records, the first of them being
     /// the first of all.
-    pub(super) fn below_titles(&self, shapes: &[&Shape]) -> Option<usize> {
+    pub(super) fn below_titles(&self, shapes: &[&RecordShape]) -> Option<usize> {
         let n = shapes.iter().take(RECORDS_MAX).take_while(|it| self.is_above(it)).count();
         let (above, rest) = shapes.split_at(n);
         let (first, rows) = rest.split_first()?;
@@ -28,7 +28,7 @@ impl Search<'_> {
         if self.width < 2 || first.width != self.width || rows.is_empty() {
             return None;
         }
-        let is_title = |it: &&&Shape| it.n_filled <= 1 || it.is_prose;
+        let is_title = |it: &&&RecordShape| it.n_filled <= 1 || it.is_prose;
         let are_titles = above.iter().all(|it| is_title(&it));
         let labels = self.labels(first);
         if are_labels(&labels) {
@@ -47,10 +47,10 @@ impl Search<'_> {
         let is_apart = last.n_filled == 0 || first.is_behind_blank;
         let n_filled = rows.iter().filter(|it| 1 < it.n_filled).count();
         let is_filled = 1 < first.n_filled && rows.len() <= n_filled * 2;
-        let n_words = |it: &&Shape| self.labels(it).concat().split_whitespace().count();
+        let n_words = |it: &&RecordShape| self.labels(it).concat().split_whitespace().count();
         let n_words_max = above.iter().map(n_words).max().unwrap_or_default();
         // Nothing sets them apart but that every row has a value where they have none.
-        let rows: Vec<&&Shape> = rows.iter().take_while(|it| 1 < it.n_filled).collect();
+        let rows: Vec<&&RecordShape> = rows.iter().take_while(|it| 1 < it.n_filled).collect();
         let is_whole = ROWS_MIN <= rows.len() && rows.iter().all(|it| it.n_filled == self.width);
         // One word may be the name of the first column, unless there are better ones below.
         let is_title = 2 <= n_words_max || (first.n_filled == self.width && are_labels(&labels));
@@ -60,7 +60,7 @@ impl Search<'_> {
     }
 
     /// Returns the position of the header below sentences, which may have as many commas as it.
-    pub(super) fn below_sentences(&self, shapes: &[&Shape]) -> Option<usize> {
+    pub(super) fn below_sentences(&self, shapes: &[&RecordShape]) -> Option<usize> {
         // In a file of one column they may be rows.
         let is_table = |n: &usize| 0 < *n && 1 < self.width;
         let n = shapes.iter().take_while(|it| it.start < self.n_lead).count();
@@ -80,12 +80,12 @@ impl Search<'_> {
 
     /// Returns the position of the first record of a table that has a type in each column, below a list of
     /// names with their values: nothing in it is of those types. The table may have no names.
-    pub(super) fn below_misfits(&self, shapes: &[&Shape]) -> Option<usize> {
+    pub(super) fn below_misfits(&self, shapes: &[&RecordShape]) -> Option<usize> {
         /// Less may be a header of several records.
         const ABOVE_MIN: usize = 4;
         const ROWS_MIN: usize = 3;
         let is_text = |it: &String| classify(it.as_bytes(), self.nulls).is_name();
-        let is_named = |it: &&&Shape| self.labels(it).first().is_some_and(is_text);
+        let is_named = |it: &&&RecordShape| self.labels(it).first().is_some_and(is_text);
         let n = shapes.iter().take(RECORDS_MAX).take_while(is_named).count();
         let (above, rows) = shapes.split_at(n);
         let are_even = shapes.iter().all(|it| it.width == self.width);
@@ -93,18 +93,18 @@ impl Search<'_> {
             return None;
         }
         let body = self.sample(self.width, rows[0].start, Vec::new());
-        let is_misfit = |(seen, label): (&Evidence, &String)| {
+        let is_misfit = |(seen, label): (&TypeEvidence, &String)| {
             let label = classify(label.as_bytes(), self.nulls);
-            label == Evidence::default() || !is_typed(seen.and(label))
+            label == TypeEvidence::default() || !is_typed(seen.and(label))
         };
-        let are_misfits = |it: &&Shape| body.all.iter().zip(&self.labels(it)).all(is_misfit);
+        let are_misfits = |it: &&RecordShape| body.all.iter().zip(&self.labels(it)).all(is_misfit);
         let is_table = body.all.iter().all(|it| is_typed(*it)) && above.iter().all(are_misfits);
         let are_names = are_names(&self.labels(above.last()?));
         is_table.then_some(n - usize::from(are_names))
     }
 
     /// Returns whether rows have numbers in a column that is called something else.
-    fn have_amounts(&self, rows: &[&Shape], labels: &[String]) -> bool {
+    fn have_amounts(&self, rows: &[&RecordShape], labels: &[String]) -> bool {
         const ROWS_MAX: usize = 5;
         let rows: Vec<Vec<String>> = rows.iter().take(ROWS_MAX).map(|it| self.labels(it)).collect();
         let is_value = |it: &String| is_value(it.as_bytes());
@@ -117,7 +117,7 @@ impl Search<'_> {
     }
 
     /// Returns whether a record may be a title, a note, or a name with its value.
-    fn is_above(&self, shape: &Shape) -> bool {
+    fn is_above(&self, shape: &RecordShape) -> bool {
         if shape.n_filled <= 1 {
             return shape.n_filled == 0 || shape.is_first_filled;
         }

@@ -7,14 +7,14 @@ use crate::builder::Guess;
 use crate::local_dates::DateOrder;
 use crate::number::{DecimalMark, DigitGrouping, NumberForm};
 use crate::parse::YES_NO;
-use crate::type_evidence::{Evidence, USUAL};
+use crate::type_evidence::{TypeEvidence, USUAL};
 use crate::type_inference::ValueForm;
 
 /// Returns a column, and how its values come of text.
 pub(super) fn column_of(
     column: Column,
     guess: &Guess,
-    seen: Evidence,
+    seen: TypeEvidence,
     options: &IngestOptions,
 ) -> (Column, SparkReading) {
     let told = options.nulls.clone();
@@ -31,7 +31,7 @@ pub(super) fn column_of(
     (Column { dtype, nulls: None, note, ..column }, SparkReading::Text { nulls, value })
 }
 
-fn value_of(guess: &Guess, seen: Evidence) -> (ValueOfText, Option<String>) {
+fn value_of(guess: &Guess, seen: TypeEvidence) -> (ValueOfText, Option<String>) {
     let number = |decimal, thousands| ValueOfText::Number { decimal, thousands };
     let value = match (guess.dtype, guess.form) {
         (DType::String, _) => ValueOfText::String,
@@ -73,17 +73,17 @@ fn thousands(group: DigitGrouping) -> Option<char> {
 }
 
 /// Returns how days are written that people write, in Spark's letters.
-fn pattern(order: DateOrder, dtype: DType, seen: Evidence) -> String {
+fn pattern(order: DateOrder, dtype: DType, seen: TypeEvidence) -> String {
     let separators = [
-        (Evidence::SLASH, "/"),
-        (Evidence::DASH, "-"),
-        (Evidence::DOT, "."),
-        (Evidence::BLANK, " "),
-        (Evidence::JOINED, ""),
+        (TypeEvidence::SLASH, "/"),
+        (TypeEvidence::DASH, "-"),
+        (TypeEvidence::DOT, "."),
+        (TypeEvidence::BLANK, " "),
+        (TypeEvidence::JOINED, ""),
     ];
     let separator = separators.iter().find(|it| seen.has(it.0)).map_or("-", |it| it.1);
-    let year = if seen.has(Evidence::YEAR2) { "yy" } else { "yyyy" };
-    let is_named = seen.has(Evidence::NAMED_MONTH);
+    let year = if seen.has(TypeEvidence::YEAR2) { "yy" } else { "yyyy" };
+    let is_named = seen.has(TypeEvidence::NAMED_MONTH);
     let month = if is_named { "MMM" } else { "M" };
     let day = match order {
         DateOrder::Dmy => format!("d{separator}{month}{separator}{year}"),
@@ -95,7 +95,7 @@ fn pattern(order: DateOrder, dtype: DType, seen: Evidence) -> String {
         return day;
     }
     let clock =
-        if seen.has(Evidence::CLOCK12) { "h:mm[:ss[.SSSSSS]]a" } else { "H:mm[:ss[.SSSSSS]]" };
+        if seen.has(TypeEvidence::CLOCK12) { "h:mm[:ss[.SSSSSS]]a" } else { "H:mm[:ss[.SSSSSS]]" };
     // A day among times is its midnight.
     format!("{day}[[,][ ]['T']{clock}]")
 }

@@ -8,9 +8,9 @@ use csv_agent_testing::slow_cases;
 use csv_agent_types::catalog::{DType, Meaning};
 
 use super::{Bench, check_refused, check_with, table};
-use crate::Wanted;
+use crate::RequestedType;
 
-fn wanted(columns: &[(&str, Wanted)]) -> Bench {
+fn wanted(columns: &[(&str, RequestedType)]) -> Bench {
     let dtypes = columns.iter().map(|(name, it)| ((*name).to_owned(), *it)).collect();
     Bench::new().with(|it| it.dtypes = dtypes)
 }
@@ -35,7 +35,8 @@ fn amounts_and_flags_are_numbers_and_truth_values_where_the_user_wants_them() {
                     a | 1200.5 | 12.5 | true
                     b | -3 | 5 | false
                     c | -7 | ~ | true";
-    let (money, percent, flag) = (Wanted::Money, Wanted::Percent, Wanted::Type(DType::Bool));
+    let (money, percent, flag) =
+        (RequestedType::Money, RequestedType::Percent, RequestedType::Type(DType::Bool));
     check_with(&wanted(&[("price", money), ("SHARE", percent), ("Ok", flag)]), TEXT, expected);
     check_with(&wanted(&[("*", money), ("*", percent), ("*", flag)]), TEXT, expected);
     let bench = wanted(&[("price", money)]);
@@ -47,25 +48,29 @@ fn amounts_and_flags_are_numbers_and_truth_values_where_the_user_wants_them() {
 
 #[test]
 fn a_value_that_is_no_amount_of_the_kind_is_named_with_its_line() {
-    let check = |text: &str, wanted_as: Wanted, expected: &str| {
+    let check = |text: &str, wanted_as: RequestedType, expected: &str| {
         let bench = wanted(&[("a", wanted_as)]);
         check_refused(&bench, bench.bytes(text), expected);
     };
     let way_out = |it| format!("leave out `--dtype a={it}`, or name the value in `--null`");
     let expected = "column `a` is wanted as money, line 3 has `free` / ";
-    check("a,b\n$5,x\nfree,y\n", Wanted::Money, &(expected.to_owned() + &way_out("money")));
+    check("a,b\n$5,x\nfree,y\n", RequestedType::Money, &(expected.to_owned() + &way_out("money")));
     let expected = "column `a` is wanted as money, line 4 has `5 €` / ";
-    check("a,b\n$5,x\n7,y\n5 €,z\n", Wanted::Money, &(expected.to_owned() + &way_out("money")));
+    check(
+        "a,b\n$5,x\n7,y\n5 €,z\n",
+        RequestedType::Money,
+        &(expected.to_owned() + &way_out("money")),
+    );
     let expected = "column `a` is wanted as percent, line 2 has `$5` / ";
-    check("a,b\n$5,x\n", Wanted::Percent, &(expected.to_owned() + &way_out("percent")));
+    check("a,b\n$5,x\n", RequestedType::Percent, &(expected.to_owned() + &way_out("percent")));
     let expected = "column `a` is wanted as decimal, line 3 has `9007199254740993` / ";
     let text = "a,b\n5,x\n9007199254740993,y\n";
-    check(text, Wanted::Decimal, &(expected.to_owned() + &way_out("decimal")));
+    check(text, RequestedType::Decimal, &(expected.to_owned() + &way_out("decimal")));
     let expected = "column `a` is wanted as money, and can be read in two ways / name the decimal mark of \
                     its numbers with `--decimal ,` or `--decimal .`";
-    check("a;b\n1.250 €;x\n12.500 €;y\n", Wanted::Money, expected);
+    check("a;b\n1.250 €;x\n12.500 €;y\n", RequestedType::Money, expected);
     let expected = expected.replace("money", "float64");
-    check("a;b\n1.250;x\n12.500;y\n", Wanted::Type(DType::Float64), &expected);
+    check("a;b\n1.250;x\n12.500;y\n", RequestedType::Type(DType::Float64), &expected);
 }
 
 #[test]
@@ -114,7 +119,7 @@ proptest! {
         };
         let values: Vec<String> = cents.iter().map(written).collect();
         let text = format!("a;b\n{};x\n", values.join(";x\n"));
-        let bench = wanted(&[("A", Wanted::Money)]).with(|it| it.delimiter = Some(";".to_owned()));
+        let bench = wanted(&[("A", RequestedType::Money)]).with(|it| it.delimiter = Some(";".to_owned()));
         let dataset = bench.sliced(text.as_bytes(), slice_bytes).unwrap();
         let read: Vec<i64> = bench.rows().iter()
             .map(|it| it[0].as_ref().unwrap().parse::<f64>().unwrap() * 100.0)

@@ -18,7 +18,7 @@ use csv_agent_types::limits::READING_RECIPE_BYTES_MAX;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::{Bench, rows};
-use crate::Wanted;
+use crate::RequestedType;
 use crate::builder::field;
 use crate::{csv_of, reading_recipe};
 
@@ -220,7 +220,7 @@ proptest! {
         const NAMES: [&str; 5] = ["id", "full name", "a, \"b\"", "c; 'd'", "# e"];
         let bench = Bench::new().with(|it| {
             it.is_plain = true;
-            it.dtypes = NAMES.iter().zip(&columns).map(|it| ((*it.0).to_owned(), Wanted::Type(it.1.0))).collect();
+            it.dtypes = NAMES.iter().zip(&columns).map(|it| ((*it.0).to_owned(), RequestedType::Type(it.1.0))).collect();
         });
         let n_columns = columns.len();
         let named = NAMES.iter().zip(columns).map(|(name, it)| (*name, it.0, it.1)).collect();

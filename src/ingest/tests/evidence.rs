@@ -5,7 +5,7 @@ use std::fmt::Write;
 use csv_agent_types::catalog::DType;
 
 use super::{Bench, check_refused};
-use crate::Wanted;
+use crate::RequestedType;
 
 /// Ingests a column under the header `a`, beside one that keeps the delimiter, and compares its note.
 #[track_caller]
@@ -144,8 +144,9 @@ fn a_quote_that_is_never_closed_is_told_with_its_line() {
 
 #[test]
 fn a_wanted_type_that_waits_for_an_order_names_its_flag() {
-    let wanted =
-        |dtype| Bench::new().with(|it| it.dtypes = vec![("a".to_owned(), Wanted::Type(dtype))]);
+    let wanted = |dtype| {
+        Bench::new().with(|it| it.dtypes = vec![("a".to_owned(), RequestedType::Type(dtype))])
+    };
     let bench = wanted(DType::Date);
     check_refused(
         &bench,

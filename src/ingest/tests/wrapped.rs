@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use csv_agent_types::catalog::SetAside;
+use csv_agent_types::catalog::SkippedLines;
 
 use super::{Bench, check, table};
 use crate::line_map::lines_at;
@@ -66,7 +66,7 @@ fn sentences_in_quotes_are_one_column() {
 fn check_drawn(text: &str, lines: &[u64], n_lines_of_drawing: u64, n_notes: u64) {
     check_lines(text, "id:int64 | name:string\n 1 | a\n 2 | b c\n 3 | ~", lines);
     let dataset = Bench::new().bytes(text).unwrap();
-    let SetAside { preamble, rules, footer, .. } = dataset.set_aside;
+    let SkippedLines { preamble, rules, footer, .. } = dataset.set_aside;
     assert_eq!((rules, preamble + footer), (n_lines_of_drawing, n_notes), "{text}");
     assert_eq!((dataset.padded_rows, dataset.surplus_rows), (0, 0), "{text}");
 }

@@ -8,7 +8,7 @@
 use memchr::memmem;
 
 use super::LINES;
-use crate::dialect::Told;
+use crate::dialect::DialectHints;
 use crate::records::Tokeniser;
 use crate::sniff::Windows;
 use crate::syntax::{Delimiter, Escape, Syntax};
@@ -64,7 +64,10 @@ const LINES_MAX: usize = 1_000;
 impl Drawing {
     /// Returns how a table is drawn, how its cells are told apart once the drawing is taken off, which
     /// of its lines are no rows, and why.
-    pub(crate) fn find(windows: &Windows, told: &Told) -> Option<(Drawing, Syntax, Rules, String)> {
+    pub(crate) fn find(
+        windows: &Windows,
+        told: &DialectHints,
+    ) -> Option<(Drawing, Syntax, Rules, String)> {
         let head = &windows.head;
         let has_rule = ["--", "==", "─", "━", "═"]
             .iter()
@@ -323,14 +326,14 @@ fn lines_of(head: &[u8]) -> Vec<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::Drawing;
-    use crate::dialect::Told;
+    use crate::dialect::DialectHints;
     use crate::sniff::Windows;
 
     /// Compares what is left of the rows of a text; `None` where no table is drawn.
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
         let windows = Windows::whole(text.as_bytes());
-        let found = Drawing::find(&windows, &Told::default()).map(|(it, _, rules, _)| {
+        let found = Drawing::find(&windows, &DialectHints::default()).map(|(it, _, rules, _)| {
             let mut stripped = Vec::new();
             it.strip(text.as_bytes(), &mut stripped);
             let rows = stripped.split(|it| *it == b'\n').filter(|it| !rules.hold(it));

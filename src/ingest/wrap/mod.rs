@@ -8,7 +8,7 @@ mod beside;
 mod drawn;
 mod quoted;
 
-use super::dialect::Told;
+use super::dialect::DialectHints;
 use super::non_rows::Comments;
 use super::records::cut;
 use super::sniff::Windows;
@@ -45,7 +45,11 @@ pub(crate) struct FoundWrapping {
 const LINES: Syntax = Syntax { quote: None, escape: Escape::None, ..quoted::OUTER };
 
 /// Returns what is around the rows that windows show, if anything is.
-pub(crate) fn find(windows: &Windows, told: &Told, comments: Comments) -> Option<FoundWrapping> {
+pub(crate) fn find(
+    windows: &Windows,
+    told: &DialectHints,
+    comments: Comments,
+) -> Option<FoundWrapping> {
     if let Some((quoted, reason)) = Quoted::find(windows, told) {
         let wrapping = Wrapping::Quoted(quoted);
         return Some(FoundWrapping { wrapping, syntax: None, rules: None, reason });

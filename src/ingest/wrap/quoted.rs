@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::dialect::{Told, USUAL};
+use crate::dialect::{DialectHints, USUAL};
 use crate::records::{Cell, Tokeniser};
 use crate::sniff::Windows;
 use crate::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
-use crate::type_evidence::{Evidence, Nulls, classify};
+use crate::type_evidence::{Nulls, TypeEvidence, classify};
 use crate::type_inference::is_typed;
 
 /// Rows that are each quoted as a whole.
@@ -36,7 +36,7 @@ pub(super) const OUTER: Syntax = Syntax {
 
 impl Quoted {
     /// Returns how rows are wrapped, if they are, and why.
-    pub(crate) fn find(windows: &Windows, told: &Told) -> Option<(Quoted, String)> {
+    pub(crate) fn find(windows: &Windows, told: &DialectHints) -> Option<(Quoted, String)> {
         let is_usual = told.quote.is_none_or(|it| it == Quote::Char(QUOTE))
             && told.escape.is_none_or(|it| it == Escape::Doubled);
         let head = &windows.head;
@@ -185,7 +185,7 @@ fn are_names(text: &[u8], row: &[Cell]) -> bool {
 fn has_typed(rows: &[(&[u8], &Vec<Cell>)], width: usize) -> bool {
     let nulls = Nulls::new(None);
     (0..width).any(|column| {
-        let mut seen = Evidence::default();
+        let mut seen = TypeEvidence::default();
         for (text, row) in rows {
             let value = row.get(column).map_or(&b""[..], |it| it.raw(text));
             seen.add(classify(value, &nulls));
@@ -197,14 +197,14 @@ fn has_typed(rows: &[(&[u8], &Vec<Cell>)], width: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Quoted;
-    use crate::dialect::Told;
+    use crate::dialect::DialectHints;
     use crate::sniff::Windows;
 
     /// Compares what is left of a text; `None` where nothing is around its rows.
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
         let windows = Windows::whole(text.as_bytes());
-        let found = Quoted::find(&windows, &Told::default()).map(|(it, _)| {
+        let found = Quoted::find(&windows, &DialectHints::default()).map(|(it, _)| {
             let mut stripped = Vec::new();
             it.strip(text.as_bytes(), &mut stripped);
             String::from_utf8(stripped).unwrap()

@@ -92,7 +92,7 @@ pub(crate) enum ResponseReader {
 
 /// What an event amounts to.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Step {
+pub(crate) enum StreamStep {
     /// Nothing to show.
     Quiet,
     /// More text of the answer.
@@ -119,7 +119,7 @@ impl ResponseReader {
     ///
     /// Fails when the event says that the response failed, or when what it may have held of the
     /// response is lost.
-    pub(crate) fn event(&mut self, event: &Value) -> Result<Step, ProviderError> {
+    pub(crate) fn event(&mut self, event: &Value) -> Result<StreamStep, ProviderError> {
         match self {
             ResponseReader::Responses(reader) => reader.event(event),
             ResponseReader::Chat(reader) => reader.event(event),
@@ -284,7 +284,7 @@ mod tests {
     use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 
     use super::sse::Decoder;
-    use super::{Api, ResponseReader, Step};
+    use super::{Api, ResponseReader, StreamStep};
     use csv_agent_testing::cases;
 
     /// Pieces of which streams of both dialects are made, so that the cases are not all noise.
@@ -339,8 +339,8 @@ mod tests {
         assert!(n_events <= bytes.len(), "an event takes more than a byte");
         for event in events {
             match reader.event(&event) {
-                Ok(Step::Done(response)) => return format!("{response:?}"),
-                Ok(Step::Quiet | Step::Delta(_) | Step::Hosted(_)) => {}
+                Ok(StreamStep::Done(response)) => return format!("{response:?}"),
+                Ok(StreamStep::Quiet | StreamStep::Delta(_) | StreamStep::Hosted(_)) => {}
                 Err(error) => return format!("{error:?}"),
             }
         }

@@ -7,17 +7,17 @@ use csv_agent_text::digits::{count, number, usd};
 use csv_agent_types::conversation::Usage;
 use csv_agent_types::event::{CallStatus, UsageReport};
 use csv_agent_types::limits::PAGE_TEXT_CHARS_MAX;
-use csv_agent_types::redaction::Withheld;
+use csv_agent_types::redaction::Redaction;
 
 use super::turn::{PagePosition, pretty};
-use super::turn_view::{CallView, Step, Told, TurnOutcome};
+use super::turn_view::{ActivityStep, CallView, TurnOutcome, TurnView};
 use super::words::{beginning, capital, clipped, duration, line, sentence};
 
 /// Characters of an error in the pane.
 const ERROR_CHARS_MAX: usize = 600;
 
 /// Draws the pane.
-pub(super) fn pane(told: &Told, place: &PagePosition, egress: &str) -> Markup {
+pub(super) fn pane(told: &TurnView, place: &PagePosition, egress: &str) -> Markup {
     html! {
         aside.activity aria-label={ "Activity of turn " (place.number) } {
             h3 { "Activity" }
@@ -57,7 +57,7 @@ pub(super) fn pane(told: &Told, place: &PagePosition, egress: &str) -> Markup {
     }
 }
 
-fn facts(told: &Told, place: &PagePosition) -> Markup {
+fn facts(told: &TurnView, place: &PagePosition) -> Markup {
     let (usage, duration_ms) = match told.ending {
         Some(TurnOutcome::Reply(reply)) => (Some(reply.usage), Some(reply.duration_ms)),
         Some(TurnOutcome::Error(error)) => (Some(error.usage), None),
@@ -65,10 +65,10 @@ fn facts(told: &Told, place: &PagePosition) -> Markup {
     };
     let ms = duration_ms.unwrap_or(told.lasted_ms.unsigned_abs());
     let n_failed = told.calls().filter(|it| it.failed()).count();
-    let count_of = |is: fn(&Step) -> bool| told.steps.iter().filter(|it| is(&it.1)).count();
-    let n_rounds = count_of(|it| matches!(it, Step::Round(..)));
-    let n_retries = count_of(|it| matches!(it, Step::Retry(..)));
-    let n_warnings = count_of(|it| matches!(it, Step::Warning(_)));
+    let count_of = |is: fn(&ActivityStep) -> bool| told.steps.iter().filter(|it| is(&it.1)).count();
+    let n_rounds = count_of(|it| matches!(it, ActivityStep::Round(..)));
+    let n_retries = count_of(|it| matches!(it, ActivityStep::Retry(..)));
+    let n_warnings = count_of(|it| matches!(it, ActivityStep::Warning(_)));
     let verdict =
         told.reply().and_then(|it| it.assessment.map(|verdict| (verdict, it.findings.len())));
     html! {
@@ -112,12 +112,12 @@ fn token_counts(turn: &Usage) -> Markup {
     }
 }
 
-fn kind(step: &Step) -> &'static str {
+fn kind(step: &ActivityStep) -> &'static str {
     match step {
-        Step::Round(..) | Step::Thought(_) | Step::Note(_) => "quiet",
-        Step::Call(call) if call.failed() => "failed",
-        Step::Call(_) => "called",
-        Step::Retry(..) | Step::Warning(_) => "warned",
+        ActivityStep::Round(..) | ActivityStep::Thought(_) | ActivityStep::Note(_) => "quiet",
+        ActivityStep::Call(call) if call.failed() => "failed",
+        ActivityStep::Call(_) => "called",
+        ActivityStep::Retry(..) | ActivityStep::Warning(_) => "warned",
     }
 }
 
@@ -129,21 +129,21 @@ fn since(ms: i64) -> String {
     }
 }
 
-fn what(step: &Step, told: &Told, place: &PagePosition) -> Markup {
+fn what(step: &ActivityStep, told: &TurnView, place: &PagePosition) -> Markup {
     match step {
-        Step::Round(round, usage) => html! {
+        ActivityStep::Round(round, usage) => html! {
             "Round " (round) @if let Some(usage) = usage { (round_tokens(usage)) }
         },
-        Step::Thought(text) => html! {
+        ActivityStep::Thought(text) => html! {
             details { summary { "Thought" } p.pre { (clipped(text.trim(), PAGE_TEXT_CHARS_MAX)) } }
         },
-        Step::Call(call) => call_step(call, told, place),
-        Step::Note(text) => sentence(&capital(text)),
-        Step::Retry(text, reason) if text.contains(*reason) => sentence(&capital(text)),
-        Step::Retry(text, reason) => {
+        ActivityStep::Call(call) => call_step(call, told, place),
+        ActivityStep::Note(text) => sentence(&capital(text)),
+        ActivityStep::Retry(text, reason) if text.contains(*reason) => sentence(&capital(text)),
+        ActivityStep::Retry(text, reason) => {
             html! { (sentence(&capital(text))) p { (clipped(reason, 400)) } }
         }
-        Step::Warning(text) => sentence(&capital(beginning(text, PAGE_TEXT_CHARS_MAX).0)),
+        ActivityStep::Warning(text) => sentence(&capital(beginning(text, PAGE_TEXT_CHARS_MAX).0)),
     }
 }
 
@@ -155,7 +155,7 @@ fn round_tokens(usage: &Usage) -> Markup {
     }
 }
 
-fn call_step(call: &CallView, told: &Told, place: &PagePosition) -> Markup {
+fn call_step(call: &CallView, told: &TurnView, place: &PagePosition) -> Markup {
     let id = place.part("call", call.number - 1);
     html! {
         div.call id=(id) tabindex="-1" {
@@ -283,7 +283,7 @@ fn read(result: &Value) -> String {
     parts.join("\n")
 }
 
-fn kept_back(withheld: &Withheld) -> String {
+fn kept_back(withheld: &Redaction) -> String {
     let columns: Vec<String> = withheld.columns.iter().map(|it| line(it)).collect();
     match (withheld.rows, columns.is_empty()) {
         (true, true) => "All rows: the model saw schemas and aggregates only.".to_owned(),
@@ -292,7 +292,7 @@ fn kept_back(withheld: &Withheld) -> String {
     }
 }
 
-fn end(told: &Told) -> &'static str {
+fn end(told: &TurnView) -> &'static str {
     match told.ending {
         Some(TurnOutcome::Reply(_)) => "Answered",
         Some(TurnOutcome::Error(_)) => "Ended without an answer",

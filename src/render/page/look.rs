@@ -28,7 +28,7 @@ pub(super) enum Look {
 }
 
 /// A cell as it stands on the page.
-pub(super) struct Shown<'a> {
+pub(super) struct CellView<'a> {
     /// What is seen.
     pub text: Cow<'a, str>,
     /// The value as JSON, where it is not what is seen, separators and the minus sign apart.
@@ -67,7 +67,7 @@ impl Look {
     }
 
     /// Returns a cell that is not null.
-    pub(super) fn show(self, cell: &Value) -> Shown<'_> {
+    pub(super) fn show(self, cell: &Value) -> CellView<'_> {
         match (self, cell) {
             (Look::Number(format), cell) => {
                 let text = format.write(cell);
@@ -78,24 +78,26 @@ impl Look {
                     None => text,
                 };
                 let exact = (!is_exact).then(|| cell.to_string());
-                Shown { text: Cow::Owned(text), exact, is_cut: false }
+                CellView { text: Cow::Owned(text), exact, is_cut: false }
             }
             (Look::Time(format), Value::String(time)) => {
                 let text = Cow::Owned(format.write(time));
-                Shown { text, exact: Some(cell.to_string()), is_cut: false }
+                CellView { text, exact: Some(cell.to_string()), is_cut: false }
             }
             (_, Value::String(text)) => text_shown(text, cell),
-            (_, other) => Shown { text: Cow::Owned(other.to_string()), exact: None, is_cut: false },
+            (_, other) => {
+                CellView { text: Cow::Owned(other.to_string()), exact: None, is_cut: false }
+            }
         }
     }
 }
 
-fn text_shown<'a>(text: &'a str, cell: &Value) -> Shown<'a> {
+fn text_shown<'a>(text: &'a str, cell: &Value) -> CellView<'a> {
     let (head, n_chars) = beginning(text, PAGE_CELL_CHARS_MAX);
     let is_cut = n_chars.is_some();
     let safe = shown(head);
     let exact = (!is_cut && safe != text).then(|| cell.to_string());
-    Shown { text: Cow::Owned(safe), exact, is_cut }
+    CellView { text: Cow::Owned(safe), exact, is_cut }
 }
 
 #[cfg(test)]

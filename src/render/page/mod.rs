@@ -29,7 +29,7 @@ use csv_agent_types::limits::PAGE_COLUMNS_MAX;
 
 use table::PageBudget;
 use turn::PagePosition;
-use turn_view::{Told, TurnOutcome};
+use turn_view::{TurnOutcome, TurnView};
 use words::line;
 
 pub use files::{Contents, is_image};
@@ -51,7 +51,7 @@ pub struct PageTurn {
 
 /// Returns the page of these turns, oldest first, and of the datasets that they could see.
 pub fn page(turns: &[PageTurn], catalog: &Catalog) -> String {
-    let told: Vec<Told> = turns.iter().map(|it| Told::of(&it.events)).collect();
+    let told: Vec<TurnView> = turns.iter().map(|it| TurnView::of(&it.events)).collect();
     let places: Vec<PagePosition> = turns
         .iter()
         .enumerate()
@@ -128,7 +128,7 @@ fn heading(places: &[PagePosition]) -> String {
 }
 
 /// Draws the pane at the left: turns and datasets.
-fn rail(told: &[Told], places: &[PagePosition], catalog: &Catalog) -> Markup {
+fn rail(told: &[TurnView], places: &[PagePosition], catalog: &Catalog) -> Markup {
     let names: BTreeSet<&String> = told.iter().flat_map(|it| it.datasets).collect();
     html! {
         nav.rail aria-label="Turns and datasets" {
@@ -155,7 +155,7 @@ fn rail(told: &[Told], places: &[PagePosition], catalog: &Catalog) -> Markup {
 }
 
 /// Returns what of a turn is worth a word in the list of turns: its class and the word.
-fn mark(told: &Told) -> Option<(&'static str, &'static str)> {
+fn mark(told: &TurnView) -> Option<(&'static str, &'static str)> {
     match told.ending {
         Some(TurnOutcome::Reply(reply)) => reply.assessment.map(|it| (it.name(), it.name())),
         Some(TurnOutcome::Error(error))

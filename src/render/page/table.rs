@@ -45,7 +45,7 @@ fn cell_bytes(cell: &Value) -> usize {
 }
 
 /// A table on the page.
-pub(super) struct Table {
+pub(super) struct TableView {
     /// The element.
     pub markup: Markup,
     /// Rows of it.
@@ -55,7 +55,7 @@ pub(super) struct Table {
 }
 
 /// Draws a table.
-pub(super) fn table(name: &str, frame: &Frame, room: &mut PageBudget) -> Table {
+pub(super) fn table(name: &str, frame: &Frame, room: &mut PageBudget) -> TableView {
     let n_rows = room.take(frame);
     let rows = &frame.rows[..n_rows];
     let column = |at: usize| rows.iter().map(move |row| row.get(at).unwrap_or(&Value::Null));
@@ -83,7 +83,7 @@ pub(super) fn table(name: &str, frame: &Frame, room: &mut PageBudget) -> Table {
             }
         }
     };
-    Table { markup, n_rows, is_cut }
+    TableView { markup, n_rows, is_cut }
 }
 
 fn is_number(look: Look) -> bool {

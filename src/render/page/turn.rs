@@ -10,8 +10,8 @@ use csv_agent_types::limits::PAGE_TEXT_CHARS_MAX;
 use super::files::{Contents, list_of, pictures_of};
 use super::picture::{Picture, picture};
 use super::prose::prose;
-use super::table::{PageBudget, Table, table};
-use super::turn_view::{CallView, Told, TurnOutcome};
+use super::table::{PageBudget, TableView, table};
+use super::turn_view::{CallView, TurnOutcome, TurnView};
 use super::words::{beginning, capital, clipped, duration, line, moment, sentence, shown};
 use super::{PageTurn, activity};
 use crate::report::{place as place_of, ungrounded};
@@ -41,7 +41,7 @@ type Pictures = Vec<Option<Picture>>;
 
 /// Draws a turn.
 pub(super) fn article(
-    told: &Told,
+    told: &TurnView,
     place: &PagePosition,
     turn: &PageTurn,
     room: &mut PageBudget,
@@ -90,7 +90,7 @@ pub(super) fn article(
     }
 }
 
-fn eyebrow(told: &Told, place: &PagePosition) -> Markup {
+fn eyebrow(told: &TurnView, place: &PagePosition) -> Markup {
     html! {
         "Turn " (place.number)
         @if let Some(at) = told.started {
@@ -100,7 +100,12 @@ fn eyebrow(told: &Told, place: &PagePosition) -> Markup {
     }
 }
 
-fn summary(told: &Told, place: &PagePosition, pictures: &Pictures, images: &Contents) -> Markup {
+fn summary(
+    told: &TurnView,
+    place: &PagePosition,
+    pictures: &Pictures,
+    images: &Contents,
+) -> Markup {
     html! {
         @match told.ending {
             Some(TurnOutcome::Reply(reply)) => (answer(reply, told, place)),
@@ -138,7 +143,7 @@ fn summary(told: &Told, place: &PagePosition, pictures: &Pictures, images: &Cont
     }
 }
 
-fn answer(reply: &ReplyBody, told: &Told, place: &PagePosition) -> Markup {
+fn answer(reply: &ReplyBody, told: &TurnView, place: &PagePosition) -> Markup {
     html! {
         @if let Some(assessment) = reply.assessment { (verdict(assessment, reply, told, place)) }
         @if let Some(why) = reply.stop_reason.told() { p.note.warning { (why) } }
@@ -156,7 +161,12 @@ fn answer(reply: &ReplyBody, told: &Told, place: &PagePosition) -> Markup {
     }
 }
 
-fn verdict(assessment: Assessment, reply: &ReplyBody, told: &Told, place: &PagePosition) -> Markup {
+fn verdict(
+    assessment: Assessment,
+    reply: &ReplyBody,
+    told: &TurnView,
+    place: &PagePosition,
+) -> Markup {
     html! {
         section.verdict.(assessment.name()) id={ (place.id) "-verdict" } {
             h4 { "Verdict: " (assessment.name()) }
@@ -167,7 +177,7 @@ fn verdict(assessment: Assessment, reply: &ReplyBody, told: &Told, place: &PageP
     }
 }
 
-fn finding(found: &FindingShown, told: &Told, place: &PagePosition) -> Markup {
+fn finding(found: &FindingShown, told: &TurnView, place: &PagePosition) -> Markup {
     let table = found.finding.table.as_ref();
     let table = table.and_then(|it| told.tables.iter().rposition(|at| &at.logical_name == it));
     let call = found.call_id.as_ref().and_then(|it| told.calls().find(|call| call.id == it));
@@ -218,7 +228,7 @@ fn failure(error: &ErrorBody) -> Markup {
     }
 }
 
-fn data(told: &Told, place: &PagePosition, room: &mut PageBudget) -> Markup {
+fn data(told: &TurnView, place: &PagePosition, room: &mut PageBudget) -> Markup {
     html! {
         @for (at, sent) in told.tables.iter().enumerate() { (table_figure(sent, place, at, room)) }
         @if told.tables.is_empty() { p.none { "This turn sent no table." } }
@@ -242,7 +252,7 @@ fn table_figure(
             }
         };
     }
-    let Table { markup, n_rows, is_cut } = table(&sent.logical_name, &sent.frame(), room);
+    let TableView { markup, n_rows, is_cut } = table(&sent.logical_name, &sent.frame(), room);
     let is_part = (n_rows as u64) < sent.row_count;
     html! {
         figure.data id=(id) tabindex="-1" data-name=(line(&sent.logical_name)) data-cut[is_cut] {
@@ -270,7 +280,12 @@ fn size(sent: &DataFrame) -> String {
     format!("{} × {columns}", count(sent.row_count, "row"))
 }
 
-fn charts(told: &Told, place: &PagePosition, pictures: &Pictures, room: &mut PageBudget) -> Markup {
+fn charts(
+    told: &TurnView,
+    place: &PagePosition,
+    pictures: &Pictures,
+    room: &mut PageBudget,
+) -> Markup {
     html! {
         @for (at, (chart, picture)) in told.charts.iter().zip(pictures).enumerate() {
             (chart_figure(chart, picture.as_ref(), &place.part("chart", at), room))
@@ -313,7 +328,7 @@ fn chart_figure(
     }
 }
 
-fn code(told: &Told, place: &PagePosition) -> Markup {
+fn code(told: &TurnView, place: &PagePosition) -> Markup {
     let calls: Vec<(&CallView, &str)> =
         told.calls().filter_map(|it| it.code().map(|code| (it, code))).collect();
     html! {

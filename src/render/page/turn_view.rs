@@ -8,11 +8,11 @@ use csv_agent_types::event::{
     Body, CallError, CallStatus, ChartDrawn, Confinement, DataFrame, ErrorBody, Event, ReplyBody,
     Status,
 };
-use csv_agent_types::redaction::Withheld;
+use csv_agent_types::redaction::Redaction;
 
 /// A turn that can be drawn.
 #[derive(Default)]
-pub(super) struct Told<'a> {
+pub(super) struct TurnView<'a> {
     /// When it began.
     pub started: Option<Timestamp>,
     /// As the user asked it.
@@ -24,7 +24,7 @@ pub(super) struct Told<'a> {
     /// Names that the model might see.
     pub datasets: &'a [String],
     /// What was kept back; none when nothing was.
-    pub withheld: Option<&'a Withheld>,
+    pub withheld: Option<&'a Redaction>,
     /// What held for its code; none when no code ran.
     pub sandbox: Option<&'a Confinement>,
     /// In the order in which they came.
@@ -32,7 +32,7 @@ pub(super) struct Told<'a> {
     /// In the order in which they came.
     pub charts: Vec<&'a ChartDrawn>,
     /// What happened, in order, each with the milliseconds since the turn began.
-    pub steps: Vec<(i64, Step<'a>)>,
+    pub steps: Vec<(i64, ActivityStep<'a>)>,
     /// Of the turn, in milliseconds: until its last event.
     pub lasted_ms: i64,
     /// How it ended; none when that is not told.
@@ -49,7 +49,7 @@ pub(super) enum TurnOutcome<'a> {
 }
 
 /// Something that happened.
-pub(super) enum Step<'a> {
+pub(super) enum ActivityStep<'a> {
     /// A request to the model, and what the response cost when there was one.
     Round(u32, Option<&'a Usage>),
     /// What the model thought.
@@ -112,10 +112,10 @@ impl<'a> CallView<'a> {
     }
 }
 
-impl<'a> Told<'a> {
+impl<'a> TurnView<'a> {
     /// Reads the events of a turn.
-    pub(super) fn of(events: &'a [Event]) -> Told<'a> {
-        let mut told = Told::default();
+    pub(super) fn of(events: &'a [Event]) -> TurnView<'a> {
+        let mut told = TurnView::default();
         for event in events {
             let at = event.ts.parse::<Timestamp>().ok();
             told.started = told.started.or(at);
@@ -145,7 +145,7 @@ impl<'a> Told<'a> {
                     charts: Vec::new(),
                     rejected: Vec::new(),
                 };
-                self.steps.push((at, Step::Call(call)));
+                self.steps.push((at, ActivityStep::Call(call)));
             }
             Body::ToolResult { call_id, status, duration_ms, result, error, .. } => {
                 let outcome = CallOutcome {
@@ -179,7 +179,7 @@ impl<'a> Told<'a> {
             }
             Body::Reply(reply) => self.ending = Some(TurnOutcome::Reply(reply)),
             Body::Error(error) if error.fatal => self.ending = Some(TurnOutcome::Error(error)),
-            Body::Error(error) => self.steps.push((at, Step::Warning(&error.message))),
+            Body::Error(error) => self.steps.push((at, ActivityStep::Warning(&error.message))),
             // The whole text comes with the reply, or with the error.
             Body::Partial { .. } => {}
         }
@@ -193,10 +193,10 @@ impl<'a> Told<'a> {
                 self.withheld = Some(&**withheld).filter(|it| !it.is_nothing());
                 return;
             }
-            Status::ModelRequest { round, .. } => Step::Round(*round, None),
+            Status::ModelRequest { round, .. } => ActivityStep::Round(*round, None),
             Status::ModelResponse { round, usage, .. } => {
                 let asked = self.steps.iter_mut().rev().find_map(|(_, it)| match it {
-                    Step::Round(number, told) if number == round => Some(told),
+                    ActivityStep::Round(number, told) if number == round => Some(told),
                     _ => None,
                 });
                 if let Some(told) = asked {
@@ -204,18 +204,18 @@ impl<'a> Told<'a> {
                 }
                 return;
             }
-            Status::Reasoning { text, .. } => Step::Thought(text),
+            Status::Reasoning { text, .. } => ActivityStep::Thought(text),
             Status::Executing { .. } | Status::Cluster { .. } => return,
-            Status::Retrying { message, reason, .. } => Step::Retry(message, reason),
+            Status::Retrying { message, reason, .. } => ActivityStep::Retry(message, reason),
             Status::Loading { message }
             | Status::Container { message, .. }
             | Status::Compacting { message, .. }
-            | Status::Compacted { message, .. } => Step::Note(message),
+            | Status::Compacted { message, .. } => ActivityStep::Note(message),
             Status::Worker { message, sandbox } => {
                 self.sandbox = Some(sandbox);
-                Step::Note(message)
+                ActivityStep::Note(message)
             }
-            Status::Warning { message, .. } => Step::Warning(message),
+            Status::Warning { message, .. } => ActivityStep::Warning(message),
         };
         self.steps.push((at, step));
     }
@@ -223,14 +223,14 @@ impl<'a> Told<'a> {
     /// Returns the calls in order.
     pub(super) fn calls(&self) -> impl Iterator<Item = &CallView<'a>> {
         self.steps.iter().filter_map(|(_, it)| match it {
-            Step::Call(call) => Some(call),
+            ActivityStep::Call(call) => Some(call),
             _ => None,
         })
     }
 
     fn call_mut(&mut self, id: &str) -> Option<&mut CallView<'a>> {
         self.steps.iter_mut().rev().find_map(|(_, it)| match it {
-            Step::Call(call) if call.id == id => Some(call),
+            ActivityStep::Call(call) if call.id == id => Some(call),
             _ => None,
         })
     }

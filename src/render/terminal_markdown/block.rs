@@ -18,7 +18,7 @@ const TAB_WIDTH: usize = 4;
 
 /// A block as a terminal shows it.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct ShownBlock {
     /// Without line feeds.
     pub lines: Vec<String>,
     /// Lines from the top that stay as they are, whatever is written after this.
@@ -26,7 +26,7 @@ pub(super) struct Shown {
 }
 
 /// Returns the lines of one block.
-pub(super) fn lines(markdown: &str, style: &ProseStyle) -> Shown {
+pub(super) fn lines(markdown: &str, style: &ProseStyle) -> ShownBlock {
     let source = sanitize::for_terminal(markdown);
     let mut painter = Painter::new(&source, style);
     let mut depth = 0_usize;
@@ -114,7 +114,7 @@ struct Painter<'a> {
     cell_end: usize,
     /// Where in the source a blank line was considered last.
     gap_at: Option<usize>,
-    shown: Shown,
+    shown: ShownBlock,
 }
 
 impl<'a> Painter<'a> {
@@ -135,7 +135,7 @@ impl<'a> Painter<'a> {
             grid: None,
             cell_end: 0,
             gap_at: None,
-            shown: Shown::default(),
+            shown: ShownBlock::default(),
         }
     }
 

@@ -81,13 +81,13 @@ impl OtherUser {
         let id = unused_user()?;
         // A namespace lives as long as a process or a descriptor holds it.
         let holder = match raw::clone(libc::CLONE_NEWUSER).context("no user namespace")? {
-            raw::Side::Child => {
+            raw::ForkSide::Child => {
                 let _ = set_pdeathsig(Signal::SIGKILL);
                 loop {
                     pause();
                 }
             }
-            raw::Side::Parent(holder) => holder,
+            raw::ForkSide::Parent(holder) => holder,
         };
         let namespace = name_user(holder, id);
         let _ = kill(holder, Signal::SIGKILL);

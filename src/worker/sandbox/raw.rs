@@ -16,7 +16,7 @@ use nix::unistd::{ForkResult, Pid, fork};
 use tokio::process::Command;
 
 /// Which side of a fork this is.
-pub(super) enum Side {
+pub(super) enum ForkSide {
     /// The new process.
     Child,
     /// The old one, with the number of the new one.
@@ -28,12 +28,12 @@ pub(super) enum Side {
 /// # Errors
 ///
 /// Fails when the kernel does not give such namespaces, or no process.
-pub(super) fn clone(flags: i32) -> io::Result<Side> {
+pub(super) fn clone(flags: i32) -> io::Result<ForkSide> {
     if flags == 0 {
         // SAFETY: the stage has one thread, so no lock is held by a thread that is not copied.
         return match unsafe { fork() }? {
-            ForkResult::Child => Ok(Side::Child),
-            ForkResult::Parent { child } => Ok(Side::Parent(child)),
+            ForkResult::Child => Ok(ForkSide::Child),
+            ForkResult::Parent { child } => Ok(ForkSide::Parent(child)),
         };
     }
     let flags = libc::c_long::from(flags | libc::SIGCHLD);
@@ -41,8 +41,8 @@ pub(super) fn clone(flags: i32) -> io::Result<Side> {
     // threads and are null. The stage has one thread, as above.
     let pid = Errno::result(unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) })?;
     match i32::try_from(pid) {
-        Ok(0) => Ok(Side::Child),
-        Ok(pid) => Ok(Side::Parent(Pid::from_raw(pid))),
+        Ok(0) => Ok(ForkSide::Child),
+        Ok(pid) => Ok(ForkSide::Parent(Pid::from_raw(pid))),
         Err(error) => Err(io::Error::other(error)),
     }
 }

@@ -48,7 +48,7 @@ const AFTER_STDIO: u32 = 3;
 
 /// How a worker is set apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum IsolationMode {
     /// Namespaces made by root, and a user who is nobody else.
     OtherUserInNamespaces,
     /// Namespaces below a user namespace.
@@ -57,14 +57,14 @@ enum Way {
     InPlace,
 }
 
-impl Way {
+impl IsolationMode {
     /// Those to try, the best first.
-    fn all(policy: &Policy) -> Vec<Way> {
-        let mut ways = vec![Way::InPlace];
+    fn all(policy: &Policy) -> Vec<IsolationMode> {
+        let mut ways = vec![IsolationMode::InPlace];
         if !policy.without.contains(&Layer::Namespaces) {
-            ways.push(Way::UserNamespaces);
+            ways.push(IsolationMode::UserNamespaces);
             if geteuid().is_root() {
-                ways.push(Way::OtherUserInNamespaces);
+                ways.push(IsolationMode::OtherUserInNamespaces);
             }
         }
         ways.reverse();
@@ -73,9 +73,9 @@ impl Way {
 
     fn namespaces(self) -> i32 {
         match self {
-            Way::OtherUserInNamespaces => namespaces::ALL,
-            Way::UserNamespaces => namespaces::ALL | libc::CLONE_NEWUSER,
-            Way::InPlace => 0,
+            IsolationMode::OtherUserInNamespaces => namespaces::ALL,
+            IsolationMode::UserNamespaces => namespaces::ALL | libc::CLONE_NEWUSER,
+            IsolationMode::InPlace => 0,
         }
     }
 }
@@ -130,7 +130,7 @@ fn start(policy: Policy) -> anyhow::Result<Started> {
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     monitor::block_signals()?;
     let mut refused = Vec::new();
-    for way in Way::all(&policy) {
+    for way in IsolationMode::all(&policy) {
         let attempt = Attempt { way, policy: &policy, user: geteuid(), group: getegid() };
         match attempt.make() {
             Ok((mut report, worker)) => {
@@ -140,8 +140,8 @@ fn start(policy: Policy) -> anyhow::Result<Started> {
                 let is_trial = policy.python.is_none();
                 return Ok((report, (!is_trial).then_some((policy, worker))));
             }
-            Err(error) if way == Way::InPlace => return Err(error),
-            Err(error) if way == Way::UserNamespaces => {
+            Err(error) if way == IsolationMode::InPlace => return Err(error),
+            Err(error) if way == IsolationMode::UserNamespaces => {
                 refused.push(refusal("namespaces", &error, Layer::Namespaces));
             }
             Err(error) => refused.push(format!("namespaces as root: {error:#}")),
@@ -164,7 +164,7 @@ fn take_relay(policy: &Policy) -> anyhow::Result<u32> {
 
 /// One way, tried.
 struct Attempt<'a> {
-    way: Way,
+    way: IsolationMode,
     policy: &'a Policy,
     /// Who asks. In a new user namespace the process itself no longer knows.
     user: Uid,
@@ -175,11 +175,11 @@ impl Attempt<'_> {
     /// Makes a worker. Nothing is left of it when that fails.
     fn make(&self) -> anyhow::Result<(Report, Pid)> {
         // Made outside: within new namespaces, `/proc` would still be the old one.
-        let is_other = self.way == Way::OtherUserInNamespaces;
+        let is_other = self.way == IsolationMode::OtherUserInNamespaces;
         let other = is_other.then(OtherUser::take).transpose()?;
         let (reader, writer) = pipe2(OFlag::O_CLOEXEC)?;
         match raw::clone(self.way.namespaces()).context("the kernel gives none")? {
-            raw::Side::Child => {
+            raw::ForkSide::Child => {
                 drop(reader);
                 let mut messages = File::from(writer);
                 let status = self.live(other.as_ref(), &mut messages).unwrap_or_else(|error| {
@@ -188,7 +188,7 @@ impl Attempt<'_> {
                 });
                 raw::exit(status)
             }
-            raw::Side::Parent(child) => {
+            raw::ForkSide::Parent(child) => {
                 drop(writer);
                 let text = match read_while_asked(reader, &stdout()) {
                     Ok(text) => text,
@@ -216,12 +216,12 @@ impl Attempt<'_> {
     fn live(&self, other: Option<&OtherUser>, messages: &mut File) -> anyhow::Result<i32> {
         die_with_parent()?;
         match self.way {
-            Way::InPlace => {}
-            Way::UserNamespaces => {
+            IsolationMode::InPlace => {}
+            IsolationMode::UserNamespaces => {
                 namespaces::map_user(self.user, self.group)?;
                 namespaces::replace_root(self.policy, None)?;
             }
-            Way::OtherUserInNamespaces => {
+            IsolationMode::OtherUserInNamespaces => {
                 let user = other.context("there is no other user")?;
                 namespaces::replace_root(self.policy, Some(user))?;
                 drop_bounding_set();
@@ -232,14 +232,14 @@ impl Attempt<'_> {
             }
         }
         give_up_rights()?;
-        if self.way == Way::InPlace {
+        if self.way == IsolationMode::InPlace {
             return self.become_worker(messages);
         }
         set_dumpable(false)?;
         match raw::clone(0)? {
-            raw::Side::Child => self.become_worker(messages),
+            raw::ForkSide::Child => self.become_worker(messages),
             // The monitor waits for the other end of the messages to close: it is the worker's alone.
-            raw::Side::Parent(worker) => {
+            raw::ForkSide::Parent(worker) => {
                 raw::close_from(0)?;
                 Ok(monitor::be_init(worker))
             }
@@ -251,15 +251,15 @@ impl Attempt<'_> {
         setsid()?;
         let Policy { python, scratch, without, .. } = self.policy;
         std::env::set_current_dir(scratch).context("cannot enter scratch")?;
-        let is_apart = self.way != Way::InPlace;
+        let is_apart = self.way != IsolationMode::InPlace;
         // The kernel counts none of root's processes.
         let counts_processes = match self.way {
-            Way::OtherUserInNamespaces => true,
-            Way::UserNamespaces => !self.user.is_root(),
-            Way::InPlace => false,
+            IsolationMode::OtherUserInNamespaces => true,
+            IsolationMode::UserNamespaces => !self.user.is_root(),
+            IsolationMode::InPlace => false,
         };
         self.limit_resources(counts_processes)?;
-        let is_root = self.user.is_root() && self.way != Way::OtherUserInNamespaces;
+        let is_root = self.user.is_root() && self.way != IsolationMode::OtherUserInNamespaces;
         let mut report =
             Report { namespaces: is_apart, counts_processes, is_root, ..Report::default() };
         if !without.contains(&Layer::Landlock) {
@@ -315,8 +315,8 @@ fn count_tasks_of_user() -> anyhow::Result<u64> {
         let bound = u64::midpoint(too_few, enough);
         setrlimit(Resource::RLIMIT_NPROC, bound, most)?;
         match raw::clone(0) {
-            Ok(raw::Side::Child) => raw::exit(0),
-            Ok(raw::Side::Parent(child)) => {
+            Ok(raw::ForkSide::Child) => raw::exit(0),
+            Ok(raw::ForkSide::Parent(child)) => {
                 waitpid(child, None)?;
                 enough = bound;
             }

@@ -17,7 +17,7 @@ use crate::wire::chat::thoughts::{Split, Thoughts, split_unopened};
 use crate::wire::failure::Complaint;
 use crate::wire::opaque::{self, OPAQUE};
 use crate::wire::sse::DONE;
-use crate::wire::{Step, broken_off, is_torn, torn, unreadable};
+use crate::wire::{StreamStep, broken_off, is_torn, torn, unreadable};
 
 /// The member of a choice that holds a message in one piece.
 const WHOLE: &str = "message";
@@ -63,24 +63,24 @@ impl ChatReader {
     /// # Errors
     ///
     /// Fails when the chunk is an error, or cannot be read.
-    pub(crate) fn event(&mut self, chunk: &Value) -> Result<Step, ProviderError> {
+    pub(crate) fn event(&mut self, chunk: &Value) -> Result<StreamStep, ProviderError> {
         if chunk == DONE {
             // Some servers say no other word on the end, and some proxies take it out.
             if self.finish.is_none() && self.is_whole() {
                 self.finish = Some("stop".to_owned());
             }
-            return Ok(Step::Quiet);
+            return Ok(StreamStep::Quiet);
         }
         if !chunk.is_object() {
-            return if is_torn(chunk) { Err(torn()) } else { Ok(Step::Quiet) };
+            return if is_torn(chunk) { Err(torn()) } else { Ok(StreamStep::Quiet) };
         }
         self.refuse_error(chunk)?;
         let delta = self.take(chunk, "delta")?;
         // Some servers count in every chunk; after the last one nothing is missing any more.
         if self.finish.is_some() && self.usage.is_some() && delta.is_empty() {
-            return Ok(Step::Done(self.conclude()));
+            return Ok(StreamStep::Done(self.conclude()));
         }
-        Ok(if delta.is_empty() { Step::Quiet } else { Step::Delta(delta) })
+        Ok(if delta.is_empty() { StreamStep::Quiet } else { StreamStep::Delta(delta) })
     }
 
     /// Takes an answer that came in one piece.
@@ -252,7 +252,7 @@ mod tests {
 
     use super::ChatReader;
     use crate::error::{ProviderError, ProviderErrorKind};
-    use crate::wire::Step;
+    use crate::wire::StreamStep;
     use csv_agent_testing::{cases, json_of};
     use csv_agent_types::conversation::{FinishReason, Item, Response, Usage};
 
@@ -262,9 +262,9 @@ mod tests {
         let mut text = String::new();
         for chunk in chunks {
             match reader.event(chunk) {
-                Ok(Step::Quiet | Step::Hosted(_)) => {}
-                Ok(Step::Delta(delta)) => text += &delta,
-                Ok(Step::Done(response)) => return (text, Ok(response)),
+                Ok(StreamStep::Quiet | StreamStep::Hosted(_)) => {}
+                Ok(StreamStep::Delta(delta)) => text += &delta,
+                Ok(StreamStep::Done(response)) => return (text, Ok(response)),
                 Err(error) => return (text, Err(error)),
             }
         }

@@ -10,7 +10,7 @@ use csv_agent_types::limits::CALLS_READ_MAX;
 use crate::error::{ProviderError, ProviderErrorKind};
 use crate::transport::Headers;
 use crate::wire::failure::Complaint;
-use crate::wire::{Step, broken_off, is_torn, opaque, torn, unreadable};
+use crate::wire::{StreamStep, broken_off, is_torn, opaque, torn, unreadable};
 
 /// The member under which a thought is kept as it came.
 pub(super) const BLOCK: &str = "block";
@@ -49,9 +49,9 @@ impl MessagesReader {
     /// # Errors
     ///
     /// Fails when the event is an error, or cannot be read.
-    pub(crate) fn event(&mut self, event: &Value) -> Result<Step, ProviderError> {
+    pub(crate) fn event(&mut self, event: &Value) -> Result<StreamStep, ProviderError> {
         if !event.is_object() {
-            return if is_torn(event) { Err(torn()) } else { Ok(Step::Quiet) };
+            return if is_torn(event) { Err(torn()) } else { Ok(StreamStep::Quiet) };
         }
         match event["type"].as_str().unwrap_or_default() {
             "error" => return Err(self.judge(event)),
@@ -60,11 +60,11 @@ impl MessagesReader {
             "content_block_delta" => return Ok(self.go_on(&event["delta"])),
             "content_block_stop" => self.end(),
             "message_delta" => self.finish(event),
-            "message_stop" => return self.conclude().map(Step::Done),
+            "message_stop" => return self.conclude().map(StreamStep::Done),
             _ if event.get("error").is_some_and(Value::is_object) => return Err(self.judge(event)),
             _ => {}
         }
-        Ok(Step::Quiet)
+        Ok(StreamStep::Quiet)
     }
 
     /// Takes an answer that came in one piece.
@@ -119,22 +119,22 @@ impl MessagesReader {
     }
 
     /// Takes a piece of the last block. Returns the new text of the answer.
-    fn go_on(&mut self, delta: &Value) -> Step {
+    fn go_on(&mut self, delta: &Value) -> StreamStep {
         let Some(block) = self.blocks.last_mut().filter(|_| self.is_open) else {
-            return Step::Quiet;
+            return StreamStep::Quiet;
         };
         let piece = |name: &str| delta[name].as_str().unwrap_or_default();
         match delta["type"].as_str().unwrap_or_default() {
             "text_delta" => {
                 append(block, "text", piece("text"));
-                return Step::Delta(piece("text").to_owned());
+                return StreamStep::Delta(piece("text").to_owned());
             }
             "thinking_delta" => append(block, "thinking", piece("thinking")),
             "signature_delta" => append(block, "signature", piece("signature")),
             "input_json_delta" => self.arguments.push_str(piece("partial_json")),
             _ => {}
         }
-        Step::Quiet
+        StreamStep::Quiet
     }
 
     fn end(&mut self) {
@@ -267,7 +267,7 @@ mod tests {
 
     use super::MessagesReader;
     use crate::error::{ProviderError, ProviderErrorKind};
-    use crate::wire::Step;
+    use crate::wire::StreamStep;
     use csv_agent_testing::{cases, json_of};
     use csv_agent_types::conversation::{FinishReason, Response, Usage};
 
@@ -277,9 +277,9 @@ mod tests {
         let mut text = String::new();
         for event in events {
             match reader.event(event) {
-                Ok(Step::Quiet | Step::Hosted(_)) => {}
-                Ok(Step::Delta(delta)) => text += &delta,
-                Ok(Step::Done(response)) => return (text, Ok(response)),
+                Ok(StreamStep::Quiet | StreamStep::Hosted(_)) => {}
+                Ok(StreamStep::Delta(delta)) => text += &delta,
+                Ok(StreamStep::Done(response)) => return (text, Ok(response)),
                 Err(error) => return (text, Err(error)),
             }
         }

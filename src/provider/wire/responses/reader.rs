@@ -14,7 +14,7 @@ use crate::error::{ProviderError, ProviderErrorKind};
 use crate::hosted::HOSTED;
 use crate::transport::Headers;
 use crate::wire::failure::Complaint;
-use crate::wire::{Step, broken_off, is_torn, torn, unreadable};
+use crate::wire::{StreamStep, broken_off, is_torn, torn, unreadable};
 
 /// Reads one answer.
 #[derive(Debug)]
@@ -45,17 +45,17 @@ impl ResponsesReader {
     ///
     /// Fails when the event says that the response failed, or when an event that is lost may have
     /// held a part of it.
-    pub(crate) fn event(&mut self, event: &Value) -> Result<Step, ProviderError> {
+    pub(crate) fn event(&mut self, event: &Value) -> Result<StreamStep, ProviderError> {
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
         match kind {
             "response.output_text.delta" => {
                 let delta = event.get("delta").and_then(Value::as_str).unwrap_or_default();
-                return Ok(Step::Delta(delta.to_owned()));
+                return Ok(StreamStep::Delta(delta.to_owned()));
             }
             "response.output_item.added" => {
                 let kind = event.pointer("/item/type").and_then(Value::as_str);
                 let tool = HOSTED.iter().find(|it| Some(it.item) == kind);
-                return Ok(tool.map_or(Step::Quiet, |it| Step::Hosted(it.name)));
+                return Ok(tool.map_or(StreamStep::Quiet, |it| StreamStep::Hosted(it.name)));
             }
             "response.output_item.done" => {
                 self.items.extend(event.get("item").filter(|it| it.is_object()).cloned());
@@ -63,7 +63,7 @@ impl ResponsesReader {
             "response.completed" | "response.incomplete" | "response.failed" => {
                 let fallback = &kind["response.".len()..];
                 let response = event.get("response").unwrap_or(&Value::Null);
-                return self.conclude(response, fallback).map(Step::Done);
+                return self.conclude(response, fallback).map(StreamStep::Done);
             }
             "error" => self.failure = Some(self.judge(event)),
             // Servers without event types send the envelope of an HTTP error.
@@ -75,7 +75,7 @@ impl ResponsesReader {
             "" if !event.is_object() => self.has_gap |= is_torn(event),
             _ => {}
         }
-        Ok(Step::Quiet)
+        Ok(StreamStep::Quiet)
     }
 
     /// Takes an answer that came in one piece.
@@ -199,7 +199,7 @@ mod tests {
 
     use super::ResponsesReader;
     use crate::error::{ProviderError, ProviderErrorKind};
-    use crate::wire::Step;
+    use crate::wire::StreamStep;
     use csv_agent_testing::cases;
     use csv_agent_types::conversation::{FinishReason, Item, Response, Usage};
 
@@ -209,9 +209,9 @@ mod tests {
         let mut text = String::new();
         for event in events {
             match reader.event(event) {
-                Ok(Step::Quiet | Step::Hosted(_)) => {}
-                Ok(Step::Delta(delta)) => text += &delta,
-                Ok(Step::Done(response)) => return (text, Ok(response)),
+                Ok(StreamStep::Quiet | StreamStep::Hosted(_)) => {}
+                Ok(StreamStep::Delta(delta)) => text += &delta,
+                Ok(StreamStep::Done(response)) => return (text, Ok(response)),
                 Err(error) => return (text, Err(error)),
             }
         }
