@@ -87,7 +87,8 @@ fn backend_colour(theme: Theme, colour: Colour) -> BackendColor {
     BackendColor { alpha: 1.0, rgb: (red, green, blue) }
 }
 
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+/// Whether something was drawn; our drawing cannot fail.
+pub(crate) type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 impl<B: DrawingBackend<ErrorType = Infallible>> Painter<B> {
     fn scene(&mut self, scene: &Scene) -> Drawn {

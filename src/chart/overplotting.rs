@@ -16,14 +16,14 @@ const HIDDEN_MAX: f64 = 0.1;
 /// The places of a scatter plot where rows are.
 pub(crate) struct Crowd {
     /// Within a series those of more rows first, so that the others lie on them.
-    places: Vec<Place>,
+    places: Vec<PointPlace>,
     /// Rows of the place that has the most.
     n_rows_max: usize,
     /// Of a place with one row.
     radius: f64,
 }
 
-struct Place {
+struct PointPlace {
     series: usize,
     x: f64,
     value: f64,
@@ -33,7 +33,7 @@ struct Place {
 impl Crowd {
     /// Counts the rows at each place; `positions` has the pixels of the rows on the level axis.
     pub(crate) fn of(plot: &Plot, positions: &[Option<f64>]) -> Crowd {
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<PointPlace> = Vec::new();
         for (series, it) in plot.series.iter().enumerate() {
             let first = places.len();
             let mut at = HashMap::new();
@@ -44,7 +44,7 @@ impl Crowd {
                 let place = *at.entry(key).or_insert(places.len());
                 match places.get_mut(place) {
                     Some(place) => place.n_rows += 1,
-                    None => places.push(Place { series, x, value, n_rows: 1 }),
+                    None => places.push(PointPlace { series, x, value, n_rows: 1 }),
                 }
             }
             places[first..].sort_by_key(|it| std::cmp::Reverse(it.n_rows));
@@ -68,7 +68,7 @@ impl Crowd {
     /// Returns the points. The area of one grows with its rows.
     pub(crate) fn marks(&self, scale: &Scale) -> Vec<Mark> {
         let is_hollow = HIDDEN_MAX * count(self.places.len()) < count(self.n_hidden(scale));
-        let mark = |it: &Place| Mark::Dot {
+        let mark = |it: &PointPlace| Mark::Dot {
             x: it.x,
             y: scale.at(it.value),
             radius: self.radius(it),
@@ -79,7 +79,7 @@ impl Crowd {
         self.places.iter().map(mark).collect()
     }
 
-    fn radius(&self, place: &Place) -> f64 {
+    fn radius(&self, place: &PointPlace) -> f64 {
         (self.radius * count(place.n_rows).sqrt()).max(RADIUS_MIN)
     }
 

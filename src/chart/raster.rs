@@ -9,6 +9,7 @@ use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
 };
 
+use super::backend::Drawn;
 use super::coverage::{Mask, Point};
 
 /// Of a coordinate, to a pixel.
@@ -17,8 +18,6 @@ pub(crate) const UNITS: i32 = 64;
 const SHARP_MIN: i32 = 3;
 /// Where a quarter of a circle is nearest to a Bézier curve.
 const CIRCLE: f32 = 0.552_284_8;
-
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 /// A picture in the making.
 pub(crate) struct Canvas {

@@ -6,14 +6,12 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::Raster;
+use super::theme::Rgb;
 
 /// Colours that every terminal with sixels has, at least.
 const COLOURS_MAX: usize = 256;
 /// Pixels of a column of sixels.
 const BAND: usize = 6;
-
-/// Red, green, blue.
-type Rgb = [u8; 3];
 
 /// Returns the sequence that shows a picture where the cursor is.
 pub(crate) fn encode(raster: &Raster) -> String {

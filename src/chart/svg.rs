@@ -8,11 +8,12 @@ use std::fmt::{Arguments, Write};
 
 use plotters_backend::text_anchor::HPos;
 use plotters_backend::{
-    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
-    FontStyle, FontTransform,
+    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, FontStyle,
+    FontTransform,
 };
 use sha2::{Digest, Sha256};
 
+use super::backend::Drawn;
 use super::glyphs::has_rtl;
 use super::sheet::SIZE;
 use super::text::to_pixel;
@@ -26,8 +27,6 @@ const FAMILY: &str = "'Noto Sans','Open Sans','Segoe UI',Helvetica,Arial,'DejaVu
 
 /// Edges between pixels are drawn on them, as in a PNG: bars and axes are not blurred.
 const SHARP: &str = " shape-rendering=\"crispEdges\"";
-
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 /// A document in the making.
 pub(crate) struct SvgDocument {

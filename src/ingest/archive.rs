@@ -31,11 +31,11 @@ const TAR_BLOCK_BYTES: u64 = 512;
 #[derive(Clone)]
 pub struct Archive {
     name: String,
-    kind: Kind,
+    kind: ArchiveKind,
 }
 
 #[derive(Clone)]
-enum Kind {
+enum ArchiveKind {
     Zip(ZipArchive<FileSection>),
     Tar(FileSection),
 }
@@ -47,11 +47,11 @@ pub struct Entry {
     pub path: String,
     /// Of its content.
     pub bytes: u64,
-    place: Place,
+    place: EntryPlace,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum EntryPlace {
     /// Its number in the directory of a zip archive.
     Number(usize),
     /// Where its content begins in a tar archive.
@@ -92,7 +92,7 @@ impl Archive {
             Some(Compression::Zip) => {
                 let Ok(zip) = ZipArchive::new(FileSection::whole(file)?) else { return Ok(None) };
                 let Some(entries) = zip_entries(&zip, name)? else { return Ok(None) };
-                return Ok(Some((archive(Kind::Zip(zip)), entries)));
+                return Ok(Some((archive(ArchiveKind::Zip(zip)), entries)));
             }
             Some(compression) => decompressed_tar(file, name, compression, cancelled)?,
             None if binary_kind(&head) == Some(TAR) => Some(FileSection::whole(file)?),
@@ -100,7 +100,7 @@ impl Archive {
         };
         let Some(tar) = tar else { return Ok(None) };
         let entries = tar_entries(&tar, name)?;
-        Ok(Some((archive(Kind::Tar(tar)), entries)))
+        Ok(Some((archive(ArchiveKind::Tar(tar)), entries)))
     }
 
     /// Copies a file of the archive to `out`.
@@ -116,14 +116,14 @@ impl Archive {
     ) -> anyhow::Result<()> {
         let name = format!("{}/{}", self.name, entry.path);
         match (&self.kind, entry.place) {
-            (Kind::Zip(zip), Place::Number(number)) => {
+            (ArchiveKind::Zip(zip), EntryPlace::Number(number)) => {
                 let mut zip = zip.clone();
                 let damaged = |error: io::Error| damaged(&name, Compression::Zip, &error);
                 let mut file =
                     zip.by_index(number).map_err(|error| damaged(io::Error::other(error)))?;
                 copy(&mut file, out, cancelled, &damaged)
             }
-            (Kind::Tar(tar), Place::Offset(offset)) => {
+            (ArchiveKind::Tar(tar), EntryPlace::Offset(offset)) => {
                 let unreadable = |error: io::Error| {
                     anyhow::Error::from(error).context(format!("cannot read `{name}`"))
                 };
@@ -160,7 +160,7 @@ fn zip_entries(zip: &ZipArchive<FileSection>, name: &str) -> anyhow::Result<Opti
         let Ok(file) = zip.by_index_raw(number) else { return Ok(None) };
         let Ok(path) = file.name().map(Cow::into_owned) else { continue };
         if file.is_file() {
-            add(&mut entries, &path, file.size(), Place::Number(number), name)?;
+            add(&mut entries, &path, file.size(), EntryPlace::Number(number), name)?;
         }
     }
     Ok((1 < entries.len()).then(|| entries.into_values().collect()))
@@ -185,7 +185,7 @@ fn tar_entries(tar: &FileSection, name: &str) -> anyhow::Result<Vec<Entry>> {
         let entry = entry.map_err(damaged)?;
         if entry.header().entry_type().is_file() {
             let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-            let place = Place::Offset(entry.raw_file_position());
+            let place = EntryPlace::Offset(entry.raw_file_position());
             add(&mut entries, &path, entry.size(), place, name)?;
         }
     }
@@ -197,7 +197,7 @@ fn add(
     entries: &mut BTreeMap<String, Entry>,
     path: &str,
     bytes: u64,
-    place: Place,
+    place: EntryPlace,
     name: &str,
 ) -> anyhow::Result<()> {
     let path = within(path);

@@ -60,7 +60,8 @@ pub(crate) fn write(
     file.seek(SeekFrom::Start(0))?;
     let mut reader = BufReader::new(file);
     let is_array = begins_array(&mut reader)?;
-    let mut rows = Rows { spool, input, watch, is_flat, columns: HashMap::new(), failure: None };
+    let mut rows =
+        JsonRows { spool, input, watch, is_flat, columns: HashMap::new(), failure: None };
     let mut documents = Deserializer::from_reader(reader);
     // A value may be nested as deep as its text is long; none is looked into deeper than a program would.
     let read = if is_array {
@@ -122,7 +123,7 @@ fn begins_array(reader: &mut impl BufRead) -> anyhow::Result<bool> {
 /// Stands between the keys of a path; no name of a column has it.
 const STEP: char = '\0';
 
-struct Rows<'a, 'b> {
+struct JsonRows<'a, 'b> {
     spool: &'a mut Spool<'b>,
     input: &'a Input,
     watch: &'a Watch<'a>,
@@ -133,7 +134,7 @@ struct Rows<'a, 'b> {
     failure: Option<anyhow::Error>,
 }
 
-impl Rows<'_, '_> {
+impl JsonRows<'_, '_> {
     fn add(&mut self, value: &RawValue) -> anyhow::Result<()> {
         let number = self.spool.n_rows() + 1;
         self.add_row(value).map_err(|error| match error.downcast::<serde_json::Error>() {
@@ -253,7 +254,7 @@ impl Rows<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for &mut Rows<'_, '_> {
+impl<'de> Visitor<'de> for &mut JsonRows<'_, '_> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

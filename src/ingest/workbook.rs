@@ -61,17 +61,17 @@ impl WorkbookKind {
     }
 }
 
-type Source = BufReader<File>;
+type WorkbookReader = BufReader<File>;
 
 /// Takes a cell with its number format, where that is known; says whether it wants more.
 type Each<'a> = dyn FnMut(CellPosition, DataRef<'_>, Option<&str>) -> anyhow::Result<bool> + 'a;
 
 /// A workbook that is open.
 enum Book {
-    Xlsx(Box<Xlsx<Source>>),
-    Xlsb(Box<Xlsb<Source>>),
-    Xls(Box<Xls<Source>>),
-    Ods(Box<Ods<Source>>),
+    Xlsx(Box<Xlsx<WorkbookReader>>),
+    Xlsb(Box<Xlsb<WorkbookReader>>),
+    Xls(Box<Xls<WorkbookReader>>),
+    Ods(Box<Ods<WorkbookReader>>),
 }
 
 impl Book {
@@ -82,7 +82,7 @@ impl Book {
         cancelled: &AtomicBool,
     ) -> anyhow::Result<Book> {
         let failed = |found: String| unreadable(&input.name, &found);
-        let source = || -> anyhow::Result<Source> {
+        let source = || -> anyhow::Result<WorkbookReader> {
             let mut file = input.file()?;
             file.seek(SeekFrom::Start(0))?;
             Ok(BufReader::new(file))
@@ -721,7 +721,7 @@ fn iso_duration(text: &str) -> Option<i64> {
 
 /// Looks how much the parts of a workbook hold, unpacked. Returns whether it is a binary one.
 fn check_parts(
-    source: Source,
+    source: WorkbookReader,
     name: &str,
     bytes_max: u64,
     cancelled: &AtomicBool,

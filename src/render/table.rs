@@ -22,7 +22,7 @@ use csv_agent_text::fit;
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{TABLE_TTY_LINES_MAX, TABLE_TTY_ROWS_MAX};
 
-use self::column::Column;
+use self::column::ColumnLayout;
 use self::grid::Grid;
 
 pub use delimited::delimited;
@@ -74,8 +74,9 @@ pub fn text(frame: &Frame, style: &TableStyle) -> TerminalTable {
         return TerminalTable { text: fit::cut(" no columns", width).into_owned(), n_rows };
     }
     let n_first = layout::columns_max(width).min(n_columns - 1);
-    let mut columns: Vec<Column> = (0..n_first).map(|at| Column::of(frame, at, &shown)).collect();
-    columns.push(Column::of(frame, n_columns - 1, &shown));
+    let mut columns: Vec<ColumnLayout> =
+        (0..n_first).map(|at| ColumnLayout::of(frame, at, &shown)).collect();
+    columns.push(ColumnLayout::of(frame, n_columns - 1, &shown));
     let chosen = layout::fit(&columns, n_columns, width);
     let is_cut = width < layout::line_width(&chosen.widths);
     let is_short = n_rows == 1 || n_rows * (n_columns + 1) <= RECORD_LINES_MAX;
@@ -104,7 +105,7 @@ fn as_grid(
     frame: &Frame,
     style: &TableStyle,
     shown: &[Range<usize>],
-    columns: &mut [Column],
+    columns: &mut [ColumnLayout],
     chosen: &layout::FittingColumns,
     width: usize,
 ) -> TerminalTable {
@@ -112,8 +113,8 @@ fn as_grid(
     let n_rows = shown.iter().map(ExactSizeIterator::len).sum();
     let n_hidden = n_columns - chosen.n_shown();
     let legend = mark_empty(columns);
-    let mark = Column::mark(n_rows);
-    let mut picked: Vec<&Column> = columns[..chosen.n_left].iter().collect();
+    let mark = ColumnLayout::mark(n_rows);
+    let mut picked: Vec<&ColumnLayout> = columns[..chosen.n_left].iter().collect();
     let mut widths = chosen.widths.clone();
     if chosen.has_last {
         picked.push(&mark);
@@ -141,7 +142,8 @@ fn as_records(frame: &Frame, style: &TableStyle, width: usize) -> TerminalTable 
         None => records::rows(frame.rows.len(), n_columns),
     };
     let shown = [rows.clone(), 0..0];
-    let mut columns: Vec<Column> = (0..n_columns).map(|at| Column::of(frame, at, &shown)).collect();
+    let mut columns: Vec<ColumnLayout> =
+        (0..n_columns).map(|at| ColumnLayout::of(frame, at, &shown)).collect();
     let mut notes: Vec<String> = mark_empty(&mut columns).into_iter().collect();
     if n_columns < frame.columns.len() {
         notes.extend(hidden_note(&frame.columns[n_columns..], width));
@@ -152,8 +154,8 @@ fn as_records(frame: &Frame, style: &TableStyle, width: usize) -> TerminalTable 
 }
 
 /// Marks text without a character, if nulls are there too, which are blank; returns what explains it.
-fn mark_empty(columns: &mut [Column]) -> Option<String> {
-    if !(columns.iter().any(|it| it.has_nulls) && columns.iter().any(Column::has_empty)) {
+fn mark_empty(columns: &mut [ColumnLayout]) -> Option<String> {
+    if !(columns.iter().any(|it| it.has_nulls) && columns.iter().any(ColumnLayout::has_empty)) {
         return None;
     }
     for column in columns {

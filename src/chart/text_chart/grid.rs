@@ -9,8 +9,7 @@ use csv_agent_text::direction::{ISOLATE, ISOLATE_END, is_from_right};
 use csv_agent_text::fit::{self, cut, safe_line};
 use csv_agent_types::limits::CHART_SERIES_MAX;
 
-/// Red, green, blue.
-type Rgb = [u8; 3];
+use crate::theme::Rgb;
 
 /// The colours of series on a terminal whose background nobody knows. They are not those of the pictures:
 /// each stands out from black and from white.

@@ -26,7 +26,7 @@ const ENDINGS: [&str; 7] = ["csv", "tsv", "json", "md", "parquet", "svg", "png"]
 
 /// What the last answers have, by name: the tables of the last one that has any, and so on.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct ArtifactNames {
     pub tables: Vec<String>,
     pub charts: Vec<String>,
     pub files: Vec<String>,
@@ -37,8 +37,8 @@ pub(super) struct Names {
 /// # Errors
 ///
 /// Fails when the turns cannot be listed.
-pub(super) fn names(session_dir: &Path) -> anyhow::Result<Names> {
-    let mut names = Names::default();
+pub(super) fn names(session_dir: &Path) -> anyhow::Result<ArtifactNames> {
+    let mut names = ArtifactNames::default();
     for (_, reply) in turns::replies(session_dir)? {
         if names.tables.is_empty() {
             names.tables = reply.tables;

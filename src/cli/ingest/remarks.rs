@@ -23,11 +23,11 @@ const SAID_MAX: usize = 4;
 struct Remark {
     /// Whether it is said to those who want to hear of warnings only.
     is_warning: bool,
-    what: What,
+    what: RemarkKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
+enum RemarkKind {
     /// So many records that are no rows, in the order in which they are told.
     Aside(usize, &'static str, &'static str),
     /// So many of these.
@@ -108,7 +108,7 @@ fn remarks(ingested: &Ingested) -> Vec<(Remark, u64)> {
     if *change == Change::Unchanged && !told.is_empty() && dataset.files.is_empty() {
         let told = told.join(" ");
         let text = format!("read with `{told}`; `--if-exists replace` reads it anew");
-        return vec![(Remark { is_warning: false, what: What::Said(text) }, 1)];
+        return vec![(Remark { is_warning: false, what: RemarkKind::Said(text) }, 1)];
     }
     if matches!(change, Change::Unchanged | Change::Skipped) {
         return Vec::new();
@@ -116,33 +116,35 @@ fn remarks(ingested: &Ingested) -> Vec<(Remark, u64)> {
     let mut found = Vec::new();
     let mut add = |is_warning, what, n| found.push((Remark { is_warning, what }, n));
     if *change == Change::Updated {
-        add(false, What::Said("changed, and read anew".to_owned()), 1);
+        add(false, RemarkKind::Said("changed, and read anew".to_owned()), 1);
     }
     for (at, (n, one, many)) in dataset.set_aside.counts().into_iter().enumerate() {
-        add(true, What::Aside(at, one, many), n);
+        add(true, RemarkKind::Aside(at, one, many), n);
     }
-    add(true, What::Counted("short row padded", "short rows padded"), dataset.padded_rows);
-    let surplus =
-        What::Counted("long row, its surplus in `_extra`", "long rows, their surplus in `_extra`");
+    add(true, RemarkKind::Counted("short row padded", "short rows padded"), dataset.padded_rows);
+    let surplus = RemarkKind::Counted(
+        "long row, its surplus in `_extra`",
+        "long rows, their surplus in `_extra`",
+    );
     add(true, surplus, dataset.surplus_rows);
     if let Some(Damage { n_replaced, .. }) = dataset.dialect.damage {
-        let what = What::Counted(
+        let what = RemarkKind::Counted(
             "place with bytes that are no text, now U+FFFD",
             "places with bytes that are no text, now U+FFFD",
         );
         add(true, what, n_replaced);
     }
     if 0 < dataset.set_aside.next_table {
-        add(false, What::Said("`--tables all` reads the other tables as well".to_owned()), 1);
+        add(false, RemarkKind::Said("`--tables all` reads the other tables as well".to_owned()), 1);
     }
     for text in sentences(dataset) {
-        add(true, What::Said(text), 1);
+        add(true, RemarkKind::Said(text), 1);
     }
     for (columns, note) in by_note(dataset, |it| !it.is_ambiguous && names_flag(it)) {
-        add(false, What::Said(format!("{columns}: {note}")), 1);
+        add(false, RemarkKind::Said(format!("{columns}: {note}")), 1);
     }
     if let Some(amounts) = amounts(dataset) {
-        add(false, What::Said(amounts), 1);
+        add(false, RemarkKind::Said(amounts), 1);
     }
     found.retain(|it| 0 < it.1);
     found
@@ -181,15 +183,16 @@ fn lines(names: &[&str], remarks: &[Vec<(Remark, u64)>]) -> Vec<(bool, String)> 
         let counts = found.iter().map(|it| it.1);
         let (least, most) = (counts.clone().min().unwrap_or(1), counts.max().unwrap_or(1));
         let text = match &remark.what {
-            What::Said(text) => text.clone(),
-            What::Aside(_, one, many) | What::Counted(one, many) => match (least, most) {
+            RemarkKind::Said(text) => text.clone(),
+            RemarkKind::Aside(_, one, many) | RemarkKind::Counted(one, many) => match (least, most)
+            {
                 (_, 1) => format!("1 {one}"),
                 _ if least == most => format!("{most} {many}"),
                 _ => format!("{least} to {most} {many}"),
             },
         };
         let datasets: Vec<usize> = found.iter().map(|it| it.0).collect();
-        if matches!(remark.what, What::Aside(..)) {
+        if matches!(remark.what, RemarkKind::Aside(..)) {
             asides.entry(datasets).or_default().push(text);
         } else {
             by_datasets.entry(datasets).or_default().push((remark.is_warning, text));
@@ -224,14 +227,20 @@ fn lines(names: &[&str], remarks: &[Vec<(Remark, u64)>]) -> Vec<(bool, String)> 
 
 #[cfg(test)]
 mod tests {
-    use super::{Remark, What, lines};
+    use super::{Remark, RemarkKind, lines};
 
     fn counted(n: u64) -> (Remark, u64) {
-        (Remark { is_warning: true, what: What::Aside(0, "preamble line", "preamble lines") }, n)
+        (
+            Remark {
+                is_warning: true,
+                what: RemarkKind::Aside(0, "preamble line", "preamble lines"),
+            },
+            n,
+        )
     }
 
     fn said(text: &str) -> (Remark, u64) {
-        (Remark { is_warning: false, what: What::Said(text.to_owned()) }, 1)
+        (Remark { is_warning: false, what: RemarkKind::Said(text.to_owned()) }, 1)
     }
 
     #[track_caller]

@@ -16,7 +16,7 @@ use crate::Comments;
 use crate::charset::Charset;
 use crate::syntax::{Escape, Quote};
 
-type Table = Vec<Vec<String>>;
+type WrittenRows = Vec<Vec<String>>;
 
 /// Encodings, each with two letters that are not ASCII.
 const ENCODINGS: [(&str, [&str; 2]); 19] = [
@@ -45,7 +45,7 @@ const ENCODINGS: [(&str, [&str; 2]); 19] = [
 const NAMES: [&str; 6] = ["id", "full name", "a, b", "c; \"d\"", "e|f", "g"];
 
 /// A table of cells that are hard to quote or easy to take for something else.
-fn tangles() -> impl Strategy<Value = Table> {
+fn tangles() -> impl Strategy<Value = WrittenRows> {
     let cell = prop_oneof![
         2 => "[ -~]{0,8}",
         2 => "[\",;\\r\\n\t äß'x]{0,5}",
@@ -64,7 +64,7 @@ fn tangles() -> impl Strategy<Value = Table> {
 }
 
 /// A table as people have them: a first column of numbers or days, then columns of one kind each.
-fn tables() -> impl Strategy<Value = Table> {
+fn tables() -> impl Strategy<Value = WrittenRows> {
     (2_usize..6, 6_usize..25).prop_flat_map(|(n_columns, n_rows)| {
         let word = "[a-zäß]{2,8}";
         let sign =
@@ -152,7 +152,7 @@ struct Text {
 }
 
 impl Dialect {
-    fn write(&self, table: &Table) -> Text {
+    fn write(&self, table: &WrittenRows) -> Text {
         let n_columns = table[0].len();
         let header: Vec<String> = NAMES[..n_columns].iter().map(ToString::to_string).collect();
         let (mut text, mut is_quoted) = (String::new(), Vec::new());
@@ -206,7 +206,7 @@ impl Dialect {
     }
 
     /// Returns whether the text shows its quote and its escape often enough.
-    fn is_shown_in(&self, table: &Table, text: &Text) -> bool {
+    fn is_shown_in(&self, table: &WrittenRows, text: &Text) -> bool {
         let n_quoted = text.is_quoted.iter().flatten().filter(|it| **it).count();
         let n_escaped = table.iter().flatten().filter(|it| it.contains(self.quote)).count();
         (self.quote == '"' || 4 <= n_quoted)
@@ -215,7 +215,7 @@ impl Dialect {
 }
 
 /// Writes the letters of an encoding in place of those of the generators.
-fn in_letters(table: &Table, letters: [&str; 2]) -> Table {
+fn in_letters(table: &WrittenRows, letters: [&str; 2]) -> WrittenRows {
     let cell = |it: &String| it.replace('ä', letters[0]).replace('ß', letters[1]);
     table.iter().map(|row| row.iter().map(cell).collect()).collect()
 }
@@ -253,7 +253,7 @@ fn packed(bytes: Vec<u8>, how: u8) -> Vec<u8> {
 
 /// Compares a table with what was read of it.
 fn check(
-    table: &Table,
+    table: &WrittenRows,
     dialect: &Dialect,
     written: &Text,
     dataset: &Dataset,
@@ -313,7 +313,7 @@ fn is_same(written: &str, read: Option<&str>, dtype: DType) -> bool {
 }
 
 /// Writes columns that blanks align.
-fn aligned(table: &Table, gap: usize, is_right: bool) -> String {
+fn aligned(table: &WrittenRows, gap: usize, is_right: bool) -> String {
     let width = |column: usize| table.iter().map(|it| it[column].chars().count()).max();
     let widths: Vec<usize> = (0..table[0].len()).map(|it| width(it).unwrap()).collect();
     let mut text = String::new();
@@ -421,7 +421,7 @@ proptest! {
         let names = ["number", "b", "size", "name", "e"].map(str::to_owned);
         let keys = ["1", "20", "300", "4", "5000"].map(str::to_owned).to_vec();
         let columns = [vec![keys], columns].concat();
-        let rows: Table =
+        let rows: WrittenRows =
             (0..5).map(|row| columns.iter().map(|it| it[row].clone()).collect()).collect();
         let text = aligned(&[vec![names[..columns.len()].to_vec()], rows.clone()].concat(), gap, is_right);
         let bench = Bench::new();

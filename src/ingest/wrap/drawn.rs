@@ -15,7 +15,7 @@ use crate::syntax::{Delimiter, Escape, Syntax};
 
 /// How rows are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Drawing {
+pub(crate) struct TableFrame {
     /// Between cells; all bars become this one.
     bar: Bar,
     /// Whether bars stand at both ends of a line, too.
@@ -34,7 +34,7 @@ enum Bar {
 /// Which lines of a drawn table are no rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Rules {
-    /// Lines as they stand behind [`Drawing::strip`].
+    /// Lines as they stand behind [`TableFrame::strip`].
     exact: Vec<Vec<u8>>,
     /// Whether rules can be told by what they are made of: they have no bars.
     are_made_alike: bool,
@@ -61,13 +61,13 @@ impl Rules {
 /// Lines that are looked at; more would not change the picture.
 const LINES_MAX: usize = 1_000;
 
-impl Drawing {
+impl TableFrame {
     /// Returns how a table is drawn, how its cells are told apart once the drawing is taken off, which
     /// of its lines are no rows, and why.
     pub(crate) fn find(
         windows: &Windows,
         told: &DialectHints,
-    ) -> Option<(Drawing, Syntax, Rules, String)> {
+    ) -> Option<(TableFrame, Syntax, Rules, String)> {
         let head = &windows.head;
         let has_rule = ["--", "==", "─", "━", "═"]
             .iter()
@@ -78,7 +78,7 @@ impl Drawing {
         let lines = lines_of(windows.head(LINES));
         let (at, rule, drawn) = (1..lines.len()).find_map(|at| {
             let rule = Rule::of(lines[at]).filter(|it| 2 <= it.width)?;
-            let drawn = Drawing { bar: rule.joint.bar(), is_boxed: rule.is_boxed };
+            let drawn = TableFrame { bar: rule.joint.bar(), is_boxed: rule.is_boxed };
             let is_below_names = drawn.cells(lines[at - 1]).len() == rule.width;
             (is_below_names && Rule::of(lines[at - 1]).is_none()).then_some((at, rule, drawn))
         })?;
@@ -325,7 +325,7 @@ fn lines_of(head: &[u8]) -> Vec<&[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::Drawing;
+    use super::TableFrame;
     use crate::dialect::DialectHints;
     use crate::sniff::Windows;
 
@@ -333,12 +333,13 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
         let windows = Windows::whole(text.as_bytes());
-        let found = Drawing::find(&windows, &DialectHints::default()).map(|(it, _, rules, _)| {
-            let mut stripped = Vec::new();
-            it.strip(text.as_bytes(), &mut stripped);
-            let rows = stripped.split(|it| *it == b'\n').filter(|it| !rules.hold(it));
-            String::from_utf8(rows.collect::<Vec<_>>().join(&b'\n')).unwrap()
-        });
+        let found =
+            TableFrame::find(&windows, &DialectHints::default()).map(|(it, _, rules, _)| {
+                let mut stripped = Vec::new();
+                it.strip(text.as_bytes(), &mut stripped);
+                let rows = stripped.split(|it| *it == b'\n').filter(|it| !rules.hold(it));
+                String::from_utf8(rows.collect::<Vec<_>>().join(&b'\n')).unwrap()
+            });
         assert_eq!(found.as_deref(), expected, "{text}");
     }
 

@@ -14,8 +14,8 @@ use super::records::cut;
 use super::sniff::Windows;
 use super::syntax::{Escape, Syntax};
 pub(crate) use beside::Beside;
-use drawn::Drawing;
 pub(crate) use drawn::Rules;
+use drawn::TableFrame;
 use quoted::Quoted;
 
 /// What is around rows.
@@ -24,7 +24,7 @@ pub(crate) enum Wrapping {
     /// Each is quoted as a whole.
     Quoted(Quoted),
     /// The table is drawn.
-    Drawn(Drawing),
+    Drawn(TableFrame),
     /// Other columns.
     Beside(Beside),
 }
@@ -55,7 +55,7 @@ pub(crate) fn find(
         return Some(FoundWrapping { wrapping, syntax: None, rules: None, reason });
     }
     // Which lines are no rows is the user's word.
-    let drawn = (comments == Comments::FindOut).then(|| Drawing::find(windows, told))?;
+    let drawn = (comments == Comments::FindOut).then(|| TableFrame::find(windows, told))?;
     let (drawn, syntax, rules, reason) = drawn?;
     let wrapping = Wrapping::Drawn(drawn);
     Some(FoundWrapping { wrapping, syntax: Some(syntax), rules: Some(rules), reason })

@@ -105,12 +105,12 @@ impl Events {
 /// How requests travel.
 #[derive(Debug)]
 pub(crate) struct Transport {
-    source: Source,
+    source: ResponseSource,
     recorder: Option<Recorder>,
 }
 
 #[derive(Debug)]
-enum Source {
+enum ResponseSource {
     Http(Http),
     Cassette(Cassette),
 }
@@ -118,28 +118,28 @@ enum Source {
 impl Transport {
     /// Sends requests over HTTP.
     pub(crate) fn http(http: Http) -> Transport {
-        Transport { source: Source::Http(http), recorder: None }
+        Transport { source: ResponseSource::Http(http), recorder: None }
     }
 
     /// Answers requests out of a cassette; nothing is sent.
     pub(crate) fn cassette(cassette: Cassette) -> Transport {
-        Transport { source: Source::Cassette(cassette), recorder: None }
+        Transport { source: ResponseSource::Cassette(cassette), recorder: None }
     }
 
     /// Returns where requests go, and the headers that they carry, with the key masked; none when a
     /// cassette answers.
     pub(crate) fn destination(&self, api: Api) -> Option<(String, Vec<(String, String)>)> {
         match &self.source {
-            Source::Http(http) => Some(http.shown(api)),
-            Source::Cassette(_) => None,
+            ResponseSource::Http(http) => Some(http.shown(api)),
+            ResponseSource::Cassette(_) => None,
         }
     }
 
     /// Returns the scheme, host and port of the server; none when a cassette answers.
     pub(crate) fn server(&self) -> Option<String> {
         match &self.source {
-            Source::Http(http) => Some(http.server()),
-            Source::Cassette(_) => None,
+            ResponseSource::Http(http) => Some(http.server()),
+            ResponseSource::Cassette(_) => None,
         }
     }
 
@@ -158,8 +158,8 @@ impl Transport {
         outgoing: Outgoing<'_>,
     ) -> Result<OpenResponse, ProviderError> {
         let mut answer = match &mut self.source {
-            Source::Http(http) => http.send(&outgoing).await?,
-            Source::Cassette(cassette) => cassette.play(outgoing.request).await?,
+            ResponseSource::Http(http) => http.send(&outgoing).await?,
+            ResponseSource::Cassette(cassette) => cassette.play(outgoing.request).await?,
         };
         if let (Some(_), Body::Events(events)) = (&self.recorder, &mut answer.body) {
             events.heard = Some(Vec::new());
@@ -179,14 +179,14 @@ impl Transport {
         download: Option<&mut Download<'_>>,
     ) -> Result<Reply, ProviderError> {
         match &mut self.source {
-            Source::Http(http) => http.call(call, download).await,
-            Source::Cassette(cassette) => cassette.play_call(call, download).await,
+            ResponseSource::Http(http) => http.call(call, download).await,
+            ResponseSource::Cassette(cassette) => cassette.play_call(call, download).await,
         }
     }
 
     /// Returns whether a cassette plays or records, which compares the bytes of files.
     pub(crate) fn has_cassette(&self) -> bool {
-        self.recorder.is_some() || matches!(self.source, Source::Cassette(_))
+        self.recorder.is_some() || matches!(self.source, ResponseSource::Cassette(_))
     }
 
     /// Records a call that has its reply, if asked to.

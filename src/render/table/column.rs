@@ -19,7 +19,7 @@ const DIGITS_KEPT_MAX: usize = 24;
 const CELL_CHARS_MAX: usize = 4_096;
 
 /// One column, formatted.
-pub struct Column {
+pub struct ColumnLayout {
     /// Its name.
     pub header: String,
     /// The cells of the rows that are shown, in order; null is empty.
@@ -34,9 +34,9 @@ pub struct Column {
     empty_at: Vec<usize>,
 }
 
-impl Column {
+impl ColumnLayout {
     /// Formats the rows in `shown` of the column at a position.
-    pub fn of(frame: &Frame, at: usize, shown: &[Range<usize>]) -> Column {
+    pub fn of(frame: &Frame, at: usize, shown: &[Range<usize>]) -> ColumnLayout {
         let dtype = frame.dtypes.get(at).map_or("", String::as_str);
         let all = || frame.rows.iter().filter_map(move |row| row.get(at));
         let picked: Vec<&Value> = shown
@@ -46,7 +46,7 @@ impl Column {
             })
             .collect();
         let format = Format::of(&frame.columns[at], dtype, all(), &picked);
-        Column {
+        ColumnLayout {
             header: fit::safe_line(&frame.columns[at]),
             cells: picked.iter().map(|it| format.write(it)).collect(),
             is_right: matches!(format, Format::Number(_) | Format::Amount),
@@ -57,8 +57,8 @@ impl Column {
     }
 
     /// Makes the column that stands for hidden ones.
-    pub fn mark(n_rows: usize) -> Column {
-        Column {
+    pub fn mark(n_rows: usize) -> ColumnLayout {
+        ColumnLayout {
             header: "…".to_owned(),
             cells: vec!["…".to_owned(); n_rows],
             is_right: false,

@@ -14,7 +14,7 @@ use csv_agent_text::direction::isolated;
 use csv_agent_text::fit;
 use csv_agent_types::limits::TABLE_TTY_LINES_MAX;
 
-use super::column::Column;
+use super::column::ColumnLayout;
 
 /// A character that text never has, as it is no character. [`fit::safe_line`] shows it otherwise.
 const FILLER: char = '\u{fdd0}';
@@ -22,7 +22,7 @@ const FILLER: char = '\u{fdd0}';
 /// A table as it will be drawn.
 pub struct Grid<'a> {
     /// The columns, and the mark of hidden ones among them.
-    pub columns: Vec<&'a Column>,
+    pub columns: Vec<&'a ColumnLayout>,
     /// Cells of each.
     pub widths: Vec<usize>,
     /// Lines of a row at most.

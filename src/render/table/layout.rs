@@ -1,6 +1,6 @@
 //! Which columns of a table a terminal shows, and how wide.
 
-use super::column::Column;
+use super::column::ColumnLayout;
 
 /// Cells of a line that a column takes beside its content: a bar and a space on each side.
 const FRAME: usize = 3;
@@ -43,7 +43,7 @@ impl FittingColumns {
 ///
 /// `columns` are the first of `n_columns` and then the last; there are fewer only when the rest
 /// cannot fit.
-pub(super) fn fit(columns: &[Column], n_columns: usize, width: usize) -> FittingColumns {
+pub(super) fn fit(columns: &[ColumnLayout], n_columns: usize, width: usize) -> FittingColumns {
     let floors = |text_min| columns.iter().map(|it| it.floor(text_min)).collect::<Vec<_>>();
     if columns.len() == n_columns {
         let needs = |floors: &Vec<usize>| line_width(floors) <= width;
@@ -59,7 +59,7 @@ pub(super) fn fit(columns: &[Column], n_columns: usize, width: usize) -> Fitting
     let n_left = left(&floors[..floors.len() - 1], width.saturating_sub(reserved));
     let (n_left, has_last) =
         if 0 < n_left { (n_left, true) } else { (left(&floors, width).max(1), false) };
-    let chosen: Vec<&Column> =
+    let chosen: Vec<&ColumnLayout> =
         columns[..n_left].iter().chain(columns.last().filter(|_| has_last)).collect();
     let mut widths: Vec<usize> = floors[..n_left].to_vec();
     let room = if has_last { width.saturating_sub(1 + FRAME) } else { width };
@@ -83,13 +83,13 @@ pub(super) fn line_width(widths: &[usize]) -> usize {
     widths.iter().map(|it| it + FRAME).sum::<usize>() + 1
 }
 
-fn widen(columns: &[Column], floors: &[usize], width: usize) -> Vec<usize> {
+fn widen(columns: &[ColumnLayout], floors: &[usize], width: usize) -> Vec<usize> {
     widen_chosen(&columns.iter().collect::<Vec<_>>(), floors, width)
 }
 
 /// Gives the room that is left: to the content of the columns, the narrow first, then to the headers
 /// that it makes whole.
-fn widen_chosen(columns: &[&Column], floors: &[usize], width: usize) -> Vec<usize> {
+fn widen_chosen(columns: &[&ColumnLayout], floors: &[usize], width: usize) -> Vec<usize> {
     let contents = columns.iter().map(|it| it.content_width());
     let content: Vec<usize> = contents.zip(floors).map(|(it, floor)| it.max(*floor)).collect();
     let widths = raise(floors, &content, width);

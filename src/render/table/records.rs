@@ -6,7 +6,7 @@ use csv_agent_text::direction::isolated;
 use csv_agent_text::fit;
 use csv_agent_types::limits::TABLE_TTY_LINES_MAX;
 
-use super::column::Column;
+use super::column::ColumnLayout;
 
 /// Lines of all records together, as far as more than one record is shown.
 const LINES_MAX: usize = 100;
@@ -28,7 +28,7 @@ pub(super) fn rows(n_rows: usize, n_columns: usize) -> Range<usize> {
 /// Returns the rows that `columns` hold, each as lines of `name │ value`; a value has `lines_max` at
 /// most.
 pub(super) fn draw(
-    columns: &[Column],
+    columns: &[ColumnLayout],
     rows: Range<usize>,
     width: usize,
     lines_max: usize,

@@ -75,7 +75,7 @@ struct List {
 
 /// A span of markup that is open.
 #[derive(Debug)]
-enum Mark {
+enum OpenSpan {
     /// Shown by ink alone.
     Inked,
     /// Shown by its own signs.
@@ -107,7 +107,7 @@ struct Painter<'a> {
     /// Text that waits for its block to end.
     spans: Vec<Span>,
     inks: Vec<Ink>,
-    marks: Vec<Mark>,
+    marks: Vec<OpenSpan>,
     code: Option<Code>,
     grid: Option<MarkdownTable>,
     /// Where the last cell of the grid ends in the source.
@@ -175,12 +175,12 @@ impl<'a> Painter<'a> {
             Tag::Link { link_type, dest_url, .. } => {
                 let is_itself = matches!(link_type, LinkType::Autolink | LinkType::Email);
                 let target = (!is_itself && !dest_url.is_empty()).then(|| dest_url.to_string());
-                self.marks.push(Mark::Link { at: self.spans.len(), target });
+                self.marks.push(OpenSpan::Link { at: self.spans.len(), target });
                 self.push_ink(Ink::UNDERLINE);
             }
             Tag::Image { dest_url, .. } => {
                 let (at, target) = (self.spans.len(), dest_url.to_string());
-                self.marks.push(Mark::Image { at, target });
+                self.marks.push(OpenSpan::Image { at, target });
             }
             Tag::TableHead | Tag::TableRow => {
                 if let Some(grid) = &mut self.grid {
@@ -234,7 +234,7 @@ impl<'a> Painter<'a> {
     fn end(&mut self, tag: TagEnd, range: &Range<usize>) {
         match tag {
             TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => match self.marks.pop() {
-                Some(Mark::Signs(signs)) => self.text(&signs),
+                Some(OpenSpan::Signs(signs)) => self.text(&signs),
                 _ => self.pop_ink(),
             },
             TagEnd::Link => self.end_link(),
@@ -298,7 +298,7 @@ impl<'a> Painter<'a> {
     /// Returns whether a link or a picture begins with the next span.
     fn begins_here(&self) -> bool {
         let begin = self.marks.last().and_then(|it| match it {
-            Mark::Link { at, .. } | Mark::Image { at, .. } => Some(*at),
+            OpenSpan::Link { at, .. } | OpenSpan::Image { at, .. } => Some(*at),
             _ => None,
         });
         begin == Some(self.spans.len())
@@ -333,17 +333,17 @@ impl<'a> Painter<'a> {
     fn emphasis(&mut self, range: &Range<usize>, n_signs: usize, ink: Ink) {
         let (signs, is_meant) = signs(self.source, range, n_signs);
         if is_meant && self.colour {
-            self.marks.push(Mark::Inked);
+            self.marks.push(OpenSpan::Inked);
             self.push_ink(ink);
             return;
         }
         self.text(signs);
-        self.marks.push(Mark::Signs(signs.to_owned()));
+        self.marks.push(OpenSpan::Signs(signs.to_owned()));
     }
 
     fn end_link(&mut self) {
         self.pop_ink();
-        let Some(Mark::Link { at, target: Some(target) }) = self.marks.pop() else { return };
+        let Some(OpenSpan::Link { at, target: Some(target) }) = self.marks.pop() else { return };
         let at = at.min(self.spans.len());
         let shown: String = self.spans[at..].iter().map(|it| it.text.as_str()).collect();
         let target = sanitize::one_line(&target);
@@ -355,7 +355,7 @@ impl<'a> Painter<'a> {
     }
 
     fn end_image(&mut self) {
-        let Some(Mark::Image { at, target }) = self.marks.pop() else { return };
+        let Some(OpenSpan::Image { at, target }) = self.marks.pop() else { return };
         if at == self.spans.len() {
             self.text(&target);
         }
