@@ -65,7 +65,7 @@ impl ClusterLink {
             activity,
             counted: Activity::default(),
             destination,
-            ledger: turn.ledger.clone(),
+            ledger: turn.record.ledger.clone(),
             told: None,
         };
         Ok(Some((link, cluster)))
@@ -77,7 +77,7 @@ impl ClusterLink {
     ///
     /// Fails when this cannot be written down.
     pub(crate) fn open(&mut self, turn: &Turn) -> anyhow::Result<()> {
-        self.ledger = turn.ledger.clone();
+        self.ledger = turn.record.ledger.clone();
         self.ledger.opens_cluster(&self.destination)
     }
 
@@ -236,11 +236,11 @@ pub(crate) async fn meet(
     let Some(endpoint) = access.endpoint(catalog)? else { return Ok(()) };
     // What may not be read is said before anybody is asked.
     Allowed::registered(catalog.remote()).map_err(anyhow::Error::from)?;
-    turn.ledger.opens_cluster(&endpoint.server())?;
+    turn.record.ledger.opens_cluster(&endpoint.server())?;
     let mut traffic = Traffic::default();
     let met = turn.wait(contact(&endpoint, &mut traffic)).await;
-    turn.ledger.count_cluster(traffic);
-    turn.ledger.catch_up();
+    turn.record.ledger.count_cluster(traffic);
+    turn.record.ledger.catch_up();
     let Err(error) = met? else { return Ok(()) };
     let hint = match error {
         ClusterError::Refused(_) => Some(

@@ -52,7 +52,7 @@ impl Agent {
         };
         link.open(turn)?;
         let (python, sandbox) = (&self.options.python, &self.options.sandbox);
-        let mut tell = teller(turn.news());
+        let mut tell = teller(turn.progress());
         let starting = Box::pin(Study::at_cluster(python, sandbox, cluster, &mut tell));
         let started = turn.wait(starting).await;
         let counted = match started {
@@ -80,7 +80,7 @@ async fn count_all(
             continue;
         }
         let input = input(name, threshold);
-        let counting = link.hearing(study.ask(PROGRAM, &input), turn.news());
+        let counting = link.hearing(study.ask(PROGRAM, &input), turn.progress());
         let answer = turn.wait_sent(counting).await?.and_then(|it| {
             serde_json::from_value(it).context("what the cluster counted cannot be read")
         });

@@ -221,7 +221,7 @@ impl Agent {
             let responding = self.provider.respond(&request, &mut on_progress);
             match turn.wait_sent(responding).await? {
                 Ok(response) => {
-                    turn.usage.add(&response.usage);
+                    turn.tally.usage.add(&response.usage);
                     return Ok(match (said(&response.items), response.ending) {
                         // The turns would be gone, and half of what is to stand for them as well.
                         (_, FinishReason::Incomplete(reason)) => {

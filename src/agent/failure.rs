@@ -17,8 +17,8 @@ pub(crate) fn fail(turn: &mut Turn, error: (ErrorBody, ExitStatus)) -> TurnEnd {
     turn.cancel_calls();
     error.fatal = true;
     error.partial_text = turn.partial_text();
-    error.usage = turn.usage_report();
-    error.egress = Some(turn.ledger.record().all);
+    error.usage = turn.tally.report();
+    error.egress = Some(turn.record.ledger.record().all);
     error.exit_code = Some(status.code());
     // The turn has failed already; a sink that fails too changes nothing.
     let _ = turn.emit(Body::Error(Box::new(error)));

@@ -59,7 +59,7 @@ impl Agent {
         found.extend(self.rate_there(catalog, &there, turn).await?);
         // Most important first.
         found.sort_by_key(|it| std::cmp::Reverse(it.severity));
-        turn.rated = found;
+        turn.record.rated = found;
         Ok(())
     }
 }
@@ -122,8 +122,8 @@ pub(crate) fn shown(
 ) -> (Vec<FindingShown>, Vec<String>) {
     let mut notes = Vec::new();
     // No call shows what the thresholds find.
-    let rated = turn.rated.iter().map(|it| (it, None));
-    let said = said.iter().map(|it| (it, turn.call_of(it.table.as_deref())));
+    let rated = turn.record.rated.iter().map(|it| (it, None));
+    let said = said.iter().map(|it| (it, turn.record.call_of(it.table.as_deref())));
     let shown = rated.chain(said).map(|(finding, call_id)| {
         let mut finding = finding.clone();
         // What is about a row of the only dataset is about that.

@@ -247,8 +247,10 @@ impl Agent {
             }
         };
         let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), timeout);
-        turn.shows_partial = self.form(&question).is_free();
-        turn.price = self.options.price;
+        if !self.form(&question).is_free() {
+            turn.hide_partial();
+        }
+        turn.tally.price = self.options.price;
         turn.chart_style = self.options.chart_style;
         let mut items = vec![question.item()];
         let mut conversation =
@@ -261,7 +263,7 @@ impl Agent {
             Err(ended) => Err(ended),
         };
         let room = conversation.room;
-        conversation.history.items().iter().for_each(|it| turn.grounds.item(it));
+        conversation.history.items().iter().for_each(|it| turn.record.grounds.item(it));
         let mut end = match ended {
             Ok(answer) => self.reply_or_fail(session, &catalog, &question, &answer, &mut turn),
             Err(TurnInterrupt::TimedOut) => {
@@ -274,15 +276,15 @@ impl Agent {
             Err(TurnInterrupt::Stopped(status)) => fail(&mut turn, cancelled(status)),
             Err(TurnInterrupt::Failed(error)) => fail(&mut turn, describe(&error)),
         };
-        if let Some(server) = self.provider.server().filter(|_| 0 < turn.usage.requests) {
+        if let Some(server) = self.provider.server().filter(|_| 0 < turn.tally.usage.requests) {
             session.keep_api(server, self.provider.api().name());
         }
-        session.spend(&self.options.model, &turn.usage, turn.cost_usd())?;
+        session.spend(&self.options.model, &turn.tally.usage, turn.tally.cost_usd())?;
         if end.reply.is_some() {
             // What the model had no room for is compacted before it is asked again.
             let least =
                 if room.was_too_long { self.options.limits.context_tokens_max + 1 } else { 0 };
-            let context_tokens = turn.context_tokens.max(least);
+            let context_tokens = turn.tally.context_tokens.max(least);
             session.commit(turn.dir(), pairing::repair(items), context_tokens, &self.withheld())?;
             end.warning = self.keep_variables(session, &mut turn).await;
         } else {
@@ -385,8 +387,9 @@ impl Agent {
         let form = self.form(question);
         let limits = self.options.limits.clone();
         let is_out_of_tokens =
-            |turn: &Turn| limits.tokens_max.is_some_and(|it| it <= turn.usage.total_tokens());
-        let is_out_of_money = |turn: &Turn| limits.cost_usd_max.is_some_and(|it| turn.has_cost(it));
+            |turn: &Turn| limits.tokens_max.is_some_and(|it| it <= turn.tally.usage.total_tokens());
+        let is_out_of_money =
+            |turn: &Turn| limits.cost_usd_max.is_some_and(|it| turn.tally.has_cost(it));
         let Instructions { text: instructions, notes, .. } =
             self.instructions(session, catalog, question, &conversation.history)?;
         if let Some(cut) = self.due_cut(&conversation.history, &instructions) {
@@ -512,9 +515,9 @@ impl Agent {
         let mut on_progress = listener(turn);
         let responding = self.provider.respond(request, &mut on_progress);
         let response = turn.wait_sent(responding).await?.map_err(anyhow::Error::from)?;
-        turn.usage.add(&response.usage);
+        turn.tally.usage.add(&response.usage);
         let usage = response.usage;
-        turn.context_tokens = match usage.total_tokens() {
+        turn.tally.context_tokens = match usage.total_tokens() {
             0 => compact::tokens_of(&request.items) + compact::tokens_of(&response.items),
             n_tokens => n_tokens,
         };

@@ -53,14 +53,14 @@ impl Agent {
     ) -> Result<Answer, TurnInterrupt> {
         check_untooled(catalog).map_err(anyhow::Error::from)?;
         // JSON, until it is read.
-        turn.shows_partial = false;
+        turn.hide_partial();
         turn.is_computed = false;
         let message = "the model has no tools: it answers from a profile of the data, and nothing \
                        is computed"
             .to_owned();
         turn.status(Status::Warning { code: "no_tools".to_owned(), message })?;
         let profile = profile_of(session, catalog, self.options.withheld.rows, turn).await?;
-        turn.grounds.text(&profile);
+        turn.record.grounds.text(&profile);
         let (told_before, notes) = prompt::said_by_user(&self.options.briefing, catalog);
         warn(turn, "instructions", notes)?;
         let mut items = conversation.history.items();

@@ -32,7 +32,7 @@ pub(crate) fn summary_listener(turn: &Turn) -> impl FnMut(Progress<'_>) + use<> 
 }
 
 fn hearing(turn: &Turn, is_summary: bool) -> impl FnMut(Progress<'_>) + use<> {
-    let (news, ledger) = (turn.news(), turn.ledger.clone());
+    let (news, ledger) = (turn.progress(), turn.record.ledger.clone());
     move |progress: Progress<'_>| {
         ledger.hear(&progress, is_summary);
         let told =

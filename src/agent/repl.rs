@@ -152,7 +152,7 @@ impl Repl {
             session.scratch_dir()?
         };
         let (command_timeout, text_bytes) = (self.command_timeout, self.text_bytes);
-        let mut tell = teller(turn.news());
+        let mut tell = teller(turn.progress());
         self.state = WorkerState::Starting(tokio::spawn(async move {
             let extras = Extras { spark: cluster.is_some() };
             let interpreter = environment::prepare(&python, extras, &mut tell).await?;
@@ -213,7 +213,7 @@ impl Repl {
             None => turn.wait(asking).await?,
             Some(link) => {
                 link.open(turn)?;
-                turn.wait_sent(link.hearing(asking, turn.news())).await?
+                turn.wait_sent(link.hearing(asking, turn.progress())).await?
             }
         };
         match asked {

@@ -43,31 +43,31 @@ impl Agent {
             self.form(question).read(&answer.text);
         // JSON for a program stays as the model wrote it.
         if verdict.is_some() || output.is_none() {
-            text = links::to_fetched(&text, &turn.files);
+            text = links::to_fetched(&text, &turn.record.files);
         }
         let said = verdict.as_ref().map_or(&[][..], |it| &it.findings);
         let (findings, notes) = finding_locations::shown(said, turn, catalog, session.dir());
-        let assessment = turn.rated.iter().map(|it| it.severity).max();
+        let assessment = turn.record.rated.iter().map(|it| it.severity).max();
         let assessment = verdict.as_ref().and_then(|it| it.assessment).max(assessment);
         for message in notes {
             // A turn that cannot tell this cannot tell its reply, and says why.
             let _ = turn.status(Status::Warning { code: "lines".to_owned(), message });
         }
-        let places = turn.rated.len() as u64..;
+        let places = turn.record.rated.len() as u64..;
         let messages = places.zip(said).map(|(at, it)| (at, it.message.as_str()));
         let claims = match answer.stop_reason {
             StopReason::Refused => Claims::default(),
             _ => Claims::of(&text, output.as_ref(), messages),
         };
         let ungrounded = self.ungrounded(catalog, question, &claims, turn);
-        let tables: Vec<String> = turn.tables.iter().map(|it| it.name.clone()).collect();
+        let tables: Vec<String> = turn.record.tables.iter().map(|it| it.name.clone()).collect();
         let given = Given {
             is_computed: turn.is_computed,
             misfit: misfit.as_deref(),
             verdict: verdict.as_ref(),
             assessment,
             tables: &tables,
-            n_charts: turn.charts.len(),
+            n_charts: turn.record.charts.len(),
             ungrounded: &ungrounded,
         };
         if !ungrounded.is_empty() && !self.options.gates.ungrounded {
@@ -89,7 +89,8 @@ impl Agent {
             ..turn.reply_body(&text, answer.stop_reason)
         };
         let told = turn.emit(Body::Reply(Box::new(body)));
-        let reply = Reply { text, verdict, stop_reason: answer.stop_reason, usage: turn.usage };
+        let reply =
+            Reply { text, verdict, stop_reason: answer.stop_reason, usage: turn.tally.usage };
         let complaint = (!missing.is_empty()).then(|| missing.join("; "));
         Ok(TurnEnd::with_reply(reply, told, status, complaint))
     }
@@ -102,24 +103,24 @@ impl Agent {
         claims: &Claims,
         turn: &mut Turn,
     ) -> Vec<Ungrounded> {
-        let mut grounds = std::mem::take(&mut turn.grounds);
+        let mut grounds = std::mem::take(&mut turn.record.grounds);
         grounds.text(&question.text);
         self.form(question).schema.iter().for_each(|it| grounds.json(it.value()));
         grounds.text(&prompt::said_by_user(&self.options.briefing, catalog).0);
         grounds.count(catalog.len() as u64);
         catalog.iter().for_each(|(name, dataset)| grounds.dataset(name, dataset));
-        turn.rated.iter().for_each(|it| grounds.text(&it.message));
-        turn.cells.iter().for_each(|it| grounds.code(it));
+        turn.record.rated.iter().for_each(|it| grounds.text(&it.message));
+        turn.record.cells.iter().for_each(|it| grounds.code(it));
         grounds.ungrounded(claims)
     }
 }
 
 /// Writes the code that ran beside the reply. Returns its path relative to the session.
 fn keep_code(session: &Session, turn: &Turn) -> anyhow::Result<Option<String>> {
-    if turn.cells.is_empty() {
+    if turn.record.cells.is_empty() {
         return Ok(None);
     }
-    let cells: Vec<String> = turn.cells.iter().map(|it| format!("# %%\n{it}\n")).collect();
+    let cells: Vec<String> = turn.record.cells.iter().map(|it| format!("# %%\n{it}\n")).collect();
     turn.dir().write("code.py", &cells.join("\n"))?;
     let path = turn.dir().path().join("code.py");
     let path = path.strip_prefix(session.dir()).unwrap_or(&path);

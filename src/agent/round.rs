@@ -155,7 +155,7 @@ impl Round<'_> {
             Ok(Plan::Done(output)) => Running::Done(Ok(output)),
             Ok(Plan::Read(query, finish)) => Running::Reading(self.read(query), finish),
             Ok(Plan::Ask(command, finish)) => {
-                turn.cells.extend(cell(&command));
+                turn.record.cells.extend(cell(&command));
                 Running::Asking(command, finish)
             }
         }

@@ -148,7 +148,7 @@ impl Agent {
         let n_wanted = wanted.len();
         let mut n_failed = 0;
         for (at, wanted) in wanted.into_iter().enumerate() {
-            let room = hosted_files::room(&turn.files).ok_or("a turn fetches no more");
+            let room = hosted_files::room(&turn.record.files).ok_or("a turn fetches no more");
             let room = room.and_then(|it| match n_failed {
                 UNFETCHED_MAX.. => Err("none of the last ones could be fetched"),
                 _ => Ok(it),
@@ -195,7 +195,7 @@ impl Agent {
                 file_id: Some(wanted.file_id),
             };
             let kept = hosted_files::keep(session.dir(), turn.dir().path(), origin, file)?;
-            turn.files.push(kept);
+            turn.record.files.push(kept);
         }
         Ok(())
     }
@@ -245,7 +245,7 @@ pub(super) fn keep_images(
 ) -> Result<Vec<FetchedFile>, TurnInterrupt> {
     let (mut kept, mut n_left_out) = (Vec::new(), 0);
     for image in images {
-        let room = hosted_files::room(&turn.files);
+        let room = hosted_files::room(&turn.record.files);
         let decoded = hosted_files::decode_image(image);
         let fits = |it: &(&str, Vec<u8>)| room.is_some_and(|room| it.1.len() as u64 <= room);
         let Some((ending, bytes)) = decoded.filter(fits) else {
@@ -254,11 +254,11 @@ pub(super) fn keep_images(
         };
         let mut file = hosted_files::temporary(turn.dir().path())?;
         file.write_all(&bytes).map_err(anyhow::Error::from)?;
-        let n_images = turn.files.iter().filter(|it| it.file_id.is_none()).count();
+        let n_images = turn.record.files.iter().filter(|it| it.file_id.is_none()).count();
         let name = format!("image_{}.{ending}", n_images + 1);
         let origin = FileOrigin { name, ..FileOrigin::default() };
         let image = hosted_files::keep(session.dir(), turn.dir().path(), origin, file)?;
-        turn.files.push(image.clone());
+        turn.record.files.push(image.clone());
         kept.push(image);
     }
     if 0 < n_left_out {

@@ -49,7 +49,7 @@ impl Agent {
                 n += 1;
             }
             turn.open_call(&run.call, turn.round, label(&run.call))?;
-            turn.cells.extend(code_of(&run));
+            turn.record.cells.extend(code_of(&run));
             let images = files::keep_images(session, &run.images, turn)?;
             if !images.is_empty() {
                 run.output.result["files"] = serde_json::to_value(images).unwrap_or_default();

@@ -58,7 +58,7 @@ impl AtProvider<'_> {
             Err(error) => return Ok(Ok(failed(&error))),
         };
         let scratch = session.scratch_dir()?;
-        let file = format!("table-{}.parquet", turn.n_calls);
+        let file = format!("table-{}.parquet", turn.tally.n_calls);
         let parquet = scratch.join(&file);
         let shown = path.clone();
         let (_end, is_over) = CancelOnDrop::of_waiting();

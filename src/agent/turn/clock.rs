@@ -1,0 +1,88 @@
+//! The time of a turn, and what may end it from outside or be reported meanwhile.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use csv_agent_types::status::ExitStatus;
+
+use super::{TurnInterrupt, milliseconds_since};
+use crate::progress::ProgressMessage;
+
+/// The stop signal: resolves, at most once, to the status that the signal asks for.
+pub(crate) type Stop<'a> = Pin<Box<dyn Future<Output = ExitStatus> + 'a>>;
+
+/// When a turn began and has to end, and who may stop it.
+pub(super) struct Clock<'a> {
+    started: Instant,
+    deadline: Option<Instant>,
+    stop: Stop<'a>,
+    // Senders are given to the provider's call-back and to the task that starts Python. Both end with
+    // the turn at the latest; what is still in the channel then is not told.
+    progress: (UnboundedSender<ProgressMessage>, UnboundedReceiver<ProgressMessage>),
+}
+
+/// What a wait brought.
+pub(super) enum Waited<T> {
+    /// A message of background work; the work goes on.
+    Progress(ProgressMessage),
+    /// The result of the work.
+    Done(T),
+}
+
+impl<'a> Clock<'a> {
+    /// Starts now.
+    pub(super) fn new(stop: Stop<'a>, timeout: Option<Duration>) -> Self {
+        let started = Instant::now();
+        let deadline = timeout.map(|it| started + it);
+        Clock { started, deadline, stop, progress: unbounded_channel() }
+    }
+
+    /// Returns the time since the turn began.
+    pub(super) fn duration_ms(&self) -> u64 {
+        milliseconds_since(self.started)
+    }
+
+    /// Returns where background work sends its messages.
+    pub(super) fn sender(&self) -> UnboundedSender<ProgressMessage> {
+        self.progress.0.clone()
+    }
+
+    /// Returns a message that was sent and not yet taken.
+    pub(super) fn next_message(&mut self) -> Option<ProgressMessage> {
+        self.progress.1.try_recv().ok()
+    }
+
+    /// Waits for work or for a message, whichever comes first.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the turn is stopped or its time is over first.
+    pub(super) async fn wait<T>(
+        &mut self,
+        mut work: Pin<&mut impl Future<Output = T>>,
+    ) -> Result<Waited<T>, TurnInterrupt> {
+        loop {
+            let deadline = async {
+                match self.deadline {
+                    Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            // Whichever branch loses is polled again by the next wait; only when the turn ends is the work
+            // dropped, and with it the request or the wait for the worker.
+            let message = tokio::select! {
+                biased;
+                status = &mut self.stop => return Err(TurnInterrupt::Stopped(status)),
+                () = deadline => return Err(TurnInterrupt::TimedOut),
+                message = self.progress.1.recv() => message,
+                done = &mut work => return Ok(Waited::Done(done)),
+            };
+            if let Some(message) = message {
+                return Ok(Waited::Progress(message));
+            }
+        }
+    }
+}
