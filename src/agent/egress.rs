@@ -32,7 +32,7 @@ pub(crate) const PROFILE_ROW: &str = "  - row: ";
 /// The record of a turn under way. It is written down before a request leaves: a process that is killed
 /// leaves a record of what it sent.
 #[derive(Debug, Clone)]
-pub struct Ledger {
+pub(crate) struct Ledger {
     inner: Rc<RefCell<Inner>>,
 }
 
@@ -53,7 +53,7 @@ struct Inner {
 
 impl Ledger {
     /// Begins the record of a turn over these datasets.
-    pub fn begin(catalog: &Catalog, file: EgressFile) -> Ledger {
+    pub(crate) fn begin(catalog: &Catalog, file: EgressFile) -> Ledger {
         let counter = Counter::new(catalog);
         let cluster = Record::default();
         let inner = Inner {
@@ -70,7 +70,7 @@ impl Ledger {
 
     /// Counts a request that leaves, and takes back one that found no server. In a transcript, what
     /// earlier turns showed is text.
-    pub fn hear(&self, progress: &Progress, is_transcript: bool) {
+    pub(crate) fn hear(&self, progress: &Progress, is_transcript: bool) {
         let mut inner = self.inner.borrow_mut();
         match progress {
             Progress::Sending { body, to } => {
@@ -101,7 +101,7 @@ impl Ledger {
     /// # Errors
     ///
     /// Fails when this cannot be written down. Nothing may be asked then.
-    pub fn opens_cluster(&self, destination: &str) -> anyhow::Result<()> {
+    pub(crate) fn opens_cluster(&self, destination: &str) -> anyhow::Result<()> {
         let mut inner = self.inner.borrow_mut();
         if inner.cluster.all.destinations.iter().any(|it| it == destination) {
             return Ok(());
@@ -114,7 +114,7 @@ impl Ledger {
 
     /// Counts what went to the cluster and came from it. That it may be asked is written down by then; how
     /// much passed follows after [`CLUSTER_RECORD_EVERY`], and with [`Ledger::catch_up`].
-    pub fn count_cluster(&self, traffic: Traffic) {
+    pub(crate) fn count_cluster(&self, traffic: Traffic) {
         if traffic == Traffic::default() {
             return;
         }
@@ -133,7 +133,7 @@ impl Ledger {
     }
 
     /// Writes down what passed since the record was written.
-    pub fn catch_up(&self) {
+    pub(crate) fn catch_up(&self) {
         let mut inner = self.inner.borrow_mut();
         if inner.is_behind {
             inner.write();
@@ -145,12 +145,12 @@ impl Ledger {
     /// # Errors
     ///
     /// Fails when it could not.
-    pub fn check(&self) -> anyhow::Result<()> {
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.inner.borrow_mut().failed.take().map_or(Ok(()), Err)
     }
 
     /// Returns what was sent so far.
-    pub fn record(&self) -> Record {
+    pub(crate) fn record(&self) -> Record {
         self.inner.borrow().record()
     }
 }

@@ -10,7 +10,7 @@ use crate::turn::Turn;
 
 /// What work in the background has to tell while the turn waits for it.
 #[derive(Debug)]
-pub enum ProgressMessage {
+pub(crate) enum ProgressMessage {
     /// Text of the answer.
     Delta(String),
     /// The text so far came from an attempt that broke.

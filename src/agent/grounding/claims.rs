@@ -18,7 +18,7 @@ pub(super) struct Claim<'a> {
 
 /// All that an answer claims.
 #[derive(Default)]
-pub struct Claims<'a> {
+pub(crate) struct Claims<'a> {
     pub(super) all: Vec<Claim<'a>>,
     /// How many things each of its lists and tables has.
     pub(super) n_listed: Vec<u64>,
@@ -27,7 +27,7 @@ pub struct Claims<'a> {
 impl<'a> Claims<'a> {
     /// Reads an answer: its text, which may be JSON, and the JSON that came with it. `findings` come with
     /// their places among all findings.
-    pub fn of(
+    pub(crate) fn of(
         text: &'a str,
         output: Option<&Value>,
         findings: impl Iterator<Item = (u64, &'a str)>,

@@ -53,7 +53,7 @@ const SCALARS_MAX: usize = 3;
 
 /// What a turn has shown, as far as numbers go.
 #[derive(Debug, Clone, Default)]
-pub struct Grounds {
+pub(crate) struct Grounds {
     /// By their bits, each once.
     values: HashSet<u64>,
     /// Whole numbers that a float would round.
@@ -73,7 +73,7 @@ pub struct Grounds {
 
 impl Grounds {
     /// Adds a text that the turn was told or has shown.
-    pub fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         let mut lines = text.lines().map(|it| self.line(it)).filter(|it| !it.is_empty());
         let mut grid: NumberGrid = lines.by_ref().take(DERIVED_FROM_MAX + 1).collect();
         if lines.count() + grid.len() <= DERIVED_FROM_MAX {
@@ -86,7 +86,7 @@ impl Grounds {
 
     /// Adds how a tool call ended. What failed, and what says again what the model asked for, may be quoted
     /// and grounds nothing; what code printed before it failed is a result.
-    pub fn call(&mut self, status: CallStatus, result: &Value) {
+    pub(crate) fn call(&mut self, status: CallStatus, result: &Value) {
         let is_ok = status == CallStatus::Ok && result["kind"] != "error";
         let Some(members) = result.as_object() else {
             if is_ok {
@@ -122,7 +122,7 @@ impl Grounds {
     }
 
     /// Adds what the user wrote as JSON, such as a schema: its names and values.
-    pub fn json(&mut self, value: &Value) {
+    pub(crate) fn json(&mut self, value: &Value) {
         match value {
             Value::Null | Value::Bool(_) => {}
             Value::Number(number) => self.number(number),
@@ -138,7 +138,7 @@ impl Grounds {
     }
 
     /// Adds a result, all of it.
-    pub fn result(&mut self, result: &Value) {
+    pub(crate) fn result(&mut self, result: &Value) {
         match result {
             Value::Null | Value::Bool(_) => {}
             Value::Number(number) => self.number(number),
@@ -163,7 +163,7 @@ impl Grounds {
     }
 
     /// Adds a table that was sent, all its rows.
-    pub fn sent(&mut self, table: &DataFrame) {
+    pub(crate) fn sent(&mut self, table: &DataFrame) {
         self.count(table.row_count);
         self.count(table.rows_emitted);
         self.count(table.columns.len() as u64);
@@ -172,7 +172,7 @@ impl Grounds {
     }
 
     /// Adds an item of the conversation: what a tool said, or the user.
-    pub fn item(&mut self, item: &Item) {
+    pub(crate) fn item(&mut self, item: &Item) {
         match item.kind() {
             ItemKind::UserMessage => self.text(&item.text()),
             ItemKind::FunctionCallOutput => {
@@ -201,7 +201,7 @@ impl Grounds {
     }
 
     /// Adds code that ran: the numbers in it are what its author chose, such as a percentile.
-    pub fn code(&mut self, code: &str) {
+    pub(crate) fn code(&mut self, code: &str) {
         self.quotable.run(code);
         for line in code.lines() {
             let line = line.split('#').next().unwrap_or_default();
@@ -226,13 +226,13 @@ impl Grounds {
     }
 
     /// Adds a number of things.
-    pub fn count(&mut self, n: u64) {
+    pub(crate) fn count(&mut self, n: u64) {
         #[expect(clippy::cast_precision_loss, reason = "nothing is counted beyond 2^53")]
         self.value(n as f64);
     }
 
     /// Adds what is known of a dataset: its name, its columns, how many rows have no value in each.
-    pub fn dataset(&mut self, name: &str, dataset: &Dataset) {
+    pub(crate) fn dataset(&mut self, name: &str, dataset: &Dataset) {
         // An estimate is no fact.
         if !dataset.is_estimate() {
             self.row_count(dataset.row_count);
@@ -256,7 +256,7 @@ impl Grounds {
     }
 
     /// Finds the numbers of an answer that nothing grounds; the first ones.
-    pub fn ungrounded(mut self, claims: &Claims) -> Vec<Ungrounded> {
+    pub(crate) fn ungrounded(mut self, claims: &Claims) -> Vec<Ungrounded> {
         for n_listed in &claims.n_listed {
             self.count(*n_listed);
         }
