@@ -106,7 +106,9 @@ pub fn masked(
 }
 
 fn with_path(masked: &Catalog, name: &str, dataset: &Dataset, path: PathBuf) -> Dataset {
-    masked.get(name).unwrap_or(dataset).with_file(path)
+    let copied = masked.get(name).unwrap_or(dataset).with_file(path);
+    // Of the file that was copied.
+    Dataset { checksums: None, ..copied }
 }
 
 /// Gives a file another name, or copies it where that cannot be. What is there may be the file itself, and
