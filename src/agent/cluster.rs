@@ -18,11 +18,11 @@ use csv_agent_types::limits::CLUSTER_PROGRESS_EVERY;
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::Cluster;
 
-use crate::Agent;
 use crate::egress::Ledger;
 use crate::hosted::Interpreter;
 use crate::progress::ProgressMessage;
 use crate::turn::{Turn, TurnInterrupt};
+use crate::{Agent, TurnContext};
 
 /// The way of one worker to the cluster. It ends with the worker.
 pub(crate) struct ClusterLink {
@@ -182,15 +182,14 @@ impl Agent {
     /// Fails when it cannot be reached, refuses the token or is too old, and when the turn ends first.
     pub(super) async fn meet_cluster(
         &mut self,
-        catalog: &Catalog,
-        turn: &mut Turn<'_>,
+        context: &mut TurnContext<'_, '_>,
     ) -> Result<(), TurnInterrupt> {
         if self.repl.is_running() {
             return Ok(());
         }
-        let here = catalog.here();
+        let here = context.catalog.here();
         let others = here.names().next().map(|it| format!("ask without it: `--dataset {it}`"));
-        meet(&self.options.cluster, catalog, others, turn).await
+        meet(&self.options.cluster, context.catalog, others, context.turn).await
     }
 
     /// Refuses what cannot be had where a dataset is on a cluster, before anything is sent.

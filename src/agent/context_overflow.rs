@@ -19,7 +19,7 @@ use crate::compact::{self, Cut};
 use crate::hosted::is_about_hosted;
 use crate::progress::summary_listener;
 use crate::turn::{Turn, TurnInterrupt};
-use crate::{Agent, Conversation};
+use crate::{Agent, Conversation, TurnContext};
 
 /// What was done for a turn that the model had no room for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,36 +36,36 @@ impl Agent {
     /// Returns the items of the request that was answered, too.
     pub(super) async fn respond_in_room(
         &mut self,
-        session: &Session,
+        context: &mut TurnContext<'_, '_>,
         instructions: &str,
         question: &Question,
         conversation: &mut Conversation<'_>,
         (round, tool_choice): (u32, ToolChoice),
-        turn: &mut Turn<'_>,
     ) -> Result<(Vec<Item>, Response), TurnInterrupt> {
         loop {
-            let request = self.request(session, instructions, question, conversation, tool_choice);
+            let request =
+                self.request(context.session, instructions, question, conversation, tool_choice);
             let asked = Instant::now();
-            let error = match self.respond(&request, round, turn).await {
+            let error = match self.respond(&request, round, context.turn).await {
                 Ok(response) => {
-                    self.tell_hosted(session, &response, asked, turn)?;
+                    self.tell_hosted(context, &response, asked)?;
                     return Ok((request.items, response));
                 }
                 Err(TurnInterrupt::Failed(error)) if is_too_long(&error) => error,
                 Err(TurnInterrupt::Failed(error)) if is_about_hosted(&error) => {
-                    self.mend_hosted(error, session, conversation, turn).await?;
+                    self.mend_hosted(context, error, conversation).await?;
                     continue;
                 }
                 Err(TurnInterrupt::Failed(error)) if is_about_images(&error) => {
                     if drop_old_images(conversation) {
-                        turn.status(images_dropped(&error))?;
+                        context.turn.status(images_dropped(&error))?;
                         continue;
                     }
                     return Err(TurnInterrupt::Failed(error));
                 }
                 Err(error) => return Err(error),
             };
-            if !self.make_room(session, conversation, turn).await? {
+            if !self.make_room(context, conversation).await? {
                 return Err(TurnInterrupt::Failed(error));
             }
         }
@@ -74,9 +74,8 @@ impl Agent {
     /// Makes the conversation shorter by the next means that there is. Returns whether there was one.
     async fn make_room(
         &mut self,
-        session: &Session,
+        context: &mut TurnContext<'_, '_>,
         conversation: &mut Conversation<'_>,
-        turn: &mut Turn<'_>,
     ) -> Result<bool, TurnInterrupt> {
         conversation.room.was_too_long = true;
         let is_output = |it: &Item| it.kind() == ItemKind::FunctionCallOutput;
@@ -88,7 +87,7 @@ impl Agent {
             n_shortened += compact::drop_images(&mut turn.items);
         }
         if 0 < n_shortened {
-            tell_shorter(n_shortened, turn)?;
+            tell_shorter(n_shortened, context.turn)?;
             return Ok(true);
         }
         if !std::mem::replace(&mut conversation.room.is_summarised, true) {
@@ -96,7 +95,7 @@ impl Agent {
             // A summary of less would be as long.
             if COMPACT_AT_MIN < n_tokens && self.may_compact() {
                 let cut = compact::cut(conversation.history.clone(), n_tokens / 2);
-                self.compact(session, conversation, cut, n_tokens / 2, turn).await?;
+                self.compact(context, conversation, cut, n_tokens / 2).await?;
                 if compact::tokens_of(&conversation.history.items()) < n_tokens {
                     return Ok(true);
                 }
@@ -104,7 +103,7 @@ impl Agent {
         }
         let n_shortened = compact::shorten_outputs(conversation.items);
         if 0 < n_shortened {
-            tell_shorter(n_shortened, turn)?;
+            tell_shorter(n_shortened, context.turn)?;
             return Ok(true);
         }
         Ok(false)
@@ -155,11 +154,10 @@ impl Agent {
     /// it is, which the user is told, and a later turn tries again.
     pub(super) async fn compact(
         &mut self,
-        session: &Session,
+        context: &mut TurnContext<'_, '_>,
         conversation: &mut Conversation<'_>,
         cut: Cut,
         tokens_max: u64,
-        turn: &mut Turn<'_>,
     ) -> Result<(), TurnInterrupt> {
         if cut.n_older() == 0 {
             conversation.history = cut.whole();
@@ -167,18 +165,18 @@ impl Agent {
         }
         let (turns, turns_kept, kept) = (cut.n_older(), cut.n_kept(), cut.shown());
         let message = format!("summarising {turns} older turns");
-        turn.status(Status::Compacting { message, turns })?;
-        let (text, usage) = match self.summary(session, &cut, tokens_max, turn).await? {
+        context.turn.status(Status::Compacting { message, turns })?;
+        let (text, usage) = match self.summary(context, &cut, tokens_max).await? {
             Ok(summary) => summary,
-            Err(reason) => return turn.status(compaction_failed(&reason)),
+            Err(reason) => return context.turn.status(compaction_failed(&reason)),
         };
         let shorter = cut.summarised(&text);
-        if let Err(error) = session.shorten_history(&shorter) {
-            return turn.status(compaction_failed(&format!("{error:#}")));
+        if let Err(error) = context.session.shorten_history(&shorter) {
+            return context.turn.status(compaction_failed(&format!("{error:#}")));
         }
         conversation.history = shorter;
         let message = format!("{turns} turns summarised, {turns_kept} kept");
-        turn.status(Status::Compacted { message, turns, turns_kept, kept, usage })
+        context.turn.status(Status::Compacted { message, turns, turns_kept, kept, usage })
     }
 
     /// Returns the request for a summary that comes before a question, if the conversation needs one.
@@ -209,19 +207,18 @@ impl Agent {
     /// Asks the model for a summary, of less each time that it is too much. Fails with the reason.
     async fn summary(
         &mut self,
-        session: &Session,
+        context: &mut TurnContext<'_, '_>,
         cut: &Cut,
         tokens_max: u64,
-        turn: &mut Turn<'_>,
     ) -> Result<Result<(String, Usage), String>, TurnInterrupt> {
         let mut bytes_max = material_bytes(tokens_max);
         for _ in 0..SUMMARY_TRIES_MAX {
-            let request = self.summary_request(session, cut, bytes_max);
-            let mut on_progress = summary_listener(turn);
+            let request = self.summary_request(context.session, cut, bytes_max);
+            let mut on_progress = summary_listener(context.turn);
             let responding = self.provider.respond(&request, &mut on_progress);
-            match turn.wait_sent(responding).await? {
+            match context.turn.wait_sent(responding).await? {
                 Ok(response) => {
-                    turn.tally.usage.add(&response.usage);
+                    context.turn.tally.usage.add(&response.usage);
                     return Ok(match (said(&response.items), response.ending) {
                         // The turns would be gone, and half of what is to stand for them as well.
                         (_, FinishReason::Incomplete(reason)) => {

@@ -3,16 +3,15 @@
 
 use std::path::Path;
 
-use csv_agent_session::Session;
 use csv_agent_session::directory::mending;
 use csv_agent_types::catalog::{Catalog, Facts, Query};
 use csv_agent_types::conversation::{Assessment, Finding};
 use csv_agent_types::event::{FindingShown, Status};
 use csv_agent_types::thresholds::{Rated, Ratings};
 
-use crate::Agent;
 use crate::prompt::thresholds::Threshold;
 use crate::turn::{Turn, TurnInterrupt};
+use crate::{Agent, TurnContext};
 
 impl Agent {
     /// Rates the values of the columns that the thresholds are about.
@@ -22,15 +21,13 @@ impl Agent {
     /// Fails when the turn ends first, or a dataset cannot be read.
     pub(super) async fn rate(
         &self,
-        session: &Session,
-        catalog: &Catalog,
-        turn: &mut Turn<'_>,
+        context: &mut TurnContext<'_, '_>,
     ) -> Result<(), TurnInterrupt> {
         let mut found = Vec::new();
         let mut there = Vec::new();
         for threshold in &self.options.briefing.thresholds {
             let is_it = |name: &str| threshold.dataset.as_ref().is_none_or(|it| it == name);
-            for (name, dataset) in catalog.iter().filter(|(name, _)| is_it(name)) {
+            for (name, dataset) in context.catalog.iter().filter(|(name, _)| is_it(name)) {
                 if dataset.columns.iter().all(|it| it.name != threshold.column) {
                     continue;
                 }
@@ -43,23 +40,23 @@ impl Agent {
                     column: threshold.column.clone(),
                     ratings: threshold.ratings,
                 };
-                let dir = session.dir().to_owned();
+                let dir = context.session.dir().to_owned();
                 let reading =
                     tokio::task::spawn_blocking(move || csv_agent_ingest::answer(&query, &dir));
-                let facts = turn.wait(reading).await?.map_err(anyhow::Error::from)??;
+                let facts = context.turn.wait(reading).await?.map_err(anyhow::Error::from)??;
                 let Facts::Rated(rated) = facts else { continue };
                 match rated {
                     Some(rated) => {
                         found.extend(findings(name, dataset.row_count, threshold, rated));
                     }
-                    None => tell_no_numbers(name, threshold, turn)?,
+                    None => tell_no_numbers(name, threshold, context.turn)?,
                 }
             }
         }
-        found.extend(self.rate_there(catalog, &there, turn).await?);
+        found.extend(self.rate_there(context.catalog, &there, context.turn).await?);
         // Most important first.
         found.sort_by_key(|it| std::cmp::Reverse(it.severity));
-        turn.record.rated = found;
+        context.turn.record.rated = found;
         Ok(())
     }
 }

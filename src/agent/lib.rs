@@ -258,20 +258,22 @@ impl Agent {
         let started = self.started(&catalog, &question, sandbox);
         let ended = match tell_start(&mut turn, started, warnings) {
             Ok(()) => {
-                self.answer(session, &catalog, key, &question, &mut conversation, &mut turn).await
+                let mut context = TurnContext { session, catalog: &catalog, turn: &mut turn };
+                self.answer(&mut context, key, &question, &mut conversation).await
             }
             Err(ended) => Err(ended),
         };
         let room = conversation.room;
         conversation.history.items().iter().for_each(|it| turn.record.grounds.item(it));
+        let mut context = TurnContext { session, catalog: &catalog, turn: &mut turn };
         let mut end = match ended {
-            Ok(answer) => self.reply_or_fail(session, &catalog, &question, &answer, &mut turn),
+            Ok(answer) => self.reply_or_fail(&mut context, &question, &answer),
             Err(TurnInterrupt::TimedOut) => {
-                turn.cancel_calls();
-                let said = turn.partial_text().map(ModelOutput::Text);
-                let answer = Answer::cut(said, StopReason::Timeout, turn.round);
+                context.turn.cancel_calls();
+                let said = context.turn.partial_text().map(ModelOutput::Text);
+                let answer = Answer::cut(said, StopReason::Timeout, context.turn.round);
                 items.push(Item::assistant(&answer.text));
-                self.reply_or_fail(session, &catalog, &question, &answer, &mut turn)
+                self.reply_or_fail(&mut context, &question, &answer)
             }
             Err(TurnInterrupt::Stopped(status)) => fail(&mut turn, cancelled(status)),
             Err(TurnInterrupt::Failed(error)) => fail(&mut turn, describe(&error)),
@@ -357,32 +359,30 @@ impl Agent {
     /// Answers from the datasets, or from what the user does not keep back of them.
     async fn answer(
         &mut self,
-        session: &Session,
-        catalog: &Catalog,
+        context: &mut TurnContext<'_, '_>,
         key: Option<String>,
         question: &Question,
         conversation: &mut Conversation<'_>,
-        turn: &mut Turn<'_>,
     ) -> Result<Answer, TurnInterrupt> {
-        self.meet_cluster(catalog, turn).await?;
+        self.meet_cluster(context).await?;
         if question.verdict {
-            self.rate(session, catalog, turn).await?;
+            self.rate(context).await?;
         }
-        let catalog = self.keep_back(session, catalog, key, turn).await?;
-        self.prepare_hosted(session, &catalog.here(), conversation, turn).await?;
-        let answer = self.rounds(session, &catalog, question, conversation, turn).await?;
-        self.tell_unforced(&answer, conversation.items, turn)?;
-        self.fetch_files_in_time(session, conversation.items, turn).await?;
+        let catalog = self.keep_back(context, key).await?;
+        let TurnContext { session, turn, .. } = context;
+        let context = &mut TurnContext { session, catalog: &catalog, turn };
+        self.prepare_hosted(context, conversation).await?;
+        let answer = self.rounds(context, question, conversation).await?;
+        self.tell_unforced(&answer, conversation.items, context.turn)?;
+        self.fetch_files_in_time(context, conversation.items).await?;
         Ok(answer)
     }
 
     async fn rounds(
         &mut self,
-        session: &Session,
-        catalog: &Catalog,
+        context: &mut TurnContext<'_, '_>,
         question: &Question,
         conversation: &mut Conversation<'_>,
-        turn: &mut Turn<'_>,
     ) -> Result<Answer, TurnInterrupt> {
         let form = self.form(question);
         let limits = self.options.limits.clone();
@@ -391,53 +391,52 @@ impl Agent {
         let is_out_of_money =
             |turn: &Turn| limits.cost_usd_max.is_some_and(|it| turn.tally.has_cost(it));
         let Instructions { text: instructions, notes, .. } =
-            self.instructions(session, catalog, question, &conversation.history)?;
+            self.instructions(context.session, context.catalog, question, &conversation.history)?;
         if let Some(cut) = self.due_cut(&conversation.history, &instructions) {
-            self.tell_small_budget(&conversation.history, &instructions, turn)?;
-            self.compact(session, conversation, cut, limits.context_tokens_max, turn).await?;
-            if is_out_of_tokens(turn) {
+            self.tell_small_budget(&conversation.history, &instructions, context.turn)?;
+            self.compact(context, conversation, cut, limits.context_tokens_max).await?;
+            if is_out_of_tokens(context.turn) {
                 return Ok(Answer::cut(None, StopReason::MaxTokens, 0));
             }
-            if is_out_of_money(turn) {
+            if is_out_of_money(context.turn) {
                 return Ok(Answer::cut(None, StopReason::MaxCost, 0));
             }
         }
         if self.has_no_tools {
-            turn.round = 1;
-            return self.ask_untooled(session, catalog, question, conversation, turn).await;
+            context.turn.round = 1;
+            return self.ask_untooled(context, question, conversation).await;
         }
-        warn(turn, "instructions", notes)?;
+        warn(context.turn, "instructions", notes)?;
         let (mut repeats, mut memory) = (Repeats::default(), ToolCache::default());
         let mut state = LoopState::beginning_with(self.options.interpreter.forced());
         loop {
             state.begin_round(limits.rounds_max);
-            turn.round = state.round;
+            context.turn.round = state.round;
             if self.options.interpreter.is_local() {
-                self.repl.start(session, catalog, turn)?;
+                self.repl.start(context.session, context.catalog, context.turn)?;
             }
             let how = (state.round, state.tool_choice());
-            let asked = self
-                .respond_in_room(session, &instructions, question, conversation, how, turn)
-                .await;
+            let asked =
+                self.respond_in_room(context, &instructions, question, conversation, how).await;
             let asked = match asked {
                 Err(TurnInterrupt::Failed(error)) if self.may_go_untooled(&error) => {
                     self.has_no_tools = true;
-                    return self.ask_untooled(session, catalog, question, conversation, turn).await;
+                    return self.ask_untooled(context, question, conversation).await;
                 }
                 asked => asked?,
             };
             let (sent, Response { items: mut received, ending, wants_more, .. }) = asked;
             self.make_fit(&sent, &mut received);
             if let FinishReason::Incomplete(reason) = ending {
-                tell_cut(&reason, turn)?;
+                tell_cut(&reason, context.turn)?;
                 received.retain(|it| it.kind() == ItemKind::AssistantMessage);
                 let answer = Answer::incomplete(said(&received), &reason, state.round);
                 conversation.items.extend(received);
                 return Ok(answer);
             }
             state.wants_more = wants_more;
-            state.is_out_of_tokens = is_out_of_tokens(turn);
-            state.is_out_of_money = is_out_of_money(turn);
+            state.is_out_of_tokens = is_out_of_tokens(context.turn);
+            state.is_out_of_money = is_out_of_money(context.turn);
             let next = state.next(&received)?;
             conversation.items.extend(received);
             match next {
@@ -456,8 +455,8 @@ impl Agent {
                     let keeps_rows = self.withheld().rows;
                     let mut round = Round {
                         number: state.round,
-                        session,
-                        catalog,
+                        session: context.session,
+                        catalog: context.catalog,
                         interpreter: &self.options.interpreter,
                         code: if self.options.interpreter.is_local() {
                             Code::Here(&mut self.repl)
@@ -469,7 +468,7 @@ impl Agent {
                         memory: &mut memory,
                         keeps_rows,
                     };
-                    let answered = round.run(&calls, turn).await?;
+                    let answered = round.run(&calls, context.turn).await?;
                     conversation.items.extend(answered.outputs);
                     state.is_stuck |= answered.is_stuck;
                 }
@@ -621,6 +620,16 @@ impl Agent {
             }
         }
     }
+}
+
+/// What travels together through a turn.
+pub(crate) struct TurnContext<'c, 't> {
+    /// The session that the turn is of.
+    pub(crate) session: &'c Session,
+    /// The datasets that the model may see, as it sees them.
+    pub(crate) catalog: &'c Catalog,
+    /// The turn.
+    pub(crate) turn: &'c mut Turn<'t>,
 }
 
 /// The conversation of a turn: what came before, and what the turn adds.

@@ -5,8 +5,6 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
-use csv_agent_session::Session;
-use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::{
     AnswerFormat, Assessment, Finding, FinishReason, Item, ItemKind, Question, Request, ToolChoice,
 };
@@ -20,7 +18,7 @@ use crate::cluster::check_untooled;
 use crate::hosted::Interpreter;
 use crate::profile::profile;
 use crate::turn::{Turn, TurnInterrupt};
-use crate::{Agent, Conversation, prompt, tell_cut, verdict, warn};
+use crate::{Agent, Conversation, TurnContext, prompt, tell_cut, verdict, warn};
 
 const ROLE: &str = include_str!("prompt/untooled.md");
 const FORM: &str = include_str!("prompt/untooled_form.md");
@@ -45,24 +43,22 @@ impl Agent {
     /// Fails when there is no response, a dataset cannot be read, or the turn ends first.
     pub(super) async fn ask_untooled(
         &mut self,
-        session: &Session,
-        catalog: &Catalog,
+        context: &mut TurnContext<'_, '_>,
         question: &Question,
         conversation: &mut Conversation<'_>,
-        turn: &mut Turn<'_>,
     ) -> Result<Answer, TurnInterrupt> {
-        check_untooled(catalog).map_err(anyhow::Error::from)?;
+        check_untooled(context.catalog).map_err(anyhow::Error::from)?;
         // JSON, until it is read.
-        turn.hide_partial();
-        turn.is_computed = false;
+        context.turn.hide_partial();
+        context.turn.is_computed = false;
         let message = "the model has no tools: it answers from a profile of the data, and nothing \
                        is computed"
             .to_owned();
-        turn.status(Status::Warning { code: "no_tools".to_owned(), message })?;
-        let profile = profile_of(session, catalog, self.options.withheld.rows, turn).await?;
-        turn.record.grounds.text(&profile);
-        let (told_before, notes) = prompt::said_by_user(&self.options.briefing, catalog);
-        warn(turn, "instructions", notes)?;
+        context.turn.status(Status::Warning { code: "no_tools".to_owned(), message })?;
+        let profile = profile_of(context, self.options.withheld.rows).await?;
+        context.turn.record.grounds.text(&profile);
+        let (told_before, notes) = prompt::said_by_user(&self.options.briefing, context.catalog);
+        warn(context.turn, "instructions", notes)?;
         let mut items = conversation.history.items();
         items.extend_from_slice(conversation.items);
         // Calls of earlier turns, with another model, would be tools again.
@@ -83,17 +79,17 @@ impl Agent {
             tool_choice: ToolChoice::None,
             format: if form.schema.is_some() { form.format() } else { Some(format()) },
             reasoning: self.options.reasoning,
-            cache_key: session.id().to_owned(),
+            cache_key: context.session.id().to_owned(),
         };
-        let answer = self.untooled_answer(&form, &request, conversation, turn).await?;
+        let answer = self.untooled_answer(&form, &request, conversation, context.turn).await?;
         let may_ask = answer.stop_reason == StopReason::Complete
-            && turn.round < self.options.limits.rounds_max;
+            && context.turn.round < self.options.limits.rounds_max;
         let repair = form.schema.is_some().then(|| form.repair(&answer.text, true)).flatten();
         let Some(repair) = repair.filter(|_| may_ask) else { return Ok(answer) };
-        turn.round += 1;
+        context.turn.round += 1;
         conversation.items.push(Item::user(&repair));
         request.items.extend([Item::assistant(&answer.text), Item::user(&repair)]);
-        self.untooled_answer(&form, &request, conversation, turn).await
+        self.untooled_answer(&form, &request, conversation, context.turn).await
     }
 
     /// Sends a request and makes an answer of what comes.
@@ -138,19 +134,17 @@ impl Agent {
 
 /// Reads the datasets and writes their profile, within one bound for all.
 async fn profile_of(
-    session: &Session,
-    catalog: &Catalog,
+    context: &mut TurnContext<'_, '_>,
     keeps_rows: bool,
-    turn: &mut Turn<'_>,
 ) -> Result<String, TurnInterrupt> {
     let mut text = String::new();
-    for (at, (name, dataset)) in catalog.iter().enumerate() {
+    for (at, (name, dataset)) in context.catalog.iter().enumerate() {
         // What is left, shared among those to come.
-        let share = PROFILE_BYTES_MAX.saturating_sub(text.len()) / (catalog.len() - at);
-        let path = dataset.file_in(session.dir())?;
+        let share = PROFILE_BYTES_MAX.saturating_sub(text.len()) / (context.catalog.len() - at);
+        let path = dataset.file_in(context.session.dir())?;
         let n_rows = PROFILE_ROWS_MAX.min(PROFILE_CELLS_MAX / dataset.columns.len().max(1));
         let reading = tokio::task::spawn_blocking(move || csv_agent_ingest::head(&path, n_rows));
-        let frame = turn.wait(reading).await?.map_err(anyhow::Error::from)??;
+        let frame = context.turn.wait(reading).await?.map_err(anyhow::Error::from)??;
         text += &profile(name, &dataset.columns, &frame, keeps_rows, share);
         if PROFILE_BYTES_MAX < text.len() + name.len() {
             break;

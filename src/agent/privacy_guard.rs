@@ -7,7 +7,6 @@
 use tempfile::TempDir;
 
 use csv_agent_provider::Provider;
-use csv_agent_session::Session;
 use csv_agent_session::history::History;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::event::{Confinement, Status};
@@ -15,8 +14,8 @@ use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::sandbox::FILES;
 
-use crate::Agent;
-use crate::turn::{Turn, TurnInterrupt};
+use crate::turn::TurnInterrupt;
+use crate::{Agent, TurnContext};
 
 /// Copies of datasets without the values that are kept back. They go with it.
 #[derive(Debug)]
@@ -101,18 +100,16 @@ impl Agent {
     /// Fails when a copy cannot be made, or the turn ends first.
     pub(super) async fn keep_back(
         &mut self,
-        session: &Session,
-        catalog: &Catalog,
+        context: &mut TurnContext<'_, '_>,
         key: Option<String>,
-        turn: &mut Turn<'_>,
     ) -> Result<Catalog, TurnInterrupt> {
-        let Some(key) = key else { return Ok(catalog.clone()) };
-        if let Some(masked) = self.masked.as_ref().filter(|it| it.source == *catalog) {
+        let Some(key) = key else { return Ok(context.catalog.clone()) };
+        if let Some(masked) = self.masked.as_ref().filter(|it| it.source == *context.catalog) {
             return Ok(masked.copies.clone());
         }
-        turn.status(Status::Loading { message: "keeping values back".to_owned() })?;
-        let dir = session.masked_dir()?;
-        let (source, session_dir) = (catalog.clone(), session.dir().to_owned());
+        context.turn.status(Status::Loading { message: "keeping values back".to_owned() })?;
+        let dir = context.session.masked_dir()?;
+        let (source, session_dir) = (context.catalog.clone(), context.session.dir().to_owned());
         let withheld = self.options.withheld.clone();
         // When the turn ends first, the directory goes as soon as the copying is over.
         let copying = tokio::task::spawn_blocking(move || {
@@ -120,7 +117,7 @@ impl Agent {
                 csv_agent_ingest::masked(&source, &session_dir, &withheld, &key, dir.path())?;
             anyhow::Ok(Masked { source, copies, _dir: dir })
         });
-        let masked = turn.wait(copying).await?.map_err(anyhow::Error::from)??;
+        let masked = context.turn.wait(copying).await?.map_err(anyhow::Error::from)??;
         let copies = masked.copies.clone();
         self.masked = Some(masked);
         Ok(copies)

@@ -2,7 +2,6 @@
 
 use csv_agent_render::{inert, links, report};
 use csv_agent_session::Session;
-use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::{Question, Reply};
 use csv_agent_types::event::{Body, ReplyBody, Status, Ungrounded};
 use csv_agent_types::status::StopReason;
@@ -13,71 +12,69 @@ use crate::failure::{describe, fail};
 use crate::grounding::Claims;
 use crate::turn::Turn;
 use crate::verdict::Given;
-use crate::{Agent, TurnEnd, finding_locations, prompt};
+use crate::{Agent, TurnContext, TurnEnd, finding_locations, prompt};
 
 impl Agent {
     /// Ends a turn that has an answer: writes it down and tells it.
     pub(super) fn reply_or_fail(
         &self,
-        session: &Session,
-        catalog: &Catalog,
+        context: &mut TurnContext<'_, '_>,
         question: &Question,
         answer: &Answer,
-        turn: &mut Turn,
     ) -> TurnEnd {
-        match self.reply(session, catalog, question, answer, turn) {
+        match self.reply(context, question, answer) {
             Ok(end) => end,
-            Err(error) => fail(turn, describe(&error)),
+            Err(error) => fail(context.turn, describe(&error)),
         }
     }
 
     fn reply(
         &self,
-        session: &Session,
-        catalog: &Catalog,
+        context: &mut TurnContext<'_, '_>,
         question: &Question,
         answer: &Answer,
-        turn: &mut Turn,
     ) -> anyhow::Result<TurnEnd> {
         let ParsedAnswer { mut text, verdict, output, misfit } =
             self.form(question).read(&answer.text);
         // JSON for a program stays as the model wrote it.
         if verdict.is_some() || output.is_none() {
-            text = links::to_fetched(&text, &turn.record.files);
+            text = links::to_fetched(&text, &context.turn.record.files);
         }
         let said = verdict.as_ref().map_or(&[][..], |it| &it.findings);
-        let (findings, notes) = finding_locations::shown(said, turn, catalog, session.dir());
-        let assessment = turn.record.rated.iter().map(|it| it.severity).max();
+        let (findings, notes) =
+            finding_locations::shown(said, context.turn, context.catalog, context.session.dir());
+        let assessment = context.turn.record.rated.iter().map(|it| it.severity).max();
         let assessment = verdict.as_ref().and_then(|it| it.assessment).max(assessment);
         for message in notes {
             // A turn that cannot tell this cannot tell its reply, and says why.
-            let _ = turn.status(Status::Warning { code: "lines".to_owned(), message });
+            let _ = context.turn.status(Status::Warning { code: "lines".to_owned(), message });
         }
-        let places = turn.record.rated.len() as u64..;
+        let places = context.turn.record.rated.len() as u64..;
         let messages = places.zip(said).map(|(at, it)| (at, it.message.as_str()));
         let claims = match answer.stop_reason {
             StopReason::Refused => Claims::default(),
             _ => Claims::of(&text, output.as_ref(), messages),
         };
-        let ungrounded = self.ungrounded(catalog, question, &claims, turn);
-        let tables: Vec<String> = turn.record.tables.iter().map(|it| it.name.clone()).collect();
+        let ungrounded = self.ungrounded(context, question, &claims);
+        let tables: Vec<String> =
+            context.turn.record.tables.iter().map(|it| it.name.clone()).collect();
         let given = Given {
-            is_computed: turn.is_computed,
+            is_computed: context.turn.is_computed,
             misfit: misfit.as_deref(),
             verdict: verdict.as_ref(),
             assessment,
             tables: &tables,
-            n_charts: turn.record.charts.len(),
+            n_charts: context.turn.record.charts.len(),
             ungrounded: &ungrounded,
         };
         if !ungrounded.is_empty() && !self.options.gates.ungrounded {
             let message = report::ungrounded(&ungrounded);
-            let _ = turn.status(Status::Warning { code: "ungrounded".to_owned(), message });
+            let _ = context.turn.status(Status::Warning { code: "ungrounded".to_owned(), message });
         }
         let (gate, missing) = self.options.gates.judge(given);
         let status = answer.stop_reason.exit_status().worst(gate);
-        turn.dir().write("reply.md", &format!("{}\n", inert::markdown(text.trim_end())))?;
-        let code_path = keep_code(session, turn)?;
+        context.turn.dir().write("reply.md", &format!("{}\n", inert::markdown(text.trim_end())))?;
+        let code_path = keep_code(context.session, context.turn)?;
         let body = ReplyBody {
             assessment,
             findings,
@@ -86,11 +83,15 @@ impl Agent {
             rounds: answer.rounds,
             code_path,
             exit_code: status.code(),
-            ..turn.reply_body(&text, answer.stop_reason)
+            ..context.turn.reply_body(&text, answer.stop_reason)
         };
-        let told = turn.emit(Body::Reply(Box::new(body)));
-        let reply =
-            Reply { text, verdict, stop_reason: answer.stop_reason, usage: turn.tally.usage };
+        let told = context.turn.emit(Body::Reply(Box::new(body)));
+        let reply = Reply {
+            text,
+            verdict,
+            stop_reason: answer.stop_reason,
+            usage: context.turn.tally.usage,
+        };
         let complaint = (!missing.is_empty()).then(|| missing.join("; "));
         Ok(TurnEnd::with_reply(reply, told, status, complaint))
     }
@@ -98,19 +99,18 @@ impl Agent {
     /// Finds the numbers of an answer that nothing contains which the turn has shown or the model was told.
     fn ungrounded(
         &self,
-        catalog: &Catalog,
+        context: &mut TurnContext<'_, '_>,
         question: &Question,
         claims: &Claims,
-        turn: &mut Turn,
     ) -> Vec<Ungrounded> {
-        let mut grounds = std::mem::take(&mut turn.record.grounds);
+        let mut grounds = std::mem::take(&mut context.turn.record.grounds);
         grounds.text(&question.text);
         self.form(question).schema.iter().for_each(|it| grounds.json(it.value()));
-        grounds.text(&prompt::said_by_user(&self.options.briefing, catalog).0);
-        grounds.count(catalog.len() as u64);
-        catalog.iter().for_each(|(name, dataset)| grounds.dataset(name, dataset));
-        turn.record.rated.iter().for_each(|it| grounds.text(&it.message));
-        turn.record.cells.iter().for_each(|it| grounds.code(it));
+        grounds.text(&prompt::said_by_user(&self.options.briefing, context.catalog).0);
+        grounds.count(context.catalog.len() as u64);
+        context.catalog.iter().for_each(|(name, dataset)| grounds.dataset(name, dataset));
+        context.turn.record.rated.iter().for_each(|it| grounds.text(&it.message));
+        context.turn.record.cells.iter().for_each(|it| grounds.code(it));
         grounds.ungrounded(claims)
     }
 }

@@ -2,7 +2,6 @@
 
 use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
 use csv_agent_provider::hosted::code_interpreter::{ContainerChoice, MemoryTier};
-use csv_agent_session::Session;
 use csv_agent_session::hosted::KeptContainer;
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::conversation::{Item, ItemKind};
@@ -13,7 +12,7 @@ use crate::hosted::upload::version;
 use crate::hosted::{Hosted, HostedOptions, InUse, Mended};
 use crate::progress::listener;
 use crate::turn::{Turn, TurnInterrupt};
-use crate::{Agent, Conversation};
+use crate::{Agent, Conversation, TurnContext};
 
 /// What the model is told when the variables of its code are gone.
 const GONE: &str = "(The container of earlier code_interpreter runs is gone, with its variables and the files \
@@ -24,28 +23,26 @@ impl Agent {
     /// there is one already.
     pub(crate) async fn prepare_hosted(
         &mut self,
-        session: &Session,
-        catalog: &Catalog,
+        context: &mut TurnContext<'_, '_>,
         conversation: &mut Conversation<'_>,
-        turn: &mut Turn<'_>,
     ) -> Result<(), TurnInterrupt> {
         let Some(options) = self.options.interpreter.hosted().cloned() else { return Ok(()) };
-        self.hosted.load(session, &self.provider, self.options.fresh)?;
-        self.hosted.catalog = catalog.clone();
+        self.hosted.load(context.session, &self.provider, self.options.fresh)?;
+        self.hosted.catalog = context.catalog.here();
         self.hosted.n_turns = conversation.history.turns.len();
         self.hosted.mended = Mended::default();
         self.hosted.met.clear();
         let before = self.hosted.container_id().map(str::to_owned);
-        self.upload_datasets(session, turn).await?;
-        self.leave_unfit_container(session, &options, turn).await?;
+        self.upload_datasets(context).await?;
+        self.leave_unfit_container(context, &options).await?;
         loop {
             let id = match self.hosted.container(&options) {
                 ContainerChoice::Existing(id) => Some(id.clone()),
                 ContainerChoice::Auto(_) => self.hosted.container_id().map(str::to_owned),
             };
             let Some(id) = id else { break };
-            match self.fill_container(session, &id, turn).await {
-                Err(TurnInterrupt::Failed(error)) => self.put_right(error, session, turn).await?,
+            match self.fill_container(context, &id).await {
+                Err(TurnInterrupt::Failed(error)) => self.put_right(context, error).await?,
                 filled => {
                     filled?;
                     break;
@@ -69,13 +66,12 @@ impl Agent {
     /// Fails with the error when there is nothing to put right.
     pub(crate) async fn mend_hosted(
         &mut self,
+        context: &mut TurnContext<'_, '_>,
         error: anyhow::Error,
-        session: &Session,
         conversation: &mut Conversation<'_>,
-        turn: &mut Turn<'_>,
     ) -> Result<(), TurnInterrupt> {
         let had_container = self.hosted.container_id().is_some();
-        self.put_right(error, session, turn).await?;
+        self.put_right(context, error).await?;
         if had_container && self.hosted.container_id().is_none() {
             conversation.items.push(Item::user(GONE));
         }
@@ -84,22 +80,23 @@ impl Agent {
 
     async fn put_right(
         &mut self,
+        context: &mut TurnContext<'_, '_>,
         error: anyhow::Error,
-        session: &Session,
-        turn: &mut Turn<'_>,
     ) -> Result<(), TurnInterrupt> {
         let kind = error.downcast_ref::<ProviderError>().map(|it| it.kind.clone());
         match kind {
             Some(ProviderErrorKind::ContainerExpired) if !self.hosted.mended.container => {
                 self.hosted.mended.container = true;
-                self.renew_container(error, session, turn)
+                self.renew_container(context, error)
             }
             Some(ProviderErrorKind::NoSuchFile) if !self.hosted.mended.uploads => {
                 self.hosted.mended.uploads = true;
                 let message = format!("uploading the datasets again: {error:#}");
-                turn.status(Status::Warning { code: "files_expired".to_owned(), message })?;
+                context
+                    .turn
+                    .status(Status::Warning { code: "files_expired".to_owned(), message })?;
                 self.hosted.give_up_uploads();
-                self.upload_datasets(session, turn).await
+                self.upload_datasets(context).await
             }
             _ => Err(TurnInterrupt::Failed(error)),
         }
@@ -109,31 +106,29 @@ impl Agent {
     /// changed since.
     async fn leave_unfit_container(
         &mut self,
-        session: &Session,
+        context: &mut TurnContext<'_, '_>,
         options: &HostedOptions,
-        turn: &mut Turn<'_>,
     ) -> Result<(), TurnInterrupt> {
         let unfit = self.hosted.unfit(options, &self.hosted.catalog);
         let Some((id, reason)) = unfit else { return Ok(()) };
         let message = format!(
             "code runs in a new container, because {reason}: variables and files of `{id}` are not there"
         );
-        turn.status(Status::Warning { code: "container_replaced".to_owned(), message })?;
-        self.leave_container(session, turn).await
+        context.turn.status(Status::Warning { code: "container_replaced".to_owned(), message })?;
+        self.leave_container(context).await
     }
 
     /// Forgets the container. One of ours is deleted: nobody would find it again, and it holds what the
     /// datasets were.
     async fn leave_container(
         &mut self,
-        session: &Session,
-        turn: &mut Turn<'_>,
+        context: &mut TurnContext<'_, '_>,
     ) -> Result<(), TurnInterrupt> {
         let left = self.hosted.kept.container.take();
         if let Some(KeptContainer { container_id, is_ours: true, .. }) = left {
-            let mut on_progress = listener(turn);
+            let mut on_progress = listener(context.turn);
             let deleting = self.provider.delete_container(&container_id, &mut on_progress);
-            let deleted = turn.wait_sent(deleting).await?;
+            let deleted = context.turn.wait_sent(deleting).await?;
             // Otherwise it goes by itself soon.
             match deleted {
                 Err(error) if error.kind == ProviderErrorKind::Mismatch => {
@@ -142,25 +137,24 @@ impl Agent {
                 _ => {}
             }
         }
-        Ok(self.hosted.save(session)?)
+        Ok(self.hosted.save(context.session)?)
     }
 
     /// Looks at a container, and puts the files of the datasets there that it does not have yet.
     async fn fill_container(
         &mut self,
-        session: &Session,
+        context: &mut TurnContext<'_, '_>,
         id: &str,
-        turn: &mut Turn<'_>,
     ) -> Result<(), TurnInterrupt> {
-        let mut on_progress = listener(turn);
-        let looked = turn.wait_sent(self.provider.container(id, &mut on_progress)).await?;
+        let mut on_progress = listener(context.turn);
+        let looked = context.turn.wait_sent(self.provider.container(id, &mut on_progress)).await?;
         let found = looked.map_err(anyhow::Error::from)?;
         if self.hosted.container_id() != Some(id) {
             // What somebody else's code made there is nothing that this turn made.
             let listing = self.provider.container_files(id, &mut on_progress);
-            let listed = turn.wait_sent(listing).await?;
+            let listed = context.turn.wait_sent(listing).await?;
             let listed = listed.map_err(anyhow::Error::from)?;
-            self.leave_container(session, turn).await?;
+            self.leave_container(context).await?;
             self.hosted.kept.container =
                 Some(KeptContainer { container_id: id.to_owned(), ..KeptContainer::default() });
             // The newest come first.
@@ -177,16 +171,16 @@ impl Agent {
                 continue;
             }
             if kept.is_some_and(|it| it.datasets.contains_key(&dataset)) {
-                self.take_out(id, &dataset, turn).await?;
+                self.take_out(id, &dataset, context.turn).await?;
             }
             let adding = self.provider.add_to_container(id, &file_id, &mut on_progress);
-            let added = turn.wait_sent(adding).await?;
+            let added = context.turn.wait_sent(adding).await?;
             added.map_err(anyhow::Error::from)?;
             if let Some(kept) = &mut self.hosted.kept.container {
                 kept.datasets.insert(dataset, version);
             }
         }
-        Ok(self.hosted.save(session)?)
+        Ok(self.hosted.save(context.session)?)
     }
 
     /// Takes what a dataset was before out of a container that the user manages: code must not read it.
@@ -220,9 +214,8 @@ impl Agent {
     /// Fails with the error when it is another, or the user does not want that.
     fn renew_container(
         &mut self,
+        context: &mut TurnContext<'_, '_>,
         error: anyhow::Error,
-        session: &Session,
-        turn: &mut Turn,
     ) -> Result<(), TurnInterrupt> {
         let kind = error.downcast_ref::<ProviderError>().map(|it| &it.kind);
         let options = self.options.interpreter.hosted();
@@ -237,7 +230,7 @@ impl Agent {
         let renews = options.renews;
         let memory = self.hosted.kept.container.as_ref().and_then(|it| it.memory_limit.clone());
         self.hosted.kept.container = None;
-        self.hosted.save(session)?;
+        self.hosted.save(context.session)?;
         if !renews {
             return Err(TurnInterrupt::Failed(expired(error, named.is_some())));
         }
@@ -251,7 +244,7 @@ impl Agent {
             "the container{id} has expired: code runs in a new one, and variables and files of the old one \
              are gone"
         );
-        turn.status(Status::Warning { code: "container_expired".to_owned(), message })
+        context.turn.status(Status::Warning { code: "container_expired".to_owned(), message })
     }
 
     /// Leaves a container as [`Agent::prepare_hosted`] would, for a request that is only shown.

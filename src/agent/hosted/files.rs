@@ -5,17 +5,16 @@ use std::io::Write;
 use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
 use csv_agent_provider::hosted::store::ContainerFile;
 use csv_agent_provider::hosted::{self, Citation};
-use csv_agent_session::Session;
 use csv_agent_sink::hosted_files::{self, FileOrigin};
 use csv_agent_text::digits::{self, size};
 use csv_agent_types::conversation::Item;
 use csv_agent_types::event::{FetchedFile, Status};
 use csv_agent_types::limits::{CONTAINERS_PER_TURN_MAX, FETCHED_KNOWN_MAX, UNFETCHED_MAX};
 
-use crate::Agent;
 use crate::hosted::Hosted;
 use crate::progress::listener;
 use crate::turn::{Turn, TurnInterrupt};
+use crate::{Agent, TurnContext};
 
 /// Who put a file into a container that the user's data came in.
 pub(super) const BY_USER: &str = "user";
@@ -34,9 +33,8 @@ impl Agent {
     /// cannot be fetched is told and does not stop the others.
     async fn fetch_files(
         &mut self,
-        session: &Session,
+        context: &mut TurnContext<'_, '_>,
         items: &[Item],
-        turn: &mut Turn<'_>,
     ) -> Result<(), TurnInterrupt> {
         let cited = hosted::citations(items);
         // An answer that was cut keeps no runs in the conversation; their files are there all the same.
@@ -50,39 +48,38 @@ impl Agent {
         for container_id in containers {
             let cited: Vec<&Citation> =
                 cited.iter().filter(|it| it.container_id == container_id).collect();
-            let mut on_progress = listener(turn);
+            let mut on_progress = listener(context.turn);
             let listing = self.provider.container_files(&container_id, &mut on_progress);
-            let listed = turn.wait_sent(listing).await?;
+            let listed = context.turn.wait_sent(listing).await?;
             let listed = match listed {
                 Ok(listed) => listed,
                 Err(error) => {
                     let message = format!("cannot list the files that code made: {error}");
-                    tell_unfetched(error, "files_not_listed", message, turn)?;
+                    tell_unfetched(error, "files_not_listed", message, context.turn)?;
                     Vec::new()
                 }
             };
             let wanted = self.wanted(&container_id, listed, &cited);
-            self.fetch_all(session, wanted, turn).await?;
+            self.fetch_all(context, wanted).await?;
         }
-        Ok(self.hosted.save(session)?)
+        Ok(self.hosted.save(context.session)?)
     }
 
     /// Fetches the files as far as there is time. The answer is there and counts without them.
     pub(crate) async fn fetch_files_in_time(
         &mut self,
-        session: &Session,
+        context: &mut TurnContext<'_, '_>,
         items: &[Item],
-        turn: &mut Turn<'_>,
     ) -> Result<(), TurnInterrupt> {
-        match self.fetch_files(session, items, turn).await {
+        match self.fetch_files(context, items).await {
             Err(TurnInterrupt::TimedOut) => {
                 let message = "the time was over before all files that code made were fetched";
                 let (code, message) = ("files_left".to_owned(), message.to_owned());
-                turn.status(Status::Warning { code, message })
+                context.turn.status(Status::Warning { code, message })
             }
             Err(TurnInterrupt::Failed(error)) if !is_mismatch(&error) => {
                 let message = format!("files that code made could not be kept: {error:#}");
-                turn.status(Status::Warning { code: "files_left".to_owned(), message })
+                context.turn.status(Status::Warning { code: "files_left".to_owned(), message })
             }
             fetched => fetched,
         }
@@ -141,14 +138,14 @@ impl Agent {
 
     async fn fetch_all(
         &mut self,
-        session: &Session,
+        context: &mut TurnContext<'_, '_>,
         wanted: Vec<FileRequest>,
-        turn: &mut Turn<'_>,
     ) -> Result<(), TurnInterrupt> {
         let n_wanted = wanted.len();
         let mut n_failed = 0;
         for (at, wanted) in wanted.into_iter().enumerate() {
-            let room = hosted_files::room(&turn.record.files).ok_or("a turn fetches no more");
+            let room =
+                hosted_files::room(&context.turn.record.files).ok_or("a turn fetches no more");
             let room = room.and_then(|it| match n_failed {
                 UNFETCHED_MAX.. => Err("none of the last ones could be fetched"),
                 _ => Ok(it),
@@ -160,12 +157,14 @@ impl Agent {
                     let message = format!(
                         "files that code made are left in the container, {n_left}: {reason}"
                     );
-                    return turn.status(Status::Warning { code: "files_left".to_owned(), message });
+                    return context
+                        .turn
+                        .status(Status::Warning { code: "files_left".to_owned(), message });
                 }
             };
-            turn.status(fetching(&wanted.path, wanted.bytes))?;
-            let mut file = hosted_files::temporary(turn.dir().path())?;
-            let mut on_progress = listener(turn);
+            context.turn.status(fetching(&wanted.path, wanted.bytes))?;
+            let mut file = hosted_files::temporary(context.turn.dir().path())?;
+            let mut on_progress = listener(context.turn);
             let (container_id, file_id) = (&wanted.container_id, &wanted.file_id);
             let fetching = self.provider.fetch_file(
                 container_id,
@@ -174,12 +173,12 @@ impl Agent {
                 bytes_max,
                 &mut on_progress,
             );
-            let fetched = turn.wait_sent(fetching).await?;
+            let fetched = context.turn.wait_sent(fetching).await?;
             if let Err(error) = fetched {
                 let name = hosted_files::name_of(&wanted.path);
                 let message = format!("cannot fetch `{name}`, which code made: {error}");
                 let is_gone = error.kind == ProviderErrorKind::ContainerExpired;
-                tell_unfetched(error, "file_not_fetched", message, turn)?;
+                tell_unfetched(error, "file_not_fetched", message, context.turn)?;
                 if is_gone {
                     return Ok(());
                 }
@@ -194,8 +193,9 @@ impl Agent {
                 container_id: Some(wanted.container_id),
                 file_id: Some(wanted.file_id),
             };
-            let kept = hosted_files::keep(session.dir(), turn.dir().path(), origin, file)?;
-            turn.record.files.push(kept);
+            let kept =
+                hosted_files::keep(context.session.dir(), context.turn.dir().path(), origin, file)?;
+            context.turn.record.files.push(kept);
         }
         Ok(())
     }
@@ -239,26 +239,26 @@ impl Hosted {
 
 /// Keeps the pictures of a run as files of the turn. What is none that a provider sends is told.
 pub(super) fn keep_images(
-    session: &Session,
+    context: &mut TurnContext<'_, '_>,
     images: &[String],
-    turn: &mut Turn,
 ) -> Result<Vec<FetchedFile>, TurnInterrupt> {
     let (mut kept, mut n_left_out) = (Vec::new(), 0);
     for image in images {
-        let room = hosted_files::room(&turn.record.files);
+        let room = hosted_files::room(&context.turn.record.files);
         let decoded = hosted_files::decode_image(image);
         let fits = |it: &(&str, Vec<u8>)| room.is_some_and(|room| it.1.len() as u64 <= room);
         let Some((ending, bytes)) = decoded.filter(fits) else {
             n_left_out += 1;
             continue;
         };
-        let mut file = hosted_files::temporary(turn.dir().path())?;
+        let mut file = hosted_files::temporary(context.turn.dir().path())?;
         file.write_all(&bytes).map_err(anyhow::Error::from)?;
-        let n_images = turn.record.files.iter().filter(|it| it.file_id.is_none()).count();
+        let n_images = context.turn.record.files.iter().filter(|it| it.file_id.is_none()).count();
         let name = format!("image_{}.{ending}", n_images + 1);
         let origin = FileOrigin { name, ..FileOrigin::default() };
-        let image = hosted_files::keep(session.dir(), turn.dir().path(), origin, file)?;
-        turn.record.files.push(image.clone());
+        let image =
+            hosted_files::keep(context.session.dir(), context.turn.dir().path(), origin, file)?;
+        context.turn.record.files.push(image.clone());
         kept.push(image);
     }
     if 0 < n_left_out {
@@ -266,7 +266,7 @@ pub(super) fn keep_images(
             "{} that code drew left out: too large, too many, or of a kind that is not kept",
             digits::count(n_left_out, "picture")
         );
-        turn.status(Status::Warning { code: "file_not_fetched".to_owned(), message })?;
+        context.turn.status(Status::Warning { code: "file_not_fetched".to_owned(), message })?;
     }
     Ok(kept)
 }

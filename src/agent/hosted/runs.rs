@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use csv_agent_provider::hosted::code_interpreter::ContainerChoice;
 use csv_agent_provider::hosted::{self, HostedCall};
-use csv_agent_session::Session;
 use csv_agent_session::hosted::KeptContainer;
 use csv_agent_tools::label;
 use csv_agent_types::conversation::{Item, Response};
@@ -15,21 +14,20 @@ use csv_agent_types::event::{CallError, CallStatus, Status};
 use csv_agent_types::limits::{HOSTED_CALLS_MAX, PICTURES_KEPT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
 use csv_agent_types::status::StopReason;
 
-use crate::Agent;
 use crate::answer::Answer;
 use crate::hosted::files;
 use crate::pairing;
 use crate::round::cut_middle;
 use crate::turn::{CallResult, Turn, TurnInterrupt, milliseconds_since};
+use crate::{Agent, TurnContext};
 
 impl Agent {
     /// Tells what the provider ran for a response, as if each run were a call of ours.
     pub(crate) fn tell_hosted(
         &mut self,
-        session: &Session,
+        context: &mut TurnContext<'_, '_>,
         response: &Response,
         asked: Instant,
-        turn: &mut Turn,
     ) -> Result<(), TurnInterrupt> {
         // How long each took is not told; each was a part of this.
         let duration_ms = milliseconds_since(asked);
@@ -39,7 +37,7 @@ impl Agent {
             response.items.iter().filter_map(Item::tool_call).map(|it| it.call_id).collect();
         let n_more = runs.len().saturating_sub(n_runs_max);
         for mut run in runs.into_iter().take(n_runs_max) {
-            self.meet(session, &run, response.request_id.as_deref(), turn)?;
+            self.meet(context, &run, response.request_id.as_deref())?;
             let base = run.call.call_id.clone();
             let mut n = 2;
             while calls.contains(&run.call.call_id)
@@ -48,20 +46,20 @@ impl Agent {
                 run.call.call_id = format!("{base}_{n}");
                 n += 1;
             }
-            turn.open_call(&run.call, turn.round, label(&run.call))?;
-            turn.record.cells.extend(code_of(&run));
-            let images = files::keep_images(session, &run.images, turn)?;
+            context.turn.open_call(&run.call, context.turn.round, label(&run.call))?;
+            context.turn.record.cells.extend(code_of(&run));
+            let images = files::keep_images(context, &run.images)?;
             if !images.is_empty() {
                 run.output.result["files"] = serde_json::to_value(images).unwrap_or_default();
             }
-            turn.close_call(&run.call, closed(&run, duration_ms))?;
+            context.turn.close_call(&run.call, closed(&run, duration_ms))?;
         }
         if 0 < n_more {
             let message = format!(
                 "the provider ran more tools within one response than the {n_runs_max} that were asked \
                  for; {n_more} are not told"
             );
-            turn.status(Status::Warning { code: "runs_not_told".to_owned(), message })?;
+            context.turn.status(Status::Warning { code: "runs_not_told".to_owned(), message })?;
         }
         Ok(())
     }
@@ -94,10 +92,9 @@ impl Agent {
     /// Takes down where a run was, and tells of the container once a turn.
     fn meet(
         &mut self,
-        session: &Session,
+        context: &mut TurnContext<'_, '_>,
         run: &HostedCall,
         request_id: Option<&str>,
-        turn: &mut Turn,
     ) -> Result<(), TurnInterrupt> {
         let Some(options) = self.options.interpreter.hosted() else { return Ok(()) };
         let Some(id) = run.container_id.as_ref() else { return Ok(()) };
@@ -117,7 +114,7 @@ impl Agent {
                 datasets: in_use.map(|it| (it.dataset.clone(), it.version.clone())).collect(),
                 fetched: Vec::new(),
             });
-            hosted.save(session)?;
+            hosted.save(context.session)?;
         }
         if hosted.met.contains(id) {
             return Ok(());
@@ -126,7 +123,7 @@ impl Agent {
         let memory_limit = hosted.kept.container.as_ref().and_then(|it| it.memory_limit.clone());
         let of_memory =
             memory_limit.as_ref().map_or(String::new(), |it| format!(", which has {it} of memory"));
-        turn.status(Status::Container {
+        context.turn.status(Status::Container {
             message: format!("code runs in the container `{id}`{of_memory}"),
             container_id: id.clone(),
             memory_limit,

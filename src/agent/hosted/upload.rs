@@ -19,10 +19,10 @@ use csv_agent_types::limits::{
 };
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use crate::Agent;
 use crate::hosted::{CancelOnDrop, Hosted, InUse};
 use crate::progress::listener;
-use crate::turn::{Turn, TurnInterrupt};
+use crate::turn::TurnInterrupt;
+use crate::{Agent, TurnContext};
 
 /// A file that code at the provider would have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -86,8 +86,7 @@ impl Agent {
     /// dataset was before are deleted there.
     pub(super) async fn upload_datasets(
         &mut self,
-        session: &Session,
-        turn: &mut Turn<'_>,
+        context: &mut TurnContext<'_, '_>,
     ) -> Result<(), TurnInterrupt> {
         let catalog = self.hosted.catalog.clone();
         check_number(&catalog).map_err(anyhow::Error::from)?;
@@ -95,7 +94,7 @@ impl Agent {
         for (name, dataset) in catalog.iter() {
             let file_id = match self.hosted.upload_of(name, dataset) {
                 Some(upload) => upload.file_id.clone(),
-                None => self.upload(session, name, dataset, turn).await?,
+                None => self.upload(context, name, dataset).await?,
             };
             in_use.push(InUse::of(name, dataset, file_id));
         }
@@ -105,16 +104,15 @@ impl Agent {
 
     async fn upload(
         &mut self,
-        session: &Session,
+        context: &mut TurnContext<'_, '_>,
         name: &str,
         dataset: &Dataset,
-        turn: &mut Turn<'_>,
     ) -> Result<String, TurnInterrupt> {
-        let path = dataset.file_in(session.dir())?;
-        let beside = session.dir().to_owned();
+        let path = dataset.file_in(context.session.dir())?;
+        let beside = context.session.dir().to_owned();
         let (_end, is_over) = CancelOnDrop::of_waiting();
         let writing = tokio::task::spawn_blocking(move || write_csv(&path, &beside, &is_over));
-        let csv = turn.wait(writing).await?.map_err(anyhow::Error::from)?;
+        let csv = context.turn.wait(writing).await?.map_err(anyhow::Error::from)?;
         let csv = csv.map_err(|error| no_upload(name, error))?;
         let bytes = csv.as_file().metadata().map_err(anyhow::Error::from)?.len();
         let filename = format!("{name}.csv");
@@ -126,9 +124,9 @@ impl Agent {
             expires_after: life,
             n_turns: self.hosted.n_turns,
         };
-        let mut on_progress = listener(turn);
+        let mut on_progress = listener(context.turn);
         let uploading = self.provider.upload(&upload, &mut on_progress);
-        let uploaded = turn.wait_sent(uploading).await?;
+        let uploaded = context.turn.wait_sent(uploading).await?;
         let file_id = uploaded.map_err(anyhow::Error::from)?;
         let life = i64::try_from(life.as_secs()).unwrap_or(i64::MAX);
         // What was recorded before is not ours to take away from a session that still counts on it.
@@ -142,11 +140,14 @@ impl Agent {
             bytes,
             expires: Timestamp::now().as_second().saturating_add(life),
         });
-        self.hosted.save(session)?;
+        self.hosted.save(context.session)?;
         for it in old {
-            let mut on_progress = listener(turn);
+            let mut on_progress = listener(context.turn);
             // It goes by itself later.
-            let _ = turn.wait(self.provider.delete_upload(&it.file_id, &mut on_progress)).await?;
+            let _ = context
+                .turn
+                .wait(self.provider.delete_upload(&it.file_id, &mut on_progress))
+                .await?;
         }
         Ok(file_id)
     }
