@@ -86,6 +86,7 @@ const NUDGE: &str = "Your last message was empty. Answer the question now, or ca
 pub use failure::refuse;
 
 /// Everything that is settled before the first turn.
+#[derive(Debug, Clone)]
 pub struct AgentOptions {
     /// The model, as the user named it.
     pub model: String,

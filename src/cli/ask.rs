@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use csv_agent_agent::verdict::Gates;
-use csv_agent_agent::{Agent, AgentOptions, TurnEnd, refuse};
+use csv_agent_agent::{Agent, TurnEnd, refuse};
 use csv_agent_provider::{Key, Provider, RemoteOptions};
 use csv_agent_session::{Access, Session};
 use csv_agent_sink::Format;
@@ -12,7 +11,6 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::diagnostics;
 use crate::dry_run;
-use crate::flags::Require;
 use crate::image;
 use crate::ingest::ingest_for_turn;
 use crate::options::{AskOptions, GlobalOptions, ProviderChoice, TurnOptions};
@@ -85,7 +83,7 @@ pub(crate) fn open(
     if !options.files.is_empty() {
         ingest_for_turn(&mut session, &options.files, options.ephemeral, &options.global)?;
     }
-    let agent = Agent::new(agent_options(options), provider);
+    let agent = Agent::new(options.agent.clone(), provider);
     Ok(ControlFlow::Continue((agent, session)))
 }
 
@@ -139,7 +137,7 @@ pub(crate) fn provider(options: &TurnOptions, key: Option<Key>) -> anyhow::Resul
     };
     // What a cassette is of, nobody knows before it is open.
     let kind = provider.kind();
-    options.interpreter.hosted_tools().iter().try_for_each(|it| it.check_provider(kind))?;
+    options.agent.interpreter.hosted_tools().iter().try_for_each(|it| it.check_provider(kind))?;
     match &options.record {
         Some(cassette) => provider.recording(cassette),
         None => Ok(provider),
@@ -162,38 +160,6 @@ pub(crate) fn key(options: &TurnOptions) -> anyhow::Result<Option<Key>> {
 fn tell_no_key(error: &anyhow::Error, options: &TurnOptions, question: &str) -> anyhow::Result<()> {
     let dir = &options.global.session.dir;
     let mut output = TurnSinks::open(&options.answer, &options.global, dir)?;
-    refuse(&mut output, NO_SESSION, &options.model, question, error)?;
+    refuse(&mut output, NO_SESSION, &options.agent.model, question, error)?;
     output.finish(matches!(options.global.format, Format::Json | Format::Jsonl))
-}
-
-/// Returns what the agent is to know.
-pub(crate) fn agent_options(options: &TurnOptions) -> AgentOptions {
-    let writes_table = matches!(options.global.format, Format::Csv | Format::Tsv);
-    AgentOptions {
-        model: options.model.clone(),
-        price: options.price,
-        reasoning: options.reasoning,
-        limits: options.limits.clone(),
-        gates: Gates {
-            verdict: options.verdict,
-            schema: options.schema.is_some(),
-            fail_on: options.fail_on,
-            ungrounded: options.fail_on_ungrounded,
-            require_table: writes_table || options.require.contains(&Require::Table),
-            table: options.answer.table.clone().filter(|_| writes_table),
-            allow_untooled: options.allow_untooled,
-            require_chart: options.require.contains(&Require::Chart),
-        },
-        python: options.python.clone(),
-        sandbox: options.sandbox.clone(),
-        interpreter: options.interpreter.clone(),
-        cluster: options.cluster.clone(),
-        datasets: options.datasets.clone(),
-        fresh: options.fresh,
-        briefing: options.briefing.clone(),
-        chart_style: options.chart_style,
-        schema: options.schema.clone(),
-        withheld: options.withheld.clone(),
-        redact: options.redact.clone(),
-    }
 }

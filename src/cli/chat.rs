@@ -63,7 +63,7 @@ pub(crate) fn run(options: ChatOptions, settings: &Settings) -> anyhow::Result<E
     let runtime = signals::runtime()?;
     let signals = runtime.block_on(async { Signals::listen() })?;
     let spent_before = (session.total_tokens(), session.total_cost_usd());
-    let mut models = vec![BUILTIN.to_owned(), options.model.clone()];
+    let mut models = vec![BUILTIN.to_owned(), options.agent.model.clone()];
     models.extend(prices::all(settings)?.into_iter().map(|it| it.0));
     let mut chat =
         Chat { options, settings, home, agent, session, runtime, signals, spent_before, models };
@@ -200,7 +200,8 @@ impl Chat<'_> {
 
     fn turn(&mut self, text: String) -> anyhow::Result<ExitStatus> {
         let global = self.global();
-        let question = Question { text, images: Vec::new(), verdict: self.options.verdict };
+        let question =
+            Question { text, images: Vec::new(), verdict: self.options.agent.gates.verdict };
         let Chat { options, agent, session, runtime, signals, .. } = self;
         runtime.block_on(async {
             let mut output = TurnSinks::open(&options.answer, &global, session.dir())?;
@@ -238,7 +239,7 @@ impl Chat<'_> {
 
     /// Returns the datasets that the model may see.
     fn visible(&self) -> impl Iterator<Item = (&str, &Dataset)> {
-        let wanted = &self.options.datasets;
+        let wanted = &self.options.agent.datasets;
         self.session.catalog().iter().filter(move |(name, _)| {
             wanted.is_empty() || wanted.iter().any(|it| is_named(it, name))
         })

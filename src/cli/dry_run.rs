@@ -16,7 +16,7 @@ use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::Question;
 use csv_agent_types::status::ExitStatus;
 
-use crate::ask::{agent_options, base, provider};
+use crate::ask::{base, provider};
 use crate::image;
 use crate::ingest::ingest_for_turn;
 use crate::options::key::KeySource;
@@ -36,7 +36,7 @@ type Destination = Option<(String, Vec<(String, String)>)>;
 /// Fails when the session, a file or a setting is not as it must be, or the output cannot be written.
 pub(crate) fn run(options: &AskOptions) -> anyhow::Result<ExitStatus> {
     let turn = &options.turn;
-    let mut agent = Agent::new(agent_options(turn), provider(turn, no_key(turn))?);
+    let mut agent = Agent::new(turn.agent.clone(), provider(turn, no_key(turn))?);
     let question = image::question(options)?;
     let preview = preview(&mut agent, turn, &question)?;
     let destination = agent.destination();

@@ -37,7 +37,11 @@ pub(crate) fn question(options: &AskOptions) -> anyhow::Result<Question> {
         );
         return Err(Failure::new(ExitStatus::Input, message).hint("make them smaller").into());
     }
-    Ok(Question { text: options.question.clone(), images, verdict: options.turn.verdict })
+    Ok(Question {
+        text: options.question.clone(),
+        images,
+        verdict: options.turn.agent.gates.verdict,
+    })
 }
 
 /// Reads an image. Returns it as a data URL.

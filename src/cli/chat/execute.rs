@@ -153,8 +153,8 @@ impl Chat<'_> {
         let before = self.options.put_model(choice);
         match key(&self.options).and_then(|it| provider(&self.options, it)) {
             Ok(provider) => {
-                let model = self.options.model.clone();
-                self.agent.ask_another(model.clone(), self.options.price, provider);
+                let model = self.options.agent.model.clone();
+                self.agent.ask_another(model.clone(), self.options.agent.price, provider);
                 diagnostics::note(&format!("from now on, {model} is asked"));
                 self.models.push(model);
                 Ok(())

@@ -6,20 +6,18 @@ use std::rc::Rc;
 
 use anyhow::Context;
 
+use csv_agent_agent::AgentOptions;
 use csv_agent_agent::hosted::Interpreter;
-use csv_agent_agent::prompt::Briefing;
-use csv_agent_agent::schema::AnswerSchema;
+use csv_agent_agent::verdict::Gates;
 use csv_agent_chart::{ChartStyle, Theme};
-use csv_agent_cluster::ClusterAccess;
 use csv_agent_provider::{Api, BASE_URL, RemoteOptions, models};
+use csv_agent_sink::Format;
 use csv_agent_sink::encryption::Seal;
 use csv_agent_types::conversation::{Assessment, Effort, Price};
 use csv_agent_types::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
 use csv_agent_types::named_file;
 use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure};
-use csv_agent_worker::environment::PythonOptions;
-use csv_agent_worker::sandbox::SandboxOptions;
 
 use super::briefing::briefing;
 use super::config::prices;
@@ -70,56 +68,18 @@ pub(crate) struct ChatOptions {
 pub(crate) struct TurnOptions {
     /// What holds for every command: the session, the format, the terminal.
     pub global: GlobalOptions,
-    /// Files, directories and patterns of files to ingest first; `-` is stdin.
-    pub files: Vec<PathBuf>,
-    /// The datasets that the model may see; all when empty.
-    pub datasets: Vec<String>,
-    /// Whether earlier turns are left out.
-    pub fresh: bool,
-    /// Whether the session is a temporary one.
-    pub ephemeral: bool,
-    /// As the user gave it.
-    pub model: String,
-    /// What its tokens cost, if a file says so.
-    pub price: Option<Price>,
+    /// What the agent has to know.
+    pub agent: AgentOptions,
     /// Who answers.
     pub provider: ProviderChoice,
     /// The cassette to write.
     pub record: Option<PathBuf>,
-    /// None for the model's own.
-    pub reasoning: Option<Effort>,
-    /// What the model is to know in every turn.
-    pub briefing: Briefing,
-    /// How charts are painted.
-    pub chart_style: ChartStyle,
-    /// What must not leave the machine.
-    pub withheld: Redaction,
-    /// The columns of these that flags name.
-    pub redact: Vec<String>,
-    /// The bounds of a turn.
-    pub limits: Limits,
-    /// Whether a verdict is asked for: `--verdict`, or `--fail-on` with a level.
-    pub verdict: bool,
-    /// What the answer must hold to, as JSON.
-    pub schema: Option<Rc<AnswerSchema>>,
-    /// The verdict from which the process ends with a status of its own; none when no verdict does.
-    pub fail_on: Option<Assessment>,
-    /// Whether a number that no tool result contains ends the process with a status of its own.
-    pub fail_on_ungrounded: bool,
-    /// What the answer must come with.
-    pub require: Vec<Require>,
-    /// Whether an answer of a model without tools passes.
-    pub allow_untooled: bool,
+    /// Files, directories and patterns of files to ingest first; `-` is stdin.
+    pub files: Vec<PathBuf>,
+    /// Whether the session is a temporary one.
+    pub ephemeral: bool,
     /// Where the answer goes.
     pub answer: AnswerOptions,
-    /// Which Python runs the code.
-    pub python: PythonOptions,
-    /// How its code is confined.
-    pub sandbox: SandboxOptions,
-    /// Where code runs.
-    pub interpreter: Interpreter,
-    /// Who asks the cluster that datasets are on.
-    pub cluster: ClusterAccess,
 }
 
 /// Who answers.
@@ -201,9 +161,10 @@ impl AskOptions {
         let images = flags.image;
         let mut turn = TurnOptions::resolve(flags.turn, global, settings)?;
         turn.answer.output = flags.output.filter(|it| it != Path::new("-"));
+        turn.agent.gates.table = flags.table.clone().filter(|_| writes_table(&turn.global));
         turn.answer.table = flags.table;
         if !flags.report.is_empty() {
-            turn.verdict = true;
+            turn.agent.gates.verdict = true;
             turn.answer.reports = Some(reports(flags.report, &turn, settings.environment())?);
         }
         let question = match asked {
@@ -305,7 +266,7 @@ impl TurnOptions {
         let briefing = briefing(settings, &global.session.dir)?;
         let theme = Theme::from(settings.get(&CHART_THEME)?);
         let chart_style = ChartStyle { theme, scale: settings.get(&CHART_SCALE)? };
-        let (fail_on, fail_on_ungrounded) = gates(&flags.fail_on);
+        let (fail_on, ungrounded) = gates(&flags.fail_on);
         // Whoever names a column wants it kept back, whatever the others say.
         let columns = settings.choose(&REDACT)?.value.unwrap_or_default().into_iter();
         let columns = columns.chain(flags.redact.iter().cloned()).collect();
@@ -318,35 +279,43 @@ impl TurnOptions {
             Some(cassette) => ProviderChoice::Replay(cassette),
             None => choose_provider(settings, &model, asked)?,
         };
-        Ok(TurnOptions {
-            answer,
-            briefing,
-            chart_style,
-            withheld,
-            redact: flags.redact,
-            provider,
-            python: python_options(settings)?,
-            sandbox: sandbox_options(demand(settings)?, settings)?,
-            cluster: cluster_access(environment),
-            interpreter,
-            global,
-            files,
-            datasets: flags.dataset,
-            fresh: flags.fresh,
-            ephemeral: flags.ephemeral,
+        let verdict = flags.verdict || fail_on.is_some();
+        let gates = Gates {
+            verdict,
+            schema: schema.is_some(),
+            fail_on,
+            ungrounded,
+            require_table: writes_table(&global) || flags.require.contains(&Require::Table),
+            table: None,
+            require_chart: flags.require.contains(&Require::Chart),
+            allow_untooled: flags.allow_untooled,
+        };
+        let agent = AgentOptions {
             model,
             price,
-            record: flags.record,
             reasoning: settings.choose(&REASONING)?.value.map(Effort::from),
             limits,
-            verdict: flags.verdict || fail_on.is_some(),
+            gates,
+            python: python_options(settings)?,
+            sandbox: sandbox_options(demand(settings)?, settings)?,
+            interpreter,
+            cluster: cluster_access(environment),
+            datasets: flags.dataset,
+            fresh: flags.fresh,
+            briefing,
+            chart_style,
             schema,
-            fail_on,
-            fail_on_ungrounded,
-            require: flags.require,
-            allow_untooled: flags.allow_untooled,
-        })
+            withheld,
+            redact: flags.redact,
+        };
+        let (record, ephemeral) = (flags.record, flags.ephemeral);
+        Ok(TurnOptions { global, agent, provider, record, files, ephemeral, answer })
     }
+}
+
+/// Returns whether the answer is written as one table.
+fn writes_table(global: &GlobalOptions) -> bool {
+    matches!(global.format, Format::Csv | Format::Tsv)
 }
 
 /// A model, and what comes with it.
@@ -379,8 +348,11 @@ impl TurnOptions {
         let chain = matches!(&self.provider, ProviderChoice::Remote(remote, _) if remote.chain);
         let flags = settings.flags_with_model(model);
         let settings = settings.with(&flags);
-        let asked =
-            Demands { chain, schema: self.schema.is_some(), interpreter: &self.interpreter };
+        let asked = Demands {
+            chain,
+            schema: self.agent.schema.is_some(),
+            interpreter: &self.agent.interpreter,
+        };
         let provider = choose_provider(&settings, model, asked)?;
         Ok(ModelChoice { model: model.to_owned(), price: price(model, &settings)?, provider })
     }
@@ -388,8 +360,8 @@ impl TurnOptions {
     /// Puts a model in the place of the one that is asked, and returns that.
     pub(crate) fn put_model(&mut self, choice: ModelChoice) -> ModelChoice {
         ModelChoice {
-            model: std::mem::replace(&mut self.model, choice.model),
-            price: std::mem::replace(&mut self.price, choice.price),
+            model: std::mem::replace(&mut self.agent.model, choice.model),
+            price: std::mem::replace(&mut self.agent.price, choice.price),
             provider: std::mem::replace(&mut self.provider, choice.provider),
         }
     }
@@ -419,8 +391,8 @@ fn reports(
     }
     Ok(ReportOptions {
         targets,
-        fails_from: turn.fail_on.unwrap_or(Assessment::Bad),
-        fails_ungrounded: turn.fail_on_ungrounded,
+        fails_from: turn.agent.gates.fail_on.unwrap_or(Assessment::Bad),
+        fails_ungrounded: turn.agent.gates.ungrounded,
         summary: environment.step_summary.clone(),
     })
 }
