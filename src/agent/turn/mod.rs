@@ -31,7 +31,7 @@ use crate::grounding::Grounds;
 use crate::progress::ProgressMessage;
 use clock::{Clock, Waited};
 use event_log::EventLog;
-use record::Record;
+use record::TurnRecord;
 use tally::Tally;
 
 pub(crate) use clock::Stop;
@@ -61,7 +61,7 @@ pub struct Turn<'a> {
     /// What was used.
     pub(crate) tally: Tally,
     /// What was made.
-    pub(crate) record: Record,
+    pub(crate) record: TurnRecord,
     /// The round under way, from 1.
     pub(crate) round: u32,
     /// Whether the model has tools to compute with.
@@ -98,7 +98,7 @@ impl<'a> Turn<'a> {
             clock: Clock::new(stop, timeout),
             partial: PartialText { text: String::new(), item: 0, is_shown: true },
             tally: Tally::new(session.total_tokens()),
-            record: Record::new(grounds, ledger),
+            record: TurnRecord::new(grounds, ledger),
             round: 0,
             is_computed: true,
             chart_style: ChartStyle::default(),

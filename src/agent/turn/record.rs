@@ -7,7 +7,7 @@ use crate::egress::Ledger;
 use crate::grounding::Grounds;
 
 /// What was made so far.
-pub(crate) struct Record {
+pub(crate) struct TurnRecord {
     /// The tables sent, in order.
     pub(crate) tables: Vec<TableSent>,
     /// The charts sent.
@@ -34,10 +34,10 @@ pub(crate) struct TableSent {
     pub(crate) call_id: String,
 }
 
-impl Record {
+impl TurnRecord {
     /// Begins with nothing but the grounds that any answer has.
     pub(super) fn new(grounds: Grounds, ledger: Ledger) -> Self {
-        Record {
+        TurnRecord {
             tables: Vec::new(),
             charts: Vec::new(),
             files: Vec::new(),
