@@ -3,12 +3,10 @@
 use std::convert::Infallible;
 
 use anyhow::Context;
-use plotters_backend::{
-    BackendColor, BackendCoord, BackendStyle, DrawingBackend, DrawingErrorKind,
-};
+use plotters_backend::{BackendColor, BackendCoord, BackendStyle, DrawingBackend};
 
 use super::Raster;
-use super::raster::{self, Canvas};
+use super::raster::{self, Canvas, Drawn};
 use super::scene::{Colour, Mark, PointShape, Scene};
 use super::svg::{self, SvgDocument};
 use super::text::{TextStyle, to_pixel};
@@ -86,9 +84,6 @@ fn backend_colour(theme: Theme, colour: Colour) -> BackendColor {
     let [red, green, blue] = theme.rgb(colour);
     BackendColor { alpha: 1.0, rgb: (red, green, blue) }
 }
-
-/// Whether something was drawn; our drawing cannot fail.
-pub(crate) type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 impl<B: DrawingBackend<ErrorType = Infallible>> Painter<B> {
     fn scene(&mut self, scene: &Scene) -> Drawn {

@@ -9,8 +9,10 @@ use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
 };
 
-use super::backend::Drawn;
 use super::coverage::{Mask, Point};
+
+/// Whether something was drawn; our drawing cannot fail.
+pub(crate) type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 /// Of a coordinate, to a pixel.
 pub(crate) const UNITS: i32 = 64;

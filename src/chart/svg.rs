@@ -13,8 +13,8 @@ use plotters_backend::{
 };
 use sha2::{Digest, Sha256};
 
-use super::backend::Drawn;
 use super::glyphs::has_rtl;
+use super::raster::Drawn;
 use super::sheet::SIZE;
 use super::text::to_pixel;
 
