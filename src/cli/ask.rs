@@ -10,7 +10,6 @@ use csv_agent_sink::Format;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::diagnostics;
-use crate::dry_run;
 use crate::image;
 use crate::ingest::ingest_for_turn;
 use crate::options::{AskOptions, GlobalOptions, ProviderChoice, TurnOptions};
@@ -26,9 +25,6 @@ const NO_SESSION: &str = "00000000-0000-0000-0000-000000000000";
 ///
 /// Fails when the turn could not begin.
 pub(crate) fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
-    if options.dry_run {
-        return dry_run::run(&options);
-    }
     let (mut agent, mut session) = match open(&options.turn, "ask", &options.question, false)? {
         ControlFlow::Continue(opened) => opened,
         ControlFlow::Break(status) => return Ok(status),

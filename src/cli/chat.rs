@@ -25,6 +25,7 @@ use csv_agent_types::conversation::Question;
 use csv_agent_types::status::ExitStatus;
 
 use crate::ask::{open, settle};
+use crate::chat::editor::LineRead;
 use crate::flags::InputForm;
 use crate::options::ask::BUILTIN;
 use crate::options::config::prices;
@@ -35,7 +36,7 @@ use crate::turn_sinks::TurnSinks;
 use crate::{diagnostics, stdout};
 use commands::InputLine;
 use completion::Completions;
-use prompt::{LineRead, Prompt};
+use prompt::Prompt;
 use stdin::Stdin;
 
 /// Datasets that the greeting names.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use csv_agent_ingest::families::families_of;
 use csv_agent_ingest::head;
@@ -13,7 +13,7 @@ use csv_agent_session::egress_store;
 use csv_agent_session::{Access, Session};
 use csv_agent_sink::Format;
 use csv_agent_text::sanitize;
-use csv_agent_types::catalog::{Catalog, Column, Dataset};
+use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::chosen::{chosen, is_named};
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::TABLE_ROWS_MAX;
@@ -24,6 +24,7 @@ use super::listing::{self, Listing};
 use super::options::settings::Settings;
 use super::options::{GlobalOptions, cluster_options};
 use super::{diagnostics, ingest, stdout};
+use crate::dataset_listing::{document, rows_shown, schema_frame};
 
 /// Datasets from which a terminal shows each family as one row.
 const FOLDED_FROM: usize = 20;
@@ -198,55 +199,6 @@ fn documents(
     Ok(documents.collect())
 }
 
-/// Returns a dataset as one object: its name, then what the catalog has.
-pub(crate) fn document(name: &str, dataset: &Dataset) -> Value {
-    let mut document = Map::from_iter([("name".to_owned(), json!(name))]);
-    if let Ok(Value::Object(members)) = serde_json::to_value(dataset) {
-        document.extend(members);
-    }
-    if let Some(remote) = dataset.remote() {
-        // How Spark is told to read it is between the session and the worker.
-        document.remove("remote");
-        document.extend([
-            ("location".to_owned(), json!(remote.endpoint)),
-            ("spark_version".to_owned(), json!(remote.version)),
-            ("is_estimate".to_owned(), json!(remote.is_estimate)),
-            ("files".to_owned(), json!(remote.files)),
-            ("partitioned_by".to_owned(), json!(remote.partitioned_by)),
-        ]);
-    }
-    Value::Object(document)
-}
-
-/// Returns every column of every dataset as a row, with notes where there are any.
-pub(crate) fn schema_frame<'a>(datasets: impl Iterator<Item = (&'a str, &'a Dataset)>) -> Frame {
-    let row = |name: &str, column: &Column| {
-        let remarks = column.remarks().join("; ");
-        vec![
-            json!(name),
-            json!(column.name),
-            json!(column.dtype.name()),
-            json!(column.nulls),
-            json!(column.description),
-            if remarks.is_empty() { Value::Null } else { json!(remarks) },
-        ]
-    };
-    let mut rows: Vec<Vec<Value>> = datasets
-        .flat_map(|(name, dataset)| dataset.columns.iter().map(move |it| row(name, it)))
-        .collect();
-    let mut columns = vec!["dataset", "column", "dtype", "nulls", "description", "note"];
-    // Few files describe their columns, or have something to be remarked.
-    for at in [5, 4] {
-        if rows.iter().all(|it| it[at].is_null()) {
-            for row in &mut rows {
-                row.remove(at);
-            }
-            columns.remove(at);
-        }
-    }
-    listing::frame(&columns, &["nulls"], rows)
-}
-
 /// Prints on stderr what the files say above and below their tables.
 fn tell_notes(datasets: &[(&str, &Dataset)], options: &GlobalOptions) {
     if options.quiet {
@@ -351,12 +303,6 @@ fn leaf_of(dataset: &Dataset) -> (Vec<&str>, String) {
         n => format!("{n} files"),
     };
     (dirs, leaf)
-}
-
-/// Returns how many rows a dataset has, with `~` before an estimate.
-pub(crate) fn rows_shown(dataset: &Dataset) -> Value {
-    let n_rows = dataset.row_count;
-    if dataset.is_estimate() { json!(format!("~{n_rows}")) } else { json!(n_rows) }
 }
 
 /// Returns the datasets that are named, in that order; all when nothing is.

@@ -8,8 +8,9 @@ use csv_agent_sink::encryption::{FernetKey, unseal_line};
 use csv_agent_types::limits::EVENT_LINE_BYTES_MAX;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::options::{Environment, GlobalOptions};
+use super::options::GlobalOptions;
 use super::stdout;
+use crate::environment::Environment;
 
 /// Copies events from stdin to stdout, unsealed. Rows that are plain already stay as they are.
 ///

@@ -10,11 +10,11 @@ use clap::{Args, ValueEnum};
 
 use csv_agent_chart::Theme;
 use csv_agent_provider::Api;
-use csv_agent_render::report::ReportKind;
 use csv_agent_sink::Format;
 use csv_agent_types::conversation::Effort;
 
 use super::value_parsers;
+use crate::value_parsers::ReportTarget;
 
 pub(crate) use interpreter::{ContainerMemory, InterpreterChoice, OnExpired, ToolChoiceFlag};
 
@@ -419,15 +419,6 @@ pub enum FailOn {
     Warning,
     /// A number that no tool result contains; may be combined with one of the others
     Ungrounded,
-}
-
-/// A report, and where it goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReportTarget {
-    /// What it is written for.
-    pub kind: ReportKind,
-    /// The file; none for stderr.
-    pub file: Option<PathBuf>,
 }
 
 /// What an answer must come with.

@@ -2,6 +2,7 @@
 
 mod bar;
 mod batch;
+mod input;
 mod job;
 mod join;
 mod names;
@@ -41,10 +42,11 @@ use super::listing::{self, Listing};
 use super::options::GlobalOptions;
 use super::options::settings::Settings;
 use super::value_parsers::{self, Delimiter, EscapeFlag, QuoteFlag};
-use super::{datasets, diagnostics, signals, stdout};
+use super::{dataset_listing, diagnostics, signals, stdout};
+use crate::ingest::input::Input;
 use bar::IngestBar;
 use batch::Batch;
-use job::{Change, IngestContext, Ingested, Input, Job, Target};
+use job::{Change, IngestContext, Ingested, Job, Target};
 use join::Joining;
 use names::NamePattern;
 use origin::origin;
@@ -1212,7 +1214,7 @@ fn summary(done: &[Ingested]) -> Listing {
     let row = |it: &Ingested| {
         vec![
             json!(it.name),
-            datasets::rows_shown(&it.dataset),
+            dataset_listing::rows_shown(&it.dataset),
             json!(it.dataset.columns.len()),
             json!(it.change.name()),
             json!(it.dataset.source),
@@ -1230,13 +1232,13 @@ fn summary(done: &[Ingested]) -> Listing {
 fn schemas(done: &[Ingested]) -> Listing {
     let datasets = done.iter().map(|it| (it.name.as_str(), &it.dataset));
     Listing {
-        frame: datasets::schema_frame(datasets),
+        frame: dataset_listing::schema_frame(datasets),
         documents: done.iter().map(document).collect(),
     }
 }
 
 fn document(ingested: &Ingested) -> serde_json::Value {
-    let mut document = datasets::document(&ingested.name, &ingested.dataset);
+    let mut document = dataset_listing::document(&ingested.name, &ingested.dataset);
     document["status"] = ingested.change.name().into();
     document
 }

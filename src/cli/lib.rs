@@ -5,8 +5,10 @@ mod chat;
 mod config;
 mod confirm;
 mod datasets;
+mod dataset_listing;
 mod decrypt;
 mod egress_report;
+mod environment;
 mod doctor;
 mod dry_run;
 mod export;
@@ -49,6 +51,7 @@ use csv_agent_types::status::ExitStatus;
 use config::ConfigFlags;
 use datasets::DatasetsFlags;
 use doctor::DoctorFlags;
+use environment::Environment;
 use export::ExportFlags;
 use flags::{AskFlags, ChatFlags, ColorChoice, GlobalFlags, SettingFlags};
 use generate::{CompletionsFlags, GenerateFlags, SchemaFlags};
@@ -56,7 +59,7 @@ use help::HelpFlags;
 use ingest::IngestFlags;
 use options::config::ConfigFiles;
 use options::settings::{Flags, Settings};
-use options::{AskOptions, ChatOptions, Environment, GlobalOptions, SessionChoice};
+use options::{AskOptions, ChatOptions, GlobalOptions, SessionChoice};
 use rerun::RerunFlags;
 use reset::ResetFlags;
 use show::ShowFlags;
@@ -363,7 +366,10 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
     let environment = settings.environment();
     match verb {
         Verb::Ingest(flags) => ingest::run(&flags, settings, &options),
-        Verb::Ask(flags) => ask::run(AskOptions::resolve(*flags, options, settings)?),
+        Verb::Ask(flags) => {
+            let options = AskOptions::resolve(*flags, options, settings)?;
+            if options.dry_run { dry_run::run(&options) } else { ask::run(options) }
+        }
         Verb::Chat(flags) => chat::run(ChatOptions::resolve(*flags, options, settings)?, settings),
         Verb::Datasets(flags) => datasets::run(&flags, settings, &options),
         Verb::Show(flags) => show::run(&flags, settings, &options),

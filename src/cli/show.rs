@@ -14,7 +14,6 @@ use csv_agent_session::egress_store::{EgressFile, total};
 use csv_agent_session::store::MemoryBudget;
 use csv_agent_session::turns::{self, TurnSummary};
 use csv_agent_sink::encryption::Seal;
-use csv_agent_sink::jsonl;
 use csv_agent_sink::{EventSink, Format};
 use csv_agent_types::event::{self, Body, ErrorBody, Event};
 use csv_agent_types::limits::{PAGE_IMAGE_BYTES_MAX, PAGE_IMAGES_BYTES_MAX};
@@ -225,7 +224,7 @@ fn show_egress(
     let total = total(&options.session.dir)?;
     let content = match options.format {
         Format::Json | Format::Jsonl => {
-            jsonl::line(&egress_report::document(&turn.id, &record, &total))
+            csv_agent_sink::line(&egress_report::document(&turn.id, &record, &total))
         }
         _ => egress_report::text(&turn.id, &record, &total),
     };

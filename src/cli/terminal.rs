@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use csv_agent_sink::Size;
 
 use super::flags::ColorChoice;
-use super::options::Environment;
+use crate::environment::Environment;
 
 /// Columns of a terminal that does not say.
 const WIDTH_UNKNOWN: u16 = 80;
@@ -136,7 +136,7 @@ fn columns(stream: &impl std::os::fd::AsFd) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::ColorChoice::{self, Always, Auto, Never};
-    use crate::options::Environment;
+    use crate::environment::Environment;
 
     #[track_caller]
     fn check(color: ColorChoice, is_tty: bool, variables: &[(&str, &str)], expected: bool) {

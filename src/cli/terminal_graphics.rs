@@ -23,9 +23,9 @@ use csv_agent_chart::screen::{Depth, Graphics, Screen};
 use csv_agent_types::limits::{TERMINAL_ANSWER, TERMINAL_ANSWER_BYTES_MAX};
 
 use super::flags::ImageChoice;
-use super::options::TerminalNames;
 use super::options::settings::{CHART_THEME, IMAGES, Settings};
 use super::terminal::Terminal;
+use crate::environment::TerminalNames;
 
 /// Asks kitty for a picture of one pixel that it is not to show. Source: kitty, "Terminal graphics
 /// protocol", "Querying support and available transmission mediums".
@@ -327,8 +327,8 @@ impl ByteReader {
 #[cfg(test)]
 mod tests {
     use super::{Answers, ByteReader, Images, TerminalHints, depth, known};
+    use crate::environment::Environment;
     use crate::flags::ImageChoice::{self, Auto, Blocks, Iterm, Kitty, Sketch};
-    use crate::options::Environment;
     use crate::terminal::{Stream, Terminal};
     use csv_agent_chart::Theme;
     use csv_agent_chart::screen::{Depth, Graphics};

@@ -10,8 +10,6 @@ use csv_agent_render::report::ReportKind;
 use csv_agent_types::catalog::ColumnSpan;
 use csv_agent_types::limits::{COMPACT_AT_MIN, ROUNDS_FLAG_MAX, WORKER_MEMORY_BYTES_LEAST};
 
-use super::flags::ReportTarget;
-
 /// Parses a report with its file: `junit=dq.xml`, `github`.
 ///
 /// # Errors
@@ -417,6 +415,15 @@ fn number_and_unit(text: &str) -> (&str, &str, &str) {
     let letters = rest.find(|it: char| it.is_ascii_digit()).unwrap_or(rest.len());
     let (unit, tail) = rest.split_at(letters);
     (number, unit.trim(), tail)
+}
+
+/// A report, and where it goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportTarget {
+    /// What it is written for.
+    pub kind: ReportKind,
+    /// The file; none for stderr.
+    pub file: Option<PathBuf>,
 }
 
 #[cfg(test)]

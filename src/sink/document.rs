@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use csv_agent_types::event::{Body, Event, Status};
 
 use crate::encryption::seal;
-use crate::{EventSink, OutputOptions, jsonl, paths, write};
+use crate::{EventSink, OutputOptions, paths, write};
 
 /// The name and version of the document.
 pub const SCHEMA: &str = "csv-agent.result/1";
@@ -108,7 +108,7 @@ impl EventSink for Document {
                 if self.options.abs_paths {
                     paths::add_absolute(&mut document, &self.options.session_dir);
                 }
-                write(&mut *self.out, &jsonl::line(&document))?;
+                write(&mut *self.out, &crate::line(&document))?;
             }
             _ => {}
         }

@@ -140,7 +140,7 @@ pub fn unseal_line(line: &str, seal_key: Option<&FernetKey>) -> anyhow::Result<S
     let mut value: Value = serde_json::from_str(line).context("this is no line of JSON")?;
     anyhow::ensure!(value.is_object(), "this is no event: wanted a JSON object");
     unseal(&mut value, seal_key)?;
-    let mut plain = crate::jsonl::line(&value);
+    let mut plain = crate::line(&value);
     plain.pop();
     Ok(plain)
 }

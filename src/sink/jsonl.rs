@@ -4,12 +4,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use serde_json::Value;
 
-use csv_agent_text::sanitize::json_for_terminal;
 use csv_agent_types::event::Event;
 
 use crate::encryption::{Seal, seal};
+use crate::line;
 use crate::{EventSink, paths, write};
 
 /// Writes every event as a line, whole and at once.
@@ -35,12 +34,4 @@ impl EventSink for Jsonl {
         }
         write(&mut *self.out, &line(&value))
     }
-}
-
-/// Returns JSON as one line with a line feed.
-///
-/// Beyond what JSON asks for, characters that steer a terminal or turn text around are escaped, so
-/// that a line is safe to look at and still the same value.
-pub fn line(value: &Value) -> String {
-    json_for_terminal(&value.to_string()) + "\n"
 }

@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use csv_agent_chart::screen::Screen;
+use csv_agent_text::sanitize::json_for_terminal;
 use csv_agent_types::event::Event;
 
 use encryption::Seal;
@@ -132,6 +133,14 @@ pub fn answer(
 fn write(out: &mut dyn Write, text: &str) -> anyhow::Result<()> {
     use anyhow::Context;
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write the answer")
+}
+
+/// Returns JSON as one line with a line feed.
+///
+/// Beyond what JSON asks for, characters that steer a terminal or turn text around are escaped, so
+/// that a line is safe to look at and still the same value.
+pub fn line(value: &serde_json::Value) -> String {
+    json_for_terminal(&value.to_string()) + "\n"
 }
 
 #[cfg(test)]

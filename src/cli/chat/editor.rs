@@ -26,9 +26,10 @@ use rustyline::{
 use csv_agent_text::sanitize;
 use csv_agent_types::limits::{COMPLETIONS_MAX, TYPED_LINES_MAX};
 
+use csv_agent_types::status::ExitStatus;
+
 use super::commands::is_open;
 use super::completion::Completions;
-use super::prompt::LineRead;
 
 /// Time for a stop to reach this thread. It is sent to the process, and another thread may take it.
 const STOP: Duration = Duration::from_millis(100);
@@ -201,3 +202,19 @@ impl Validator for Help {
 impl Highlighter for Help {}
 
 impl Helper for Help {}
+
+/// What came from the terminal.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum LineRead {
+    /// Something was typed, which may be nothing.
+    Line(String),
+    /// Ctrl-C: what was typed is to be forgotten.
+    Cancelled {
+        /// Whether that was nothing, as far as it is known.
+        was_empty: bool,
+    },
+    /// Ctrl-D, or the terminal is gone.
+    End,
+    /// A signal asks the process to end.
+    Ended(ExitStatus),
+}

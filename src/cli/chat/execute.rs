@@ -11,9 +11,10 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::commands::Command;
 use super::completion::expanded;
-use super::prompt::{LineRead, Prompt};
+use super::prompt::Prompt;
 use super::{Chat, artifacts, commands};
 use crate::ask::{key, provider};
+use crate::chat::editor::LineRead;
 use crate::delete_remote::forget;
 use crate::ingest::IngestFlags;
 use crate::options::GlobalOptions;

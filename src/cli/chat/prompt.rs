@@ -12,6 +12,7 @@ use super::commands::{is_open, joined};
 use super::completion::Completions;
 use super::editor::{Before, Editor};
 use super::stdin::Stdin;
+use crate::chat::editor::LineRead;
 use crate::diagnostics;
 use crate::options::GlobalOptions;
 use crate::signals::Signals;
@@ -19,22 +20,6 @@ use crate::signals::Signals;
 const PROMPT: &str = "> ";
 /// Asks for more of a line that goes on, where no editor shows it.
 const MORE: &str = ". ";
-
-/// What came from the terminal.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum LineRead {
-    /// Something was typed, which may be nothing.
-    Line(String),
-    /// Ctrl-C: what was typed is to be forgotten.
-    Cancelled {
-        /// Whether that was nothing, as far as it is known.
-        was_empty: bool,
-    },
-    /// Ctrl-D, or the terminal is gone.
-    End,
-    /// A signal asks the process to end.
-    Ended(ExitStatus),
-}
 
 /// Asks for one line after another.
 pub(super) struct Prompt {

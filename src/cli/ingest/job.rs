@@ -1,6 +1,6 @@
 //! One input on its way into the session: is it there already, may it take its name, read it.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Context;
 use tempfile::NamedTempFile;
 
-use csv_agent_ingest::{
-    Archive, Awaited, DatasetFiles, Entry, IngestOptions, Source, why_no_lines,
-};
+use csv_agent_ingest::{Awaited, DatasetFiles, IngestOptions, Source, why_no_lines};
 use csv_agent_session::{Access, Session};
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::status::{ExitStatus, Failure};
@@ -20,117 +18,9 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use super::bar::IngestBar;
 use super::origin::origin;
 use super::{IfExists, options_of, space};
+use crate::ingest::input::is_same_file;
+use crate::ingest::input::{Input, Member};
 use crate::options::GlobalOptions;
-
-/// Name of the dataset that comes from stdin.
-const STDIN_NAME: &str = "stdin";
-
-/// Where data comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Input {
-    /// A file.
-    File(PathBuf),
-    /// A file in an archive.
-    Member(Member),
-    /// A sheet of a workbook, or a table of a database.
-    Table(SourceTable),
-    /// The process's stdin.
-    Stdin,
-}
-
-/// A sheet of a workbook, or a table of a database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SourceTable {
-    /// The file, which may be one of an archive.
-    pub of: Box<Input>,
-    /// What the file calls it.
-    pub name: String,
-    /// It is the only one that is read unless others are named, so that it is called as the file is.
-    pub is_only: bool,
-}
-
-/// A file in an archive.
-#[derive(Debug, Clone)]
-pub(super) struct Member {
-    /// The archive, which the members share.
-    pub archive: Arc<Archive>,
-    /// The archive's file.
-    pub of: PathBuf,
-    /// Where in it the file is.
-    pub entry: Entry,
-}
-
-impl PartialEq for Member {
-    fn eq(&self, other: &Member) -> bool {
-        self.of == other.of && self.entry == other.entry
-    }
-}
-
-impl Eq for Member {}
-
-impl Input {
-    /// Returns the file as the user named it.
-    pub(super) fn shown_name(&self) -> String {
-        match self {
-            Input::File(path) => path.display().to_string(),
-            Input::Member(member) => format!("{}/{}", member.of.display(), member.entry.path),
-            Input::Table(table) if table.is_only => table.of.shown_name(),
-            Input::Table(table) => format!("{}/{}", table.of.shown_name(), table.name),
-            Input::Stdin => "-".to_owned(),
-        }
-    }
-
-    /// Returns the file, and the table of it that is meant, if it has several.
-    pub(super) fn parts(&self) -> (&Input, Option<&str>) {
-        match self {
-            Input::Table(table) => (&table.of, Some(&table.name)),
-            file => (file, None),
-        }
-    }
-
-    /// Returns where it is: of what is in a file, as if that were a directory.
-    pub(super) fn path(&self) -> Option<PathBuf> {
-        match self {
-            Input::Table(table) if table.is_only => table.of.path(),
-            Input::Table(table) => Some(table.of.path()?.join(table.name.trim_start_matches('/'))),
-            Input::File(path) => Some(path.clone()),
-            Input::Member(member) => Some(member.of.join(&member.entry.path)),
-            Input::Stdin => None,
-        }
-    }
-
-    /// Returns whether a dataset was made of a file with the same content.
-    pub(super) fn is_same_as(&self, dataset: &Dataset) -> bool {
-        match self {
-            Input::File(path) => is_same_file(path, dataset).unwrap_or(false),
-            Input::Table(table) => table.is_in(dataset) && table.of.is_same_as(dataset),
-            // What a member holds is known when it is read.
-            Input::Member(_) | Input::Stdin => false,
-        }
-    }
-
-    /// Returns how long a file is, as far as that is known.
-    pub(super) fn bytes(&self) -> Option<u64> {
-        match self {
-            Input::File(path) => path.metadata().ok().filter(Metadata::is_file).map(|it| it.len()),
-            Input::Member(member) => Some(member.entry.bytes),
-            Input::Table(table) => table.of.bytes(),
-            Input::Stdin => None,
-        }
-    }
-
-    /// Returns the name of the dataset that it becomes.
-    pub(super) fn dataset_name(&self) -> String {
-        self.path().map_or_else(|| STDIN_NAME.to_owned(), |it| csv_agent_ingest::name_of(&it))
-    }
-}
-
-impl SourceTable {
-    /// Returns whether a dataset was made of a table of this name.
-    fn is_in(&self, dataset: &Dataset) -> bool {
-        self.is_only || dataset.source.strip_suffix(&self.name).is_some_and(|it| it.ends_with('/'))
-    }
-}
 
 /// What became of one input.
 #[derive(Debug)]
@@ -419,12 +309,6 @@ pub(super) fn is_as_told(present: &Dataset, read: &IngestOptions, if_exists: IfE
         }
     }
     given == told || (given.is_empty() && if_exists != IfExists::Replace)
-}
-
-/// A file of another size is another file; only one of the same size is read.
-fn is_same_file(path: &Path, present: &Dataset) -> anyhow::Result<bool> {
-    let is_same_size = path.metadata().is_ok_and(|it| it.is_file() && it.len() == present.bytes);
-    Ok(is_same_size && csv_agent_ingest::sha256_file(path)? == present.sha256)
 }
 
 fn stdin(cancelled: &Arc<AtomicBool>) -> anyhow::Result<Awaited<Arc<AtomicBool>>> {

@@ -7,10 +7,11 @@ use csv_agent_types::catalog::Dataset;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::bar::IngestBar;
-use super::job::{Change, IngestContext, Ingested, Input, unpack};
+use super::job::{Change, IngestContext, Ingested, unpack};
 use super::origin::{absolute, origin_of};
 use super::sources::{SourceGroup, Sources, pattern};
 use super::{IfExists, template};
+use crate::ingest::input::Input;
 
 /// Files that become one dataset.
 pub(super) struct Joining {

@@ -12,8 +12,8 @@ use csv_agent_types::limits::DATASET_NAME_BYTES_MAX;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::IfExists;
-use super::job::Input;
 use super::origin::{absolute, origin, origin_of};
+use crate::ingest::input::Input;
 
 /// Parts of a path that `--name-from` may name.
 const PARTS: [&str; 4] = ["stem", "parent", "grandparent", "ending"];

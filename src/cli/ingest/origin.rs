@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::job::Input;
+use crate::ingest::input::Input;
 
 /// Returns the path of an input from the session's directory, as the catalog keeps it; none of stdin.
 pub(super) fn origin(input: &Input, session_dir: &Path) -> Option<String> {

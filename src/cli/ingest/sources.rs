@@ -17,8 +17,9 @@ use csv_agent_types::catalog::is_dataset_name;
 use csv_agent_types::limits::{SOURCE_LEVELS_MAX, SOURCES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::job::{Input, Member, SourceTable, unpack};
+use super::job::unpack;
 use super::{counted, template};
+use crate::ingest::input::{Input, Member, SourceTable};
 
 /// Endings of what is data by its name.
 const DATA: [&str; 18] = [

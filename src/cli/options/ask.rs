@@ -29,9 +29,11 @@ use super::settings::{
     MODEL, NO_ROWS, ORGANIZATION, PROJECT, REASONING, REDACT, RETRIES, STREAM, Settings, TIMEOUT,
     TOOL_TIMEOUT, ValueOrigin, without_password,
 };
-use super::{Environment, GlobalOptions, cluster_access, demand, python_options, sandbox_options};
-use crate::flags::{AskFlags, ChatFlags, FailOn, InputForm, ReportTarget, Require, TurnFlags};
+use super::{GlobalOptions, cluster_access, demand, python_options, sandbox_options};
+use crate::environment::Environment;
+use crate::flags::{AskFlags, ChatFlags, FailOn, InputForm, Require, TurnFlags};
 use crate::terminal_graphics::Images;
+use crate::value_parsers::ReportTarget;
 
 /// The model that is none: the analyst inside the binary.
 pub(crate) const BUILTIN: &str = "builtin";

@@ -17,8 +17,8 @@ use csv_agent_types::named_file;
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_types::writers::Writers;
 
-use super::Environment;
 use super::settings::{self, SETTINGS, TRUSTED_PROJECTS};
+use crate::environment::Environment;
 use crate::flags::GlobalFlags;
 use document::{ConfigDocument, ConfigEntry, KnownSettings, Mistake, RawValue};
 

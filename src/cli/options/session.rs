@@ -9,8 +9,8 @@ use anyhow::Context;
 use csv_agent_session::directory::{Directory, NAME};
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::Environment;
 use crate::diagnostics;
+use crate::environment::Environment;
 use crate::flags::{GlobalFlags, NO_ID};
 
 /// The session that a command works on.

@@ -16,9 +16,9 @@ use csv_agent_provider::{BASE_URL, mask};
 use csv_agent_sink::Format;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::Environment;
 use super::config::document::{ConfigEntry, RawValue};
 use super::config::{ConfigFile, ConfigFiles, ConfigLevel, bad_value, path_in, prices, text};
+use crate::environment::Environment;
 use crate::flags::{
     ApiFlag, ChartTheme, ColorChoice, ContainerMemory, FORMATS, GlobalFlags, ImageChoice,
     InterpreterChoice, OnExpired, Reasoning, SettingFlags, format_of,

@@ -9,9 +9,9 @@ use csv_agent_types::event::{CallStatus, UsageReport};
 use csv_agent_types::limits::PAGE_TEXT_CHARS_MAX;
 use csv_agent_types::redaction::Redaction;
 
-use super::turn::{PagePosition, pretty};
 use super::turn_view::{ActivityStep, CallView, TurnOutcome, TurnView};
 use super::words::{beginning, capital, clipped, duration, line, sentence};
+use crate::page::{PagePosition, pretty};
 
 /// Characters of an error in the pane.
 const ERROR_CHARS_MAX: usize = 600;

@@ -28,7 +28,7 @@ use csv_agent_types::event::Event;
 use csv_agent_types::limits::PAGE_COLUMNS_MAX;
 
 use table::PageBudget;
-use turn::PagePosition;
+
 use turn_view::{TurnOutcome, TurnView};
 use words::line;
 
@@ -192,4 +192,26 @@ fn dataset(name: &str, dataset: Option<&Dataset>) -> Markup {
             }
         }
     }
+}
+
+/// Where a turn stands on the page.
+pub(super) struct PagePosition<'a> {
+    /// The turn's number.
+    pub number: &'a str,
+    /// Of its element; the ids of its parts begin with it.
+    pub id: String,
+    /// Whether it is what the page opens with.
+    pub is_open: bool,
+}
+
+impl PagePosition<'_> {
+    /// Returns the id of a part, such as `turn-7-table-2`; the first is 0 here and 1 there.
+    pub(super) fn part(&self, what: &str, at: usize) -> String {
+        format!("{}-{what}-{}", self.id, at + 1)
+    }
+}
+
+/// Returns JSON as people read it.
+pub(super) fn pretty(value: &serde_json::Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
 }

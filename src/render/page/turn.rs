@@ -14,27 +14,11 @@ use super::table::{PageBudget, TableView, table};
 use super::turn_view::{CallView, TurnOutcome, TurnView};
 use super::words::{beginning, capital, clipped, duration, line, moment, sentence, shown};
 use super::{PageTurn, activity};
+use crate::page::{PagePosition, pretty};
 use crate::report::{place as place_of, ungrounded};
 
 /// Characters of a question that are set as a heading; all of a longer one is below it.
 const HEADING_CHARS: usize = 280;
-
-/// Where a turn stands on the page.
-pub(super) struct PagePosition<'a> {
-    /// The turn's number.
-    pub number: &'a str,
-    /// Of its element; the ids of its parts begin with it.
-    pub id: String,
-    /// Whether it is what the page opens with.
-    pub is_open: bool,
-}
-
-impl PagePosition<'_> {
-    /// Returns the id of a part, such as `turn-7-table-2`; the first is 0 here and 1 there.
-    pub(super) fn part(&self, what: &str, at: usize) -> String {
-        format!("{}-{what}-{}", self.id, at + 1)
-    }
-}
 
 /// The charts of a turn as far as they can be drawn.
 type Pictures = Vec<Option<Picture>>;
@@ -357,9 +341,4 @@ fn copied(text: &str, what: &str) -> Markup {
             }
         }
     }
-}
-
-/// Returns JSON as people read it.
-pub(super) fn pretty(value: &serde_json::Value) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default()
 }

@@ -13,8 +13,8 @@ use super::{
     BASE_URL_OF_MODEL, Flags, MAX_ROUNDS, MODEL, SETTINGS, Settings, Show, TIMEOUT, ValueOrigin,
     WHOLE_FILE, without_password,
 };
+use crate::environment::Environment;
 use crate::flags::{GlobalFlags, SettingFlags};
-use crate::options::Environment;
 use crate::options::config::document::{self, KnownSettings};
 use crate::options::config::{ConfigFile, ConfigFiles, ConfigLevel, prices};
 use crate::options::key::KeySource;
