@@ -68,14 +68,18 @@ pub(crate) fn run(
             catalog: &catalog,
             turns,
         };
-        let program = signals::runtime()?.block_on(async {
+        let runtime = signals::runtime()?;
+        let program = runtime.block_on(async {
             let mut signals = signals::Signals::listen()?;
             tokio::select! {
                 // What was started is killed with the future.
                 status = signals.next() => Err(Failure::new(status, "interrupted").into()),
                 program = Box::pin(program(sources)) => program,
             }
-        })?;
+        });
+        // A file that keeps its reader waiting keeps nobody else.
+        runtime.shutdown_background();
+        let program = program?;
         for warning in &program.warnings {
             report::warning(warning, options.terminal.stderr.colour);
         }

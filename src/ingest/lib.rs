@@ -100,7 +100,7 @@ pub use foreign::{Tables, look_of_data, tables};
 pub use head::head;
 pub use ingest::{DatasetFiles, IngestOptions, files_at_once, ingest, inspect};
 pub use instructions::{HeadOfFile, Instructions, instructions};
-pub use lines::{line_runs, source_cells, source_file, source_lines, source_trouble};
+pub use lines::{is_same_file, line_runs, source_cells, source_file, source_lines, source_trouble};
 pub use local::DateOrder;
 pub use mask::{TOKEN, masked, masked_schema, without_quotations};
 pub use number::DecimalMark;
