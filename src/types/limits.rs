@@ -60,6 +60,9 @@ pub const PARQUET_PAGE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 pub const PARQUET_PAGE_LENGTHS_MAX: u64 = 16 * 1024 * 1024;
 /// Bytes of one page of a dataset, decompressed. The longest record fits, and a slice beside it.
 pub const DATASET_PAGE_BYTES_MAX: u64 = 128 * 1024 * 1024;
+/// Values of a column in one row group of a dataset. Ours have a few millions at most; older versions of PyArrow
+/// write 64 Mi rows. Equal ones take no room in the file.
+pub const DATASET_GROUP_VALUES_MAX: i64 = 64 * 1024 * 1024;
 /// Bytes of all pages of one row group of a dataset. Those that are written have a tenth of it.
 pub const DATASET_GROUP_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// Bytes of the texts of the rows of a Parquet file that are shown as they are.

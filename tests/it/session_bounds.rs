@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::bench::Bench;
 
@@ -23,5 +23,87 @@ fn a_source_that_is_no_file_with_an_end_is_not_read_by_export() {
         let run = bench.run(["export", "py"]).succeeds();
         let is_said = run.stderr().contains(why) || run.stderr().contains("cannot be opened");
         assert!(is_said && run.stdout().contains("/datasets/sales.parquet"), "{run}");
+    }
+}
+
+/// Returns a Parquet file of one column of whole numbers, all null, whose one page says that it has so many.
+fn forged(n_values: i64, n_rows: i64) -> Vec<u8> {
+    let unsigned = |mut number: u64| {
+        let mut bytes = Vec::new();
+        while 0x7f < number {
+            bytes.push(u8::try_from(number & 0x7f).unwrap() | 0x80);
+            number >>= 7;
+        }
+        bytes.push(u8::try_from(number).unwrap());
+        bytes
+    };
+    let number = |it: i64| unsigned(((it << 1) ^ (it >> 63)).cast_unsigned());
+    let length = |bytes: &[u8]| number(bytes.len().try_into().unwrap());
+    // The heads of fields, and of lists of one: how far each is from the one before, and its kind.
+    let parts = |parts: &[(u8, Vec<u8>)]| {
+        let bytes = parts.iter().flat_map(|(head, value)| std::iter::once(head).chain(value));
+        [bytes.copied().collect::<Vec<u8>>(), vec![0]].concat()
+    };
+    let levels = [unsigned(n_rows.cast_unsigned() << 1), vec![0]].concat();
+    let body = [&u32::try_from(levels.len()).unwrap().to_le_bytes()[..], &levels].concat();
+    let size = length(&body);
+    let values = [n_values, 0, 3, 3].map(|it| (0x15, number(it)));
+    let page =
+        [(0x15, number(0)), (0x15, size.clone()), (0x15, size.clone()), (0x2c, parts(&values))];
+    let pages = [parts(&page), body].concat();
+    let name = [1, b'a'].to_vec();
+    let list = |bytes: &[&[u8]]| bytes.concat();
+    let root = parts(&[(0x48, [1, b'r'].to_vec()), (0x15, number(1))]);
+    let leaf = parts(&[(0x15, number(2)), (0x25, number(1)), (0x18, name.clone())]);
+    let n_bytes = length(&pages);
+    let column = parts(&[
+        (0x15, number(2)),
+        (0x19, list(&[&[0x25], &number(0), &number(3)])),
+        (0x19, list(&[&[0x18], &name])),
+        (0x15, number(0)),
+        (0x16, number(n_rows)),
+        (0x16, n_bytes.clone()),
+        (0x16, n_bytes.clone()),
+        (0x26, number(4)),
+    ]);
+    let chunk = parts(&[(0x26, number(4)), (0x1c, column)]);
+    let group = parts(&[(0x19, list(&[&[0x1c], &chunk])), (0x16, n_bytes), (0x16, number(n_rows))]);
+    let footer = parts(&[
+        (0x15, number(2)),
+        (0x19, list(&[&[0x2c], &root, &leaf])),
+        (0x16, number(n_rows)),
+        (0x19, list(&[&[0x1c], &group])),
+    ]);
+    let n_footer = u32::try_from(footer.len()).unwrap().to_le_bytes();
+    [b"PAR1", &pages[..], &footer, &n_footer, b"PAR1"].concat()
+}
+
+#[test]
+fn a_page_is_decoded_only_when_it_has_as_many_values_as_there_are_rows() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("t.csv"), "a\n1\n2\n").unwrap();
+    bench.run(["ingest", "t.csv"]).succeeds();
+    let catalog = bench.session().join("datasets.json");
+    let mut entries: Value = serde_json::from_slice(&fs::read(&catalog).unwrap()).unwrap();
+    let most = i64::from(i32::MAX);
+    for (n_values, n_rows, is_read) in
+        [(2, 2, true), (-1, 2, false), (most, 2, false), (most, most, false), (2, -1, false)]
+    {
+        let file = forged(n_values, n_rows);
+        fs::write(bench.session().join("datasets/t.parquet"), file).unwrap();
+        // Whoever made the file made the catalog.
+        entries["t"]["row_count"] = n_rows.max(0).into();
+        entries["t"]["columns"] = json!([{"name": "a", "dtype": "int64", "nulls": n_rows.max(0)}]);
+        fs::write(&catalog, entries.to_string()).unwrap();
+        for command in [
+            &["datasets", "t", "--head", "5"][..],
+            &["ask", "--model", "builtin", "--fresh", "--redact", "a", "how many rows are there"],
+        ] {
+            let run = bench.run(command);
+            let why = format!("{n_values} values, {n_rows} rows: {} MB: {run}", run.peak_mb());
+            assert_eq!(run.code() == Some(3), !is_read, "{why}");
+            assert!(run.peak_mb() < 300 && !run.stderr().contains("panicked"), "{why}");
+            assert!(is_read || run.stderr().contains("doctor --session --repair"), "{why}");
+        }
     }
 }
