@@ -87,7 +87,9 @@ impl Form {
         };
         if !self.verdict {
             return match self.output(Some(&value)) {
-                Ok(output) => Said { text: json_for_terminal(text), output, ..plain(None) },
+                Ok(output) => {
+                    Said { text: json_for_terminal(text).into_owned(), output, ..plain(None) }
+                }
                 Err(misfit) => plain(Some(misfit)),
             };
         }

@@ -89,7 +89,7 @@ pub(crate) fn run(
     let is_seen = options.terminal.stdout.is_tty && flags.output.is_none();
     let text = match flags.form {
         _ if !is_seen => text,
-        Form::Ipynb => sanitize::json_for_terminal(&text),
+        Form::Ipynb => sanitize::json_for_terminal(&text).into_owned(),
         Form::Py | Form::Md => sanitize::for_terminal(&text),
     };
     out::answer_to(flags.output.as_deref(), |out| Ok(out.write_all(text.as_bytes())?))?;

@@ -1,10 +1,12 @@
 //! Events as JSON Lines, for programs and for the turn's own record.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Context;
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
 
 use csv_agent_text::sanitize::json_for_terminal;
 use csv_agent_types::event::Event;
@@ -29,10 +31,11 @@ impl Jsonl {
 impl EventSink for Jsonl {
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
         let sealed = seal(event, &self.seal)?;
-        let mut value = serde_json::to_value(&sealed).context("cannot write an event")?;
-        if let Some(session_dir) = &self.abs_dir {
-            paths::add_absolute(&mut value, session_dir);
-        }
+        let Some(session_dir) = &self.abs_dir else {
+            return write(&mut *self.out, &line(&*sealed));
+        };
+        let mut value = serde_json::to_value(&*sealed).context("cannot write an event")?;
+        paths::add_absolute(&mut value, session_dir);
         write(&mut *self.out, &line(&value))
     }
 }
@@ -41,6 +44,27 @@ impl EventSink for Jsonl {
 ///
 /// Beyond what JSON asks for, characters that steer a terminal or turn text around are escaped, so
 /// that a line is safe to look at and still the same value.
-pub fn line(value: &Value) -> String {
-    json_for_terminal(&value.to_string()) + "\n"
+///
+/// # Panics
+///
+/// Never for values of this program: the names of all members are text.
+pub fn line(value: &impl Serialize) -> String {
+    let mut json = Vec::new();
+    let mut serializer = Serializer::with_formatter(&mut json, ForTerminal);
+    value.serialize(&mut serializer).expect("names are text, and memory takes all of it");
+    json.push(b'\n');
+    String::from_utf8(json).expect("JSON is written as UTF-8")
+}
+
+/// JSON in which text is made safe piece by piece, so that a long one is in memory once.
+struct ForTerminal;
+
+impl Formatter for ForTerminal {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        writer.write_all(json_for_terminal(fragment).as_bytes())
+    }
 }

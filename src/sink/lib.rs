@@ -99,6 +99,8 @@ pub struct OutputOptions {
     pub seal: Seal,
     /// What the paths of events are relative to.
     pub session_dir: PathBuf,
+    /// Whether the files of the session stay when the process ends.
+    pub keeps_files: bool,
     /// Whether people see absolute paths, and programs get `abs_path` beside `path`.
     pub abs_paths: bool,
     /// The terminal that charts are drawn for. Whoever gives the sink its events fills it before the

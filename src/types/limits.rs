@@ -127,6 +127,11 @@ pub const PAGE_TABLES_BYTES_MAX: usize = 32 * 1024 * 1024;
 pub const PAGE_ROWS_MIN: usize = 25;
 /// Characters of one cell on a page. Longer ones are whole in the table's file.
 pub const PAGE_CELL_CHARS_MAX: usize = 2_000;
+/// Bytes of an answer that are laid out for people; JSON and `--format reply` have all of it. The longest that models
+/// write have a quarter of it.
+pub const ANSWER_SHOWN_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Bytes of a Markdown text of which each picture and tag is looked at. Of a longer one all signs are escaped.
+pub const MARKDOWN_BYTES_MAX: usize = 2 * ANSWER_SHOWN_BYTES_MAX;
 /// Characters of what was asked, what a call was given and what it gave, each, on a page.
 pub const PAGE_TEXT_CHARS_MAX: usize = 20_000;
 /// Bytes of one image that a page has in it; of a larger one it says where it is.

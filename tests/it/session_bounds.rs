@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, is_slow_run};
 
 #[test]
 fn a_source_that_is_no_file_with_an_end_is_not_read_by_export() {
@@ -104,6 +104,53 @@ fn a_page_is_decoded_only_when_it_has_as_many_values_as_there_are_rows() {
             assert_eq!(run.code() == Some(3), !is_read, "{why}");
             assert!(run.peak_mb() < 300 && !run.stderr().contains("panicked"), "{why}");
             assert!(is_read || run.stderr().contains("doctor --session --repair"), "{why}");
+        }
+    }
+}
+
+/// Returns the events of a turn, one a line.
+fn events(bench: &Bench, turn: &str) -> Vec<Value> {
+    let text = fs::read_to_string(bench.session().join(format!("turns/{turn}/events.jsonl")));
+    text.unwrap().lines().map(|it| serde_json::from_str(it).unwrap()).collect()
+}
+
+/// Writes the events of a turn.
+fn write_events(bench: &Bench, turn: &str, events: &[Value]) {
+    let dir = bench.session().join(format!("turns/{turn}"));
+    fs::create_dir_all(&dir).unwrap();
+    let lines: Vec<String> = events.iter().map(Value::to_string).collect();
+    fs::write(dir.join("events.jsonl"), lines.join("\n") + "\n").unwrap();
+}
+
+/// The slow run has an answer of 59 MB.
+#[test]
+fn of_a_very_long_answer_the_beginning_is_laid_out_and_json_has_all_of_it() {
+    let bench = Bench::with(["sales.csv"]);
+    bench.run(["ask", "-f", "sales.csv", "--model", "builtin", "how many rows are there"]);
+    let unit = "[![a](http://e/?q=1)](x) *a_b* `c` | ";
+    let text = unit.repeat(if is_slow_run() { 800_000 } else { 200_000 });
+    let mut events = events(&bench, "0001");
+    let reply = events.last_mut().unwrap();
+    reply["text"] = text.clone().into();
+    reply["blocks"] = json!([{"type": "text", "content": text, "chart": null}]);
+    write_events(&bench, "0001", &events);
+    let left_out = "more bytes of the answer are left out here; ";
+    for command in
+        [&["show"][..], &["show", "--format", "md"], &["show", "--html", "-"], &["export", "md"]]
+    {
+        let run = bench.run(command).succeeds();
+        assert!(run.peak_mb() < 300, "{command:?}: {} MB", run.peak_mb());
+        assert!(run.stdout().len() < 5 << 20, "{command:?}: {} bytes", run.stdout().len());
+        let (_, whole) = run.stdout().split_once(left_out).expect("it says what is left out");
+        assert!(whole[..200.min(whole.len())].contains("turns/0001/reply.md"), "{command:?}");
+    }
+    for (format, member) in [("json", "text"), ("jsonl", "text"), ("reply", "")] {
+        let run = bench.run(["show", "--format", format]).succeeds();
+        assert!(run.peak_mb() < 300, "{format}: {} MB", run.peak_mb());
+        let last = run.stdout().lines().last().unwrap();
+        match member {
+            "" => assert_eq!(last, text.trim_end()),
+            _ => assert!(serde_json::from_str::<Value>(last).unwrap()[member] == text, "{format}"),
         }
     }
 }

@@ -136,6 +136,11 @@ impl PastTurn {
         turn
     }
 
+    /// Returns the file that has all of its answer, within the session's directory.
+    pub fn reply_file(&self) -> String {
+        format!("turns/{}/reply.md", self.id)
+    }
+
     /// Returns whether the order of the rows that it gave counts: one was asked for, and where data is on a
     /// cluster, which gives rows in any order, code made one.
     pub fn is_ordered(&self, catalog: &Catalog) -> bool {

@@ -12,7 +12,8 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use csv_agent_text::sanitize;
 
-use super::{TurnReport, message, place};
+use super::{TurnReport, WHOLE, message, place};
+use crate::answer;
 
 /// Letters of a timestamp without its fraction and zone.
 const SECONDS: usize = "2026-01-01T00:00:00".len();
@@ -120,7 +121,7 @@ fn verdict(turn: &TurnReport) -> Outcome {
     match turn.failed() {
         Some((assessment, reply)) => {
             let message = format!("the verdict is {}", assessment.name());
-            Outcome::Failed(assessment.name(), message, clean(&reply.text))
+            Outcome::Failed(assessment.name(), message, clean(&answer::shown(&reply.text, WHOLE)))
         }
         None => Outcome::Passed,
     }
