@@ -11,8 +11,7 @@ use csv_agent_render::report::ungrounded;
 use csv_agent_session::Session;
 use csv_agent_session::directory::Directory;
 use csv_agent_session::egress_store::{EgressFile, total};
-use csv_agent_session::store::Room;
-use csv_agent_session::turns::{self, TurnSummary};
+use csv_agent_session::turns::TurnSummary;
 use csv_agent_sink::encryption::Seal;
 use csv_agent_sink::jsonl;
 use csv_agent_sink::{EventSink, Format};
@@ -28,7 +27,8 @@ use super::options::ask::AnswerOptions;
 use super::options::settings::Settings;
 use super::out;
 use super::output::{Output, missing_table};
-use super::{past, report};
+use super::past::{self, Together};
+use super::report;
 
 /// Flags of `show`.
 #[derive(Debug, Clone, Args)]
@@ -103,7 +103,7 @@ pub(crate) fn run(
         return show_egress(&turn, flags, options);
     }
     let colour = options.terminal.stderr.colour;
-    let events = events(&turn, &mut Room::whole(), colour)?;
+    let events = events(&turn, &mut Together::new(), colour)?;
     let answer = AnswerOptions {
         output: flags.output.clone(),
         events: None,
@@ -153,8 +153,8 @@ fn only(turns: &[String]) -> anyhow::Result<&str> {
 }
 
 /// Reads the events of a turn; the last of them ends it.
-fn events(turn: &TurnSummary, room: &mut Room, colour: bool) -> anyhow::Result<Vec<Event>> {
-    let (mut events, is_torn) = turns::events_within(&turn.dir, room)?;
+fn events(turn: &TurnSummary, together: &mut Together, colour: bool) -> anyhow::Result<Vec<Event>> {
+    let (mut events, is_torn) = together.events(turn)?;
     if is_torn {
         let message = format!("the last event of turn {} was torn and is left out", turn.id);
         report::warning(&message, colour);
@@ -180,9 +180,9 @@ fn show_page(
     }
     let colour = options.terminal.stderr.colour;
     let mut room = PAGE_IMAGES_BYTES_MAX;
-    let mut space = Room::whole();
+    let mut together = Together::new();
     let page_turn = |turn: &TurnSummary| {
-        let events = events(turn, &mut space, colour)?;
+        let events = events(turn, &mut together, colour)?;
         let egress = departed::sentence(&EgressFile::of_turn(&turn.dir).read()?.all);
         let images = images(&events, &options.session.dir, &mut room);
         anyhow::Ok(PageTurn { number: number(&turn.id).to_owned(), events, egress, images })

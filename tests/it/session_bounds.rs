@@ -154,3 +154,31 @@ fn of_a_very_long_answer_the_beginning_is_laid_out_and_json_has_all_of_it() {
         }
     }
 }
+
+#[test]
+fn of_thousands_of_turns_one_is_in_memory() {
+    let bench = Bench::with(["sales.csv"]);
+    let question = "total revenue by product, as a bar chart";
+    bench.run(["ask", "-f", "sales.csv", "--model", "builtin", question]).succeeds();
+    let mut events = events(&bench, "0001");
+    // A larger answer of a call, so that fewer turns are as much.
+    let result = events.iter_mut().find(|it| it["type"] == "tool_result").unwrap();
+    result["result"]["more"] = json!(vec![json!({}); 20_000]);
+    for turn in 2..=120 {
+        write_events(&bench, &format!("{turn:04}"), &events);
+    }
+    let run = bench.run(["export", "md", "all"]).succeeds();
+    let n_turns = run.stdout().matches(&format!("# {question}\n")).count();
+    assert_eq!(n_turns, 120, "{} bytes", run.stdout().len());
+    assert!(run.peak_mb() < 150, "{} MB", run.peak_mb());
+    bench.run(["export", "py", "last"]).succeeds();
+    bench.run(["rerun", "last"]).succeeds();
+    for command in [&["export", "py"][..], &["show", "--html", "-"]] {
+        let run = bench.run([command, &["all"]].concat()).fails_with(5);
+        assert!(run.stderr().contains(" turns take more memory than there is for them"), "{run}");
+        assert!(!run.stderr().contains("doctor"), "{run}");
+        let hint = run.stderr().split("such as `").nth(1).unwrap();
+        let turn = hint.split('`').next().unwrap();
+        bench.run([command, &[turn]].concat()).succeeds();
+    }
+}

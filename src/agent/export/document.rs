@@ -12,13 +12,8 @@ use csv_agent_types::event::Body;
 use super::script::named;
 use crate::replay::stored_turn::{PastCall, PastTurn};
 
-/// Writes the document. Charts are linked where they are, in the session.
-pub fn document(turns: &[PastTurn], session_dir: &Path) -> String {
-    let parts: Vec<String> = turns.iter().map(|it| of_turn(it, session_dir)).collect();
-    parts.join("\n\n")
-}
-
-fn of_turn(turn: &PastTurn, session_dir: &Path) -> String {
+/// Writes the part of the document that is a turn. Charts are linked where they are, in the session.
+pub fn document(turn: &PastTurn, session_dir: &Path) -> String {
     let question = inert::markdown(&sanitize::one_line(turn.question.trim()));
     let mut text = format!("# {question}\n\n*csv-agent, {}*\n", inert::text(&named(turn)));
     text += &answered(turn);
