@@ -88,7 +88,11 @@ impl ReplyForm {
         };
         if !self.verdict {
             return match self.output(Some(&value)) {
-                Ok(output) => ParsedAnswer { text: json_for_terminal(text), output, ..plain(None) },
+                Ok(output) => ParsedAnswer {
+                    text: json_for_terminal(text).into_owned(),
+                    output,
+                    ..plain(None)
+                },
                 Err(misfit) => plain(Some(misfit)),
             };
         }

@@ -4,9 +4,13 @@
 //! back is left out of the conversation. Thresholds are rated on the values themselves, because only counts
 //! come of it.
 
+use std::io;
+
 use tempfile::TempDir;
 
 use csv_agent_provider::Provider;
+use csv_agent_session::Session;
+use csv_agent_session::directory::mendable;
 use csv_agent_session::history::History;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::event::{Confinement, Status};
@@ -117,9 +121,21 @@ impl Agent {
                 csv_agent_ingest::masked(&source, &session_dir, &withheld, &key, dir.path())?;
             anyhow::Ok(Masked { source, copies, _dir: dir })
         });
-        let masked = context.turn.wait(copying).await?.map_err(anyhow::Error::from)??;
+        let masked = context.turn.wait(copying).await?.map_err(anyhow::Error::from)?;
+        let masked = masked.map_err(|error| of_dataset(error, context.catalog, context.session))?;
         let copies = masked.copies.clone();
         self.masked = Some(masked);
         Ok(copies)
     }
+}
+
+/// Returns the error of copies that could not be made. Unless the system refused something, a dataset is damaged.
+fn of_dataset(error: anyhow::Error, catalog: &Catalog, session: &Session) -> anyhow::Error {
+    if error.chain().any(|it| it.downcast_ref::<io::Error>().is_some()) {
+        return error;
+    }
+    // An ephemeral session sees files of another one.
+    let paths = || catalog.iter().filter_map(|it| it.1.path());
+    let other = paths().find(|it| it.is_absolute()).and_then(|it| it.ancestors().nth(2));
+    mendable(other.unwrap_or(session.dir()), format!("{error:#}")).into()
 }

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use csv_agent_agent::export::{Sources, document, notebook, program, script};
+use csv_agent_agent::replay::stored_turn::PastTurn;
 use csv_agent_session::Session;
+use csv_agent_session::turns::events;
 use csv_agent_text::sanitize;
 use csv_agent_types::status::{ExitStatus, Failure};
 
@@ -51,43 +53,65 @@ pub(crate) fn run(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
+    if flags.form == ExportFormat::Md {
+        write_document(flags, options)?;
+        return Ok(ExitStatus::Ok);
+    }
     let turns = stored_turns::select(&flags.turns, options)?;
     let session_dir = &options.session.dir;
-    let text = if flags.form == ExportFormat::Md {
-        let turns: Vec<_> = turns.into_iter().filter(|it| it.1).map(|it| it.0).collect();
-        document(&turns, session_dir)
-    } else {
-        for (turn, _) in turns.iter().filter(|it| it.1) {
-            stored_turns::demand_whole(turn)?;
-        }
-        let catalog = Session::read_catalog(session_dir)?;
-        let sources = Sources {
-            python: python_options(settings)?,
-            sandbox: sandbox_options(demand(settings)?, settings)?,
-            session_dir,
-            catalog: &catalog,
-            turns,
-        };
-        let program = signals::runtime()?.block_on(async {
-            let mut signals = signals::Signals::listen()?;
-            tokio::select! {
-                // What was started is killed with the future.
-                status = signals.next() => Err(Failure::new(status, "interrupted").into()),
-                program = Box::pin(program(sources)) => program,
-            }
-        })?;
-        for warning in &program.warnings {
-            diagnostics::warning(warning, options.terminal.stderr.colour);
-        }
-        if flags.form == ExportFormat::Py { script(&program) } else { notebook(&program)? }
+    for (turn, _) in turns.iter().filter(|it| it.1) {
+        stored_turns::demand_whole(turn)?;
+    }
+    let catalog = Session::read_catalog(session_dir)?;
+    let sources = Sources {
+        python: python_options(settings)?,
+        sandbox: sandbox_options(demand(settings)?, settings)?,
+        session_dir,
+        catalog: &catalog,
+        turns,
     };
+    let runtime = signals::runtime()?;
+    let program = runtime.block_on(async {
+        let mut signals = signals::Signals::listen()?;
+        tokio::select! {
+            // What was started is killed with the future.
+            status = signals.next() => Err(Failure::new(status, "interrupted").into()),
+            program = Box::pin(program(sources)) => program,
+        }
+    });
+    // A file that keeps its reader waiting keeps nobody else.
+    runtime.shutdown_background();
+    let program = program?;
+    for warning in &program.warnings {
+        diagnostics::warning(warning, options.terminal.stderr.colour);
+    }
+    let text = if flags.form == ExportFormat::Py { script(&program) } else { notebook(&program)? };
     // A program is written word for word, also what the model wrote to steer a terminal.
-    let is_seen = options.terminal.stdout.is_tty && flags.output.is_none();
     let text = match flags.form {
-        _ if !is_seen => text,
-        ExportFormat::Ipynb => sanitize::json_for_terminal(&text),
+        _ if !is_seen(flags, options) => text,
+        ExportFormat::Ipynb => sanitize::json_for_terminal(&text).into_owned(),
         ExportFormat::Py | ExportFormat::Md => sanitize::for_terminal(&text),
     };
     stdout::answer_to(flags.output.as_deref(), |out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(ExitStatus::Ok)
+}
+
+/// Writes turns as a document, one after the other: of many, only one is in memory.
+fn write_document(flags: &ExportFlags, options: &GlobalOptions) -> anyhow::Result<()> {
+    let turns = stored_turns::choose(&flags.turns, options)?;
+    stdout::answer_to(flags.output.as_deref(), |out| {
+        for (at, turn) in turns.iter().enumerate() {
+            let past = PastTurn::of(&turn.id, events(&turn.dir)?.0);
+            let text = document(&past, &options.session.dir);
+            let text = if is_seen(flags, options) { sanitize::for_terminal(&text) } else { text };
+            let gap = if at == 0 { "" } else { "\n\n" };
+            out.write_all(format!("{gap}{text}").as_bytes())?;
+        }
+        Ok(())
+    })
+}
+
+/// Returns whether a terminal shows what is written.
+fn is_seen(flags: &ExportFlags, options: &GlobalOptions) -> bool {
+    options.terminal.stdout.is_tty && flags.output.is_none()
 }

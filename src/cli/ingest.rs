@@ -440,6 +440,7 @@ fn ingest(
             bytes_max: flags.max_bytes,
         };
         let mut sources = sources::expand(&flags.paths, search, cancelled)?;
+        sources.tell_links(options);
         // What comes from stdin is not known before it is read.
         let any_with_tables = sources.any_with_tables || sources.inputs.contains(&Input::Stdin);
         if !flags.sheet.is_empty() && !any_with_tables && sources.errors.is_empty() {
@@ -814,6 +815,7 @@ pub(crate) fn ingest_for_turn(
         let (is_recursive, bytes_max) = (true, read.bytes_max);
         let search = sources::Search { is_recursive, tables: &[], bytes_max };
         let mut sources = sources::expand(paths, search, cancelled)?;
+        sources.tell_links(options);
         let mut errors = std::mem::take(&mut sources.errors);
         if let Some(error) = errors.pop() {
             return Err(error);

@@ -11,23 +11,23 @@ use csv_agent_render::report::ungrounded;
 use csv_agent_session::Session;
 use csv_agent_session::directory::Directory;
 use csv_agent_session::egress_store::{EgressFile, total};
-use csv_agent_session::store::MemoryBudget;
-use csv_agent_session::turns::{self, TurnSummary};
+use csv_agent_session::turns::TurnSummary;
 use csv_agent_sink::encryption::Seal;
 use csv_agent_sink::{EventSink, Format};
 use csv_agent_types::event::{self, Body, ErrorBody, Event};
 use csv_agent_types::limits::{PAGE_IMAGE_BYTES_MAX, PAGE_IMAGES_BYTES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 
+use super::diagnostics;
 use super::egress_report;
 use super::flags::{ChartTheme, ImageChoice, SettingFlags};
 use super::options::GlobalOptions;
 use super::options::ask::AnswerOptions;
 use super::options::settings::Settings;
 use super::stdout;
+use super::stored_turns::{self, Together};
 use super::terminal_graphics::Images;
 use super::turn_sinks::{TurnSinks, missing_table};
-use super::{diagnostics, stored_turns};
 
 /// Flags of `show`.
 #[derive(Debug, Clone, Args)]
@@ -102,7 +102,7 @@ pub(crate) fn run(
         return show_egress(&turn, flags, options);
     }
     let colour = options.terminal.stderr.colour;
-    let events = events(&turn, &mut MemoryBudget::whole(), colour)?;
+    let events = events(&turn, &mut Together::new(), colour)?;
     let answer = AnswerOptions {
         output: flags.output.clone(),
         events: None,
@@ -152,8 +152,8 @@ fn only(turns: &[String]) -> anyhow::Result<&str> {
 }
 
 /// Reads the events of a turn; the last of them ends it.
-fn events(turn: &TurnSummary, room: &mut MemoryBudget, colour: bool) -> anyhow::Result<Vec<Event>> {
-    let (mut events, is_torn) = turns::events_within(&turn.dir, room)?;
+fn events(turn: &TurnSummary, together: &mut Together, colour: bool) -> anyhow::Result<Vec<Event>> {
+    let (mut events, is_torn) = together.events(turn)?;
     if is_torn {
         let message = format!("the last event of turn {} was torn and is left out", turn.id);
         diagnostics::warning(&message, colour);
@@ -179,9 +179,9 @@ fn show_page(
     }
     let colour = options.terminal.stderr.colour;
     let mut room = PAGE_IMAGES_BYTES_MAX;
-    let mut space = MemoryBudget::whole();
+    let mut together = Together::new();
     let page_turn = |turn: &TurnSummary| {
-        let events = events(turn, &mut space, colour)?;
+        let events = events(turn, &mut together, colour)?;
         let egress = egress_report::sentence(&EgressFile::of_turn(&turn.dir).read()?.all);
         let images = images(&events, &options.session.dir, &mut room);
         anyhow::Ok(PageTurn { number: number(&turn.id).to_owned(), events, egress, images })

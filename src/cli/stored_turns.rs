@@ -2,9 +2,10 @@
 
 use anyhow::Context;
 
-use csv_agent_agent::replay::stored_turn::{PastTurn, settle};
+use csv_agent_agent::replay::stored_turn::{PastTurn, number, settle};
 use csv_agent_session::store::MemoryBudget;
 use csv_agent_session::turns::{self, TurnSummary};
+use csv_agent_types::event::Event;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::options::GlobalOptions;
@@ -130,16 +131,69 @@ fn marked(wanted: &[String], turns: &[TurnSummary]) -> anyhow::Result<Vec<bool>>
     Ok(is_wanted)
 }
 
-/// Reads turns up to the last that is wanted.
+/// Reads the events of turns that are in memory at the same time.
+pub(crate) struct Together {
+    room: MemoryBudget,
+    n_read: usize,
+}
+
+impl Together {
+    /// Begins with none.
+    pub(crate) fn new() -> Together {
+        Together { room: MemoryBudget::whole(), n_read: 0 }
+    }
+
+    /// Reads one more, and returns whether a torn last event was left out.
+    ///
+    /// # Errors
+    ///
+    /// Fails when its events cannot be read, and when there is no room for them beside the others.
+    pub(crate) fn events(&mut self, turn: &TurnSummary) -> anyhow::Result<(Vec<Event>, bool)> {
+        let mut room = MemoryBudget::whole();
+        let read = turns::events_within(&turn.dir, &mut room)?;
+        if !self.room.take_like(&room) {
+            let message =
+                format!("{} turns take more memory than there is for them", self.n_read + 1);
+            let hint = format!("name fewer turns, such as `{}` alone", number(&turn.id));
+            return Err(refusal(message, hint));
+        }
+        self.n_read += 1;
+        Ok(read)
+    }
+
+    /// Reads what one more did, and nothing of what it gave.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Together::events`] does.
+    fn deeds(&mut self, turn: &TurnSummary) -> anyhow::Result<PastTurn> {
+        let mut past = PastTurn::of(&turn.id, turns::events(&turn.dir)?.0);
+        past.keep_deeds();
+        let mut code = past.calls.iter().map(|it| it.call.arguments.as_bytes());
+        if code.any(|it| self.room.take(it).is_err()) {
+            let message = format!("the code of {} turns takes too much memory", self.n_read + 1);
+            let hint = "`csv-agent show TURN` has a turn by itself, with its code";
+            return Err(refusal(message, hint));
+        }
+        self.n_read += 1;
+        Ok(past)
+    }
+}
+
+/// Reads turns up to the last that is wanted. Of the others only what they did is kept.
 fn read_up_to(
     turns: Vec<TurnSummary>,
     is_wanted: &[bool],
 ) -> anyhow::Result<Vec<(PastTurn, bool)>> {
     let n_wanted = is_wanted.iter().rposition(|it| *it).map_or(0, |it| it + 1);
     let mut read: Vec<(PastTurn, bool)> = Vec::new();
-    let mut room = MemoryBudget::whole();
+    let mut together = Together::new();
     for (turn, is_wanted) in turns.into_iter().zip(is_wanted).take(n_wanted) {
-        let past = PastTurn::of(&turn.id, turns::events_within(&turn.dir, &mut room)?.0);
+        let past = if *is_wanted {
+            PastTurn::of(&turn.id, together.events(&turn)?.0)
+        } else {
+            together.deeds(&turn)?
+        };
         // What a turn made of tokens in place of values, no other turn ever saw.
         if *is_wanted || past.withheld.columns.is_empty() {
             read.push((past, *is_wanted));

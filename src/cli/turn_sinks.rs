@@ -90,6 +90,7 @@ impl TurnSinks {
             stream: options.stream,
             seal: options.seal.clone(),
             session_dir: session_dir.to_owned(),
+            keeps_files: options.keeps_files,
             abs_paths: options.abs_paths,
             screen: Rc::default(),
         };

@@ -68,17 +68,18 @@ fn measure(file: &File, n_rows: usize) -> anyhow::Result<()> {
         if n_rows as u64 <= n_before {
             break;
         }
-        n_before += u64::try_from(group.num_rows())?;
+        n_before += u64::try_from(group.num_rows()).context("a row group has no number of rows")?;
         let mut group_bytes = 0_u64;
         for chunk in group.columns() {
-            let found = measure_pages(&mut Pages::of(file, n_bytes, chunk), |page| {
-                // Its texts can be longer than their page, and neither we nor PyArrow write it.
-                ensure!(
-                    page.encoding != Some(DELTA_BYTE_ARRAY),
-                    "a page is encoded as no dataset is"
-                );
-                Ok(())
-            });
+            let found =
+                measure_pages(&mut Pages::of(file, n_bytes, chunk), group.num_rows(), |page| {
+                    // Its texts can be longer than their page, and neither we nor PyArrow write it.
+                    ensure!(
+                        page.encoding != Some(DELTA_BYTE_ARRAY),
+                        "a page is encoded as no dataset is"
+                    );
+                    Ok(())
+                });
             group_bytes +=
                 found.with_context(|| format!("column `{}`", chunk.column_path().string()))?;
         }

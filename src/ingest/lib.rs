@@ -99,7 +99,7 @@ pub use from_csv::table_of_csv;
 pub use head::head;
 pub use ingest::{DatasetFiles, IngestOptions, files_at_once, ingest, inspect};
 pub use line_map::{
-    line_runs, source_cells, source_file, source_lines, source_trouble, why_no_lines,
+    is_same_file, line_runs, source_cells, source_file, source_lines, source_trouble, why_no_lines,
 };
 pub use local_dates::DateOrder;
 pub use mask::{TOKEN, masked, masked_schema, without_quotations};

@@ -11,12 +11,12 @@ use std::io::{BufReader, ErrorKind, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, anyhow, ensure};
-use sha2::{Digest, Sha256};
 
 use csv_agent_types::catalog::{Dataset, SourceFormat};
 use csv_agent_types::limits::LINE_MAP_BYTES_MAX;
 use csv_agent_types::named_file::{self, NotRead};
 
+use super::source::sha256_of;
 use super::workbook::{cell_name, row_name};
 use super::write::checksum;
 
@@ -181,8 +181,10 @@ pub fn line_runs(session_dir: &Path, dataset: &Dataset) -> anyhow::Result<Option
 }
 
 /// Returns why the source of a dataset cannot be read once more, if it cannot. `bytes_max` bounds its size.
+///
+/// Who made the session chose the source: it may be anything, and is read only when it is as long as it was.
 pub fn source_trouble(dataset: &Dataset, bytes_max: u64) -> Option<String> {
-    let Dataset { source, sha256, .. } = dataset;
+    let source = &dataset.source;
     if source == "-" {
         return Some("it came from standard input".to_owned());
     }
@@ -199,21 +201,27 @@ pub fn source_trouble(dataset: &Dataset, bytes_max: u64) -> Option<String> {
     if dataset.dialect.told.iter().any(|it| it.starts_with("--widths")) {
         return Some("its columns have widths instead of delimiters".to_owned());
     }
-    let found = || -> std::io::Result<String> {
-        let mut digest = Sha256::new();
-        std::io::copy(&mut File::open(source)?, &mut digest)?;
-        Ok(format!("{:x}", digest.finalize()))
-    };
     match std::fs::metadata(source) {
-        Ok(file) if !file.is_file() => Some(format!("`{source}` is no file")),
-        Ok(file) if bytes_max < file.len() => Some(format!(
+        Ok(found) if !found.is_file() => Some(format!("`{source}` is no file")),
+        Ok(found) if bytes_max < found.len() => Some(format!(
             "it has more than the {} MiB that are read to find out how",
             bytes_max >> 20
         )),
-        Ok(_) if found().is_ok_and(|it| it == *sha256) => None,
-        Ok(_) => Some("its source has changed since it was ingested".to_owned()),
+        Ok(_) => match named_file::open(Path::new(source)) {
+            Ok(file) if is_same_file(&file, dataset.bytes, &dataset.sha256) => None,
+            Ok(_) => Some("its source has changed since it was ingested".to_owned()),
+            Err(reason) => Some(format!("`{source}` cannot be opened: {reason}")),
+        },
         Err(_) => Some(format!("there is no file `{source}` here")),
     }
+}
+
+/// Returns whether a file has so many bytes with this hash.
+///
+/// No more than these are read. What has no length, as in `/proc`, is not read: it may be waited for.
+pub fn is_same_file(file: &File, bytes: u64, sha256: &str) -> bool {
+    let is_as_long = 0 < bytes && file.metadata().is_ok_and(|it| it.len() == bytes);
+    is_as_long && sha256_of(file.take(bytes)).is_ok_and(|it| it == sha256)
 }
 
 fn check_magic(lines: &mut impl Read) -> anyhow::Result<()> {
@@ -253,7 +261,11 @@ fn read_number(lines: &mut impl Read) -> anyhow::Result<Option<u64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LineWriter, lines_at};
+    use std::fs::File;
+    use std::io::{Seek, Write};
+
+    use super::{LineWriter, is_same_file, lines_at};
+    use crate::source::sha256_of;
 
     #[test]
     fn a_row_is_found_behind_blank_lines_and_quoted_line_ends() {
@@ -281,5 +293,20 @@ mod tests {
         assert!(lines_at(&b"lines 2\n"[..], &[5]).is_err());
         let past = [&b"lines 1\n\x01\x00"[..], &[0xff; 9], b"\x01\x00"].concat();
         assert!(lines_at(&past[..], &[5]).is_err());
+    }
+
+    #[test]
+    fn a_file_is_compared_only_when_it_is_as_long() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"a\n1\n").unwrap();
+        let sha256 = sha256_of(&b"a\n1\n"[..]).unwrap();
+        for (bytes, expected) in [(4, true), (3, false), (5, false), (0, false)] {
+            file.rewind().unwrap();
+            assert_eq!(is_same_file(&file, bytes, &sha256), expected, "{bytes}");
+        }
+        // The system makes it up for whoever reads it, and it has no length.
+        let made_up = || File::open("/proc/version").unwrap();
+        let sha256 = sha256_of(made_up()).unwrap();
+        assert!([0, 1, 200].iter().all(|it| !is_same_file(&made_up(), *it, &sha256)));
     }
 }

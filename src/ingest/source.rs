@@ -685,16 +685,23 @@ pub fn head_of(path: &Path) -> std::io::Result<Vec<u8>> {
 ///
 /// Fails when the file cannot be read.
 pub fn sha256_file(path: &Path) -> anyhow::Result<String> {
-    let doing = || format!("cannot read {}", path.display());
-    let mut file = open(path).with_context(doing)?;
+    open(path).and_then(sha256_of).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Returns the hash of what a reader has, lower-case hexadecimal.
+///
+/// # Errors
+///
+/// Fails when it cannot be read.
+pub(crate) fn sha256_of(mut reader: impl Read) -> std::io::Result<String> {
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 256 * 1024];
     loop {
-        match file.read(&mut buffer) {
+        match reader.read(&mut buffer) {
             Ok(0) => return Ok(hex(&hash.finalize())),
             Ok(n) => hash.update(&buffer[..n]),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error).with_context(doing),
+            Err(error) => return Err(error),
         }
     }
 }

@@ -125,14 +125,15 @@ impl Stored {
         group: usize,
         columns: impl IntoIterator<Item = usize>,
     ) -> anyhow::Result<bool> {
-        let chunks = self.metadata.metadata().row_group(group).columns();
+        let group = self.metadata.metadata().row_group(group);
+        let (chunks, n_rows) = (group.columns(), group.num_rows());
         let (mut group_bytes, mut are_keys) = (0, true);
         for chunk in columns.into_iter().filter_map(|it| chunks.get(it)) {
             let codec = chunk.compression();
             let is_ours = matches!(codec, Compression::ZSTD(_) | Compression::UNCOMPRESSED);
             ensure!(is_ours, "no dataset is compressed with {codec}; ingest its source again");
             let mut pages = Pages::of(&self.file, self.n_bytes, chunk);
-            let measured = measure_pages(&mut pages, |page| {
+            let measured = measure_pages(&mut pages, n_rows, |page| {
                 are_keys &= page.is_dictionary || page.encoding.is_none_or(|it| KEYS.contains(&it));
                 let is_ours = page.encoding.is_none_or(|it| ENCODINGS.contains(&it));
                 ensure!(is_ours, "a page is encoded as no dataset is; ingest its source again");
@@ -189,15 +190,18 @@ impl Stored {
     }
 }
 
-/// Adds up the pages of a column, each of which may be read.
+/// Adds up the pages of a column in a row group of `n_rows`, each of which may be read.
 ///
 /// # Errors
 ///
-/// Fails when a page is too large, its head cannot be read, or `look` fails.
+/// Fails when a page is too large, its head cannot be read, or `look` fails, and when the pages have not as many
+/// values as there are rows: a decoder sets memory aside for what a page says.
 pub(crate) fn measure_pages(
     pages: &mut Pages<'_>,
+    n_rows: i64,
     mut look: impl FnMut(&PageHead) -> anyhow::Result<()>,
 ) -> anyhow::Result<u64> {
+    let mut n_missing = pages.n_values(n_rows)?;
     let mut n_bytes = 0_u64;
     let mut has_lengths = false;
     while let Some(page) = pages.next_page()? {
@@ -206,10 +210,22 @@ pub(crate) fn measure_pages(
             found <= DATASET_PAGE_BYTES_MAX,
             "a page has {found} bytes, and at most {DATASET_PAGE_BYTES_MAX} are read"
         );
+        let PageHead { n_values, n_nulls, .. } = page;
+        ensure!(
+            (0..=n_values).contains(&n_nulls),
+            "a page has {n_values} values, {n_nulls} of them null, says its head"
+        );
+        if page.is_dictionary {
+            let fits = u64::try_from(n_values)? <= found;
+            ensure!(fits, "a dictionary of {found} bytes has {n_values} values, says its head");
+        } else {
+            n_missing = n_missing.saturating_sub(n_values);
+        }
         look(&page)?;
         n_bytes = n_bytes.saturating_add(found);
         has_lengths |= page.encoding.is_some_and(|it| WITH_LENGTHS.contains(&it));
     }
+    ensure!(n_missing == 0, "its pages have not as many values as there are rows");
     if has_lengths {
         n_bytes = n_bytes.saturating_add(pages.n_bytes_of_lengths()?);
     }

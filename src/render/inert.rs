@@ -9,6 +9,8 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Parser, Tag, TagEnd};
 
+use csv_agent_types::limits::MARKDOWN_BYTES_MAX;
+
 use crate::terminal_markdown::options;
 
 /// Passes after which a text is taken for one that was made to last: what is escaped can turn what stands
@@ -23,14 +25,13 @@ const SENTINEL: &str = "\n\nsentinel";
 /// of it that nothing ends is ended: what follows would go on in it.
 pub fn markdown(text: &str) -> String {
     let mut safe = text.to_owned();
-    for _ in 0..PASSES_MAX {
+    let n_passes = if text.len() <= MARKDOWN_BYTES_MAX { PASSES_MAX } else { 0 };
+    for _ in 0..n_passes {
         let places = hazards(&safe);
         if places.is_empty() {
             return with_ended_code(safe);
         }
-        for at in places.into_iter().rev() {
-            safe.insert(at, '\\');
-        }
+        safe = escaped(&safe, &places);
     }
     text.replace('<', "&lt;").replace("![", "!&#91;").replace("```", "'''").replace("~~~", "'''")
 }
@@ -50,6 +51,18 @@ pub fn text(text: &str) -> String {
         before = char;
     }
     shown
+}
+
+/// Returns the text with a backslash at each of some places, which are in order.
+fn escaped(text: &str, places: &[usize]) -> String {
+    let mut escaped = String::with_capacity(text.len() + places.len());
+    let mut begin = 0;
+    for at in places {
+        escaped += &text[begin..*at];
+        escaped.push('\\');
+        begin = *at;
+    }
+    escaped + &text[begin..]
 }
 
 /// Returns where signs stand that make a picture of a server, or HTML.
@@ -134,6 +147,7 @@ mod tests {
 
     use super::{is_local, markdown, options, text};
     use csv_agent_testing::cases;
+    use csv_agent_types::limits::MARKDOWN_BYTES_MAX;
 
     #[track_caller]
     fn check(before: &str, after: &str) {
@@ -180,6 +194,14 @@ mod tests {
             let expected = text.replace("wow![", "wow\\![");
             check(text, &expected);
         }
+    }
+
+    #[test]
+    fn of_a_very_long_text_all_signs_are_escaped() {
+        let unit = "![a](http://x.example) <b>\n";
+        let text = unit.repeat(MARKDOWN_BYTES_MAX / unit.len() + 1);
+        let safe = markdown(&text);
+        assert!(!safe.contains("![") && !safe.contains('<') && text.len() < safe.len());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Nothing here touches a file or a terminal; text and bytes come out.
 
+pub mod answer;
 pub mod table;
 pub mod blocks;
 pub mod page;

@@ -11,6 +11,8 @@ use csv_agent_text::sanitize;
 use csv_agent_types::conversation::Assessment;
 use csv_agent_types::event::{ErrorBody, FindingShown, ReplyBody, Ungrounded};
 
+/// What has all of an answer.
+const WHOLE: &str = "csv-agent show --format reply";
 /// Numbers that a sentence names one by one.
 const NUMBERS_TOLD_MAX: usize = 10;
 

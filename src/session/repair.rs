@@ -485,7 +485,7 @@ impl Examiner {
                     // A process was killed when it had put the file in its place, before the catalog.
                     Ok(found) if !found.sha256.is_empty() => Ok(Some(found)),
                     Ok(_) => Err("is that of other data".to_owned()),
-                    Err(error) => Err(error.root_cause().to_string()),
+                    Err(error) => Err(format!("cannot be read: {}", error.root_cause())),
                 },
             };
             let shown = path.display().to_string();

@@ -164,6 +164,13 @@ impl MemoryBudget {
         MemoryBudget { bytes: SESSION_MEMORY_BYTES_MAX }
     }
 
+    /// Takes as much of it as another one has given, and returns whether there was so much.
+    pub fn take_like(&mut self, other: &MemoryBudget) -> bool {
+        let left = self.bytes.checked_sub(SESSION_MEMORY_BYTES_MAX - other.bytes);
+        self.bytes = left.unwrap_or(0);
+        left.is_some()
+    }
+
     /// Takes room for a line.
     ///
     /// # Errors

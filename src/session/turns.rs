@@ -166,7 +166,7 @@ pub fn events(turn_dir: &Path) -> anyhow::Result<(Vec<Event>, bool)> {
     events_within(turn_dir, &mut MemoryBudget::whole())
 }
 
-/// Reads the events of one turn among others, for which there is so much room together.
+/// Reads the events of a turn into so much room.
 ///
 /// # Errors
 ///

@@ -42,16 +42,18 @@ impl Document {
     }
 
     /// Returns the document for the terminal event. Every member is there, whichever way it ended.
-    fn document(&mut self, event: &Event, ending: &Value) -> Value {
+    fn document(&mut self, event: &Event, mut ending: Value) -> Value {
         let error = match &event.body {
-            Body::Error(_) => without_envelope(ending),
+            Body::Error(_) => ending.clone(),
             _ => Value::Null,
         };
-        let text = if error.is_null() { &ending["text"] } else { &error["partial_text"] };
-        let or_empty = |member: &str| match &ending[member] {
-            Value::Null => json!([]),
-            items => items.clone(),
-        };
+        let mut take = |member: &str| ending.get_mut(member).map(Value::take).unwrap_or_default();
+        let text = take(if error.is_null() { "text" } else { "partial_text" });
+        let [blocks, findings, ungrounded, files] = ["blocks", "findings", "ungrounded", "files"]
+            .map(|it| match take(it) {
+                Value::Null => json!([]),
+                items => items,
+            });
         json!({
             "schema": SCHEMA,
             "session_id": event.session_id,
@@ -60,26 +62,26 @@ impl Document {
             "model": self.model,
             "datasets": self.datasets,
             "text": text,
-            "blocks": or_empty("blocks"),
-            "assessment": ending["assessment"],
-            "findings": or_empty("findings"),
-            "output": ending["output"],
-            "ungrounded": or_empty("ungrounded"),
-            "computed": ending["computed"],
-            "stop_reason": ending["stop_reason"],
+            "blocks": blocks,
+            "assessment": take("assessment"),
+            "findings": findings,
+            "output": take("output"),
+            "ungrounded": ungrounded,
+            "computed": take("computed"),
+            "stop_reason": take("stop_reason"),
             "tables": std::mem::take(&mut self.tables),
             "charts": std::mem::take(&mut self.charts),
-            "files": or_empty("files"),
+            "files": files,
             "rejected": std::mem::take(&mut self.rejected),
             "warnings": std::mem::take(&mut self.warnings),
-            "rounds": ending["rounds"],
-            "tool_calls": ending["tool_calls"],
-            "usage": ending["usage"],
-            "egress": ending["egress"],
-            "duration_ms": ending["duration_ms"],
-            "code_path": ending["code_path"],
+            "rounds": take("rounds"),
+            "tool_calls": take("tool_calls"),
+            "usage": take("usage"),
+            "egress": take("egress"),
+            "duration_ms": take("duration_ms"),
+            "code_path": take("code_path"),
             "events_path": format!("turns/{}/events.jsonl", event.turn_id),
-            "exit_code": ending["exit_code"],
+            "exit_code": take("exit_code"),
             "error": error,
         })
     }
@@ -104,7 +106,7 @@ impl EventSink for Document {
             Body::ChartRejected { .. } => self.rejected.push(self.body(event)?),
             _ if event.body.is_terminal() => {
                 let ending = self.body(event)?;
-                let mut document = self.document(event, &ending);
+                let mut document = self.document(event, ending);
                 if self.options.abs_paths {
                     paths::add_absolute(&mut document, &self.options.session_dir);
                 }
@@ -119,12 +121,11 @@ impl EventSink for Document {
 impl Document {
     fn body(&self, event: &Event) -> anyhow::Result<Value> {
         let sealed = seal(event, &self.options.seal)?;
-        Ok(without_envelope(&serde_json::to_value(&sealed)?))
+        Ok(without_envelope(serde_json::to_value(&*sealed)?))
     }
 }
 
-fn without_envelope(event: &Value) -> Value {
-    let mut body = event.clone();
+fn without_envelope(mut body: Value) -> Value {
     if let Some(members) = body.as_object_mut() {
         members.retain(|name, _| {
             !["v", "type", "seq", "ts", "session_id", "turn_id"].contains(&name.as_str())

@@ -4,6 +4,7 @@
 //! of a `reply`, which hold the same data. `encoding` beside each says how it is written.
 //! Source: the Fernet specification, <https://github.com/fernet/spec/blob/master/Spec.md>.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use anyhow::Context;
@@ -104,11 +105,11 @@ impl Seal {
 /// # Errors
 ///
 /// Fails when an event cannot be written as JSON, which is a bug.
-pub fn seal(event: &Event, seal: &Seal) -> anyhow::Result<Event> {
-    let mut event = event.clone();
+pub fn seal<'a>(event: &'a Event, seal: &Seal) -> anyhow::Result<Cow<'a, Event>> {
     if matches!(seal, Seal::Plain) {
-        return Ok(event);
+        return Ok(Cow::Borrowed(event));
     }
+    let mut event = event.clone();
     match &mut event.body {
         Body::DataFrame(table) if table.encoding == Encoding::Json => {
             table.rows = seal.close(&table.rows);
@@ -127,7 +128,7 @@ pub fn seal(event: &Event, seal: &Seal) -> anyhow::Result<Event> {
         }
         _ => {}
     }
-    Ok(event)
+    Ok(Cow::Owned(event))
 }
 
 /// Returns the line of an event, or of a result document, with its payloads as plain JSON.
@@ -242,7 +243,7 @@ mod tests {
             let plain = event(json!([{"a": cells, "b": n}]));
             let key = FernetKey::parse(KEY).unwrap();
             for seal_as in seals() {
-                let sealed = serde_json::to_string(&seal(&plain, &seal_as).unwrap()).unwrap();
+                let sealed = serde_json::to_string(&*seal(&plain, &seal_as).unwrap()).unwrap();
                 let opened = unseal_line(&sealed, Some(&key)).unwrap();
                 prop_assert_eq!(serde_json::from_str::<Event>(&opened).unwrap(), plain.clone());
             }
@@ -275,8 +276,8 @@ mod tests {
 
     #[test]
     fn a_wrong_or_missing_key_is_an_error_and_never_plain_data() {
-        let sealed = seal(&event(json!([{"a": "secret"}])), &seals()[2]).unwrap();
-        let line = serde_json::to_string(&sealed).unwrap();
+        let plain = event(json!([{"a": "secret"}]));
+        let line = serde_json::to_string(&*seal(&plain, &seals()[2]).unwrap()).unwrap();
         assert!(!line.contains("secret"));
         let other = FernetKey::parse("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=").unwrap();
         assert_eq!(status(unseal_line(&line, None)), Some(ExitStatus::Setup));

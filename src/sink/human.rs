@@ -7,7 +7,7 @@ use csv_agent_chart::screen;
 use csv_agent_render::table::{self, TableStyle};
 use csv_agent_render::terminal_markdown::live::{Live, Window};
 use csv_agent_render::terminal_markdown::{self, ProseStyle};
-use csv_agent_render::{inert, links, report};
+use csv_agent_render::{answer, inert, links, report};
 use csv_agent_text::sanitize;
 use csv_agent_types::event::{Body, ChartDrawn, DataFrame, Event, FetchedFile, ReplyBody, Status};
 
@@ -167,14 +167,19 @@ impl Human {
         Window { style, rows: size.map_or(0, |it| usize::from(it.rows).saturating_sub(2)) }
     }
 
-    fn reply(&mut self, reply: &ReplyBody) -> anyhow::Result<()> {
+    fn reply(&mut self, reply: &ReplyBody, turn_id: &str) -> anyhow::Result<()> {
         let text = match self.options.format {
             Format::Reply => reply.text.clone(),
             _ => self.linked(reply.text.trim_end(), reply) + &verdict(reply),
         };
+        let whole = if self.options.keeps_files {
+            paths::shown(&self.options, &format!("turns/{turn_id}/reply.md"))
+        } else {
+            "--format reply".to_owned()
+        };
         let text = text.trim_end();
         if self.is_terminal() {
-            self.reply_on_terminal(text, reply)?;
+            self.reply_on_terminal(text, &whole, reply)?;
             let files = self.files(reply);
             return write(&mut *self.out, &files);
         }
@@ -183,14 +188,21 @@ impl Human {
             answer += &self.files(reply);
             answer.push('\n');
         }
-        let text = sanitize::for_terminal(text);
         // The reply alone is for programs, word for word; the rest may be opened in a viewer.
-        answer += &if self.options.format == Format::Reply { text } else { inert::markdown(&text) };
+        answer += &match self.options.format {
+            Format::Reply => sanitize::for_terminal(text),
+            _ => inert::markdown(&sanitize::for_terminal(&answer::shown(text, &whole))),
+        };
         answer.push('\n');
         write(&mut *self.out, &answer)
     }
 
-    fn reply_on_terminal(&mut self, text: &str, reply: &ReplyBody) -> anyhow::Result<()> {
+    fn reply_on_terminal(
+        &mut self,
+        text: &str,
+        whole: &str,
+        reply: &ReplyBody,
+    ) -> anyhow::Result<()> {
         // What stands at the end of a text is no part of the reply, and more may follow it there.
         let rest =
             |shown: &str| text.strip_prefix(shown).or_else(|| text.strip_prefix(shown.trim_end()));
@@ -203,7 +215,7 @@ impl Human {
             return self.end_live();
         }
         self.end_live()?;
-        let shown = terminal_markdown::text(text, &self.window().style);
+        let shown = terminal_markdown::text(&answer::shown(text, whole), &self.window().style);
         write(&mut *self.out, &(shown + "\n"))
     }
 }
@@ -238,7 +250,7 @@ impl EventSink for Human {
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
         match &event.body {
             Body::Partial { delta, item } => self.partial(*item, delta),
-            Body::Reply(reply) => self.reply(reply),
+            Body::Reply(reply) => self.reply(reply, &event.turn_id),
             // The next attempt says it all again.
             Body::Status(Status::Retrying { .. }) => self.end_live(),
             Body::Error(error) if error.fatal => self.end_live(),

@@ -8,8 +8,7 @@ use anyhow::Context;
 use csv_agent_types::event::Event;
 
 use crate::encryption::{Seal, seal};
-use crate::line;
-use crate::{EventSink, paths, write};
+use crate::{EventSink, line, paths, write};
 
 /// Writes every event as a line, whole and at once.
 pub struct Jsonl {
@@ -28,10 +27,11 @@ impl Jsonl {
 impl EventSink for Jsonl {
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
         let sealed = seal(event, &self.seal)?;
-        let mut value = serde_json::to_value(&sealed).context("cannot write an event")?;
-        if let Some(session_dir) = &self.abs_dir {
-            paths::add_absolute(&mut value, session_dir);
-        }
+        let Some(session_dir) = &self.abs_dir else {
+            return write(&mut *self.out, &line(&*sealed));
+        };
+        let mut value = serde_json::to_value(&*sealed).context("cannot write an event")?;
+        paths::add_absolute(&mut value, session_dir);
         write(&mut *self.out, &line(&value))
     }
 }

@@ -7,6 +7,7 @@ pub mod encryption;
 pub mod artifacts;
 pub mod hosted_files;
 pub mod jsonl;
+mod line;
 pub mod rows;
 pub mod document;
 mod human;
@@ -18,10 +19,10 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use csv_agent_chart::screen::Screen;
-use csv_agent_text::sanitize::json_for_terminal;
 use csv_agent_types::event::Event;
 
 use encryption::Seal;
+pub use line::line;
 
 pub use csv_agent_text::sanitize;
 
@@ -100,6 +101,8 @@ pub struct OutputOptions {
     pub seal: Seal,
     /// What the paths of events are relative to.
     pub session_dir: PathBuf,
+    /// Whether the files of the session stay when the process ends.
+    pub keeps_files: bool,
     /// Whether people see absolute paths, and programs get `abs_path` beside `path`.
     pub abs_paths: bool,
     /// The terminal that charts are drawn for. Whoever gives the sink its events fills it before the
@@ -133,14 +136,6 @@ pub fn answer(
 fn write(out: &mut dyn Write, text: &str) -> anyhow::Result<()> {
     use anyhow::Context;
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write the answer")
-}
-
-/// Returns JSON as one line with a line feed.
-///
-/// Beyond what JSON asks for, characters that steer a terminal or turn text around are escaped, so
-/// that a line is safe to look at and still the same value.
-pub fn line(value: &serde_json::Value) -> String {
-    json_for_terminal(&value.to_string()) + "\n"
 }
 
 #[cfg(test)]

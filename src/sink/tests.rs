@@ -115,6 +115,7 @@ fn options(format: Format) -> OutputOptions {
         stream: false,
         seal: Seal::Plain,
         session_dir: ".csv-agent".into(),
+        keeps_files: true,
         abs_paths: false,
         screen: Rc::default(),
     }

@@ -5,23 +5,24 @@
 //! shown instead, as `\x1b` or `\u{202e}`. The rule looks at one character and the one before it, so
 //! text that arrives in pieces is as safe as text that arrives whole.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Returns the text with everything that could steer a terminal shown instead of sent.
 ///
 /// Line feeds and tabs stay; a carriage return before a line feed goes.
 pub fn for_terminal(text: &str) -> String {
-    safe(text, show)
+    safe(text, show).into_owned()
 }
 
 /// Returns JSON that means the same, with everything that could steer a terminal as JSON escapes it.
-pub fn json_for_terminal(json: &str) -> String {
+pub fn json_for_terminal(json: &str) -> Cow<'_, str> {
     safe(json, escape)
 }
 
-fn safe(text: &str, show: fn(char, &mut String)) -> String {
+fn safe(text: &str, show: fn(char, &mut String)) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     }
     let mut safe = String::with_capacity(text.len() + 16);
     let mut before = ' ';
@@ -37,7 +38,7 @@ fn safe(text: &str, show: fn(char, &mut String)) -> String {
         }
         before = char;
     }
-    safe
+    Cow::Owned(safe)
 }
 
 /// Returns the text as one line: like [`for_terminal`], with line feeds and tabs as spaces.

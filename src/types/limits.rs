@@ -60,6 +60,9 @@ pub const PARQUET_PAGE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 pub const PARQUET_PAGE_LENGTHS_MAX: u64 = 16 * 1024 * 1024;
 /// Bytes of one page of a dataset, decompressed. The longest record fits, and a slice beside it.
 pub const DATASET_PAGE_BYTES_MAX: u64 = 128 * 1024 * 1024;
+/// Values of a column in one row group of a dataset. Ours have a few millions at most; older versions of PyArrow
+/// write 64 Mi rows. Equal ones take no room in the file.
+pub const DATASET_GROUP_VALUES_MAX: i64 = 64 * 1024 * 1024;
 /// Bytes of all pages of one row group of a dataset. Those that are written have a tenth of it.
 pub const DATASET_GROUP_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// Bytes of the texts of the rows of a Parquet file that are shown as they are.
@@ -127,6 +130,11 @@ pub const PAGE_TABLES_BYTES_MAX: usize = 32 * 1024 * 1024;
 pub const PAGE_ROWS_MIN: usize = 25;
 /// Characters of one cell on a page. Longer ones are whole in the table's file.
 pub const PAGE_CELL_CHARS_MAX: usize = 2_000;
+/// Bytes of an answer that are laid out for people; JSON and `--format reply` have all of it. The longest that models
+/// write have a quarter of it.
+pub const ANSWER_SHOWN_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Bytes of a Markdown text of which each picture and tag is looked at. Of a longer one all signs are escaped.
+pub const MARKDOWN_BYTES_MAX: usize = 2 * ANSWER_SHOWN_BYTES_MAX;
 /// Characters of what was asked, what a call was given and what it gave, each, on a page.
 pub const PAGE_TEXT_CHARS_MAX: usize = 20_000;
 /// Bytes of one image that a page has in it; of a larger one it says where it is.

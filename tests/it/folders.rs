@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::{lchown, symlink};
 use std::path::Path;
 
 use flate2::write::GzEncoder;
@@ -149,10 +150,44 @@ fn each_file_of_an_archive_is_a_dataset() {
 fn a_link_to_a_directory_is_not_followed() {
     let bench = Bench::with([]);
     write(&bench, &[("data/a.csv", b"n\n1\n")]);
-    std::os::unix::fs::symlink(bench.path("data"), bench.path("data/again")).unwrap();
+    symlink(bench.path("data"), bench.path("data/again")).unwrap();
     let run = bench.run(["ingest", "data"]).succeeds();
     assert!(run.stderr().contains("skipped 1 link to a directory"), "{}", run.stderr());
     assert_eq!(names(&bench), ["a"]);
+}
+
+#[test]
+fn a_link_out_of_a_directory_is_told_and_root_reads_none_of_another_user() {
+    let bench = Bench::with([]);
+    write(&bench, &[("data/a.csv", b"n\n1\n"), ("out/b.csv", b"n\n2\n"), ("out/c.csv", b"n\n3\n")]);
+    let link = |from: &str, to: &str| {
+        symlink(bench.path(to), bench.path(from)).unwrap();
+    };
+    link("data/again.csv", "data/a.csv");
+    link("data/b.csv", "out/b.csv");
+    link("data/c.csv", "out/c.csv");
+    let told = |links: &str| {
+        let target = bench.path("out/b.csv").canonicalize().unwrap();
+        format!("{links} `data/b.csv` to `{}`", target.display())
+    };
+    let run = bench.run(["ingest", "data"]).succeeds();
+    let away = told("note: `data`: read 2 links that lead elsewhere, the first");
+    assert!(run.stderr().contains(&away), "{run}");
+    assert_eq!(names(&bench), ["a", "b", "c"]);
+    let nobody = Some(65_534);
+    if lchown(bench.path("data/b.csv"), nobody, nobody).is_err() {
+        return;
+    }
+    bench.run(["reset", "--all", "--yes"]).succeeds();
+    let run = bench.run(["ingest", "-q", "data"]).succeeds();
+    let foreign = told("warning: `data`: skipped a link of another user that leads elsewhere:");
+    assert!(run.stderr().contains(&foreign) && !run.stderr().contains("note: "), "{run}");
+    assert_eq!(names(&bench), ["a", "c"]);
+    fs::remove_file(bench.path("data/a.csv")).unwrap();
+    fs::remove_file(bench.path("data/c.csv")).unwrap();
+    let run = bench.run(["ask", "--ephemeral", "-f", "data", "how many?"]).fails_with(5);
+    assert!(run.stderr().contains(&foreign), "{run}");
+    assert!(run.stderr().contains("1 link of another user"), "{run}");
 }
 
 #[test]

@@ -55,6 +55,7 @@ mod rerun;
 mod schema;
 mod schemas;
 mod session;
+mod session_bounds;
 mod terminal;
 mod tidy;
 mod no_tools;

@@ -5,23 +5,18 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use csv_agent_render::{inert, table};
+use csv_agent_render::{answer, inert, table};
 use csv_agent_text::sanitize;
 use csv_agent_types::event::Body;
 
 use super::script::named;
 use crate::replay::stored_turn::{PastCall, PastTurn};
 
-/// Writes the document. Charts are linked where they are, in the session.
-pub fn document(turns: &[PastTurn], session_dir: &Path) -> String {
-    let parts: Vec<String> = turns.iter().map(|it| of_turn(it, session_dir)).collect();
-    parts.join("\n\n")
-}
-
-fn of_turn(turn: &PastTurn, session_dir: &Path) -> String {
+/// Writes the part of the document that is a turn. Charts are linked where they are, in the session.
+pub fn document(turn: &PastTurn, session_dir: &Path) -> String {
     let question = inert::markdown(&sanitize::one_line(turn.question.trim()));
     let mut text = format!("# {question}\n\n*csv-agent, {}*\n", inert::text(&named(turn)));
-    text += &answer(turn);
+    text += &answered(turn);
     for shown in turn.calls.iter().flat_map(|it| &it.shown) {
         // Writing to a string cannot fail.
         match shown {
@@ -50,9 +45,10 @@ fn of_turn(turn: &PastTurn, session_dir: &Path) -> String {
     text
 }
 
-fn answer(turn: &PastTurn) -> String {
+fn answered(turn: &PastTurn) -> String {
     let Some(reply) = &turn.reply else { return "\nThe turn has no answer.\n".to_owned() };
-    let mut text = format!("\n{}\n", inert::markdown(&sanitize::for_terminal(reply.text.trim())));
+    let shown = answer::shown(reply.text.trim(), &turn.reply_file());
+    let mut text = format!("\n{}\n", inert::markdown(&sanitize::for_terminal(&shown)));
     if let Some(assessment) = reply.assessment {
         let _ = write!(text, "\n**Verdict: {}**\n", assessment.name());
     }

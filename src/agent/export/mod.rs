@@ -92,7 +92,7 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     let here = catalog.here();
     // A dataset whose file is lost hurts only the turns that read it.
     let mut hurt = Session::hurt_datasets(session_dir, &here)?;
-    let troubles = readers::troubles(&here);
+    let troubles = readers::troubles(here.clone()).await;
     let sound = here.filtered(|it| !hurt.contains_key(it));
     let files = readers::files(session_dir, &sound, &troubles);
     let mut done = Vec::new();

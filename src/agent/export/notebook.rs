@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use csv_agent_render::inert;
+use csv_agent_render::{answer, inert};
 
 use super::Program;
 use super::script::{checks, named, prelude};
@@ -23,7 +23,7 @@ pub fn notebook(program: &Program) -> anyhow::Result<String> {
         if let (Some(turn), true) = (turn, is_first) {
             let question = inert::markdown(turn.question.trim());
             let reply = turn.reply.as_ref().map_or("", |it| it.text.trim());
-            let reply = inert::markdown(reply);
+            let reply = inert::markdown(&answer::shown(reply, &turn.reply_file()));
             cells.push(markdown(&format!(
                 "## {question}\n\n{}\n\n{reply}",
                 inert::text(&named(turn))

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tokio::task::spawn_blocking;
 
 use csv_agent_session::directory::mendable;
 use csv_agent_types::catalog::{Catalog, Dataset, SourceFormat};
@@ -49,10 +50,14 @@ struct ReaderFit {
 /// Why the sources of some datasets cannot be read once more, by the name of the dataset.
 pub(super) type Troubles = BTreeMap<String, String>;
 
-/// Looks at the source of each dataset.
-pub(super) fn troubles(catalog: &Catalog) -> Troubles {
+/// Looks at the source of each dataset, on another thread: a file may take its time.
+pub(super) async fn troubles(catalog: Catalog) -> Troubles {
     let trouble = |it: &Dataset| csv_agent_ingest::source_trouble(it, EXPORT_SOURCE_BYTES_MAX);
-    catalog.iter().filter_map(|(name, it)| Some((name.to_owned(), trouble(it)?))).collect()
+    let look = move || {
+        let found = catalog.iter().filter_map(|(name, it)| Some((name.to_owned(), trouble(it)?)));
+        found.collect()
+    };
+    spawn_blocking(look).await.expect("looking at sources does not panic")
 }
 
 /// Returns what is read to find out: the datasets, and beside them the sources that can be read.

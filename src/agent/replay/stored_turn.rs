@@ -137,6 +137,26 @@ impl PastTurn {
         turn
     }
 
+    /// Forgets what it gave, and keeps what its calls did to variables and files: all that later turns need.
+    pub fn keep_deeds(&mut self) {
+        const STDOUT: &str = "stdout";
+        const KEPT: [&str; 7] =
+            ["kind", "error", "data_key", "stdout_key", "files", "container_id", STDOUT];
+        self.reply = None;
+        for call in &mut self.calls {
+            call.shown = Vec::new();
+            let Value::Object(members) = &mut call.result else { continue };
+            members.retain(|name, _| KEPT.contains(&name.as_str()));
+            // That something was printed counts, not what.
+            members.entry(STDOUT).and_modify(|it| *it = Value::from(""));
+        }
+    }
+
+    /// Returns the file that has all of its answer, within the session's directory.
+    pub fn reply_file(&self) -> String {
+        format!("turns/{}/reply.md", self.id)
+    }
+
     /// Returns whether the order of the rows that it gave counts: one was asked for, and where data is on a
     /// cluster, which gives rows in any order, code made one.
     pub fn is_ordered(&self, catalog: &Catalog) -> bool {

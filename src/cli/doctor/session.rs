@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use csv_agent_ingest::sha256_file;
+use csv_agent_ingest::is_same_file;
 use csv_agent_session::directory::{NAME, mending};
 use csv_agent_session::repair::{
     DatasetPart, Health, Lost, RepairFinding, examine, put_entry_aside,
@@ -107,11 +107,7 @@ fn ingest_again(name: &str, dataset: &Dataset, options: &GlobalOptions) -> Resul
     if ![rustix::process::geteuid().as_raw(), 0].contains(&found.uid()) {
         return Err(format!("its source `{shown}` belongs to another user"));
     }
-    // What has no length, as in `/proc`, may be waited for.
-    let is_same = 0 < dataset.bytes
-        && found.len() == dataset.bytes
-        && sha256_file(&path).is_ok_and(|it| it == dataset.sha256);
-    if !is_same {
+    if !is_same_file(&file, dataset.bytes, &dataset.sha256) {
         return Err(format!("`{shown}` has changed since"));
     }
     let lock = options.lock("doctor");

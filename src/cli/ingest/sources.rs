@@ -5,12 +5,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::{fs, io};
 
 use glob::MatchOptions;
+use rustix::process::geteuid;
 
 use csv_agent_ingest::Archive;
 use csv_agent_types::catalog::is_dataset_name;
@@ -19,7 +21,9 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::job::unpack;
 use super::{counted, template};
+use crate::diagnostics;
 use crate::ingest::input::{Input, Member, SourceTable};
+use crate::options::GlobalOptions;
 
 /// Endings of what is data by its name.
 const DATA: [&str; 18] = [
@@ -42,6 +46,10 @@ pub(super) struct Sources {
     pub groups: Vec<SourceGroup>,
     /// What was left in each directory or archive that has something else.
     pub skipped: Vec<String>,
+    /// Where links in directories lead to that were read elsewhere.
+    pub away: Vec<String>,
+    /// Those that were not read because somebody else made them.
+    pub foreign: Vec<String>,
     /// Files that are named again, and read once.
     pub n_again: usize,
     /// Why a path names nothing.
@@ -49,6 +57,16 @@ pub(super) struct Sources {
     /// Whether there is a file that may have several tables.
     pub any_with_tables: bool,
     seen: HashSet<PathBuf>,
+}
+
+impl Sources {
+    /// Tells where links in directories lead.
+    pub(super) fn tell_links(&self, options: &GlobalOptions) {
+        self.foreign.iter().for_each(|it| diagnostics::warning(it, options.terminal.stderr.colour));
+        if !options.quiet {
+            self.away.iter().for_each(|it| diagnostics::note(it));
+        }
+    }
 }
 
 /// What one path names.
@@ -268,13 +286,14 @@ impl Finder<'_> {
         for path in found.paths {
             csv_agent_ingest::check_cancelled(self.cancelled)?;
             if path.is_dir() {
-                self.directory(&path, self.levels_max, &mut others)?;
+                self.directory(&path, &canonical(&path), self.levels_max, &mut others)?;
             } else if names_ending && path.is_file() {
                 self.named(&path)?;
             } else {
                 self.found(&path, &mut others)?;
             }
         }
+        self.tell_links(pattern, &others);
         self.skip(pattern, &others);
         if !is_any {
             let message = format!("no file matches `{pattern}`");
@@ -293,8 +312,9 @@ impl Finder<'_> {
         let mut others = Others::default();
         let n_before = self.sources.inputs.len();
         let known = (self.sources.seen.len(), self.sources.n_again);
-        self.directory(path, self.levels_max, &mut others)?;
+        self.directory(path, &canonical(path), self.levels_max, &mut others)?;
         let shown = path.display().to_string();
+        self.tell_links(&shown, &others);
         if self.sources.inputs.len() == n_before
             && (self.sources.seen.len(), self.sources.n_again) == known
         {
@@ -314,9 +334,11 @@ impl Finder<'_> {
         Ok(())
     }
 
+    /// Adds what is in a directory. `top` is the one that the user named, without links.
     fn directory(
         &mut self,
         dir: &Path,
+        top: &Path,
         n_levels: usize,
         others: &mut Others,
     ) -> anyhow::Result<()> {
@@ -343,10 +365,32 @@ impl Finder<'_> {
             } else if is_dir && n_levels <= 1 {
                 others.n_directories += 1;
             } else if is_dir {
-                self.directory(&path, n_levels - 1, others)?;
+                self.directory(&path, top, n_levels - 1, others)?;
+            } else if let Some(target) = is_link.then(|| canonical(&path))
+                && !target.starts_with(top)
+            {
+                self.linked(&path, &target, others)?;
             } else {
                 self.found(&path, others)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Adds a file elsewhere, to which a link in a directory leads. To root, whoever made the link may give a file
+    /// that is for root only.
+    fn linked(&mut self, link: &Path, target: &Path, others: &mut Others) -> anyhow::Result<()> {
+        let is_foreign =
+            geteuid().is_root() && link.symlink_metadata().is_ok_and(|it| it.uid() != 0);
+        if is_foreign && target.is_file() {
+            others.foreign.add(link, target);
+            return Ok(());
+        }
+        let n_known = |it: &Sources| it.inputs.len() + it.n_again;
+        let before = n_known(self.sources);
+        self.found(link, others)?;
+        if before < n_known(self.sources) {
+            others.away.add(link, target);
         }
         Ok(())
     }
@@ -506,6 +550,16 @@ impl Finder<'_> {
         Ok(())
     }
 
+    fn tell_links(&mut self, shown: &str, others: &Others) {
+        if let Some(links) = others.away.words("") {
+            self.sources.away.push(format!("`{shown}`: read {links}"));
+        }
+        if let Some(links) = others.foreign.words(" of another user") {
+            let hint = "name a file itself if it is meant";
+            self.sources.foreign.push(format!("`{shown}`: skipped {links}; {hint}"));
+        }
+    }
+
     fn skip(&mut self, shown: &str, others: &Others) {
         let words = others.words();
         if !words.is_empty() {
@@ -552,6 +606,36 @@ struct Others {
     n_links: usize,
     n_directories: usize,
     n_odd: usize,
+    /// Links to files elsewhere that were read.
+    away: Links,
+    /// Links to files elsewhere that another user made.
+    foreign: Links,
+}
+
+/// Links that lead out of a directory.
+#[derive(Debug, Default)]
+struct Links {
+    n: usize,
+    /// The first, with where it leads.
+    first: String,
+}
+
+impl Links {
+    fn add(&mut self, link: &Path, target: &Path) {
+        if self.n == 0 {
+            self.first = format!("`{}` to `{}`", link.display(), target.display());
+        }
+        self.n += 1;
+    }
+
+    /// Returns how many there are and the first; `whose` says whose they are.
+    fn words(&self, whose: &str) -> Option<String> {
+        match self.n {
+            0 => None,
+            1 => Some(format!("a link{whose} that leads elsewhere: {}", self.first)),
+            n => Some(format!("{n} links{whose} that lead elsewhere, the first {}", self.first)),
+        }
+    }
 }
 
 impl Others {
@@ -581,6 +665,7 @@ impl Others {
             (self.n_links, "link to a directory", "links to directories"),
             (self.n_directories, "directory", "directories"),
             (self.n_odd, "pipe or broken link", "pipes or broken links"),
+            (self.foreign.n, "link of another user", "links of another user"),
         ];
         let kinds = kinds.into_iter().filter(|it| 0 < it.0);
         words.extend(kinds.map(|(n, one, many)| counted(n as u64, one, many)));

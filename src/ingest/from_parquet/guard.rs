@@ -11,6 +11,8 @@ use anyhow::anyhow;
 
 /// Of threads whose panics are errors of the file.
 const NAME: &str = "parquet";
+/// What the names of those begin with that polars starts for such a thread, which hears of their panics.
+const POLARS: &str = "polars-";
 
 /// Does work on a Parquet file whose bytes need not be those of a writer.
 ///
@@ -39,7 +41,8 @@ pub(crate) fn spawn<'scope, T: Send + 'scope>(
     QUIET.call_once(|| {
         let print = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if thread::current().name() != Some(NAME) {
+            let thread = thread::current();
+            if !thread.name().is_some_and(|it| it == NAME || it.starts_with(POLARS)) {
                 print(info);
             }
         }));

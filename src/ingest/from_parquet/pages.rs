@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use parquet::file::metadata::ColumnChunkMetaData;
+
+use csv_agent_types::limits::DATASET_GROUP_VALUES_MAX;
 
 use super::lengths;
 use super::thrift;
@@ -30,6 +32,23 @@ impl<'a> Pages<'a> {
         let n_bytes = u64::try_from(chunk.compressed_size()).unwrap_or_default();
         let end = at.saturating_add(n_bytes).min(file_bytes);
         Pages { file, file_bytes, chunk, at, end, head: Vec::new() }
+    }
+
+    /// Returns how many values all pages have together, nulls included, in a row group of `n_rows`.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the footer says otherwise, and when there are more than any dataset has.
+    pub(crate) fn n_values(&self, n_rows: i64) -> anyhow::Result<i64> {
+        let n_values = self.chunk.num_values();
+        let is_flat = self.chunk.column_descr().max_rep_level() == 0;
+        let is_so = n_values == n_rows || !is_flat;
+        ensure!(is_so, "a row group of {n_rows} rows has {n_values} values of a column");
+        ensure!(
+            (0..=DATASET_GROUP_VALUES_MAX).contains(&n_values),
+            "a row group has {n_values} values of a column, and at most {DATASET_GROUP_VALUES_MAX} are read"
+        );
+        Ok(n_values)
     }
 
     /// Returns the bytes that lengths of texts take in memory beside the pages.

@@ -93,32 +93,49 @@ pub(crate) struct PageHead {
     pub bytes: u64,
     /// The number of how its values are encoded; none for a page without values.
     pub encoding: Option<i64>,
+    /// How many values it says to have, nulls included. Nobody has counted them.
+    pub n_values: i64,
+    /// The same of nulls, where it says so.
+    pub n_nulls: i64,
     /// Whether it is a dictionary and not a page of rows.
     pub is_dictionary: bool,
 }
 
 /// Returns what the header of a page says, which begins `bytes`, if it ends there too.
 pub(crate) fn page_head(header: &[u8]) -> Option<PageHead> {
+    const TYPE: i64 = 1;
     const UNCOMPRESSED: i64 = 2;
     const COMPRESSED: i64 = 3;
-    /// Values, a dictionary, and values as newer versions have them, each with its member for the encoding.
-    const ENCODED: [(i64, i64); 3] = [(5, 2), (DICTIONARY, 2), (8, 4)];
-    const DICTIONARY: i64 = 7;
+    /// Of the types of pages.
+    const DICTIONARY: i64 = 2;
+    /// Values, a dictionary, and values as newer versions have them: type, field, and within it the member for the
+    /// encoding and that for the nulls.
+    const ENCODED: [(i64, i64, i64, Option<i64>); 3] =
+        [(0, 5, 2, None), (DICTIONARY, 7, 2, None), (3, 8, 4, Some(2))];
+    const VALUES: i64 = 1;
     let mut bytes = Bytes(header);
-    let (mut stored, mut uncompressed, mut encoding) = (None, None, None);
-    let mut is_dictionary = false;
+    let (mut stored, mut uncompressed, mut page_type) = (None, None, None);
+    // A page may have the field of another type as well, which the decoder passes over.
+    let mut found = [(None, 0, 0); ENCODED.len()];
     let mut field = 0;
     while let Some(kind) = bytes.field(&mut field)? {
         match (field, kind) {
+            (TYPE, ValueKind::I32) => page_type = Some(bytes.number()?),
             (UNCOMPRESSED, ValueKind::I32) => uncompressed = Some(bytes.number()?),
             (COMPRESSED, ValueKind::I32) => stored = Some(bytes.number()?),
             (field, ValueKind::Struct) => {
-                is_dictionary |= field == DICTIONARY;
-                let wanted = ENCODED.iter().find(|it| it.0 == field).map(|it| it.1);
+                let at = ENCODED.iter().position(|it| it.1 == field);
                 let mut member = 0;
                 while let Some(kind) = bytes.field(&mut member)? {
-                    if Some(member) == wanted && kind == ValueKind::I32 {
-                        encoding = Some(bytes.number()?);
+                    if let (Some(at), ValueKind::I32) = (at, kind) {
+                        let (encoding, n_values, n_nulls) = &mut found[at];
+                        let number = bytes.number()?;
+                        match member {
+                            VALUES => *n_values = number,
+                            _ if member == ENCODED[at].2 => *encoding = Some(number),
+                            _ if Some(member) == ENCODED[at].3 => *n_nulls = number,
+                            _ => {}
+                        }
                     } else {
                         bytes.skip(kind, SKIPPED_LEVELS_MAX)?;
                     }
@@ -127,9 +144,13 @@ pub(crate) fn page_head(header: &[u8]) -> Option<PageHead> {
             _ => bytes.skip(kind, SKIPPED_LEVELS_MAX)?,
         }
     }
+    let at = ENCODED.iter().position(|it| Some(it.0) == page_type);
+    let (encoding, n_values, n_nulls) = at.map(|it| found[it]).unwrap_or_default();
     Some(PageHead {
         encoding,
-        is_dictionary,
+        n_values,
+        n_nulls,
+        is_dictionary: page_type == Some(DICTIONARY),
         header_bytes: header.len() - bytes.0.len(),
         stored_bytes: u64::try_from(stored?).ok()?,
         bytes: u64::try_from(uncompressed?).ok()?,
@@ -301,14 +322,27 @@ mod tests {
             stored_bytes: 5,
             bytes: 10,
             encoding: None,
+            n_values: 0,
+            n_nulls: 0,
             is_dictionary: false,
         };
         assert_eq!(page_head(&header), Some(expected));
         assert_eq!(page_head(&header[..6]), None);
         // The members of a page of values: how many there are, and how they are encoded.
-        let header = [0x15, 0, 0x15, 20, 0x15, 10, 0x2c, 0x15, 2, 0x15, 14, 0, 0];
-        let expected = PageHead { header_bytes: 13, encoding: Some(7), ..expected };
+        let sizes = [0x15, 20, 0x15, 10];
+        let values = [0x2c, 0x15, 1, 0x15, 14, 0];
+        let header = [&[0x15, 0][..], &sizes, &values, &[0]].concat();
+        let expected = PageHead { header_bytes: 13, encoding: Some(7), n_values: -1, ..expected };
         assert_eq!(page_head(&header), Some(expected));
+        // The same in a page of the newer kind, which counts for that one only.
+        let newer = [0x3c, 0x15, 6, 0x15, 4, 0x15, 6, 0x15, 16, 0];
+        let header = [&[0x15, 6][..], &sizes, &values, &newer, &[0]].concat();
+        let (header_bytes, encoding) = (23, Some(8));
+        let expected = PageHead { header_bytes, encoding, n_values: 3, n_nulls: 2, ..expected };
+        assert_eq!(page_head(&header), Some(expected));
+        let dictionary = [0x2c, 0x15, 4, 0x15, 0, 0];
+        let header = [&[0x15, 4][..], &sizes, &values, &dictionary, &[0]].concat();
+        assert!(page_head(&header).is_some_and(|it| it.is_dictionary && it.n_values == 2));
     }
 
     proptest! {

@@ -14,6 +14,7 @@ use super::table::{PageBudget, TableView, table};
 use super::turn_view::{CallView, TurnOutcome, TurnView};
 use super::words::{beginning, capital, clipped, duration, line, moment, sentence, shown};
 use super::{PageTurn, activity};
+use crate::answer::shown as shown_answer;
 use crate::page::{PagePosition, pretty};
 use crate::report::{place as place_of, ungrounded};
 
@@ -134,7 +135,8 @@ fn answer(reply: &ReplyBody, told: &TurnView, place: &PagePosition) -> Markup {
         @if !reply.computed {
             p.note.warning { "The model had no tools: nothing of this was computed from the data." }
         }
-        div.prose { (prose(&reply.text)) }
+        @let whole = format!("turns/{:0>4}/reply.md", place.number);
+        div.prose { (prose(&shown_answer(&reply.text, &whole))) }
         @if !reply.ungrounded.is_empty() {
             p.note.warning { (sentence(&capital(&ungrounded(&reply.ungrounded)))) "." }
         }

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use csv_agent_text::sanitize;
 use csv_agent_types::conversation::Assessment;
 
-use super::{TurnReport, message};
+use super::{TurnReport, WHOLE, message};
+use crate::answer;
 
 /// Writes the annotations.
 pub(super) fn report(turn: &TurnReport) -> String {
@@ -44,7 +45,7 @@ pub(super) fn report(turn: &TurnReport) -> String {
     } else if turn.findings().is_empty()
         && let Some((_, reply)) = turn.failed()
     {
-        let told = sanitize::one_line(reply.text.trim());
+        let told = sanitize::one_line(&answer::shown(reply.text.trim(), WHOLE));
         let _ = writeln!(text, "::error title=csv-agent::{}", data(&told));
     }
     text

@@ -12,7 +12,8 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use csv_agent_text::sanitize;
 
-use super::{TurnReport, message, place};
+use super::{TurnReport, WHOLE, message, place};
+use crate::answer;
 
 /// Letters of a timestamp without its fraction and zone.
 const SECONDS: usize = "2026-01-01T00:00:00".len();
@@ -123,7 +124,11 @@ fn verdict(turn: &TurnReport) -> TestOutcome {
     match turn.failed() {
         Some((assessment, reply)) => {
             let message = format!("the verdict is {}", assessment.name());
-            TestOutcome::Failed(assessment.name(), message, clean(&reply.text))
+            TestOutcome::Failed(
+                assessment.name(),
+                message,
+                clean(&answer::shown(&reply.text, WHOLE)),
+            )
         }
         None => TestOutcome::Passed,
     }

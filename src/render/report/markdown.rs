@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use csv_agent_text::sanitize;
 
-use super::{ReportOutcome, TurnReport, listed, message, place};
-use crate::inert;
+use super::{ReportOutcome, TurnReport, WHOLE, listed, message, place};
+use crate::{answer, inert};
 
 /// Writes the report.
 pub(super) fn report(turn: &TurnReport) -> String {
@@ -17,7 +17,7 @@ pub(super) fn report(turn: &TurnReport) -> String {
         }
         ReportOutcome::Answered(reply) => {
             let title = reply.assessment.map_or("no verdict", |it| it.name());
-            (title.to_owned(), reply.text.trim().to_owned())
+            (title.to_owned(), answer::shown(reply.text.trim(), WHOLE).into_owned())
         }
     };
     let body = inert::markdown(&sanitize::for_terminal(&body));

@@ -1,0 +1,184 @@
+//! Sessions that say what takes for ever or more memory than there is: each command ends, within bounds.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, is_slow_run};
+
+#[test]
+fn a_source_that_is_no_file_with_an_end_is_not_read_by_export() {
+    let bench = Bench::with(["sales.csv"]);
+    bench.run(["ingest", "sales.csv"]).succeeds();
+    bench.run(["ask", "--model", "builtin", "how many rows are there"]).succeeds();
+    let catalog = bench.session().join("datasets.json");
+    let mut entries: Value = serde_json::from_slice(&fs::read(&catalog).unwrap()).unwrap();
+    // Whoever reads the first, as root, waits for messages of the kernel.
+    for (source, why) in [
+        ("/proc/kmsg", "its source has changed since it was ingested"),
+        ("/dev/zero", "`/dev/zero` is no file"),
+    ] {
+        entries["sales"]["source"] = source.into();
+        fs::write(&catalog, entries.to_string()).unwrap();
+        let run = bench.run(["export", "py"]).succeeds();
+        let is_said = run.stderr().contains(why) || run.stderr().contains("cannot be opened");
+        assert!(is_said && run.stdout().contains("/datasets/sales.parquet"), "{run}");
+    }
+}
+
+/// Returns a Parquet file of one column of whole numbers, all null, whose one page says that it has so many.
+fn forged(n_values: i64, n_rows: i64) -> Vec<u8> {
+    let unsigned = |mut number: u64| {
+        let mut bytes = Vec::new();
+        while 0x7f < number {
+            bytes.push(u8::try_from(number & 0x7f).unwrap() | 0x80);
+            number >>= 7;
+        }
+        bytes.push(u8::try_from(number).unwrap());
+        bytes
+    };
+    let number = |it: i64| unsigned(((it << 1) ^ (it >> 63)).cast_unsigned());
+    let length = |bytes: &[u8]| number(bytes.len().try_into().unwrap());
+    // The heads of fields, and of lists of one: how far each is from the one before, and its kind.
+    let parts = |parts: &[(u8, Vec<u8>)]| {
+        let bytes = parts.iter().flat_map(|(head, value)| std::iter::once(head).chain(value));
+        [bytes.copied().collect::<Vec<u8>>(), vec![0]].concat()
+    };
+    let levels = [unsigned(n_rows.cast_unsigned() << 1), vec![0]].concat();
+    let body = [&u32::try_from(levels.len()).unwrap().to_le_bytes()[..], &levels].concat();
+    let size = length(&body);
+    let values = [n_values, 0, 3, 3].map(|it| (0x15, number(it)));
+    let page =
+        [(0x15, number(0)), (0x15, size.clone()), (0x15, size.clone()), (0x2c, parts(&values))];
+    let pages = [parts(&page), body].concat();
+    let name = [1, b'a'].to_vec();
+    let list = |bytes: &[&[u8]]| bytes.concat();
+    let root = parts(&[(0x48, [1, b'r'].to_vec()), (0x15, number(1))]);
+    let leaf = parts(&[(0x15, number(2)), (0x25, number(1)), (0x18, name.clone())]);
+    let n_bytes = length(&pages);
+    let column = parts(&[
+        (0x15, number(2)),
+        (0x19, list(&[&[0x25], &number(0), &number(3)])),
+        (0x19, list(&[&[0x18], &name])),
+        (0x15, number(0)),
+        (0x16, number(n_rows)),
+        (0x16, n_bytes.clone()),
+        (0x16, n_bytes.clone()),
+        (0x26, number(4)),
+    ]);
+    let chunk = parts(&[(0x26, number(4)), (0x1c, column)]);
+    let group = parts(&[(0x19, list(&[&[0x1c], &chunk])), (0x16, n_bytes), (0x16, number(n_rows))]);
+    let footer = parts(&[
+        (0x15, number(2)),
+        (0x19, list(&[&[0x2c], &root, &leaf])),
+        (0x16, number(n_rows)),
+        (0x19, list(&[&[0x1c], &group])),
+    ]);
+    let n_footer = u32::try_from(footer.len()).unwrap().to_le_bytes();
+    [b"PAR1", &pages[..], &footer, &n_footer, b"PAR1"].concat()
+}
+
+#[test]
+fn a_page_is_decoded_only_when_it_has_as_many_values_as_there_are_rows() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("t.csv"), "a\n1\n2\n").unwrap();
+    bench.run(["ingest", "t.csv"]).succeeds();
+    let catalog = bench.session().join("datasets.json");
+    let mut entries: Value = serde_json::from_slice(&fs::read(&catalog).unwrap()).unwrap();
+    let most = i64::from(i32::MAX);
+    for (n_values, n_rows, is_read) in
+        [(2, 2, true), (-1, 2, false), (most, 2, false), (most, most, false), (2, -1, false)]
+    {
+        let file = forged(n_values, n_rows);
+        fs::write(bench.session().join("datasets/t.parquet"), file).unwrap();
+        // Whoever made the file made the catalog.
+        entries["t"]["row_count"] = n_rows.max(0).into();
+        entries["t"]["columns"] = json!([{"name": "a", "dtype": "int64", "nulls": n_rows.max(0)}]);
+        fs::write(&catalog, entries.to_string()).unwrap();
+        for command in [
+            &["datasets", "t", "--head", "5"][..],
+            &["ask", "--model", "builtin", "--fresh", "--redact", "a", "how many rows are there"],
+        ] {
+            let run = bench.run(command);
+            let why = format!("{n_values} values, {n_rows} rows: {} MB: {run}", run.peak_mb());
+            assert_eq!(run.code() == Some(3), !is_read, "{why}");
+            assert!(run.peak_mb() < 300 && !run.stderr().contains("panicked"), "{why}");
+            assert!(is_read || run.stderr().contains("doctor --session --repair"), "{why}");
+        }
+    }
+}
+
+/// Returns the events of a turn, one a line.
+fn events(bench: &Bench, turn: &str) -> Vec<Value> {
+    let text = fs::read_to_string(bench.session().join(format!("turns/{turn}/events.jsonl")));
+    text.unwrap().lines().map(|it| serde_json::from_str(it).unwrap()).collect()
+}
+
+/// Writes the events of a turn.
+fn write_events(bench: &Bench, turn: &str, events: &[Value]) {
+    let dir = bench.session().join(format!("turns/{turn}"));
+    fs::create_dir_all(&dir).unwrap();
+    let lines: Vec<String> = events.iter().map(Value::to_string).collect();
+    fs::write(dir.join("events.jsonl"), lines.join("\n") + "\n").unwrap();
+}
+
+/// The slow run has an answer of 59 MB.
+#[test]
+fn of_a_very_long_answer_the_beginning_is_laid_out_and_json_has_all_of_it() {
+    let bench = Bench::with(["sales.csv"]);
+    bench.run(["ask", "-f", "sales.csv", "--model", "builtin", "how many rows are there"]);
+    let unit = "[![a](http://e/?q=1)](x) *a_b* `c` | ";
+    let text = unit.repeat(if is_slow_run() { 800_000 } else { 200_000 });
+    let mut events = events(&bench, "0001");
+    let reply = events.last_mut().unwrap();
+    reply["text"] = text.clone().into();
+    reply["blocks"] = json!([{"type": "text", "content": text, "chart": null}]);
+    write_events(&bench, "0001", &events);
+    let left_out = "more bytes of the answer are left out here; ";
+    for command in
+        [&["show"][..], &["show", "--format", "md"], &["show", "--html", "-"], &["export", "md"]]
+    {
+        let run = bench.run(command).succeeds();
+        assert!(run.peak_mb() < 300, "{command:?}: {} MB", run.peak_mb());
+        assert!(run.stdout().len() < 5 << 20, "{command:?}: {} bytes", run.stdout().len());
+        let (_, whole) = run.stdout().split_once(left_out).expect("it says what is left out");
+        assert!(whole[..200.min(whole.len())].contains("turns/0001/reply.md"), "{command:?}");
+    }
+    for (format, member) in [("json", "text"), ("jsonl", "text"), ("reply", "")] {
+        let run = bench.run(["show", "--format", format]).succeeds();
+        assert!(run.peak_mb() < 300, "{format}: {} MB", run.peak_mb());
+        let last = run.stdout().lines().last().unwrap();
+        match member {
+            "" => assert_eq!(last, text.trim_end()),
+            _ => assert!(serde_json::from_str::<Value>(last).unwrap()[member] == text, "{format}"),
+        }
+    }
+}
+
+#[test]
+fn of_thousands_of_turns_one_is_in_memory() {
+    let bench = Bench::with(["sales.csv"]);
+    let question = "total revenue by product, as a bar chart";
+    bench.run(["ask", "-f", "sales.csv", "--model", "builtin", question]).succeeds();
+    let mut events = events(&bench, "0001");
+    // A larger answer of a call, so that fewer turns are as much.
+    let result = events.iter_mut().find(|it| it["type"] == "tool_result").unwrap();
+    result["result"]["more"] = json!(vec![json!({}); 20_000]);
+    for turn in 2..=120 {
+        write_events(&bench, &format!("{turn:04}"), &events);
+    }
+    let run = bench.run(["export", "md", "all"]).succeeds();
+    let n_turns = run.stdout().matches(&format!("# {question}\n")).count();
+    assert_eq!(n_turns, 120, "{} bytes", run.stdout().len());
+    assert!(run.peak_mb() < 150, "{} MB", run.peak_mb());
+    bench.run(["export", "py", "last"]).succeeds();
+    bench.run(["rerun", "last"]).succeeds();
+    for command in [&["export", "py"][..], &["show", "--html", "-"]] {
+        let run = bench.run([command, &["all"]].concat()).fails_with(5);
+        assert!(run.stderr().contains(" turns take more memory than there is for them"), "{run}");
+        assert!(!run.stderr().contains("doctor"), "{run}");
+        let hint = run.stderr().split("such as `").nth(1).unwrap();
+        let turn = hint.split('`').next().unwrap();
+        bench.run([command, &[turn]].concat()).succeeds();
+    }
+}
