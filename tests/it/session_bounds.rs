@@ -93,6 +93,7 @@ fn a_page_is_decoded_only_when_it_has_as_many_values_as_there_are_rows() {
         fs::write(bench.session().join("datasets/t.parquet"), file).unwrap();
         // Whoever made the file made the catalog.
         entries["t"]["row_count"] = n_rows.max(0).into();
+        entries["t"].as_object_mut().unwrap().remove("checksums");
         entries["t"]["columns"] = json!([{"name": "a", "dtype": "int64", "nulls": n_rows.max(0)}]);
         fs::write(&catalog, entries.to_string()).unwrap();
         for command in [
