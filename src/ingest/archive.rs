@@ -20,7 +20,7 @@ use csv_agent_types::limits::{ARCHIVE_BYTES_MAX, ARCHIVE_FILES_MAX, SNIFF_HEAD_B
 
 use super::compression::{Compression, damaged};
 use super::sniff::binary_kind;
-use super::source::{check_cancelled, refuse};
+use crate::refusal::{check_cancelled, refuse};
 
 /// What [`binary_kind`] calls a tar archive.
 const TAR: &str = "a tar archive";

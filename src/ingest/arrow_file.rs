@@ -14,7 +14,8 @@ use parquet::arrow::ArrowWriter;
 
 use super::Watch;
 use super::from_parquet::guard;
-use super::source::{Input, check_cancelled, refuse};
+use super::source::Input;
+use crate::refusal::{check_cancelled, refuse};
 
 const MAGIC: &[u8] = b"ARROW1";
 

@@ -22,9 +22,10 @@ use tempfile::NamedTempFile;
 use csv_agent_types::limits::{CSV_COLUMNS_MAX, VIEW_SECONDS_MAX};
 
 use super::Watch;
-use super::foreign::ForeignTable;
-use super::source::{Input, check_cancelled, hex, refuse};
+use super::source::{Input, hex};
 use super::spool::Spool;
+use crate::refusal::{check_cancelled, refuse};
+use crate::spool::ForeignTable;
 
 /// Returns whether a file is a database, from its first bytes.
 pub(crate) fn is_of(head: &[u8]) -> bool {

@@ -16,8 +16,9 @@ use super::records::{Cell, Tokeniser};
 use super::shape::is_value;
 use super::sniff::Windows;
 use super::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
-use super::table_bounds::{RecordShape, records};
 use super::{fields, leading_text, short_rows};
+use crate::counts::{mode, ratio};
+use crate::record_shapes::{RecordShape, records};
 
 /// What the user said; everything else is found out.
 #[derive(Debug, Clone, Copy, Default)]
@@ -757,20 +758,6 @@ impl Score {
         let header = if self.is_first_modal { 1.0 } else { 0.9 };
         modal * self.cells * header * (1.0 - 1.0 / (width * width))
     }
-}
-
-/// Returns the share of `n`, nothing of nothing being 0.
-pub(crate) fn ratio(n: usize, of: usize) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "counts in a few windows")]
-    let ratio = n as f64 / of.max(1) as f64;
-    ratio
-}
-
-/// Returns the most frequent value, the larger of two, and how often it occurs.
-pub(crate) fn mode(values: &mut [usize]) -> (usize, usize) {
-    values.sort_unstable();
-    let runs = values.chunk_by(|a, b| a == b).map(|it| (it[0], it.len()));
-    runs.max_by_key(|(_, n)| *n).unwrap_or((0, 0))
 }
 
 /// Returns how much a text that is not quoted looks like one cell, 0 to 1.

@@ -45,10 +45,11 @@ use super::builder::field;
 use super::ingest::{DatasetFiles, IngestOptions, PartRead, Target, files_at_once, ingest_part};
 use super::repairs::has_room;
 use super::requested_types::Wants;
-use super::source::{Source, check_cancelled, hex};
+use super::source::{Source, hex};
 use super::type_evidence::TypeEvidence;
 use super::type_inference::{ColumnType, Hints, decide_as, is_clear_number};
 use super::write::{BuiltColumn, CopiedColumns, Encoder, ParquetFile, temporary};
+use crate::refusal::check_cancelled;
 
 /// The column that says which file a row is of.
 pub const FILE_COLUMN: &str = "_file";

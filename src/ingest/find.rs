@@ -20,9 +20,7 @@ use csv_agent_types::limits::FIND_WORKERS_MAX;
 use self::chunk::{ChunkPosition, SearchedFile};
 use self::needle::Needle;
 use super::from_parquet::guard;
-use super::scan::dtype_of;
-
-pub(crate) use self::chunk::is_all_dictionary;
+use crate::stored::dtype_of;
 
 /// Returns the columns of the Parquet file at `path` in which some cell equals `value`.
 ///

@@ -6,8 +6,9 @@
 use super::Watch;
 use super::charset::TextDecoder;
 use super::encoding::FoundEncoding;
-use super::source::{Input, check_cancelled};
+use super::source::Input;
 use super::spool::Spool;
+use crate::refusal::check_cancelled;
 
 /// Writes the lines as rows.
 ///

@@ -1,7 +1,6 @@
 //! What a dataset's own file says of it, for a session that has lost its catalog.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use anyhow::Context;
@@ -14,15 +13,14 @@ use csv_agent_types::catalog::{
 };
 use csv_agent_types::directory;
 use csv_agent_types::json::parse;
-use csv_agent_types::limits::{
-    CHECKSUM_BYTES_MAX, DATASET_MEMORY_BYTES_MAX, PARQUET_FOOTER_BYTES_MAX,
-};
+use csv_agent_types::limits::{CHECKSUM_BYTES_MAX, DATASET_MEMORY_BYTES_MAX};
 
 use super::from_parquet::guard;
 use super::from_parquet::thrift::{Outline, outline};
-use super::scan::{dtype_of, is_whole};
 use super::stored::Stored;
 use super::write::{ABOUT_KEY, checksum, modified};
+use crate::stored::dtype_of;
+use crate::stored::footer;
 
 /// Returns the entry of a catalog that a Parquet file is the dataset `name` of.
 ///
@@ -63,22 +61,6 @@ pub fn why_not(file: &File, dataset: &Dataset) -> Option<&'static str> {
     let is_sound =
         |it: &Checksums| !is_small || !is_changed(it) || checksum(file).ok() == Some(it.table);
     if dataset.checksums.as_ref().is_none_or(is_sound) { None } else { DAMAGED }
-}
-
-/// Reads the footer of a Parquet file as it is.
-///
-/// # Errors
-///
-/// Fails when the file does not begin and end as Parquet does, or its footer has more than any has.
-pub(crate) fn footer(file: &File) -> anyhow::Result<Vec<u8>> {
-    is_whole(file, PARQUET_FOOTER_BYTES_MAX)?;
-    let end = file.metadata()?.len() - 8;
-    let mut length = [0; 4];
-    file.read_exact_at(&mut length, end)?;
-    let mut footer = vec![0; usize::try_from(u32::from_le_bytes(length))?];
-    let begin = end - footer.len() as u64;
-    file.read_exact_at(&mut footer, begin)?;
-    Ok(footer)
 }
 
 fn read(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {

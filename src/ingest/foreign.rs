@@ -11,9 +11,11 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use super::Watch;
 use super::fixed_width::Aligned;
 use super::ingest::{IngestOptions, encoding_of};
-use super::source::{Input, Source, refuse};
+use super::source::{Input, Source};
 use super::spool::Spool;
 use super::{database, fixed_width, json, workbook};
+use crate::refusal::refuse;
+use crate::spool::ForeignTable;
 
 /// What reads a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,15 +53,6 @@ impl Foreign {
             Foreign::Json => "JSON, whose names and values are known",
         }
     }
-}
-
-/// A sheet of a workbook, or a table of a database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ForeignTable {
-    /// As the file has it.
-    pub name: String,
-    /// Why it is not read unless it is named.
-    pub left_out: Option<&'static str>,
 }
 
 /// The tables of a file that may have several.

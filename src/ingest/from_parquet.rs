@@ -34,8 +34,9 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::Watch;
 use super::ingest::{DatasetFiles, IngestOptions, Target, TempFiles};
-use super::source::{Input, check_cancelled, refuse};
+use super::source::Input;
 use super::write::{BuiltColumn, Encoder, ParquetFile, RowGroup};
+use crate::refusal::{check_cancelled, refuse};
 use convert::{Conversion, repeats};
 use file::ParquetTable;
 

@@ -16,8 +16,8 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::from_parquet::guard;
 use super::from_parquet::pages::Pages;
-use super::scan::is_whole;
 use super::stored::measure_pages;
+use crate::stored::is_whole;
 
 /// The number of an encoding.
 const DELTA_BYTE_ARRAY: i64 = 7;

@@ -5,7 +5,6 @@
 
 use std::collections::HashSet;
 
-use super::dialect::mode;
 use super::non_rows::{AsideRule, Comment, Comments, NonRowKind, NonRows};
 use super::outlier_values::Usual;
 use super::records::{Block, Cell, Tokeniser, texts_of};
@@ -14,13 +13,14 @@ use super::sniff::Windows;
 use super::subtotals::{self, KeptRows};
 use super::swallowed::Class;
 use super::syntax::Syntax;
-use super::table_bounds::{
-    Footer, RECORDS_MAX, RecordShape, comment_of, footer_of, records, records_within, width_of,
-};
+use super::table_bounds::{Footer, RECORDS_MAX, comment_of, footer_of};
 use super::type_evidence::{Nulls, TypeEvidence, classify};
 use super::type_inference::is_typed;
 use super::wrap::Rules;
 use super::{fields, leading_text, multi_row_header, shape, short_rows, tables, totals};
+use crate::counts::mode;
+use crate::non_rows::LinesBelow;
+use crate::record_shapes::{RecordShape, records, records_within, width_of};
 
 mod above;
 
@@ -82,17 +82,6 @@ pub(crate) struct TableDoubt {
     pub last: u32,
     /// Whether they are rows of the table, else they are left out.
     pub are_rows: bool,
-}
-
-/// What lies below a table.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct LinesBelow {
-    /// Notes, then other tables.
-    pub text: Vec<u8>,
-    /// Where the other tables begin in it.
-    pub n_notes: usize,
-    /// Where the notes begin in it, behind rows that may be totals.
-    pub n_total: usize,
 }
 
 /// What the user said about the place of the table.

@@ -31,7 +31,7 @@ use super::encoding::{self, FoundEncoding};
 use super::family::Family;
 use super::foreign;
 use super::from_parquet;
-use super::header::{self, Header, HeaderHints, LinesBelow, TableDoubt};
+use super::header::{self, Header, HeaderHints, TableDoubt};
 use super::line_map::LineWriter;
 use super::local_dates::DateOrder;
 use super::non_rows::{Comment, Comments, NonRowKind, NonRows};
@@ -43,18 +43,20 @@ use super::requested_types::{RequestedType, Wants};
 use super::side_by_side;
 use super::slice::SlicePlan;
 use super::sniff::{self, Windows};
-use super::source::{Input, Lead, Source, Text, Undecodable, check_cancelled};
+use super::source::{Input, Lead, Source, Text, Undecodable};
 use super::spool::SpoolNotes;
 use super::subtotals::KeptRows;
 use super::swallowed::{LIKELY_MAX, LineRule};
 use super::syntax::{Delimiter, Escape, Quote, Syntax};
-use super::table_bounds::records;
 use super::type_evidence::{Nulls, TypeEvidence};
 use super::type_inference::{ColumnType, Hints, ValueForm, decide_as, is_as_wanted};
-use super::workbook::column_letters;
 use super::wrap::{self, Beside, Rules, Wrapping};
 use super::write::{BuiltColumn, LateFile, ParquetFile, Summed, keep, modified, sync_files};
 use super::{Progress, Watch, notes, totals};
+use crate::cell_names::column_letters;
+use crate::non_rows::LinesBelow;
+use crate::record_shapes::records;
+use crate::refusal::check_cancelled;
 
 /// What the user said about the file; everything else is found out.
 #[derive(Debug, Clone)]

@@ -18,8 +18,9 @@ use csv_agent_types::limits::CSV_COLUMNS_MAX;
 
 use super::Watch;
 use super::dialect::is_json;
-use super::source::{Input, check_cancelled, refuse};
+use super::source::Input;
 use super::spool::Spool;
+use crate::refusal::{check_cancelled, refuse};
 
 /// Returns whether a file is JSON, from its first bytes.
 pub(crate) fn is_of(head: &[u8]) -> bool {

@@ -82,6 +82,12 @@ mod short_rows;
 mod totals;
 mod workbook;
 mod wrap;
+mod counts;
+mod record_shapes;
+mod options;
+mod dataset_files;
+mod cell_names;
+mod refusal;
 mod write;
 
 #[cfg(test)]
@@ -90,6 +96,8 @@ mod tests;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+pub use crate::refusal::check_cancelled;
+pub use crate::stored::is_whole;
 pub use archive::{Archive, Entry};
 pub use csv::{CsvWritten, csv_of};
 pub use family::{FILE_COLUMN, Family, Opened, Union, most_common, union};
@@ -108,8 +116,8 @@ pub use number::DecimalMark;
 pub use pandas_reader::reading_recipe;
 pub use read_spec::{HeadOfFile, Instructions, instructions};
 pub use requested_types::RequestedType;
-pub use scan::{answer, is_whole};
-pub use source::{Awaited, Source, check_cancelled, head_of, sha256_file};
+pub use scan::answer;
+pub use source::{Awaited, Source, head_of, sha256_file};
 pub use syntax::{Escape, Quote, is_delimiter};
 pub use value_counts::{Needles, ValueCounts, add_to_census, moment, number_key};
 pub use write::sync_dir;

@@ -17,8 +17,8 @@ use csv_agent_types::limits::LINE_MAP_BYTES_MAX;
 use csv_agent_types::named_file::{self, NotRead};
 
 use super::source::sha256_of;
-use super::workbook::{cell_name, row_name};
 use super::write::checksum;
+use crate::cell_names::{cell_name, row_name};
 
 const MAGIC: &[u8; 8] = b"lines 1\n";
 

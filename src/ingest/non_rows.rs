@@ -7,12 +7,11 @@ use memchr::memchr2;
 
 use csv_agent_types::catalog::SkippedLines;
 
-use super::header::LinesBelow;
 use super::records::{Block, Tokeniser};
 use super::repairs::{Repair, has_room};
 use super::syntax::Syntax;
-use super::table_bounds::records;
 use super::wrap::Rules;
+use crate::record_shapes::records;
 
 /// What the user said of comment lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -252,4 +251,15 @@ fn remove(block: &mut Block, rows: &[usize], width: usize) {
 pub(crate) fn is_marked(record: &[u8], marker: &str) -> bool {
     record.trim_ascii_start().starts_with(marker.as_bytes())
         && memchr2(b'\n', b'\r', record).is_none()
+}
+
+/// What lies below a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct LinesBelow {
+    /// Notes, then other tables.
+    pub text: Vec<u8>,
+    /// Where the other tables begin in it.
+    pub n_notes: usize,
+    /// Where the notes begin in it, behind rows that may be totals.
+    pub n_total: usize,
 }

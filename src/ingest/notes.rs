@@ -4,11 +4,11 @@
 
 use csv_agent_types::limits::{NOTE_BYTES_MAX, NOTES_MAX};
 
-use super::header::LinesBelow;
 use super::non_rows::NonRows;
 use super::records::texts_of;
 use super::syntax::Syntax;
-use super::table_bounds::records;
+use crate::non_rows::LinesBelow;
+use crate::record_shapes::records;
 
 /// Returns the texts of what stands above a table, and of the notes below it, as far as there is room.
 pub(crate) fn of(above: &NonRows, below: Option<&LinesBelow>, syntax: Syntax) -> Vec<String> {

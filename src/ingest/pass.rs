@@ -16,19 +16,20 @@ use parquet::arrow::arrow_writer::ArrowColumnChunk;
 use csv_agent_types::catalog::SkippedLines;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::header::LinesBelow;
 use super::line_map::LineWriter;
 use super::non_rows::NonRows;
 use super::null_markers::Markers;
 use super::outlier_values::OutlierValues;
 use super::repairs::{Repair, has_room};
 use super::slice::{self, Parsed, SlicePlan};
-use super::source::{Slices, check_cancelled};
+use super::source::Slices;
 use super::spool::SpoolNotes;
 use super::totals::Sum;
 use super::type_evidence::TypeEvidence;
 use super::write::{Encoder, LateFile, ParquetFile};
 use super::{Progress, Watch};
+use crate::non_rows::LinesBelow;
+use crate::refusal::check_cancelled;
 
 /// Slices beside those of the workers: one that is read, one that is written.
 pub(crate) const SLICES_BESIDE: usize = 2;

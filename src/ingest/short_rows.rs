@@ -6,8 +6,8 @@ use std::collections::HashSet;
 
 use super::records::texts_of;
 use super::syntax::Syntax;
-use super::table_bounds::RecordShape;
 use super::type_evidence::{Nulls, classify};
+use crate::record_shapes::RecordShape;
 
 /// Records among which the header is looked for.
 const RECORDS_ABOVE_MAX: usize = 20;

@@ -12,10 +12,10 @@ use super::header::{self, HeaderHints};
 use super::records::{Cell, Tokeniser, texts_of};
 use super::sniff::Windows;
 use super::syntax::Syntax;
-use super::table_bounds::{RecordShape, records};
 use super::totals::plain_label;
 use super::type_evidence::{Nulls, TypeEvidence, classify};
 use super::wrap::{Beside, Wrapping};
+use crate::record_shapes::{RecordShape, records};
 
 /// Columns of a table; one of them alone is a list beside it.
 const COLUMNS_MIN: usize = 2;

@@ -20,16 +20,16 @@ use sha2::{Digest, Sha256};
 use csv_agent_types::limits::{
     RECORD_BYTES_MAX, SNIFF_HEAD_BYTES, SNIFF_WINDOW_BYTES, SNIFF_WINDOWS,
 };
-use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::charset::{Charset, TextDecoder};
 use super::compression::{Compression, damaged};
-use super::header::LinesBelow;
 use super::records::{Tokeniser, cut};
 use super::sniff::Windows;
 use super::syntax::Syntax;
 use super::wrap::Wrapping;
 use super::{Progress, Watch};
+use crate::non_rows::LinesBelow;
+use crate::refusal::{check_cancelled, refuse};
 
 /// Where a table comes from.
 pub enum Source {
@@ -102,11 +102,6 @@ impl<C: Deref<Target = AtomicBool>> Read for Awaited<C> {
             }
         }
     }
-}
-
-/// Makes the error for a source that cannot be read.
-pub(crate) fn refuse(message: String, hint: &str) -> anyhow::Error {
-    Failure::new(ExitStatus::Input, message).hint(hint).into()
 }
 
 impl Input {
@@ -432,18 +427,6 @@ fn spool(
         }
         file.write_all(&buffer[..n]).with_context(doing)?;
     }
-}
-
-/// Looks whether the user wants to stop.
-///
-/// # Errors
-///
-/// Fails when they do.
-pub fn check_cancelled(cancelled: &AtomicBool) -> anyhow::Result<()> {
-    if cancelled.load(Ordering::Relaxed) {
-        return Err(Failure::new(ExitStatus::Interrupted, "interrupted").into());
-    }
-    Ok(())
 }
 
 /// Which bytes of a file are its text, and how they are read.

@@ -15,10 +15,11 @@ use csv_agent_types::catalog::{Column, DType, Meaning, SheetPlace, SourceFormat}
 
 use super::ingest::IngestOptions;
 use super::requested_types::Wants;
-use super::source::{Input, refuse};
+use super::source::Input;
 use super::type_evidence::{Nulls, TypeEvidence, classify};
 use super::type_inference::ColumnType;
-use super::workbook::cell_name;
+use crate::cell_names::cell_name;
+use crate::refusal::refuse;
 
 /// What is known of rows beside the text that was written of them.
 #[derive(Debug, Clone, Default)]
@@ -445,6 +446,15 @@ pub(crate) fn number(value: f64) -> Option<String> {
 fn temporary(dir: &Path, name: &str) -> anyhow::Result<File> {
     tempfile::tempfile_in(dir)
         .with_context(|| format!("cannot read `{name}`: no file can be made in {}", dir.display()))
+}
+
+/// A sheet of a workbook, or a table of a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ForeignTable {
+    /// As the file has it.
+    pub name: String,
+    /// Why it is not read unless it is named.
+    pub left_out: Option<&'static str>,
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! and no batch of rows has more text than a slice.
 
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,11 +20,13 @@ use parquet::arrow::arrow_reader::{
 use parquet::basic::{Compression, Type};
 use parquet::file::metadata::PageIndexPolicy;
 
+use csv_agent_types::catalog::DType;
 use csv_agent_types::limits::{
     CSV_COLUMNS_MAX, DATASET_GROUP_BYTES_MAX, DATASET_PAGE_BYTES_MAX, PARQUET_CELLS_MAX,
+    PARQUET_FOOTER_BYTES_MAX,
 };
 
-use super::footer::footer;
+use super::from_parquet::guard;
 use super::from_parquet::lengths::WITH_LENGTHS;
 use super::from_parquet::pages::{PageHead, Pages};
 use super::from_parquet::split;
@@ -230,4 +233,57 @@ pub(crate) fn measure_pages(
         n_bytes = n_bytes.saturating_add(pages.n_bytes_of_lengths()?);
     }
     Ok(n_bytes)
+}
+
+/// Reads the footer of a Parquet file as it is.
+///
+/// # Errors
+///
+/// Fails when the file does not begin and end as Parquet does, or its footer has more than any has.
+pub(crate) fn footer(file: &File) -> anyhow::Result<Vec<u8>> {
+    is_whole(file, PARQUET_FOOTER_BYTES_MAX)?;
+    let end = file.metadata()?.len() - 8;
+    let mut length = [0; 4];
+    file.read_exact_at(&mut length, end)?;
+    let mut footer = vec![0; usize::try_from(u32::from_le_bytes(length))?];
+    let begin = end - footer.len() as u64;
+    file.read_exact_at(&mut footer, begin)?;
+    Ok(footer)
+}
+
+/// Returns the nearest type of ours; what has none is shown as text.
+pub(crate) fn dtype_of(data_type: &DataType) -> DType {
+    match data_type {
+        DataType::Boolean => DType::Bool,
+        it if it.is_integer() => DType::Int64,
+        it if it.is_floating() => DType::Float64,
+        DataType::Date32 | DataType::Date64 => DType::Date,
+        DataType::Timestamp(_, None) => DType::Timestamp,
+        DataType::Timestamp(_, Some(_)) => DType::TimestampUtc,
+        DataType::Time32(_) | DataType::Time64(_) => DType::Time,
+        _ => DType::String,
+    }
+}
+
+/// Demands that a file begins and ends as Parquet does, and has room for the footer between.
+///
+/// # Errors
+///
+/// Fails when it does not, its footer has more than `footer_bytes_max` bytes, or it cannot be read.
+pub fn is_whole(file: &File, footer_bytes_max: u64) -> anyhow::Result<()> {
+    const MAGIC: [u8; 4] = *b"PAR1";
+    /// The length of the footer, and the magic bytes.
+    const END_BYTES: u64 = 8;
+    let n_bytes = file.metadata()?.len();
+    let mut begin = [0; 4];
+    let mut end = [0; 8];
+    let is_whole = MAGIC.len() as u64 + END_BYTES <= n_bytes && {
+        file.read_exact_at(&mut begin, 0)?;
+        file.read_exact_at(&mut end, n_bytes - END_BYTES)?;
+        let [a, b, c, d, magic @ ..] = end;
+        let n_footer = u64::from(u32::from_le_bytes([a, b, c, d]));
+        let has_room = n_footer + MAGIC.len() as u64 + END_BYTES <= n_bytes;
+        begin == MAGIC && magic == MAGIC && has_room && n_footer <= footer_bytes_max
+    };
+    if is_whole { Ok(()) } else { Err(guard::damaged()) }
 }

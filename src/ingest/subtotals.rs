@@ -7,10 +7,10 @@
 use super::non_rows::Comment;
 use super::records::{Cell, Tokeniser, texts_of};
 use super::syntax::Syntax;
-use super::table_bounds::{RecordShape, records_within};
 use super::totals::{
     Statistic, Sum, TotalSign, amount, begins_as_total, finding, is_total, statistic_of,
 };
+use crate::record_shapes::{RecordShape, records_within};
 
 /// Bytes of what a row is called.
 const LABEL_BYTES_MAX: usize = 60;

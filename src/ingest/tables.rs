@@ -5,7 +5,6 @@
 
 use std::collections::HashSet;
 
-use super::dialect::{mode, ratio};
 use super::header::{are_labels, is_header, resembles_rows};
 use super::leading_text;
 use super::non_rows::AsideRule;
@@ -14,9 +13,10 @@ use super::sample::Sample;
 use super::shape::is_value;
 use super::sniff::Windows;
 use super::syntax::Syntax;
-use super::table_bounds::{RecordShape, records};
 use super::type_evidence::{Nulls, TypeEvidence, classify};
 use super::type_inference::is_typed;
+use crate::counts::{mode, ratio};
+use crate::record_shapes::{RecordShape, records};
 
 /// Places that are looked at closely; a file with more of them is no row of tables.
 const PLACES_MAX: usize = 16;

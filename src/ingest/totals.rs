@@ -8,7 +8,7 @@ use super::amount::Amount;
 use super::non_rows::Comment;
 use super::records::texts_of;
 use super::syntax::Syntax;
-use super::table_bounds::{RecordShape, records, records_within};
+use crate::record_shapes::{RecordShape, records, records_within};
 
 /// Rows of totals and averages below each other.
 const ROWS_MAX: usize = 4;

@@ -17,7 +17,7 @@ use parquet::arrow::{ArrowSchemaConverter, add_encoded_arrow_schema_to_metadata}
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::bloom_filter::Sbbf;
 use parquet::column::writer::ColumnCloseResult;
-use parquet::file::metadata::{KeyValue, ParquetMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, ParquetMetaData};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
@@ -30,7 +30,6 @@ use csv_agent_types::limits::WRITERS_MAX;
 
 use super::builder::field;
 use super::filter;
-use super::find::is_all_dictionary;
 
 /// zstd at level 1 is twice as fast as at 3 and a few percent larger.
 const ZSTD_LEVEL: i32 = 1;
@@ -510,4 +509,15 @@ pub(crate) fn sync_files(paths: &[&Path]) -> Vec<anyhow::Result<()>> {
 pub fn sync_dir(dir: &Path) -> anyhow::Result<()> {
     let doing = || format!("cannot write {}", dir.display());
     File::open(dir).and_then(|it| it.sync_all()).with_context(doing)
+}
+
+/// Returns whether every value of a chunk is a key into its dictionary.
+pub(crate) fn is_all_dictionary(chunk: &ColumnChunkMetaData) -> bool {
+    let is_key =
+        |it: &Encoding| matches!(it, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
+    chunk.dictionary_page_offset().is_some()
+        && chunk.page_encoding_stats_mask().is_some_and(|mask| {
+            let mut encodings = mask.encodings();
+            encodings.all(|it| is_key(&it))
+        })
 }

@@ -28,6 +28,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use super::needle::{Needle, is_equal};
 use crate::filter;
 use crate::stored::Stored;
+use crate::write::is_all_dictionary;
 
 /// Rows that are decoded at once: enough to be quick, few enough to stay in the cache.
 const BATCH_ROWS: usize = 8 * 1024;
@@ -248,17 +249,6 @@ impl SearchedFile {
                 .with_batch_size(self.n_rows(place)?.clamp(1, BATCH_ROWS));
         Ok(reader.build()?)
     }
-}
-
-/// Returns whether every value of a chunk is a key into its dictionary.
-pub(crate) fn is_all_dictionary(chunk: &ColumnChunkMetaData) -> bool {
-    let is_key =
-        |it: &Encoding| matches!(it, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
-    chunk.dictionary_page_offset().is_some()
-        && chunk.page_encoding_stats_mask().is_some_and(|mask| {
-            let mut encodings = mask.encodings();
-            encodings.all(|it| is_key(&it))
-        })
 }
 
 /// Returns the metadata with text columns read as keys.

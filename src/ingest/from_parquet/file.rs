@@ -33,7 +33,8 @@ use super::pages::Pages;
 use super::{guard, thrift};
 use crate::Progress;
 use crate::header::names_of;
-use crate::source::{Input, check_cancelled, refuse};
+use crate::refusal::{check_cancelled, refuse};
+use crate::source::Input;
 
 const MAGIC: &[u8; 4] = b"PAR1";
 

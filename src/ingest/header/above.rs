@@ -7,10 +7,10 @@
 use super::super::multi_row_header::are_years;
 use super::super::shape::is_value;
 use super::super::short_rows::are_names;
-use super::super::table_bounds::RecordShape;
 use super::super::type_evidence::{TypeEvidence, classify};
 use super::super::type_inference::is_typed;
 use super::Search;
+use crate::record_shapes::RecordShape;
 
 /// Records above a table that are looked at.
 const RECORDS_MAX: usize = 50;

@@ -12,7 +12,7 @@ use zip::ZipArchive;
 use csv_agent_types::limits::SHEET_CELLS_MAX;
 
 use super::{COLUMNS_MAX, ROWS_MAX, too_many_cells, unreadable};
-use crate::source::check_cancelled;
+use crate::refusal::check_cancelled;
 
 /// Fails when reading a workbook would take more memory than any should.
 ///

@@ -1,9 +1,9 @@
 use calamine::{ExcelDateTime, ExcelDateTimeType};
 
 use super::{
-    DAY_MS, cell_name, clock, column_letters, compound, currency, iso_duration, iso_moment,
-    milliseconds, moment, row_name, seconds,
+    DAY_MS, clock, compound, currency, iso_duration, iso_moment, milliseconds, moment, seconds,
 };
+use crate::cell_names::{cell_name, column_letters, row_name};
 
 #[track_caller]
 fn check_moment(serial: f64, is_1904: bool, expected: Option<&str>) {

@@ -1,0 +1,15 @@
+//! Shares and most frequent values of a few counts.
+
+/// Returns the most frequent value, the larger of two, and how often it occurs.
+pub(crate) fn mode(values: &mut [usize]) -> (usize, usize) {
+    values.sort_unstable();
+    let runs = values.chunk_by(|a, b| a == b).map(|it| (it[0], it.len()));
+    runs.max_by_key(|(_, n)| *n).unwrap_or((0, 0))
+}
+
+/// Returns the share of `n`, nothing of nothing being 0.
+pub(crate) fn ratio(n: usize, of: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "counts in a few windows")]
+    let ratio = n as f64 / of.max(1) as f64;
+    ratio
+}

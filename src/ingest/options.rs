@@ -1,0 +1,1 @@
+//! What the user said about a file; everything else is found out.
