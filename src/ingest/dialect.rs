@@ -11,13 +11,13 @@ use serde::de::IgnoredAny;
 
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::ingest::IngestOptions;
 use super::records::{Cell, Tokeniser};
 use super::shape::is_value;
 use super::sniff::Windows;
 use super::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
 use super::{fields, leading_text, short_rows};
 use crate::counts::{mode, ratio};
+use crate::options::IngestOptions;
 use crate::record_shapes::{RecordShape, records};
 
 /// What the user said; everything else is found out.

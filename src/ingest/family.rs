@@ -42,13 +42,16 @@ use csv_agent_types::limits::{NOTES_MAX, SLICE_BYTES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::builder::field;
-use super::ingest::{DatasetFiles, IngestOptions, PartRead, Target, files_at_once, ingest_part};
+use super::ingest::{PartRead, files_at_once, ingest_part};
 use super::repairs::has_room;
 use super::requested_types::Wants;
 use super::source::{Source, hex};
 use super::type_evidence::TypeEvidence;
 use super::type_inference::{ColumnType, Hints, decide_as, is_clear_number};
 use super::write::{BuiltColumn, CopiedColumns, Encoder, ParquetFile, temporary};
+use crate::dataset_files::{DatasetFiles, Target};
+use crate::options::Family;
+use crate::options::IngestOptions;
 use crate::refusal::check_cancelled;
 
 /// The column that says which file a row is of.
@@ -61,21 +64,6 @@ const BATCH_ROWS: usize = 64 * 1024;
 const ONE_GROUP_BYTES_MAX: u64 = 1024 * 1024;
 /// Names that a message shows.
 const NAMED_MAX: usize = 5;
-
-/// How columns of a file are read since other files of its family say so, by their names.
-#[derive(Debug, Clone, Default)]
-pub struct Family(BTreeMap<String, ColumnType>);
-
-impl Family {
-    /// Puts what the family says in the place of what the file alone says.
-    pub(super) fn decide(&self, readings: &mut [ColumnType], names: &[String]) {
-        for (reading, name) in readings.iter_mut().zip(names) {
-            if let Some(decided) = self.0.get(name) {
-                reading.clone_from(decided);
-            }
-        }
-    }
-}
 
 /// Files that become one dataset.
 pub struct Union<'a> {

@@ -9,8 +9,9 @@ use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::FETCHED_FILE_BYTES_MAX;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::ingest::{IngestOptions, ingest};
+use super::ingest::ingest;
 use super::{Source, head};
+use crate::options::IngestOptions;
 
 /// Reads the CSV at `csv`, which a program has written: the whole table goes to `into_parquet`, in
 /// place of what has that name, and its first rows are returned, at most `rows_max` of them and at most

@@ -33,9 +33,10 @@ use csv_agent_types::limits::{RECORD_BYTES_MAX, SLICE_BYTES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::Watch;
-use super::ingest::{DatasetFiles, IngestOptions, Target, TempFiles};
 use super::source::Input;
 use super::write::{BuiltColumn, Encoder, ParquetFile, RowGroup};
+use crate::dataset_files::{DatasetFiles, Target, TempFiles};
+use crate::options::IngestOptions;
 use crate::refusal::{check_cancelled, refuse};
 use convert::{Conversion, repeats};
 use file::ParquetTable;

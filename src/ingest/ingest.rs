@@ -1,24 +1,22 @@
 //! A source to a dataset: look, read, and read again if the first guess of a type was wrong.
 
 use std::borrow::Cow;
-use std::io::{BufWriter, IntoInnerError};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use memchr::memchr2;
-use tempfile::{NamedTempFile, TempPath};
 
 use csv_agent_types::catalog::{
-    Checksums, Column, ColumnSpan, DType, Damage, Dataset, Dialect, Location, SkippedLines,
-    SourceFormat, StrayQuotes, file_of,
+    Column, ColumnSpan, DType, Damage, Dataset, Dialect, Location, SkippedLines, SourceFormat,
+    StrayQuotes, file_of,
 };
 use csv_agent_types::limits::{
-    CSV_BYTES_MAX, CSV_COLUMNS_MAX, QUOTED_BYTES_MAX, RECORD_BYTES_MAX, SLICE_BYTES_MAX,
-    SLICES_BYTES_MAX, SNIFF_HEAD_BYTES,
+    CSV_COLUMNS_MAX, QUOTED_BYTES_MAX, RECORD_BYTES_MAX, SLICE_BYTES_MAX, SLICES_BYTES_MAX,
+    SNIFF_HEAD_BYTES,
 };
 use csv_agent_types::status::{ExitStatus, Failure};
 
@@ -28,16 +26,13 @@ use super::builder::Guess;
 use super::charset::Charset;
 use super::dialect;
 use super::encoding::{self, FoundEncoding};
-use super::family::Family;
 use super::foreign;
 use super::from_parquet;
 use super::header::{self, Header, HeaderHints, TableDoubt};
-use super::line_map::LineWriter;
-use super::local_dates::DateOrder;
 use super::non_rows::{Comment, Comments, NonRowKind, NonRows};
 use super::number::{DecimalMark, NumberForm};
 use super::outlier_values::Usual;
-use super::pass::{self, PassConfig, PassOutput, PassStats, SLICE_BYTES_MIN};
+use super::pass::{self, PassConfig, PassStats, SLICE_BYTES_MIN};
 use super::records::{Tokeniser, count_line_ends, texts_of};
 use super::requested_types::{RequestedType, Wants};
 use super::side_by_side;
@@ -47,114 +42,18 @@ use super::source::{Input, Lead, Source, Text, Undecodable};
 use super::spool::SpoolNotes;
 use super::subtotals::KeptRows;
 use super::swallowed::{LIKELY_MAX, LineRule};
-use super::syntax::{Delimiter, Escape, Quote, Syntax};
+use super::syntax::{Delimiter, Escape, Syntax};
 use super::type_evidence::{Nulls, TypeEvidence};
 use super::type_inference::{ColumnType, Hints, ValueForm, decide_as, is_as_wanted};
 use super::wrap::{self, Beside, Rules, Wrapping};
-use super::write::{BuiltColumn, LateFile, ParquetFile, Summed, keep, modified, sync_files};
+use super::write::BuiltColumn;
 use super::{Progress, Watch, notes, totals};
 use crate::cell_names::column_letters;
+use crate::dataset_files::{DatasetFiles, Target, TempFiles};
 use crate::non_rows::LinesBelow;
+use crate::options::IngestOptions;
 use crate::record_shapes::records;
 use crate::refusal::check_cancelled;
-
-/// What the user said about the file; everything else is found out.
-#[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
-pub struct IngestOptions {
-    /// Where the source is from the session's directory, for the catalog.
-    pub origin: Option<String>,
-    /// What separates cells: a few characters.
-    pub delimiter: Option<String>,
-    /// What cells are quoted with.
-    pub quote: Option<Quote>,
-    /// How a quote is written within quotes.
-    pub escape: Option<Escape>,
-    /// A label of the WHATWG list: `utf-8`, `latin1`, `shift_jis`, …
-    pub encoding: Option<String>,
-    /// Whether the first record holds names; `Some(false)` is `--no-header`.
-    pub header: Option<bool>,
-    /// Lines before the table, which then begins with the next record.
-    pub skip_lines: Option<u64>,
-    /// Whether these lines are of other tables.
-    pub is_further: bool,
-    /// What may be a table of its own, is one: each is read.
-    pub all_tables: bool,
-    /// The columns of the file that the table lies in.
-    pub columns: Option<ColumnSpan>,
-    /// What begins a comment line.
-    pub comments: Comments,
-    /// What stands for a missing value, in every column, in place of the usual markers.
-    pub nulls: Option<Vec<String>>,
-    /// What columns are to be, by name; `*` names those that are known as that.
-    pub dtypes: Vec<(String, RequestedType)>,
-    /// Whether the file may lack such columns.
-    pub may_lack: bool,
-    /// Of days that can be read in two ways, such as `01/02/2024`.
-    pub date_order: Option<DateOrder>,
-    /// What precedes the fraction of numbers, in every column.
-    pub decimal: Option<DecimalMark>,
-    /// Bytes of the source.
-    pub bytes_max: u64,
-    /// Refuse a file with rows that are shorter or longer than the others, or with bytes that are no
-    /// text of its encoding.
-    pub strict: bool,
-    /// The file is CSV as programs write it, and nobody has edited it: the first record has the names
-    /// and every other one is a row, cells are separated by `,` and quoted with `"`, and numbers, days and
-    /// truth values are written as programs write them. Anything else is text.
-    pub is_plain: bool,
-    /// Files that are read at the same time, and share the memory that one would take.
-    pub n_at_once: usize,
-    /// The file is one of several that become one dataset: what the others say of its columns.
-    pub family: Option<Arc<Family>>,
-    /// The sheet or table to read, of a file that has several.
-    pub table: Option<String>,
-    /// Values of nested objects are columns.
-    pub flatten: bool,
-    /// Letters of each column of a text without delimiters; none where it has some.
-    pub widths: Vec<usize>,
-    /// The text was written of rows of something else, of which this is known.
-    pub written: Option<Arc<SpoolNotes>>,
-}
-
-impl Default for IngestOptions {
-    fn default() -> Self {
-        IngestOptions {
-            origin: None,
-            delimiter: None,
-            quote: None,
-            escape: None,
-            encoding: None,
-            header: None,
-            skip_lines: None,
-            is_further: false,
-            all_tables: false,
-            columns: None,
-            comments: Comments::FindOut,
-            nulls: None,
-            dtypes: Vec::new(),
-            may_lack: false,
-            date_order: None,
-            decimal: None,
-            bytes_max: CSV_BYTES_MAX,
-            strict: false,
-            is_plain: false,
-            n_at_once: 1,
-            family: None,
-            table: None,
-            flatten: false,
-            widths: Vec::new(),
-            written: None,
-        }
-    }
-}
-
-impl IngestOptions {
-    /// Returns whether a program wrote the table, so that below its names every record is a row.
-    fn is_table(&self) -> bool {
-        self.is_plain || self.written.as_ref().is_some_and(|it| it.is_table)
-    }
-}
 
 /// Returns how many files are best read at the same time: one for each core, as far as the memory that one may
 /// take is enough for a slice or two of each.
@@ -1205,17 +1104,6 @@ fn split(
     Split { syntax, ..split }
 }
 
-/// Where the files go.
-#[derive(Clone, Copy)]
-pub(super) struct Target<'a> {
-    /// The session's directory of datasets.
-    pub dir: &'a Path,
-    /// The dataset's name.
-    pub name: &'a str,
-    /// Whether they are read and go.
-    pub is_temporary: bool,
-}
-
 /// What reading the whole file brought.
 struct ReadResult {
     columns: Vec<Column>,
@@ -1553,171 +1441,5 @@ impl PassContext<'_> {
             Ok(Guess { dtype, form: reading.form, usual, ..guess.clone() })
         };
         self.plan.guesses.iter().zip(readings).enumerate().map(decide).collect()
-    }
-}
-
-/// The three files of a dataset before they have their names.
-pub(super) struct TempFiles {
-    parquet: Option<ParquetFile>,
-    lines: Option<Summed>,
-    rejects: Option<NamedTempFile>,
-}
-
-impl TempFiles {
-    /// Takes a Parquet file whose rows come from no lines.
-    pub(crate) fn of_parquet(parquet: ParquetFile) -> Self {
-        TempFiles { parquet: Some(parquet), lines: None, rejects: None }
-    }
-
-    fn create(
-        target: Target<'_>,
-        columns: &[BuiltColumn],
-        n_header: u64,
-    ) -> anyhow::Result<(Self, PassOutput)> {
-        let Target { dir, name, is_temporary } = target;
-        let (mut parquet, encoder) = ParquetFile::create(dir, &format!("{name}.parquet"), columns)?;
-        if is_temporary {
-            parquet.forget();
-        }
-        let late = |ending: &str| BufWriter::new(LateFile::new(dir, format!("{name}.{ending}")));
-        let output = PassOutput {
-            parquet,
-            encoder,
-            lines: LineWriter::new(late("lines"), n_header)?,
-            rejects: late("rejects.jsonl"),
-        };
-        Ok((TempFiles { parquet: None, lines: None, rejects: None }, output))
-    }
-
-    /// Completes what a pass wrote, unless another pass follows.
-    fn finish(&mut self, output: PassOutput, is_built: bool) -> anyhow::Result<()> {
-        let rejects = output.rejects.into_inner().map_err(IntoInnerError::into_error)?;
-        self.rejects = rejects.into_temporary().map(|it| it.finish().0);
-        let (lines, is_needed) = output.lines.finish();
-        if is_needed {
-            self.lines = lines.into_inner().map_err(IntoInnerError::into_error)?.into_temporary();
-        } else {
-            // Dropped, it would be written first.
-            drop(lines.into_parts());
-        }
-        if is_built {
-            self.parquet = Some(output.parquet);
-        }
-        Ok(())
-    }
-
-    /// Writes into the Parquet file what it is, for who finds it without a catalog, and completes it. The
-    /// dataset gets the checksums.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be written.
-    pub(crate) fn complete(
-        self,
-        target: Target<'_>,
-        has_rejects: bool,
-        about: Option<&mut Dataset>,
-    ) -> anyhow::Result<DatasetFiles> {
-        let Target { dir, name, .. } = target;
-        let path = |ending: &str| dir.join(format!("{name}.{ending}"));
-        let rejects = self.rejects.filter(|_| has_rejects);
-        let mut files = DatasetFiles::default();
-        let (map, lines) = self.lines.map(Summed::finish).unzip();
-        for (temp, path) in [(rejects, path("rejects.jsonl")), (map, path("lines"))] {
-            files.0.push((temp.map(NamedTempFile::into_temp_path), path));
-        }
-        let mut parquet = self.parquet.context("no pass has built the table")?;
-        about.as_ref().map(|it| parquet.describe(it)).transpose()?;
-        let (temp, table) = parquet.finish()?;
-        if let Some(dataset) = about {
-            let modified = modified(temp.as_file())?;
-            dataset.checksums = Some(Checksums { table, modified, lines });
-        }
-        files.0.push((Some(temp.into_temp_path()), path("parquet")));
-        Ok(files)
-    }
-}
-
-/// The files of a dataset, complete, under names that vanish unless they are kept.
-#[derive(Debug, Default)]
-#[must_use = "without `keep`, the files vanish"]
-pub struct DatasetFiles(Vec<(Option<TempPath>, PathBuf)>);
-
-impl DatasetFiles {
-    /// Gives the Parquet file this name, in place of what has it, and lets go of the others.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be renamed.
-    pub fn keep_table(self, path: &Path) -> anyhow::Result<()> {
-        let table = self.0.into_iter().next_back().and_then(|it| it.0);
-        let table = table.context("no pass has built the table")?;
-        sync_files(&[&table]).into_iter().collect::<anyhow::Result<()>>()?;
-        keep(table, path)
-    }
-
-    /// Returns the table and the list of repairs, if there is one, under the names that vanish.
-    ///
-    /// # Errors
-    ///
-    /// Fails when no pass has built the table.
-    pub(super) fn into_temporaries(self) -> anyhow::Result<(TempPath, Option<TempPath>)> {
-        let (mut table, mut rejects) = (None, None);
-        for (temp, path) in self.0 {
-            match path.extension().and_then(std::ffi::OsStr::to_str) {
-                Some("parquet") => table = temp,
-                Some("jsonl") => rejects = temp,
-                _ => {}
-            }
-        }
-        Ok((table.context("no pass has built the table")?, rejects))
-    }
-
-    /// Takes the table and the list of repairs of several files, whose lines are in no one file.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the list cannot be written.
-    pub(super) fn of_union(
-        target: Target<'_>,
-        table: ParquetFile,
-        rejects: Option<NamedTempFile>,
-        about: &mut Dataset,
-    ) -> anyhow::Result<Self> {
-        let files = TempFiles { parquet: Some(table), lines: None, rejects };
-        files.complete(target, true, Some(about))
-    }
-
-    /// Keeps the files of datasets, and returns of each whether they were kept, in their order.
-    ///
-    /// The disk has all of them before the first gets its name; [`sync_dir`](super::sync_dir) makes the names
-    /// survive a power cut.
-    pub fn keep_all(all: Vec<Self>) -> Vec<anyhow::Result<()>> {
-        let there = || all.iter().map(|it| it.0.iter().filter_map(|it| it.0.as_deref()));
-        let paths: Vec<&Path> = there().flatten().collect();
-        let counts: Vec<usize> = there().map(Iterator::count).collect();
-        let mut synced = sync_files(&paths).into_iter();
-        let keep = |(files, n): (Self, usize)| {
-            let synced = synced.by_ref().take(n).collect::<Vec<_>>();
-            synced.into_iter().collect::<anyhow::Result<()>>()?;
-            files.rename()
-        };
-        all.into_iter().zip(counts).map(keep).collect()
-    }
-
-    /// Gives the files their names, the Parquet file last.
-    fn rename(self) -> anyhow::Result<()> {
-        for (temp, path) in self.0 {
-            match temp {
-                Some(temp) => keep(temp, &path)?,
-                // Of a dataset that had this name before.
-                None if path.exists() => {
-                    let doing = || format!("cannot remove {}", path.display());
-                    std::fs::remove_file(&path).with_context(doing)?;
-                }
-                None => {}
-            }
-        }
-        Ok(())
     }
 }

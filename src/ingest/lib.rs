@@ -96,16 +96,19 @@ mod tests;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+pub use crate::dataset_files::DatasetFiles;
+pub use crate::options::Family;
+pub use crate::options::IngestOptions;
 pub use crate::refusal::check_cancelled;
 pub use crate::stored::is_whole;
 pub use archive::{Archive, Entry};
 pub use csv::{CsvWritten, csv_of};
-pub use family::{FILE_COLUMN, Family, Opened, Union, most_common, union};
+pub use family::{FILE_COLUMN, Opened, Union, most_common, union};
 pub use footer::{dataset_of, why_not};
 pub use foreign::{Tables, look_of_data, tables};
 pub use from_csv::table_of_csv;
 pub use head::head;
-pub use ingest::{DatasetFiles, IngestOptions, files_at_once, ingest, inspect};
+pub use ingest::{files_at_once, ingest, inspect};
 pub use line_map::{
     is_same_file, line_runs, source_cells, source_file, source_lines, source_trouble, why_no_lines,
 };

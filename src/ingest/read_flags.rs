@@ -1,11 +1,11 @@
 //! What the user said of how text is read, as flags: kept with the dataset, so that the same file
 //! again is known to be read in the same way.
 
-use super::ingest::IngestOptions;
 use super::local_dates::DateOrder;
 use super::non_rows::Comments;
 use super::number::DecimalMark;
 use super::syntax::Escape;
+use crate::options::IngestOptions;
 
 impl IngestOptions {
     /// Returns the flags with their values, as far as they were given: `--delimiter ;`.

@@ -16,12 +16,13 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::Watch;
 use super::charset::Charset;
-use super::ingest::{IngestOptions, Understood, understand};
+use super::ingest::{Understood, understand};
 use super::non_rows::Comment;
 use super::records::{Tokeniser, cut};
 use super::requested_types::RequestedType;
 use super::source::{Input, Source};
 use super::syntax::{Blanks, Escape, QUOTE, Syntax};
+use crate::options::IngestOptions;
 use values::column_of;
 
 mod values;

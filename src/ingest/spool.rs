@@ -13,12 +13,12 @@ use anyhow::Context;
 
 use csv_agent_types::catalog::{Column, DType, Meaning, SheetPlace, SourceFormat};
 
-use super::ingest::IngestOptions;
 use super::requested_types::Wants;
 use super::source::Input;
 use super::type_evidence::{Nulls, TypeEvidence, classify};
 use super::type_inference::ColumnType;
 use crate::cell_names::cell_name;
+use crate::options::IngestOptions;
 use crate::refusal::refuse;
 
 /// What is known of rows beside the text that was written of them.

@@ -36,13 +36,14 @@ use csv_agent_types::limits::QUOTED_BYTES_MAX;
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_types::thresholds::{Range, Ratings};
 
-use super::ingest::{DatasetFiles, Tuning, ingest_input};
+use super::ingest::{Tuning, ingest_input};
 use super::line_map::lines_at;
 use super::source::Input;
 use super::{
     Comments, DateOrder, DecimalMark, IngestOptions, Progress, RequestedType, Source, Watch,
     answer, head, ingest, inspect, name_of,
 };
+use crate::dataset_files::DatasetFiles;
 
 /// A directory of datasets for one test.
 struct Bench {
