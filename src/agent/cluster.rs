@@ -20,7 +20,7 @@ use csv_agent_worker::Cluster;
 
 use crate::egress::Ledger;
 use crate::hosted::Interpreter;
-use crate::progress::ProgressMessage;
+use crate::turn::ProgressMessage;
 use crate::turn::{Turn, TurnInterrupt};
 use crate::{Agent, TurnContext};
 

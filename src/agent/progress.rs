@@ -6,20 +6,8 @@ use csv_agent_provider::Progress;
 use csv_agent_text::digits::size;
 use csv_agent_types::event::Status;
 
+use crate::turn::ProgressMessage;
 use crate::turn::Turn;
-
-/// What work in the background has to tell while the turn waits for it.
-#[derive(Debug)]
-pub(crate) enum ProgressMessage {
-    /// Text of the answer.
-    Delta(String),
-    /// The text so far came from an attempt that broke.
-    Superseded,
-    /// The provider runs one of its tools.
-    Hosted(String),
-    /// Anything that is an event as it is.
-    Status(Box<Status>),
-}
 
 /// Returns what hears of requests and calls to the provider: the record of what left, and the story.
 pub(crate) fn listener(turn: &Turn) -> impl FnMut(Progress<'_>) + use<> {
@@ -88,7 +76,8 @@ pub(crate) fn teller(news: UnboundedSender<ProgressMessage>) -> impl FnMut(&str)
 
 #[cfg(test)]
 mod tests {
-    use super::{ProgressMessage, news_of};
+    use super::news_of;
+    use crate::turn::ProgressMessage;
     use csv_agent_provider::Progress;
     use csv_agent_types::event::Status;
 

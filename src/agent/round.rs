@@ -21,6 +21,7 @@ use crate::loop_detection::{Repeats, Repetition};
 use crate::output_filter::{self, KnownNames, OutputFilter};
 use crate::repl::Repl;
 use crate::spill;
+use crate::spill::cut_middle;
 use crate::tool_cache::{FROM_MEMORY, ToolCache};
 use crate::turn::{CallResult, Turn, TurnInterrupt, milliseconds_since};
 
@@ -343,34 +344,11 @@ fn cell(command: &Command) -> Option<String> {
     }
 }
 
-/// Returns a text of at most about `bytes_max` bytes: its beginning and its end, with a line between
-/// them that says what is missing.
-pub(super) fn cut_middle(text: &str, bytes_max: usize) -> String {
-    if text.len() <= bytes_max {
-        return text.to_owned();
-    }
-    let head = text.floor_char_boundary(bytes_max / 2);
-    let tail = text.ceil_char_boundary(text.len() - bytes_max / 2);
-    let n_cut = tail - head;
-    format!(
-        "{}\n… {n_cut} of {} bytes left out; ask for less, or aggregate …\n{}",
-        &text[..head],
-        text.len(),
-        &text[tail..]
-    )
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{cell, cut_middle};
-    use csv_agent_worker::protocol::Command;
+    use super::cell;
 
-    #[test]
-    fn a_long_output_is_cut_in_the_middle_and_says_so() {
-        let cut = cut_middle(&"é".repeat(100), 20);
-        assert_eq!(cut, "ééééé\n… 180 of 200 bytes left out; ask for less, or aggregate …\nééééé");
-        assert_eq!(cut_middle("short", 20), "short");
-    }
+    use csv_agent_worker::protocol::Command;
 
     #[test]
     fn a_load_is_kept_as_the_code_that_does_the_same() {

@@ -80,11 +80,28 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
+/// Returns a text of at most about `bytes_max` bytes: its beginning and its end, with a line between
+/// them that says what is missing.
+pub(super) fn cut_middle(text: &str, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.to_owned();
+    }
+    let head = text.floor_char_boundary(bytes_max / 2);
+    let tail = text.ceil_char_boundary(text.len() - bytes_max / 2);
+    let n_cut = tail - head;
+    format!(
+        "{}\n… {n_cut} of {} bytes left out; ask for less, or aggregate …\n{}",
+        &text[..head],
+        text.len(),
+        &text[tail..]
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{keep, summary};
+    use super::{cut_middle, keep, summary};
     use csv_agent_types::event::ToolOutput;
     use csv_agent_types::limits::TOOL_OUTPUT_BYTES_MAX;
     use csv_agent_worker::protocol::Command;
@@ -122,5 +139,12 @@ mod tests {
         );
         let text = summary(&json!({"kind": "text", "text": "long"}), &kept);
         assert_eq!(text["data_key"], "t_1");
+    }
+
+    #[test]
+    fn a_long_output_is_cut_in_the_middle_and_says_so() {
+        let cut = cut_middle(&"é".repeat(100), 20);
+        assert_eq!(cut, "ééééé\n… 180 of 200 bytes left out; ask for less, or aggregate …\nééééé");
+        assert_eq!(cut_middle("short", 20), "short");
     }
 }

@@ -7,10 +7,11 @@ use plotters_backend::{BackendColor, BackendCoord, BackendStyle, DrawingBackend}
 
 use super::Raster;
 use super::raster::{self, Canvas, Drawn};
-use super::scene::{Colour, Mark, PointShape, Scene};
+use super::scene::{Mark, PointShape, Scene};
 use super::svg::{self, SvgDocument};
 use super::text::{TextStyle, to_pixel};
 use super::theme::Theme;
+use crate::theme::Colour;
 
 /// The stroke of a hollow point.
 const RING: f64 = 1.4;
@@ -177,8 +178,11 @@ mod tests {
     use sha2::{Digest, Sha256};
 
     use super::{Raster, Theme, raster, svg};
+    use crate::glyphs::Weight;
     use crate::png;
-    use crate::scene::{Anchor, Colour, Mark, PointShape, Scene, TextLabel, Weight};
+    use crate::scene::{Mark, PointShape, Scene};
+    use crate::text::{Anchor, TextLabel};
+    use crate::theme::Colour;
 
     /// A scene of everything that can be on one, at places that are no whole pixels.
     fn scene() -> Scene {

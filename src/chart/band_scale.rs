@@ -6,10 +6,12 @@ use jiff::civil::DateTime;
 
 use super::fit;
 use super::plot::X;
-use super::scene::{Anchor, Colour, TextLabel, Weight};
 use super::sheet::{ChartBuilder, LINE, MARGIN, SIZE, count, widest};
 use super::text;
 use super::time::{self, Unit};
+use crate::glyphs::Weight;
+use crate::text::{Anchor, TextLabel};
+use crate::theme::Colour;
 
 /// Bands at most that stand for gaps in the data and for rows.
 const BANDS_MAX: usize = 300;

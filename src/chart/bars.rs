@@ -6,11 +6,14 @@ use super::band_scale::{AxisLabels, Bands, TURNED_BAND_MIN, counts, level_labels
 use super::fit;
 use super::numbers::{amounts, short_amounts};
 use super::plot::{Plot, X};
-use super::scene::{Anchor, Colour, Mark, Scene, TextLabel, Weight};
+use super::scene::{Mark, Scene};
 use super::sheet::{
     ChartBuilder, LINE, MARGIN, SIZE, Scale, WIDTH, colour, count, is_far, level_ticks, widest,
 };
 use super::ticks::Ticks;
+use crate::glyphs::Weight;
+use crate::text::{Anchor, TextLabel};
+use crate::theme::Colour;
 
 /// The widest bar. One alone should not fill the picture.
 const BAR_MAX: f64 = 72.0;

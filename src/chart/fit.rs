@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use unicode_width::UnicodeWidthChar;
 
-use super::scene::Weight;
 use super::text::width;
+use crate::glyphs::Weight;
 
 /// Where a word may end besides at a space, so that `net_revenue` and `2024/25` can be broken.
 const BREAKS: [char; 7] = ['-', '_', '/', ',', '‐', '–', '…'];

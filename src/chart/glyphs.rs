@@ -13,8 +13,6 @@ use ab_glyph::{Font, FontRef, GlyphId};
 use icu_normalizer::ComposingNormalizerBorrowed;
 use unicode_bidi::{BidiInfo, Level};
 
-use super::scene::Weight;
-
 /// What stands for a character that no font and no name tells.
 const UNKNOWN: char = '\u{fffd}';
 
@@ -226,6 +224,15 @@ fn joined(text: &str) -> Cow<'_, str> {
         char::from_u32(first + form).unwrap_or(char)
     };
     (0..letters.len()).map(form).collect::<String>().into()
+}
+
+/// The weight of type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// For everything but titles.
+    Regular,
+    /// For titles.
+    Bold,
 }
 
 #[cfg(test)]

@@ -8,8 +8,10 @@ use csv_agent_testing::slow_cases;
 use csv_agent_types::chart::{Chart, ChartType};
 
 use super::bars::LENGTH_MAX;
-use super::scene::{Colour, Mark, Scene, TextLabel};
+use super::scene::{Mark, Scene};
 use super::{alt, gallery, plot::Plot, scene};
+use crate::text::TextLabel;
+use crate::theme::Colour;
 
 /// Left, top, right, bottom.
 type Bounds = (f64, f64, f64, f64);

@@ -4,8 +4,10 @@ use csv_agent_types::chart::ChartType;
 
 use super::fit;
 use super::plot::Plot;
-use super::scene::{Mark, TextLabel, Weight};
+use super::scene::Mark;
 use super::sheet::{ChartBuilder, LINE, SIZE, colour, count, widest};
+use crate::glyphs::Weight;
+use crate::text::TextLabel;
 
 /// The widest line of a name.
 const NAME_MAX: f64 = 150.0;

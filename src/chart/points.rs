@@ -7,11 +7,12 @@ use super::line_labels::Names;
 use super::numbers;
 use super::overplotting::Crowd;
 use super::plot::{Plot, X};
-use super::scene::{Colour, Mark, PointShape, Scene};
+use super::scene::{Mark, PointShape, Scene};
 use super::sheet::{ChartBuilder, MARGIN, Scale, WIDTH, colour, count, level_ticks, widest};
 use super::text;
 use super::ticks::Ticks;
 use super::time;
+use crate::theme::Colour;
 
 /// Points up to which those of a line are marked, and rows.
 const MARKED_MAX: (usize, usize) = (120, 40);

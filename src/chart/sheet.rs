@@ -4,9 +4,12 @@ use csv_agent_types::chart::ChartType;
 
 use super::fit;
 use super::plot::Plot;
-use super::scene::{Anchor, Colour, Mark, PointShape, Scene, TextLabel, Weight};
+use super::scene::{Mark, PointShape, Scene};
 use super::text;
 use super::ticks::Ticks;
+use crate::glyphs::Weight;
+use crate::text::{Anchor, TextLabel};
+use crate::theme::Colour;
 
 /// Of a chart without unusual needs.
 pub(crate) const WIDTH: f64 = 960.0;

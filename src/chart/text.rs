@@ -19,7 +19,9 @@ use plotters_backend::{
 
 use super::glyphs::{Set, set};
 use super::raster::UNITS;
-use super::scene::{Anchor, TextLabel, Weight};
+use super::theme::Colour;
+
+use crate::glyphs::Weight;
 
 /// Returns the width of a text in pixels.
 pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
@@ -142,4 +144,86 @@ pub(crate) fn to_pixel(value: f64) -> i32 {
 #[expect(clippy::cast_possible_truncation, reason = "a font needs no more than f32")]
 fn to_f32(value: f64) -> f32 {
     value as f32
+}
+
+/// Which end of a text is at its point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    /// The left one; the lower one when turned.
+    Start,
+    /// The centre.
+    Middle,
+    /// The right one; the upper one when turned.
+    End,
+}
+
+/// A line of text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TextLabel {
+    /// Safe to show, and valid in XML.
+    pub text: String,
+    /// Where the anchor is.
+    pub x: f64,
+    /// The baseline.
+    pub y: f64,
+    /// Pixels of an em.
+    pub size: f64,
+    /// Of the type.
+    pub weight: Weight,
+    /// Of the type.
+    pub colour: Colour,
+    /// Which end is at the point.
+    pub anchor: Anchor,
+    /// Whether it reads upwards.
+    pub is_turned: bool,
+}
+
+impl TextLabel {
+    /// Makes a label in regular ink that starts at a point.
+    pub(crate) fn new(text: impl Into<String>, x: f64, y: f64, size: f64) -> TextLabel {
+        TextLabel {
+            text: text.into(),
+            x,
+            y,
+            size,
+            weight: Weight::Regular,
+            colour: Colour::INK,
+            anchor: Anchor::Start,
+            is_turned: false,
+        }
+    }
+
+    /// Moves the anchor.
+    #[must_use]
+    pub(crate) fn anchored(mut self, anchor: Anchor) -> TextLabel {
+        self.anchor = anchor;
+        self
+    }
+
+    /// Changes the colour.
+    #[must_use]
+    pub(crate) fn coloured(mut self, colour: Colour) -> TextLabel {
+        self.colour = colour;
+        self
+    }
+}
+
+impl TextLabel {
+    /// Returns left, top, right and bottom of the type.
+    pub(crate) fn bounds(&self) -> (f64, f64, f64, f64) {
+        let width = super::text::width(&self.text, self.size, self.weight);
+        let before = match self.anchor {
+            Anchor::Start => 0.0,
+            Anchor::Middle => width / 2.0,
+            Anchor::End => width,
+        };
+        let (up, down) = (self.size * 0.75, self.size * 0.22);
+        if self.is_turned {
+            let top = self.y + before - width;
+            (self.x - up, top, self.x + down, top + width)
+        } else {
+            let left = self.x - before;
+            (left, self.y - up, left + width, self.y + down)
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! A scene names roles; here they become colours. The tests measure what is claimed of them.
 
-use super::scene::Colour;
+use csv_agent_types::limits::CHART_SERIES_MAX;
 
 /// The paper that a chart is drawn on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,6 +73,40 @@ impl Theme {
             Theme::Dark => &DARK,
         };
         palette[colour.index()]
+    }
+}
+
+/// What a part of a chart is, for a theme to give it a colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Colour(u8);
+
+impl Colour {
+    /// The paper, which is white in the light theme.
+    pub const PAPER: Colour = Colour(0);
+    /// Titles and labels.
+    pub const INK: Colour = Colour(1);
+    /// What is read second: axis labels, notes.
+    pub const GREY: Colour = Colour(2);
+    /// The line that values start from.
+    pub const AXIS: Colour = Colour(3);
+    /// Lines to read values by.
+    pub const GRID: Colour = Colour(4);
+    /// The series, in their order.
+    pub const SERIES: [Colour; CHART_SERIES_MAX] = {
+        let mut all = [Colour(5); CHART_SERIES_MAX];
+        let mut at = 1;
+        while at < CHART_SERIES_MAX {
+            all[at].0 = all[at - 1].0 + 1;
+            at += 1;
+        }
+        all
+    };
+    /// Roles in all.
+    pub const N_ROLES: usize = 5 + CHART_SERIES_MAX;
+
+    /// Returns the place of the role among all.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
     }
 }
 

@@ -15,12 +15,13 @@ use csv_agent_types::limits::{
     CLUSTER_SESSIONS_MAX,
 };
 
+use crate::channel::Traffic;
 use crate::channel::{Fault, Server};
 use crate::error::ClusterError;
 use crate::messages::{AnswerHead, Method, RequestHead, SparkSession};
 use crate::policy::{Judged, Policy};
 use crate::progress::JobProgress;
-use crate::relay::Activity;
+
 use crate::wire::{CallEnd, RelayMessage};
 
 /// What the calls of one relay have in common.
@@ -356,6 +357,15 @@ impl Running {
         );
         Err(CallEnd::new(CallEnd::RESOURCE_EXHAUSTED, message))
     }
+}
+
+/// What the relay has seen since it was started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// What passed, with the relay's own requests.
+    pub traffic: Traffic,
+    /// How far the job is that was last told of.
+    pub job: Option<JobProgress>,
 }
 
 #[cfg(test)]

@@ -15,9 +15,10 @@ mod progress;
 mod relay;
 mod wire;
 
+pub use crate::call::Activity;
 pub use access::ClusterAccess;
 pub use channel::{Traffic, contact};
 pub use endpoint::{Endpoint, SCHEME};
 pub use error::{ClusterError, beginning};
 pub use progress::JobProgress;
-pub use relay::{Activity, Allowed, Relay};
+pub use relay::{Allowed, Relay};

@@ -27,12 +27,12 @@ use csv_agent_types::limits::{
 };
 use csv_agent_types::status::{ExitStatus, Failure};
 
+use crate::call::Activity;
 use crate::call::{ClusterCall, Queued, Shared};
-use crate::channel::{Server, Traffic};
+use crate::channel::Server;
 use crate::endpoint::Endpoint;
 use crate::error::ClusterError;
 use crate::policy::{Policy, check_source};
-use crate::progress::JobProgress;
 use crate::wire::{self, CallEnd, Frames, RelayMessage, WorkerMessage};
 
 /// What may be asked of the cluster.
@@ -72,15 +72,6 @@ impl Allowed {
         let Allowed::Registered(sources) = self else { return None };
         Some(Arc::new(Policy::new(sources, endpoint.user())))
     }
-}
-
-/// What the relay has seen since it was started.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Activity {
-    /// What passed, with the relay's own requests.
-    pub traffic: Traffic,
-    /// How far the job is that was last told of.
-    pub job: Option<JobProgress>,
 }
 
 /// Passes on what one worker asks, until it is stopped or the worker's end is closed.
@@ -307,7 +298,8 @@ mod tests {
     use tokio::sync::watch;
     use tokio::time::timeout;
 
-    use super::{Activity, Allowed, Relay};
+    use super::{Allowed, Relay};
+    use crate::call::Activity;
     use crate::fields::put_bytes;
     use crate::{ClusterError, Endpoint};
     use csv_agent_types::limits::{

@@ -7,6 +7,7 @@
 //! expect ends that thread only.
 
 mod convert;
+mod bounded_file;
 mod file;
 pub(crate) mod guard;
 pub(crate) mod lengths;

@@ -5,23 +5,25 @@
 
 use std::collections::HashSet;
 
-use super::non_rows::{AsideRule, Comment, Comments, NonRowKind, NonRows};
+use super::non_rows::{AsideRule, Comment, NonRowKind, NonRows};
 use super::outlier_values::Usual;
 use super::records::{Block, Cell, Tokeniser, texts_of};
 use super::sample::{First, Sample};
 use super::sniff::Windows;
 use super::subtotals::{self, KeptRows};
-use super::swallowed::Class;
 use super::syntax::Syntax;
 use super::table_bounds::{Footer, RECORDS_MAX, comment_of, footer_of};
 use super::type_evidence::{Nulls, TypeEvidence, classify};
 use super::type_inference::is_typed;
 use super::wrap::Rules;
-use super::{fields, leading_text, multi_row_header, shape, short_rows, tables, totals};
+use super::{fields, leading_text, multi_row_header, shape, short_rows, totals};
 use crate::counts::mode;
 use crate::non_rows::LinesBelow;
+use crate::options::Comments;
 use crate::record_shapes::{RecordShape, records, records_within, width_of};
+use crate::records::swallowed::Class;
 
+mod tables;
 mod above;
 
 pub(crate) use above::are_labels;

@@ -29,7 +29,7 @@ use super::encoding::{self, FoundEncoding};
 use super::foreign;
 use super::from_parquet;
 use super::header::{self, Header, HeaderHints, TableDoubt};
-use super::non_rows::{Comment, Comments, NonRowKind, NonRows};
+use super::non_rows::{Comment, NonRowKind, NonRows};
 use super::number::{DecimalMark, NumberForm};
 use super::outlier_values::Usual;
 use super::pass::{self, PassConfig, PassStats, SLICE_BYTES_MIN};
@@ -39,9 +39,7 @@ use super::side_by_side;
 use super::slice::SlicePlan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Lead, Source, Text, Undecodable};
-use super::spool::SpoolNotes;
 use super::subtotals::KeptRows;
-use super::swallowed::{LIKELY_MAX, LineRule};
 use super::syntax::{Delimiter, Escape, Syntax};
 use super::type_evidence::{Nulls, TypeEvidence};
 use super::type_inference::{ColumnType, Hints, ValueForm, decide_as, is_as_wanted};
@@ -51,9 +49,12 @@ use super::{Progress, Watch, notes, totals};
 use crate::cell_names::column_letters;
 use crate::dataset_files::{DatasetFiles, Target, TempFiles};
 use crate::non_rows::LinesBelow;
+use crate::options::Comments;
 use crate::options::IngestOptions;
 use crate::record_shapes::records;
+use crate::records::swallowed::{LIKELY_MAX, LineRule};
 use crate::refusal::check_cancelled;
+use crate::spool_notes::SpoolNotes;
 
 /// Returns how many files are best read at the same time: one for each core, as far as the memory that one may
 /// take is enough for a slice or two of each.

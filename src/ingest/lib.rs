@@ -72,11 +72,10 @@ mod slice;
 mod sniff;
 mod source;
 mod spool;
+mod spool_notes;
 mod stored;
 mod subtotals;
-mod swallowed;
 mod syntax;
-mod tables;
 mod requested_types;
 mod short_rows;
 mod totals;
@@ -97,6 +96,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 pub use crate::dataset_files::DatasetFiles;
+pub use crate::options::Comments;
 pub use crate::options::Family;
 pub use crate::options::IngestOptions;
 pub use crate::refusal::check_cancelled;
@@ -114,7 +114,6 @@ pub use line_map::{
 };
 pub use local_dates::DateOrder;
 pub use mask::{TOKEN, masked, masked_schema, without_quotations};
-pub use non_rows::Comments;
 pub use number::DecimalMark;
 pub use pandas_reader::reading_recipe;
 pub use read_spec::{HeadOfFile, Instructions, instructions};

@@ -13,18 +13,6 @@ use super::syntax::Syntax;
 use super::wrap::Rules;
 use crate::record_shapes::records;
 
-/// What the user said of comment lines.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Comments {
-    /// Nothing.
-    #[default]
-    FindOut,
-    /// There are none.
-    None,
-    /// They begin with this.
-    Begin(char),
-}
-
 /// What tells a line among the rows that is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Comment {

@@ -7,10 +7,10 @@ use csv_agent_types::catalog::ColumnSpan;
 use csv_agent_types::limits::CSV_BYTES_MAX;
 
 use crate::local_dates::DateOrder;
-use crate::non_rows::Comments;
+
 use crate::number::DecimalMark;
 use crate::requested_types::RequestedType;
-use crate::spool::SpoolNotes;
+use crate::spool_notes::SpoolNotes;
 use crate::syntax::{Escape, Quote};
 use crate::type_inference::ColumnType;
 
@@ -125,4 +125,16 @@ impl Family {
             }
         }
     }
+}
+
+/// What the user said of comment lines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Comments {
+    /// Nothing.
+    #[default]
+    FindOut,
+    /// There are none.
+    None,
+    /// They begin with this.
+    Begin(char),
 }

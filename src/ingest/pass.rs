@@ -23,13 +23,13 @@ use super::outlier_values::OutlierValues;
 use super::repairs::{Repair, has_room};
 use super::slice::{self, Parsed, SlicePlan};
 use super::source::Slices;
-use super::spool::SpoolNotes;
 use super::totals::Sum;
 use super::type_evidence::TypeEvidence;
 use super::write::{Encoder, LateFile, ParquetFile};
 use super::{Progress, Watch};
 use crate::non_rows::LinesBelow;
 use crate::refusal::check_cancelled;
+use crate::spool_notes::SpoolNotes;
 
 /// Slices beside those of the workers: one that is read, one that is written.
 pub(crate) const SLICES_BESIDE: usize = 2;

@@ -2,9 +2,9 @@
 //! again is known to be read in the same way.
 
 use super::local_dates::DateOrder;
-use super::non_rows::Comments;
 use super::number::DecimalMark;
 use super::syntax::Escape;
+use crate::options::Comments;
 use crate::options::IngestOptions;
 
 impl IngestOptions {

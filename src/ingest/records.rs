@@ -9,12 +9,14 @@
 //!
 //! The plain syntax (a delimiter of one byte, `"` doubled) has its own path, chosen once a slice.
 
+pub(crate) mod swallowed;
+
 use memchr::{memchr, memchr2, memchr2_iter, memrchr};
 
 use super::delimiter_search::Marks;
 use super::quotes::{BYTE_ORDER_MARK, Close, Quotes};
-use super::swallowed::{LineRule, Verdict, judge};
 use super::syntax::{Blanks, Escape, QUOTE, Syntax};
+use swallowed::{LineRule, Verdict, judge};
 
 /// So few bytes are looked at one by one in less time than it takes to begin a search.
 const NEAR_BYTES: usize = 16;

@@ -8,10 +8,10 @@ use super::non_rows::{AsideRule, NonRows};
 use super::outlier_values::Usual;
 use super::records::{Block, Cell, Tokeniser};
 use super::sniff::Windows;
-use super::swallowed::Class;
 use super::syntax::Syntax;
 use super::type_evidence::{Nulls, TypeEvidence, classify};
 use super::type_inference::is_typed;
+use crate::records::swallowed::Class;
 
 /// The evidence of the windows.
 pub(crate) struct Sample {

@@ -14,10 +14,10 @@ use super::parse;
 use super::records::{Block, Cell, Tokeniser};
 use super::repairs::{Repair, has_room};
 use super::requested_types::RequestedType;
-use super::swallowed::LineRule;
 use super::syntax::Syntax;
 use super::totals::Sum;
 use super::type_evidence::{Nulls, TypeEvidence};
+use crate::records::swallowed::LineRule;
 
 /// How every slice of a pass is read.
 pub(crate) struct SlicePlan {

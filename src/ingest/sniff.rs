@@ -4,8 +4,8 @@
 //! it, so that what comes late has a say.
 
 use super::records::{Tokeniser, cut};
-use super::swallowed;
 use super::syntax::Syntax;
+use crate::records::swallowed;
 
 /// Parts of a file as text.
 #[derive(Debug)]

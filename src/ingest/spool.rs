@@ -6,134 +6,17 @@
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-use std::ops::Range;
 use std::path::Path;
 
 use anyhow::Context;
 
-use csv_agent_types::catalog::{Column, DType, Meaning, SheetPlace, SourceFormat};
+use csv_agent_types::catalog::{Meaning, SourceFormat};
 
-use super::requested_types::Wants;
 use super::source::Input;
 use super::type_evidence::{Nulls, TypeEvidence, classify};
-use super::type_inference::ColumnType;
-use crate::cell_names::cell_name;
 use crate::options::IngestOptions;
 use crate::refusal::refuse;
-
-/// What is known of rows beside the text that was written of them.
-#[derive(Debug, Clone, Default)]
-pub struct SpoolNotes {
-    /// What the rows come from.
-    pub format: SourceFormat,
-    /// Where they lie, if that is a sheet.
-    pub sheet: Option<SheetPlace>,
-    /// The first row has the names, and every other one is a row of the table.
-    pub is_table: bool,
-    /// One sentence for each thing that a user might question.
-    pub reasons: Vec<String>,
-    columns: Vec<KnownColumn>,
-}
-
-/// What is known of a column.
-#[derive(Debug, Clone, Default)]
-struct KnownColumn {
-    /// Rows whose cells are text that looks like a number, a day or a truth value: first and last, in order.
-    texts: Vec<(u64, u64)>,
-    notes: Vec<String>,
-    meaning: Option<Meaning>,
-}
-
-impl KnownColumn {
-    fn add_text(&mut self, row: u64) {
-        match self.texts.last_mut() {
-            Some(run) if run.1 + 1 == row => run.1 = row,
-            _ => self.texts.push((row, row)),
-        }
-    }
-
-    fn has_text_in(&self, rows: &Range<u64>) -> bool {
-        let at = self.texts.partition_point(|it| it.1 < rows.start);
-        self.texts.get(at).is_some_and(|it| it.0 < rows.end)
-    }
-}
-
-impl SpoolNotes {
-    /// Returns the columns that are text because cells of `rows` are, though every value looks like another type.
-    fn texts_in<'a>(&'a self, rows: &'a Range<u64>) -> impl Iterator<Item = usize> + 'a {
-        let columns = self.columns.iter().enumerate();
-        columns.filter(|it| it.1.has_text_in(rows)).map(|it| it.0)
-    }
-
-    /// Makes the columns text whose cells are, unless the user wants something else.
-    pub fn decide(&self, readings: &mut [ColumnType], wants: &Wants, rows: &Range<u64>) {
-        for at in self.texts_in(rows) {
-            let Some(reading) = readings.get_mut(at) else { continue };
-            if wants.of_column(at).is_some() || reading.dtype() == DType::String {
-                continue;
-            }
-            let dtype = reading.dtype().name();
-            let note = format!(
-                "stored as text, and kept so; `--dtype 'COLUMN={dtype}'` reads it as {dtype}"
-            );
-            *reading = ColumnType { note: Some(note), ..ColumnType::default() };
-        }
-    }
-
-    /// Adds to the evidence of columns that they are text.
-    pub fn testify(&self, evidence: &mut [TypeEvidence], wants: &Wants, rows: &Range<u64>) {
-        for at in self.texts_in(rows).filter(|at| wants.of_column(*at).is_none()) {
-            evidence.get_mut(at).into_iter().for_each(|it| it.add(TypeEvidence::TEXT));
-        }
-    }
-
-    /// Names the place that a record of the text came from; the first is 0.
-    pub fn place(&self, column: usize, record: u64) -> String {
-        match &self.sheet {
-            Some(sheet) => cell_name(&sheet.name, record, sheet.first_column + column as u64),
-            // The names come first.
-            None if self.is_table => {
-                format!("{} {record}", self.format.place().unwrap_or("row"))
-            }
-            None => format!("line {}", record + 1),
-        }
-    }
-
-    /// Returns how many columns of the source lie before the first.
-    pub fn first_column(&self) -> u64 {
-        self.sheet.as_ref().map_or(0, |it| it.first_column)
-    }
-
-    /// Returns what is known of some of the columns.
-    pub fn of_columns(&self, columns: Range<usize>) -> SpoolNotes {
-        let mut written = self.clone();
-        written.columns.truncate(columns.end);
-        written.columns.drain(..columns.start.min(written.columns.len()));
-        if let Some(sheet) = &mut written.sheet {
-            sheet.first_column += columns.start as u64;
-        }
-        written
-    }
-
-    /// Adds to columns what is known of them.
-    pub fn describe(&self, columns: &mut [Column]) {
-        for (column, known) in columns.iter_mut().zip(&self.columns) {
-            let notes: Vec<String> =
-                column.note.take().into_iter().chain(known.notes.clone()).collect();
-            column.note = (!notes.is_empty()).then(|| notes.join("; "));
-            if matches!(column.dtype, DType::Int64 | DType::Float64) {
-                column.meaning = known.meaning.clone().or(column.meaning.take());
-            }
-        }
-    }
-
-    fn column(&mut self, at: usize) -> &mut KnownColumn {
-        if self.columns.len() <= at {
-            self.columns.resize_with(at + 1, KnownColumn::default);
-        }
-        &mut self.columns[at]
-    }
-}
+use crate::spool_notes::SpoolNotes;
 
 /// Rows on their way into a text: each cell as it comes, then what all rows have in common.
 pub(crate) struct Spool<'a> {

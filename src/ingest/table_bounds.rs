@@ -11,9 +11,9 @@ use csv_agent_types::limits::FOOTER_RECORDS_MAX;
 use super::non_rows::{Comment, is_marked};
 use super::records::texts_of;
 use super::sniff::Windows;
-use super::swallowed::Class;
 use super::syntax::Syntax;
 use crate::record_shapes::{RecordShape, records, records_within};
+use crate::records::swallowed::Class;
 
 /// Records of a window whose shape is looked at; more would not change the picture.
 pub(crate) const RECORDS_MAX: usize = 1_000;

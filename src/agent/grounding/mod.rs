@@ -21,7 +21,7 @@ use self::derived::{Derived, NumberGrid, has};
 use self::figures::{Date, Figure, Purpose, figures};
 use self::number::{Number, NumberReading};
 use self::quotable::Quotable;
-use crate::round::cut_middle;
+use crate::spill::cut_middle;
 use csv_agent_provider::hosted;
 use csv_agent_tools::ROW_COUNT_ESTIMATE;
 use csv_agent_types::catalog::Dataset;

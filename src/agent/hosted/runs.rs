@@ -17,7 +17,7 @@ use csv_agent_types::status::StopReason;
 use crate::answer::Answer;
 use crate::hosted::files;
 use crate::pairing;
-use crate::round::cut_middle;
+use crate::spill::cut_middle;
 use crate::turn::{CallResult, Turn, TurnInterrupt, milliseconds_since};
 use crate::{Agent, TurnContext};
 

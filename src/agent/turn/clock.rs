@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use csv_agent_types::status::ExitStatus;
 
 use super::{TurnInterrupt, milliseconds_since};
-use crate::progress::ProgressMessage;
+use crate::turn::ProgressMessage;
 
 /// The stop signal: resolves, at most once, to the status that the signal asks for.
 pub(crate) type Stop<'a> = Pin<Box<dyn Future<Output = ExitStatus> + 'a>>;

@@ -28,7 +28,7 @@ use csv_agent_types::status::{ExitStatus, StopReason};
 
 use crate::egress::Ledger;
 use crate::grounding::Grounds;
-use crate::progress::ProgressMessage;
+
 use clock::{Clock, Waited};
 use event_log::EventLog;
 use record::TurnRecord;
@@ -360,4 +360,17 @@ pub struct CallResult {
 /// Returns how long ago something was.
 pub(crate) fn milliseconds_since(began: Instant) -> u64 {
     u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What work in the background has to tell while the turn waits for it.
+#[derive(Debug)]
+pub(crate) enum ProgressMessage {
+    /// Text of the answer.
+    Delta(String),
+    /// The text so far came from an attempt that broke.
+    Superseded,
+    /// The provider runs one of its tools.
+    Hosted(String),
+    /// Anything that is an event as it is.
+    Status(Box<Status>),
 }

@@ -1,7 +1,5 @@
 //! A Parquet file on its way in: known by its first and last bytes, its footer checked, its rows read.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,16 +8,15 @@ use std::thread;
 use anyhow::Context;
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema, TimeUnit};
-use bytes::Bytes;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::basic::{Compression, LogicalType, Type as PhysicalType};
 use parquet::column::reader::ColumnReader;
-use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy, RowGroupMetaData};
-use parquet::file::reader::{ChunkReader, FileReader, Length};
+use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 
 use csv_agent_types::limits::{
@@ -32,6 +29,7 @@ use super::lengths::{self, WITH_LENGTHS};
 use super::pages::Pages;
 use super::{guard, thrift};
 use crate::Progress;
+use crate::from_parquet::bounded_file::BoundedFile;
 use crate::header::names_of;
 use crate::refusal::{check_cancelled, refuse};
 use crate::source::Input;
@@ -385,59 +383,4 @@ fn guarded<T: Send>(
         Ok(error) => damaged(input, &error.to_string()),
         Err(error) => error,
     })
-}
-
-/// The file as the Parquet reader wants it. Whatever length a damaged file names, no more is set
-/// aside for it than the file has.
-pub(super) struct BoundedFile {
-    file: Arc<File>,
-    at: u64,
-    end: u64,
-}
-
-impl BoundedFile {
-    /// Takes a file of `n_bytes`.
-    pub(super) fn new(file: Arc<File>, n_bytes: u64) -> BoundedFile {
-        BoundedFile { file, at: 0, end: n_bytes }
-    }
-
-    fn of(input: &Input) -> anyhow::Result<Self> {
-        Ok(BoundedFile::new(Arc::new(input.file()?), input.bytes))
-    }
-}
-
-impl Read for BoundedFile {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let n = self.file.read_at(buffer, self.at)?;
-        self.at += n as u64;
-        Ok(n)
-    }
-}
-
-impl Length for BoundedFile {
-    fn len(&self) -> u64 {
-        self.end
-    }
-}
-
-impl ChunkReader for BoundedFile {
-    type T = BufReader<BoundedFile>;
-
-    fn get_read(&self, start: u64) -> ParquetResult<BufReader<BoundedFile>> {
-        /// Of the header of a page.
-        const HEADER_BYTES: usize = 1_024;
-        let place = BoundedFile { file: Arc::clone(&self.file), at: start, end: self.end };
-        Ok(BufReader::with_capacity(HEADER_BYTES, place))
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
-        let is_within = start.checked_add(length as u64).is_some_and(|it| it <= self.end);
-        if !is_within {
-            let what = format!("{length} bytes at offset {start} of a file of {}", self.end);
-            return Err(ParquetError::EOF(what));
-        }
-        let mut bytes = vec![0; length];
-        self.file.read_exact_at(&mut bytes, start)?;
-        Ok(bytes.into())
-    }
 }

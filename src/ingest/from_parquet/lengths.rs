@@ -14,8 +14,8 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use csv_agent_types::limits::PARQUET_PAGE_LENGTHS_MAX;
 
-use super::file::BoundedFile;
 use super::thrift::Bytes;
+use crate::from_parquet::bounded_file::BoundedFile;
 
 /// The number of the encoding with lengths apart, and of that with those of common beginnings as well.
 pub(crate) const WITH_LENGTHS: [i64; 2] = [6, 7];

@@ -9,10 +9,10 @@ mod drawn;
 mod quoted;
 
 use super::dialect::DialectHints;
-use super::non_rows::Comments;
 use super::records::cut;
 use super::sniff::Windows;
 use super::syntax::{Escape, Syntax};
+use crate::options::Comments;
 pub(crate) use beside::Beside;
 pub(crate) use drawn::Rules;
 use drawn::TableFrame;

@@ -7,9 +7,9 @@
 use std::iter::repeat;
 use std::ops::Range;
 
-use super::records::{Cell, Tokeniser, count_line_ends};
-use super::shape::is_value;
-use super::syntax::{Blanks, Syntax};
+use super::{Cell, Tokeniser, count_line_ends};
+use crate::shape::is_value;
+use crate::syntax::{Blanks, Syntax};
 
 /// What the values of a column look like, whatever their type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -5,18 +5,18 @@
 
 use std::collections::HashSet;
 
-use super::header::{are_labels, is_header, resembles_rows};
 use super::leading_text;
-use super::non_rows::AsideRule;
-use super::records::texts_of;
-use super::sample::Sample;
-use super::shape::is_value;
-use super::sniff::Windows;
-use super::syntax::Syntax;
-use super::type_evidence::{Nulls, TypeEvidence, classify};
-use super::type_inference::is_typed;
+use super::{are_labels, is_header, resembles_rows};
 use crate::counts::{mode, ratio};
+use crate::non_rows::AsideRule;
 use crate::record_shapes::{RecordShape, records};
+use crate::records::texts_of;
+use crate::sample::Sample;
+use crate::shape::is_value;
+use crate::sniff::Windows;
+use crate::syntax::Syntax;
+use crate::type_evidence::{Nulls, TypeEvidence, classify};
+use crate::type_inference::is_typed;
 
 /// Places that are looked at closely; a file with more of them is no row of tables.
 const PLACES_MAX: usize = 16;
