@@ -10,13 +10,13 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::Watch;
 use super::fixed_width::Aligned;
-use super::ingest::encoding_of;
 use super::source::{Input, Source};
 use super::spool::Spool;
 use super::{database, fixed_width, json, workbook};
 use crate::options::IngestOptions;
 use crate::refusal::refuse;
 use crate::spool::ForeignTable;
+use crate::text_encoding::encoding_of;
 
 /// What reads a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -54,7 +54,10 @@ use crate::options::IngestOptions;
 use crate::record_shapes::records;
 use crate::records::swallowed::{LIKELY_MAX, LineRule};
 use crate::refusal::check_cancelled;
+use crate::refusal::no_csv;
 use crate::spool_notes::SpoolNotes;
+use crate::text_encoding::hint_for;
+use crate::text_encoding::{certain, check_text, survey};
 
 /// Returns how many files are best read at the same time: one for each core, as far as the memory that one may
 /// take is enough for a slice or two of each.
@@ -827,20 +830,6 @@ fn place(options: &IngestOptions, rules: Option<Rules>) -> HeaderHints {
     }
 }
 
-fn hint_for(kind: &str) -> &'static str {
-    if kind.ends_with("compressed") {
-        "decompress it first, or pipe it in: `xzcat FILE | csv-agent ingest --name NAME -`"
-    } else if kind.contains("Git LFS") {
-        "get the file itself with `git lfs pull`"
-    } else if kind.contains("git-annex") {
-        "get the file itself with `git annex get FILE`"
-    } else if kind.contains("Feather") {
-        "write it as Parquet, or as Feather of version 2"
-    } else {
-        "export the table as CSV, or name another file"
-    }
-}
-
 /// Returns what is left and right of the columns that the user names, or of the first of several tables if each
 /// is read.
 fn beside(
@@ -868,12 +857,6 @@ fn beside(
     );
     let hint = format!("name columns among these, as in `--columns {first}-{last}`");
     Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
-}
-
-/// Returns the failure of a source that is no CSV.
-fn no_csv(shown_name: &str, found: &str, hint: &str) -> anyhow::Error {
-    let message = format!("cannot read `{shown_name}` as CSV: {found}");
-    Failure::new(ExitStatus::Input, message).hint(hint).into()
 }
 
 fn too_few_lines(shown_name: &str, n_lines: u64) -> anyhow::Error {
@@ -930,13 +913,6 @@ fn opens_quote(text: &[u8], syntax: Syntax) -> bool {
     0 < tokeniser.n_unclosed()
 }
 
-/// Fails when a text has control characters as no text has.
-fn check_text(shown_name: &str, text: &[u8]) -> anyhow::Result<()> {
-    let Some(at) = sniff::first_control(text) else { return Ok(()) };
-    let found = format!("it is binary (byte 0x{:02X} at offset {at})", text[at]);
-    Err(no_csv(shown_name, &found, "export the table as CSV, or name another file"))
-}
-
 /// Fails when a text is binary or a document, as wide characters tell once they are read, or JSON.
 fn check_decoded(
     shown_name: &str,
@@ -968,52 +944,6 @@ fn check_width(shown_name: &str, n_columns: usize) -> anyhow::Result<()> {
     }
     let found = format!("{n_columns} columns, the limit is {CSV_COLUMNS_MAX}");
     Err(no_csv(shown_name, &found, "name the delimiter with `--delimiter`"))
-}
-
-/// Finds out the encoding of a text before anything else is known of it.
-///
-/// # Errors
-///
-/// Fails when the file cannot be read, and when the user names no encoding that there is.
-pub(super) fn encoding_of(
-    input: &Input,
-    options: &IngestOptions,
-    watch: &Watch<'_>,
-) -> anyhow::Result<FoundEncoding> {
-    let head = input.head(SNIFF_HEAD_BYTES)?;
-    if let Some(kind) = sniff::binary_kind(&head) {
-        return Err(no_csv(&input.name, &format!("it is {kind}"), hint_for(kind)));
-    }
-    if let Some(found) = certain(options, encoding::of_head(&head))? {
-        return Ok(found);
-    }
-    check_text(&input.name, &head)?;
-    survey(input, input.text_end(Charset::UTF_8)?, watch)
-}
-
-/// Returns the encoding that the user names, with its mark if it is there, or that the first bytes
-/// say for certain.
-fn certain(
-    options: &IngestOptions,
-    by_head: Option<FoundEncoding>,
-) -> anyhow::Result<Option<FoundEncoding>> {
-    if options.written.is_some() {
-        return Ok(Some(FoundEncoding::utf8_as_written()));
-    }
-    let Some(label) = options.encoding.as_deref() else { return Ok(by_head) };
-    let charset = Charset::for_label(label).ok_or_else(|| {
-        let message = format!("no encoding is called `{label}`");
-        let hint = "try `utf-8`, `utf-16`, `windows-1252`, `latin1`, `shift_jis`, `gbk` or `big5`";
-        Failure::new(ExitStatus::Usage, message).hint(hint)
-    })?;
-    let mark_bytes = by_head.filter(|it| it.charset == charset).map_or(0, |it| it.mark_bytes);
-    let reason = "as told".to_owned();
-    Ok(Some(FoundEncoding { charset, mark_bytes, damage: None, reason, is_doubtful: false }))
-}
-
-/// Finds out the encoding from the whole file.
-fn survey(input: &Input, end: u64, watch: &Watch<'_>) -> anyhow::Result<FoundEncoding> {
-    encoding::survey(&|each| input.parts(0, end, watch.cancelled, each))
 }
 
 /// Finds out, from the whole file, what to make of bytes that do not fit the encoding found at first.

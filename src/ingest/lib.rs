@@ -73,6 +73,7 @@ mod sniff;
 mod source;
 mod spool;
 mod spool_notes;
+mod text_encoding;
 mod stored;
 mod subtotals;
 mod syntax;

@@ -20,3 +20,9 @@ pub fn check_cancelled(cancelled: &AtomicBool) -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+/// Returns the failure of a source that is no CSV.
+pub(crate) fn no_csv(shown_name: &str, found: &str, hint: &str) -> anyhow::Error {
+    let message = format!("cannot read `{shown_name}` as CSV: {found}");
+    Failure::new(ExitStatus::Input, message).hint(hint).into()
+}
