@@ -44,8 +44,34 @@ use crate::protocol::{Command, Outcome, Request, Response, Versions};
 use crate::sandbox::{Confinement, Line, Monitor, Policy, Report, SandboxOptions};
 use crate::snapshot::{SaveReport, SaveRequest, Saved, adopt};
 
-/// The other end of the pipes.
-const PROGRAM: &str = concat!(include_str!("num.py"), "\n\n", include_str!("worker.py"));
+/// Joins the files of the Python program, in order, and lists them.
+macro_rules! program {
+    ($($file:literal),+ $(,)?) => {
+        /// The files of the Python program, in the order in which they are joined.
+        pub const PROGRAM_FILES: &[&str] = &[$($file),+];
+        /// The other end of the pipes.
+        const PROGRAM: &str = concat!($(include_str!($file), "\n\n"),+);
+    };
+}
+
+program![
+    "num.py",
+    "program/start_up.py",
+    "program/state.py",
+    "program/text.py",
+    "program/frames.py",
+    "program/outputs.py",
+    "program/datasets.py",
+    "program/cells.py",
+    "program/container.py",
+    "program/tables.py",
+    "program/snapshot.py",
+    "program/errors.py",
+    "program/process.py",
+    "program/protocol.py",
+    "program/main.py",
+];
+
 /// The other end of the relay.
 const CLUSTER_PROGRAM: &str = include_str!("spark.py");
 /// How datasets of a cluster are read; no more than pyspark is needed for it.
@@ -213,7 +239,7 @@ struct OpenRequest {
     is_printed: bool,
 }
 
-/// The settings of `worker.py`, and its text.
+/// The Python program and its settings.
 #[derive(Serialize)]
 struct Start<'a> {
     program: &'a str,
