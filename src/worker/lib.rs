@@ -47,29 +47,31 @@ use crate::snapshot::{SaveReport, SaveRequest, Saved, adopt};
 /// Joins the files of the Python program, in order, and lists them.
 macro_rules! program {
     ($($file:literal),+ $(,)?) => {
-        /// The files of the Python program, in the order in which they are joined.
+        /// The files of the Python program in `src/worker/program`, in the order in which they are joined.
+        /// A file uses only names of the files before it, and imports of its own.
         pub const PROGRAM_FILES: &[&str] = &[$($file),+];
         /// The other end of the pipes.
-        const PROGRAM: &str = concat!($(include_str!($file), "\n\n"),+);
+        const PROGRAM: &str = concat!($(include_str!(concat!("program/", $file)), "\n\n"),+);
     };
 }
 
 program![
+    "start_up.py",
+    "state.py",
     "num.py",
-    "program/start_up.py",
-    "program/state.py",
-    "program/text.py",
-    "program/frames.py",
-    "program/outputs.py",
-    "program/datasets.py",
-    "program/cells.py",
-    "program/container.py",
-    "program/tables.py",
-    "program/snapshot.py",
-    "program/errors.py",
-    "program/process.py",
-    "program/protocol.py",
-    "program/main.py",
+    "text.py",
+    "sources.py",
+    "frames.py",
+    "snapshot.py",
+    "outputs.py",
+    "datasets.py",
+    "tables.py",
+    "container.py",
+    "cells.py",
+    "errors.py",
+    "process.py",
+    "protocol.py",
+    "main.py",
 ];
 
 /// The other end of the relay.

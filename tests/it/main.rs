@@ -61,3 +61,4 @@ mod no_tools;
 mod wires;
 mod redaction;
 mod worker;
+mod worker_program;

@@ -1,4 +1,7 @@
-# --- Commands -------------------------------------------------------------------------------------
+"""Cells: runs the code of one call, and follows which variables hold only the first rows of a dataset."""
+
+import ast
+from zlib import crc32
 
 
 def run(request):
@@ -51,12 +54,3 @@ def follow_samples(tree):
             for name in made:
                 state.samples.pop(name, None)
     return shown.pop() if len(shown) == 1 else None
-
-
-def show_lines_of(file, code):
-    """Lets tracebacks quote the code. The last hundreds of cells are enough to remember."""
-    state.cells.append(file)
-    if CELLS_MAX < len(state.cells):
-        LINES.pop(state.cells.pop(0), None)
-    linecache.cache = LINES
-    LINES[file] = (len(code), None, code.splitlines(keepends=True), file)

@@ -1,7 +1,15 @@
-# --- In place of a provider's container -----------------------------------------------------------
-#
-# Code that ran in a container of a provider's found its files in a directory of a fixed name. The same
-# code runs here with its own directory in that place, and finds there what was uploaded.
+"""In place of a provider's container.
+
+Code that ran in a container of a provider's found its files in a directory of a fixed name. The same
+code runs here with its own directory in that place, and finds there what was uploaded.
+"""
+
+import ast
+import re
+from os import symlink, unlink
+from shutil import copyfile
+
+in_container = re.compile(r"/mnt/data(?![\w.-])").sub
 
 
 class Here(ast.NodeTransformer):

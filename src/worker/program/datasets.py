@@ -1,4 +1,14 @@
-# --- Datasets -------------------------------------------------------------------------------------
+"""Datasets: `load`, which reads all or a part of one, and the check of names of columns."""
+
+from importlib import import_module
+from os import mkdir, symlink, unlink
+from shutil import rmtree
+
+import pandas as pd
+import pyarrow as pa
+from pyarrow.parquet import ParquetFile
+
+NULLABLE = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
 
 
 def link_datasets():

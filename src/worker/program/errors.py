@@ -1,4 +1,18 @@
-# --- Errors ---------------------------------------------------------------------------------------
+"""Errors: the outcome of a command that raised, with what the model may do instead.
+
+A traceback has the code's own lines only; what libraries do inside is noise.
+"""
+
+import re
+from errno import EACCES, EAGAIN, EFBIG, ENOENT, EPERM, EROFS, EXDEV
+from traceback import FrameSummary, StackSummary, TracebackException, walk_tb
+
+from pandas import DataFrame
+
+# What Spark says of an error, without what comes behind it: a plan of many pages, and stacks of Java.
+without_plan = re.compile(r"(SQLSTATE: \w{5});?\n.*", re.DOTALL).sub
+without_stack = re.compile(r"(\n+\s*(at )?[\w.$/<>]+\((\w+\.(java|scala)(:\d+)?|Native Method)\))+").sub
+quoted = re.compile(r"'([^']+)'").findall
 
 
 def failure(error):

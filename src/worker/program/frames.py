@@ -1,4 +1,9 @@
-# --- Frames ---------------------------------------------------------------------------------------
+"""Frames as the model sees them: plain column names, types, and the first rows that fit."""
+
+from pandas import DataFrame, RangeIndex, Series
+from pandas.api.types import is_integer_dtype
+
+HEAD_ROWS_MAX = 20
 
 
 def is_frame(value):

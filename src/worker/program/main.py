@@ -1,3 +1,15 @@
+"""The start: makes the process ready, fills the variables, says so, and performs commands until the end."""
+
+import sys
+import warnings
+from builtins import __dict__ as BUILTINS
+from types import ModuleType
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
 with catch_warnings():
     simplefilter("ignore")
     warm_up()
@@ -5,8 +17,6 @@ if CLUSTER is not None:
     cluster = open_cluster()  # its threads are there before the processes are counted
 if start["processes"] is not None:
     limit_processes(start["processes"])
-
-import warnings  # noqa: E402
 
 warnings.showwarning = show_warning
 if IS_CONTAINER:

@@ -1,3 +1,24 @@
+"""What a call shows, and what is kept of what is too long to be shown.
+
+A long text goes into the variable `data`, where code finds the whole of it. Frames stay in memory as long
+as all of them together fit.
+"""
+
+import io
+import re
+import sys
+from hashlib import sha256
+
+import numpy as np
+from pandas import DataFrame, Series
+
+STORED_MAX = 100
+PRINTED_CHARS_MAX = 4 * 1024 * 1024
+PLAIN = (str, bytes, list, tuple, dict, set, frozenset, np.ndarray)
+
+is_key = re.compile(r"[a-z_]+_[0-9a-f]{8}").fullmatch
+
+
 def show(value):
     """Returns the last expression of the code as a notebook would show it."""
     if value is None:
@@ -13,9 +34,6 @@ def show(value):
     kept = value if type(value) in PLAIN else cut_end(text, PRINTED_CHARS_MAX)
     key, place = put_aside("python_repl", kept, content)
     return {"kind": "text", "text": cut_middle(text, start["text_bytes"], place), "data_key": key}
-
-
-# --- What is too long to be shown -----------------------------------------------------------------
 
 
 def put_aside(tool, value, content):

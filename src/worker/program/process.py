@@ -1,4 +1,19 @@
-# --- The loop -------------------------------------------------------------------------------------
+"""The process around the commands: what is made ready before the first, and repaired around each."""
+
+import io
+import sys
+# The functions of `signal` itself are Python around these, and stop working without `isinstance`.
+from _signal import pthread_sigmask, setitimer, signal as set_handler
+from _thread import start_new_thread
+from builtins import __dict__ as BUILTINS
+from os import chdir, dup2
+from resource import RLIMIT_NPROC, getrlimit, setrlimit
+from signal import ITIMER_REAL, SIG_SETMASK, SIGINT
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame, Timestamp
 
 
 def on_interrupt(_signal, _frame):

@@ -1,3 +1,10 @@
+"""The protocol: a command comes in as a line, is performed, and one line answers it; see `protocol.rs`."""
+
+from os import _exit, getpid, read, write
+
+PID = getpid()
+
+
 COMMANDS = {"run": run, "load": load_into, "fetch": fetch, "find": find, "keep": keep_aside, "save": save}
 
 

@@ -1,8 +1,25 @@
-# --- Variables between processes ------------------------------------------------------------------
-#
-# A snapshot is a directory: `manifest.json` says how each variable is kept, the files beside it hold
-# frames and pickles and are named after their content, so that what is unchanged is there already.
-# Restoring waits until a variable's name is mentioned: a session with large frames starts at once.
+"""Variables between processes: a snapshot is saved at the end of a turn and restored in the next.
+
+A snapshot is a directory: `manifest.json` says how each variable is kept, the files beside it hold
+frames and pickles and are named after their content, so that what is unchanged is there already.
+Restoring waits until a variable's name is mentioned: a session with large frames starts at once.
+"""
+
+from hashlib import sha256
+from importlib import import_module
+from math import isfinite
+from os import lstat
+from pickle import Pickler, Unpickler
+from types import FunctionType, ModuleType
+from zlib import crc32
+
+import pyarrow as pa
+from pandas import DataFrame, Series
+from pandas.api.types import infer_dtype
+from pyarrow.parquet import read_table, write_table
+
+NAMES_MAX = 10_000
+PICKLE_BYTES_MAX = 32 * 1024 * 1024
 
 
 def mention(code):
@@ -105,21 +122,6 @@ def is_whole(entry):
     except OSError:
         return False
     return is_plain_name(entry["file"]) and n_bytes == entry["bytes"]
-
-
-def remember_sources(tree, code):
-    """Keeps the text of functions and classes: their names are all that pickle would write."""
-    for node in tree.body:
-        name = getattr(node, "name", None)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
-            name = getattr(node.targets[0], "id", None)
-        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            continue
-        decorators = getattr(node, "decorator_list", [])
-        first = min([node.lineno] + [it.lineno for it in decorators]) - 1
-        if name is not None:
-            text = "".join(code.splitlines(keepends=True)[first:node.end_lineno])
-            state.sources[name] = (state.cell, text)
 
 
 class Unkept(Exception):

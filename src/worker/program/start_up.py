@@ -17,42 +17,11 @@ Descriptors. Requests, responses and output arrive as 0, 1 and 2 and are moved u
 datasets are on a cluster, 3 is the stream to csv-agent's relay, of which `spark.py` knows more.
 """
 
-import ast
-import io
-import linecache
-import re
 import sys
-from base64 import b64encode
-from builtins import __dict__ as BUILTINS
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
-from errno import EACCES, EAGAIN, EFBIG, ENOENT, EPERM, EROFS, EXDEV
-from hashlib import sha256
-from importlib import import_module
-from json import JSONDecoder
-from json.encoder import c_make_encoder, encode_basestring
-from keyword import iskeyword
-from math import isfinite
-from os import (O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY, _exit, chdir, close, closerange,
-                dup2, fdopen, getpid, lstat, mkdir, open as open_fd, read, symlink, umask, unlink,
-                write)
-from pickle import Pickler, Unpickler
-from resource import RLIMIT_NPROC, getrlimit, setrlimit
-from shutil import copyfile, rmtree
-from signal import ITIMER_REAL, SIG_SETMASK, SIGINT
-from traceback import FrameSummary, StackSummary, TracebackException, walk_tb
-from types import FunctionType, ModuleType
-from warnings import catch_warnings, simplefilter
-from zlib import crc32
-
-from _thread import start_new_thread
-# The functions of `signal` itself are Python around these, and stop working without `isinstance`.
-from _signal import pthread_sigmask, setitimer, signal as set_handler
+from os import O_RDONLY, chdir, close, closerange, dup2, open as open_fd, umask
 
 REQUESTS, RESPONSES, OUTPUT, NULL, RELAY = 200, 201, 202, 203, 204
 CLUSTER = start["cluster"]  # what is known of datasets on a cluster; none if there are none
-
-# --- The process, before anything large is in it --------------------------------------------------
 
 
 def take_descriptors():
@@ -79,10 +48,3 @@ take_descriptors()
 # `-c` puts the current directory first: a file there must not stand in for a module.
 sys.path[:] = [path for path in sys.path if path not in ("", ".", start["scratch"])]
 chdir(start["scratch"])
-
-import numpy as np  # noqa: E402
-import pandas as pd  # noqa: E402
-import pyarrow as pa  # noqa: E402
-from pandas import NA, DataFrame, NaT, RangeIndex, Series, Timedelta, Timestamp  # noqa: E402
-from pandas.api.types import infer_dtype, is_integer_dtype  # noqa: E402
-from pyarrow.parquet import ParquetFile, read_table, write_table  # noqa: E402

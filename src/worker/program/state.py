@@ -1,31 +1,13 @@
-PID = getpid()
-LINES = linecache.cache
+"""What the worker knows besides the variables, and what the files after this one share.
+
+The last lines are stand-ins: `main.py` sets the names once everything is loaded.
+"""
+
+import sys
+
 SCRATCH = start["scratch"]
 IS_CONTAINER = start["container"] is not None  # whether this stands in for one of a provider's
-INT_MAX = 2**53 - 1
-NULLABLE = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
-HEAD_ROWS_MAX = 20
-CELLS_MAX = 300
-NAMES_MAX = 10_000
 BALLAST_BYTES = 16 * 1024 * 1024
-MESSAGE_CHARS_MAX = 4_000
-PICKLE_BYTES_MAX = 32 * 1024 * 1024
-FRAME_JSON_BYTES_MAX = start["line_bytes"] // 2
-STORED_MAX = 100
-PRINTED_CHARS_MAX = 4 * 1024 * 1024
-PLAIN = (str, bytes, list, tuple, dict, set, frozenset, np.ndarray)
-
-encode_parts = c_make_encoder(None, str, encode_basestring, None, ":", ",", False, False, False)
-decode_at = JSONDecoder().scan_once
-# What Spark says of an error, without what comes behind it: a plan of many pages, and stacks of Java.
-without_plan = re.compile(r"(SQLSTATE: \w{5});?\n.*", re.DOTALL).sub
-without_stack = re.compile(r"(\n+\s*(at )?[\w.$/<>]+\((\w+\.(java|scala)(:\d+)?|Native Method)\))+").sub
-words_of = re.compile(r"[^\W\d]\w*").findall
-quoted = re.compile(r"'([^']+)'").findall
-without_addresses = re.compile(r" at 0x[0-9a-fA-F]+").sub
-is_key = re.compile(r"[a-z_]+_[0-9a-f]{8}").fullmatch
-is_plain_name = re.compile(r"[\w.-]+").fullmatch
-in_container = re.compile(r"/mnt/data(?![\w.-])").sub
 
 
 class Interrupted(KeyboardInterrupt):
@@ -59,3 +41,7 @@ class State:
 state = State()
 namespace = {}
 cluster = None  # the functions of `spark.py`, where datasets are on a cluster
+PRELOADED = {}  # name → value of what the code finds at hand
+output = []  # the one file that the code prints to
+MODULES = sys.modules
+MODULES_AT_START, BUILTINS_AT_START = {}, {}

@@ -1,3 +1,14 @@
+"""Commands of the tools: a dataset into a variable, a value to be found, a table to the user."""
+
+from keyword import iskeyword
+from os import O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY, fdopen, open as open_fd, unlink
+
+import pyarrow as pa
+from pyarrow.parquet import write_table
+
+FRAME_JSON_BYTES_MAX = start["line_bytes"] // 2
+
+
 def load_into(request):
     """Reads a dataset into a variable."""
     variable = request["variable"]

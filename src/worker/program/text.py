@@ -1,4 +1,27 @@
-# --- Text and JSON --------------------------------------------------------------------------------
+"""Text and JSON: what the worker sends, cut to its limits and the same in each run.
+
+A value becomes a cell by the rules of `frame.rs`; what JSON cannot hold becomes text or is missing.
+"""
+
+import re
+from base64 import b64encode
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from json import JSONDecoder
+from json.encoder import c_make_encoder, encode_basestring
+from math import isfinite
+
+import numpy as np
+from pandas import NA, NaT, Timedelta, Timestamp
+
+INT_MAX = 2**53 - 1
+MESSAGE_CHARS_MAX = 4_000
+
+encode_parts = c_make_encoder(None, str, encode_basestring, None, ":", ",", False, False, False)
+decode_at = JSONDecoder().scan_once
+words_of = re.compile(r"[^\W\d]\w*").findall
+without_addresses = re.compile(r" at 0x[0-9a-fA-F]+").sub
+is_plain_name = re.compile(r"[\w.-]+").fullmatch
 
 
 def encode(value):

@@ -1,3 +1,14 @@
+"""Numbers as people write them: `num`, which the code finds beside `pd` and `load`.
+
+Scripts that csv-agent exports hold the blocks below as well. Two blank lines end a block, and a block
+defines one name; this head does not go along.
+"""
+
+import re
+
+import pandas as pd
+
+
 # A thousand and more by their names; the letters as `$584M` has them.
 _POWERS = {
     "k": 3, "thousand": 3, "m": 6, "mn": 6, "million": 6, "b": 9, "bn": 9, "billion": 9, "t": 12, "tn": 12, "trillion": 12
