@@ -1,4 +1,4 @@
-"""Cells: runs the code of one call, and follows which variables hold only the first rows of a dataset."""
+"""Cells: the command that runs code, and the variables that derive from only the first rows of a dataset."""
 
 import ast
 from zlib import crc32
@@ -31,9 +31,9 @@ def run(request):
 
 
 def follow_samples(tree):
-    """Follows which variables come of the first rows of a dataset and of no more.
+    """Records which variables derive from only the first rows of a dataset.
 
-    Returns of which rows all comes that the code shows, if of such.
+    Returns the warning about these rows if everything that the code shows derives from them, else None.
     """
     shown = set()
     for statement in tree.body:

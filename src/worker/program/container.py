@@ -1,7 +1,7 @@
-"""In place of a provider's container.
+"""The worker in place of a provider's container.
 
-Code that ran in a container of a provider's found its files in a directory of a fixed name. The same
-code runs here with its own directory in that place, and finds there what was uploaded.
+Code in a provider's container finds its files in `/mnt/data`. The same code runs here in its own directory:
+that path is replaced in the text of the code, and the uploaded files are copied there.
 """
 
 import ast
@@ -13,7 +13,7 @@ in_container = re.compile(r"/mnt/data(?![\w.-])").sub
 
 
 class Here(ast.NodeTransformer):
-    """Puts the directory of the code in the place of the container's, in what the code says as text."""
+    """Replaces the container's directory by that of the code in every string of the code."""
 
     def visit_Constant(self, node):
         if type(node.value) is str:
@@ -28,10 +28,10 @@ def display(*values):
 
 
 def fill_container():
-    """Puts what was uploaded where the code may change it."""
+    """Copies the uploaded files into the directory of the code, which may change them."""
     for file, path in (start["container"] or {}).items():
         try:
             copyfile(path, f"{SCRATCH}/{file}")
-        except OSError:  # larger than a file of the code may be
+        except OSError:  # the file is larger than code may write
             unlink(f"{SCRATCH}/{file}")
             symlink(path, f"{SCRATCH}/{file}")

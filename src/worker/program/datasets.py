@@ -1,4 +1,4 @@
-"""Datasets: `load`, which reads all or a part of one, and the check of names of columns."""
+"""Datasets: `load` reads a dataset or a part of it; a name that does not exist is refused with the nearest."""
 
 from importlib import import_module
 from os import mkdir, symlink, unlink
@@ -12,7 +12,7 @@ NULLABLE = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
 
 
 def link_datasets():
-    """Returns name → relative path, so that what the code prints is the same on every machine."""
+    """Returns name → relative path, so that code prints the same path on every machine."""
     fresh_directory("datasets")
     links = {}
     for number, (name, path) in enumerate(start["datasets"].items()):
@@ -23,7 +23,7 @@ def link_datasets():
 
 
 def fresh_directory(path):
-    """Makes an empty directory in place of whatever an earlier process left under that name."""
+    """Makes an empty directory, in place of anything that an earlier process left at that path."""
     try:
         unlink(path)
     except OSError:
@@ -32,7 +32,7 @@ def fresh_directory(path):
 
 
 def read_dataset(name, columns, n_rows, text=()):
-    """Returns a dataset, or a part of it, as `pandas.read_parquet` would; one of the cluster is lazy."""
+    """Returns a dataset or a part of it as `pandas.read_parquet` would. A dataset of the cluster is lazy."""
     remote = CLUSTER["datasets"] if CLUSTER is not None else {}
     if name in remote:
         return read_remote(name, columns, n_rows, text)
@@ -53,9 +53,9 @@ def read_dataset(name, columns, n_rows, text=()):
     except (OSError, pa.ArrowException) as error:
         raise Refused(f"dataset `{name}` cannot be read: {type(error).__name__}; its file may be damaged: "
                       "`csv-agent doctor --session` tells") from None
-    if columns is not None:  # the file's order, and an index column of pandas, if it has one
+    if columns is not None:  # the file has its own order, and may have an index column of pandas
         table = table.select(columns + [it for it in table.column_names if it not in columns])
-    # pandas would make floats of whole numbers and objects of truth values where one is missing.
+    # Where a value is missing, pandas would turn whole numbers into floats and truth values into objects.
     exact = [it.name for it in table.schema if it.type in NULLABLE and table[it.name].null_count]
     exact = table.select(exact).to_pandas(types_mapper=NULLABLE.get)
     frame = table.to_pandas(split_blocks=True, self_destruct=True)
@@ -65,6 +65,7 @@ def read_dataset(name, columns, n_rows, text=()):
 
 
 def check_columns(name, known, columns):
+    """Refuses columns that are not among the known ones, and an empty list."""
     missing = [it for it in dict.fromkeys(columns or ()) if it not in known]
     if missing:
         raise Refused(cut_end(f"`{name}` has {no_columns(missing, known)}", MESSAGE_CHARS_MAX))
@@ -73,14 +74,14 @@ def check_columns(name, known, columns):
 
 
 def no_columns(missing, known):
-    """Says which names are none of the columns, each with the nearest that is, and what there is."""
+    """Returns a sentence with the missing names, the nearest column to each, and all columns."""
     shown = ", ".join(f"`{it}`{nearest(it, known)}" for it in missing[:20])
     kind = "column" if len(missing) == 1 else "columns"
     return f"no {kind} {shown}; the columns are: {', '.join(f'`{it}`' for it in known)}"
 
 
 def nearest(name, known):
-    """Returns the column that was probably meant, as a remark."""
+    """Returns the name that was probably meant as a remark in brackets, or an empty text."""
     match = import_module("difflib").get_close_matches
     by_small = {it.casefold(): it for it in reversed(known)}
     found = match(str(name).strip().casefold(), by_small, 1, 0.6)
@@ -102,17 +103,18 @@ def read_remote(name, columns, n_rows, text):
 
 
 def only_rows(of_what):
+    """Returns the warning that a result derives from a part of a dataset."""
     return f"{of_what}: load the dataset before computing an answer"
 
 
 def rows_of(name):
-    """Returns how many rows a dataset has; of one on a cluster it is not known here."""
+    """Returns how many rows a dataset has. The number is not known for a dataset of the cluster."""
     path = start["datasets"].get(name)
     return "the" if path is None else ParquetFile(path).metadata.num_rows
 
 
 def first_rows(file, columns, n_rows):
-    """Reads no more row groups than the rows need."""
+    """Returns the first rows as a table. Row groups behind them are not read."""
     batches, n_read = [], 0
     size = max(1, min(n_rows, 65_536))
     options = {"columns": columns, "use_threads": False, "use_pandas_metadata": True}
@@ -136,5 +138,5 @@ def load(name, columns=None, n_rows=None, text=()):
 
 
 def names_in(columns):
-    """Returns a list of names, also of one that stands alone."""
+    """Returns a list of names; a single name becomes a list of one."""
     return [columns] if type(columns) is str else list(columns)

@@ -1,6 +1,6 @@
-"""Errors: the outcome of a command that raised, with what the model may do instead.
+"""Errors: the outcome of a command that raised, with advice on what to do instead.
 
-A traceback has the code's own lines only; what libraries do inside is noise.
+A traceback shows only lines of the code. The lines inside libraries would distract the model.
 """
 
 import re
@@ -9,7 +9,7 @@ from traceback import FrameSummary, StackSummary, TracebackException, walk_tb
 
 from pandas import DataFrame
 
-# What Spark says of an error, without what comes behind it: a plan of many pages, and stacks of Java.
+# Spark's message about an error ends with a plan of many pages and stacks of Java, which are removed.
 without_plan = re.compile(r"(SQLSTATE: \w{5});?\n.*", re.DOTALL).sub
 without_stack = re.compile(r"(\n+\s*(at )?[\w.$/<>]+\((\w+\.(java|scala)(:\d+)?|Native Method)\))+").sub
 quoted = re.compile(r"'([^']+)'").findall
@@ -34,7 +34,7 @@ def failure(error):
         text = f"SystemExit: {message}"
     else:
         message, text = message_of(error), traceback_of(error)
-        if not IS_CONTAINER:  # for which nobody writes other code because of it
+        if not IS_CONTAINER:  # where the code is not written again after an error
             if advice := advice_on(error, message):
                 text += f"\n{advice}"
             if not isinstance(error, SyntaxError):
@@ -44,7 +44,7 @@ def failure(error):
     return {"status": status, "result": {"kind": "error", "error": details, "text": text}}
 
 
-# Tools of which models think that they are functions here, and what to write instead.
+# Tools that models call as if they were Python functions, and what to write instead.
 TOOLS = {
     "load_dataset_full": "load(name)",
     "load_dataset_columns": "load(name, columns)",
@@ -56,12 +56,12 @@ TOOLS = {
     "send_chart_to_ui": None,
     "python_repl": None,
 }
-# What draws pictures, which nobody would see.
+# Packages that draw pictures, which nobody would see.
 DRAWS = {"matplotlib", "seaborn", "plotly", "altair", "bokeh", "plotnine", "pygal", "hvplot"}
 
 
 def advice_on(error, message):
-    """Returns what to do instead, for an error that models run into; nothing for any other."""
+    """Returns advice for an error that models often cause, or None for any other error."""
     try:
         if cluster is not None and (advice := cluster.advice_on(error, message)):
             return advice
@@ -84,7 +84,7 @@ def advice_on(error, message):
             allowed = start["processes"]
             return (f"At most {allowed} processes and threads may run beside this one." if allowed
                     else f"At most {start['tasks']} threads may run here.")
-    except Exception:  # the error is of a class of the code's own
+    except Exception:  # the class of the error is defined by the code
         pass
     return None
 
@@ -98,12 +98,12 @@ def advice_on_import(error, message):
 
 
 def dataset_meant(error):
-    """Returns the dataset that the code took for a file to be opened, or read as text."""
+    """Returns the dataset that the code tried to open as a file or to read as text."""
     names = start["datasets"]
     if isinstance(error, FileNotFoundError) and type(error.filename) is str:
         stem = error.filename.rsplit("/", 1)[-1].partition(".")[0].casefold()
         return next((it for it in names if it.casefold() == stem), None)
-    # A Parquet file is neither UTF-8 nor CSV.
+    # These errors come from reading a Parquet file as UTF-8 or CSV.
     if not isinstance(error, UnicodeDecodeError) and type(error).__name__ != "ParserError":
         return None
     files = dict.fromkeys(it.f_code.co_filename for it, _ in walk_tb(error.__traceback__))
@@ -112,7 +112,7 @@ def dataset_meant(error):
 
 
 def advice_on_columns(error):
-    """Returns which columns a frame has, for an error that comes of one that it has not."""
+    """Returns the columns of a frame, for an error about a column that it does not have."""
     said = error.args[0] if error.args else ""
     if type(said) is not str:
         return None
@@ -130,15 +130,15 @@ def advice_on_columns(error):
     return cut_end(f"{there} {no_columns(missing, known)}", 1_500)
 
 
-# Functions of pandas that look for a row where `axis` is 0.
+# Functions of pandas that look for a row if `axis` is 0.
 FINDS_ROWS = {"xs", "_get_label", "_getitem_axis", "_drop_axis"}
 
 
 def columns_asked(error):
-    """Returns the columns of the frame that was asked for a column when an error was raised."""
+    """Returns the columns of the frame that was searched for a column when the error was raised."""
     frames = [it for it, _ in walk_tb(error.__traceback__)]
     if frames[-1].f_code.co_filename.startswith("<cell "):
-        return None  # the code raised it, of a mapping of its own
+        return None  # the code itself raised it, about a mapping of its own
     for frame in reversed(frames):
         found = frame.f_locals
         if frame.f_code.co_filename.startswith("<cell "):
@@ -153,7 +153,7 @@ def columns_asked(error):
 
 
 def rule_of(error):
-    """Returns the rule of the confinement that an error probably comes from, or nothing."""
+    """Returns the rule of the confinement that probably caused an error, or None."""
     files = [it.f_code.co_filename for it, _ in walk_tb(error.__traceback__)]
     if any(it.endswith(("/socket.py", "/ssl.py", "/urllib/request.py")) for it in files):
         return "There is no network here; only the registered datasets can be read."
@@ -183,15 +183,15 @@ def memory_hint():
 
 def message_of(error):
     try:
-        # A SyntaxError's text also has the name and the line of the cell.
+        # The text of a SyntaxError also contains the name and the line of the cell.
         said = error.msg if isinstance(error, SyntaxError) else error
         return cut_end(without_inside(str(said)), MESSAGE_CHARS_MAX)
-    except Exception:  # it is the code's own class
+    except Exception:  # the class is defined by the code
         return ""
 
 
 def traceback_of(error):
-    """Returns a traceback of the code's own frames; what libraries do inside is noise here."""
+    """Returns a traceback with only the frames of the code."""
     try:
         report = TracebackException(type(error), error, error.__traceback__, compact=True)
         return only_own_frames(report, 8)
@@ -200,7 +200,7 @@ def traceback_of(error):
 
 
 def only_own_frames(report, depth):
-    # The chain of causes, oldest first, without those that happened wholly inside a library.
+    # The chain of causes, oldest first, without causes that are wholly inside a library.
     parts, links = [], []
     while report is not None and depth:
         own = [frame for frame in report.stack if frame.filename.startswith("<cell ")]
@@ -223,7 +223,7 @@ def only_own_frames(report, depth):
 
 
 def said(file):
-    """Returns the name of a piece of code as the model reads it."""
+    """Returns the file name that the model sees for a piece of code."""
     if file == state.cell:
         return "<cell>"
     return "<earlier cell>" if file.startswith("<cell ") else "<string>"

@@ -7,12 +7,13 @@ HEAD_ROWS_MAX = 20
 
 
 def is_frame(value):
-    # `type`, because `isinstance` asks the value's own `__class__`.
+    """Returns whether a value is a frame or a series of pandas."""
+    # `isinstance` would ask the value's own `__class__`.
     return issubclass(type(value), (DataFrame, Series))
 
 
 def is_lazy(value):
-    """Returns whether a value is a frame of the cluster, of which nothing is here."""
+    """Returns whether a value is a frame of the cluster, whose rows are not in this process."""
     return cluster is not None and cluster.is_frame(value)
 
 
@@ -24,7 +25,7 @@ def column_text(name):
 
 
 def unique(names):
-    """Returns the names, the second `a` as `a_2`."""
+    """Returns the names, made unique: the second `a` becomes `a_2`."""
     taken, result = set(names), []
     seen = set()
     for name in names:
@@ -46,8 +47,8 @@ def as_frame(value):
 def flat(frame, row_labels):
     """Returns a frame with plain, unique column names, whose index has become columns.
 
-    A nameless range says nothing and goes. Nameless whole numbers are what sorting and filtering
-    leave of such a range; they are kept only when `row_labels` asks for them.
+    A nameless range holds no information and is dropped. Sorting and filtering turn such a range into
+    nameless whole numbers; they are kept only if `row_labels` asks for them.
     """
     frame = frame.set_axis(unique([column_text(it) for it in frame.columns]), axis=1)
     index = frame.index
@@ -88,7 +89,7 @@ def show_frame(value, rows_max=HEAD_ROWS_MAX):
 
 
 def of_columns(result, columns, n_columns):
-    """Returns what shows a frame, having said so where it has fewer columns than there are."""
+    """Returns `result`, with a note and the number of columns if not all of them are shown."""
     if columns < n_columns:
         result["column_count"] = n_columns
         state.notes.append(f"{columns} of {n_columns} columns are shown")
@@ -96,7 +97,7 @@ def of_columns(result, columns, n_columns):
 
 
 def show_lazy(value):
-    """Returns a frame of the cluster as the model sees it. No job is run for it."""
+    """Returns a frame of the cluster as the model sees it, without running a job."""
     names, dtypes = cluster.describe(value)
     n_columns = len(names)
     for columns, n_chars in ((1_000, 200), (200, 200), (100, 60), (40, 40), (8, 30)):

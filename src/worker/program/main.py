@@ -1,4 +1,4 @@
-"""The start: makes the process ready, fills the variables, says so, and performs commands until the end."""
+"""The main program: prepares the process and the variables, reports that it is ready, and serves commands."""
 
 import sys
 import warnings

@@ -1,7 +1,7 @@
-"""What a call shows, and what is kept of what is too long to be shown.
+"""Outputs: what a call shows, and where the rest is when a value is too long to be shown.
 
-A long text goes into the variable `data`, where code finds the whole of it. Frames stay in memory as long
-as all of them together fit.
+The whole of a long value is kept in the variable `data`. When all frames together are over the limit, those
+that code has not mentioned for longest are dropped.
 """
 
 import io
@@ -39,9 +39,9 @@ def show(value):
 def put_aside(tool, value, content):
     """Puts a value into the variable `data`. Returns its key, and how code reaches it.
 
-    The key is made of the content: one that the model has read before never stands for another value.
+    The key is a hash of the content, so that a key that the model has read never means another value.
     """
-    # A variable that the code has called `data` is left alone.
+    # A variable `data` of the code is left alone.
     for name in ("data", "stored_data"):
         if name in state.pending:
             restore({name})
@@ -60,24 +60,24 @@ def put_aside(tool, value, content):
 
 
 def is_store(value):
-    """Returns whether a value may be ours: a mapping with keys like ours."""
+    """Returns whether a value is the dictionary of long outputs, or one of an earlier process."""
     return value is state.store or type(value) is dict and all(
         type(it) is str and is_key(it) for it in value)
 
 
 def put_printed_aside(result):
-    """Puts what the call has printed aside, if not all of it will be shown."""
+    """Puts the text that the call printed aside if it is too long to be shown whole."""
     text = same_every_time("".join(state.printed))
     state.printed, state.printed_chars = [], 0
     room = min(start["text_bytes"], start["output_bytes"] - len(encode(result)) - 64)
-    # Escapes make it longer, never shorter.
+    # A text far below the limit is not encoded to find out.
     if len(text) * 4 <= room or len(encode(text)) <= room:
         return
     result["stdout_key"], result["stdout_place"] = put_aside("python_repl", text, encode(text))
 
 
 def keep_aside(request):
-    """Puts aside what another tool found: a table, or a text."""
+    """Puts aside the table or text that another tool found."""
     rows = request["rows"]
     value = request["text"] if rows is None else DataFrame(rows)
     key, place = put_aside(request["tool"], value, encode([rows, request["text"]]))
@@ -85,20 +85,20 @@ def keep_aside(request):
 
 
 def frames():
-    """Returns the names of the frames, those not restored yet among them."""
+    """Returns the names of all frames, including those that are not restored yet."""
     here = [name for name, it in namespace.items() if is_frame(it) and not name.startswith("__")]
     return here + [name for name, it in state.pending.items() if it["kind"] in ("frame", "series")]
 
 
 def frame_bytes(value):
-    """Returns about how much memory a frame takes; small ones count as nothing."""
+    """Returns about how many bytes of memory a frame takes; a small frame counts as 0."""
     if value.size < 100_000:
         return 0
     usage = value.memory_usage(index=True, deep=False)
     n_bytes = int(usage if issubclass(type(value), Series) else usage.sum())
     frame = as_frame(value)
     for at, dtype in enumerate(frame.dtypes):
-        if dtype == object:  # 8 bytes were counted, the pointer
+        if dtype == object:  # only the pointer was counted, 8 bytes
             column = frame.iloc[:, at]
             sample = column.iloc[:: max(1, len(column) // 200)]
             n_bytes += len(column) * sum(map(sys.getsizeof, sample)) // max(1, len(sample))
@@ -106,9 +106,9 @@ def frame_bytes(value):
 
 
 def prune():
-    """Drops the frames that were not mentioned for longest, once all are too large together.
+    """Drops the frames that were not mentioned for longest until all frames together are within the limit.
 
-    What the call itself mentions is protected: it was just made, or is what the model works on.
+    Frames that the call itself mentions stay: the model works on them.
     """
     sizes = {}  # by identity: two names of one frame count once
     names = {}
@@ -135,7 +135,7 @@ def prune():
 
 
 class Output(io.TextIOWrapper):
-    """What code prints to, which also keeps it in case that it is too long to be shown."""
+    """The file that code prints to. It also keeps the text, in case it is too long to be shown."""
 
     def write(self, text):
         if state.printed_chars < PRINTED_CHARS_MAX:

@@ -1,8 +1,8 @@
-"""The process around the commands: what is made ready before the first, and repaired around each."""
+"""The process: what is prepared before the first command, and repaired before and after each."""
 
 import io
 import sys
-# The functions of `signal` itself are Python around these, and stop working without `isinstance`.
+# The functions of `signal` wrap these in Python, which stops working when code replaces `isinstance`.
 from _signal import pthread_sigmask, setitimer, signal as set_handler
 from _thread import start_new_thread
 from builtins import __dict__ as BUILTINS
@@ -22,12 +22,12 @@ def on_interrupt(_signal, _frame):
 
 
 def show_warning(message, category, _file, _line, file=None, line=None):
-    """A warning without the path and line of the library that gave it."""
+    """Prints a warning without the path and line in a library."""
     (file or sys.stderr).write(same_every_time(f"{category.__name__}: {message}\n"))
 
 
 def repair():
-    """Undoes what code may have done to the process and what the next call would stumble over."""
+    """Undoes changes that code may have made to the process and that would break the next call."""
     for name, value in BUILTINS_AT_START.items():
         if BUILTINS.get(name) is not value:
             BUILTINS[name] = value
@@ -51,11 +51,11 @@ def repair():
     sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = output[0]
     namespace["__builtins__"] = MODULES["builtins"]
     namespace["__name__"] = "__main__"
-    namespace.pop("__warningregistry__", None)  # so that a warning comes in each call, not once
+    namespace.pop("__warningregistry__", None)  # so that each call shows a warning again
 
 
 def take_ballast():
-    """Sets memory aside again after it ran out, once there is clearly more than that."""
+    """Reserves the ballast again after memory ran out, once there is clearly enough."""
     if state.ballast is None:
         try:
             bytearray(4 * BALLAST_BYTES)
@@ -73,7 +73,7 @@ def open_cluster():
 
 
 def renew_session():
-    """Puts a new session into `spark` where the last one was stopped, by code or by the server."""
+    """Puts a new session into `spark` if code or the server has stopped the last one."""
     now = cluster.session()
     if namespace.get("spark") is PRELOADED["spark"]:
         namespace["spark"] = now
@@ -81,10 +81,10 @@ def renew_session():
 
 
 def warm_up():
-    """Starts the native thread pools and loads what would be imported late.
+    """Starts the native thread pools and imports what would be imported late.
 
-    Under the memory limit a pool that is not there yet cannot always be made, and then Arrow waits
-    for ever and OpenBLAS ends the process. After this, lack of memory is a `MemoryError`.
+    When memory is short, a pool cannot always be started: Arrow then waits for ever, and OpenBLAS ends the
+    process. With the pools started, lack of memory raises a `MemoryError`.
     """
     sink = io.BytesIO()
     frame = DataFrame({"a": [1.5], "b": ["x"], "c": [Timestamp("2020-01-01")]})
@@ -97,9 +97,9 @@ def warm_up():
 
 
 def limit_processes(n_processes):
-    """Allows as many processes beside those that are there, of which threads of libraries are some.
+    """Allows `n_processes` more than there are now; threads, also those of libraries, count as processes.
 
-    Nothing here says how many there are, so the limit is raised until there is room for one more.
+    The number of processes cannot be read here, so the limit is raised until one more thread can start.
     """
     most = getrlimit(RLIMIT_NPROC)[1]
     for n_there in range(most):

@@ -1,4 +1,4 @@
-"""The protocol: a command comes in as a line, is performed, and one line answers it; see `protocol.rs`."""
+"""The protocol: reads a command as one line, performs it, and answers with one line. `protocol.rs` is the other end."""
 
 from os import _exit, getpid, read, write
 
@@ -9,7 +9,7 @@ COMMANDS = {"run": run, "load": load_into, "fetch": fetch, "find": find, "keep":
 
 
 def perform(request):
-    """Returns the outcome of a command. Whatever the code does, an outcome comes of it."""
+    """Returns the outcome of a command, whatever the code does."""
     try:
         state.running = True
         try:
@@ -18,7 +18,7 @@ def perform(request):
             outcome = {"status": "ok", **COMMANDS[request["command"]](request)}
         except BaseException as error:
             outcome = failure(error)
-        if IS_CONTAINER:  # which keeps nothing aside, and every frame
+        if IS_CONTAINER:  # a container keeps all frames and puts no output aside
             state.printed, state.printed_chars = [], 0
         else:
             put_printed_aside(outcome["result"])
@@ -42,7 +42,7 @@ def serve(request):
     take_ballast()
     outcome = perform(request)
     if getpid() != PID:
-        _exit(0)  # the code forked, and this is the child: only one of the two answers
+        _exit(0)  # the code forked and this is the child; only the parent answers
     repair()
     if state.notes:
         outcome["result"]["notes"] = [cut_end(it, 300) for it in state.notes[:8]]
@@ -55,7 +55,7 @@ def serve(request):
 
 
 def respond(identifier, message):
-    """Ends the output of this command with a mark, then writes the response."""
+    """Ends the output of a command with a mark, then writes the response."""
     line = encode({"id": identifier, **message})
     if start["line_bytes"] <= len(line):
         text = "the result is too large to be sent"
@@ -72,7 +72,7 @@ def write_all(number, content):
 
 
 def requests():
-    """Yields the commands; ends the process when the parent has gone."""
+    """Yields the commands; ends the process when csv-agent has closed the pipe."""
     rest = b""
     while True:
         while b"\n" not in rest:

@@ -1,8 +1,8 @@
 """Variables between processes: a snapshot is saved at the end of a turn and restored in the next.
 
-A snapshot is a directory: `manifest.json` says how each variable is kept, the files beside it hold
-frames and pickles and are named after their content, so that what is unchanged is there already.
-Restoring waits until a variable's name is mentioned: a session with large frames starts at once.
+A snapshot is a directory. `manifest.json` says how each variable is kept; the files beside it hold frames
+and pickles. A file is named after its content, so that an unchanged value is not written again. A variable
+is restored when code mentions its name, so that a session with large frames starts at once.
 """
 
 from hashlib import sha256
@@ -23,7 +23,7 @@ PICKLE_BYTES_MAX = 32 * 1024 * 1024
 
 
 def mention(code):
-    """Notes which variables the code speaks of and restores those of an earlier process."""
+    """Notes which variables the code mentions, and restores those of an earlier process."""
     words = set(words_of(code))
     if NAMES_MAX < len(state.used):
         state.used = {name: call for name, call in state.used.items() if name in namespace}
@@ -38,7 +38,7 @@ def mention(code):
 
 
 def restore(names):
-    """Restores variables, and first what their definitions mention."""
+    """Restores variables, after those that their definitions mention."""
     for name in sorted(names, key=list(state.pending).index):
         entry = state.pending.pop(name, None)
         if entry is None:
@@ -90,7 +90,7 @@ def restore_one(name, entry):
 
 
 def open_snapshot():
-    """Reads the manifest of the last process; what is missing or broken is told, never fatal."""
+    """Reads the manifest of the last process. A missing or damaged file becomes a note, not an error."""
     if start["saved"] is None:
         return
     try:
@@ -117,6 +117,7 @@ def open_snapshot():
 
 
 def is_whole(entry):
+    """Returns whether the file of an entry is in the snapshot, with as many bytes as were written."""
     try:
         n_bytes = lstat(f"{start['saved']}/{entry['file']}").st_size
     except OSError:
@@ -129,7 +130,7 @@ class Unkept(Exception):
 
 
 def save(request):
-    """Writes a snapshot to scratch, without the files that the last one has."""
+    """Writes a snapshot to scratch, except for files that the last snapshot has."""
     here = f"{SCRATCH}/.snapshot-"
     have = dict(request["have"])  # file → bytes
     variables, lost, written = {}, {}, []
@@ -197,7 +198,7 @@ def keep(name, value, here, have):
 
 
 class Sink:
-    """A file for a pickle that is not meant to grow large."""
+    """A file in memory for a pickle, of at most PICKLE_BYTES_MAX."""
 
     def __init__(self):
         self.parts, self.n_bytes = [], 0
@@ -212,7 +213,7 @@ class Sink:
 
 
 def keep_frame(value, here, have):
-    """Returns the entry of a frame that Parquet gives back as it was, else nothing."""
+    """Returns the entry of a frame, or None if Parquet would not give it back unchanged."""
     is_series = type(value) is Series
     if is_series and not (value.name is None or type(value.name) in (str, int)):
         return None
@@ -235,7 +236,7 @@ def keep_frame(value, here, have):
         return None
     if frame.index.nlevels == 1 and empty.index.dtype != frame.index.dtype:
         return None
-    # Parquet keeps the values of a categorical column, but not the categories that no row has.
+    # Parquet keeps only those categories of a column that a row has.
     categories = {name: [frame[name].cat.categories.tolist(), frame[name].cat.ordered]
                   for name, it in frame.dtypes.items() if it == "category"}
     if not is_json(categories, 3):
@@ -250,7 +251,7 @@ def keep_frame(value, here, have):
 
 
 def keep_lazy(value, here, have):
-    """Returns the entry of a frame of the cluster: what it is made of, not its rows."""
+    """Returns the entry of a frame of the cluster: its plan, not its rows."""
     content = cluster.keep(value)
     if content is None:
         raise Unkept("a frame of the cluster with local data that was uploaded for this process only; "

@@ -1,4 +1,4 @@
-"""The text of cells: tracebacks quote it, and a snapshot keeps functions and classes as such."""
+"""The text of cells: tracebacks quote it, and a snapshot keeps functions and classes as text."""
 
 import ast
 import linecache
@@ -8,7 +8,7 @@ CELLS_MAX = 300
 
 
 def show_lines_of(file, code):
-    """Lets tracebacks quote the code. The last hundreds of cells are enough to remember."""
+    """Lets tracebacks quote the code of the last CELLS_MAX cells."""
     state.cells.append(file)
     if CELLS_MAX < len(state.cells):
         LINES.pop(state.cells.pop(0), None)
@@ -17,7 +17,7 @@ def show_lines_of(file, code):
 
 
 def remember_sources(tree, code):
-    """Keeps the text of functions and classes: their names are all that pickle would write."""
+    """Keeps the text of functions and classes: pickle would write only their names."""
     for node in tree.body:
         name = getattr(node, "name", None)
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):

@@ -1,33 +1,36 @@
 """The worker: runs the model's code and answers one line for each command.
 
-Trust. Once the first command has come, all of this runs beside code that may be hostile. What is written here keeps
-honest code and accidents from breaking the protocol; it is no wall. The wall is the confinement of
-the process, and the other end, which takes every answer as data: measured, checked, never obeyed.
+Trust. From the first command on, this program runs beside code that may be hostile. The program keeps honest
+code and accidents from breaking the protocol. It is not a wall. The walls are the confinement of the process,
+and the other end of the pipes, which treats every answer as data: it measures and checks an answer and never
+obeys one.
 
-How it starts. csv-agent sends one line, `start`, that holds this text and the settings. A bootstrap
-of a few statements runs the text with a private copy of the builtins, so that functions here do not
-see what the code does to `builtins`. For the same reason names are imported one by one: replacing
-`os.write` or `json.dumps` changes a module, not the reference held here.
+Start. csv-agent joins the files of this directory and sends one line, `start`, with their text and the
+settings. A few statements then run the text with a private copy of the builtins, so that changes that the
+code makes to `builtins` do not reach the functions here. Functions that matter are imported by name for the
+same reason: code that replaces `os.write` changes the module, not the reference held here.
 
-Processes. What stands between csv-agent and this process has taken its rights away and set its limits,
-passes interrupts on, and kills it and all it started when csv-agent goes away.
+Files. All of them share one namespace. A file uses only names of the files before it, and imports of its own.
 
-Descriptors. Requests, responses and output arrive as 0, 1 and 2 and are moved up at once. Then 0 is
-/dev/null, and 1 and 2 are the output pipe, which csv-agent drains during a call, keeping a part. Where
-datasets are on a cluster, 3 is the stream to csv-agent's relay, of which `spark.py` knows more.
+Processes. A monitor runs between csv-agent and this process. It has taken rights away and set limits. It
+passes interrupts on. When csv-agent ends, it kills this process and every process started from it.
+
+Descriptors. Requests, responses and output arrive as 0, 1 and 2 and move to higher numbers at once. Then 0
+is /dev/null, and 1 and 2 are the output pipe, which csv-agent reads during a call. Where datasets are on a
+cluster, 3 is the stream to csv-agent's relay; `spark.py` uses it.
 """
 
 import sys
 from os import O_RDONLY, chdir, close, closerange, dup2, open as open_fd, umask
 
 REQUESTS, RESPONSES, OUTPUT, NULL, RELAY = 200, 201, 202, 203, 204
-CLUSTER = start["cluster"]  # what is known of datasets on a cluster; none if there are none
+CLUSTER = start["cluster"]  # the datasets on a cluster; None without a cluster
 
 
 def take_descriptors():
-    """Moves the protocol away from the numbers that code and its children write to.
+    """Moves the protocol away from the descriptors that code and its children write to.
 
-    What csv-agent itself inherited from its caller is closed: it is no business of the code.
+    Descriptors that csv-agent inherited from its own caller are closed: the code must not have them.
     """
     for number, place in ((0, REQUESTS), (1, RESPONSES), (2, OUTPUT)):
         dup2(number, place, inheritable=False)
@@ -45,6 +48,6 @@ def take_descriptors():
 
 umask(0o077)
 take_descriptors()
-# `-c` puts the current directory first: a file there must not stand in for a module.
+# `-c` puts the current directory first. A file there must not be imported in place of a module.
 sys.path[:] = [path for path in sys.path if path not in ("", ".", start["scratch"])]
 chdir(start["scratch"])

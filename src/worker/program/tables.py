@@ -1,4 +1,4 @@
-"""Commands of the tools: a dataset into a variable, a value to be found, a table to the user."""
+"""Commands behind the tools: load a dataset into a variable, find a value, send a table to the user."""
 
 from keyword import iskeyword
 from os import O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY, fdopen, open as open_fd, unlink
@@ -29,7 +29,7 @@ def load_into(request):
 
 
 def find(request):
-    """Counts in which columns of a dataset of the cluster a value is."""
+    """Counts a value in each column of a dataset of the cluster."""
     name = request["dataset"]
     if CLUSTER is None or name not in CLUSTER["datasets"]:
         raise Refused(f"no dataset `{name}` on a cluster")
@@ -37,7 +37,7 @@ def find(request):
 
 
 def fetch(request):
-    """Sends the beginning of a frame, and writes the whole of it when asked."""
+    """Returns the first rows of a frame. With `write`, the whole frame is also written to a file."""
     name, columns = request["variable"], request["columns"]
     mention(name)
     if name not in namespace or name.startswith("__"):
@@ -68,7 +68,7 @@ def fetch(request):
 
 
 def collect(name, value, request):
-    """Returns the beginning of a frame of the cluster, and how many rows it has in all."""
+    """Returns the first rows of a frame of the cluster, and the number of all its rows."""
     wanted = request["columns"]
     here = value.columns
     if wanted is not None and len(set(here)) == len(here) and set(wanted) & set(here):
@@ -84,6 +84,7 @@ def collect(name, value, request):
 
 
 def frames_known():
+    """Returns a sentence with the names of the frames."""
     lazy = [name for name, it in namespace.items() if is_lazy(it)]
     lazy += [name for name, it in state.pending.items() if it["kind"] == "spark"]
     known = ", ".join(f"`{name}`" for name in (frames() + lazy)[:50])
@@ -91,7 +92,7 @@ def frames_known():
 
 
 def within(rows, names_bytes, n_bytes):
-    """Returns the first rows, as many as fit into that much JSON, where each has the names of its cells."""
+    """Returns as many first rows as fit into `n_bytes` of JSON, where each row repeats the column names."""
     for at, row in enumerate(rows):
         n_bytes -= len(encode(row)) + names_bytes
         if n_bytes < 0:
@@ -107,7 +108,7 @@ def write_whole(frame):
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False)
     except (pa.ArrowException, TypeError, ValueError):
-        # Columns of mixed objects have no Parquet type; as text they are at least complete.
+        # A column of mixed objects has no Parquet type. As text it is complete.
         texts = {it: [as_text(value) for value in frame[it]]
                  for it in frame.columns if frame[it].dtype == object}
         table = pa.Table.from_pandas(frame.assign(**texts), preserve_index=False)
@@ -115,13 +116,13 @@ def write_whole(frame):
         unlink(path)
     except FileNotFoundError:
         pass
-    # A new file and no link: code may have put anything under that name.
+    # It must be a new file: code may have made a link of that name.
     with fdopen(open_fd(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600), "wb") as sink:
         write_table(table, sink, compression="zstd")
     return file
 
 
 def as_text(value):
-    """Returns a value of a mixed column as text, or nothing for a missing one."""
+    """Returns a value of a mixed column as text, or None if it is missing."""
     json = cell(value, 32_768)
     return json if json is None or type(json) is str else encode(json).decode()

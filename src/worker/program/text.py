@@ -1,6 +1,6 @@
-"""Text and JSON: what the worker sends, cut to its limits and the same in each run.
+"""Text and JSON: what the worker sends is cut to its limits and the same in every run.
 
-A value becomes a cell by the rules of `frame.rs`; what JSON cannot hold becomes text or is missing.
+A value becomes a cell by the rules of `frame.rs`. A value that JSON cannot hold becomes text or is missing.
 """
 
 import re
@@ -30,18 +30,19 @@ def encode(value):
 
 
 def same_every_time(text):
-    """Returns text without memory addresses: a replay must see what the recording saw."""
+    """Returns text without memory addresses: a replay must get the text that was recorded."""
     return without_addresses("", text)
 
 
 def cut_end(text, n_chars):
+    """Returns text of at most `n_chars`; an ellipsis takes the place of the rest."""
     return text if len(text) <= n_chars else text[: max(n_chars - 1, 0)] + "…"
 
 
 def cut_middle(text, n_bytes, place=None):
-    """Returns text whose JSON has at most `n_bytes`; what is missing is counted in its place.
+    """Returns text whose JSON has at most `n_bytes`. A line in the middle counts the characters left out.
 
-    `place` is where code finds the whole of it.
+    `place` is the expression by which code reads the whole text.
     """
     whole = f"; the whole is {place}" if place else ""
     n_chars = min(len(text), n_bytes)
@@ -57,7 +58,7 @@ def cut_middle(text, n_bytes, place=None):
 
 
 def cell(value, n_chars):
-    """Returns one value as JSON; `frame.rs` has the rules."""
+    """Returns one value as JSON."""
     kind = type(value)
     if kind is str:
         return cut_end(value, n_chars)
@@ -90,7 +91,7 @@ def cell(value, n_chars):
 
 
 def nested(value, depth):
-    """Returns a list or mapping within a cell as JSON; below the depth it is text."""
+    """Returns a list or mapping within a cell as JSON; deeper than `depth`, `…` replaces it."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if depth and isinstance(value, (list, tuple)):
@@ -101,7 +102,7 @@ def nested(value, depth):
 
 
 def cells(series, n_chars):
-    """Returns a column as JSON values; the usual types without a look at each value's type."""
+    """Returns a column as JSON values. The usual types need no check of each value's type."""
     kind = series.dtype.kind if isinstance(series.dtype, np.dtype) else ""
     if kind == "b":
         return series.tolist()
@@ -111,5 +112,5 @@ def cells(series, n_chars):
         return [it if isfinite(it) else None for it in series.tolist()]
     if kind == "f":
         return [cell(it, n_chars) for it in series.to_numpy()]
-    # A float may be a missing string here, or one of a column of mixed objects: `cell` knows both.
+    # A float may be a missing string here, or a value of a column of mixed objects: `cell` handles both.
     return [cell(it, n_chars) for it in series.tolist()]
