@@ -44,8 +44,36 @@ use crate::protocol::{Command, Outcome, Response, Versions, WorkerRequest};
 use crate::sandbox::{Confinement, Monitor, MonitorMessage, Policy, Report, SandboxOptions};
 use crate::snapshot::{SaveReport, SaveRequest, Saved, adopt};
 
-/// The other end of the pipes.
-const PROGRAM: &str = concat!(include_str!("num.py"), "\n\n", include_str!("worker.py"));
+/// Joins the files of the Python program, in order, and lists them.
+macro_rules! program {
+    ($($file:literal),+ $(,)?) => {
+        /// The files of the Python program in `src/worker/program`, in the order in which they are joined.
+        /// A file uses only names of the files before it, and imports of its own.
+        pub const PROGRAM_FILES: &[&str] = &[$($file),+];
+        /// The other end of the pipes.
+        const PROGRAM: &str = concat!($(include_str!(concat!("program/", $file)), "\n\n"),+);
+    };
+}
+
+program![
+    "start_up.py",
+    "state.py",
+    "num.py",
+    "text.py",
+    "sources.py",
+    "frames.py",
+    "snapshot.py",
+    "outputs.py",
+    "datasets.py",
+    "tables.py",
+    "container.py",
+    "cells.py",
+    "errors.py",
+    "process.py",
+    "protocol.py",
+    "main.py",
+];
+
 /// The other end of the relay.
 const CLUSTER_PROGRAM: &str = include_str!("spark.py");
 /// How datasets of a cluster are read; no more than pyspark is needed for it.
@@ -213,7 +241,7 @@ struct OpenRequest {
     is_printed: bool,
 }
 
-/// The settings of `worker.py`, and its text.
+/// The Python program and its settings.
 #[derive(Serialize)]
 struct Start<'a> {
     program: &'a str,

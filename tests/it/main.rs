@@ -62,3 +62,4 @@ mod no_tools;
 mod wires;
 mod redaction;
 mod worker;
+mod worker_program;

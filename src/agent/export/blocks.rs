@@ -4,7 +4,7 @@
 /// All that reads a file.
 pub(super) const READER: &str = include_str!("reader.py");
 /// What the REPL has at hand as well: numbers as people write them.
-const NUM: &str = include_str!("../../worker/num.py");
+const NUM: &str = include_str!("../../worker/program/num.py");
 const CHECKS: &str = include_str!("checks.py");
 const CONTAINER: &str = include_str!("container.py");
 const CLUSTER: &str = include_str!("cluster.py");
@@ -37,7 +37,9 @@ const IMPORTS: [(&str, &str); 21] = [
 /// Returns the blocks that some code uses.
 pub(super) fn used_by(code: &str) -> String {
     let files = [READER, NUM, CHECKS, CONTAINER, CLUSTER];
-    let blocks: Vec<&str> = files.iter().flat_map(|it| it.trim().split("\n\n\n")).collect();
+    let blocks = files.iter().flat_map(|it| it.trim().split("\n\n\n"));
+    // What stands above the first block of a file says what the file is for, and imports.
+    let blocks: Vec<&str> = blocks.filter(|it| !it.starts_with("\"\"\"")).collect();
     let mut is_used = vec![false; blocks.len()];
     let mut all = code.to_owned();
     while let Some(at) = (0..blocks.len()).find(|at| !is_used[*at] && says(&all, name(blocks[*at])))

@@ -1,11 +1,21 @@
-# A thousand and more by their names; the letters as `$584M` has them.
+"""Numbers as people write them: `num`, which the code finds beside `pd` and `load`.
+
+Scripts that csv-agent exports contain the blocks below as well, without this head. Two blank lines end a
+block, and each block defines one name.
+"""
+
+import re
+
+import pandas as pd
+
+
+# Words and letters for powers of ten: `2 million`, `$584M`.
 _POWERS = {
     "k": 3, "thousand": 3, "m": 6, "mn": 6, "million": 6, "b": 9, "bn": 9, "billion": 9, "t": 12, "tn": 12, "trillion": 12
 }
 
 
-# A number as people write it, in any case; GROUP and MARK stand for what is between thousands and before a
-# fraction.
+# A number as people write it, in any case. GROUP is the separator of thousands, MARK the decimal mark.
 _NUMBER_FORM = (
     r"(?P<open>\()?\s*(?P<sign>[-+])?\s*(?P<before>[a-z]{0,3}[$€£¥₹₩]|(?:usd|eur|gbp|chf|jpy|cad|aud|inr|cny)\b)?\s*"
     r"(?P<inner>[-+])?\s*(?P<whole>\d{1,3}(?:GROUP\d{3})+|\d*)(?:MARK(?P<part>\d*))?(?:e(?P<power>[-+]?\d{1,3}))?\s*"
@@ -15,7 +25,7 @@ _NUMBER_FORM = (
 
 
 def _number_of(text, decimal):
-    """Returns the number that a text is as people write it, whole where it is; none where it is no number."""
+    """Returns the number that a text means, as an int if it is whole; None if the text is not a number."""
     group, mark = (r"[,\s'’]", r"\.") if decimal == "." else (r"[.\s'’]", ",")
     form = _NUMBER_FORM.replace("GROUP", group).replace("MARK", mark)
     found = re.fullmatch(form, text.strip().replace("−", "-"), re.IGNORECASE)
@@ -27,7 +37,7 @@ def _number_of(text, decimal):
     if found["open"] is not None and (found["sign"] or found["inner"]):
         return None
     unit = found["unit"] or ""
-    # A letter alone may be of metres, tonnes or minutes: `5m`, `3t`; `5M` and `£5m` are not.
+    # A small letter may mean metres, tonnes or minutes: `5m`, `3t`. `5M` and `£5m` are millions.
     is_money = found["before"] or found["after"]
     if len(unit) == 1 and not is_money and unit not in ("K", "M", "B"):
         return None
