@@ -113,7 +113,7 @@ fn axes() -> Vec<(String, Chart)> {
     ];
     for (name, x) in cases {
         let dtype = if x[0].is_number() { "float64" } else { "object" };
-        for kind in ChartType::ALL {
+        for &kind in ChartType::ALL {
             let made = chart(kind, name, dtype, &x, &many(2, x.len(), 900.0));
             all.push((format!("{}-x-{name}", kind.name()), made));
         }
@@ -125,7 +125,7 @@ fn axes() -> Vec<(String, Chart)> {
 pub(crate) fn gallery() -> Vec<(String, Chart)> {
     use ChartType::{Bar, Column, Line, Scatter, StackedColumn};
     let mut all = Vec::new();
-    for kind in ChartType::ALL {
+    for &kind in ChartType::ALL {
         for (n_rows, n_series) in [(1, 1), (5, 1), (12, 3), (30, 1), (200, 1), (200, 10), (8, 10)] {
             let title = format!("{} of {n_rows} rows and {n_series} series", kind.name());
             let series = many(n_series, n_rows, 40_000.0);
@@ -147,7 +147,7 @@ pub(crate) fn gallery() -> Vec<(String, Chart)> {
     }
     let values = |it: &[f64]| it.iter().map(|it| json!(it)).collect::<Vec<_>>();
     let mixed = values(&[120.0, -80.0, 45.5, -200.25, 0.0, 310.0]);
-    for kind in ChartType::ALL {
+    for &kind in ChartType::ALL {
         let series = [("Change", mixed.clone()), ("Other", wave(6, -90.0, 2))];
         let made = chart(kind, "Negative values", "object", &names(6), &series[..1]);
         all.push((format!("{}-negative", kind.name()), made));
@@ -167,7 +167,7 @@ pub(crate) fn gallery() -> Vec<(String, Chart)> {
         json!("שלום עולם"),
     ];
     let long = "A very long title that goes on about everything the chart shows ".repeat(6);
-    for kind in ChartType::ALL {
+    for &kind in ChartType::ALL {
         let n = values(&[1e15, 2.5e14, 7e14, 1.0, 9.9e14]);
         let made = chart(
             kind,

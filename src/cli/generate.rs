@@ -157,6 +157,7 @@ mod tests {
 
     use crate::schemas::EVENTS as EVENTS_SCHEMA;
     use csv_agent_agent::schema::AnswerSchema;
+    use csv_agent_types::chart::ChartType;
     use csv_agent_types::event::Event;
 
     /// Every type of line, with every field that it can have.
@@ -231,6 +232,26 @@ mod tests {
                 "retryable": false, "http_status": null, "request_id": null,
                 "partial_text": null, "usage": report, "egress": egress, "exit_code": 1}),
         ]
+    }
+
+    #[test]
+    fn the_schema_of_events_lists_every_type_of_chart() {
+        let schema: Value = serde_json::from_str(EVENTS_SCHEMA).unwrap();
+        let names: Vec<Value> = ChartType::ALL.iter().map(|it| it.name().into()).collect();
+        let mut lists = Vec::new();
+        let mut open = vec![&schema];
+        while let Some(value) = open.pop() {
+            match value {
+                Value::Object(members) => {
+                    let list = members.get("enum").and_then(Value::as_array);
+                    lists.extend(list.filter(|it| it.contains(&"stacked_column".into())));
+                    open.extend(members.values());
+                }
+                Value::Array(items) => open.extend(items),
+                _ => {}
+            }
+        }
+        assert_eq!(lists, [&names, &names]);
     }
 
     #[test]

@@ -117,7 +117,15 @@ impl Counts {
 
 #[cfg(test)]
 mod tests {
-    use super::Markers;
+    use super::{Markers, is_word};
+    use crate::type_evidence::USUAL;
+
+    #[test]
+    fn what_is_null_in_numbers_is_counted_in_text() {
+        for word in USUAL {
+            assert!(is_word(word.as_bytes()), "{word}");
+        }
+    }
 
     #[test]
     fn words_are_counted_and_the_most_frequent_come_first() {

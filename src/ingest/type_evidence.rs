@@ -274,6 +274,19 @@ pub(crate) struct Nulls {
 pub(crate) const USUAL: &[&str] = &[
     "NA", "N/A", "#N/A", "n/a", "NULL", "null", "NaN", "nan", "None", "nil", "-", ".", "?", "\\N",
 ];
+/// Bytes of the longest of them: longer text is not compared.
+const USUAL_BYTES_MAX: usize = longest(USUAL);
+
+const fn longest(words: &[&str]) -> usize {
+    let (mut longest, mut at) = (0, 0);
+    while at < words.len() {
+        if longest < words[at].len() {
+            longest = words[at].len();
+        }
+        at += 1;
+    }
+    longest
+}
 
 impl Nulls {
     /// Takes the user's list in place of the usual one, if there is one.
@@ -308,7 +321,7 @@ impl Nulls {
     pub(crate) fn is_null(&self, text: &[u8]) -> bool {
         let text = text.trim_ascii();
         text.is_empty()
-            || (text.len() <= 4 && self.usual.iter().any(|it| it.as_bytes() == text))
+            || (text.len() <= USUAL_BYTES_MAX && self.usual.iter().any(|it| it.as_bytes() == text))
             || self.is_told(text)
     }
 }

@@ -29,7 +29,7 @@ then correct the frame or the spec and call again.",
 };
 
 fn parameters() -> Value {
-    let types = ChartType::ALL.map(ChartType::name);
+    let types: Vec<&str> = ChartType::ALL.iter().map(|it| it.name()).collect();
     let series = object([
         ("name", string("the label in the legend")),
         ("y_field", string("the numeric column to plot")),

@@ -1,14 +1,15 @@
 //! Chart specs: what the model asks to draw, and whether it can be drawn.
 //!
-//! Pure: a spec and a frame go in, a chart or a reason comes out. Drawing is in `render::chart`.
+//! Pure: a spec and a frame go in, a chart or a reason comes out. Drawing is in ``src/chart``.
 
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 use crate::frame::Frame;
 use crate::limits::{CHART_ROWS_MAX, CHART_SERIES_MAX};
 
 /// The shape of the marks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 pub enum ChartType {
     /// Horizontal bars, one a row.
@@ -25,13 +26,7 @@ pub enum ChartType {
 
 impl ChartType {
     /// Every type, as the tool's schema lists them.
-    pub const ALL: [ChartType; 5] = [
-        ChartType::Bar,
-        ChartType::Column,
-        ChartType::StackedColumn,
-        ChartType::Line,
-        ChartType::Scatter,
-    ];
+    pub const ALL: &[ChartType] = ChartType::VARIANTS;
 
     /// Returns the name in events and tool calls.
     pub fn name(self) -> &'static str {
