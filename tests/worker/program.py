@@ -358,12 +358,17 @@ class Datasets(unittest.TestCase):
         self.assertEqual(list(frame.columns), ["n", "day"])
         self.assertEqual(frame.n.tolist(), [1, pd.NA])
         self.assertEqual(len(self.program.load("sales", "day")), 3)
+        for n_rows, n_read in [(0, 0), (1, 1), (3, 3), (9, 3)]:
+            frame = self.program.load("sales", n_rows=n_rows)
+            self.assertEqual((len(frame), list(frame.columns)), (n_read, ["day", "n"]), n_rows)
 
     def test_what_is_not_there_is_refused_with_what_is(self):
         self.assertEqual(self.refused("sale"),
                          "no dataset `sale` (did you mean `sales`?); the session has: `sales`")
         self.assertEqual(self.refused("sales", columns=["Day", "q"]),
                          "`sales` has no columns `Day` (did you mean `day`?), `q`; the columns are: `day`, `n`")
+        self.assertEqual(self.refused("sales", n_rows=-1),
+                         "`n_rows` is -1; it must be 0 or more, or None for all rows")
         self.assertEqual(self.refused("sales", columns=[]), "`columns` is empty; name at least one column")
 
 

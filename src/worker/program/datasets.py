@@ -33,6 +33,8 @@ def fresh_directory(path):
 
 def read_dataset(name, columns, n_rows, text=()):
     """Returns a dataset or a part of it as `pandas.read_parquet` would. A dataset of the cluster is lazy."""
+    if n_rows is not None and n_rows < 0:
+        raise Refused(f"`n_rows` is {n_rows}; it must be 0 or more, or None for all rows")
     remote = CLUSTER["datasets"] if CLUSTER is not None else {}
     if name in remote:
         return read_remote(name, columns, n_rows, text)
@@ -119,10 +121,10 @@ def first_rows(file, columns, n_rows):
     size = max(1, min(n_rows, 65_536))
     options = {"columns": columns, "use_threads": False, "use_pandas_metadata": True}
     for batch in file.iter_batches(size, **options):
-        if n_rows <= n_read:
-            break
         batches.append(batch)
         n_read += batch.num_rows
+        if n_rows <= n_read:
+            break
     if not batches:
         return file.read(**options)
     return pa.Table.from_batches(batches).slice(0, n_rows)
