@@ -144,6 +144,8 @@ const SPARK_MARKER: &str = "complete-spark";
 const SPARK_MIN: [u32; 2] = [4, 2];
 /// Time between two signs of life during a long step.
 const TICK: Duration = Duration::from_secs(3);
+/// How long a lock may be held before that is told.
+const LOCK_MOMENT: Duration = Duration::from_millis(300);
 /// Bytes of a step's output that are kept for the error message.
 const STEP_OUTPUT_BYTES_MAX: usize = 64 * 1024;
 /// What a Python needs, as people are told.
@@ -662,7 +664,8 @@ async fn lock(path: &Path, progress: &mut (dyn FnMut(&str) + Send)) -> anyhow::R
     open.mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
     let lock = open.open(path).with_context(context)?;
     let start = Instant::now();
-    let mut tell_at = start;
+    // A process that is just started by this one has the lock for a moment.
+    let mut tell_at = start + LOCK_MOMENT;
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(lock),
