@@ -148,6 +148,95 @@ fn a_type_name_stands_for_two_types_at_most() {
     assert!(places.is_empty(), "{places:#?}");
 }
 
+/// Files of a crate that import each other, as they are one subject in several files: the settings and the files
+/// that have them, what a column may be.
+const CIRCLES: [&[&str]; 2] = [
+    &["cli/options/config", "cli/options/config/prices", "cli/options/settings"],
+    &["ingest/amount", "ingest/local_dates", "ingest/number", "ingest/type_evidence"],
+];
+
+#[test]
+fn files_of_a_crate_import_each_other_in_no_circle() {
+    let sources = sources();
+    let modules: BTreeSet<String> = sources.iter().map(|it| module_of(&it.0)).collect();
+    let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (file, source) in &sources {
+        let module = module_of(file);
+        // What only tests import makes no circle.
+        if file.contains("/tests")
+            || ["chart/gallery", "chart/invariants"].contains(&module.as_str())
+        {
+            continue;
+        }
+        let code = code(source);
+        let code = code.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        let all = imports.entry(module.clone()).or_default();
+        let trees = code.split("\nuse ").skip(1).map(|it| it.split(';').next().unwrap_or_default());
+        for tree in trees {
+            for path in paths_of(tree) {
+                let target = resolved(&module, &path).into_iter().find(|it| modules.contains(it));
+                // A parent and its children are one subject.
+                let is_near = |it: &String| {
+                    it.starts_with(&format!("{module}/"))
+                        || format!("{module}/").starts_with(&format!("{it}/"))
+                };
+                all.extend(target.filter(|it| !is_near(it)));
+            }
+        }
+    }
+    assert!(
+        1_000 < imports.values().map(BTreeSet::len).sum::<usize>(),
+        "the imports were not found"
+    );
+    let is_in_circle = |module: &&String| {
+        let (mut reached, mut open) = (BTreeSet::new(), vec![*module]);
+        while let Some(next) = open.pop() {
+            open.extend(imports.get(next).into_iter().flatten().filter(|it| reached.insert(*it)));
+        }
+        reached.contains(*module)
+    };
+    let in_circles: Vec<&String> = imports.keys().filter(is_in_circle).collect();
+    assert_eq!(in_circles, CIRCLES.concat());
+}
+
+/// The name of a file's module, its crate first: `ingest/header/tables`.
+fn module_of(file: &str) -> String {
+    let path = file.trim_end_matches(".rs");
+    path.trim_end_matches("/lib").trim_end_matches("/mod").to_owned()
+}
+
+/// The paths in the tree of a `use`.
+fn paths_of(tree: &str) -> Vec<String> {
+    let Some((prefix, group)) = tree.split_once('{') else { return vec![tree.trim().to_owned()] };
+    let group = group.trim_end().trim_end_matches('}');
+    let (mut depth, mut parts) = (0, vec![String::new()]);
+    for letter in group.chars() {
+        depth += i32::from(letter == '{') - i32::from(letter == '}');
+        if letter == ',' && depth == 0 {
+            parts.push(String::new());
+        } else if let Some(part) = parts.last_mut() {
+            part.push(letter);
+        }
+    }
+    let joined = parts.iter().flat_map(|it| paths_of(it));
+    joined.map(|it| format!("{}{it}", prefix.trim())).collect()
+}
+
+/// What a path of a module may name in its crate, the longest first.
+fn resolved(module: &str, path: &str) -> Vec<String> {
+    let mut parts: Vec<&str> = module.split('/').collect();
+    let names: Vec<&str> = path.split("::").map(str::trim).collect();
+    let n_up = names.iter().take_while(|it| **it == "super").count();
+    match names[0] {
+        "crate" => parts.truncate(1),
+        "super" if n_up < parts.len() => parts.truncate(parts.len() - n_up),
+        "self" => {}
+        _ => return Vec::new(),
+    }
+    parts.extend(names.iter().filter(|it| !["crate", "super", "self"].contains(it)));
+    (2..=parts.len()).rev().map(|n| parts[..n].join("/")).collect()
+}
+
 #[test]
 fn nothing_is_left_to_do() {
     let mut wrong = Vec::new();
