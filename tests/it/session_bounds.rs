@@ -1,4 +1,5 @@
-//! Sessions that say what takes for ever or more memory than there is: each command ends, within bounds.
+//! Sessions that say what takes for ever or more memory than there is, or have lost what a turn did: each command
+//! ends, within bounds, and says what is true.
 
 use std::fs;
 
@@ -181,4 +182,49 @@ fn of_thousands_of_turns_one_is_in_memory() {
         let turn = hint.split('`').next().unwrap();
         bench.run([command, &[turn]].concat()).succeeds();
     }
+}
+
+#[test]
+fn a_turn_whose_events_are_gone_is_not_said_to_have_run_no_code() {
+    let bench = Bench::with(["sales.csv"]);
+    bench.run(["ingest", "sales.csv"]).succeeds();
+    for question in ["how many rows are there", "total revenue by product"] {
+        bench.run(["ask", "--model", "builtin", question]).succeeds();
+    }
+    let path = bench.session().join("turns/0002/events.jsonl");
+    for why in ["is empty", "is missing"] {
+        match why {
+            "is empty" => fs::write(&path, "").unwrap(),
+            _ => fs::remove_file(&path).unwrap(),
+        }
+        for command in [
+            "export py 2",
+            "export ipynb last",
+            "export md all",
+            "rerun 2",
+            "show 2",
+            "show --html -",
+        ] {
+            let run = bench.run(command.split(' ')).fails_with(3);
+            let told = format!("turns/0002/events.jsonl` {why}\n");
+            assert!(run.stderr().contains(&told), "{command}: {run}");
+            assert!(run.stderr().contains("doctor --session --repair"), "{command}: {run}");
+        }
+        let found = bench.run(["doctor", "--session"]).fails_with(3);
+        assert!(found.stdout().contains(&format!("its `events.jsonl` {why}")), "{found}");
+    }
+    bench.run(["export", "py", "1"]).succeeds();
+    let mended = bench.run(["doctor", "--session", "--repair"]).succeeds();
+    assert!(mended.stdout().contains("kept as `"), "{mended}");
+    bench.run(["doctor", "--session"]).succeeds();
+    bench.run(["export", "py", "all"]).succeeds();
+    let gone = bench.run(["export", "py", "2"]).fails_with(5);
+    assert!(gone.stderr().contains("no turn 2"), "{gone}");
+    // One that was killed before its first event is what it was.
+    let killed = bench.session().join("turns/0003");
+    fs::create_dir(&killed).unwrap();
+    fs::write(killed.join("question.txt"), "q\n").unwrap();
+    let run = bench.run(["show", "3"]).succeeds();
+    assert!(run.stderr().contains("turn 0003 was interrupted"), "{run}");
+    bench.run(["doctor", "--session"]).succeeds();
 }
