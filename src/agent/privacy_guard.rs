@@ -19,6 +19,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::sandbox::FILES;
 
 use crate::Agent;
+use crate::hosted::End;
 use crate::turn::{Ended, Turn};
 
 /// Copies of datasets without the values that are kept back. They go with it.
@@ -117,10 +118,17 @@ impl Agent {
         let dir = session.masked_dir()?;
         let (source, session_dir) = (catalog.clone(), session.dir().to_owned());
         let withheld = self.options.withheld.clone();
-        // When the turn ends first, the directory goes as soon as the copying is over.
+        // When the turn ends first, so does the copying, and the directory goes.
+        let (_end, is_over) = End::of_waiting();
         let copying = tokio::task::spawn_blocking(move || {
-            let copies =
-                csv_agent_ingest::masked(&source, &session_dir, &withheld, &key, dir.path())?;
+            let copies = csv_agent_ingest::masked(
+                &source,
+                &session_dir,
+                &withheld,
+                &key,
+                dir.path(),
+                &is_over,
+            )?;
             anyhow::Ok(Masked { source, copies, _dir: dir })
         });
         let masked = turn.wait(copying).await?.map_err(anyhow::Error::from)?;

@@ -5,7 +5,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, is_slow_run};
+use nix::sys::signal::Signal;
+
+use crate::bench::{Bench, is_slow_run, signal, until};
 
 #[test]
 fn a_source_that_is_no_file_with_an_end_is_not_read_by_export() {
@@ -27,8 +29,9 @@ fn a_source_that_is_no_file_with_an_end_is_not_read_by_export() {
     }
 }
 
-/// Returns a Parquet file of one column of whole numbers, all null, whose one page says that it has so many.
-fn forged(n_values: i64, n_rows: i64) -> Vec<u8> {
+/// Returns a Parquet file of one column of whole numbers, all null: row groups of so many rows, which have one page
+/// together that says how many values it has.
+fn forged(n_values: i64, n_rows: i64, n_groups: u32) -> Vec<u8> {
     let unsigned = |mut number: u64| {
         let mut bytes = Vec::new();
         while 0x7f < number {
@@ -72,11 +75,39 @@ fn forged(n_values: i64, n_rows: i64) -> Vec<u8> {
     let footer = parts(&[
         (0x15, number(2)),
         (0x19, list(&[&[0x2c], &root, &leaf])),
-        (0x16, number(n_rows)),
-        (0x19, list(&[&[0x1c], &group])),
+        (0x16, number(n_rows * i64::from(n_groups))),
+        (0x19, list(&[&[0xfc], &unsigned(n_groups.into()), &group.repeat(n_groups as usize)])),
     ]);
     let n_footer = u32::try_from(footer.len()).unwrap().to_le_bytes();
     [b"PAR1", &pages[..], &footer, &n_footer, b"PAR1"].concat()
+}
+
+/// Makes a file that of the dataset `t`. Whoever made the file made the catalog.
+fn put(bench: &Bench, file: &[u8], n_rows: i64) {
+    let catalog = bench.session().join("datasets.json");
+    let mut entries: Value = serde_json::from_slice(&fs::read(&catalog).unwrap()).unwrap();
+    entries["t"]["row_count"] = n_rows.into();
+    entries["t"]["columns"] = json!([{"name": "a", "dtype": "int64", "nulls": n_rows}]);
+    fs::write(&catalog, entries.to_string()).unwrap();
+    fs::write(bench.session().join("datasets/t.parquet"), file).unwrap();
+}
+
+#[test]
+fn a_signal_ends_a_copy_of_more_rows_than_anybody_waits_for() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("t.csv"), "a\n1\n2\n").unwrap();
+    bench.run(["ingest", "t.csv"]).succeeds();
+    let (n_rows, n_groups) = (64 << 20, 10_000);
+    put(&bench, &forged(n_rows, n_rows, n_groups), n_rows * i64::from(n_groups));
+    let question = "how many rows are there";
+    let command = ["ask", "--model", "builtin", "--redact", "a", question];
+    let mut child = bench.command(command).spawn().unwrap();
+    let copies = bench.session().join("masked");
+    let is_begun = || fs::read_dir(&copies).is_ok_and(|mut it| it.next().is_some());
+    until("values are kept back", is_begun);
+    signal(&child, Signal::SIGTERM);
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert_eq!(fs::read_dir(&copies).unwrap().count(), 0);
 }
 
 #[test]
@@ -84,18 +115,11 @@ fn a_page_is_decoded_only_when_it_has_as_many_values_as_there_are_rows() {
     let bench = Bench::with([]);
     fs::write(bench.path("t.csv"), "a\n1\n2\n").unwrap();
     bench.run(["ingest", "t.csv"]).succeeds();
-    let catalog = bench.session().join("datasets.json");
-    let mut entries: Value = serde_json::from_slice(&fs::read(&catalog).unwrap()).unwrap();
     let most = i64::from(i32::MAX);
     for (n_values, n_rows, is_read) in
         [(2, 2, true), (-1, 2, false), (most, 2, false), (most, most, false), (2, -1, false)]
     {
-        let file = forged(n_values, n_rows);
-        fs::write(bench.session().join("datasets/t.parquet"), file).unwrap();
-        // Whoever made the file made the catalog.
-        entries["t"]["row_count"] = n_rows.max(0).into();
-        entries["t"]["columns"] = json!([{"name": "a", "dtype": "int64", "nulls": n_rows.max(0)}]);
-        fs::write(&catalog, entries.to_string()).unwrap();
+        put(&bench, &forged(n_values, n_rows, 1), n_rows.max(0));
         for command in [
             &["datasets", "t", "--head", "5"][..],
             &["ask", "--model", "builtin", "--fresh", "--redact", "a", "how many rows are there"],
