@@ -155,6 +155,8 @@ fn of_a_very_long_answer_the_beginning_is_laid_out_and_json_has_all_of_it() {
     let unit = "[![a](http://e/?q=1)](x) *a_b* `c` | ";
     let text = unit.repeat(if is_slow_run() { 800_000 } else { 200_000 });
     let mut events = events(&bench, "0001");
+    // Longer than any that is taken.
+    events[0]["question"] = "q".repeat(5 << 20).into();
     let reply = events.last_mut().unwrap();
     reply["text"] = text.clone().into();
     reply["blocks"] = json!([{"type": "text", "content": text, "chart": null}]);
