@@ -18,6 +18,7 @@ use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::sandbox::FILES;
 
+use crate::hosted::CancelOnDrop;
 use crate::turn::TurnInterrupt;
 use crate::{Agent, TurnContext};
 
@@ -115,10 +116,17 @@ impl Agent {
         let dir = context.session.masked_dir()?;
         let (source, session_dir) = (context.catalog.clone(), context.session.dir().to_owned());
         let withheld = self.options.withheld.clone();
-        // When the turn ends first, the directory goes as soon as the copying is over.
+        // When the turn ends first, so does the copying, and the directory goes.
+        let (_end, is_over) = CancelOnDrop::of_waiting();
         let copying = tokio::task::spawn_blocking(move || {
-            let copies =
-                csv_agent_ingest::masked(&source, &session_dir, &withheld, &key, dir.path())?;
+            let copies = csv_agent_ingest::masked(
+                &source,
+                &session_dir,
+                &withheld,
+                &key,
+                dir.path(),
+                &is_over,
+            )?;
             anyhow::Ok(Masked { source, copies, _dir: dir })
         });
         let masked = context.turn.wait(copying).await?.map_err(anyhow::Error::from)?;

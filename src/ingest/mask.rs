@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, bail};
 use arrow_array::cast::AsArray;
@@ -24,6 +25,7 @@ use csv_agent_types::limits::MASK_BATCH_ROWS_MAX;
 use csv_agent_types::redaction::Redaction;
 
 use super::from_parquet::guard;
+use super::refusal::check_cancelled;
 use super::stored::Stored;
 use super::write::{BuiltColumn, ParquetFile};
 
@@ -78,13 +80,15 @@ pub fn without_quotations(catalog: &Catalog) -> Catalog {
 ///
 /// # Errors
 ///
-/// Fails when a dataset cannot be read, or a copy cannot be written: also when its file is there already.
+/// Fails when a dataset cannot be read, or a copy cannot be written: also when its file is there already. Ends once
+/// `cancelled` is set.
 pub fn masked(
     catalog: &Catalog,
     session_dir: &Path,
     withheld: &Redaction,
     key: &str,
     into: &Path,
+    cancelled: &AtomicBool,
 ) -> anyhow::Result<Catalog> {
     let mut masked = masked_schema(catalog, withheld);
     for (at, (name, dataset)) in catalog.iter().enumerate() {
@@ -95,7 +99,8 @@ pub fn masked(
         let path = into.join(format!("{at}.parquet"));
         let doing = || format!("cannot keep values of `{name}` back");
         if is_masked.contains(&true) {
-            let copy = Copy { columns: &dataset.columns, is_masked: &is_masked, key };
+            let (columns, is_masked) = (&dataset.columns, &is_masked);
+            let copy = Copy { columns, is_masked, key, cancelled };
             guard::run(|| copy.write(&from, into, &path)).with_context(doing)?;
         } else {
             link(&from, &path).with_context(doing)?;
@@ -127,6 +132,7 @@ struct Copy<'a> {
     columns: &'a [Column],
     is_masked: &'a [bool],
     key: &'a str,
+    cancelled: &'a AtomicBool,
 }
 
 impl Copy<'_> {
@@ -144,6 +150,7 @@ impl Copy<'_> {
             while n_rows < GROUP_ROWS
                 && let Some(batch) = batches.next()
             {
+                check_cancelled(self.cancelled)?;
                 let batch = batch?;
                 let columns = batch.columns().iter().zip(self.is_masked).map(|(values, masked)| {
                     if *masked { self.tokens(values) } else { Ok(plain(values)) }
@@ -226,6 +233,7 @@ fn token(key: &str, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::sync::atomic::AtomicBool;
 
     use serde_json::json;
 
@@ -244,7 +252,16 @@ mod tests {
         let mut catalog = Catalog::default();
         catalog.insert("sales".to_owned(), serde_json::from_value(dataset).unwrap());
         fs::write(dir.path().join("sales.parquet"), "rows").unwrap();
-        let copy = || masked(&catalog, dir.path(), &Redaction::default(), "key", &into);
+        let copy = || {
+            masked(
+                &catalog,
+                dir.path(),
+                &Redaction::default(),
+                "key",
+                &into,
+                &AtomicBool::new(false),
+            )
+        };
         copy().unwrap();
         let error = format!("{:#}", copy().unwrap_err());
         assert!(error.starts_with("cannot keep values of `sales` back: "), "{error}");

@@ -324,12 +324,18 @@ impl Examiner {
         if let Some(last) = ids.pop_if(|it| turns::next(it).is_none()) {
             self.put_aside(&turns, last.as_ref(), "has the last of all numbers");
         }
+        let mut n = ids.len();
         for id in &ids {
             let Ok(Some(turn)) = turns.directory(id) else { continue };
             self.look_at_lines::<Event>(&turn, turns::EVENTS, "event")?;
+            if let Some(why) = turns::lost_events(&turn)? {
+                let why = format!("its `{}` {why}", turns::EVENTS);
+                self.put_aside(&turns, id.as_ref(), &why);
+                n -= 1;
+                continue;
+            }
             self.look_at_json::<Record>(&turn, EgressFile::NAME)?;
         }
-        let n = ids.len();
         self.is_ok("turns", format!("{n} {}", if n == 1 { "turn" } else { "turns" }));
         Ok(())
     }

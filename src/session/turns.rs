@@ -1,5 +1,6 @@
 //! What each turn leaves behind: `turns/0007/` with its question, events, reply, code, tables, charts, artifacts.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ use crate::store::{self, MemoryBudget};
 const TURNS: &str = "turns";
 /// What happened in a turn, one event a line.
 pub const EVENTS: &str = "events.jsonl";
+/// What was asked; the first file of a turn.
+const QUESTION: &str = "question.txt";
 
 /// The directory of a turn that is under way.
 #[derive(Debug)]
@@ -48,7 +51,7 @@ impl TurnDir {
             })?,
         };
         let dir = turns.make(&id)?;
-        store::write(&dir, "question.txt", format!("{question}\n").as_bytes())?;
+        store::write(&dir, QUESTION, format!("{question}\n").as_bytes())?;
         let events = events_file(&dir)?;
         Ok(TurnDir { id, dir, events, log: Log::open(session)? })
     }
@@ -116,7 +119,7 @@ pub fn list(session_dir: &Path) -> anyhow::Result<Vec<TurnSummary>> {
     let summary = |id: String| {
         let turn = turns.directory(&id)?;
         let dir = turns.path().join(&id);
-        let question = turn.as_ref().and_then(|it| it.file("question.txt").ok().flatten());
+        let question = turn.as_ref().and_then(|it| it.file(QUESTION).ok().flatten());
         let mut text = Vec::new();
         if let Some(file) = question {
             // A question that cannot be read is shown as none.
@@ -176,7 +179,30 @@ pub fn events_within(
     room: &mut MemoryBudget,
 ) -> anyhow::Result<(Vec<Event>, bool)> {
     let Some(turn) = open(turn_dir)? else { return Ok((Vec::new(), false)) };
-    store::read_lines(&turn, EVENTS, room)
+    let (events, is_torn) = store::read_lines(&turn, EVENTS, room)?;
+    if events.is_empty()
+        && let Some(why) = lost_events(&turn)?
+    {
+        let path = turn.path().join(EVENTS);
+        return Err(turn.mendable(format!("`{}` {why}", path.display())).into());
+    }
+    Ok((events, is_torn))
+}
+
+/// Returns why a turn has no events that has left something else. One that was killed at its beginning has
+/// a question at most.
+pub(super) fn lost_events(turn: &Directory) -> anyhow::Result<Option<&'static str>> {
+    let why = match turn.file(EVENTS) {
+        Ok(None) => "is missing",
+        Ok(Some(file)) if file.metadata()?.len() == 0 => "is empty",
+        // Whatever it is, it is told when it is read.
+        _ => return Ok(None),
+    };
+    let is_left = |name: &OsString| {
+        ![QUESTION, EVENTS].iter().any(|it| name == it)
+            && !name.as_encoded_bytes().starts_with(b".")
+    };
+    Ok(turn.names()?.iter().any(is_left).then_some(why))
 }
 
 /// Returns what the last turns found in the data, newest first, each with the number of its turn.

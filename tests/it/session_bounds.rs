@@ -1,10 +1,13 @@
-//! Sessions that say what takes for ever or more memory than there is: each command ends, within bounds.
+//! Sessions that say what takes for ever or more memory than there is, or have lost what a turn did: each command
+//! ends, within bounds, and says what is true.
 
 use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, is_slow_run};
+use nix::sys::signal::Signal;
+
+use crate::bench::{Bench, is_slow_run, signal, until};
 
 #[test]
 fn a_source_that_is_no_file_with_an_end_is_not_read_by_export() {
@@ -26,8 +29,9 @@ fn a_source_that_is_no_file_with_an_end_is_not_read_by_export() {
     }
 }
 
-/// Returns a Parquet file of one column of whole numbers, all null, whose one page says that it has so many.
-fn forged(n_values: i64, n_rows: i64) -> Vec<u8> {
+/// Returns a Parquet file of one column of whole numbers, all null: row groups of so many rows, which have one page
+/// together that says how many values it has.
+fn forged(n_values: i64, n_rows: i64, n_groups: u32) -> Vec<u8> {
     let unsigned = |mut number: u64| {
         let mut bytes = Vec::new();
         while 0x7f < number {
@@ -71,11 +75,40 @@ fn forged(n_values: i64, n_rows: i64) -> Vec<u8> {
     let footer = parts(&[
         (0x15, number(2)),
         (0x19, list(&[&[0x2c], &root, &leaf])),
-        (0x16, number(n_rows)),
-        (0x19, list(&[&[0x1c], &group])),
+        (0x16, number(n_rows * i64::from(n_groups))),
+        (0x19, list(&[&[0xfc], &unsigned(n_groups.into()), &group.repeat(n_groups as usize)])),
     ]);
     let n_footer = u32::try_from(footer.len()).unwrap().to_le_bytes();
     [b"PAR1", &pages[..], &footer, &n_footer, b"PAR1"].concat()
+}
+
+/// Makes a file that of the dataset `t`. Whoever made the file made the catalog.
+fn put(bench: &Bench, file: &[u8], n_rows: i64) {
+    let catalog = bench.session().join("datasets.json");
+    let mut entries: Value = serde_json::from_slice(&fs::read(&catalog).unwrap()).unwrap();
+    entries["t"]["row_count"] = n_rows.into();
+    entries["t"].as_object_mut().unwrap().remove("checksums");
+    entries["t"]["columns"] = json!([{"name": "a", "dtype": "int64", "nulls": n_rows}]);
+    fs::write(&catalog, entries.to_string()).unwrap();
+    fs::write(bench.session().join("datasets/t.parquet"), file).unwrap();
+}
+
+#[test]
+fn a_signal_ends_a_copy_of_more_rows_than_anybody_waits_for() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("t.csv"), "a\n1\n2\n").unwrap();
+    bench.run(["ingest", "t.csv"]).succeeds();
+    let (n_rows, n_groups) = (64 << 20, 10_000);
+    put(&bench, &forged(n_rows, n_rows, n_groups), n_rows * i64::from(n_groups));
+    let question = "how many rows are there";
+    let command = ["ask", "--model", "builtin", "--redact", "a", question];
+    let mut child = bench.command(command).spawn().unwrap();
+    let copies = bench.session().join("masked");
+    let is_begun = || fs::read_dir(&copies).is_ok_and(|mut it| it.next().is_some());
+    until("values are kept back", is_begun);
+    signal(&child, Signal::SIGTERM);
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert_eq!(fs::read_dir(&copies).unwrap().count(), 0);
 }
 
 #[test]
@@ -83,19 +116,11 @@ fn a_page_is_decoded_only_when_it_has_as_many_values_as_there_are_rows() {
     let bench = Bench::with([]);
     fs::write(bench.path("t.csv"), "a\n1\n2\n").unwrap();
     bench.run(["ingest", "t.csv"]).succeeds();
-    let catalog = bench.session().join("datasets.json");
-    let mut entries: Value = serde_json::from_slice(&fs::read(&catalog).unwrap()).unwrap();
     let most = i64::from(i32::MAX);
     for (n_values, n_rows, is_read) in
         [(2, 2, true), (-1, 2, false), (most, 2, false), (most, most, false), (2, -1, false)]
     {
-        let file = forged(n_values, n_rows);
-        fs::write(bench.session().join("datasets/t.parquet"), file).unwrap();
-        // Whoever made the file made the catalog.
-        entries["t"]["row_count"] = n_rows.max(0).into();
-        entries["t"].as_object_mut().unwrap().remove("checksums");
-        entries["t"]["columns"] = json!([{"name": "a", "dtype": "int64", "nulls": n_rows.max(0)}]);
-        fs::write(&catalog, entries.to_string()).unwrap();
+        put(&bench, &forged(n_values, n_rows, 1), n_rows.max(0));
         for command in [
             &["datasets", "t", "--head", "5"][..],
             &["ask", "--model", "builtin", "--fresh", "--redact", "a", "how many rows are there"],
@@ -131,6 +156,8 @@ fn of_a_very_long_answer_the_beginning_is_laid_out_and_json_has_all_of_it() {
     let unit = "[![a](http://e/?q=1)](x) *a_b* `c` | ";
     let text = unit.repeat(if is_slow_run() { 800_000 } else { 200_000 });
     let mut events = events(&bench, "0001");
+    // Longer than any that is taken.
+    events[0]["question"] = "q".repeat(5 << 20).into();
     let reply = events.last_mut().unwrap();
     reply["text"] = text.clone().into();
     reply["blocks"] = json!([{"type": "text", "content": text, "chart": null}]);
@@ -182,4 +209,49 @@ fn of_thousands_of_turns_one_is_in_memory() {
         let turn = hint.split('`').next().unwrap();
         bench.run([command, &[turn]].concat()).succeeds();
     }
+}
+
+#[test]
+fn a_turn_whose_events_are_gone_is_not_said_to_have_run_no_code() {
+    let bench = Bench::with(["sales.csv"]);
+    bench.run(["ingest", "sales.csv"]).succeeds();
+    for question in ["how many rows are there", "total revenue by product"] {
+        bench.run(["ask", "--model", "builtin", question]).succeeds();
+    }
+    let path = bench.session().join("turns/0002/events.jsonl");
+    for why in ["is empty", "is missing"] {
+        match why {
+            "is empty" => fs::write(&path, "").unwrap(),
+            _ => fs::remove_file(&path).unwrap(),
+        }
+        for command in [
+            "export py 2",
+            "export ipynb last",
+            "export md all",
+            "rerun 2",
+            "show 2",
+            "show --html -",
+        ] {
+            let run = bench.run(command.split(' ')).fails_with(3);
+            let told = format!("turns/0002/events.jsonl` {why}\n");
+            assert!(run.stderr().contains(&told), "{command}: {run}");
+            assert!(run.stderr().contains("doctor --session --repair"), "{command}: {run}");
+        }
+        let found = bench.run(["doctor", "--session"]).fails_with(3);
+        assert!(found.stdout().contains(&format!("its `events.jsonl` {why}")), "{found}");
+    }
+    bench.run(["export", "py", "1"]).succeeds();
+    let mended = bench.run(["doctor", "--session", "--repair"]).succeeds();
+    assert!(mended.stdout().contains("kept as `"), "{mended}");
+    bench.run(["doctor", "--session"]).succeeds();
+    bench.run(["export", "py", "all"]).succeeds();
+    let gone = bench.run(["export", "py", "2"]).fails_with(5);
+    assert!(gone.stderr().contains("no turn 2"), "{gone}");
+    // One that was killed before its first event is what it was.
+    let killed = bench.session().join("turns/0003");
+    fs::create_dir(&killed).unwrap();
+    fs::write(killed.join("question.txt"), "q\n").unwrap();
+    let run = bench.run(["show", "3"]).succeeds();
+    assert!(run.stderr().contains("turn 0003 was interrupted"), "{run}");
+    bench.run(["doctor", "--session"]).succeeds();
 }

@@ -7,6 +7,7 @@ use csv_agent_tools::{Plan, TOOLS};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::event::{Body, CallStatus, CodePlace, Event, ReplyBody, Status};
+use csv_agent_types::limits::QUESTION_BYTES_MAX;
 use csv_agent_types::redaction::Redaction;
 use csv_agent_worker::protocol::Command;
 
@@ -108,6 +109,9 @@ impl PastTurn {
             match body {
                 Body::Status(Status::Started { question, withheld, interpreter, .. }) => {
                     (turn.question, turn.started) = (question, ts);
+                    // Nobody has asked a longer one.
+                    let end = turn.question.floor_char_boundary(QUESTION_BYTES_MAX);
+                    turn.question.truncate(end);
                     turn.withheld = *withheld;
                     turn.has_repl = interpreter != CodePlace::Hosted;
                 }
