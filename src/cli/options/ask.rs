@@ -66,7 +66,6 @@ pub(crate) struct ChatOptions {
 
 /// How questions are answered.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct TurnOptions {
     /// What holds for every command: the session, the format, the terminal.
     pub global: GlobalOptions,
