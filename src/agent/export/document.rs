@@ -12,7 +12,7 @@ use csv_agent_types::event::Body;
 use super::script::named;
 use crate::replay::stored_turn::{PastCall, PastTurn};
 
-/// Writes the document. Charts are linked where they are, in the session.
+/// Writes the document. Charts are links to files in the session.
 pub fn document(turns: &[PastTurn], session_dir: &Path) -> String {
     let parts: Vec<String> = turns.iter().map(|it| of_turn(it, session_dir)).collect();
     parts.join("\n\n")
@@ -75,7 +75,7 @@ fn code(call: &PastCall) -> Option<String> {
     Some(sanitize::for_terminal(arguments["code"].as_str()?.trim_end()))
 }
 
-/// Returns a fence that does not stand in the code.
+/// Returns a fence that does not occur in the code.
 fn fence(code: &str) -> String {
     let ticks = code.split(|it| it != '`').map(str::len).max().unwrap_or(0);
     "`".repeat((ticks + 1).max(3))
