@@ -1,19 +1,19 @@
-//! What a turn answers: found in the model's messages, or a sentence that says why there is none.
+//! The answer of a turn: text from the model's messages, or a sentence that explains why there is none.
 
 use csv_agent_types::conversation::{Item, ItemKind};
 use csv_agent_types::status::StopReason;
 
-/// Why a provider cuts an answer that it does not want to give.
+/// The `incomplete` reason of a provider whose content filter cut the answer.
 pub(crate) const CONTENT_FILTER: &str = "content_filter";
 
-/// An answer before it is told.
+/// An answer before it is reported.
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// Never empty.
     pub text: String,
-    /// Why there is no other.
+    /// Why the turn stopped with this answer.
     pub stop_reason: StopReason,
-    /// Requests until then.
+    /// Number of requests up to this answer.
     pub rounds: u32,
 }
 
@@ -21,12 +21,12 @@ pub(crate) struct Answer {
 pub(crate) enum ModelOutput {
     /// An answer.
     Text(String),
-    /// That it will not answer.
+    /// A refusal to answer.
     Refusal(String),
 }
 
-/// Returns what the messages among the items say: the final answer if one is marked, else the last
-/// message with text, else a refusal. None when they say nothing.
+/// Returns the text of the messages among the items: the message marked as final, else the last one with
+/// text, else a refusal. None when there is no text.
 pub(crate) fn said(items: &[Item]) -> Option<ModelOutput> {
     let messages = items.iter().filter(|it| it.kind() == ItemKind::AssistantMessage);
     let messages: Vec<&Item> = messages.collect();
@@ -39,7 +39,7 @@ pub(crate) fn said(items: &[Item]) -> Option<ModelOutput> {
 }
 
 impl Answer {
-    /// Makes the answer of a response that the provider cut for this reason.
+    /// Returns the answer of a response that the provider cut for this reason.
     pub(crate) fn incomplete(said: Option<ModelOutput>, reason: &str, rounds: u32) -> Answer {
         let (stop_reason, sentence) = match reason {
             CONTENT_FILTER => {
@@ -53,7 +53,7 @@ impl Answer {
         Answer { text: text_or(said, sentence), stop_reason, rounds }
     }
 
-    /// Makes the answer of a turn that a bound ended while the model wanted to go on.
+    /// Returns the answer of a turn that hit a limit before the model was done.
     pub(crate) fn cut(said: Option<ModelOutput>, stop_reason: StopReason, rounds: u32) -> Answer {
         let sentence = match stop_reason {
             StopReason::MaxTokens => "The token limit was reached before there was an answer.",

@@ -1,6 +1,6 @@
-//! The form in which an answer is asked for: plain text, a verdict, JSON of the user's schema, or both.
+//! The required form of an answer: plain text, a verdict, JSON of the user's schema, or both.
 //!
-//! Pure: an answer's text goes in, what it says and what of it does not hold comes out.
+//! Pure: takes the text of an answer and returns its parts and what violates the form.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use csv_agent_types::conversation::{AnswerFormat, Verdict};
 use crate::schema::{AnswerSchema, Misfit, joined};
 use crate::verdict;
 
-/// What a model that gave no verdict is told, once, where tools and form exclude each other.
+/// Sent once to a model that gave no verdict, where the provider allows tools or a form but not both.
 const VERDICT: &str = "Write that answer again, as the one JSON object that the instructions on the \
                        verdict ask for, and nothing else.";
 
@@ -27,46 +27,47 @@ const MAPS: [&str; 5] =
 /// Members of a schema that hold data.
 const DATA: [&str; 4] = ["enum", "const", "default", "examples"];
 
-/// Where definitions stand, which are found from the root of the whole.
+/// Members that hold definitions. References find them from the root of the document.
 const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 
-/// Names the draft, at the root only.
+/// Names the JSON Schema draft; valid at the root only.
 const DRAFT: &str = "$schema";
 
 /// What the answer of a turn must be.
 #[derive(Debug, Clone)]
 pub(crate) struct ReplyForm {
-    /// Whether it has a verdict.
+    /// Whether the answer must contain a verdict.
     pub verdict: bool,
-    /// The schema that it holds to.
+    /// The schema that the answer must match.
     pub schema: Option<Rc<AnswerSchema>>,
 }
 
-/// What an answer says.
+/// The parts of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ParsedAnswer {
     /// The reply for people. With a schema and no verdict, the JSON.
     pub text: String,
-    /// None when it has none, or none was asked for.
+    /// None when the answer has no verdict, or none was requested.
     pub verdict: Option<Verdict>,
-    /// None when no schema was given, or it does not hold.
+    /// None when no schema was given, or the answer does not match it.
     pub output: Option<Value>,
-    /// What of the answer does not hold to the schema, in words.
+    /// How the answer violates the schema, in words.
     pub misfit: Option<String>,
 }
 
 impl ReplyForm {
-    /// Returns whether any text will do.
+    /// Returns whether any text is acceptable.
     pub(crate) fn is_free(&self) -> bool {
         !self.verdict && self.schema.is_none()
     }
 
-    /// Returns the form as a provider gets it; none when there is none, or none that it can take.
+    /// Returns the form as sent to the provider. None when any text will do, or the provider cannot enforce
+    /// the form.
     pub(crate) fn format(&self) -> Option<AnswerFormat> {
         let (name, schema) = match &self.schema {
             None if self.verdict => ("verdict", verdict::schema()),
             Some(it) if self.verdict => ("answer", envelope(it.value())),
-            // The API takes objects only; the instructions have the schema.
+            // The API takes object schemas only; for others the instructions contain the schema.
             Some(it) if it.value()["type"] == "object" => ("answer", it.value().clone()),
             _ => return None,
         };
@@ -106,8 +107,8 @@ impl ReplyForm {
         ParsedAnswer { text, verdict, output: output.unwrap_or_default(), misfit }
     }
 
-    /// Returns what the model is told of an answer that is to be written again; none when it will do.
-    /// A verdict that the provider had to enforce is not asked for again.
+    /// Returns the prompt that makes the model write its answer again. None when the answer is acceptable.
+    /// A verdict that the provider had to enforce is not requested again.
     pub(crate) fn repair(&self, answer: &str, is_enforced: bool) -> Option<String> {
         if self.is_free() {
             return None;
@@ -127,7 +128,7 @@ impl ReplyForm {
         (is_bare && !is_enforced).then(|| VERDICT.to_owned())
     }
 
-    /// Returns the user's JSON, if a schema was given. Fails with what of it does not hold.
+    /// Returns the user's JSON, if a schema was given. Fails with how it violates the schema.
     fn output(&self, value: Option<&Value>) -> Result<Option<Value>, String> {
         let Some(schema) = &self.schema else { return Ok(None) };
         let Some(value) = value else {
@@ -139,19 +140,19 @@ impl ReplyForm {
     }
 }
 
-/// Reads JSON that is the whole of a text, or stands in the only fence of one. Returns it as it was
-/// written, too.
+/// Reads JSON that is the whole of a text or the content of its only code fence. Also returns the JSON as
+/// written.
 ///
 /// # Errors
 ///
-/// Fails with why the whole is no JSON, when there is none of either kind.
+/// Fails with the parse error of the whole text when neither is JSON.
 pub(crate) fn json(text: &str) -> Result<(&str, Value), String> {
     let text = text.trim();
     let error = match serde_json::from_str(text) {
         Ok(value) => return Ok((text, value)),
         Err(error) => error,
     };
-    // JSON has no line ends within strings, so a line that begins like a fence is one.
+    // JSON strings contain no line breaks, so a line that looks like a fence is one.
     let starts = text.split_inclusive('\n').scan(0, |end, line| {
         let start = *end;
         *end += line.len();
@@ -166,8 +167,8 @@ pub(crate) fn json(text: &str) -> Result<(&str, Value), String> {
     Err(error.to_string())
 }
 
-/// Returns the schema of an answer with a verdict and the user's JSON. What has its place at the root moves
-/// there, where references find it.
+/// Returns the schema of an answer with a verdict and the user's JSON. Members that belong at the root move
+/// there, where references find them.
 fn envelope(schema: &Value) -> Value {
     let mut whole = verdict::schema();
     let mut inner = schema.clone();
@@ -184,7 +185,8 @@ fn envelope(schema: &Value) -> Value {
     whole
 }
 
-/// Makes references to the root of a schema such to its new place. One with a name of its own keeps them.
+/// Rewrites references to the root of a schema to its new location. A schema with an `$id` of its own keeps
+/// them.
 fn redirect(schema: &mut Value) {
     let Some(members) = schema.as_object_mut().filter(|it| !it.contains_key("$id")) else { return };
     for (name, value) in members {

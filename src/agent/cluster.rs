@@ -1,4 +1,4 @@
-//! Turns over datasets that are on a cluster: the way of a worker there, what it tells, and its end.
+//! Turns over datasets on a cluster: a worker's connection to it, progress, and shutdown.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -24,30 +24,30 @@ use crate::turn::ProgressMessage;
 use crate::turn::{Turn, TurnInterrupt};
 use crate::{Agent, TurnContext};
 
-/// The way of one worker to the cluster. It ends with the worker.
+/// One worker's connection to the cluster. It ends with the worker.
 pub(crate) struct ClusterLink {
-    /// None once it was stopped.
+    /// None once the relay is stopped.
     relay: Option<Relay>,
-    /// The relay sends, and closes it.
+    /// The relay sends on this channel, and closes it.
     activity: watch::Receiver<Activity>,
-    /// What of that is in a ledger.
+    /// The activity already in a ledger.
     counted: Activity,
     /// Scheme, host and port.
     destination: String,
-    /// Of the turn that has the worker.
+    /// The ledger of the turn that uses the worker.
     ledger: Ledger,
-    /// What the user was told of its failing.
+    /// The cluster failure already reported to the user.
     told: Option<ClusterError>,
 }
 
 impl ClusterLink {
-    /// Begins a relay for a worker that may read these datasets and nothing else there; none when no
-    /// dataset is on a cluster. Nothing is sent yet.
+    /// Starts a relay for a worker that may read these datasets on the cluster and nothing else there. None
+    /// when no dataset is on a cluster. Sends nothing yet.
     ///
     /// # Errors
     ///
-    /// Fails when the session names its cluster wrongly, or has what no ingest registers, or there are no
-    /// descriptors left.
+    /// Fails when the session's cluster address is invalid, when a dataset has properties that no ingest
+    /// writes, or when no file descriptors are left.
     pub(crate) fn start(
         catalog: &Catalog,
         access: &ClusterAccess,
@@ -71,17 +71,17 @@ impl ClusterLink {
         Ok(Some((link, cluster)))
     }
 
-    /// Takes down that code of the turn may ask the cluster from now on.
+    /// Records that code of the turn may query the cluster from now on.
     ///
     /// # Errors
     ///
-    /// Fails when this cannot be written down.
+    /// Fails when this cannot be written to disk.
     pub(crate) fn open(&mut self, turn: &Turn) -> anyhow::Result<()> {
         self.ledger = turn.record.ledger.clone();
         self.ledger.opens_cluster(&self.destination)
     }
 
-    /// Does work; meanwhile counts what passes the relay, and tells how far a job is that takes its time.
+    /// Runs `work`. Meanwhile counts the relay's traffic and reports the progress of long jobs.
     pub(crate) async fn hearing<T>(
         &mut self,
         work: impl Future<Output = T>,
@@ -90,7 +90,7 @@ impl ClusterLink {
         let mut work = std::pin::pin!(work);
         let mut told = Instant::now();
         loop {
-            // What loses is polled again.
+            // The branch that loses is polled again.
             tokio::select! {
                 biased;
                 Ok(()) = self.activity.changed() => {}
@@ -104,13 +104,13 @@ impl ClusterLink {
                 && CLUSTER_PROGRESS_EVERY <= told.elapsed()
             {
                 told = Instant::now();
-                // A turn that is over needs no news.
+                // A turn that has ended needs no progress.
                 let _ = tell.send(ProgressMessage::Status(Box::new(status(job))));
             }
         }
     }
 
-    /// Counts what has passed the relay. Returns how far a job is, if that is new.
+    /// Counts the traffic since the last call. Returns a job's progress, if that changed.
     fn hear(&mut self) -> Option<JobProgress> {
         let now = *self.activity.borrow_and_update();
         let before = std::mem::replace(&mut self.counted, now);
@@ -118,7 +118,7 @@ impl ClusterLink {
         now.job.filter(|_| now.job != before.job)
     }
 
-    /// Blames the cluster for what was not done, where it is to be blamed.
+    /// Attributes a failure to the cluster when the cluster caused it.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl ClusterLink {
         self.relay.as_ref().map_or(Ok(()), Relay::blame)
     }
 
-    /// Returns why the cluster failed, where the user was not told.
+    /// Returns why the cluster failed, if the user has not seen that yet.
     pub(crate) fn complaint(&mut self) -> Option<String> {
         let failure = self.relay.as_ref()?.failure().filter(|it| self.told.as_ref() != Some(it))?;
         let message = failure.to_string();
@@ -135,27 +135,27 @@ impl ClusterLink {
         Some(message)
     }
 
-    /// Returns why the cluster failed, where the user was told.
+    /// Returns the cluster failure that was reported to the user.
     pub(crate) fn told(&self) -> Option<&ClusterError> {
         self.told.as_ref()
     }
 
-    /// Ends what runs on the cluster and waits for that, for some seconds at most.
+    /// Ends the jobs on the cluster. Waits a few seconds for that at most.
     pub(crate) async fn stop(mut self) {
         if let Some(relay) = self.relay.take() {
             relay.stop().await;
         }
-        // The farewell is counted as well.
+        // The closing requests count as well.
         self.hear();
         self.ledger.catch_up();
     }
 }
 
-/// Begins a relay for a worker: its end is in what the worker is told. Nothing is sent yet.
+/// Starts a relay for a worker and passes its end to the worker. Sends nothing yet.
 ///
 /// # Errors
 ///
-/// Fails when there are no descriptors left.
+/// Fails when no file descriptors are left.
 pub(crate) fn start_relay(
     endpoint: Endpoint,
     allowed: Allowed,
@@ -174,12 +174,13 @@ fn status(job: JobProgress) -> Status {
 }
 
 impl Agent {
-    /// Asks the cluster whether it is there, before anybody else is asked anything. Once its worker runs,
-    /// the code finds out itself.
+    /// Checks that the cluster is reachable, before any other request. Once its worker runs, the code finds
+    /// out itself.
     ///
     /// # Errors
     ///
-    /// Fails when it cannot be reached, refuses the token or is too old, and when the turn ends first.
+    /// Fails when the cluster cannot be reached, refuses the token or is too old, and when the turn ends
+    /// first.
     pub(super) async fn meet_cluster(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -192,11 +193,11 @@ impl Agent {
         meet(&self.options.cluster, context.catalog, others, context.turn).await
     }
 
-    /// Refuses what cannot be had where a dataset is on a cluster, before anything is sent.
+    /// Rejects options that cannot be combined with a dataset on a cluster, before anything is sent.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Usage`]; the hint names the way out.
+    /// Fails with [`ExitStatus::Usage`]; the hint names the alternative.
     pub(super) fn check_cluster(&self, catalog: &Catalog) -> Result<(), Failure> {
         let Some((name, _)) = catalog.remote().next() else { return Ok(()) };
         let withheld = &self.options.withheld;
@@ -221,11 +222,11 @@ impl Agent {
     }
 }
 
-/// Asks the cluster whether it is there. What helps where it is not may have a hint.
+/// Checks that the cluster is reachable. The error may carry a hint at the remedy.
 ///
 /// # Errors
 ///
-/// Fails when it cannot be reached, refuses the token or is too old, and when the turn ends first.
+/// Fails when the cluster cannot be reached, refuses the token or is too old, and when the turn ends first.
 pub(crate) async fn meet(
     access: &ClusterAccess,
     catalog: &Catalog,
@@ -233,7 +234,7 @@ pub(crate) async fn meet(
     turn: &mut Turn<'_>,
 ) -> Result<(), TurnInterrupt> {
     let Some(endpoint) = access.endpoint(catalog)? else { return Ok(()) };
-    // What may not be read is said before anybody is asked.
+    // An unreadable dataset is reported before any request.
     Allowed::registered(catalog.remote()).map_err(anyhow::Error::from)?;
     turn.record.ledger.opens_cluster(&endpoint.server())?;
     let mut traffic = Traffic::default();
@@ -253,7 +254,7 @@ pub(crate) async fn meet(
     Err(TurnInterrupt::Failed(failure.into()))
 }
 
-/// Refuses a model without tools: the profile that it would answer from is made of files of this machine.
+/// Rejects a model without tools: it would answer from a profile, which is made from local files.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What the thresholds find in datasets on a cluster: counted there, in one job a column.
+//! Rates datasets on a cluster by the thresholds: counted there, one job per column.
 
 use anyhow::Context;
 use serde::Deserialize;
@@ -18,10 +18,10 @@ use crate::prompt::thresholds::Threshold;
 use crate::remote::{StudyAnswer, brief};
 use crate::turn::{Turn, TurnInterrupt};
 
-/// Counts. It runs in a worker of its own, which no model has a part in.
+/// Counts values. It runs in a worker of its own, without any model code.
 const PROGRAM: &str = include_str!("count.py");
 
-/// What was counted, with all rows of the dataset.
+/// Counts of one column, and of all rows of the dataset.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Counted {
@@ -32,11 +32,11 @@ struct Counted {
 }
 
 impl Agent {
-    /// Rates the values of columns that are on a cluster. Rows have no numbers there, so none are named.
+    /// Rates the values of columns on a cluster. Rows have no numbers there, so findings name none.
     ///
     /// # Errors
     ///
-    /// Fails when the turn ends first, or the cluster fails. A column that cannot be counted is told of.
+    /// Fails when the turn ends first, or the cluster fails. A column that cannot be counted is reported.
     pub(super) async fn rate_there(
         &self,
         catalog: &Catalog,
@@ -60,7 +60,7 @@ impl Agent {
             Ok(Err(error)) => Err(error.into()),
             Err(ended) => Err(ended),
         };
-        // The study is gone by now, and what it had asked for need not go on.
+        // The worker is gone by now, and its jobs need not continue.
         link.stop().await;
         counted
     }
@@ -124,7 +124,7 @@ fn input(name: &str, threshold: &Threshold) -> Value {
         "warning": bounds(warning), "bad": bounds(bad)})
 }
 
-/// Returns the comparisons that a range is made of; none of no range.
+/// Returns the comparisons that define a range; empty without a range.
 fn bounds(range: Option<Range>) -> Vec<(&'static str, f64)> {
     let Some(Range { low, high }) = range else { return Vec::new() };
     let low = low.map(|(it, has)| (if has { ">=" } else { ">" }, it));

@@ -1,6 +1,6 @@
-//! Compaction: the oldest turns of a conversation that has grown too long become a summary.
+//! Compaction: a summary replaces the oldest turns of a conversation that has grown too long.
 //!
-//! Pure: what is cut, what the model is asked, and what its answer becomes. The turn asks and tells.
+//! Pure: decides what to cut, what to ask the model, and how to use its answer. The turn sends and reports.
 //! Cuts are between turns only.
 
 use std::borrow::Borrow;
@@ -15,26 +15,26 @@ use csv_agent_types::limits::{
     TURNS_KEPT_MIN, TURNS_SUMMARISED_MIN,
 };
 
-/// What the model that summarises is told.
+/// The instructions for the model that writes the summary.
 pub(crate) const PROMPT: &str = include_str!("prompt/compact.md");
 
-/// Begins the part of a summary that no model wrote.
+/// Marks the start of the part of a summary that no model wrote.
 const SHOWN: &str = "<!-- shown to the user -->";
-/// Bytes of JSON that make a token, about.
+/// Approximate bytes of JSON per token.
 const TOKEN_BYTES: usize = 4;
-/// Tokens of an image, about: its bytes say nothing of them.
+/// Approximate tokens of an image; its size in bytes does not predict them.
 const IMAGE_TOKENS: usize = 1_000;
-/// Bytes of one text of the turns that are summarised, the most that fits being taken.
+/// Candidate limits on the bytes of one text of the summarised turns; the largest that fits is used.
 const TEXT_BYTES: [usize; 5] = [8_000, 2_000, 500, 200, 80];
 
 /// A conversation that was cut.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cut {
-    /// What came before all of it.
+    /// The summary of everything before these turns.
     summary: Option<Summary>,
     /// The turns to summarise, oldest first.
     older: Vec<HistoryTurn>,
-    /// The turns that stay, their long outputs shortened if there was no other way.
+    /// The turns that stay. Their long outputs are shortened only where nothing else suffices.
     kept: Vec<HistoryTurn>,
 }
 
@@ -44,20 +44,20 @@ pub(crate) fn is_due(history: &History, tokens_max: u64) -> bool {
     tokens_max < reported.unwrap_or_else(|| tokens_of(&history.items()))
 }
 
-/// Returns whether a summary can no longer help: there is one, and what goes with every request is over
-/// the budget by itself, but the turns are not.
+/// Returns whether a summary can no longer help: there is one already, and the fixed part of every request
+/// exceeds the budget while the turns do not.
 pub(crate) fn is_in_vain(history: &History, standing_tokens: u64, tokens_max: u64) -> bool {
     history.summary.is_some()
         && tokens_max <= standing_tokens
         && tokens_of(&history.items()) <= tokens_max
 }
 
-/// Returns about how many tokens items are. Providers count exactly, but only afterwards.
+/// Estimates the tokens of items. Providers count exactly, but only afterwards.
 pub(crate) fn tokens_of(items: &[Item]) -> u64 {
     tokens_in(items.iter().map(|it| &it.0))
 }
 
-/// Returns about how many tokens values are.
+/// Estimates the tokens of values.
 pub(crate) fn tokens_in<V: Borrow<Value>>(values: impl Iterator<Item = V>) -> u64 {
     let n_bytes: usize = values.map(|it| bytes_of(it.borrow())).sum();
     (n_bytes / TOKEN_BYTES) as u64
@@ -75,8 +75,7 @@ fn bytes_of(value: &Value) -> usize {
     }
 }
 
-/// Shortens the long outputs of tool calls, and what code at the provider printed. Returns how many there
-/// were.
+/// Shortens the long outputs of tool calls and of code at the provider. Returns how many it shortened.
 pub(crate) fn shorten_outputs(items: &mut [Item]) -> usize {
     let mut n_shortened = 0;
     let mut shorten = |text: &mut Value| {
@@ -96,7 +95,7 @@ pub(crate) fn shorten_outputs(items: &mut [Item]) -> usize {
     n_shortened
 }
 
-/// Takes the images out of messages, and those that code at the provider drew. Returns how many there were.
+/// Removes images from messages and from outputs of code at the provider. Returns how many it removed.
 pub(crate) fn drop_images(items: &mut [Item]) -> usize {
     let mut n_dropped = 0;
     for item in items {
@@ -117,7 +116,7 @@ pub(crate) fn drop_images(items: &mut [Item]) -> usize {
     n_dropped
 }
 
-/// Cuts a conversation so that what stays takes about half of its budget: as many of the last turns as
+/// Cuts a conversation so that the rest takes about half of its budget. Keeps as many of the last turns as
 /// fit, then those with their outputs shortened, then fewer.
 pub(crate) fn cut(history: History, tokens_max: u64) -> Cut {
     let budget = tokens_max / 2;
@@ -128,7 +127,7 @@ pub(crate) fn cut(history: History, tokens_max: u64) -> Cut {
     let n_turns = turns.len();
     let last = |n: usize| n_turns.saturating_sub(n);
     let mut most = (TURNS_KEPT_MIN..=TURNS_KEPT_MAX).rev().map(last);
-    // The provider has counted; what each turn has of that goes by its size.
+    // The provider counted the total; each turn's share is proportional to its size.
     let counted =
         |turns: &[HistoryTurn]| tokens(turns).saturating_mul(guessed.max(reported)) / guessed;
     let at = most.find(|at| counted(&turns[*at..]) <= budget);
@@ -138,36 +137,36 @@ pub(crate) fn cut(history: History, tokens_max: u64) -> Cut {
             shorten_outputs(&mut turn.items);
             drop_images(&mut turn.items);
         }
-        // Fewer turns only when these are surely too long.
+        // Keep fewer turns only when these are certainly too long.
         (from..turns.len()).find(|at| tokens(&turns[*at..]) <= budget).unwrap_or(turns.len())
     });
     let mut kept = turns.split_off(at);
     for turn in &mut kept {
-        // What was counted was counted with the turns that go.
+        // The provider's count includes the removed turns.
         turn.context_tokens = None;
     }
     Cut { summary, older: turns, kept }
 }
 
 impl Cut {
-    /// Returns how many turns the summary takes the place of, beside those of the summary before.
+    /// Returns how many turns the new summary replaces, without those of the previous summary.
     pub(crate) fn n_older(&self) -> usize {
         self.older.len()
     }
 
-    /// Returns whether a summary is worth a request: not when there is one already and hardly anything
-    /// has come since, as where the instructions alone are over the budget.
+    /// Returns whether a summary is worth a request. It is not when one exists and almost nothing is new,
+    /// as where the instructions alone exceed the budget.
     pub(crate) fn is_worth_it(&self) -> bool {
         TURNS_SUMMARISED_MIN <= self.older.len()
             || (self.summary.is_none() && !self.older.is_empty())
     }
 
-    /// Returns how many turns stay as they are.
+    /// Returns how many turns stay unchanged.
     pub(crate) fn n_kept(&self) -> usize {
         self.kept.len()
     }
 
-    /// Returns what the model is to summarise, in at most about so many bytes.
+    /// Returns the text for the model to summarise, of about `bytes_max` bytes at most.
     pub(crate) fn material(&self, bytes_max: usize) -> String {
         let before = self.summary.as_ref().map_or(String::new(), |it| {
             format!("# Summary up to turn {}\n\n{}\n\n", it.last_turn, model_part(&it.text))
@@ -191,8 +190,8 @@ impl Cut {
         before + &turns
     }
 
-    /// Lists the tables and charts that the summarised turns have shown, one line each; the oldest go
-    /// when there are too many.
+    /// Lists the tables and charts that the summarised turns showed, one line each. When there are too
+    /// many, the oldest are dropped.
     pub(crate) fn shown(&self) -> Vec<String> {
         let before = self.summary.iter().flat_map(|it| shown_part(&it.text).lines());
         let before = before.filter(|it| it.starts_with("- ")).map(str::to_owned);
@@ -207,12 +206,12 @@ impl Cut {
         lines
     }
 
-    /// Returns the conversation without a new summary, for a cut that has no older turns.
+    /// Returns the conversation without a new summary, for a cut without older turns.
     pub(crate) fn whole(self) -> History {
         History { summary: self.summary, turns: self.kept }
     }
 
-    /// Returns the conversation with the model's summary in the place of the older turns.
+    /// Returns the conversation with the model's summary in place of the older turns.
     pub(crate) fn summarised(self, text: &str) -> History {
         let shown = self.shown();
         let text = text.replace(SHOWN, "");
@@ -238,7 +237,7 @@ fn shown_part(text: &str) -> &str {
     text.split_once(SHOWN).map_or("", |(_, it)| it)
 }
 
-/// Writes a turn as text, each text of it in at most so many bytes.
+/// Writes a turn as text, with at most `text_bytes` bytes for each of its texts.
 fn transcript(turn: &HistoryTurn, text_bytes: usize) -> String {
     let paragraphs = turn.items.iter().flat_map(told_by);
     let paragraphs =
@@ -246,7 +245,7 @@ fn transcript(turn: &HistoryTurn, text_bytes: usize) -> String {
     format!("# Turn {}\n\n{}", turn.number(), paragraphs.collect::<String>())
 }
 
-/// Returns what an item says, each part with who or what says it.
+/// Returns the texts of an item, each with its speaker.
 fn told_by(item: &Item) -> Vec<(String, String)> {
     let part = |label: &str, text: String| (label.to_owned(), text);
     match item.kind() {
@@ -259,7 +258,7 @@ fn told_by(item: &Item) -> Vec<(String, String)> {
         ItemKind::FunctionCallOutput => {
             item.0["output"].as_str().map(|it| part("Output", it.to_owned())).into_iter().collect()
         }
-        // The provider ran it, and its item tells both.
+        // The provider ran this call, and its item contains call and output.
         ItemKind::Other => {
             let told = |it: HostedCall| {
                 let call = (format!("Call of {}", it.call.name), it.call.arguments);
@@ -278,7 +277,7 @@ fn cut_text(text: &str, bytes_max: usize) -> String {
     format!("{}…", &text[..text.floor_char_boundary(bytes_max)])
 }
 
-/// Lists what the calls of a turn have shown to the user.
+/// Lists what the calls of a turn showed to the user.
 fn shown_by(turn: &HistoryTurn) -> impl Iterator<Item = String> {
     turn.items.iter().filter_map(|item| {
         let call = item.tool_call()?;
@@ -344,7 +343,7 @@ mod tests {
         check(history(4, 10, Some(3_000_000)), 100_000, 0, 4);
         // 40 KB each; shortened, five fit.
         check(history(30, 40_000, None), 20_000, 25, 5);
-        // Nothing to shorten, and too long.
+        // Too long, with nothing to shorten.
         let mut long = history(3, 10, None);
         for turn in &mut long.turns {
             turn.items[0] = Item::user(&"why? ".repeat(10_000));

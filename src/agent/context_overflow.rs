@@ -1,5 +1,5 @@
-//! What is done about a conversation that is too long. Between two turns its oldest turns are summarised;
-//! within a turn outputs are shortened, then older turns summarised, and then the turn ends.
+//! Handling of a conversation that is too long. Between two turns, the oldest turns are summarised. Within
+//! a turn, outputs are shortened first, then older turns are summarised, then the turn ends.
 
 use std::time::Instant;
 
@@ -21,7 +21,7 @@ use crate::progress::summary_listener;
 use crate::turn::{Turn, TurnInterrupt};
 use crate::{Agent, Conversation, TurnContext};
 
-/// What was done for a turn that the model had no room for.
+/// How a turn made room for a request that was too long for the model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct OverflowState {
     /// Whether it was ever too long.
@@ -31,9 +31,9 @@ pub(crate) struct OverflowState {
 }
 
 impl Agent {
-    /// Asks for a response, with less of the conversation each time that it is too long for the model.
+    /// Requests a response, with less of the conversation each time that it is too long for the model.
     ///
-    /// Returns the items of the request that was answered, too.
+    /// Also returns the items of the request that was answered.
     pub(super) async fn respond_in_room(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -71,7 +71,7 @@ impl Agent {
         }
     }
 
-    /// Makes the conversation shorter by the next means that there is. Returns whether there was one.
+    /// Shortens the conversation by the next available means. Returns whether there was one.
     async fn make_room(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -92,7 +92,7 @@ impl Agent {
         }
         if !std::mem::replace(&mut conversation.room.is_summarised, true) {
             let n_tokens = compact::tokens_of(&conversation.history.items());
-            // A summary of less would be as long.
+            // A summary of less would be just as long.
             if COMPACT_AT_MIN < n_tokens && self.may_compact() {
                 let cut = compact::cut(conversation.history.clone(), n_tokens / 2);
                 self.compact(context, conversation, cut, n_tokens / 2).await?;
@@ -109,13 +109,13 @@ impl Agent {
         Ok(false)
     }
 
-    /// Returns whether older turns may be summarised: what this process does not read must not go into a
-    /// summary that all of them read.
+    /// Returns whether older turns may be summarised. Turns that this process does not read must not enter
+    /// a summary that every process reads.
     fn may_compact(&self) -> bool {
         !self.options.fresh && !self.is_partial
     }
 
-    /// Returns how a conversation is cut before a question, if it has outgrown its budget.
+    /// Returns how to cut the conversation before a question, if it has outgrown its budget.
     pub(super) fn due_cut(&self, history: &History, instructions: &str) -> Option<Cut> {
         let tokens_max = self.options.limits.context_tokens_max;
         let is_due = self.may_compact()
@@ -124,7 +124,7 @@ impl Agent {
         is_due.then(|| compact::cut(history.clone(), tokens_max)).filter(Cut::is_worth_it)
     }
 
-    /// Says, with the first summary of a session, that none can bring a request below the budget.
+    /// Warns, with the first summary of a session, when no summary can bring a request below the budget.
     pub(super) fn tell_small_budget(
         &self,
         history: &History,
@@ -143,15 +143,15 @@ impl Agent {
         turn.status(Status::Warning { code: "compact_at_small".to_owned(), message })
     }
 
-    /// Returns about how many tokens of each request are no part of the conversation.
+    /// Estimates the tokens of each request that are not part of the conversation.
     fn standing_tokens(&self, instructions: &str) -> u64 {
         let tools = self.options.interpreter.tools().filter(|_| !self.has_no_tools);
         let tools = tools.map(|it| json!([it.name, it.description, (it.parameters)()]));
         compact::tokens_in(tools.chain([json!(instructions)]))
     }
 
-    /// Puts a summary in the place of the older turns of a cut. When that fails the conversation stays as
-    /// it is, which the user is told, and a later turn tries again.
+    /// Replaces the older turns of a cut by a summary. When that fails, the conversation is unchanged, the
+    /// user sees why, and a later turn tries again.
     pub(super) async fn compact(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -179,7 +179,7 @@ impl Agent {
         context.turn.status(Status::Compacted { message, turns, turns_kept, kept, usage })
     }
 
-    /// Returns the request for a summary that comes before a question, if the conversation needs one.
+    /// Returns the request for a summary that precedes a question, if the conversation needs one.
     pub(super) fn first_summary(
         &self,
         session: &Session,
@@ -204,7 +204,7 @@ impl Agent {
         }
     }
 
-    /// Asks the model for a summary, of less each time that it is too much. Fails with the reason.
+    /// Asks the model for a summary, of less material each time that it is too long. Fails with the reason.
     async fn summary(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -220,7 +220,7 @@ impl Agent {
                 Ok(response) => {
                     context.turn.tally.usage.add(&response.usage);
                     return Ok(match (said(&response.items), response.ending) {
-                        // The turns would be gone, and half of what is to stand for them as well.
+                        // Half a summary would lose the turns.
                         (_, FinishReason::Incomplete(reason)) => {
                             Err(format!("it was cut ({reason})"))
                         }
@@ -237,7 +237,8 @@ impl Agent {
     }
 }
 
-/// Returns how much may be summarised at once: what has outgrown the budget fits the model still.
+/// Returns how many bytes may be summarised at once. A conversation that exceeds the budget still fits the
+/// model.
 fn material_bytes(tokens_max: u64) -> usize {
     usize::try_from(tokens_max.saturating_mul(3)).unwrap_or(usize::MAX)
 }
@@ -254,7 +255,7 @@ fn compaction_failed(reason: &str) -> Status {
     Status::Warning { code: "compaction_failed".to_owned(), message }
 }
 
-/// Takes the images of earlier questions out of the conversation. Returns whether there were any.
+/// Removes the images of earlier questions from the conversation. Returns whether there were any.
 fn drop_old_images(conversation: &mut Conversation<'_>) -> bool {
     let turns = conversation.history.turns.iter_mut();
     0 < turns.map(|it| compact::drop_images(&mut it.items)).sum::<usize>()

@@ -1,8 +1,8 @@
-//! What of the data left the machine: counted in the bodies of the requests that are sent.
+//! Egress: what of the data left the machine, counted in the bodies of the requests.
 //!
-//! Pure, but for the file that the record of a turn is. It is the body itself that is read, in either
-//! dialect, so nothing is sent that is not counted. What is shown again in a later request has left
-//! before: names, rows and text count once a turn, bytes each time.
+//! Pure, except for the file that records a turn's egress. It reads the body itself, in either dialect, so
+//! nothing is sent uncounted. A later request repeats what an earlier one sent: names, rows and text count
+//! once a turn, bytes each time.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -19,17 +19,17 @@ use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::egress::{Egress, Record};
 use csv_agent_types::limits::{CLUSTER_RECORD_EVERY, COLUMN_NAME_BYTES_MAX};
 
-/// Members of a body that hold what is said to the model. The rest are settings and tools.
+/// Members of a body that hold text for the model. The rest are settings and tools.
 const SAID: [&str; 3] = ["instructions", "input", "messages"];
-/// Members of these that hold words of the dialect, ids, and what only the server can read.
+/// Members within these that hold keywords of the dialect, ids, and data that only the server can read.
 const NOT_SAID: [&str; 8] =
     ["type", "role", "id", "call_id", "tool_call_id", "name", "status", "encrypted_content"];
-/// How an image begins that stands in a body.
+/// Prefix of an image within a body.
 const IMAGE: &str = "data:image/";
-/// How a row begins in the profile that a model without tools reads.
+/// Prefix of a row in the profile for a model without tools.
 pub(crate) const PROFILE_ROW: &str = "  - row: ";
 
-/// The record of a turn under way. It is written down before a request leaves: a process that is killed
+/// The egress record of a running turn. It is written before a request is sent, so that a killed process
 /// leaves a record of what it sent.
 #[derive(Debug, Clone)]
 pub(crate) struct Ledger {
@@ -39,14 +39,14 @@ pub(crate) struct Ledger {
 #[derive(Debug)]
 struct Inner {
     counter: Counter,
-    /// What was counted before the request under way.
+    /// The counts before the current request.
     before: Option<Counter>,
-    /// What went to a cluster and came from it. No request to a provider takes it back.
+    /// Traffic to and from a cluster. A failed request to a provider does not revert it.
     cluster: Record,
     file: EgressFile,
     /// When the file was last written.
     written: Option<Instant>,
-    /// Whether more has passed the cluster than the file says.
+    /// Whether the file lacks some of the cluster's traffic.
     is_behind: bool,
     failed: Option<anyhow::Error>,
 }
@@ -68,8 +68,8 @@ impl Ledger {
         Ledger { inner: Rc::new(RefCell::new(inner)) }
     }
 
-    /// Counts a request that leaves, and takes back one that found no server. In a transcript, what
-    /// earlier turns showed is text.
+    /// Counts a request that is sent, and reverts one that found no server. In a transcript, outputs of
+    /// earlier turns count as text.
     pub(crate) fn hear(&self, progress: &Progress, is_transcript: bool) {
         let mut inner = self.inner.borrow_mut();
         match progress {
@@ -95,12 +95,12 @@ impl Ledger {
         inner.write();
     }
 
-    /// Takes down that a cluster may be asked from now on: before it is, so that a process that is killed
-    /// leaves word of it. How much went there follows as it does.
+    /// Records that a cluster may be queried from now on. It runs before the first query, so that a killed
+    /// process leaves the record. The amounts follow later.
     ///
     /// # Errors
     ///
-    /// Fails when this cannot be written down. Nothing may be asked then.
+    /// Fails when this cannot be written to disk. The cluster must not be queried then.
     pub(crate) fn opens_cluster(&self, destination: &str) -> anyhow::Result<()> {
         let mut inner = self.inner.borrow_mut();
         if inner.cluster.all.destinations.iter().any(|it| it == destination) {
@@ -112,8 +112,8 @@ impl Ledger {
         inner.file.write(&record)
     }
 
-    /// Counts what went to the cluster and came from it. That it may be asked is written down by then; how
-    /// much passed follows after [`CLUSTER_RECORD_EVERY`], and with [`Ledger::catch_up`].
+    /// Counts traffic to and from the cluster. The destination is recorded by then; the amounts are written
+    /// after [`CLUSTER_RECORD_EVERY`], and by [`Ledger::catch_up`].
     pub(crate) fn count_cluster(&self, traffic: Traffic) {
         if traffic == Traffic::default() {
             return;
@@ -132,7 +132,7 @@ impl Ledger {
         }
     }
 
-    /// Writes down what passed since the record was written.
+    /// Writes the traffic since the last write to the record.
     pub(crate) fn catch_up(&self) {
         let mut inner = self.inner.borrow_mut();
         if inner.is_behind {
@@ -140,11 +140,11 @@ impl Ledger {
         }
     }
 
-    /// Demands that the record could be written down.
+    /// Checks that the record was written to disk.
     ///
     /// # Errors
     ///
-    /// Fails when it could not.
+    /// Fails when it was not.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.inner.borrow_mut().failed.take().map_or(Ok(()), Err)
     }
@@ -170,28 +170,28 @@ impl Inner {
     }
 }
 
-/// What the requests of a turn took along so far.
+/// The data in a turn's requests so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Counter {
     datasets: Vec<NamedDataset>,
     record: Record,
-    /// Rows and texts that were counted.
+    /// Hashes of rows and texts already counted.
     seen: HashSet<u64>,
 }
 
-/// A dataset whose names are looked for.
+/// A dataset whose names are searched for.
 #[derive(Debug, Clone)]
 struct NamedDataset {
     name: String,
     columns: Vec<String>,
     n_rows: u64,
     was_sent: Vec<bool>,
-    /// Whether all of its rows were sent in one.
+    /// Whether one upload sent all of its rows.
     was_uploaded: bool,
 }
 
 impl Counter {
-    /// Makes a counter that knows these datasets.
+    /// Makes a counter for these datasets.
     pub(crate) fn new(catalog: &Catalog) -> Counter {
         let known = |(name, dataset): (&str, &Dataset)| NamedDataset {
             name: name.to_owned(),
@@ -203,7 +203,7 @@ impl Counter {
         Counter { datasets: catalog.iter().map(known).collect(), ..Counter::default() }
     }
 
-    /// Counts a body that goes to a server. In a transcript, what earlier turns showed is text.
+    /// Counts a body that is sent to a server. In a transcript, outputs of earlier turns count as text.
     pub(crate) fn count(&mut self, body: &Value, destination: Option<&str>, is_transcript: bool) {
         let n_bytes = body.to_string().len() as u64;
         self.count_request(n_bytes, destination);
@@ -241,7 +241,7 @@ impl Counter {
         &self.record
     }
 
-    /// Counts that a request leaves, whatever is in it.
+    /// Counts a request, regardless of its content.
     fn count_request(&mut self, n_bytes: u64, destination: Option<&str>) {
         let all = &mut self.record.all;
         all.requests += 1;
@@ -252,8 +252,7 @@ impl Counter {
         }
     }
 
-    /// Counts a dataset that leaves whole: each of its columns, and each of its rows that was not shown
-    /// before.
+    /// Counts the upload of a whole dataset: each column, and each row that was not sent before.
     pub(crate) fn count_upload(&mut self, dataset: &str, n_bytes: u64, destination: Option<&str>) {
         self.count_request(n_bytes, destination);
         let all = &mut self.record.all;
@@ -269,20 +268,20 @@ impl Counter {
         self.record_columns();
     }
 
-    /// Counts a file that came.
+    /// Counts a downloaded file.
     fn count_download(&mut self, n_bytes: u64) {
         self.record.all.downloads += 1;
         self.record.all.download_bytes += n_bytes;
     }
 
-    /// Names count as sent when all their words stand in what is said.
+    /// A name counts as sent when all its words occur in the text.
     fn count_names(&mut self, said: &[&str], n_bytes: u64) {
         let there: HashSet<&str> = said.iter().flat_map(|it| words(it)).collect();
         let is_there = |name: &str| words(name).all(|it| there.contains(it));
         for known in &mut self.datasets {
             if is_there(&known.name) {
                 for (name, was_sent) in known.columns.iter().zip(&mut known.was_sent) {
-                    // No more of a name is told than that.
+                    // The record holds no more of a name than that.
                     let end = name.floor_char_boundary(COLUMN_NAME_BYTES_MAX);
                     *was_sent |= is_there(&name[..end]);
                 }
@@ -292,7 +291,7 @@ impl Counter {
         self.record_columns();
     }
 
-    /// Writes down which columns were sent.
+    /// Records which columns were sent.
     fn record_columns(&mut self) {
         let mut columns = Vec::new();
         for known in &self.datasets {
@@ -313,7 +312,7 @@ impl Counter {
         self.record.all.columns = columns;
     }
 
-    /// Counts the output of a call: the rows of a table, the rest of it as text.
+    /// Counts the output of a call: rows of a table as rows, the rest as text.
     fn count_output(&mut self, output: &str) {
         let Ok(Value::Object(members)) = serde_json::from_str(output) else {
             return self.count_text(output);
@@ -448,7 +447,7 @@ mod tests {
         counter.count(&json!({"input": shown}), Some("https://host"), false);
         let Record { all, datasets } = counter.record();
         assert_eq!(all.columns, ["sales.day", "sales.price"]);
-        // The last row that was shown may have been computed.
+        // The last row shown may have been computed.
         assert_eq!((all.rows, datasets["sales"].rows), (n_rows + 1, n_rows));
         assert_eq!((all.requests, all.uploads, all.upload_bytes), (5, 2, 200));
         assert_eq!((all.downloads, all.download_bytes), (1, 7));

@@ -1,4 +1,4 @@
-//! How a turn fails: its terminal event, and the status the process ends with.
+//! How a turn fails: its terminal event and the exit status of the process.
 
 use serde_json::Map;
 
@@ -11,7 +11,7 @@ use csv_agent_types::status::{ExitStatus, Failure, hint_of_disk, one_line};
 use crate::TurnEnd;
 use crate::turn::Turn;
 
-/// Ends a turn that failed: closes its calls and tells its terminal event.
+/// Ends a turn that failed: closes its calls and emits its terminal event.
 pub(crate) fn fail(turn: &mut Turn, error: (ErrorBody, ExitStatus)) -> TurnEnd {
     let (mut error, status) = error;
     turn.cancel_calls();
@@ -20,12 +20,12 @@ pub(crate) fn fail(turn: &mut Turn, error: (ErrorBody, ExitStatus)) -> TurnEnd {
     error.usage = turn.tally.report();
     error.egress = Some(turn.record.ledger.record().all);
     error.exit_code = Some(status.code());
-    // The turn has failed already; a sink that fails too changes nothing.
+    // The turn has failed already; a failing sink changes nothing.
     let _ = turn.emit(Body::Error(Box::new(error)));
     TurnEnd { status, reply: None, complaint: None, warning: None }
 }
 
-/// Describes a turn that was stopped from outside.
+/// Describes a turn that a signal stopped.
 pub(crate) fn cancelled(status: ExitStatus) -> (ErrorBody, ExitStatus) {
     let message = match status {
         ExitStatus::BrokenPipe => "cancelled: the reader of the output went away",
@@ -41,7 +41,7 @@ pub(crate) fn cancelled(status: ExitStatus) -> (ErrorBody, ExitStatus) {
     (error, status)
 }
 
-/// Describes what failed, with the status that the process ends with.
+/// Describes an error, with the exit status of the process.
 pub(crate) fn describe(error: &anyhow::Error) -> (ErrorBody, ExitStatus) {
     let message = one_line(error);
     if let Some(found) = error.downcast_ref::<ProviderError>() {
@@ -66,7 +66,7 @@ pub(crate) fn describe(error: &anyhow::Error) -> (ErrorBody, ExitStatus) {
     (error, status)
 }
 
-/// Returns what programs branch on when a turn fails with this status.
+/// Returns the error code for programs when a turn fails with this status.
 fn error_code(status: ExitStatus) -> &'static str {
     match status {
         ExitStatus::Auth => "auth_refused",
@@ -86,9 +86,9 @@ fn error_code(status: ExitStatus) -> &'static str {
     }
 }
 
-/// Tells that a turn cannot begin, with the two events that a turn has at least.
+/// Reports that a turn cannot begin, with the minimal two events of a turn.
 ///
-/// No turn of the session is made: nothing was asked of anybody. Returns what the process ends with.
+/// Creates no turn in the session, because no request was sent. Returns the exit status.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! What shows a finding: the call, and the lines of the user's file. And what the thresholds find
-//! without a model.
+//! Evidence of a finding: the call and the lines of the user's file. Also findings from thresholds, which
+//! need no model.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::turn::{Turn, TurnInterrupt};
 use crate::{Agent, TurnContext};
 
 impl Agent {
-    /// Rates the values of the columns that the thresholds are about.
+    /// Rates the values of the columns that have thresholds.
     ///
     /// # Errors
     ///
@@ -54,14 +54,14 @@ impl Agent {
             }
         }
         found.extend(self.rate_there(context.catalog, &there, context.turn).await?);
-        // Most important first.
+        // Most severe first.
         found.sort_by_key(|it| std::cmp::Reverse(it.severity));
         context.turn.record.rated = found;
         Ok(())
     }
 }
 
-/// Says that a threshold is about a column that has nothing to rate.
+/// Warns that the column of a threshold has no numbers to rate.
 ///
 /// # Errors
 ///
@@ -78,7 +78,7 @@ pub(crate) fn tell_no_numbers(
     turn.status(Status::Warning { code: "thresholds".to_owned(), message })
 }
 
-/// Returns a finding for each range that values are in and should not be.
+/// Returns a finding for each warning or bad range that contains values.
 pub(crate) fn findings(
     name: &str,
     row_count: u64,
@@ -109,8 +109,8 @@ pub(crate) fn findings(
     )
 }
 
-/// Returns what the thresholds found and what the model said, each with what shows it, and what is wrong
-/// with the maps of lines.
+/// Returns the findings of the thresholds and of the model, each with its evidence, and what is wrong with
+/// the line maps.
 pub(crate) fn shown(
     said: &[Finding],
     turn: &Turn,
@@ -118,17 +118,17 @@ pub(crate) fn shown(
     session_dir: &Path,
 ) -> (Vec<FindingShown>, Vec<String>) {
     let mut notes = Vec::new();
-    // No call shows what the thresholds find.
+    // Findings from thresholds come from no call.
     let rated = turn.record.rated.iter().map(|it| (it, None));
     let said = said.iter().map(|it| (it, turn.record.call_of(it.table.as_deref())));
     let shown = rated.chain(said).map(|(finding, call_id)| {
         let mut finding = finding.clone();
-        // What is about a row of the only dataset is about that.
+        // With one dataset only, a finding about a row is about that dataset.
         if finding.dataset.is_none() && catalog.len() == 1 {
             finding.dataset = catalog.names().next().map(str::to_owned);
         }
         let dataset = finding.dataset.as_ref().and_then(|it| catalog.get(it));
-        // Rows of a cluster have no numbers, and no file here has their lines.
+        // Rows on a cluster have no numbers, and no local file has their lines.
         finding
             .rows
             .retain(|row| dataset.is_some_and(|it| it.remote().is_none() && *row < it.row_count));

@@ -1,4 +1,4 @@
-//! The instructions of a turn, from what the user said, the datasets and what the session knows.
+//! The instructions of a turn, from the user's briefing, the datasets and the session.
 
 use csv_agent_provider::Provider;
 use csv_agent_session::history::History;
@@ -11,7 +11,7 @@ use crate::prompt::findings::PastFinding;
 use crate::prompt::{Instructions, Parts, instructions};
 
 impl Agent {
-    /// Assembles the instructions of a turn. They do not change while it lasts.
+    /// Assembles the instructions of a turn. They stay the same throughout it.
     ///
     /// # Errors
     ///
@@ -24,7 +24,7 @@ impl Agent {
         history: &History,
     ) -> anyhow::Result<Instructions> {
         let past = if self.options.fresh { Vec::new() } else { turns::findings(session.dir())? };
-        // What a turn found while less was kept back may quote it.
+        // A turn that withheld less may have findings that quote withheld data.
         let withheld = &self.withheld();
         let past = past.into_iter().filter(|it| withheld.is_nothing() || history.has(it.0));
         let past = past.map(|(turn, finding)| PastFinding { turn, finding });

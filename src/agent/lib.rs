@@ -1,7 +1,7 @@
-//! The loop: a question goes out with the tools, calls are run and answered, until there is a reply.
+//! The loop: sends a question with the tools, runs the calls and answers them, until there is a reply.
 //!
-//! A round is one request and the calls of its response. The last round that `--max-rounds` allows
-//! forbids tools, so that there is an answer.
+//! A round is one request and the calls of its response. The last round that `--max-rounds` allows forbids
+//! tools, so that there is an answer.
 
 pub mod replay;
 mod output_filter;
@@ -80,23 +80,23 @@ use crate::tool_cache::ToolCache;
 use crate::turn::{Turn, TurnInterrupt};
 use crate::verdict::Gates;
 
-/// What a model that answered nothing is told, once.
+/// Sent once to a model that answered nothing.
 const NUDGE: &str = "Your last message was empty. Answer the question now, or call a tool.";
 
 pub use failure::refuse;
 
-/// Everything that is settled before the first turn.
+/// All settings that are fixed before the first turn.
 #[derive(Debug, Clone)]
 pub struct AgentOptions {
     /// The model, as the user named it.
     pub model: String,
-    /// What its tokens cost, if the user said so.
+    /// The price of its tokens, if the user gave one.
     pub price: Option<Price>,
-    /// How much it thinks, if the user said so.
+    /// The reasoning effort, if the user set one.
     pub reasoning: Option<Effort>,
-    /// The bounds of a turn.
+    /// The limits of a turn.
     pub limits: Limits,
-    /// What is wanted beyond an answer.
+    /// Requirements beyond an answer.
     pub gates: Gates,
     /// Which Python.
     pub python: PythonOptions,
@@ -104,59 +104,59 @@ pub struct AgentOptions {
     pub sandbox: SandboxOptions,
     /// Where code runs.
     pub interpreter: Interpreter,
-    /// Who asks the cluster that datasets are on.
+    /// Access to the cluster that holds datasets.
     pub cluster: ClusterAccess,
-    /// The datasets that the model may see; all when none are named.
+    /// The datasets that the model may see; all when empty.
     pub datasets: Vec<String>,
     /// Whether turns of earlier processes are left out.
     pub fresh: bool,
-    /// What the model is to know in every turn.
+    /// The user's context for every turn.
     pub briefing: Briefing,
-    /// How charts are painted.
+    /// How charts are drawn.
     pub chart_style: ChartStyle,
-    /// What each answer must hold to, if it is JSON for a program.
+    /// The schema of each answer, if it is JSON for a program.
     pub schema: Option<Rc<AnswerSchema>>,
-    /// What must not leave the machine.
+    /// The data that must not leave the machine.
     pub withheld: Redaction,
-    /// The columns of these that must be there, because the user names them now.
+    /// The withheld columns that must exist, because the user named them for this run.
     pub redact: Vec<String>,
 }
 
-/// A model, a REPL, and the loop between them. It lives as long as the process.
+/// A model, a REPL, and the loop between them. Lives as long as the process.
 pub struct Agent {
     options: AgentOptions,
     provider: Provider,
     repl: Repl,
     hosted: Hosted,
-    /// Whether the model was found to have no tools.
+    /// Whether the model turned out to lack tools.
     has_no_tools: bool,
-    /// What holds for code, once it was tried.
+    /// The confinement of code, once it was tested.
     sandbox: Option<Confinement>,
-    /// What there is for code, once it was looked for.
+    /// The resources for code, once they were checked.
     code_room: Option<CodeRoom>,
-    /// The last turn that is left out of the history: that before the first, when it began afresh.
+    /// The last turn left out of the history: the one before the first, after a fresh start.
     forgotten: Option<u32>,
     /// Whether this process reads less of the history than others may.
     is_partial: bool,
-    /// What code gets in the place of the datasets.
+    /// The datasets that code gets in place of the originals.
     masked: Option<Masked>,
 }
 
 /// How a turn ended.
 #[derive(Debug)]
 pub struct TurnEnd {
-    /// What the process exits with, if this turn decides it.
+    /// The exit status of the process, if this turn decides it.
     pub status: ExitStatus,
     /// The answer, unless the turn failed.
     pub reply: Option<Reply>,
-    /// What no event tells: that something asked for is missing, or the answer could not be told.
+    /// A message that no event carries: a requirement was not met, or the answer could not be written out.
     pub complaint: Option<String>,
-    /// What the user should know that changes nothing of the answer.
+    /// A warning for the user that does not affect the answer.
     pub warning: Option<String>,
 }
 
 impl TurnEnd {
-    /// Makes the end of a turn whose reply was told, or could not be.
+    /// Makes the end of a turn whose reply was emitted, or could not be.
     fn with_reply(
         reply: Reply,
         told: Result<(), TurnInterrupt>,
@@ -165,7 +165,7 @@ impl TurnEnd {
     ) -> TurnEnd {
         let (status, complaint) = match told {
             Ok(()) => (status, complaint),
-            // The answer is complete and written down; only its reader did not want all of it.
+            // The answer is complete and on disk; only its reader closed early.
             Err(TurnInterrupt::Stopped(ExitStatus::BrokenPipe)) => (status, None),
             Err(TurnInterrupt::Failed(error)) => (ExitStatus::Internal, Some(format!("{error:#}"))),
             Err(TurnInterrupt::Stopped(status)) => (status, None),
@@ -206,7 +206,7 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// Fails only when the turn cannot even be written down: its directory, the history.
+    /// Fails only when the turn itself cannot be written to disk: its directory or the history.
     pub async fn turn(
         &mut self,
         session: &mut Session,
@@ -284,25 +284,25 @@ impl Agent {
         }
         session.spend(&self.options.model, &turn.tally.usage, turn.tally.cost_usd())?;
         if end.reply.is_some() {
-            // What the model had no room for is compacted before it is asked again.
+            // A conversation that was too long for the model is compacted before the next request.
             let least =
                 if room.was_too_long { self.options.limits.context_tokens_max + 1 } else { 0 };
             let context_tokens = turn.tally.context_tokens.max(least);
             session.commit(turn.dir(), pairing::repair(items), context_tokens, &self.withheld())?;
             end.warning = self.keep_variables(session, &mut turn).await;
         } else {
-            // A call may be half way; its variables are not worth keeping.
+            // A call may be half finished; its variables are not worth saving.
             self.repl.stop().await;
         }
         Ok(end)
     }
 
-    /// Returns the model that is asked, as the user named it.
+    /// Returns the model's name, as the user gave it.
     pub fn model(&self) -> &str {
         &self.options.model
     }
 
-    /// Asks another model from the next turn on, with the same conversation and variables.
+    /// Switches the model from the next turn on, with the same conversation and variables.
     pub fn ask_another(&mut self, model: String, price: Option<Price>, provider: Provider) {
         self.options.model = model;
         self.options.price = price;
@@ -312,20 +312,20 @@ impl Agent {
         self.has_no_tools = false;
     }
 
-    /// Stops the worker, which knows the datasets that there were when it began. The next turn starts
-    /// another, with the variables that the session keeps.
+    /// Stops the worker, which knows only the datasets of its start. The next turn starts another, with the
+    /// variables that the session keeps.
     pub async fn renew_worker(&mut self) {
         self.repl.stop().await;
     }
 
-    /// Begins afresh, with a session that has forgotten everything: its turns are counted anew.
+    /// Starts afresh after the session was cleared: turns are numbered anew.
     pub async fn forget(&mut self) {
         self.repl.stop().await;
         self.hosted = Hosted::default();
         self.forgotten = None;
     }
 
-    /// Returns the last turn that is no part of the conversation of this process; 0 when all are.
+    /// Returns the last turn outside this process's conversation; 0 when all turns are in it.
     ///
     /// # Errors
     ///
@@ -338,26 +338,26 @@ impl Agent {
         }
     }
 
-    /// Stops what the agent started. What a provider keeps for a session that is over goes, too, unless
-    /// `stop` resolves first; returns what the user should know of that.
+    /// Stops everything that the agent started. Also deletes what a provider keeps for a temporary session,
+    /// unless `stop` resolves first. Returns the user's warning about that.
     pub async fn close(mut self, stop: impl Future<Output = ExitStatus>) -> Option<String> {
         self.repl.stop().await;
         self.close_hosted(stop).await
     }
 
-    /// Returns what the answer to a question must be.
+    /// Returns the required form of the answer to a question.
     fn form(&self, question: &Question) -> ReplyForm {
         ReplyForm { verdict: question.verdict, schema: self.options.schema.clone() }
     }
 
-    /// Asks the server in the dialect in which it answered last.
+    /// Uses the dialect in which the server answered last.
     fn recall(&mut self, session: &Session) {
         if let Some(api) = self.provider.server().and_then(|it| session.api_of(it)) {
             self.provider.assume(api);
         }
     }
 
-    /// Answers from the datasets, or from what the user does not keep back of them.
+    /// Answers from the datasets, or from the part of them that is not withheld.
     async fn answer(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -534,7 +534,7 @@ impl Agent {
         Ok(response)
     }
 
-    /// Returns the datasets of a turn, and what is left out because its rows are lost.
+    /// Returns the datasets of a turn, and those left out because their rows are lost.
     fn visible(
         &self,
         catalog: &Catalog,
@@ -545,7 +545,7 @@ impl Agent {
         let wanted = catalog.filtered(|it| names.is_empty() || wanted.contains(it));
         let mut hurt = Session::hurt_datasets(session_dir, &wanted)?;
         let chosen = wanted.filtered(|it| !hurt.contains_key(it));
-        // What was named is wanted, and without any dataset there is no answer.
+        // A named dataset is required, and without any dataset there is no answer.
         if (chosen.is_empty() || !names.is_empty())
             && let Some((_, failure)) = hurt.pop_first()
         {
@@ -587,7 +587,8 @@ impl Agent {
         }
     }
 
-    /// Says what holds for code on this machine, which is tried once. Where none runs, nothing must hold.
+    /// Returns the confinement of local code, which is tested once. Where no code runs here, none is
+    /// required.
     async fn confinement(&mut self) -> anyhow::Result<Confinement> {
         if self.sandbox.is_none() && self.options.interpreter.is_local() {
             let confinement = self.repl.confinement().await?;
@@ -597,7 +598,7 @@ impl Agent {
         Ok(self.sandbox.clone().unwrap_or_default())
     }
 
-    /// Finds out what there is for code on this machine, of which the model is told.
+    /// Measures the resources for local code, which the model is shown.
     async fn look_for_code_room(&mut self) {
         if self.code_room.is_none() && self.options.interpreter.is_local() {
             let memory_bytes = self.options.sandbox.memory_bytes;
@@ -614,7 +615,7 @@ impl Agent {
         match turn.wait(self.repl.save(&dir)).await {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(format!("{error:#}")),
-            // A signal while variables are kept leaves those of the turn before.
+            // A signal during the save leaves the variables of the previous turn.
             Err(_) => {
                 self.repl.stop().await;
                 None
@@ -623,9 +624,9 @@ impl Agent {
     }
 }
 
-/// What travels together through a turn.
+/// The context of a turn that its steps share.
 pub(crate) struct TurnContext<'c, 't> {
-    /// The session that the turn is of.
+    /// The turn's session.
     pub(crate) session: &'c Session,
     /// The datasets that the model may see, as it sees them.
     pub(crate) catalog: &'c Catalog,
@@ -633,7 +634,7 @@ pub(crate) struct TurnContext<'c, 't> {
     pub(crate) turn: &'c mut Turn<'t>,
 }
 
-/// The conversation of a turn: what came before, and what the turn adds.
+/// The conversation of a turn: earlier items, and those that the turn adds.
 struct Conversation<'a> {
     history: History,
     items: &'a mut Vec<Item>,
@@ -655,7 +656,7 @@ fn warn(turn: &mut Turn, code: &str, messages: Vec<String>) -> Result<(), TurnIn
         .try_for_each(|message| turn.status(Status::Warning { code: code.to_owned(), message }))
 }
 
-/// Says who cut an answer: the turn's own bounds are not to be blamed for it.
+/// Reports that the provider cut an answer, as opposed to the turn's own limits.
 fn tell_cut(reason: &str, turn: &mut Turn) -> Result<(), TurnInterrupt> {
     if reason == CONTENT_FILTER {
         return Ok(());

@@ -1,11 +1,11 @@
-//! The same call again: a model that loops is told, and stopped when it does not listen.
+//! Loop detection: a model that repeats a call gets a warning, and is stopped when it ignores that.
 
 use std::collections::HashMap;
 
 use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::limits::{REPEATS_MAX, REPEATS_TOLD};
 
-/// Counts, over a turn, how often a call came with the same arguments and the same outcome.
+/// Counts, over a turn, how often a call had the same arguments and the same outcome.
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
     counts: HashMap<(String, String, String), u32>,
@@ -14,16 +14,16 @@ pub(crate) struct Repeats {
 /// What to do about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repetition {
-    /// Nothing.
+    /// Nothing to do.
     Fresh,
-    /// Tell the model that it came this many times.
+    /// Warn the model that the call occurred this many times.
     Told(u32),
     /// End the turn.
     Stop,
 }
 
 impl Repeats {
-    /// Counts a call with what it gave.
+    /// Counts a call with its output.
     pub(crate) fn count(&mut self, call: &ToolCall, output: &str) -> Repetition {
         let key = (call.name.clone(), call.arguments.clone(), output.to_owned());
         let count = self.counts.entry(key).or_default();

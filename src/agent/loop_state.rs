@@ -1,80 +1,80 @@
-//! Where a turn stands between two requests, and what a response asks for next.
+//! The state of a turn between two requests, and what a response requires next.
 //!
-//! Pure: whether the loop goes on is decided here, without a provider or a tool.
+//! Pure: decides whether the loop continues, without a provider or a tool.
 
 use csv_agent_types::conversation::{Item, ToolCall, ToolChoice};
 use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 
 use crate::answer::{Answer, ModelOutput, said};
 
-/// Where a turn stands.
+/// The state of a turn.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Default)]
 pub(crate) struct LoopState {
-    /// The round under way, from 1.
+    /// The current round, from 1.
     pub round: u32,
-    /// Whether a call came too often with the same outcome.
+    /// Whether a call was repeated too often with the same outcome.
     pub is_stuck: bool,
-    /// Whether the model asked for another round beside what it said.
+    /// Whether the model asked for another round in addition to its text.
     pub wants_more: bool,
     /// Whether the turn has used up its tokens.
     pub is_out_of_tokens: bool,
     /// Whether the turn has used up its money.
     pub is_out_of_money: bool,
-    /// Whether this round may have no calls because there are no more rounds.
+    /// Whether this is the last round, which allows no calls.
     is_last: bool,
     /// The hosted tool that the first response must run.
     forced: Option<&'static str>,
     was_nudged: bool,
-    /// Whether the answer is there and only its form is missing.
+    /// Whether there is an answer and only its form is wrong.
     is_form_due: bool,
 }
 
-/// What a response asks for next.
+/// What a response requires next.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// Nothing: here is the answer.
+    /// Nothing: it has the answer.
     Answer(Answer),
     /// Another try: it was empty.
     Nudge,
-    /// Another round: what it said was a remark on the way.
+    /// Another round: its text was an interim remark.
     More,
     /// These calls.
     Run(Vec<ToolCall>),
 }
 
 impl LoopState {
-    /// Makes the standing of a turn whose first response must run this hosted tool, if any.
+    /// Makes the state of a turn whose first response must run this hosted tool, if any.
     pub(crate) fn beginning_with(forced: Option<&'static str>) -> LoopState {
         LoopState { forced, ..LoopState::default() }
     }
 
-    /// Begins the next round, of so many.
+    /// Begins the next of at most `rounds_max` rounds.
     pub(crate) fn begin_round(&mut self, rounds_max: u32) {
         self.round += 1;
         self.is_last = rounds_max <= self.round;
     }
 
-    /// Returns whether the model may call tools in this round. In the last one it may not, so that
-    /// there is an answer.
+    /// Returns whether the model may call tools in this round. The last round forbids them, so that there
+    /// is an answer.
     pub(crate) fn tool_choice(&self) -> ToolChoice {
         match self.forced {
-            // It runs within the response, so that the first may be the last.
+            // A hosted tool runs within the response, so this also works in the last round.
             Some(name) if self.round == 1 => ToolChoice::Hosted(name),
             _ if self.may_call() => ToolChoice::Auto,
             _ => ToolChoice::None,
         }
     }
 
-    /// Asks for an answer once more, in its form and without tools. Returns false when there is no
-    /// round left, the turn is over for another reason, or the form was asked for before.
+    /// Requests the answer once more, in its form and without tools. Returns false when no round is left,
+    /// the turn ended for another reason, or the form was requested before.
     pub(crate) fn ask_for_form(&mut self, answer: &Answer) -> bool {
         let is_over = self.is_last || self.is_spent();
         let may_ask = answer.stop_reason == StopReason::Complete && !is_over;
         may_ask && !std::mem::replace(&mut self.is_form_due, true)
     }
 
-    /// Decides what follows from the items of a whole response.
+    /// Decides what follows from the items of a complete response.
     ///
     /// # Errors
     ///
@@ -90,8 +90,8 @@ impl LoopState {
                 if may_call && !self.is_spent() {
                     return Ok(Next::Run(calls));
                 }
-                // A server that ignores `tool_choice`, or no tokens or money left: the calls are closed as
-                // aborted when the turn is committed.
+                // The server ignored `tool_choice`, or no tokens or money are left. The commit of the turn
+                // closes the calls as aborted.
                 Next::Answer(Answer::cut(said, self.cut_by(), self.round))
             }
             Some(ModelOutput::Text(_)) if self.wants_more && may_call && !self.is_spent() => {
@@ -114,7 +114,7 @@ impl LoopState {
         })
     }
 
-    /// Returns whether there is a round left in which a call could be answered.
+    /// Returns whether a round is left to answer a call in.
     fn may_call(&self) -> bool {
         !(self.is_last || self.is_stuck || self.is_form_due)
     }
@@ -123,8 +123,8 @@ impl LoopState {
         self.is_out_of_tokens || self.is_out_of_money
     }
 
-    /// Returns whether the model had to answer before it wanted to. A turn of one round had no call
-    /// to cut off, and one that only writes its answer again wanted none.
+    /// Returns whether the model had to answer before it was done. A turn of one round had no call to cut,
+    /// and a rewrite of the answer needs none.
     fn was_cut(&self) -> bool {
         self.is_stuck || (self.is_last && 1 < self.round && !self.is_form_due)
     }
@@ -156,7 +156,7 @@ mod tests {
         Item(json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}))
     }
 
-    /// Lets responses come in turn, and compares how the turn ends: the round and the reason.
+    /// Feeds responses in order, and compares how the turn ends: the round and the reason.
     #[track_caller]
     fn check(
         standing: LoopState,

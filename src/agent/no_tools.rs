@@ -1,5 +1,5 @@
-//! A turn with a model that has no tools: one request with a profile of the data, and an answer that is
-//! marked as not computed.
+//! A turn with a model without tools: one request with a profile of the data, and an answer marked as not
+//! computed.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
@@ -23,20 +23,20 @@ use crate::{Agent, Conversation, TurnContext, prompt, tell_cut, verdict, warn};
 const ROLE: &str = include_str!("prompt/untooled.md");
 const FORM: &str = include_str!("prompt/untooled_form.md");
 
-/// Stands before every answer that nothing was computed for.
+/// Precedes every answer that was not computed.
 const NOT_COMPUTED: &str = "**Not computed.** The model has no tools; it answered from a profile of \
                             the data, so its numbers need a check.";
 
 impl Agent {
-    /// Returns whether a request failed because the model knows no tools, and the user can do without:
-    /// who wants code to run at the provider cannot.
+    /// Returns whether a request failed because the model lacks tools, and the turn can do without them. It
+    /// cannot when the user wants code to run at the provider.
     pub(super) fn may_go_untooled(&self, error: &anyhow::Error) -> bool {
         let kind = error.downcast_ref::<ProviderError>().map(|it| &it.kind);
         let is_local = self.options.interpreter == Interpreter::Local;
         is_local && kind == Some(&ProviderErrorKind::NoTools)
     }
 
-    /// Asks the question without tools, once, and once more where the answer does not hold to its schema.
+    /// Asks the question without tools, and once more where the answer violates its schema.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl Agent {
         conversation: &mut Conversation<'_>,
     ) -> Result<Answer, TurnInterrupt> {
         check_untooled(context.catalog).map_err(anyhow::Error::from)?;
-        // JSON, until it is read.
+        // The text is JSON until it is parsed.
         context.turn.hide_partial();
         context.turn.is_computed = false;
         let message = "the model has no tools: it answers from a profile of the data, and nothing \
@@ -61,7 +61,7 @@ impl Agent {
         warn(context.turn, "instructions", notes)?;
         let mut items = conversation.history.items();
         items.extend_from_slice(conversation.items);
-        // Calls of earlier turns, with another model, would be tools again.
+        // Calls of earlier turns, with another model, would bring tools back.
         items.retain(|it| matches!(it.kind(), ItemKind::UserMessage | ItemKind::AssistantMessage));
         let form = self.form(question);
         let asked = match &form.schema {
@@ -92,7 +92,7 @@ impl Agent {
         self.untooled_answer(&form, &request, conversation, context.turn).await
     }
 
-    /// Sends a request and makes an answer of what comes.
+    /// Sends a request and makes an answer of the response.
     async fn untooled_answer(
         &mut self,
         form: &ReplyForm,
@@ -126,20 +126,20 @@ impl Agent {
                 rounds: round,
             },
         };
-        // A later turn reads what the user read, and not JSON that no other turn has.
+        // Later turns read what the user read, not JSON that no other turn uses.
         conversation.items.push(Item::assistant(&told(false)));
         Ok(answer)
     }
 }
 
-/// Reads the datasets and writes their profile, within one bound for all.
+/// Reads the datasets and writes their profiles, within one bound for all.
 async fn profile_of(
     context: &mut TurnContext<'_, '_>,
     keeps_rows: bool,
 ) -> Result<String, TurnInterrupt> {
     let mut text = String::new();
     for (at, (name, dataset)) in context.catalog.iter().enumerate() {
-        // What is left, shared among those to come.
+        // Divides the rest among the remaining datasets.
         let share = PROFILE_BYTES_MAX.saturating_sub(text.len()) / (context.catalog.len() - at);
         let path = dataset.file_in(context.session.dir())?;
         let n_rows = PROFILE_ROWS_MAX.min(PROFILE_CELLS_MAX / dataset.columns.len().max(1));
@@ -153,7 +153,7 @@ async fn profile_of(
     Ok(text)
 }
 
-/// Returns the form that models without tools are asked for.
+/// Returns the answer form for models without tools.
 fn format() -> AnswerFormat {
     let texts = json!({"type": "array", "items": {"type": "string"}});
     let schema = json!({
@@ -172,8 +172,8 @@ fn format() -> AnswerFormat {
     AnswerFormat { name: "analysis".to_owned(), schema, strict: true }
 }
 
-/// An answer in that form. A small model leaves out what it has nothing to say to, says null instead,
-/// says one thing where a list is asked for, and writes words as it likes.
+/// An answer in that form. Small models omit empty members or write null, give a single value for a list,
+/// and vary the case of words.
 #[derive(Deserialize)]
 struct Analysis {
     summary: String,
@@ -187,13 +187,13 @@ struct Analysis {
     recommendations: Vec<String>,
 }
 
-/// Reads an assessment in any case; none when it is no word of ours.
+/// Reads an assessment in any case; None for an unknown word.
 fn assessment<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Assessment>, D::Error> {
     let word = Value::deserialize(from)?.as_str().map(|it| it.trim().to_ascii_lowercase());
     Ok(word.and_then(|it| serde_json::from_value(it.into()).ok()))
 }
 
-/// Reads texts: a list of them, one alone, or null.
+/// Reads texts: a list, a single one, or null.
 fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     let values = match Value::deserialize(from)? {
         Value::Null => Vec::new(),
@@ -204,18 +204,18 @@ fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     Ok(values.into_iter().map(text).filter(|it| !it.trim().is_empty()).collect())
 }
 
-/// Returns what follows upon the thoughts that some models begin their answer with.
+/// Returns the text after the thoughts that some models write first.
 fn without_thoughts(text: &str) -> &str {
     let text = text.trim();
     let thoughts = text.strip_prefix("<think>").and_then(|it| it.split_once("</think>"));
     thoughts.map_or(text, |(_, said)| said.trim())
 }
 
-/// Returns an answer as it is told: marked, as Markdown, and in the form of a verdict when one was
-/// asked for. One in another form stays as it is.
+/// Returns an answer for the user: marked, as Markdown, and as a verdict when one was requested. An answer
+/// in another form is unchanged.
 fn told(text: &str, verdict: bool) -> String {
     let text = without_thoughts(text);
-    // Models without tools like to put their JSON into a fence.
+    // Models without tools often put their JSON into a fence.
     let json = text.find('{').zip(text.rfind('}')).and_then(|(from, to)| text.get(from..=to));
     let analysis = json.and_then(|it| serde_json::from_str::<Analysis>(it).ok());
     let Some(analysis) = analysis else {
@@ -245,8 +245,8 @@ fn told(text: &str, verdict: bool) -> String {
     json!({"text": text, "findings": findings, "assessment": assessment}).to_string()
 }
 
-/// Returns an answer in the form that the user asked for, without thoughts. What is for people in it is
-/// marked; the JSON for the program has no place for a mark.
+/// Returns an answer in the requested form, without thoughts. Text for people is marked; JSON for a program
+/// has no place for a mark.
 fn told_in_form(text: &str, form: &ReplyForm) -> String {
     let text = match without_thoughts(text) {
         "" => "The model answered with nothing.",

@@ -1,8 +1,9 @@
-//! What the model reads of the outputs of code when the user keeps rows back.
+//! What the model reads of code outputs when the user withholds rows.
 //!
-//! Pure. Code is not trusted, so nothing that it says of its own outputs counts. What passes is on a list:
-//! names of datasets and columns, words of the call itself, text that many rows of a column share, and
-//! numbers that are no row's own. Everything else is replaced by a note. Nothing that is printed passes.
+//! Pure. Code is untrusted, so its own statements about its outputs count for nothing. An allow-list
+//! decides what passes: names of datasets and columns, words of the call itself, text that many rows of a
+//! column share, and numbers that identify no row. A note replaces everything else. Printed text never
+//! passes.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -16,26 +17,26 @@ use csv_agent_ingest::{Needles, ValueCounts, moment, number_key};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::limits::{AGGREGATE_ROWS_MAX, AGGREGATE_VALUES_MAX, SHARED_ROWS_MIN};
 
-/// Stands in the place of a value.
+/// Replaces a value.
 const KEPT_BACK: &str = "(kept back)";
-/// What pandas and NumPy call rows, columns and types of a result, and what Python calls constants.
+/// pandas' and NumPy's labels for rows, columns and types of a result, and Python's constants.
 const LABELS: &str = "count mean std min 25% 50% 75% max sum median var first last size nunique mode share \
     index value level_0 level_1 variable proportion percent unique top freq row column columns rows All \
     array Index Series DataFrame Timestamp Timedelta RangeIndex dtype object str bool int float \
     int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 Int64 Float64 boolean string category \
     datetime64 timedelta64 UTC dict set tuple list start stop step None nan NaN NaT inf";
-/// Words that are too short to pass as text: letters of a value would.
+/// Words too short to pass as text: fragments of a value would match them.
 const SHORT_WORDS: [&str; 6] = ["np", "pd", "ns", "us", "NA", "df"];
-/// Characters of the shortest word of code that passes.
+/// Minimum characters of a word of code that passes.
 const WORD_CHARS_MIN: usize = 3;
-/// How Python and NumPy write true and false.
+/// How Python and NumPy write booleans.
 const BOOLEANS: [&str; 4] = ["False", "True", "False_", "True_"];
-/// What may hold numbers when Python writes it. Of all else, such as `datetime.date(…)`, the numbers are
-/// parts of one value.
+/// Types whose representation may contain numbers. In any other, such as `datetime.date(…)`, the numbers
+/// are parts of one value.
 const HOLDERS: &str = "array Index Series RangeIndex dict set tuple list frozenset Counter defaultdict OrderedDict \
     deque dict_keys dict_values dict_items Interval bool int float int8 int16 int32 int64 uint8 uint16 uint32 \
     uint64 float32 float64";
-/// What Python and pandas call errors, and the words of their messages that quote nothing.
+/// Names of Python's and pandas' errors, and the words of their messages that quote nothing.
 const ERRORS: &str = "KeyError ValueError TypeError NameError AttributeError IndexError ZeroDivisionError \
     SyntaxError IndentationError LookupError ModuleNotFoundError ImportError MemoryError TimeoutError \
     RuntimeError OverflowError ArithmeticError AssertionError NotImplementedError RecursionError OSError \
@@ -47,7 +48,7 @@ const ERRORS: &str = "KeyError ValueError TypeError NameError AttributeError Ind
     zero syntax method function callable subscriptable iterable supported between instances only than \
     numeric aggregation failed how performed operation columns overlap but suffix specified";
 
-/// The names that a model knows anyway.
+/// The names that a model already knows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KnownNames {
     names: HashSet<String>,
@@ -55,7 +56,7 @@ pub(crate) struct KnownNames {
 }
 
 impl KnownNames {
-    /// Collects the names of datasets and columns, and those of the call whose output is told.
+    /// Collects the names of datasets and columns, and those in the call whose output is filtered.
     pub(crate) fn of(catalog: &Catalog, arguments: &str) -> KnownNames {
         let mut names: HashSet<String> = LABELS.split_whitespace().map(str::to_owned).collect();
         let mut rows_max = 0;
@@ -70,7 +71,7 @@ impl KnownNames {
     }
 }
 
-/// Adds the words and the quoted texts of arguments, unless they are so short that others are made of them.
+/// Adds the words and quoted texts of arguments, unless they are short enough to compose others.
 fn add_words(value: &Value, names: &mut HashSet<String>) {
     match value {
         Value::String(text) => {
@@ -92,7 +93,7 @@ fn add_words(value: &Value, names: &mut HashSet<String>) {
     }
 }
 
-/// Returns the values of a result that have to be looked up in the datasets.
+/// Returns the values of a result to look up in the datasets.
 pub(crate) fn needles(result: &Value) -> Needles {
     let mut needles = Needles::default();
     add_needles(&result["head"], &mut needles);
@@ -133,17 +134,16 @@ fn add_needle(text: &str, needles: &mut Needles) {
     needles.numbers.extend(text.parse().ok().map(number_key));
 }
 
-/// What decides about each value.
+/// Decides about each value.
 pub(crate) struct OutputFilter<'a> {
     /// The names that pass.
     pub known: &'a KnownNames,
-    /// How many rows hold the needles of the result.
+    /// How many rows contain each of the result's needles.
     pub census: &'a ValueCounts,
 }
 
 impl OutputFilter<'_> {
-    /// Returns what the model reads of a result of code.
-    /// `rejected` is the rule that a chart broke.
+    /// Returns the filtered result of code. `rejected` is the rule that a chart broke.
     pub(crate) fn result(&self, result: &Value, rejected: Option<&str>) -> Value {
         let kind = result["kind"].as_str().unwrap_or_default();
         let mut told = match kind {
@@ -162,7 +162,7 @@ impl OutputFilter<'_> {
             }
             _ => json!({"kind": "none"}),
         };
-        // What Rust says of a chart names a rule and no value.
+        // A chart's rejection names a rule and contains no value.
         if let Some(code) = rejected {
             told["text"] = json!(format!("the chart was not drawn: {code}"));
         }
@@ -173,7 +173,7 @@ impl OutputFilter<'_> {
         told
     }
 
-    /// A frame of few rows, or only its schema.
+    /// Filters a frame: the cells of a small one; of a larger one only the schema passes.
     fn frame(&self, kind: &str, result: &Value) -> Value {
         let names = self.names(&result["columns"]);
         let sources = result["columns"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -207,7 +207,7 @@ impl OutputFilter<'_> {
         told
     }
 
-    /// Returns names of columns of a result; one that may be a value becomes a number.
+    /// Returns the column names of a result; a number replaces one that may be a value.
     fn names(&self, names: &Value) -> Vec<String> {
         let names = names.as_array().into_iter().flatten().filter_map(Value::as_str);
         let name = |(at, name): (usize, &str)| {
@@ -222,7 +222,7 @@ impl OutputFilter<'_> {
         name.map_or_else(|| json!(KEPT_BACK), |it| json!(it))
     }
 
-    /// `is_lone` says that no other cell of the result is true or false: then no row's own is told.
+    /// `is_lone` says that no other cell of the result is a boolean; then it reveals no single row.
     fn cell(&self, value: &Value, column: &str, is_lone: bool) -> Value {
         let passes = match value {
             Value::Null => true,
@@ -239,8 +239,8 @@ impl OutputFilter<'_> {
         if passes { value.clone() } else { json!(KEPT_BACK) }
     }
 
-    /// Text passes when it is a name, when many rows share it, or when it is a period that no row has. A day
-    /// that no row has may be a rounded one, so only the first and the last of a month pass.
+    /// Text passes when it is a name, when many rows share it, or when it is a period that no row has. A
+    /// day that no row has may be a rounded one, so only the first and the last of a month pass.
     fn may_tell(&self, text: &str) -> bool {
         let n_rows = self.census.texts.get(text).copied().unwrap_or(0);
         if self.known.names.contains(text) || SHARED_ROWS_MIN <= n_rows {
@@ -260,8 +260,8 @@ impl OutputFilter<'_> {
         is_period(text) || moment(text).is_some_and(is_shared)
     }
 
-    /// A number passes unless few rows of a column have it. Counts look like any small number, so these
-    /// pass unless the result names that very column.
+    /// A number passes unless few rows of a column have it. Counts resemble any small number, so they pass
+    /// unless the result names that very column.
     fn may_tell_number(&self, number: f64, column: Option<&str>) -> bool {
         #[expect(clippy::cast_precision_loss, reason = "a bound is no finer than that")]
         let is_count =
@@ -271,12 +271,12 @@ impl OutputFilter<'_> {
         !rare.any(|(name, _)| !is_count || column == Some(name))
     }
 
-    /// Returns a value as Python writes it, with each text and number in it looked at.
+    /// Returns a value as Python writes it, with each text and number in it filtered.
     fn literal(&self, text: &Value) -> String {
         let Some(text) = text.as_str() else { return KEPT_BACK.to_owned() };
         let tokens: Vec<LiteralToken> = tokens(text).take(AGGREGATE_VALUES_MAX * 4 + 1).collect();
         let n_values = tokens.iter().filter(|it| !matches!(it, LiteralToken::Mark(_))).count();
-        // Lines are those of a frame within a value: its numbers are rounded.
+        // Several lines are a frame within a value: its numbers are rounded.
         let has_lines = tokens.iter().any(|it| matches!(it, LiteralToken::Mark('\n')));
         if AGGREGATE_VALUES_MAX < n_values || AGGREGATE_VALUES_MAX * 4 < tokens.len() || has_lines {
             return KEPT_BACK.to_owned();
@@ -289,7 +289,7 @@ impl OutputFilter<'_> {
                 || SHORT_WORDS.contains(&it)
                 || is_lone && BOOLEANS.contains(&it)
         };
-        // Of each open parenthesis, whether numbers in it stand for themselves.
+        // For each open parenthesis, whether numbers in it are values of their own.
         let mut holds = vec![true];
         let mut told = String::new();
         for (at, token) in tokens.iter().enumerate() {
@@ -321,7 +321,7 @@ impl OutputFilter<'_> {
         told
     }
 
-    /// Returns what kind of error it was, and of its message what quotes no value.
+    /// Returns the class of an error, and the parts of its message that quote no value.
     fn error(&self, result: &Value) -> Value {
         let is_stock = |it: &str| ERRORS.split_whitespace().any(|word| word == it);
         let kind = result["error"]["type"].as_str().filter(|it| is_stock(it)).unwrap_or("Error");
@@ -348,12 +348,12 @@ impl OutputFilter<'_> {
     }
 }
 
-/// Returns a whole number, or nothing.
+/// Returns a whole number, or null.
 fn whole(value: &Value) -> Value {
     value.as_u64().map_or(Value::Null, Value::from)
 }
 
-/// Returns a type's name without what may stand in it beside that.
+/// Returns a type's name without any parameters.
 fn dtype(dtype: &Value) -> &'static str {
     const DTYPES: [&str; 12] = [
         "int",
@@ -389,14 +389,14 @@ fn is_period(text: &str) -> bool {
     is_in(year, 4, 1900..=2100) && is_rest
 }
 
-/// Returns whether a moment is the midnight that the first or the last day of a month begins with.
+/// Returns whether a moment is midnight at the start of the first or the last day of a month.
 fn is_month_border(microseconds: i64) -> bool {
     let Ok(timestamp) = Timestamp::from_microsecond(microseconds) else { return false };
     let at = timestamp.to_zoned(TimeZone::UTC).datetime();
     at.time() == Time::midnight() && (at.day() == 1 || at.date() == at.date().last_of_month())
 }
 
-/// Returns a number that was read, so that nothing hides in how it was written.
+/// Returns a parsed number, so that its notation cannot hide anything.
 fn plain(text: &str, number: f64) -> String {
     let is_whole = text.trim_start_matches('-').bytes().all(|it| it.is_ascii_digit());
     if is_whole && number.abs() < 1e15 { format!("{number:.0}") } else { format!("{number:?}") }
@@ -410,8 +410,7 @@ enum LiteralToken<'a> {
     Mark(char),
 }
 
-/// Cuts text into pieces. What is within quotes is one, with its escapes resolved as far as they are those
-/// of quotes.
+/// Splits text into tokens. A quoted text is one token, with escaped quotes resolved.
 fn tokens(text: &str) -> impl Iterator<Item = LiteralToken<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -425,7 +424,7 @@ fn tokens(text: &str) -> impl Iterator<Item = LiteralToken<'_>> {
         if first.is_ascii_digit()
             || (first == '-' && rest[1..].starts_with(|it: char| it.is_ascii_digit()))
         {
-            // What hangs together is one: neither 24-12-2024 nor 10:59:11 is three numbers.
+            // Connected characters are one token: neither 24-12-2024 nor 10:59:11 is three numbers.
             let is_part = |it: char| is_word(it) || "._+-:/".contains(it);
             let end = rest[1..].find(|it: char| !is_part(it)).map_or(rest.len(), |it| it + 1);
             let run = rest[..end].trim_end_matches([':', '+', '-', '/']);
@@ -464,7 +463,7 @@ fn quoted(text: &str, quote: char) -> (LiteralToken<'_>, &str) {
             content.push(it);
         }
     }
-    // Nobody closes it: all of the rest is in it, or it is an apostrophe.
+    // Unclosed quote: it contains all of the rest, or it is an apostrophe.
     (LiteralToken::Mark(quote), &text[1..])
 }
 
@@ -563,7 +562,7 @@ mod tests {
         check("[date(2024, 12, 24), 7]", &format!("[{kept}{parts}, 7]"));
         check("datetime.time(10, 59, 11)", &format!("{kept}.{kept}{parts}"));
         check("2024-12-24 10:59:11", &format!("{kept} {kept}"));
-        // One that no row has is rounded, unless it is where a month begins or ends.
+        // A moment that no row has is rounded, unless it is the start or end of a month.
         check("Timestamp('2024-12-24 00:00:00')", &format!("Timestamp({kept})"));
         check("Timestamp('2024-01-01 00:00:00')", &format!("Timestamp({kept})"));
         check("Timestamp('2024-12-31 00:00:00')", "Timestamp(\"2024-12-31 00:00:00\")");

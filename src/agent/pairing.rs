@@ -1,5 +1,5 @@
-//! The law of a request's input: each call has one output, each output one call, right after the calls;
-//! reasoning stands before what it led to.
+//! The pairing rule of a request's input: each call has one output and each output one call, directly after
+//! the calls; reasoning precedes the item that it led to.
 //!
 //! Source: OpenAI API, 400 "No tool output found for function call", 400 "No tool call found for function
 //! call output", 400 "Item of type 'reasoning' was provided without its required following item".
@@ -13,11 +13,11 @@ use csv_agent_types::conversation::{Item, ItemKind};
 /// Bytes of a call id. Source: OpenAI API reference, `call_id`, 1 to 64 characters.
 const CALL_ID_BYTES_MAX: usize = 64;
 
-/// What a call without an output is answered with: its turn was cut short.
+/// The output of a call whose turn was cut short before it ran.
 const ABORTED: &str = "aborted: the call was not run";
 
-/// Returns the items with everything repaired that breaks the law. Items that keep it are unchanged,
-/// and so is a conversation that was repaired before: the bytes of a request's beginning stay the same.
+/// Returns the items with every violation of the rule repaired. Valid items are unchanged, and so is a
+/// conversation that was repaired before: a request's prefix keeps the same bytes.
 pub(crate) fn repair(items: Vec<Item>) -> Vec<Item> {
     let mut repaired: Vec<Item> = Vec::with_capacity(items.len());
     let mut called = HashSet::new();
@@ -53,9 +53,8 @@ pub(crate) fn repair(items: Vec<Item>) -> Vec<Item> {
     repaired
 }
 
-/// Makes the call ids of a response unique within the conversation. Small servers count from one in
-/// every response; a provider refuses two calls of one id. `is_taken` says which
-/// ids something else has.
+/// Makes the call ids of a response unique within the conversation. Small servers restart at one in every
+/// response; a provider refuses two calls with the same id. `is_taken` says which ids are in use elsewhere.
 pub(crate) fn make_call_ids_unique(
     conversation: &[Item],
     response: &mut [Item],
@@ -81,7 +80,7 @@ pub(crate) fn make_call_ids_unique(
     }
 }
 
-/// Returns what breaks the law, if anything does.
+/// Returns how the items violate the rule, if they do.
 pub(crate) fn violation(items: &[Item]) -> Option<String> {
     let mut called = HashSet::new();
     let mut open = HashSet::new();

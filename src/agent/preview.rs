@@ -1,4 +1,4 @@
-//! What a turn would send first, without sending it.
+//! The first request of a turn, shown without sending it.
 
 use serde_json::Value;
 
@@ -17,21 +17,21 @@ use crate::{Agent, Conversation};
 /// The first request of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preview {
-    /// The body, as the provider would get it.
+    /// The body as sent to the provider.
     pub request: Value,
-    /// Files that code at the provider would have, in the order of the datasets.
+    /// Files that the turn would upload for code at the provider, in the order of the datasets.
     pub uploads: Vec<PlannedUpload>,
-    /// What of the data it takes along, and the uploads before it.
+    /// The data in the request and in the uploads before it.
     pub egress: Egress,
 }
 
 impl Agent {
-    /// Assembles the first request of a turn over these datasets, which need not be in the session yet;
-    /// their paths are absolute then. Nothing is sent or written, and no Python starts.
+    /// Assembles the first request of a turn over these datasets. They need not be in the session yet;
+    /// their paths are then absolute. Sends and writes nothing, and starts no Python.
     ///
     /// # Errors
     ///
-    /// Fails when there is no such dataset, or the history cannot be read.
+    /// Fails when a named dataset does not exist, or the history cannot be read.
     pub async fn preview(
         &mut self,
         session: &mut Session,
@@ -72,8 +72,7 @@ impl Agent {
         Ok(Preview { request: body, uploads, egress: counter.record().all.clone() })
     }
 
-    /// Returns where a request would go, and the headers that it would carry, with the key masked; none
-    /// when a cassette answers.
+    /// Returns the URL of a request and its headers, with the key masked. None when a cassette answers.
     pub fn destination(&self) -> Option<(String, Vec<(String, String)>)> {
         self.provider.destination()
     }

@@ -1,8 +1,8 @@
-//! What a turn keeps back: checked before it begins, and enforced before anything can be sent.
+//! The data that a turn withholds: checked before the turn begins, and enforced before anything is sent.
 //!
-//! Of columns that are kept back, code and queries get tokens; what earlier turns said while less was kept
-//! back is left out of the conversation. Thresholds are rated on the values themselves, because only counts
-//! come of it.
+//! Code and queries see tokens in place of withheld columns. Items of earlier turns that withheld less are
+//! left out of the conversation. Thresholds are rated on the original values, because the result is only
+//! counts.
 
 use std::io;
 
@@ -22,19 +22,20 @@ use crate::hosted::CancelOnDrop;
 use crate::turn::TurnInterrupt;
 use crate::{Agent, TurnContext};
 
-/// Copies of datasets without the values that are kept back. They go with it.
+/// Copies of datasets without the withheld values, deleted on drop.
 #[derive(Debug)]
 pub(crate) struct Masked {
-    /// What they were made of.
+    /// The originals.
     source: Catalog,
     copies: Catalog,
-    // Removed with the copies in it. What a kill leaves is removed when the session opens again.
+    // Deleted with the copies in it. What a killed process leaves is deleted when the session is opened
+    // again.
     _dir: TempDir,
 }
 
 impl Agent {
-    /// Demands that the columns that the user names are there: a name that is written wrongly would keep
-    /// nothing back. Returns what the user should know of those that a file names.
+    /// Checks that the columns named by the user exist: a misspelt name would withhold nothing. Returns the
+    /// user's warning about unknown columns that a file names.
     ///
     /// # Errors
     ///
@@ -60,7 +61,7 @@ impl Agent {
         Ok(notes)
     }
 
-    /// Demands that code cannot read the values elsewhere, where its outputs are sent to a server.
+    /// Checks that code cannot read the original values elsewhere, where its outputs are sent to a server.
     ///
     /// # Errors
     ///
@@ -77,12 +78,12 @@ impl Agent {
         Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
     }
 
-    /// Returns whether anything of a turn is sent to a server.
+    /// Returns whether the turn sends anything to a server.
     pub(super) fn sends(&self) -> bool {
         self.provider.destination_name().is_some()
     }
 
-    /// Returns what is kept back from who answers. Who does so in this process may read every row, and then
+    /// Returns what is withheld from the provider. A provider in this process may read every row, and then
     /// a later turn may not repeat the turn.
     pub(super) fn withheld(&self) -> Redaction {
         let withheld = self.options.withheld.clone();
@@ -90,15 +91,15 @@ impl Agent {
         Redaction { rows, ..withheld }
     }
 
-    /// Leaves out of a conversation what was said while less was kept back. Returns what the user should
-    /// know of it.
+    /// Removes items from a conversation that come from turns that withheld less. Returns the user's
+    /// warning about that.
     pub(super) fn keep_back_history(&mut self, history: &mut History) -> Option<String> {
         self.is_partial = history.keep_back(&self.withheld());
         let message = "earlier questions that kept less back are left out of this one";
         self.is_partial.then(|| message.to_owned())
     }
 
-    /// Returns the datasets that queries and code get: copies, where values are kept back.
+    /// Returns the datasets for queries and code: copies, where values are withheld.
     ///
     /// # Errors
     ///

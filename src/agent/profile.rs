@@ -1,6 +1,6 @@
-//! A profile of a dataset as text, for a model that cannot look at the data itself.
+//! A profile of a dataset as text, for a model that cannot query the data itself.
 //!
-//! Pure. What is counted is exact for the rows that were read, and the text says which those are.
+//! Pure. Counts are exact for the rows that were read, and the text states which those are.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -15,13 +15,14 @@ use csv_agent_types::limits::{
 
 use crate::egress::PROFILE_ROW;
 
-/// Values that are named one by one: the most frequent ones.
+/// Number of values listed singly: the most frequent ones.
 const TOP_VALUES: usize = 5;
 
-/// Returns the profile of a dataset whose first rows are in `frame`, in about `bytes_max` bytes. What
-/// does not fit is counted.
+/// Returns the profile of a dataset whose first rows are in `frame`, in about `bytes_max` bytes. The text
+/// counts what does not fit.
 ///
-/// Where rows are kept back, no row is told, no smallest and largest value, and no value that few rows have.
+/// Where rows are withheld, the text contains no row, no minimum or maximum, and no value that few rows
+/// have.
 pub(crate) fn profile(
     name: &str,
     columns: &[Column],
@@ -70,7 +71,7 @@ fn line(column: &Column, frame: &Frame, keeps_rows: bool) -> String {
     text + "\n"
 }
 
-/// What the values of a column have in common.
+/// Summary statistics of the values of a column.
 fn facts<'a>(values: impl Iterator<Item = &'a Value>, keeps_rows: bool) -> String {
     let mut counts: HashMap<&Value, u64> = HashMap::new();
     let mut has_more = false;
@@ -97,7 +98,7 @@ fn facts<'a>(values: impl Iterator<Item = &'a Value>, keeps_rows: bool) -> Strin
         if !keeps_rows {
             let _ = write!(text, ", min {low}, max {high}");
         }
-        // Of few rows, a sum tells what each of them has.
+        // A sum over few rows reveals their values.
         if !keeps_rows || SHARED_ROWS_MIN <= u64::from(n_numbers) {
             let _ = write!(text, ", sum {sum}, mean {mean}");
         }
@@ -109,7 +110,7 @@ fn facts<'a>(values: impl Iterator<Item = &'a Value>, keeps_rows: bool) -> Strin
     let _ = write!(text, ", {more}{} distinct", counts.len());
     let least = if keeps_rows { SHARED_ROWS_MIN } else { 2 };
     let mut top: Vec<(&Value, u64)> = counts.into_iter().filter(|it| least <= it.1).collect();
-    // Equal counts in a fixed order, so that the same data is always the same text.
+    // Ties in a fixed order, so that the same data always gives the same text.
     top.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.to_string().cmp(&b.0.to_string())));
     for (at, (value, count)) in top.into_iter().take(TOP_VALUES).enumerate() {
         let lead = if at == 0 { "; most often" } else { "," };
@@ -129,7 +130,7 @@ fn first_rows(frame: &Frame, n_columns: usize) -> String {
     text
 }
 
-/// Returns a text in quotes, cut to what a value may take.
+/// Returns a text in quotes, cut to the limit of a value.
 fn short(text: &str) -> String {
     if text.len() <= PROFILE_VALUE_BYTES_MAX {
         return format!("{text:?}");

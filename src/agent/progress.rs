@@ -1,4 +1,4 @@
-//! What work in the background tells of a turn, and what of the provider's progress is news.
+//! Messages from background work to the turn, and the provider's progress events that the user should see.
 
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -14,7 +14,7 @@ pub(crate) fn listener(turn: &Turn) -> impl FnMut(Progress<'_>) + use<> {
     hearing(turn, false)
 }
 
-/// Returns what hears of the request for a summary. Its text is no part of the answer.
+/// Returns the listener for the request for a summary, whose text is not part of the answer.
 pub(crate) fn summary_listener(turn: &Turn) -> impl FnMut(Progress<'_>) + use<> {
     hearing(turn, true)
 }
@@ -30,13 +30,13 @@ fn hearing(turn: &Turn, is_summary: bool) -> impl FnMut(Progress<'_>) + use<> {
     }
 }
 
-/// Returns what of the progress is news for the user.
+/// Returns the message for the user, if this progress needs one.
 fn news_of(progress: Progress) -> Option<ProgressMessage> {
     Some(match progress {
         Progress::Delta(delta) => ProgressMessage::Delta(delta.to_owned()),
         Progress::Superseded => ProgressMessage::Superseded,
         Progress::Hosted(name) => ProgressMessage::Hosted(name.to_owned()),
-        // What is fetched was told before, by its name.
+        // A download was reported earlier, by name.
         Progress::Sending { .. }
         | Progress::Calling { .. }
         | Progress::Fetched { .. }
@@ -66,10 +66,10 @@ fn loading(message: String) -> ProgressMessage {
     ProgressMessage::Status(Box::new(Status::Loading { message }))
 }
 
-/// Returns what tells a turn of something that is being got ready.
+/// Returns a function that reports loading messages to a turn.
 pub(crate) fn teller(news: UnboundedSender<ProgressMessage>) -> impl FnMut(&str) + Send {
     move |message| {
-        // A turn that is over needs no news.
+        // A turn that has ended needs no messages.
         let _ = news.send(loading(message.to_owned()));
     }
 }

@@ -1,4 +1,4 @@
-//! The agent's hold on the worker: started while the first request is in flight, replaced when it dies.
+//! The agent's handle on the worker: started while the first request is in flight, replaced when it dies.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,7 +23,7 @@ use crate::cluster::ClusterLink;
 use crate::progress::teller;
 use crate::turn::{Turn, TurnInterrupt};
 
-/// Stands in the place of the reason that a process ended for.
+/// Replaces the reason that a process ended for.
 const KEPT_BACK: &str =
     "it took too much memory or time, crashed or ended itself (which of these is kept back)";
 
@@ -33,22 +33,22 @@ pub(crate) struct Repl {
     sandbox: SandboxOptions,
     command_timeout: Duration,
     text_bytes: usize,
-    /// What the variables of a process must not hold.
+    /// Data that the saved variables must not contain.
     withheld: Redaction,
     stand_in: Option<StandIn>,
     state: WorkerState,
     is_dirty: bool,
     access: ClusterAccess,
-    /// The way of the worker to the cluster. It is there only while the worker is.
+    /// The worker's connection to the cluster. It lives only as long as the worker.
     link: Option<ClusterLink>,
 }
 
-/// What a REPL has of its own that stands in for a container of a provider's.
+/// The files of a REPL that stands in for a container at the provider.
 #[derive(Debug, Clone)]
 pub(crate) struct StandIn {
-    /// Where its code runs, in place of `/mnt/data`.
+    /// The working directory of its code, in place of `/mnt/data`.
     pub scratch: PathBuf,
-    /// What was uploaded: file name → absolute path.
+    /// Uploaded files: file name → absolute path.
     pub files: Vec<(String, PathBuf)>,
 }
 
@@ -80,19 +80,19 @@ impl Repl {
         }
     }
 
-    /// Shows all text that a tool output holds, to a program that reads it.
+    /// Shows a tool output's text in full, for a program that reads it.
     #[must_use]
     pub(crate) fn for_a_program(self) -> Repl {
         Repl { text_bytes: TOOL_OUTPUT_BYTES_MAX, ..self }
     }
 
-    /// Says who asks the cluster that datasets are on.
+    /// Sets the access to the cluster that holds datasets.
     #[must_use]
     pub(crate) fn asking_as(self, access: ClusterAccess) -> Repl {
         Repl { access, ..self }
     }
 
-    /// Returns whether there is a worker, or one is being started.
+    /// Returns whether a worker runs or is being started.
     pub(crate) fn is_running(&self) -> bool {
         !matches!(self.state, WorkerState::Idle)
     }
@@ -102,17 +102,17 @@ impl Repl {
         self.link.as_ref().and_then(ClusterLink::told)
     }
 
-    /// Makes it stand in for a container: no dataset, no variable of the session is at hand there.
+    /// Makes the REPL stand in for a container, without the session's datasets and variables.
     #[must_use]
     pub(crate) fn standing_in(self, stand_in: StandIn) -> Repl {
         Repl { stand_in: Some(stand_in), ..self }
     }
 
-    /// Tries out what would be enforced, without a worker.
+    /// Tests the confinement, without a worker.
     ///
     /// # Errors
     ///
-    /// Fails when that is less than the user wants.
+    /// Fails when it is weaker than the user requires.
     pub(crate) async fn confinement(&self) -> anyhow::Result<Confinement> {
         let tried = sandbox::try_out(&self.sandbox).await;
         let confinement = tried.unwrap_or_else(|error| sandbox::unconfined(format!("{error:#}")));
@@ -141,7 +141,7 @@ impl Repl {
             container = Some(files.clone());
             scratch.clone()
         } else {
-            // A file that is gone would keep Python from starting.
+            // A missing file would keep Python from starting.
             let hurt = Session::hurt_datasets(session.dir(), catalog)?;
             let sound = catalog.iter().filter(|it| !hurt.contains_key(it.0));
             let path = |it: &Dataset| Some(session.dir().join(it.path()?));
@@ -171,11 +171,11 @@ impl Repl {
         Ok(())
     }
 
-    /// Asks the worker. One that dies is a failed call, and the next call starts another.
+    /// Sends a command to the worker. If the worker dies, the call fails, and the next call starts another.
     ///
     /// # Errors
     ///
-    /// Fails when the worker cannot be started, or the turn ends first: the worker is stopped then.
+    /// Fails when the worker cannot be started, or the turn ends first; the worker is then stopped.
     pub(crate) async fn ask(
         &mut self,
         command: Command,
@@ -186,7 +186,7 @@ impl Repl {
         self.start(session, catalog, turn)?;
         let asked = self.exchange(command, turn).await;
         if !matches!(asked, Ok(Ok(_))) {
-            // The worker is gone: nobody is left to ask the cluster for what runs there.
+            // Without the worker, nothing else ends its jobs on the cluster.
             self.stop_link().await;
         }
         asked
@@ -225,7 +225,7 @@ impl Repl {
                 Ok(Ok(outcome))
             }
             Err(error) => {
-                // Code chooses its last words, and the status that it exits with.
+                // Code chooses the process's last output and its exit status.
                 let why = if self.withheld.rows { KEPT_BACK.to_owned() } else { error.to_string() };
                 let text = format!(
                     "the Python process ended: {why}; the variables and files of this question are \
@@ -238,12 +238,12 @@ impl Repl {
         }
     }
 
-    /// Keeps the variables for the next process, if anything ran since they were last kept. What
-    /// cannot be kept is told to the model by the next process.
+    /// Saves the variables for the next process, if any code ran since the last save. The next process
+    /// reports to the model what could not be saved.
     ///
     /// # Errors
     ///
-    /// Fails when nothing could be kept; the variables of the turn before are there still.
+    /// Fails when nothing could be saved; the variables of the previous turn remain.
     pub(crate) async fn save(&mut self, into: &Path) -> anyhow::Result<()> {
         let WorkerState::Ready(worker) = &mut self.state else { return Ok(()) };
         if !std::mem::take(&mut self.is_dirty) {
@@ -260,12 +260,12 @@ impl Repl {
         Err(failed.context("cannot keep the variables for the next question"))
     }
 
-    /// Stops the worker and waits until it is gone.
+    /// Stops the worker and waits until it has exited.
     pub(crate) async fn stop(&mut self) {
         match std::mem::replace(&mut self.state, WorkerState::Idle) {
             WorkerState::Ready(worker) => worker.stop().await,
             WorkerState::Starting(starting) => {
-                // What was being started is dropped with the task, and killed by that.
+                // Aborting the task drops the starting process, which kills it.
                 starting.abort();
                 let _ = starting.await;
             }

@@ -1,4 +1,4 @@
-//! How a turn that has an answer ends: the reply is judged, written down and told.
+//! How a turn with an answer ends: judges, writes and emits the reply.
 
 use csv_agent_render::{inert, links, report};
 use csv_agent_session::Session;
@@ -15,7 +15,7 @@ use crate::verdict::Given;
 use crate::{Agent, TurnContext, TurnEnd, finding_locations, prompt};
 
 impl Agent {
-    /// Ends a turn that has an answer: writes it down and tells it.
+    /// Ends a turn with an answer: writes the reply to disk and emits it.
     pub(super) fn reply_or_fail(
         &self,
         context: &mut TurnContext<'_, '_>,
@@ -46,7 +46,7 @@ impl Agent {
         let assessment = context.turn.record.rated.iter().map(|it| it.severity).max();
         let assessment = verdict.as_ref().and_then(|it| it.assessment).max(assessment);
         for message in notes {
-            // A turn that cannot tell this cannot tell its reply, and says why.
+            // If this event cannot be emitted, neither can the reply, which then reports why.
             let _ = context.turn.status(Status::Warning { code: "lines".to_owned(), message });
         }
         let places = context.turn.record.rated.len() as u64..;
@@ -96,7 +96,7 @@ impl Agent {
         Ok(TurnEnd::with_reply(reply, told, status, complaint))
     }
 
-    /// Finds the numbers of an answer that nothing contains which the turn has shown or the model was told.
+    /// Finds the numbers of an answer that occur in nothing the turn has shown or the model has read.
     fn ungrounded(
         &self,
         context: &mut TurnContext<'_, '_>,
@@ -115,7 +115,7 @@ impl Agent {
     }
 }
 
-/// Writes the code that ran beside the reply. Returns its path relative to the session.
+/// Writes the code that ran next to the reply. Returns its path relative to the session.
 fn keep_code(session: &Session, turn: &Turn) -> anyhow::Result<Option<String>> {
     if turn.record.cells.is_empty() {
         return Ok(None);

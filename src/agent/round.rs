@@ -1,4 +1,4 @@
-//! One round's calls: planned, run, told, answered.
+//! The calls of one round: planned, run, reported, answered.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -25,10 +25,10 @@ use crate::spill::cut_middle;
 use crate::tool_cache::{FROM_MEMORY, ToolCache};
 use crate::turn::{CallResult, Turn, TurnInterrupt, milliseconds_since};
 
-/// The error of a call whose worker said nothing.
+/// The error code of a call whose worker exited without a response.
 const GONE: &str = "worker_gone";
 
-/// What the calls of a round need.
+/// The context of a round's calls.
 pub(crate) struct Round<'a> {
     /// From 1.
     pub number: u32,
@@ -36,13 +36,13 @@ pub(crate) struct Round<'a> {
     pub session: &'a Session,
     /// The datasets that the model may see.
     pub catalog: &'a Catalog,
-    /// Where code runs, and therefore which tools there are.
+    /// Where code runs, which determines the tools.
     pub interpreter: &'a Interpreter,
-    /// Who is asked for what code made.
+    /// Where code keeps its variables.
     pub code: Code<'a>,
-    /// How often which call came in the turn so far.
+    /// Counts of repeated calls in the turn so far.
     pub repeats: &'a mut Repeats,
-    /// What the turn remembers of its calls.
+    /// The turn's cache of calls.
     pub memory: &'a mut ToolCache,
     /// Whether the model sees aggregates only.
     pub keeps_rows: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Round<'a> {
 pub(crate) enum Code<'a> {
     /// In the REPL on this machine.
     Here(&'a mut Repl),
-    /// In a container of the provider's.
+    /// In a container at the provider.
     AtProvider(AtProvider<'a>),
 }
 
@@ -71,18 +71,18 @@ impl Code<'_> {
     }
 }
 
-/// What the calls of a round gave.
+/// The results of a round's calls.
 pub(crate) struct Answered {
-    /// One output item a call, in call order.
+    /// One output item per call, in call order.
     pub outputs: Vec<Item>,
-    /// Whether a call came so often that the turn should end.
+    /// Whether a call was repeated so often that the turn should end.
     pub is_stuck: bool,
 }
 
 type FinishRead = Box<dyn FnOnce(Facts) -> Result<ToolOutput, ToolError> + Send>;
 type FinishAsk = Box<dyn FnOnce(Outcome) -> Result<ToolOutput, ToolError> + Send>;
 
-/// A call under way. Reads are running; the REPL is asked when the call's turn comes.
+/// A call in progress. Reads run already; REPL calls wait their turn.
 enum Running {
     Remembered(ToolOutput),
     Done(Result<ToolOutput, ToolError>),
@@ -91,12 +91,12 @@ enum Running {
 }
 
 impl Round<'_> {
-    /// Runs the calls: all reads side by side, all REPL calls in order. A call that fails is answered
-    /// with the reason and does not stop its neighbours.
+    /// Runs the calls: all reads concurrently, all REPL calls in order. A failed call gets the reason as
+    /// its output and does not stop the others.
     ///
     /// # Errors
     ///
-    /// Fails when the turn ends first, or something fails that is not the call's own fault.
+    /// Fails when the turn ends first, or on an error that the call did not cause.
     pub(crate) async fn run(
         &mut self,
         calls: &[ToolCall],
@@ -126,7 +126,7 @@ impl Round<'_> {
             let mut result = self.finish(running, turn).await?;
             match &mut result {
                 _ if is_remembered => {}
-                // Reads give facts of the files, and what was not run is told in our words.
+                // Reads return facts of the files, and calls that were not run get our own text.
                 result if self.keeps_rows && is_of_code => {
                     self.keep_rows_back(call, result, turn).await?;
                 }
@@ -173,7 +173,7 @@ impl Round<'_> {
         csv_agent_tools::find(&call.name, self.interpreter.tools())
     }
 
-    /// Keeps an output in the REPL when it is too long for the model. When that fails, it is cut.
+    /// Keeps an output in the REPL when it is too long for the model. When that fails, the output is cut.
     async fn keep_aside(
         &mut self,
         call: &ToolCall,
@@ -191,7 +191,7 @@ impl Round<'_> {
         Ok(())
     }
 
-    /// Takes out of what code gave what only few rows have.
+    /// Removes values that only few rows have from the result of code.
     async fn keep_rows_back(
         &self,
         call: &ToolCall,
@@ -206,7 +206,7 @@ impl Round<'_> {
         let needles = output_filter::needles(&output.result);
         let path = |(_, it): (&str, &Dataset)| Some(self.session.dir().join(it.path()?));
         let seen: Vec<PathBuf> = self.catalog.iter().filter_map(path).collect();
-        // Variables of earlier turns may hold values of datasets that this one may not see.
+        // Variables of earlier turns may contain values of datasets that this turn may not see.
         let unseen = self.session.sound_catalog()?;
         let unseen = unseen.filtered(|it| self.catalog.get(it).is_none());
         let unseen: Vec<PathBuf> = unseen.iter().filter_map(path).collect();
@@ -276,7 +276,7 @@ impl Round<'_> {
         for shown in std::mem::take(&mut output.shown) {
             match turn.store(call, shown, self.session.dir(), &scratch) {
                 Ok(body) => turn.show(body)?,
-                // What the worker left is not what it said, or the disk is full: the call failed.
+                // The worker's file does not match its outcome, or the disk is full: the call failed.
                 Err(error) => {
                     let failed = ToolError::new("not_kept", format!("{error:#}"));
                     (status, code, output) = (failed.status, Some(failed.code), failed.output);
@@ -328,7 +328,7 @@ fn error_text(result: &Value) -> String {
     result["text"].as_str().map_or_else(|| result.to_string(), str::to_owned)
 }
 
-/// Returns the code that a command stands for, as `code.py` keeps it.
+/// Returns the code of a command, as written to `code.py`.
 fn cell(command: &Command) -> Option<String> {
     match command {
         Command::Run { code } => Some(code.trim_end().to_owned()),

@@ -1,7 +1,7 @@
-//! A JSON Schema that answers must hold to: read, compiled, and what of a value does not hold.
+//! The JSON Schema for answers: read, compiled, and checked against a value.
 //!
-//! Nothing is fetched: a schema that needs another document is refused. Source: JSON Schema, 2020-12,
-//! which holds where `$schema` names no other; `format` is checked and no mere annotation.
+//! Nothing is fetched: a schema that needs another document is rejected. Source: JSON Schema, 2020-12,
+//! which applies where `$schema` names no other; `format` is validated and is not just an annotation.
 
 use std::error::Error;
 use std::fmt;
@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use csv_agent_types::limits::{MISFIT_BYTES_MAX, MISFITS_MAX};
 
-/// The schema's own address, which nobody sees. What it refers to by a relative one is not there.
+/// The schema's own, internal base URI. Nothing exists at relative references to it.
 const BASE: &str = "https://csv-agent.invalid/";
 
-/// A schema that is one.
+/// A valid schema.
 pub struct AnswerSchema {
     value: Value,
     schemas: Schemas,
@@ -28,12 +28,12 @@ impl fmt::Debug for AnswerSchema {
     }
 }
 
-/// What does not hold at one place of a value.
+/// A violation at one place of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
     /// Where it is, such as `$.items[0].price`.
     pub path: String,
-    /// What is wrong there; follows upon the path in a sentence.
+    /// The violation; follows the path in a sentence.
     pub reason: String,
 }
 
@@ -48,7 +48,7 @@ impl AnswerSchema {
     ///
     /// # Errors
     ///
-    /// Fails with what is wrong when it is no JSON Schema, or needs a document that is not in it.
+    /// Fails with the reason when it is not a JSON Schema, or needs a document that it does not contain.
     pub fn compile(value: Value) -> Result<AnswerSchema, String> {
         let address = format!("{BASE}schema.json");
         let mut compiler = Compiler::new();
@@ -66,7 +66,7 @@ impl AnswerSchema {
         &self.value
     }
 
-    /// Returns what of a value does not hold, at most [`MISFITS_MAX`] entries; none when all does.
+    /// Returns the violations of a value, at most [`MISFITS_MAX`]; empty when it is valid.
     pub fn misfits(&self, value: &Value) -> Vec<Misfit> {
         let mut misfits = Vec::new();
         if let Err(error) = self.schemas.validate(value, self.root) {
@@ -76,7 +76,7 @@ impl AnswerSchema {
     }
 }
 
-/// Loads nothing.
+/// Refuses to load any document.
 struct Nowhere;
 
 impl UrlLoader for Nowhere {
@@ -114,7 +114,8 @@ pub fn joined(misfits: &[Misfit]) -> String {
     misfits.iter().map(Misfit::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Adds what an error comes down to. Alternatives are told as one, since a value needs only one of them.
+/// Adds the underlying violations of an error. Alternatives become one entry, since a value needs to match
+/// only one of them.
 fn collect(error: &ValidationError, misfits: &mut Vec<Misfit>) {
     if MISFITS_MAX <= misfits.len() {
         return;
@@ -156,13 +157,13 @@ fn collect(error: &ValidationError, misfits: &mut Vec<Misfit>) {
     misfits.truncate(MISFITS_MAX);
 }
 
-/// Returns why a value at a place fits none of the alternatives that failed for these causes.
+/// Returns why a value matches none of the alternatives, from the causes of each.
 fn alternatives(causes: &[ValidationError], path: &str) -> String {
     let mut misfits = Vec::new();
     for cause in causes {
         collect(cause, &mut misfits);
     }
-    // All of it at the place itself: short enough to be told without a path.
+    // All violations are at the place itself: short enough to list without a path.
     if misfits.iter().all(|it| it.path == path) {
         let reasons = misfits.iter().map(|it| format!("it {}", it.reason));
         return format!("fits no alternative: {}", reasons.collect::<Vec<_>>().join(", "));
@@ -170,7 +171,7 @@ fn alternatives(causes: &[ValidationError], path: &str) -> String {
     format!("fits no alternative: {}", joined(&misfits))
 }
 
-/// Returns what is wrong with the value at a place, to follow upon its path.
+/// Returns the violation at a place, to follow its path.
 fn reason(kind: &ErrorKind) -> String {
     match kind {
         ErrorKind::Type { got, want } => {
@@ -231,7 +232,7 @@ fn path_of(tokens: &[InstanceToken]) -> String {
     })
 }
 
-/// Returns the path of a member: `$.name`, or `$["a name"]` where it is no plain word.
+/// Returns the path of a member: `$.name`, or `$["a name"]` where the name is not a plain word.
 pub fn member(path: &str, name: &str) -> String {
     let is_plain = |it: char| it.is_alphanumeric() || it == '_';
     if !name.is_empty() && name.chars().all(is_plain) {
@@ -240,7 +241,7 @@ pub fn member(path: &str, name: &str) -> String {
     format!("{path}[{}]", Value::from(shortened(name)))
 }
 
-/// Text of others can be of any length; what is told of it is bounded.
+/// Bounds the length of untrusted text in a message.
 fn shortened(text: &str) -> String {
     if text.len() <= MISFIT_BYTES_MAX {
         return text.to_owned();

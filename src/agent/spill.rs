@@ -1,6 +1,6 @@
-//! Outputs that are too long for the model: kept whole in the REPL, of which the model sees the beginning.
+//! Outputs too long for the model: kept whole in the REPL, while the model sees the beginning.
 //!
-//! Pure: what is kept, and what is said of it. Outputs of code are kept by the worker itself.
+//! Pure: decides what is kept, and writes the summary. The worker keeps outputs of code itself.
 
 use serde_json::{Map, Value, json};
 
@@ -19,8 +19,8 @@ pub(crate) fn keep(tool: &str, output: &ToolOutput) -> Option<Command> {
     Some(Command::Keep { tool: tool.to_owned(), rows, text })
 }
 
-/// Returns what the model sees of an output that was kept: its short members, and of its table the shape,
-/// the schema and the first rows. `kept` is what the worker said.
+/// Returns the model's view of a kept output: its short members, and the shape, schema and first rows of
+/// its table. `kept` is the worker's response.
 pub(crate) fn summary(result: &Value, kept: &Value) -> Value {
     let (key, place) = (&kept["data_key"], kept["place"].as_str().unwrap_or_default());
     let Some((name, rows)) = table(result) else {

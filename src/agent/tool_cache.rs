@@ -1,4 +1,4 @@
-//! What a turn remembers of its calls: answers that a read would give again, and allowances.
+//! A turn's memory of its calls: cached results of reads, and call allowances.
 
 use std::collections::HashMap;
 
@@ -8,25 +8,25 @@ use csv_agent_tools::{Tool, ToolError};
 use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::event::ToolOutput;
 
-/// Follows an answer from memory.
+/// Appended to a result from the cache.
 pub(crate) const FROM_MEMORY: &str =
     "\n\n(From memory: the same call was answered before in this question.)";
 
 /// The calls of a turn so far.
 #[derive(Debug, Default)]
 pub(crate) struct ToolCache {
-    /// Answers of tools that only read: nothing changes the datasets while a turn runs.
+    /// Results of read-only tools: nothing changes the datasets during a turn.
     answers: HashMap<(&'static str, String), ToolOutput>,
     n_calls: HashMap<&'static str, u32>,
 }
 
 impl ToolCache {
-    /// Returns the answer of the same call, if the tool only reads.
+    /// Returns the cached result of the same call, if the tool only reads.
     pub(crate) fn answer(&self, tool: &Tool, call: &ToolCall) -> Option<ToolOutput> {
         self.answers.get(&(tool.name, arguments(call))).cloned()
     }
 
-    /// Remembers an answer.
+    /// Caches a result.
     pub(crate) fn remember(&mut self, tool: &Tool, call: &ToolCall, output: &ToolOutput) {
         if tool.only_reads {
             self.answers.insert((tool.name, arguments(call)), output.clone());
@@ -37,7 +37,7 @@ impl ToolCache {
     ///
     /// # Errors
     ///
-    /// Fails when it is used up. The model reads the reason.
+    /// Fails when the allowance is used up. The model reads the reason.
     pub(crate) fn allow(&mut self, tool: &Tool) -> Result<(), ToolError> {
         let n_calls = self.n_calls.entry(tool.name).or_default();
         match tool.allowance {
@@ -55,7 +55,7 @@ impl ToolCache {
         }
     }
 
-    /// Returns what is said when a call was the last that is allowed.
+    /// Returns the note for the last allowed call.
     pub(crate) fn note(&self, tool: &Tool) -> Option<String> {
         let n_calls = self.n_calls.get(tool.name)?;
         let is_last = tool.allowance == Some(*n_calls);
@@ -68,7 +68,7 @@ impl ToolCache {
     }
 }
 
-/// Returns the arguments without the freedom that JSON leaves: blanks and the order of members.
+/// Returns the arguments normalised: without blanks, members sorted.
 fn arguments(call: &ToolCall) -> String {
     let sorted = serde_json::from_str::<std::collections::BTreeMap<String, Value>>(&call.arguments);
     let text = sorted.ok().and_then(|it| serde_json::to_string(&it).ok());

@@ -1,4 +1,4 @@
-//! The verdict: the form in which it is asked for, how it is read, and what a gate makes of it.
+//! The verdict: its answer form, how it is read, and the gates on it.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -9,52 +9,52 @@ use csv_agent_types::conversation::{Assessment, Verdict};
 use csv_agent_types::event::Ungrounded;
 use csv_agent_types::status::ExitStatus;
 
-/// What the caller wants of a turn beyond an answer. What is missing decides the exit status.
+/// The caller's requirements on a turn beyond an answer. What is missing decides the exit status.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Gates {
     /// Ask for a verdict.
     pub verdict: bool,
-    /// Ask for JSON of a schema.
+    /// Ask for JSON that matches a schema.
     pub schema: bool,
     /// Fail when the verdict is this bad or worse.
     pub fail_on: Option<Assessment>,
-    /// Fail when the answer has a number that nothing grounds.
+    /// Fail when the answer contains a number that nothing grounds.
     pub ungrounded: bool,
     /// Fail when no table was sent.
     pub require_table: bool,
-    /// The table, by name or number, that must be among those sent; any when none is named.
+    /// The table, by name or number, that must be among those sent; any when None.
     pub table: Option<String>,
     /// Fail when no chart was sent.
     pub require_chart: bool,
-    /// Let an answer pass that a model without tools gave.
+    /// Accept an answer from a model without tools.
     pub allow_untooled: bool,
 }
 
-/// What a turn gave, as far as gates look at it.
+/// The results of a turn that gates check.
 #[derive(Debug, Clone, Copy)]
 pub struct Given<'a> {
     /// Whether the model had tools to compute with.
     pub is_computed: bool,
-    /// What of the answer does not hold to its schema.
+    /// How the answer violates its schema.
     pub misfit: Option<&'a str>,
     /// The verdict of the model, if there was one.
     pub verdict: Option<&'a Verdict>,
-    /// The assessment that counts: the model's, or a worse one of the thresholds.
+    /// The effective assessment: the model's, or the thresholds' when it is worse.
     pub assessment: Option<Assessment>,
-    /// Logical names of the tables sent.
+    /// Names of the tables sent.
     pub tables: &'a [String],
-    /// Charts sent.
+    /// Number of charts sent.
     pub n_charts: usize,
     /// Numbers of the answer that nothing grounds.
     pub ungrounded: &'a [Ungrounded],
 }
 
 impl Gates {
-    /// Returns the status that the gates ask for, and what was wanted and is missing.
+    /// Returns the exit status by the gates, and the requirements that are not met.
     pub fn judge(&self, given: Given) -> (ExitStatus, Vec<String>) {
         let mut missing = Vec::new();
-        // What the thresholds find is no answer to the question.
+        // Findings from thresholds do not answer the question.
         if self.verdict && given.verdict.and_then(|it| it.assessment).is_none() {
             missing.push("a verdict was asked for, and the answer has none".to_owned());
         }
@@ -64,7 +64,7 @@ impl Gates {
         if self.ungrounded && !given.ungrounded.is_empty() {
             missing.push(report::ungrounded(given.ungrounded));
         }
-        // A program that reads JSON sees no mark on what was not computed.
+        // A program that reads JSON sees no mark on answers that were not computed.
         let is_gated = self.fail_on.is_some()
             || self.ungrounded
             || self.require_table
@@ -133,7 +133,7 @@ pub fn schema() -> Value {
     })
 }
 
-/// Reads an answer of that form: the reply for people, and the verdict. None when it has another form.
+/// Reads an answer of that form: the reply for people, and the verdict. None when the form differs.
 pub fn read(answer: &Value) -> Option<(String, Verdict)> {
     #[derive(Deserialize)]
     struct Answer {

@@ -1,6 +1,6 @@
-//! What servers were found to speak, so that the next process does not ask them again.
+//! The API dialect of each known server, cached so that the next process does not probe again.
 //!
-//! Pure. An entry is a guess that whoever uses it must be able to do without: servers are updated.
+//! Pure. An entry is a hint that a caller must be able to do without, since servers are updated.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use csv_agent_types::limits::{SERVER_KNOWN, SERVERS_MAX};
 
-/// Servers by their names, with the dialect of each.
+/// Servers by name, with the dialect of each.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Servers(BTreeMap<String, Spoken>);
@@ -22,23 +22,23 @@ struct Spoken {
 }
 
 impl Servers {
-    /// Returns whether nothing is known.
+    /// Returns whether the cache is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns what a server spoke not long before `now`.
+    /// Returns the dialect of a server, if it was detected shortly before `now`.
     pub(crate) fn api_of(&self, server: &str, now: Timestamp) -> Option<&str> {
         let spoken = self.0.get(server)?;
-        // A time to come is the work of a clock that was wrong.
+        // A time in the future comes from a wrong clock.
         let age_s = u64::try_from(now.as_second().saturating_sub(spoken.since)).ok()?;
         (age_s < SERVER_KNOWN.as_secs()).then_some(spoken.api.as_str())
     }
 
-    /// Keeps what a server speaks `now`. The oldest entry makes room.
+    /// Records a server's dialect as detected at `now`. A full cache drops its oldest entry.
     pub(crate) fn keep(&mut self, server: &str, api: &str, now: Timestamp) {
         if self.api_of(server, now) == Some(api) {
-            // Kept as long as it was, so that it is found out anew one day.
+            // Keeps the original time, so that the entry expires and is detected anew.
             return;
         }
         if SERVERS_MAX <= self.0.len() && !self.0.contains_key(server) {

@@ -1,9 +1,10 @@
-//! The directory of a session, open: what is in it is reached from its descriptor, and through no link.
+//! The open directory of a session. Its content is reached from the directory's descriptor, without
+//! following links.
 //!
-//! A session may have been made by somebody else: a repository brings one, another user's directory has
-//! one. So nothing in it decides what is opened, written or removed elsewhere. Every name is looked up one
-//! component at a time from an open directory, and what is found there is a plain file or directory of the
-//! user or of root.
+//! A session may come from an untrusted source, such as a repository or another user's directory. So
+//! nothing in it decides what is opened, written or removed elsewhere. Every name is looked up one
+//! component at a time from an open directory, and must be a plain file or directory of the user or of
+//! root.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File};
@@ -21,12 +22,12 @@ use rustix::io::Errno;
 use csv_agent_types::directory;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-/// The directory that is a session when nobody names one.
+/// The session's directory when the user names none.
 pub const NAME: &str = ".csv-agent";
 
-/// The file that says what session it is.
+/// The file that identifies the session.
 pub(crate) const META: &str = "session.json";
-/// What has a name of its own in a session.
+/// The reserved names in a session.
 pub const FILES: [&str; 10] = [
     META,
     "lock",
@@ -39,22 +40,22 @@ pub const FILES: [&str; 10] = [
     "config.toml",
     ".gitignore",
 ];
-/// The directories among it.
+/// The directories among them.
 pub const DIRECTORIES: [&str; 9] =
     ["datasets", "turns", "repl", "exports", "logs", "scratch", "masked", "containers", ASIDE];
-/// Where what does not belong in a session is kept. Nothing reads what is in it.
+/// The directory for entries that do not belong in a session. Nothing reads its content.
 pub const ASIDE: &str = "aside";
 
 /// A directory of a session, or the session itself.
 #[derive(Debug, Clone)]
 pub struct Directory {
     path: PathBuf,
-    /// The session that it is in.
+    /// The session that contains it.
     session: Arc<Path>,
     fd: Arc<OwnedFd>,
 }
 
-/// What something is meant to be.
+/// The expected kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// A file with content.
@@ -63,24 +64,24 @@ pub enum EntryKind {
     Directory,
 }
 
-/// What has a name.
+/// The state of a name in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryState {
-    /// Nothing.
+    /// There is no such entry.
     Nothing,
-    /// What belongs there.
+    /// An entry of the expected kind.
     Sound,
-    /// Something else. The reason goes on after the name: `is a link`.
+    /// Anything else. The reason continues a sentence that starts with the name: `is a link`.
     Odd(String),
 }
 
 impl Directory {
-    /// Opens a session; none when there is no such directory.
+    /// Opens a session; None when there is no such directory.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it, or a file or directory that has its name in every session,
-    /// is a link, of another kind, or another user's.
+    /// Fails with [`ExitStatus::Setup`] when the directory, or an entry with a reserved name, is a link, of
+    /// the wrong kind, or another user's.
     pub fn open(session_dir: &Path) -> anyhow::Result<Option<Directory>> {
         let Some(session) = Directory::open_unchecked(session_dir)? else { return Ok(None) };
         let files = FILES.iter().map(|it| (it, EntryKind::File));
@@ -92,7 +93,7 @@ impl Directory {
         Ok(Some(session))
     }
 
-    /// Opens a session that is there.
+    /// Opens an existing session.
     ///
     /// # Errors
     ///
@@ -102,15 +103,15 @@ impl Directory {
         Directory::open(session_dir)?.with_context(missing)
     }
 
-    /// Opens a session whatever is in it; none when there is no such directory.
+    /// Opens a session without checking its content; None when there is no such directory.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it is a link, no directory, or another user's.
+    /// Fails with [`ExitStatus::Setup`] when it is a link, not a directory, or another user's.
     pub fn open_unchecked(session_dir: &Path) -> anyhow::Result<Option<Directory>> {
         let path: PathBuf = std::path::absolute(session_dir)
             .context("cannot read the current directory")?
-            // A slash at the end would have a link followed.
+            // A trailing slash would make the system follow a link.
             .components()
             .collect();
         let cannot = |error: Errno| {
@@ -141,7 +142,7 @@ impl Directory {
         }
         let is_session = path.ends_with(NAME)
             || rustix::fs::statat(&fd, META, AtFlags::SYMLINK_NOFOLLOW).is_ok();
-        // Another directory, named by mistake, stays as it is.
+        // Leaves another directory, named by mistake, unchanged.
         if is_session {
             close_to_others(&fd, &opened);
         }
@@ -149,11 +150,11 @@ impl Directory {
         Ok(Some(Directory { path, session, fd: Arc::new(fd) }))
     }
 
-    /// Makes a session's directory with its parents, unless it is there, and opens it.
+    /// Opens a session's directory, and creates it with its parents if it does not exist.
     ///
     /// # Errors
     ///
-    /// Fails as [`Directory::open`] does, and when it cannot be made.
+    /// Fails as [`Directory::open`] does, and when it cannot be created.
     pub fn create(session_dir: &Path) -> anyhow::Result<Directory> {
         if let Some(session) = Directory::open(session_dir)? {
             return Ok(session);
@@ -173,18 +174,18 @@ impl Directory {
         &self.path
     }
 
-    /// Returns a path that leads here whatever becomes of the directories above.
+    /// Returns a path that stays valid when a parent directory is moved or replaced.
     pub fn reached(&self) -> PathBuf {
         let reached = PathBuf::from(format!("/proc/self/fd/{}", self.fd.as_raw_fd()));
         if reached.is_dir() { reached } else { self.path.clone() }
     }
 
-    /// Opens a directory below; none when it is not there.
+    /// Opens a subdirectory; None when it does not exist.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it, or one above it, is a link, of another kind, or another
-    /// user's.
+    /// Fails with [`ExitStatus::Setup`] when it, or a directory above it, is a link, of the wrong kind, or
+    /// another user's.
     pub fn directory(&self, name: impl AsRef<Path>) -> anyhow::Result<Option<Directory>> {
         let mut directory = self.clone();
         for part in parts(name.as_ref())? {
@@ -196,11 +197,11 @@ impl Directory {
         Ok(Some(directory))
     }
 
-    /// Opens a directory below, which is made if it is not there.
+    /// Opens a subdirectory, and creates it if it does not exist.
     ///
     /// # Errors
     ///
-    /// Fails as [`Directory::directory`] does, and when it cannot be made.
+    /// Fails as [`Directory::directory`] does, and when it cannot be created.
     pub fn make(&self, name: &str) -> anyhow::Result<Directory> {
         let mut directory = self.clone();
         for part in parts(name.as_ref())? {
@@ -222,31 +223,31 @@ impl Directory {
         Ok(directory)
     }
 
-    /// Opens a file to read; none when it is not there.
+    /// Opens a file for reading; None when it does not exist.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it, or a directory above it, is a link, of another kind, or
+    /// Fails with [`ExitStatus::Setup`] when it, or a directory above it, is a link, of the wrong kind, or
     /// another user's.
     pub fn file(&self, name: impl AsRef<Path>) -> anyhow::Result<Option<File>> {
         let Some((directory, name)) = self.holder(name.as_ref())? else { return Ok(None) };
         directory.open_file(&name, OFlags::RDONLY)
     }
 
-    /// Opens a file of this directory to read and write in its place; it is made if it is not there, and is
-    /// private to the user.
+    /// Opens a file of this directory for reading and writing in place. Creates it, private to the user, if
+    /// it does not exist.
     ///
     /// # Errors
     ///
-    /// Fails as [`Directory::file`] does, when the file has another name beside this one, and when it cannot
-    /// be made.
+    /// Fails as [`Directory::file`] does, when the file has other hard links, and when it cannot be
+    /// created.
     pub fn file_to_write(&self, name: &str, more: OFlags) -> anyhow::Result<File> {
         let flags = OFlags::CREATE | OFlags::RDWR | more;
         let opened = self.open_file(OsStr::new(name), flags)?;
         opened.with_context(|| format!("cannot create `{}`", self.path.join(name).display()))
     }
 
-    /// Reads a file whole; none when it is not there.
+    /// Reads a whole file; None when it does not exist.
     ///
     /// # Errors
     ///
@@ -263,11 +264,11 @@ impl Directory {
         Ok(Some(content))
     }
 
-    /// Demands that a file of this directory has not more than `bytes_max` bytes.
+    /// Checks that a file of this directory has at most `bytes_max` bytes.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it has.
+    /// Fails with [`ExitStatus::Setup`] when it has more.
     pub fn measure(&self, name: &Path, file: &File, bytes_max: u64) -> Result<(), Failure> {
         match file.metadata() {
             Ok(it) if bytes_max < it.len() => {
@@ -278,7 +279,7 @@ impl Directory {
         }
     }
 
-    /// Returns the path of something below for who cannot take a descriptor; none when it is not there.
+    /// Returns the path of an entry, for code that cannot take a descriptor; None when it does not exist.
     ///
     /// # Errors
     ///
@@ -297,7 +298,7 @@ impl Directory {
         }
     }
 
-    /// Says what has a name in this directory, without following it.
+    /// Returns the state of a name in this directory, without following links.
     ///
     /// # Errors
     ///
@@ -314,13 +315,13 @@ impl Directory {
         }
     }
 
-    /// Returns what kind of thing has a name, without following it; none when nothing has.
+    /// Returns the type of an entry, without following links; None when it does not exist.
     pub fn type_of(&self, name: &OsStr) -> Option<FileType> {
         let stat = rustix::fs::statat(&*self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some(FileType::from_raw_mode(stat.st_mode))
     }
 
-    /// Returns the names in the directory, in order.
+    /// Returns the names in the directory, sorted.
     ///
     /// # Errors
     ///
@@ -341,7 +342,7 @@ impl Directory {
         Ok(names)
     }
 
-    /// Gives a file of this directory another name in it, in place of what has that.
+    /// Renames a file within this directory, and replaces any entry of the new name.
     ///
     /// # Errors
     ///
@@ -350,7 +351,7 @@ impl Directory {
         Ok(rustix::fs::renameat(&*self.fd, from, &*self.fd, to)?)
     }
 
-    /// Moves something of this directory into another one, in place of what has the name there.
+    /// Moves an entry of this directory into another, and replaces any entry of that name there.
     ///
     /// # Errors
     ///
@@ -359,7 +360,7 @@ impl Directory {
         Ok(rustix::fs::renameat(&*self.fd, name, &*into.fd, to)?)
     }
 
-    /// Returns the mode of a file or directory of the user's in this directory, if it keeps the user out.
+    /// Returns the mode of one of the user's own entries in this directory, if it denies the user access.
     pub fn closed(&self, name: &OsStr, wanted: Mode) -> Option<u32> {
         let stat = rustix::fs::statat(&*self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         let user = rustix::process::geteuid();
@@ -367,11 +368,11 @@ impl Directory {
         (!is_open && stat.st_uid == user.as_raw()).then_some(stat.st_mode & 0o7777)
     }
 
-    /// Gives the user back the rights to a file or directory of this directory that has no other name.
+    /// Restores the user's access to an entry of this directory that has no other hard link.
     ///
     /// # Errors
     ///
-    /// Fails when it is another user's, or has another name.
+    /// Fails when it is another user's, or has another hard link.
     pub fn open_up(&self, name: &OsStr, wanted: Mode) -> io::Result<()> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&*self.fd, name, flags, Mode::empty())?;
@@ -382,20 +383,20 @@ impl Directory {
             return Err(io::Error::other("it has a second name: it is a hard link"));
         }
         let mode = Mode::from_raw_mode(stat.st_mode) | wanted;
-        // A descriptor of this kind has no `fchmod`; its path here is no link that leads elsewhere.
+        // A descriptor of this kind has no `fchmod`. Its path here is not a link that leads elsewhere.
         Ok(rustix::fs::chmod(format!("/proc/self/fd/{}", fd.as_raw_fd()), mode)?)
     }
 
-    /// Begins a file under a name that nothing else in this directory may keep.
+    /// Creates a temporary file, and removes any entry of its name.
     ///
     /// # Errors
     ///
-    /// Fails when it cannot be made.
+    /// Fails when it cannot be created.
     pub fn begin_file(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         let open = || rustix::fs::openat(&*self.fd, name, flags, Mode::RUSR | Mode::WUSR);
         let fd = match open() {
-            // A killed process of the same number left it, or somebody who guessed the name.
+            // A killed process with the same id left it, or an attacker guessed the name.
             Err(Errno::EXIST) => {
                 self.unlink(OsStr::new(name))?;
                 open()?
@@ -414,7 +415,7 @@ impl Directory {
         Ok(rustix::fs::unlinkat(&*self.fd, name, AtFlags::empty())?)
     }
 
-    /// Makes changes of names in the directory survive a power cut.
+    /// Syncs the directory, so that renames survive a power failure.
     ///
     /// # Errors
     ///
@@ -423,7 +424,7 @@ impl Directory {
         Ok(rustix::fs::fsync(&*self.fd)?)
     }
 
-    /// Removes something below with all that is in it. What is not there is no error.
+    /// Removes an entry with all its content. A missing entry is not an error.
     ///
     /// # Errors
     ///
@@ -435,18 +436,18 @@ impl Directory {
         directory::remove(&directory.reached().join(last)).with_context(doing)
     }
 
-    /// Returns the error of something that is not what a session has there.
+    /// Returns the error for an entry that does not belong in a session.
     pub fn refusal(&self, name: &Path, reason: &str) -> Failure {
         let message = format!("`{}` {reason}", self.path.join(name).display());
         self.mendable(message)
     }
 
-    /// Returns the error of something that one command mends.
+    /// Returns the error for damage that one command repairs.
     pub fn mendable(&self, message: impl Into<String>) -> Failure {
         mendable(&self.session, message)
     }
 
-    /// Opens the directory of something below, and returns what it is called there.
+    /// Opens the parent directory of an entry, and returns the entry's name in it.
     fn holder(&self, name: &Path) -> anyhow::Result<Option<(Directory, OsString)>> {
         let Some(last) = parts(name)?.last().map(|it| it.to_os_string()) else {
             bail!("`{}` is not a name", name.display());
@@ -477,7 +478,7 @@ impl Directory {
     }
 
     fn open_file(&self, name: &OsStr, flags: OFlags) -> anyhow::Result<Option<File>> {
-        // Looked at first: opening a device may do something.
+        // Checked before opening, because opening a device can have side effects.
         if let EntryState::Odd(reason) = self.look(name, EntryKind::File)? {
             return Err(self.refusal(Path::new(name), &reason).into());
         }
@@ -508,17 +509,17 @@ impl Directory {
     }
 }
 
-/// Returns the error of something in a session that one command mends.
+/// Returns the error for damage in a session that one command repairs.
 pub fn mendable(session_dir: &Path, message: impl Into<String>) -> Failure {
     let hint = format!("mend the session with `{}`", mending(session_dir));
     Failure::new(ExitStatus::Setup, message).hint(hint)
 }
 
-/// Returns the command that mends a session.
+/// Returns the command that repairs a session.
 pub fn mending(session_dir: &Path) -> String {
     const COMMAND: &str = "csv-agent doctor --session --repair";
     if session_dir.ends_with(NAME) {
-        // The nearest session, where nothing else was named.
+        // The nearest session, which the command uses by default.
         return COMMAND.to_owned();
     }
     let shown = session_dir.to_string_lossy();
@@ -529,7 +530,7 @@ pub fn mending(session_dir: &Path) -> String {
 /// Without `O_NONBLOCK`, opening a pipe would wait for its other end.
 const FLAGS: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
 
-/// Returns the components of a name; each is a plain one.
+/// Returns the components of a name; each must be a plain one.
 fn parts(name: &Path) -> anyhow::Result<Vec<&OsStr>> {
     let parts = name.components().map(|it| match it {
         Component::Normal(part) => Ok(part),
@@ -538,7 +539,7 @@ fn parts(name: &Path) -> anyhow::Result<Vec<&OsStr>> {
     parts.collect()
 }
 
-/// Returns why something is not what it is meant to be, if so.
+/// Returns how an entry differs from the expected kind, if it does.
 fn oddity(stat: &Stat, kind: EntryKind) -> Option<String> {
     let found = FileType::from_raw_mode(stat.st_mode);
     let is_kind = match kind {
@@ -562,12 +563,13 @@ fn oddity(stat: &Stat, kind: EntryKind) -> Option<String> {
     (!ours.contains(&stat.st_uid)).then(|| format!("belongs to {}, not to you", user(stat.st_uid)))
 }
 
-/// Takes the right to write in a directory from everybody but its owner: who has it could exchange what is
-/// in it while it is used. Where that cannot be done, the file system keeps no rights, or it is root's.
+/// Revokes write access to a directory from everyone but its owner, since others could replace its content
+/// while it is in use. Failures are ignored: then the file system has no permissions, or the directory is
+/// root's.
 fn close_to_others(fd: &OwnedFd, stat: &Stat) {
     let mode = Mode::from_raw_mode(stat.st_mode);
     let others = Mode::WGRP | Mode::WOTH;
-    // With the sticky bit nobody can move what belongs to another.
+    // The sticky bit keeps users from moving files of others.
     if mode.intersects(others) && !mode.contains(Mode::SVTX) {
         let _ = rustix::fs::fchmod(fd, mode - others);
     }
@@ -580,7 +582,7 @@ fn user(uid: u32) -> String {
     }
 }
 
-/// Returns the error of a session that nobody may use as it is. There is nothing to mend.
+/// Returns the error for a session that cannot be used as it is. No command repairs it.
 fn refused_session(path: &Path, stat: &Stat, reason: &str) -> Failure {
     let shown = path.to_string_lossy();
     let quoted = shlex::try_quote(&shown).unwrap_or(shown.clone());

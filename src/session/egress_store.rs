@@ -1,7 +1,7 @@
-//! What left the machine, turn by turn and over all turns.
+//! Egress records: what left the machine, per turn and in total.
 //!
-//! Each turn has its own record. That of turns which a reset takes away is kept in `session.json`, so that
-//! no total forgets what was sent.
+//! Each turn has its own record. Records of turns that a reset removes are added up in `session.json`, so
+//! that no total omits what was sent.
 
 use std::path::{Path, PathBuf};
 
@@ -11,22 +11,22 @@ use csv_agent_types::egress::Record;
 
 use crate::{Session, read_json, store, turns};
 
-/// Where the record of a turn is written.
+/// The file for a turn's record.
 #[derive(Debug, Clone)]
 pub struct EgressFile {
     turn_dir: PathBuf,
 }
 
 impl EgressFile {
-    /// The record of a turn.
+    /// The file name of a turn's record.
     pub const NAME: &str = "egress.json";
 
-    /// Names the file of a turn; it need not be there.
+    /// Returns the file of a turn, which need not exist.
     pub fn of_turn(turn_dir: &Path) -> EgressFile {
         EgressFile { turn_dir: turn_dir.to_owned() }
     }
 
-    /// Replaces the record. Where nothing was sent there is none.
+    /// Replaces the record. Writes no file when nothing was sent.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl EgressFile {
         store::write(&turn, Self::NAME, &content)
     }
 
-    /// Reads the record; an empty one when nothing was sent.
+    /// Reads the record; empty when nothing was sent.
     ///
     /// # Errors
     ///
@@ -53,8 +53,8 @@ impl EgressFile {
     }
 }
 
-/// Returns what left the machine in all turns of a session, also in those that a reset took away. Without
-/// its lock, a turn under way may be half told.
+/// Returns what left the machine in all turns of a session, including those that a reset removed. Without
+/// the session's lock, a running turn may be counted in part.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! The conversation on disk: one line a finished turn, so that a crash loses a turn whole or not at all,
-//! and a summary of the turns that a model no longer reads.
+//! The conversation on disk: one line per finished turn, so that a crash loses a whole turn or nothing, and
+//! a summary of the turns that a model no longer reads.
 
 use std::fmt::Display;
 
@@ -13,46 +13,46 @@ use csv_agent_types::redaction::Redaction;
 use crate::directory::Directory;
 use crate::store::{self, MemoryBudget};
 
-/// Begins the first line of `summary.md`, which ends with the number of a turn.
+/// Prefix of the first line of `summary.md`, which ends with the number of a turn.
 const MARK: &str = "<!-- turns up to ";
 const MARK_END: &str = " -->";
-/// Stands before what the turns of a summary kept back, as JSON.
+/// Precedes the redaction of a summary's turns, as JSON.
 const MARK_WITHHELD: &str = "; kept back: ";
-/// The turns, one a line.
+/// The turns, one per line.
 pub const TURNS: &str = "history.jsonl";
-/// What stands for those that are left out.
+/// The summary of the turns that are left out.
 pub const SUMMARY: &str = "summary.md";
 
 /// The conversation before a turn.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct History {
-    /// What stands for the turns that are not there any more.
+    /// Replaces the turns that are left out.
     pub summary: Option<Summary>,
     /// The turns after the summary, oldest first.
     pub turns: Vec<HistoryTurn>,
 }
 
-/// What stands for the oldest turns.
+/// A summary of the oldest turns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     /// The number of the last turn that it covers.
     pub last_turn: u32,
-    /// What all of its turns kept back from the model.
+    /// The data that all of its turns withheld from the model.
     pub withheld: Redaction,
     /// Markdown; not blank.
     pub text: String,
 }
 
-/// What one turn added to the conversation.
+/// The items that one turn added to the conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HistoryTurn {
-    /// The turn's number, as its directory is named.
+    /// The turn's number, as in the name of its directory.
     pub turn: String,
-    /// Tokens of the turn's last request and response: what the conversation had grown to. None in
-    /// turns of earlier versions.
+    /// Tokens of the turn's last request and response: the size of the conversation then. None in turns of
+    /// earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u64>,
-    /// What the turn kept back from the model. A turn that keeps more back must not repeat it.
+    /// The data that the turn withheld from the model. A turn that withholds more must not repeat it.
     #[serde(default, skip_serializing_if = "Redaction::is_nothing")]
     pub withheld: Redaction,
     /// The question, the model's items and the outputs of its calls, in order.
@@ -60,26 +60,26 @@ pub struct HistoryTurn {
 }
 
 impl HistoryTurn {
-    /// Returns the number.
+    /// Returns the turn's number.
     pub fn number(&self) -> u32 {
         self.turn.parse().unwrap_or(0)
     }
 }
 
 impl History {
-    /// Returns the items of a request that come before the question.
+    /// Returns the items of a request that precede the question.
     pub fn items(&self) -> Vec<Item> {
         let summary = self.summary.iter().map(|it| Item::user(&it.message()));
         summary.chain(self.turns.iter().flat_map(|it| it.items.iter().cloned())).collect()
     }
 
-    /// Leaves out a turn and all before it.
+    /// Removes a turn and all earlier ones.
     pub fn forget(&mut self, last_turn: u32) {
         self.summary = self.summary.take().filter(|it| last_turn < it.last_turn);
         self.turns.retain(|it| last_turn < it.number());
     }
 
-    /// Leaves out what kept back less than this. Returns whether there was any.
+    /// Removes the turns that withheld less than this. Returns whether there were any.
     pub fn keep_back(&mut self, withheld: &Redaction) -> bool {
         let n_turns = self.turns.len();
         let had_summary = self.summary.is_some();
@@ -88,7 +88,7 @@ impl History {
         had_summary != self.summary.is_some() || self.turns.len() < n_turns
     }
 
-    /// Returns whether a turn is a part of it.
+    /// Returns whether the history contains a turn.
     pub fn has(&self, turn: u32) -> bool {
         self.summary.as_ref().is_some_and(|it| turn <= it.last_turn)
             || self.turns.iter().any(|it| it.number() == turn)
@@ -102,7 +102,7 @@ impl History {
 }
 
 impl Summary {
-    /// Returns what the model reads.
+    /// Returns the text for the model.
     fn message(&self) -> String {
         format!(
             "Summary of this conversation up to turn {}, written when it had become too long. What it \
@@ -111,11 +111,12 @@ impl Summary {
         )
     }
 
-    /// Reads the summary of a session; none when it has none.
+    /// Reads the summary of a session; None when there is none.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when it has no mark or is no text.
+    /// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when it lacks the mark
+    /// or is not text.
     pub fn read(session: &Directory) -> anyhow::Result<Option<Summary>> {
         let failed = |why: &str| {
             let shown = session.path().join(SUMMARY);
@@ -123,7 +124,7 @@ impl Summary {
         };
         let Some(content) = session.read(SUMMARY, SUMMARY_FILE_BYTES_MAX)? else { return Ok(None) };
         let content = String::from_utf8(content).map_err(|_| failed("it is not UTF-8"))?;
-        // Editors of people add marks and carriage returns.
+        // Text editors add byte order marks and carriage returns.
         let content = content.trim_start_matches('\u{feff}');
         let (first, text) = content.split_once('\n').unwrap_or((content, ""));
         let mark = first.trim_end().strip_prefix(MARK).and_then(|it| it.strip_suffix(MARK_END));
@@ -149,25 +150,25 @@ impl Summary {
     }
 }
 
-/// Returns the content of the file of a summary. `last_turn` is the last turn that it covers.
+/// Returns the content of a summary file. `last_turn` is the last turn that it covers.
 pub fn marked(last_turn: impl Display, text: &str) -> String {
     format!("{MARK}{last_turn}{MARK_END}\n\n{}\n", text.trim())
 }
 
-/// Reads what a session has of its conversation; nothing when there is none.
+/// Reads the conversation of a session; empty when there is none.
 ///
-/// Returns whether a torn last line was left out beside it.
+/// Also returns whether a torn last line was left out.
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when a whole line is not a turn, or
-/// the summary has no mark; the message names the place.
+/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when a complete line is not
+/// a turn, or the summary lacks the mark; the message names the place.
 pub fn read(session: &Directory) -> anyhow::Result<(History, bool)> {
     let (mut turns, is_torn) =
         store::read_lines::<HistoryTurn>(session, TURNS, &mut MemoryBudget::whole())?;
     let summary = Summary::read(session)?;
     if let Some(summary) = &summary {
-        // They are there still when the process was killed between the two writes.
+        // They remain when the process was killed between the two writes.
         turns.retain(|it| summary.last_turn < it.number());
     }
     Ok((History { summary, turns }, is_torn))
@@ -182,8 +183,8 @@ pub fn append(session: &Directory, turn: &HistoryTurn) -> anyhow::Result<()> {
     store::append_line(session, TURNS, &line(turn)?)
 }
 
-/// Puts a summary in the place of the turns that it covers. After a crash at any instant the
-/// conversation is the old one or the new one.
+/// Replaces the turns that a summary covers by it. After a crash at any moment, the conversation is the old
+/// one or the new one.
 ///
 /// # Errors
 ///

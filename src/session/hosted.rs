@@ -1,7 +1,7 @@
-//! What a provider keeps for a session: files that were uploaded, and the container that code ran in.
+//! What a provider keeps for a session: uploaded files, and the container that ran code.
 //!
-//! It is written down as soon as it is known, so that the next question reuses it and a reset can have the
-//! provider delete it. Each server has its own.
+//! It is written as soon as it is known, so that the next question can reuse it and a reset can delete it
+//! at the provider. Each server has an entry of its own.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,29 +12,29 @@ use serde::{Deserialize, Serialize};
 use crate::directory::Directory;
 use crate::{read_json, write_json};
 
-/// The file of a session.
+/// The file within a session.
 pub const FILE: &str = "hosted.json";
 
 /// What one provider keeps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProviderState {
-    /// Files that it has, or had until they expired.
+    /// Uploaded files, including expired ones.
     pub uploads: Vec<KeptUpload>,
     /// The container of the last run.
     pub container: Option<KeptContainer>,
 }
 
-/// A file that was uploaded.
+/// An uploaded file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptUpload {
-    /// The provider's name for it.
+    /// The provider's id.
     pub file_id: String,
-    /// The dataset that is in it.
+    /// The dataset in it.
     pub dataset: String,
-    /// Differs when the dataset does. Empty for a file that is not used again.
+    /// Changes with the dataset. Empty for a file that is not reused.
     pub version: String,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
     /// When the provider deletes it, in seconds since 1970.
     pub expires: i64,
@@ -44,28 +44,28 @@ pub struct KeptUpload {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KeptContainer {
-    /// The provider's name for it.
+    /// The provider's id.
     pub container_id: String,
-    /// Its memory, where it is known.
+    /// Its memory limit, if known.
     pub memory_limit: Option<String>,
-    /// Whether the provider made it for this session, and the user does not manage it.
+    /// Whether the provider created it for this session, as opposed to one that the user manages.
     pub is_ours: bool,
-    /// Datasets whose files are in it, and what they were then: names and versions.
+    /// The datasets whose files it contains, with the version of each.
     pub datasets: BTreeMap<String, String>,
-    /// Files in it that need not be fetched: they were fetched before, or were there before we came. The
-    /// provider's name, and the size.
+    /// Files in it that need not be fetched, because they were fetched before or existed before this
+    /// session: the provider's id and the size.
     pub fetched: Vec<(String, u64)>,
 }
 
 impl ProviderState {
-    /// Returns the upload of a dataset as it is now, if it is there for so many seconds more.
+    /// Returns the upload of a dataset's current version, if it stays for so many more seconds.
     pub fn upload_of(&self, dataset: &str, version: &str, seconds: i64) -> Option<&KeptUpload> {
         let until = Timestamp::now().as_second().saturating_add(seconds);
         let mut same = self.uploads.iter().filter(|it| it.dataset == dataset);
         same.find(|it| it.version == version && until < it.expires)
     }
 
-    /// Forgets uploads that the provider has deleted by itself.
+    /// Removes uploads that have expired at the provider.
     fn forget_expired(&mut self) {
         let now = Timestamp::now().as_second();
         self.uploads.retain(|it| now < it.expires);
@@ -78,7 +78,7 @@ impl ProviderState {
 pub struct HostedState(BTreeMap<String, ProviderState>);
 
 impl HostedState {
-    /// Reads the state of a session; nothing where no code ran at a provider.
+    /// Reads the state of a session; empty where no code ran at a provider.
     ///
     /// # Errors
     ///
@@ -93,12 +93,12 @@ impl HostedState {
         self.0.get(server).cloned().unwrap_or_default()
     }
 
-    /// Returns the servers that keep something, each with that.
+    /// Returns the servers that keep something, with their state.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ProviderState)> {
         self.0.iter().map(|(server, kept)| (server.as_str(), kept))
     }
 
-    /// Writes down what a server keeps now. Where nothing is kept there is no file.
+    /// Writes what a server keeps now. Removes the file when no server keeps anything.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
-//! What was typed in chats, for the next one: one JSON string a line, oldest first.
+//! The input history of chats: one JSON string per line, oldest first.
 //!
-//! It is a part of the session as the questions are, and goes with them.
+//! It belongs to the session, as the questions do, and is removed with them.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -12,19 +12,19 @@ use csv_agent_types::limits::{TYPED_LINE_BYTES_MAX, TYPED_LINES_MAX};
 use crate::directory::Directory;
 use crate::store::{self, Lines};
 
-/// The file, in the session's directory.
+/// The file within the session's directory.
 pub const FILE: &str = "typed.jsonl";
 
-/// What was typed, oldest first, each line once: where it was typed last.
+/// Typed lines, oldest first. Each line occurs once, at its last use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Typed(Vec<String>);
 
 impl Typed {
-    /// Reads what a session has; nothing when there is no file.
+    /// Reads the history of a session; empty when there is no file.
     ///
     /// # Errors
     ///
-    /// Fails when the file is there and cannot be read.
+    /// Fails when the file exists and cannot be read.
     pub fn read(session_dir: &Path) -> anyhow::Result<Typed> {
         let mut typed = Typed::default();
         let Some(session) = Directory::open(session_dir)? else { return Ok(typed) };
@@ -39,7 +39,7 @@ impl Typed {
         &self.0
     }
 
-    /// Adds a line, and keeps it with the session.
+    /// Adds a line, and saves it in the session.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl Typed {
         let session = Directory::at(session_dir)?;
         let json = serde_json::to_string(line).context("cannot write JSON")?;
         store::append_line(&session, FILE, &json)?;
-        // The file has lines that were typed again since; it is written anew before they are many.
+        // The file accumulates repeated lines; it is rewritten before there are many.
         if 2 * TYPED_LINES_MAX < last_lines(&session)?.1 {
             let lines = self.0.iter().filter(|it| it.len() <= TYPED_LINE_BYTES_MAX);
             let lines: Result<Vec<_>, _> = lines.map(serde_json::to_string).collect();
@@ -62,7 +62,7 @@ impl Typed {
         Ok(())
     }
 
-    /// Adds a line for as long as the chat lasts.
+    /// Adds a line for the current chat only.
     pub fn push(&mut self, line: &str) {
         self.0.retain(|it| it != line);
         self.0.push(line.to_owned());
@@ -72,13 +72,13 @@ impl Typed {
     }
 }
 
-/// Returns the last lines of the file, and how many it has.
+/// Returns the last lines of the file, and its total number of lines.
 fn last_lines(session: &Directory) -> anyhow::Result<(VecDeque<String>, usize)> {
     let (mut last, mut n_lines) = (VecDeque::new(), 0);
     let Some(mut lines) = Lines::open(session, FILE)? else { return Ok((last, n_lines)) };
     while let Some(line) = lines.next_line().with_context(|| format!("cannot read `{FILE}`"))? {
         n_lines += 1;
-        // What is no JSON string, or too long, was written by somebody else and cannot be typed again.
+        // A line that is not a JSON string, or is too long, does not come from csv-agent and is ignored.
         let Some(line) = line.ok().and_then(|it| serde_json::from_slice::<String>(it).ok()) else {
             continue;
         };

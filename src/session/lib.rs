@@ -1,7 +1,7 @@
 //! The session: a directory that outlives the process, with datasets, history and turns.
 //!
-//! It is usable after a kill at any instant. Files appear by rename, logs grow by whole lines, and
-//! whoever changes anything holds the lock.
+//! It stays usable after a kill at any moment. Files appear by rename, logs grow by whole lines, and every
+//! change requires the lock.
 
 pub mod egress_store;
 pub mod directory;
@@ -48,34 +48,34 @@ use crate::history::{History, HistoryTurn};
 use crate::lock::{Lock, LockRequest};
 use crate::turns::TurnDir;
 
-/// Copies of datasets for turns that keep values back. They last as long as the process.
+/// Copies of datasets for turns that withhold values. They last as long as the process.
 const MASKED: &str = "masked";
 
 /// The worker's directory.
 const SCRATCH: &str = "scratch";
 /// The datasets by name.
 const CATALOG: &str = "datasets.json";
-/// Begins the name of a directory of variables that hold tokens in place of values.
+/// Prefix of a directory of variables that hold tokens in place of values.
 const REDACTED: &str = "redacted-";
-/// The files of a dataset, by their endings.
+/// The files of a dataset, by extension.
 const ENDINGS: [&str; 3] = ["parquet", "lines", "rejects.jsonl"];
 
-/// The layout this program writes. A larger number in `session.json` is refused.
+/// The layout that this program writes. A larger number in `session.json` is rejected.
 const SCHEMA: u32 = 1;
 
-/// Whether a missing session is made or refused.
+/// Whether a missing session is created or an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// It must be there.
+    /// The session must exist.
     Existing,
-    /// It is made when it is not there.
+    /// Creates the session if it does not exist.
     Create,
 }
 
-/// What `reset` takes away.
+/// What `reset` removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResetScope {
-    /// History, turns, exports, summary, REPL variables, logs, what was typed.
+    /// History, turns, exports, summary, REPL variables, logs, input history.
     Conversation,
     /// These, and the datasets.
     Datasets,
@@ -83,15 +83,15 @@ pub enum ResetScope {
     All,
 }
 
-/// A session that this process has for itself.
+/// A session that this process holds exclusively.
 #[derive(Debug)]
 pub struct Session {
     dir: Directory,
     meta: Box<Meta>,
     catalog: Catalog,
     warnings: Vec<String>,
-    // Released when the session is dropped. An ephemeral session has a directory instead, which
-    // nobody else knows and which goes with it.
+    // Dropping the session releases the lock. An ephemeral session has a temporary directory instead, which
+    // no other process knows and which is deleted on drop.
     keeper: Keeper,
 }
 
@@ -114,7 +114,7 @@ struct Meta {
     /// What left the machine in turns that were removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     removed_egress: Option<Record>,
-    /// What tokens of values that are kept back are made with.
+    /// The key that derives the tokens of withheld values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     token_key: Option<String>,
 }
@@ -146,12 +146,12 @@ impl Session {
         Session::demand(&session)
     }
 
-    /// Demands that a directory is a session.
+    /// Checks that a directory is a session.
     fn demand(session: &Directory) -> anyhow::Result<()> {
         if session.path_of(META, EntryKind::File)?.is_some() {
             return Ok(());
         }
-        // A kill while a session is made or removed leaves none of these without the other.
+        // A kill while a session is created or removed never leaves one of these without the other.
         let rest = [
             (CATALOG, EntryKind::File),
             (history::TURNS, EntryKind::File),
@@ -165,11 +165,11 @@ impl Session {
         Err(missing(session.path()).into())
     }
 
-    /// Returns whether there is a session in `dir`, hurt or not.
+    /// Returns whether there is a session in `dir`, damaged or not.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it is there and may not be used.
+    /// Fails with [`ExitStatus::Setup`] when it exists and may not be used.
     pub fn is_there(dir: &Path) -> anyhow::Result<bool> {
         let Some(session) = Directory::open(dir)? else { return Ok(false) };
         match Session::demand(&session) {
@@ -183,9 +183,9 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it is not there and `access` does not make it, when
-    /// another process holds it for too long, when it was written by a newer version, or when its
-    /// files cannot be read or are not the user's.
+    /// Fails with [`ExitStatus::Setup`] when it does not exist and `access` does not create it, when
+    /// another process holds its lock for too long, when a newer version wrote it, or when its files cannot
+    /// be read or are not the user's.
     pub fn open(dir: &Path, access: Access, lock: LockRequest) -> anyhow::Result<Session> {
         let dir = match access {
             Access::Existing => {
@@ -207,12 +207,12 @@ impl Session {
         Ok(Session { dir, meta, catalog, warnings: Vec::new(), keeper })
     }
 
-    /// Makes a session that is gone with the process, but for charts and files of its answer. It sees the
-    /// datasets of `base`, if given.
+    /// Creates a session that is deleted when the process ends, except for charts and files of its answer.
+    /// It sees the datasets of `base`, if given.
     ///
     /// # Errors
     ///
-    /// Fails when no temporary directory can be made, or the datasets of `base` cannot be read.
+    /// Fails when no temporary directory can be created, or the datasets of `base` cannot be read.
     pub fn ephemeral(base: Option<&Path>) -> anyhow::Result<Session> {
         let temporary = tempfile::Builder::new().prefix("csv-agent-").tempdir();
         let temporary = temporary.map_err(|error| no_temporary(&error))?;
@@ -229,7 +229,7 @@ impl Session {
         Ok(Session { dir, meta, catalog, warnings: Vec::new(), keeper })
     }
 
-    /// Reads the datasets of a session without its lock; none when there is no session.
+    /// Reads the datasets of a session without its lock; empty when there is no session.
     ///
     /// # Errors
     ///
@@ -241,8 +241,8 @@ impl Session {
         }
     }
 
-    /// Returns the datasets whose file is gone, torn or that of other data, each with the error that says so.
-    /// They hurt nobody else.
+    /// Returns the datasets whose file is missing, torn or contains other data, each with its error. Other
+    /// datasets are unaffected.
     ///
     /// # Errors
     ///
@@ -258,7 +258,8 @@ impl Session {
             let Some(path) = dataset.path() else { continue };
             let file = match (&datasets, path.strip_prefix("datasets")) {
                 (Some(datasets), Ok(name)) => datasets.file(name)?,
-                // An ephemeral session sees files of another one, which were looked at when that was read.
+                // An ephemeral session refers to files of another session, which were checked when that was
+                // read.
                 _ if path.is_absolute() => File::open(path).ok(),
                 _ => None,
             };
@@ -277,7 +278,8 @@ impl Session {
         Ok(hurt)
     }
 
-    /// Returns the datasets whose files are there, whole and their own, as far as their ends tell.
+    /// Returns the datasets whose files exist, are complete and match the catalog, judged by the end of
+    /// each file.
     ///
     /// # Errors
     ///
@@ -287,8 +289,8 @@ impl Session {
         Ok(self.catalog.filtered(|it| !hurt.contains_key(it)))
     }
 
-    /// Reads what left the machine in turns that a reset took away, without the lock; nothing when there
-    /// is no session.
+    /// Reads what left the machine in turns that a reset removed, without the lock; empty when there is no
+    /// session.
     ///
     /// # Errors
     ///
@@ -314,56 +316,56 @@ impl Session {
         &self.catalog
     }
 
-    /// Returns input and output tokens of all turns.
+    /// Returns the input and output tokens of all turns.
     pub fn total_tokens(&self) -> u64 {
         self.meta.total_tokens
     }
 
-    /// Returns what the turns have cost whose price was known, in USD; none when there is no such turn.
+    /// Returns the cost of the turns with a known price, in USD; None when there are none.
     pub fn total_cost_usd(&self) -> Option<f64> {
         self.meta.total_cost_usd
     }
 
-    /// Returns what the user should know of the session's state, and forgets it.
+    /// Returns the warnings about the session's state, and clears them.
     pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Returns the directory of the Parquet files; it exists.
+    /// Returns the directory of the Parquet files, and creates it if needed.
     ///
     /// # Errors
     ///
-    /// Fails when it cannot be made.
+    /// Fails when it cannot be created.
     pub fn datasets_dir(&self) -> anyhow::Result<PathBuf> {
-        // A catalog that is not there beside files of datasets is one that was lost.
+        // Files of datasets without a catalog mean that the catalog was lost.
         if self.dir.path_of(CATALOG, EntryKind::File)?.is_none() {
             write_json(&self.dir, CATALOG, &self.catalog)?;
         }
         self.subdirectory("datasets")
     }
 
-    /// Returns the worker's directory; it exists and is empty when the session opens.
+    /// Returns the worker's directory; it exists, and is empty when the session opens.
     ///
     /// # Errors
     ///
-    /// Fails when it cannot be made.
+    /// Fails when it cannot be created.
     pub fn scratch_dir(&self) -> anyhow::Result<PathBuf> {
         self.subdirectory(SCRATCH)
     }
 
-    /// Makes an empty directory for copies of datasets that keep values back; it goes when it is dropped.
-    /// Nobody else has the same: copies that are still under way may lie beside it.
+    /// Creates an empty directory for copies of datasets that withhold values; it is deleted on drop. Each
+    /// call creates another one, since unfinished copies may still exist.
     ///
     /// # Errors
     ///
-    /// Fails when it cannot be made.
+    /// Fails when it cannot be created.
     pub fn masked_dir(&self) -> anyhow::Result<TempDir> {
         let beside = std::path::absolute(self.subdirectory(MASKED)?)?;
         let doing = || format!("cannot create a directory in {}", beside.display());
         tempfile::tempdir_in(&beside).with_context(doing)
     }
 
-    /// Returns what tokens of values are made with: the same for as long as the session lasts.
+    /// Returns the key that derives the tokens of values. It stays the same for the life of the session.
     ///
     /// # Errors
     ///
@@ -378,20 +380,20 @@ impl Session {
         Ok(key)
     }
 
-    /// Returns whether the session lasts longer than this process.
+    /// Returns whether the session outlives this process.
     pub fn is_kept(&self) -> bool {
         matches!(self.keeper, Keeper::Locked { .. })
     }
 
-    /// Returns where the REPL's variables are kept between processes; it may not exist. None for a
-    /// session that ends with this process.
+    /// Returns the directory that keeps the REPL's variables between processes; it may not exist. None for
+    /// a session that ends with this process.
     ///
-    /// Variables that hold tokens and those that hold values are kept apart: neither are seen by a turn
-    /// of the other kind.
+    /// Variables with tokens and variables with values have separate directories: a turn of one kind never
+    /// sees those of the other.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it is there and is a link, no directory, or another user's.
+    /// Fails with [`ExitStatus::Setup`] when it exists and is a link, not a directory, or another user's.
     pub fn repl_dir(&self, withheld: &Redaction) -> anyhow::Result<Option<PathBuf>> {
         if !self.is_kept() {
             return Ok(None);
@@ -410,7 +412,7 @@ impl Session {
                 let _ = write!(name, "{byte:02x}");
             }
         }
-        // The worker opens what is in it, and would wait for a pipe.
+        // The worker opens the files in it, and a pipe would block it.
         if let Some(there) = self.dir.directory(&name)? {
             for entry in there.names()? {
                 let is_directory = entry.to_string_lossy().starts_with(REDACTED);
@@ -421,12 +423,12 @@ impl Session {
         Ok(Some(self.dir.path().join(name)))
     }
 
-    /// Adds datasets, or replaces those of their names. Their Parquet files are in place; those of a dataset
-    /// that one elsewhere takes the place of are removed.
+    /// Adds datasets, or replaces those of the same name. Their Parquet files must be in place. Removes the
+    /// files of a dataset that is replaced by one on a cluster.
     ///
     /// # Errors
     ///
-    /// Fails when the catalog cannot be written; it is then as it was.
+    /// Fails when the catalog cannot be written; it is then unchanged.
     pub fn register(&mut self, datasets: Vec<(String, Dataset)>) -> anyhow::Result<()> {
         let mut catalog = self.catalog.clone();
         let mut replaced = Vec::new();
@@ -439,7 +441,7 @@ impl Session {
         replaced.iter().try_for_each(|(name, dataset)| self.remove_files(name, dataset))
     }
 
-    /// Removes a dataset with its files. Returns whether there was one.
+    /// Removes a dataset with its files. Returns whether it existed.
     ///
     /// # Errors
     ///
@@ -452,9 +454,9 @@ impl Session {
         Ok(true)
     }
 
-    /// Removes the files of a dataset that the catalog does not list any more.
+    /// Removes the files of a dataset that is no longer in the catalog.
     fn remove_files(&self, name: &str, dataset: &Dataset) -> anyhow::Result<()> {
-        // Only the session's own files: an ephemeral session lists those of another one.
+        // Only the session's own files: an ephemeral session lists those of another.
         if dataset.path().is_some_and(Path::is_relative) {
             for ending in ENDINGS {
                 self.dir.remove(format!("datasets/{name}.{ending}"))?;
@@ -463,7 +465,7 @@ impl Session {
         Ok(())
     }
 
-    /// Reads the conversation: the finished turns, and what stands for those that were left out.
+    /// Reads the conversation: the finished turns, and the summary of earlier ones.
     ///
     /// # Errors
     ///
@@ -480,7 +482,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Fails when it cannot be written; what was there before can be read still.
+    /// Fails when it cannot be written; the previous one remains readable.
     pub fn shorten_history(&self, history: &History) -> anyhow::Result<()> {
         history::replace(&self.dir, history)
     }
@@ -489,13 +491,13 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Fails when its directory cannot be made.
+    /// Fails when its directory cannot be created.
     pub fn begin_turn(&self, question: &str) -> anyhow::Result<TurnDir> {
         TurnDir::create(&self.dir, question)
     }
 
-    /// Adds a finished turn to the history, in one write, with the tokens of its last response and with
-    /// what it kept back.
+    /// Adds a finished turn to the history in one write, with the tokens of its last response and its
+    /// redaction.
     ///
     /// # Errors
     ///
@@ -512,18 +514,18 @@ impl Session {
         history::append(&self.dir, &turn)
     }
 
-    /// Returns which dialect this server was found to speak, not long ago.
+    /// Returns the dialect of this server, if it was detected recently.
     pub fn api_of(&self, server: &str) -> Option<&str> {
         self.meta.servers.api_of(server, Timestamp::now())
     }
 
-    /// Keeps which dialect a server was found to speak. It is written with what the turn cost.
+    /// Records the dialect of a server. It is written to disk with the cost of the turn.
     pub fn keep_api(&mut self, server: &str, api: &str) {
         self.meta.servers.keep(server, api, Timestamp::now());
     }
 
-    /// Adds what a turn cost, however it ended. `cost_usd` is none when the price is not known; the total
-    /// is that of the turns whose price was.
+    /// Adds the usage of a turn, however it ended. `cost_usd` is None when the price is not known; the
+    /// total covers the turns with a known price.
     ///
     /// # Errors
     ///
@@ -542,12 +544,12 @@ impl Session {
         write_json(&self.dir, META, &*self.meta)
     }
 
-    /// Takes the last turn of the conversation back, with all that it left behind, and returns its number.
-    /// None when there is none after turn `after`. What it cost and what it sent stay counted.
+    /// Undoes the last turn of the conversation, with all its files, and returns its number. None when
+    /// there is none after turn `after`. Its cost and egress stay counted.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Input`] when a summary stands for the turn, and when something cannot be
+    /// Fails with [`ExitStatus::Input`] when a summary covers the turn, and when something cannot be
     /// written or removed.
     pub fn undo(&mut self, after: u32) -> anyhow::Result<Option<u32>> {
         let mut history = self.history()?;
@@ -561,7 +563,7 @@ impl Session {
             return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
         };
         let name = format!("turns/{}", turn.turn);
-        // First what was sent: after a kill in between, too much is counted rather than too little.
+        // Egress first: a kill in between then counts too much rather than too little.
         let sent = EgressFile::of_turn(&self.dir.path().join(&name)).read()?;
         if 0 < sent.all.requests {
             self.meta.removed_egress.get_or_insert_default().add(&sent);
@@ -572,7 +574,8 @@ impl Session {
         Ok(Some(number))
     }
 
-    /// Removes what `scope` names, or only says what would go. Returns it, relative to the session.
+    /// Removes what `scope` covers, or with `dry_run` only lists it. Returns the paths relative to the
+    /// session.
     ///
     /// # Errors
     ///
@@ -587,7 +590,7 @@ impl Session {
             "logs",
             input_history::FILE,
         ];
-        // The files first: without a catalog they would be a session that lost it.
+        // Files first: files without a catalog would look like a session that lost it.
         let datasets = ["datasets", CATALOG];
         let rest = [hosted::FILE, META, ".gitignore", SCRATCH, directory::ASIDE, "lock"];
         let names: Vec<&str> = match scope {
@@ -601,7 +604,7 @@ impl Session {
             return Ok(gone);
         }
         if scope != ResetScope::All {
-            // Before the turns go: after a kill in between, too much is counted rather than too little.
+            // Before the turns: a kill in between then counts too much rather than too little.
             let total = egress_store::total(self.dir.path())?;
             if 0 < total.all.requests && self.dir.directory("turns")?.is_some() {
                 self.meta.removed_egress = Some(total);
@@ -616,21 +619,21 @@ impl Session {
             ResetScope::Datasets => self.catalog = Catalog::default(),
             ResetScope::All => {
                 self.catalog = Catalog::default();
-                // Files that are not ours stay, and the directory with them.
+                // Files of others stay, and so does the directory.
                 let _ = std::fs::remove_dir(self.dir.path());
             }
         }
         Ok(gone)
     }
 
-    /// Returns the names in a directory that may become a session, if it is there.
+    /// Returns the names in a directory that may become a session, if it exists.
     pub fn names_in(dir: &Path) -> Option<BTreeSet<OsString>> {
         let entries = std::fs::read_dir(dir).ok()?;
         Some(entries.filter_map(Result::ok).map(|it| it.file_name()).collect())
     }
 
-    /// Takes back a session that this process made: what [`names_in`](Self::names_in) found `before` in
-    /// its directory stays, and so does the directory if it was there.
+    /// Removes a session that this process created. The names that [`names_in`](Self::names_in) returned as
+    /// `before` stay, and so does the directory if it existed.
     ///
     /// # Errors
     ///
@@ -642,7 +645,7 @@ impl Session {
         }
         self.catalog = Catalog::default();
         if before.is_none() {
-            // Files that somebody else put there stay, and the directory with them.
+            // Files of others stay, and so does the directory.
             let _ = std::fs::remove_dir(self.dir.path());
         }
         Ok(())
@@ -670,21 +673,21 @@ impl Session {
 }
 
 impl Session {
-    /// Drops the turns of a temporary session, charts and files included, where no answer says where they are.
+    /// Deletes the turns of a temporary session, including charts and files, when no answer refers to them.
     pub fn drop_charts(&self) {
         if let Keeper::Temporary(_) = self.keeper {
-            // What is left of it is in a temporary directory.
+            // The rest is in a temporary directory.
             let _ = self.dir.remove("turns");
         }
     }
 }
 
 impl Drop for Session {
-    /// Removes what code left in scratch, while the lock is held, and ends a temporary session. Its charts and
-    /// files stay where the answer says they are: they are a part of the answer that stdout cannot carry.
-    /// Everything else goes.
+    /// Empties the scratch directory while the lock is held, and deletes a temporary session. Charts and
+    /// files that the answer refers to stay, because stdout cannot carry them.
     fn drop(&mut self) {
-        // What cannot be removed goes when the session is opened again, or with the temporary directory.
+        // What cannot be removed is removed when the session is opened again, or with the temporary
+        // directory.
         let _ = self.dir.remove(SCRATCH);
         let Keeper::Temporary(dir) = &mut self.keeper else { return };
         let turns = self.dir.path().join("turns");
@@ -697,7 +700,7 @@ impl Drop for Session {
         dir.disable_cleanup(true);
         for name in self.dir.names().unwrap_or_default() {
             if name != "turns" {
-                // What cannot be removed stays below the system's directory for such files.
+                // What cannot be removed stays in the system's temporary directory.
                 let _ = self.dir.remove(&name);
             }
         }
@@ -723,7 +726,7 @@ fn open_meta(dir: &Directory) -> anyhow::Result<Meta> {
     Ok(meta)
 }
 
-/// Reads the catalog, which somebody else may have written.
+/// Reads the catalog, which is untrusted.
 fn read_catalog(session: &Directory) -> anyhow::Result<Catalog> {
     let datasets = session.directory("datasets")?;
     let Some(content) = session.read(CATALOG, CATALOG_BYTES_MAX)? else {
@@ -745,17 +748,17 @@ fn read_catalog(session: &Directory) -> anyhow::Result<Catalog> {
     for name in catalog.names() {
         let Some(datasets) = &datasets else { continue };
         for ending in ENDINGS {
-            // What is there is a file of the user.
+            // Checks that the existing file is the user's.
             datasets.path_of(format!("{name}.{ending}"), EntryKind::File)?;
         }
     }
     Ok(catalog)
 }
 
-/// A dataset's name and what the catalog has of it; a sentence when that is broken.
+/// A dataset's name and its catalog entry, or a sentence when that is invalid.
 type CatalogEntry = (String, Result<Dataset, String>);
 
-/// Reads the entries of a catalog, each by itself: one that is broken breaks no other.
+/// Reads the entries of a catalog one by one: an invalid entry does not affect the others.
 fn entries(content: &[u8]) -> Result<Vec<CatalogEntry>, String> {
     let entries = parse::<BTreeMap<String, &RawValue>>(content, DOCUMENT_MEMORY_BYTES_MAX)?;
     let entry = |(name, entry): (String, &RawValue)| {

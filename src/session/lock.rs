@@ -15,12 +15,12 @@ use crate::directory::Directory;
 
 /// The file of a session.
 const FILE: &str = "lock";
-/// Who holds the lock says so in fewer bytes.
+/// Upper bound on the size of the holder's description.
 const HOLDER_BYTES_MAX: u64 = 4 * 1024;
 
-/// Time between two looks at a lock that another process holds.
+/// Interval between two attempts to take a lock that another process holds.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
-/// A wait that is longer than this is told: most commands are over by then.
+/// A longer wait is reported: most commands finish sooner.
 const TOLD_AFTER: Duration = Duration::from_millis(300);
 
 /// How a session is to be locked.
@@ -28,14 +28,14 @@ const TOLD_AFTER: Duration = Duration::from_millis(300);
 pub struct LockRequest {
     /// How long to wait for another process.
     pub wait: Duration,
-    /// What we are about to do, for whoever waits for us.
+    /// The command of this process, for other processes that wait.
     pub command: &'static str,
-    /// Who is told, once, that another process is waited for; none when nobody wants to know.
+    /// Called once when the wait begins; None for a silent wait.
     pub tell: Option<fn(&str)>,
 }
 
-/// Held as long as the process works on the session. The kernel frees it when the process ends,
-/// however it ends.
+/// Held while the process works on the session. The kernel releases it when the process ends, however it
+/// ends.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
@@ -49,12 +49,12 @@ struct Holder {
 }
 
 impl Lock {
-    /// Takes the lock, waiting for another process as long as the request says.
+    /// Takes the lock, and waits for another process as long as the request says.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when another process holds it all that time; the message
-    /// names that process.
+    /// Fails with [`ExitStatus::Setup`] when another process holds it all that time; the message names that
+    /// process.
     pub fn acquire(session: &Directory, request: LockRequest) -> anyhow::Result<Lock> {
         let begun = Instant::now();
         let deadline = begun + request.wait;
@@ -63,7 +63,7 @@ impl Lock {
         loop {
             match file.try_lock() {
                 Ok(()) if is_same_file(&file, session) => break,
-                // `reset --all` removed the file while we waited for it.
+                // `reset --all` removed the file during the wait.
                 Ok(()) => file = open(session)?,
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
                     if TOLD_AFTER <= begun.elapsed()
@@ -103,7 +103,7 @@ fn open(session: &Directory) -> anyhow::Result<File> {
     })
 }
 
-/// Returns whether the file still has the lock's name.
+/// Returns whether the path still refers to this file.
 fn is_same_file(file: &File, session: &Directory) -> bool {
     match (file.metadata(), session.file(FILE)) {
         (Ok(ours), Ok(Some(there))) => there
@@ -113,7 +113,7 @@ fn is_same_file(file: &File, session: &Directory) -> bool {
     }
 }
 
-/// Returns who holds the lock, as far as it said so.
+/// Returns the holder of the lock, from what it wrote into the file.
 fn holder(file: &mut File) -> String {
     let mut content = String::new();
     let read = file

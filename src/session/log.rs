@@ -1,8 +1,7 @@
 //! The log of a session: what happened and when, without data, questions or code.
 //!
-//! It is the stream of events, of which only named members are kept: what came from a file, a model or
-//! the user is none of them, so that the log can be shown to others. Keys are masked before an event is
-//! made.
+//! It is the event stream reduced to an allow-list of members. None of these come from a file, a model or
+//! the user, so the log can be shared. Keys are masked before an event is made.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -60,7 +59,7 @@ const KEPT: [&str; 39] = [
     "exit_code",
 ];
 
-/// The log, open for appending. The session's lock keeps others from it.
+/// The log, open for appending. The session's lock ensures a single writer.
 #[derive(Debug)]
 pub(crate) struct Log {
     path: PathBuf,
@@ -68,11 +67,11 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Opens the log of a session. One that has grown too long first becomes `csv-agent.log.1`.
+    /// Opens the log of a session. A log that has grown too long first becomes `csv-agent.log.1`.
     ///
     /// # Errors
     ///
-    /// Fails when it cannot be made.
+    /// Fails when it cannot be created.
     pub(crate) fn open(session: &Directory) -> anyhow::Result<Log> {
         const NAME: &str = "csv-agent.log";
         let logs = session.make("logs")?;
@@ -87,7 +86,7 @@ impl Log {
         Ok(Log { path, file })
     }
 
-    /// Appends what may be logged of an event, which is given as its line of JSON.
+    /// Appends the loggable part of an event, which is given as its JSON line.
     ///
     /// # Errors
     ///
@@ -99,7 +98,7 @@ impl Log {
     }
 }
 
-/// Returns the line for an event; none for text as it streams.
+/// Returns the log line of an event; None for streamed text.
 fn entry(event: &str) -> serde_json::Result<Option<String>> {
     let members: BTreeMap<&str, &RawValue> = serde_json::from_str(event)?;
     if members.get("type").is_some_and(|it| it.get() == "\"partial\"") {

@@ -1,8 +1,8 @@
-//! A session that is hurt, or holds what is not its own: what is wrong with each file, and mending that.
+//! Diagnoses and repairs a session with damaged or foreign files.
 //!
-//! Nothing is thrown away. What cannot stay where it is moves to the directory `aside` of the session, under
-//! a name that the finding gives. A session that was mended has nothing more to be mended. Memory is that of
-//! the longest line that is read, whatever the files hold.
+//! Nothing is deleted. What cannot stay in place moves to the directory `aside` of the session, under a
+//! name that the finding states. A repaired session needs no further repair. Peak memory is that of the
+//! longest line read, whatever the files contain.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -35,57 +35,57 @@ use crate::{
     store, turns, write_json,
 };
 
-/// Bytes of the name of what is put aside, without a number. Those of a file system have 255.
+/// Maximum bytes of a name in `aside`, without a number. File systems allow 255.
 const ASIDE_NAME_BYTES_MAX: usize = 200;
-/// Directories within directories: a turn's tables are three levels down.
+/// Maximum nesting of directories: a turn's tables are three levels down.
 const LEVELS_MAX: usize = 6;
-/// Directories whose content nobody reads; that of the first two goes when the session is opened.
+/// Directories whose content is never read. That of the first two is deleted when the session is opened.
 const UNREAD: [&str; 3] = ["scratch", "masked", ASIDE];
 
-/// Files that are written in their place.
+/// Files that are written in place.
 const APPENDED_TO: [&str; 4] = [history::TURNS, input_history::FILE, "lock", "logs/csv-agent.log"];
 
-/// How something of a session is.
+/// The state of an entry of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Health {
-    /// As it should be.
+    /// Correct.
     Ok,
-    /// It was not, and is now.
+    /// It was damaged and is repaired.
     Mended,
-    /// It is not.
+    /// It is damaged.
     Problem,
 }
 
-/// What was found out about a file, a directory or a dataset.
+/// The finding about a file, a directory or a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepairFinding {
-    /// Its name in the session.
+    /// Its name within the session.
     pub name: String,
     /// How it is.
     pub state: Health,
-    /// In words, with what was done about it.
+    /// The finding in words, with any repair.
     pub found: String,
 }
 
-/// What was found out about a session.
+/// The findings about a session.
 #[derive(Debug, Default)]
 pub struct Examined {
-    /// In the order in which it was looked at.
+    /// In the order of the checks.
     pub findings: Vec<RepairFinding>,
-    /// What only the sources of datasets may still have.
+    /// Datasets that only their sources may restore.
     pub lost: Vec<Lost>,
 }
 
-/// A dataset that is not whole.
+/// A dataset with a lost file.
 #[derive(Debug)]
 pub struct Lost {
     /// Its name.
     pub name: String,
-    /// What the catalog says of it.
+    /// Its catalog entry.
     pub dataset: Dataset,
-    /// Goes on after the name of what is lost: `is missing`.
+    /// Continues a sentence that starts with the name: `is missing`.
     pub why: String,
-    /// What of it is lost.
+    /// The lost part.
     pub part: DatasetPart,
 }
 
@@ -94,16 +94,17 @@ pub struct Lost {
 pub enum DatasetPart {
     /// Its rows.
     Table,
-    /// Where they are in their source.
+    /// The position of each row in the source.
     Lines,
 }
 
-/// Looks at every file of a session and, with a lock to take, mends what can be mended from what is there.
+/// Checks every file of a session. Given a lock request, also repairs what can be repaired from the files
+/// at hand.
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when there is no session, it may not be
-/// used, or another process holds it for too long; and when a repair cannot be written.
+/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when there is no session,
+/// it may not be used, or another process holds it for too long; and when a repair cannot be written.
 pub fn examine(session_dir: &Path, repair: Option<LockRequest>) -> anyhow::Result<Examined> {
     let session = Directory::open_unchecked(session_dir)?.ok_or_else(|| missing(session_dir))?;
     let known = FILES.iter().chain(&DIRECTORIES);
@@ -130,7 +131,7 @@ pub fn examine(session_dir: &Path, repair: Option<LockRequest>) -> anyhow::Resul
     Ok(examiner.examined)
 }
 
-/// Takes a dataset whose rows are lost out of the catalog; what that had of it is kept aside. Returns where.
+/// Removes a dataset with lost rows from the catalog, and keeps its entry in `aside`. Returns where.
 ///
 /// # Errors
 ///
@@ -155,7 +156,7 @@ struct Examiner {
     session: Directory,
     mends: bool,
     examined: Examined,
-    /// Whether a newer csv-agent wrote the session: then its files are none of our business.
+    /// Whether a newer csv-agent wrote the session; its files are then left alone.
     is_newer: bool,
 }
 
@@ -169,13 +170,13 @@ impl Examiner {
         self.find(name, Health::Ok, found);
     }
 
-    /// Returns the name of something, as the session has it.
+    /// Returns the name of an entry, relative to the session.
     fn name_of(&self, directory: &Directory, name: &OsStr) -> String {
         let path = directory.path().join(name);
         path.strip_prefix(self.session.path()).unwrap_or(&path).display().to_string()
     }
 
-    /// Tells what is wrong with something and, when mending, puts it aside.
+    /// Reports a bad entry and, when repairing, moves it to `aside`.
     fn put_aside(&mut self, directory: &Directory, name: &OsStr, why: &str) {
         let shown = self.name_of(directory, name);
         if !self.mends {
@@ -184,18 +185,18 @@ impl Examiner {
         }
         match self.move_aside(directory, name) {
             Ok(kept) => self.find(shown, Health::Mended, format!("{why}; kept as `{kept}`")),
-            // A directory of another user, such as: only its owner can move it.
+            // For example another user's directory, which only its owner can move.
             Err(error) => {
                 self.find(shown, Health::Problem, format!("{why}, and cannot be moved: {error}"));
             }
         }
     }
 
-    /// Moves something to the directory for what was put aside, and returns its name there.
+    /// Moves an entry to `aside`, and returns its name there.
     fn move_aside(&self, directory: &Directory, name: &OsStr) -> anyhow::Result<String> {
         let shown = self.name_of(directory, name);
         if shown == ASIDE {
-            // It is in the way of itself.
+            // The entry itself is named `aside`.
             let step = OsStr::new(".aside.tmp");
             self.session.rename(name, step)?;
             let aside = self.session.make(ASIDE)?;
@@ -211,7 +212,7 @@ impl Examiner {
         Ok(format!("{ASIDE}/{kept}"))
     }
 
-    /// Tells what is wrong with a file and, when mending, writes it anew; what it was is kept.
+    /// Reports a bad file and, when repairing, rewrites it; the old content is kept.
     fn rewrite(
         &mut self,
         directory: &Directory,
@@ -235,7 +236,7 @@ impl Examiner {
         Ok(())
     }
 
-    /// Looks for what is no file or directory of the user.
+    /// Finds entries that are not files or directories of the user.
     fn look_at_entries(&mut self, directory: &Directory, level: usize) -> anyhow::Result<()> {
         for name in directory.names()? {
             let shown = name.to_string_lossy();
@@ -257,7 +258,7 @@ impl Examiner {
         Ok(())
     }
 
-    /// Looks at one file or directory, and returns whether it can be opened.
+    /// Checks one entry, and returns whether it can be opened.
     fn look_at_entry(
         &mut self,
         directory: &Directory,
@@ -299,7 +300,7 @@ impl Examiner {
         Ok(true)
     }
 
-    /// Gives a file that is appended to, and has another name elsewhere, a content of its own.
+    /// Copies an append-only file that has other hard links, so that it has its own content.
     fn look_at_names(&mut self, directory: &Directory, name: &OsStr) -> anyhow::Result<()> {
         use std::os::unix::fs::MetadataExt;
         let Some(mut file) = directory.file(name)? else { return Ok(()) };
@@ -313,7 +314,8 @@ impl Examiner {
         })
     }
 
-    /// Opens a directory of the session; none when it is not there, or something else has its name.
+    /// Opens a directory of the session; None when it does not exist, or the name belongs to something
+    /// else.
     fn directory(&self, name: &str) -> Option<Directory> {
         self.session.directory(name).ok().flatten()
     }
@@ -340,14 +342,14 @@ impl Examiner {
         Ok(())
     }
 
-    /// Keeps the lines of a file that can be read, and returns how many there are.
+    /// Keeps the readable lines of a file, and returns their number.
     fn look_at_lines<T: DeserializeOwned>(
         &mut self,
         directory: &Directory,
         name: &str,
         what: &str,
     ) -> anyhow::Result<usize> {
-        // What is no file was told before.
+        // Entries that are not files were reported before.
         let Ok(Some(file)) = directory.file(name) else { return Ok(0) };
         if let Err(error) = directory.measure(name.as_ref(), &file, SESSION_FILE_BYTES_MAX) {
             self.unreadable(directory, name, &error.into())?;
@@ -363,7 +365,7 @@ impl Examiner {
             }
         }
         let n_good = is_good.iter().filter(|it| **it).count();
-        // A torn last line is left out by whoever reads it; a turn that runs may be writing it.
+        // Readers ignore a torn last line; a running turn may be writing it.
         let why = match first {
             Some(why) => why,
             None if lines.is_torn() && self.mends => "the last line is torn".to_owned(),
@@ -385,7 +387,7 @@ impl Examiner {
         Ok(n_good)
     }
 
-    /// Puts aside a file that is no JSON of its kind.
+    /// Moves a file that is not JSON of its kind to `aside`.
     fn look_at_json<T: DeserializeOwned>(
         &mut self,
         directory: &Directory,
@@ -397,7 +399,7 @@ impl Examiner {
         }
     }
 
-    /// Puts aside a file that cannot be read. One that is no file at all was told before.
+    /// Moves an unreadable file to `aside`. An entry that is not a file was reported before.
     fn unreadable(
         &mut self,
         directory: &Directory,
@@ -429,7 +431,7 @@ impl Examiner {
             Err(error) if session.look(META.as_ref(), EntryKind::File)? == EntryState::Sound => {
                 format!("{error:#}")
             }
-            // It was told before.
+            // Reported before.
             Err(_) => return Ok(()),
         };
         let mut content =
@@ -440,7 +442,7 @@ impl Examiner {
         })
     }
 
-    /// Returns what the turns tell of their session.
+    /// Reconstructs the session's metadata from its turns.
     fn meta_of_turns(&self) -> anyhow::Result<Meta> {
         let mut meta = Meta::new();
         let Some(turns) = self.directory("turns") else { return Ok(meta) };
@@ -474,7 +476,7 @@ impl Examiner {
             let path = csv_agent_types::catalog::file_of(&name);
             let found = match session.file(&path) {
                 Ok(None) => Err("is missing".to_owned()),
-                // It was told before.
+                // Reported before.
                 Err(_) => continue,
                 Ok(Some(file)) => match dataset_of(&file, &session.path().join(&path), &name) {
                     Ok(found)
@@ -488,7 +490,7 @@ impl Examiner {
                     Ok(found) if agrees(&found, dataset) && why_not(&file, dataset).is_none() => {
                         Ok(None)
                     }
-                    // A process was killed when it had put the file in its place, before the catalog.
+                    // A process was killed between the rename of the file and the write of the catalog.
                     Ok(found) if !found.sha256.is_empty() => Ok(Some(found)),
                     Ok(_) => Err("is that of other data".to_owned()),
                     Err(error) => Err(format!("cannot be read: {}", error.root_cause())),
@@ -538,7 +540,7 @@ impl Examiner {
         Ok(())
     }
 
-    /// Returns the datasets that the catalog has, or should have, and why it is to be written anew, if so.
+    /// Returns the datasets that the catalog has, or should have, and the reason to rewrite it, if any.
     fn entries(&mut self) -> anyhow::Result<(Catalog, Option<String>)> {
         let session = self.session.clone();
         let content = match session.read(CATALOG, CATALOG_BYTES_MAX) {
@@ -587,7 +589,7 @@ impl Examiner {
         Ok((catalog, why))
     }
 
-    /// Returns what the files of datasets say of themselves.
+    /// Returns the metadata in the files of datasets.
     fn found_files(&mut self, is_wanted: impl Fn(&str) -> bool) -> anyhow::Result<Catalog> {
         let mut catalog = Catalog::default();
         let Some(datasets) = self.directory("datasets") else { return Ok(catalog) };
@@ -676,20 +678,20 @@ impl Examiner {
     }
 }
 
-/// Returns whether what a file says of its dataset is what the catalog says.
+/// Returns whether a file's metadata matches the catalog entry.
 fn agrees(found: &Dataset, dataset: &Dataset) -> bool {
     let column = |it: &Column| (it.name.clone(), it.dtype);
     found.row_count == dataset.row_count
         && found.columns.iter().map(column).eq(dataset.columns.iter().map(column))
 }
 
-/// Returns whether the file of a dataset has the bytes that an ingest wrote, as far as that is known.
+/// Returns whether a dataset's file has the bytes that an ingest wrote, if their hash is known.
 fn is_same_table(found: &Dataset, dataset: &Dataset) -> bool {
     let [found, written] = [found, dataset].map(|it| it.checksums.as_ref().map(|it| it.table));
     written.is_none() || found == written
 }
 
-/// Returns what has a name in every session; none where either may have it.
+/// Returns the kind of a reserved name; None where both kinds are allowed.
 fn kind_of(name: &str) -> Option<EntryKind> {
     let parts: Vec<&str> = name.split('/').collect();
     let is_file = match parts.as_slice() {
@@ -705,7 +707,7 @@ fn kind_of(name: &str) -> Option<EntryKind> {
     Some(if is_file { EntryKind::File } else { EntryKind::Directory })
 }
 
-/// Returns a name for what is put aside that nothing has yet.
+/// Returns an unused name in `aside`.
 fn free_name(aside: &Directory, name: &str) -> String {
     let name = &name[..name.floor_char_boundary(ASIDE_NAME_BYTES_MAX)];
     let numbered = |n: u32| if n == 1 { name.to_owned() } else { format!("{name}.{n}") };

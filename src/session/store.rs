@@ -1,4 +1,4 @@
-//! Files that are whole at any instant: written beside their name, synced, renamed; private to the user.
+//! Atomic files: written under a temporary name, synced, renamed; private to the user.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -15,21 +15,21 @@ use csv_agent_types::limits::{
 
 use crate::directory::Directory;
 
-/// Returns this instant as RFC 3339, UTC, to the millisecond.
+/// Returns the current time as RFC 3339, UTC, to the millisecond.
 pub fn now_utc() -> String {
     format!("{:.3}", Timestamp::now())
 }
 
-/// Replaces a file: after a crash at any instant it has its old content or the new one.
+/// Replaces a file: after a crash at any moment it has its old content or the new one.
 ///
 /// # Errors
 ///
-/// Fails when the content cannot be written or synced; the old file is then untouched.
+/// Fails when the content cannot be written or synced; the old file is then unchanged.
 pub fn write(directory: &Directory, name: &str, content: &[u8]) -> anyhow::Result<()> {
     write_with(directory, name, |file| Ok(file.write_all(content)?))
 }
 
-/// Replaces a file by what a function writes.
+/// Replaces a file by the output of a function.
 ///
 /// # Errors
 ///
@@ -49,17 +49,17 @@ pub fn write_with(
     };
     let written = write();
     if written.is_err() {
-        // The error that counts is the one above; what is left is removed when a session opens.
+        // The error above is the one to report; leftovers are removed when a session opens.
         let _ = directory.unlink(temporary.as_ref());
     }
     written.with_context(|| format!("cannot write `{}`", directory.path().join(name).display()))
 }
 
-/// Appends one whole line, after cutting off a torn one that a crash left behind.
+/// Appends one complete line, after removing a torn one that a crash left.
 ///
 /// # Errors
 ///
-/// Fails when the line cannot be written, or is longer than any that is read.
+/// Fails when the line cannot be written, or is longer than readers accept.
 pub fn append_line(directory: &Directory, name: &str, line: &str) -> anyhow::Result<()> {
     if SESSION_LINE_BYTES_MAX < line.len() {
         bail!(
@@ -80,7 +80,7 @@ pub fn append_line(directory: &Directory, name: &str, line: &str) -> anyhow::Res
         .with_context(|| format!("cannot append to `{}`", directory.path().join(name).display()))
 }
 
-/// The lines of a file, one at a time: whoever wrote it, memory is that of a line.
+/// The lines of a file, one at a time, so that memory is bounded by one line.
 #[derive(Debug)]
 pub struct Lines {
     reader: BufReader<File>,
@@ -89,24 +89,24 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Opens a file; none when it is not there.
+    /// Opens a file; None when it does not exist.
     ///
     /// # Errors
     ///
-    /// Fails when it is there and cannot be opened.
+    /// Fails when it exists and cannot be opened.
     pub fn open(directory: &Directory, name: &str) -> anyhow::Result<Option<Lines>> {
         let file = directory.file(name)?;
         Ok(file.map(|it| Lines { reader: BufReader::new(it), line: Vec::new(), is_torn: false }))
     }
 
-    /// Returns the next line without its line feed; none at the end. A last line without one is left out.
-    /// What is wrong with a line that is too long goes on after its name.
+    /// Returns the next line without its line feed; None at the end. Leaves out a last line without a line
+    /// feed. The error for an overlong line continues a sentence that starts with its name.
     ///
     /// # Errors
     ///
     /// Fails when the file cannot be read.
     pub fn next_line(&mut self) -> io::Result<Option<Result<&[u8], String>>> {
-        // One long line is not kept while others are read.
+        // Frees the memory of a long line before the next is read.
         self.line = Vec::new();
         let mut n_bytes = 0;
         loop {
@@ -136,30 +136,30 @@ impl Lines {
         }
     }
 
-    /// Returns whether a last line without a line feed was left out, once there is no next line.
+    /// Returns whether a last line without a line feed was left out. Valid once there is no next line.
     pub fn is_torn(&self) -> bool {
         self.is_torn
     }
 }
 
-/// Reads a line that is JSON. It is measured first: a few bytes of text may want many in memory.
+/// Parses a JSON line. Measures it first, because a short text can need much memory.
 ///
 /// # Errors
 ///
-/// Fails when there is no room for it or it is not of its kind; the reason is a sentence.
+/// Fails when the budget is exhausted or the line is not of its kind; the reason is a sentence.
 pub fn parse<T: DeserializeOwned>(line: &[u8], room: &mut MemoryBudget) -> Result<T, String> {
     room.take(line)?;
     serde_json::from_slice(line).map_err(|error| error.to_string())
 }
 
-/// Room in memory for what is read of one file, or of several together.
+/// Memory budget for the content of one file, or of several together.
 #[derive(Debug)]
 pub struct MemoryBudget {
     bytes: u64,
 }
 
 impl MemoryBudget {
-    /// All the room that there is.
+    /// Returns the full budget.
     pub fn whole() -> MemoryBudget {
         MemoryBudget { bytes: SESSION_MEMORY_BYTES_MAX }
     }
@@ -175,7 +175,7 @@ impl MemoryBudget {
     ///
     /// # Errors
     ///
-    /// Fails when there is none; the reason is a sentence.
+    /// Fails when the budget is exhausted; the reason is a sentence.
     pub fn take(&mut self, line: &[u8]) -> Result<(), String> {
         let wanted = memory_of(line);
         if SESSION_MEMORY_BYTES_MAX < wanted {
@@ -186,19 +186,19 @@ impl MemoryBudget {
         if self.bytes < wanted {
             return Err("with it, there is more than is read at once".to_owned());
         }
-        // The other half is free again once the line is read.
+        // The other half is free again once the line is parsed.
         self.bytes -= wanted / 2;
         Ok(())
     }
 }
 
-/// Reads the whole lines of a file, and whether a torn last one was left out. There are none when there is
-/// no file.
+/// Reads the complete lines of a file, and whether a torn last one was left out; empty when there is no
+/// file.
 ///
 /// # Errors
 ///
-/// Fails when the file is larger than a session keeps, and when a line is not of its kind; the message
-/// names the line.
+/// Fails when the file exceeds a session's limit, and when a line is not of its kind; the message names the
+/// line.
 pub fn read_lines<T: DeserializeOwned>(
     directory: &Directory,
     name: &str,
@@ -221,12 +221,12 @@ pub fn read_lines<T: DeserializeOwned>(
     Ok((parsed, lines.is_torn))
 }
 
-/// Removes the temporary files that a killed process left in a directory.
+/// Removes temporary files of killed processes from a directory.
 pub fn remove_temporaries(directory: &Directory) {
     for name in directory.names().unwrap_or_default() {
         let shown = name.to_string_lossy();
         if shown.starts_with('.') && shown.ends_with(".tmp") {
-            // Another process may be faster; what stays is removed the next time.
+            // Another process may remove it first; leftovers are removed the next time.
             let _ = directory.unlink(&name);
         }
     }

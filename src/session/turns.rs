@@ -1,4 +1,4 @@
-//! What each turn leaves behind: `turns/0007/` with its question, events, reply, code, tables, charts, artifacts.
+//! The files of each turn: `turns/0007/` with its question, events, reply, code, tables, charts, artifacts.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -19,14 +19,14 @@ use crate::directory::Directory;
 use crate::log::Log;
 use crate::store::{self, MemoryBudget};
 
-/// The directory that holds one for each turn.
+/// The directory that contains one directory per turn.
 const TURNS: &str = "turns";
-/// What happened in a turn, one event a line.
+/// The events of a turn, one per line.
 pub const EVENTS: &str = "events.jsonl";
 /// What was asked; the first file of a turn.
 const QUESTION: &str = "question.txt";
 
-/// The directory of a turn that is under way.
+/// The directory of a running turn.
 #[derive(Debug)]
 pub struct TurnDir {
     id: String,
@@ -36,16 +36,16 @@ pub struct TurnDir {
 }
 
 impl TurnDir {
-    /// Makes the directory of the session's next turn and writes down its question.
+    /// Creates the directory of the session's next turn and writes its question.
     ///
     /// # Errors
     ///
-    /// Fails when the directory or its files cannot be made.
+    /// Fails when the directory or its files cannot be created.
     pub fn create(session: &Directory, question: &str) -> anyhow::Result<TurnDir> {
         let turns = session.make(TURNS)?;
         let id = match ids(&turns)?.pop() {
             None => "0001".to_owned(),
-            // A session that somebody else made may have a turn of any number.
+            // An untrusted session may contain a turn of any number.
             Some(last) => next(&last).ok_or_else(|| {
                 turns.refusal(last.as_ref(), "has the last of all numbers: no turn can follow it")
             })?,
@@ -56,7 +56,7 @@ impl TurnDir {
         Ok(TurnDir { id, dir, events, log: Log::open(session)? })
     }
 
-    /// Returns the turn's number, as its directory is named.
+    /// Returns the turn's number, as in the name of its directory.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -66,7 +66,7 @@ impl TurnDir {
         self.dir.path()
     }
 
-    /// Appends an event to `events.jsonl` in one write, and what may be shown of it to the log.
+    /// Appends an event to `events.jsonl` in one write, and its loggable part to the log.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ impl TurnDir {
     }
 }
 
-/// Opens the file for the events of a turn. It is emptied only once it is known to have no other name.
+/// Opens a turn's event file. Truncates it only after checking that it has no other hard link.
 fn events_file(turn: &Directory) -> anyhow::Result<File> {
     let file = turn.file_to_write(EVENTS, OFlags::empty())?;
     let cannot = || format!("cannot write `{}`", turn.path().join(EVENTS).display());
@@ -96,20 +96,20 @@ fn events_file(turn: &Directory) -> anyhow::Result<File> {
     Ok(file)
 }
 
-/// A turn as it can be listed.
+/// A turn in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnSummary {
-    /// Its number, as its directory is named.
+    /// Its number, as in the name of its directory.
     pub id: String,
     /// Its directory.
     pub dir: PathBuf,
     /// What was asked.
     pub question: String,
-    /// Whether it has no terminal event: the process was killed.
+    /// Whether it has no terminal event, because the process was killed.
     pub interrupted: bool,
 }
 
-/// Returns the turns of a session, oldest first; none when there is no such directory.
+/// Returns the turns of a session, oldest first; empty when there is no such directory.
 ///
 /// # Errors
 ///
@@ -122,7 +122,7 @@ pub fn list(session_dir: &Path) -> anyhow::Result<Vec<TurnSummary>> {
         let question = turn.as_ref().and_then(|it| it.file(QUESTION).ok().flatten());
         let mut text = Vec::new();
         if let Some(file) = question {
-            // A question that cannot be read is shown as none.
+            // An unreadable question is shown as empty.
             let _ = file.take(QUESTION_FILE_BYTES_MAX).read_to_end(&mut text);
         }
         let question = String::from_utf8_lossy(&text).trim_end().to_owned();
@@ -133,12 +133,12 @@ pub fn list(session_dir: &Path) -> anyhow::Result<Vec<TurnSummary>> {
     ids(&turns)?.into_iter().map(summary).collect()
 }
 
-/// Opens the directory of a turn, which is in that of the turns of a session; none when it is not there.
+/// Opens a turn's directory, within the session's directory of turns; None when it does not exist.
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when something on the way is a link,
-/// of another kind, or another user's.
+/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when something on the path
+/// is a link, of the wrong kind, or another user's.
 pub fn open(turn_dir: &Path) -> anyhow::Result<Option<Directory>> {
     let parts = (turn_dir.parent().and_then(Path::parent), turn_dir.file_name());
     let (Some(session_dir), Some(id)) = parts else { return Ok(None) };
@@ -148,11 +148,11 @@ pub fn open(turn_dir: &Path) -> anyhow::Result<Option<Directory>> {
     }
 }
 
-/// Reads a file of a turn that is text; none when it is not there.
+/// Reads a text file of a turn; None when it does not exist.
 ///
 /// # Errors
 ///
-/// Fails as [`open`] does, and when the file has more than a session keeps.
+/// Fails as [`open`] does, and when the file exceeds a session's limit.
 pub fn text(turn_dir: &Path, name: &str) -> anyhow::Result<Option<String>> {
     let Some(turn) = open(turn_dir)? else { return Ok(None) };
     let content = turn.read(name, TURN_TEXT_BYTES_MAX)?;
@@ -163,8 +163,8 @@ pub fn text(turn_dir: &Path, name: &str) -> anyhow::Result<Option<String>> {
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when a whole line is no event; the
-/// message names the line.
+/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when a complete line is not
+/// an event; the message names the line.
 pub fn events(turn_dir: &Path) -> anyhow::Result<(Vec<Event>, bool)> {
     events_within(turn_dir, &mut MemoryBudget::whole())
 }
@@ -205,11 +205,11 @@ pub(super) fn lost_events(turn: &Directory) -> anyhow::Result<Option<&'static st
     Ok(turn.names()?.iter().any(is_left).then_some(why))
 }
 
-/// Returns what the last turns found in the data, newest first, each with the number of its turn.
+/// Returns the findings of the last turns, newest first, each with the number of its turn.
 ///
 /// # Errors
 ///
-/// Fails when the turns cannot be listed. A turn that cannot be read found nothing.
+/// Fails when the turns cannot be listed. An unreadable turn counts as without findings.
 pub fn findings(session_dir: &Path) -> anyhow::Result<Vec<(u32, Finding)>> {
     let mut found = Vec::new();
     let Some(turns) = all(session_dir)? else { return Ok(found) };
@@ -229,8 +229,8 @@ pub fn findings(session_dir: &Path) -> anyhow::Result<Vec<(u32, Finding)>> {
     Ok(found)
 }
 
-/// Returns the replies of the last turns, newest first, each with the directory of its turn. A turn without
-/// one is left out.
+/// Returns the replies of the last turns, newest first, each with the directory of its turn. Omits turns
+/// without a reply.
 ///
 /// # Errors
 ///
@@ -250,12 +250,12 @@ pub fn replies(session_dir: &Path) -> anyhow::Result<impl Iterator<Item = (PathB
 
 /// Reads the last event of a turn without those before it.
 pub(super) fn last_event(turn: &Directory) -> Option<Event> {
-    // An answer may be longer than most are.
+    // An answer may be longer than usual.
     let at_most = [REPLY_EVENT_BYTES_MAX, SESSION_LINE_BYTES_MAX as u64];
     at_most.into_iter().find_map(|n_bytes| last_event_within(turn, n_bytes))
 }
 
-/// Reads the last event of a turn if it is within so many bytes of the end.
+/// Reads the last event of a turn if it is within the last `n_bytes` bytes.
 fn last_event_within(turn: &Directory, n_bytes: u64) -> Option<Event> {
     let mut file = turn.file(EVENTS).ok()??;
     let start = file.metadata().ok()?.len().saturating_sub(n_bytes);
@@ -263,14 +263,14 @@ fn last_event_within(turn: &Directory, n_bytes: u64) -> Option<Event> {
     let mut bytes = Vec::new();
     file.take(n_bytes).read_to_end(&mut bytes).ok()?;
     bytes.pop_if(|it| *it == b'\n')?;
-    // Those before it make way, so that it alone is in memory.
+    // Drops earlier events, so that only the last is in memory.
     bytes.drain(..memchr::memrchr(b'\n', &bytes).map_or(0, |it| it + 1));
     bytes.shrink_to_fit();
     store::parse(&bytes, &mut MemoryBudget::whole()).ok()
 }
 
-/// Removes the temporary files that a killed process left in the last turn. Those of earlier turns went
-/// when the last one began.
+/// Removes temporary files of killed processes from the last turn. Those of earlier turns were removed when
+/// the last one began.
 ///
 /// # Errors
 ///
@@ -296,7 +296,7 @@ pub fn dirs(session_dir: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(ids(&turns)?.into_iter().map(|it| turns.path().join(it)).collect())
 }
 
-/// Opens the directory that holds one for each turn; none when there is no turn.
+/// Opens the directory of all turns; None when there is no turn.
 fn all(session_dir: &Path) -> anyhow::Result<Option<Directory>> {
     match Directory::open(session_dir)? {
         Some(session) => session.directory(TURNS),
@@ -304,12 +304,12 @@ fn all(session_dir: &Path) -> anyhow::Result<Option<Directory>> {
     }
 }
 
-/// Returns the name of the directory of the turn after another one, if there is a number left.
+/// Returns the directory name of the turn after `id`, if a number is left.
 pub(super) fn next(id: &str) -> Option<String> {
     Some(format!("{:04}", id.parse::<u32>().ok()?.checked_add(1)?))
 }
 
-/// Returns the names of the directories of turns, oldest first.
+/// Returns the names of the turns' directories, oldest first.
 pub(super) fn ids(turns: &Directory) -> anyhow::Result<Vec<String>> {
     let is_id = |it: &String| it.bytes().all(|it| it.is_ascii_digit()) && it.parse::<u32>().is_ok();
     let names = turns.names()?.into_iter().filter_map(|it| it.into_string().ok());
@@ -373,7 +373,7 @@ mod tests {
         let (outside, session) = (dir.path().join("outside"), dir.path().join("s"));
         std::fs::write(&outside, "kept").unwrap();
         std::fs::create_dir_all(session.join("turns")).unwrap();
-        // Another process makes it in the moment in which the turn begins.
+        // Another process creates it just as the turn begins.
         std::fs::create_dir(session.join("turns/0001")).unwrap();
         std::fs::hard_link(&outside, session.join("turns/0001/events.jsonl")).unwrap();
         let turn = Directory::at(&session.join("turns/0001")).unwrap();
@@ -400,7 +400,7 @@ mod tests {
             });
             turn.log(&event(Body::Reply(body))).unwrap();
         }
-        // One that is under way, and one that is torn.
+        // A running turn, and a torn one.
         TurnDir::create(&Directory::at(session.path()).unwrap(), "q").unwrap();
         let torn = session.path().join("turns/0002/events.jsonl");
         std::fs::write(&torn, &std::fs::read(&torn).unwrap()[..200]).unwrap();

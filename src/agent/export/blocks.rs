@@ -1,7 +1,7 @@
-//! The parts of our own Python that a program needs: each block of the files beside this one defines one
-//! name, and comes with those that it uses itself.
+//! The parts of our own Python that a program needs. Each block of the files beside this one defines one
+//! name, and brings the blocks that it uses.
 
-/// All that reads a file.
+/// Every function that reads a file.
 pub(super) const READER: &str = include_str!("reader.py");
 /// What the REPL has at hand as well: numbers as people write them.
 const NUM: &str = include_str!("../../worker/program/num.py");
@@ -67,7 +67,7 @@ fn name(block: &str) -> &str {
     first.split(|it: char| !is_word(it)).next().unwrap_or_default()
 }
 
-/// Returns whether a word stands in some code.
+/// Returns whether a word occurs in some code.
 fn says(code: &str, word: &str) -> bool {
     code.match_indices(word).any(|(at, _)| {
         let before = code[..at].chars().next_back();

@@ -1,5 +1,5 @@
-//! What a program needs to read datasets of a Spark cluster: the text that csv-agent itself reads them by,
-//! and what is known of each.
+//! What a program needs to read datasets of a Spark cluster: the code that csv-agent itself uses, and the
+//! facts of each dataset.
 
 use std::fmt::Write as _;
 
@@ -12,14 +12,14 @@ use csv_agent_worker::CLUSTER_READING;
 
 use super::literal;
 
-/// The packages that Spark's client is.
+/// The Python packages of Spark's client.
 pub(super) const PACKAGES: [&str; 2] = ["pyarrow", "pyspark-client 4"];
 
-/// The cluster that a program asks.
+/// The cluster that a program queries.
 pub(super) struct Cluster {
-    /// Without anything secret.
+    /// Without credentials.
     url: String,
-    /// In the order of their names.
+    /// Sorted by name.
     pub datasets: Vec<There>,
 }
 
@@ -27,21 +27,21 @@ pub(super) struct Cluster {
 pub(super) struct There {
     /// Its name.
     pub name: String,
-    /// Which path or table it is.
+    /// Its path or table.
     pub what: String,
-    /// What it is, in a few words.
+    /// A short description.
     pub about: String,
-    /// What is known of it, as a value of Python.
+    /// Its facts, as a Python value.
     known: String,
 }
 
 impl Cluster {
-    /// Returns the cluster of the datasets among `names`; none when the program asks none. A program whose
-    /// `has_session` uses the session itself asks one anyway.
+    /// Returns the cluster of the datasets among `names`; None when the program queries none. With
+    /// `has_session`, the program uses the Spark session itself and always queries one.
     ///
     /// # Errors
     ///
-    /// Fails when the session names its cluster wrongly.
+    /// Fails when the session's cluster address is invalid.
     pub(super) fn of(
         catalog: &Catalog,
         names: &[&str],
@@ -53,17 +53,18 @@ impl Cluster {
             .filter(|it| names.contains(&it.0))
             .filter_map(|(name, it)| Some(There::of(name, it, it.remote()?)))
             .collect();
-        // What is shown of an endpoint has nothing secret.
+        // The displayed form of an endpoint contains no credentials.
         let url = Endpoint::parse(&any.endpoint)?.to_string();
         Ok((has_session || !datasets.is_empty()).then_some(Cluster { url, datasets }))
     }
 
-    /// Returns the text that defines how datasets are read.
+    /// Returns the code that defines how datasets are read.
     pub(super) fn reading() -> String {
         format!("_READING = r'''{CLUSTER_READING}'''")
     }
 
-    /// Returns the lines that begin a session and say what is there. `load` is the cluster's from then on.
+    /// Returns the lines that start a Spark session and list the datasets. From then on `load` reads from
+    /// the cluster.
     pub(super) fn begin(&self) -> String {
         let mut text = format!(
             "# SPARK_REMOTE names another cluster; a token comes from SPARK_CONNECT_AUTHENTICATE_TOKEN.\n\
@@ -78,7 +79,7 @@ impl Cluster {
         text
     }
 
-    /// Returns what the heading says.
+    /// Returns the cluster's lines of the heading.
     pub(super) fn told(&self) -> String {
         let url = sanitize::one_line(&self.url);
         let mut text = format!(

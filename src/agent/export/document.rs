@@ -71,7 +71,7 @@ fn code(call: &PastCall) -> Option<String> {
     Some(sanitize::for_terminal(arguments["code"].as_str()?.trim_end()))
 }
 
-/// Returns a fence that does not stand in the code.
+/// Returns a fence that does not occur in the code.
 fn fence(code: &str) -> String {
     let ticks = code.split(|it| it != '`').map(str::len).max().unwrap_or(0);
     "`".repeat((ticks + 1).max(3))

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Returns a text as a string of Python. JSON's strings are such.
+/// Returns a text as a Python string literal. JSON strings are valid ones.
 pub(super) fn string(text: &str) -> String {
     Value::from(text).to_string()
 }
@@ -27,8 +27,8 @@ pub(super) fn value(value: &Value) -> String {
     }
 }
 
-/// Returns a JSON value as a value of Python, what is long over several lines. `depth` is how far the line is
-/// indented that it begins on.
+/// Returns a JSON value as a Python value, with long ones over several lines. `depth` is the indentation of
+/// the line on which it starts.
 pub(super) fn laid_out(value: &Value, depth: usize) -> String {
     const WIDTH: usize = 90;
     let flat = self::value(value);

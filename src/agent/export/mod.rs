@@ -1,4 +1,4 @@
-//! Turns as files that run by themselves: the code that ran, on the original files, and what it gave.
+//! Turns as standalone programs: the code that ran, on the original files, and its results.
 
 mod blocks;
 mod cluster;
@@ -34,24 +34,24 @@ pub use document::document;
 pub use notebook::notebook;
 pub use script::script;
 
-/// Makes code of containers run elsewhere.
+/// Makes code that ran in containers run elsewhere.
 const HERE: &str = include_str!("here.py");
 
 /// Turns as a program.
 pub struct Program {
     /// The turns, in order.
     turns: Vec<PastTurn>,
-    /// One for each dataset of this machine that the code reads.
+    /// One for each local dataset that the code reads.
     readers: Vec<DatasetReader>,
-    /// The cluster that it asks, if any.
+    /// The cluster that it queries, if any.
     cluster: Option<Cluster>,
     /// The code, in order.
     pieces: Vec<ProgramPiece>,
-    /// What the user should know of it.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-/// What a program is made of.
+/// The inputs of a program.
 pub struct Sources<'a> {
     /// Which Python.
     pub python: PythonOptions,
@@ -61,36 +61,36 @@ pub struct Sources<'a> {
     pub session_dir: &'a Path,
     /// Its datasets.
     pub catalog: &'a Catalog,
-    /// Its turns up to the last that is wanted, each with whether it is.
+    /// The session's turns up to the last requested one, each with whether it is requested.
     pub turns: Vec<(PastTurn, bool)>,
 }
 
-/// The name that a session of the cluster has in the REPL.
+/// The REPL's name for a Spark session.
 const SESSION: &str = "spark";
 
-/// A call that did something to the variables, and what it reads and makes.
+/// A call that affected the variables, with the names it reads and makes.
 struct Did<'a> {
     call: &'a PastCall,
     command: Command,
-    /// Its code as it runs elsewhere, where it ran in a container.
+    /// Its code adapted to run elsewhere, if it ran in a container.
     elsewhere: Option<String>,
-    /// The place of its turn among those of the session.
+    /// The position of its turn within the session.
     turn: usize,
-    /// Whether its turn is wanted.
+    /// Whether its turn is requested.
     is_wanted: bool,
     outline: Outline,
 }
 
-/// Makes a program of turns.
+/// Makes a program from turns.
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Input`] when the turns ran no code, with [`ExitStatus::Setup`] when the file of a
-/// dataset that they read is gone or torn, and when Python cannot be had.
+/// Fails with [`ExitStatus::Input`] when the turns ran no code. Fails with [`ExitStatus::Setup`] when the
+/// file of a dataset that they read is missing or damaged, and when Python is not available.
 pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     let Sources { python, sandbox, session_dir, catalog, turns } = sources;
     let here = catalog.here();
-    // A dataset whose file is lost hurts only the turns that read it.
+    // A dataset whose file is lost affects only the turns that read it.
     let mut hurt = Session::hurt_datasets(session_dir, &here)?;
     let troubles = readers::troubles(here.clone()).await;
     let sound = here.filtered(|it| !hurt.contains_key(it));
@@ -137,7 +137,7 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     Ok(Program { turns, readers, cluster, pieces, warnings })
 }
 
-/// Returns whether a call makes a variable, or something that is wanted.
+/// Returns whether a call makes a variable, or a requested result.
 fn makes_something(command: &Command, is_wanted: bool) -> bool {
     match command {
         Command::Load { .. } | Command::Run { .. } => true,
@@ -152,7 +152,7 @@ fn step(done: &Did) -> DependencyStep {
     DependencyStep { place, outline, failed, is_wanted: done.is_wanted && !failed }
 }
 
-/// Makes code that ran in containers run elsewhere. What is no Python is left out, and told.
+/// Adapts code of containers to run elsewhere. Code that is not valid Python is left out with a warning.
 async fn move_code(
     study: &mut Study,
     done: &mut Vec<Did<'_>>,
@@ -181,7 +181,7 @@ async fn move_code(
     Ok(())
 }
 
-/// Tells of files that code reads and nothing has made.
+/// Warns of files that code reads and no step has made.
 fn unknown_files(done: &[Did], uploaded: &[String]) -> Vec<String> {
     let mut known: BTreeSet<(&ExecutionPlace, &str)> = BTreeSet::new();
     let mut found = Vec::new();
@@ -199,7 +199,7 @@ fn unknown_files(done: &[Did], uploaded: &[String]) -> Vec<String> {
     found
 }
 
-/// Returns the datasets that some calls may read.
+/// Returns the datasets that the calls may read.
 fn read_by<'a>(done: &[Did], catalog: &'a Catalog) -> Vec<&'a str> {
     let mut names = BTreeSet::new();
     for Did { call, command, outline, .. } in done {
@@ -212,7 +212,7 @@ fn read_by<'a>(done: &[Did], catalog: &'a Catalog) -> Vec<&'a str> {
                         [format!("'{it}'"), format!("\"{it}\"")].iter().any(|it| code.contains(it))
                     };
                     let said: Vec<&str> = catalog.names().filter(is_said).collect();
-                    // Code that names none may take any.
+                    // Code that names no dataset may read any.
                     if said.is_empty() { names.extend(catalog.names()) } else { names.extend(said) }
                 }
             }

@@ -1,5 +1,5 @@
-//! How plain Python reads the sources of datasets: found out by reading them so, and comparing with the
-//! datasets. Where nothing gives the same, the dataset's own Parquet file is read.
+//! Finds out how plain Python reads a dataset's source: it reads the source in several ways and compares
+//! with the dataset. Where none matches, the program reads the dataset's own Parquet file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,13 +27,13 @@ pub(super) struct DatasetReader {
     pub name: String,
     /// The file, as the user named it, or the session's own.
     pub path: String,
-    /// What it is, in a few words.
+    /// A short description.
     pub about: String,
-    /// A function of the file's path, by its name.
+    /// The name of a function that takes the file's path.
     pub function: String,
-    /// The code that defines it; empty where it is one of ours.
+    /// The code that defines it; empty for a built-in block.
     pub code: String,
-    /// Why it is not the original that is read.
+    /// Why the program does not read the original.
     pub why: Option<String>,
 }
 
@@ -47,7 +47,7 @@ struct ReaderFit {
     columns: Vec<(String, Map<String, Value>)>,
 }
 
-/// Why the sources of some datasets cannot be read once more, by the name of the dataset.
+/// Why the sources of some datasets cannot be read again, by dataset name.
 pub(super) type Troubles = BTreeMap<String, String>;
 
 /// Looks at the source of each dataset, on another thread: a file may take its time.
@@ -60,7 +60,7 @@ pub(super) async fn troubles(catalog: Catalog) -> Troubles {
     spawn_blocking(look).await.expect("looking at sources does not panic")
 }
 
-/// Returns what is read to find out: the datasets, and beside them the sources that can be read.
+/// Returns the files to compare: the datasets, and the sources that can be read.
 pub(super) fn files(
     session_dir: &Path,
     catalog: &Catalog,
@@ -75,16 +75,16 @@ pub(super) fn files(
     datasets.chain(sources).collect()
 }
 
-/// A name that no dataset has.
+/// Returns a name that no dataset has.
 fn link(name: &str) -> String {
     format!("{name} source")
 }
 
-/// Returns how each of some datasets is read.
+/// Returns how to read each of the datasets.
 ///
 /// # Errors
 ///
-/// Fails when the study does.
+/// Fails when the worker that compares does.
 pub(super) async fn readers(
     study: &mut Study,
     session_dir: &Path,
@@ -125,7 +125,7 @@ async fn fit(
         "dtypes": dataset.columns.iter().map(|it| it.dtype.name()).collect::<Vec<_>>(),
         "lines": lines,
     }]);
-    // The functions of a script include a `load` of their own.
+    // Functions of a script include a `load` of their own.
     let imports = "import bz2, csv, datetime, gzip, hashlib, io, json, os, re, sys, tempfile, zipfile\n\
                    import pyarrow.parquet\n\
                    load_dataset = globals().get('load_dataset', load)";
@@ -182,7 +182,7 @@ fn reader(
 }
 
 impl DatasetReader {
-    /// Returns what the user should know of it.
+    /// Returns the warning for the user, if any.
     pub(super) fn warning(&self) -> Option<String> {
         let why = self.why.as_ref()?;
         Some(format!(

@@ -11,7 +11,7 @@ use super::steps::{ATTEMPTED, ENTERED, KEPT, PRINTED, ProgramPiece, enter};
 use super::{Program, blocks, literal, questions};
 use crate::replay::stored_turn::{ExecutionPlace, PastTurn, number};
 
-/// Takes `NAME=PATH` arguments. The hash seed is that of the REPL: sets come in the same order.
+/// Parses `NAME=PATH` arguments. The hash seed equals the REPL's, so that sets iterate in the same order.
 const ARGUMENTS: &str = r#"if os.environ.get("PYTHONHASHSEED") != "0":
     os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"})
 for _argument in sys.argv[1:]:
@@ -21,11 +21,11 @@ for _argument in sys.argv[1:]:
     _PATHS[_name] = _path
 "#;
 
-/// How a worker shows numbers and tables.
+/// Sets pandas to display numbers and tables as a worker does.
 const DISPLAY: &str = r#"pd.set_option("display.width", 160, "display.max_columns", 40, "display.max_colwidth", 80)
 "#;
 
-/// What is said where code ran in containers.
+/// Heading note where code ran in containers.
 const IN_CONTAINERS: &str = "\n
 Some of it ran in a container of the provider's, with variables of its own. Here it has a directory of its
 own in place of /mnt/data: texts of the code that begin so lead there (`_at`), and it is the current
@@ -45,8 +45,8 @@ pub fn script(program: &Program) -> String {
     )
 }
 
-/// Returns what stands before the steps: imports, functions, where the data is, how it may be said that it
-/// is elsewhere.
+/// Returns the part before the steps: imports, functions, paths of the data, and arguments that override
+/// them.
 pub(super) fn prelude(program: &Program, checks: &str, arguments: &str) -> String {
     let uses = |name: &str| program.pieces.iter().any(|it| it.uses.contains(name));
     let mut given = String::new();
@@ -56,7 +56,7 @@ pub(super) fn prelude(program: &Program, checks: &str, arguments: &str) -> Strin
         given += "_TABLES = {}\n";
     }
     if uses("datasets") {
-        // What reads Parquet without pandas needs files.
+        // The Parquet reader without pandas needs file functions.
         let has_files = ["pyarrow", "pq", "open"].iter().any(|it| uses(it));
         given += if has_files {
             "datasets = _parquet_files()\n"
@@ -88,7 +88,7 @@ pub(super) fn prelude(program: &Program, checks: &str, arguments: &str) -> Strin
     let helpers = helpers.join("\n");
     let texts = [readers.as_str(), &given, checks, load, num, attempt, &helpers];
     let needed = blocks::used_by(&texts.join("\n"));
-    // The REPL has both at hand.
+    // The REPL provides both.
     let imports = blocks::imports(&[&needed, &readers, &given, "np pd"].join("\n"));
     let reading = program.cluster.as_ref().map(|_| Cluster::reading()).unwrap_or_default();
     let parts = [needed.as_str(), &reading, &readers, &given];
@@ -97,7 +97,7 @@ pub(super) fn prelude(program: &Program, checks: &str, arguments: &str) -> Strin
     format!("{imports}\n\n\n{parts}")
 }
 
-/// Returns the lines that say where the data is, and read what is on this machine.
+/// Returns the lines that set the paths of the data and read local files.
 fn sources(program: &Program, arguments: &str) -> String {
     let entry =
         |(name, value): (&String, String)| format!("    {}: {value},\n", literal::string(name));
@@ -126,7 +126,7 @@ fn heading(program: &Program) -> String {
     let needs_arrow = program.readers.iter().any(|it| it.function == PARQUET);
     let mut packages = BTreeSet::from(["pandas"]);
     packages.extend(needs_arrow.then_some("pyarrow"));
-    // It comes with pandas.
+    // pandas brings it.
     let imports = program.pieces.iter().flat_map(|it| &it.imports).map(String::as_str);
     packages.extend(imports.filter(|it| !["numpy", "pyspark"].contains(it)));
     packages.extend(program.cluster.iter().flat_map(|_| cluster::PACKAGES));
@@ -156,7 +156,7 @@ fn heading(program: &Program) -> String {
     format!("\"\"\"{text}\n\"\"\"")
 }
 
-/// Returns a turn's name: its number and its day.
+/// Returns a turn's title: its number and date.
 pub(super) fn named(turn: &PastTurn) -> String {
     let day = turn.started.split('T').next().unwrap_or_default();
     format!("turn {} ({day})", number(&turn.id))
@@ -174,7 +174,7 @@ fn piece_code(program: &Program, piece: &ProgramPiece) -> String {
     format!("# %% {}{from}\n{}{shown}", piece.title.replace(['\n', '\r'], " "), piece.code)
 }
 
-/// Returns what is checked in the end.
+/// Returns the final checks.
 pub(super) fn checks(program: &Program) -> String {
     let checks = || program.pieces.iter().flat_map(|it| &it.checks);
     let lines: Vec<&str> = checks().map(|it| it.1.as_str()).collect();

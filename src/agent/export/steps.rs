@@ -1,4 +1,4 @@
-//! The steps of a program: what ran, as code that keeps what is to be checked, and the checks.
+//! The steps of a program: the code that ran, changed so that it keeps the values to check, and the checks.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,45 +15,45 @@ use crate::replay::compare::unwarned;
 use crate::replay::expectation::{Proof, head, is_lazy, plotted, proofs};
 use crate::replay::stored_turn::{ExecutionPlace, PastCall, PastTurn, number};
 
-/// A piece of the program: a step, or what is checked in the end.
+/// A piece of the program: a step, or the final checks.
 pub(super) struct ProgramPiece {
-    /// The turn that it belongs to, as its directory is named.
+    /// The directory name of its turn.
     pub turn: String,
-    /// What it is, in a few words.
+    /// A short description.
     pub title: String,
     /// Python.
     pub code: String,
-    /// What it shows when it has run: an expression.
+    /// An expression to show after the run.
     pub shows: Option<String>,
-    /// Python that checks what it gave, and what that is called.
+    /// Checks in Python, each with its title.
     pub checks: Vec<(String, String)>,
-    /// Names that it uses without making them.
+    /// Names that it uses but does not define.
     pub uses: BTreeSet<String>,
-    /// Where its variables are.
+    /// Where its variables live.
     pub place: ExecutionPlace,
-    /// Names of functions of ours that it calls.
+    /// Names of the built-in helpers that it calls.
     pub helpers: String,
     /// Packages that it needs.
     pub imports: BTreeSet<String>,
 }
 
-/// Stands among the names for what a script must have so that a step that failed may fail again.
+/// Added to the used names when the script must let a failed step fail again.
 pub(super) const ATTEMPTED: &str = "_attempt";
 
-/// Stands among the names for what a script must have to know what was printed.
+/// Added to the used names when the script must capture what is printed.
 pub(super) const PRINTED: &str = "_Printed";
 
-/// Stands among the names for what a script must have to keep apart what ran in containers.
+/// Added to the used names when the script must separate the variables of containers.
 pub(super) const ENTERED: &str = "_enter";
 
-/// Functions of ours that code of a container may call.
+/// Built-in helpers that code of a container may call.
 const HOSTED: [&str; 3] = ["_at(", "_show(", "_taken("];
 
-/// The variable of outputs that were too long to be shown.
+/// The variable that holds outputs too long to show.
 pub(super) const KEPT: &str = "data";
 
-/// Makes the pieces of what was done. Frames of a program that `asks_cluster` may be there. What cannot be
-/// said in plain Python is told as a warning.
+/// Makes the pieces of the steps. With `asks_cluster`, frames may be on a cluster. What plain Python cannot
+/// express becomes a warning.
 pub(super) fn pieces(
     turns: &[(PastTurn, bool)],
     done: &[Did],
@@ -100,7 +100,7 @@ struct Standing<'a> {
     number: usize,
     is_ordered: bool,
     asks_cluster: bool,
-    /// Keys of outputs that some code asks for.
+    /// Keys of kept outputs that some code uses.
     keys: &'a BTreeSet<String>,
 }
 
@@ -165,7 +165,7 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> ProgramP
         }
         Command::Find { .. } | Command::Keep { .. } => String::new(),
     };
-    // A container knows nothing of the REPL.
+    // A container does not see the REPL's variables.
     let is_apart = place_of_it != ExecutionPlace::Repl;
     let names = || &done.outline.reads | &done.outline.binds;
     let mut uses = if is_apart { BTreeSet::new() } else { names() };
@@ -185,7 +185,7 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> ProgramP
     ProgramPiece { turn, title, code, shows, checks, uses, place: place_of_it, helpers, imports }
 }
 
-/// Returns the line that goes where some variables are.
+/// Returns the line that switches to the variables of a place.
 pub(super) fn enter(place: &ExecutionPlace) -> String {
     let name = match place {
         ExecutionPlace::Repl => "",
@@ -195,7 +195,7 @@ pub(super) fn enter(place: &ExecutionPlace) -> String {
     format!("_enter({}, globals())", literal::string(name))
 }
 
-/// Returns the code of a step in a container. All that it gives is printed.
+/// Returns the code of a step in a container. Its only output is what it prints.
 fn in_container(
     done: &Did,
     code: &str,
@@ -213,7 +213,7 @@ fn in_container(
     let (what, kept) = ("what the code printed".to_owned(), format!("_gave[{number}]"));
     let check = text_check(&what, &then, &kept);
     checks.push((what, check));
-    // What was printed before is nobody's.
+    // Earlier output belongs to no step.
     format!("_taken()\n{code}\n{kept} = _taken()")
 }
 
@@ -222,7 +222,7 @@ fn attempt(kind: &str, code: &str) -> String {
     format!("# It failed, with {kind}.\n_attempt({}, globals())", literal::string(code))
 }
 
-/// Returns how the columns of a table that was saved are read, those that are no text.
+/// Returns how to read the columns of a saved table that are not text.
 fn readings(frame: &Frame) -> String {
     let reading = |at: usize| {
         let dtype = frame.dtypes[at].to_ascii_lowercase();
@@ -235,7 +235,7 @@ fn readings(frame: &Frame) -> String {
             it if it.starts_with("bool") => "_truths",
             it if it.starts_with("datetime") && it.contains(',') => "_instants",
             it if it.starts_with("datetime") => "_moments",
-            // The rows of a chart come without types.
+            // The rows of a chart carry no types.
             "" if all(Value::is_number) => "_numbers",
             "" if all(Value::is_boolean) => "_truths",
             "" if all(is_moment) => "_moments",
@@ -249,7 +249,7 @@ fn readings(frame: &Frame) -> String {
 
 type Checks = Vec<(String, String)>;
 
-/// Returns the code of a step, what it shows, and what is checked of it.
+/// Returns the code of a step, what it shows, and its checks.
 fn run(
     done: &Did,
     code: &str,
@@ -272,7 +272,7 @@ fn run(
     };
     let has_printed = result.get("stdout").is_some() && (is_checked || keeps("stdout_key"));
     if has_printed {
-        // What was printed before is nobody's.
+        // Earlier output belongs to no step.
         text = format!("sys.stdout.take()\n{text}\n{printed} = sys.stdout.take()");
     }
     for (member, key) in used {
@@ -303,7 +303,7 @@ fn run(
     (text, kept.map(|_| value), checks)
 }
 
-/// Gives the value of the last expression a name.
+/// Binds the value of the last expression to a name.
 fn with_value(code: &str, [line, byte, end_line, end_byte]: [usize; 4], name: &str) -> String {
     let offset = |line: usize, byte: usize| {
         let before = code.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
@@ -338,13 +338,13 @@ fn text_check(what: &str, then: &str, now: &str) -> String {
     format!("_check_text({}, {}, {now})", literal::string(what), literal::string(then))
 }
 
-/// Returns the keys under which outputs of a call were kept, each with the member that says it.
+/// Returns the keys under which outputs of a call were kept, each with its member of the result.
 fn keys_of(call: &PastCall) -> Vec<(&'static str, &str)> {
     let key = |member| Some((member, call.result.get(member).and_then(Value::as_str)?));
     ["data_key", "stdout_key"].into_iter().filter_map(key).collect()
 }
 
-/// Returns the keys of outputs that code asks for: `python_repl_` and eight digits.
+/// Returns the keys of kept outputs in code: `python_repl_` and eight digits.
 fn keys_used(done: &[Did]) -> BTreeSet<String> {
     let code = done.iter().filter_map(|it| match &it.command {
         Command::Run { code } => Some(code.as_str()),

@@ -1,4 +1,4 @@
-//! What an answer claims: its text, its findings, and each leaf of its JSON as prose.
+//! The claims of an answer: its text, its findings, and each leaf of its JSON as prose.
 
 use std::borrow::Cow;
 
@@ -7,26 +7,26 @@ use serde_json::Value;
 use super::listed;
 use crate::schema::member;
 
-/// A text of an answer that is read for its figures.
+/// A text of an answer, to be searched for figures.
 pub(super) struct Claim<'a> {
     pub text: Cow<'a, str>,
     /// The finding whose message it is.
     pub finding: Option<u64>,
-    /// Where it stands in JSON.
+    /// Its path within JSON.
     pub path: Option<String>,
 }
 
-/// All that an answer claims.
+/// All claims of an answer.
 #[derive(Default)]
 pub(crate) struct Claims<'a> {
     pub(super) all: Vec<Claim<'a>>,
-    /// How many things each of its lists and tables has.
+    /// The number of entries of each list and table.
     pub(super) n_listed: Vec<u64>,
 }
 
 impl<'a> Claims<'a> {
-    /// Reads an answer: its text, which may be JSON, and the JSON that came with it. `findings` come with
-    /// their places among all findings.
+    /// Reads an answer: its text, which may be JSON, and the accompanying JSON. Each of `findings` has its
+    /// index among all findings.
     pub(crate) fn of(
         text: &'a str,
         output: Option<&Value>,
@@ -50,7 +50,7 @@ impl<'a> Claims<'a> {
         claims
     }
 
-    /// Adds the numbers, strings and names of members of a value.
+    /// Adds the numbers, strings and member names of a value.
     fn leaves(&mut self, value: &Value, path: &str) {
         match value {
             Value::Null | Value::Bool(_) => {}

@@ -1,17 +1,17 @@
-//! Figures that follow from others: differences, sums, ratios, shares and changes.
+//! Figures derived from others: differences, sums, ratios, shares and changes.
 //!
-//! Who reads a table of two rows may say by how much they differ. But of many numbers some two have nearly
-//! any difference, so that the fewer digits a figure shows, the fewer numbers it may come from.
+//! A reader of a two-row table may state the difference. But among many numbers, some pair has almost any
+//! difference. So the fewer digits a figure shows, the fewer numbers it may be derived from.
 
 use csv_agent_types::limits::{DERIVED_FROM_MAX, DERIVED_TABLES_MAX};
 
-/// Digits from which all tables count that count at all.
+/// Number of digits from which every table that counts at all counts.
 const DIGITS_MAX: usize = 4;
 
-/// A small table: rows of numbers, of which those in a row or in a column have something in common.
+/// A small table of numbers. Values in one row or column are related.
 pub(super) type NumberGrid = Vec<Vec<Option<f64>>>;
 
-/// What follows from small tables, each figure after the digits that it takes to claim it.
+/// Figures derived from small tables, by the number of digits that a claim needs.
 #[derive(Debug, Default)]
 pub(super) struct Derived {
     /// Differences, sums and means.
@@ -21,7 +21,7 @@ pub(super) struct Derived {
 }
 
 impl Derived {
-    /// Derives from each table by itself, and with the numbers of rows of whole datasets.
+    /// Derives from each table alone, and together with the row counts of whole datasets.
     pub(super) fn of(grids: &[NumberGrid], row_counts: &[f64]) -> Derived {
         let mut derived = Derived::default();
         for grid in grids.iter().take(DERIVED_TABLES_MAX) {
@@ -39,7 +39,7 @@ impl Derived {
         derived
     }
 
-    /// Derives from the numbers of a row, or of a column, among each other.
+    /// Derives from pairs of numbers in one row or column.
     fn add_pairs(&mut self, grid: &NumberGrid, at: usize) {
         let (amounts, ratios) = (&mut self.amounts[at], &mut self.ratios[at]);
         let columns = columns(grid);
@@ -49,7 +49,7 @@ impl Derived {
             amounts.push(total / column.len() as f64);
             let mut sum = 0.0;
             for value in column {
-                // The first ones together, as in `the top three`.
+                // The first values together, as in `the top three`.
                 sum += value;
                 amounts.push(sum);
                 ratios.extend([value / total, sum / total, 1.0 - value, 1.0 - value / 100.0]);
@@ -67,7 +67,7 @@ impl Derived {
         }
     }
 
-    /// Derives from each number and the rows of a dataset, of which it may be a part.
+    /// Derives from each number and the row count of a dataset that it may be part of.
     fn add_shares(&mut self, grid: &NumberGrid, row_counts: &[f64], at: usize) {
         for value in grid.iter().flatten().flatten() {
             for n_rows in row_counts {
@@ -77,19 +77,19 @@ impl Derived {
         }
     }
 
-    /// Returns whether a difference, sum or mean is between these, for a figure of so many digits.
+    /// Returns whether a difference, sum or mean is within the bounds, for a figure of `n_digits` digits.
     pub(super) fn has_amount(&self, n_digits: usize, low: f64, high: f64) -> bool {
         has_any(&self.amounts, n_digits, low, high)
     }
 
-    /// Returns whether a ratio, share or change is between these, for a figure of so many digits.
+    /// Returns whether a ratio, share or change is within the bounds, for a figure of `n_digits` digits.
     pub(super) fn has_ratio(&self, n_digits: usize, low: f64, high: f64) -> bool {
         has_any(&self.ratios, n_digits, low, high)
     }
 }
 
-/// Returns the class of figures of which there are some four times as many: so many digits, less one, does a
-/// number need that one of them is not just by chance.
+/// Returns how many digits, less one, a number needs so that a match with one of `n` figures is not chance:
+/// as many as 4 × `n` has, 4 at most.
 fn class(n: usize) -> usize {
     [10, 100, 1_000].into_iter().take_while(|it| *it < 4 * n).count()
 }
@@ -104,7 +104,7 @@ fn has_any(figures: &[Vec<f64>; DIGITS_MAX], n_digits: usize, low: f64, high: f6
     figures.iter().take(n_digits).any(|it| has(it, low, high))
 }
 
-/// Returns whether any of the sorted figures is between these.
+/// Returns whether any of the sorted figures is within the bounds.
 pub(super) fn has(sorted: &[f64], low: f64, high: f64) -> bool {
     let at = sorted.partition_point(|it| *it < low);
     sorted.get(at).is_some_and(|it| *it <= high)

@@ -1,6 +1,6 @@
-//! Figures in a text: numbers as people and programs write them, dates, and times of day.
+//! Figures in a text: dates, times of day, and numbers as people and programs write them.
 //!
-//! Pure, and lazy: a text of any length is read as far as its figures are asked for.
+//! Pure and lazy: reads a text of any length only as its figures are requested.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ use super::number::{
 };
 use super::quotable::Quotable;
 
-/// Letters of a name, or of text between quotes, that is passed over as one.
+/// Bytes of a name or quoted text that is skipped as one unit.
 const QUOTED_BYTES_MAX: usize = 80;
 /// Signs that stand for a currency.
 const CURRENCIES: [char; 5] = ['$', '€', '£', '¥', '₹'];
 /// Currencies that are written as letters right before the number.
 const CURRENCY_CODES: [&str; 8] = ["USD", "EUR", "GBP", "CHF", "JPY", "INR", "CNY", "US"];
-/// Words after which a number is not meant to the last digit.
+/// Words that mark the following number as approximate.
 const ABOUT: [&str; 14] = [
     "about",
     "around",
@@ -32,7 +32,7 @@ const ABOUT: [&str; 14] = [
     "environ",
     "unos",
 ];
-/// Months by the beginning of their names in English, German, French and Spanish.
+/// Months by the start of their names in English, German, French and Spanish.
 const MONTHS: [&[&str]; 12] = [
     &["jan", "january", "januar", "janvier", "enero"],
     &["feb", "february", "februar", "février", "febrero"],
@@ -48,50 +48,49 @@ const MONTHS: [&[&str]; 12] = [
     &["dec", "dez", "december", "dezember", "décembre", "diciembre"],
 ];
 
-/// A day of a month, of some year or of none in particular.
+/// A day of a month, with or without a year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Date {
-    /// Of the common era, if it is said.
+    /// Of the common era, if given.
     pub year: Option<u16>,
     /// From 1.
     pub month: u8,
-    /// From 1, if it is said.
+    /// From 1, if given.
     pub day: Option<u8>,
 }
 
-/// What a text says.
+/// A figure of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Figure {
     /// A number.
     Number(Number),
-    /// A day or a month; two where the order of day and month is open. Never empty.
+    /// A day or a month; two when the order of day and month is ambiguous. Never empty.
     Dates(Vec<Date>),
-    /// A number beside the name of a month.
+    /// A number next to the name of a month.
     DayOfMonth(Date, Number),
     /// Hour and minute.
     Time(u8, u8),
 }
 
-/// What a text is read for.
+/// Why a text is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purpose<'a> {
-    /// For what it claims: code, names, what is quoted of this, addresses and the numbers of lists claim
-    /// nothing.
+    /// For its claims. Code, names, quotations of these texts, addresses and list numbers claim nothing.
     Claims(&'a Quotable),
-    /// For all that is in it.
+    /// For every figure in it.
     Everything,
 }
 
-/// Reads a text from its beginning.
+/// Reads a text from its start.
 pub(super) struct Figures<'a> {
     text: &'a str,
     at: usize,
     purpose: Purpose<'a>,
-    /// What closes the fence in which the text is.
+    /// The closing mark of the current fence.
     fence: Option<&'static str>,
 }
 
-/// Finds the figures of a text, each with its place in bytes.
+/// Finds the figures of a text, each with its byte range.
 pub(super) fn figures<'a>(text: &'a str, purpose: Purpose<'a>) -> Figures<'a> {
     Figures { text, at: 0, purpose, fence: None }
 }
@@ -140,7 +139,7 @@ impl<'a> Figures<'a> {
         self.before().chars().next_back().is_some_and(char::is_alphanumeric)
     }
 
-    /// Passes over what marks text up or is not said by the one who writes. Returns whether there was any.
+    /// Skips markup and text that the author does not assert. Returns whether it skipped any.
     fn pass_markup(&mut self, letter: char) -> bool {
         let start = self.at;
         let rest = self.rest();
@@ -163,14 +162,14 @@ impl<'a> Figures<'a> {
             '“' => self.pass_quoted(&['”']),
             '„' => self.pass_quoted(&['“', '”']),
             '«' => self.pass_quoted(&['»']),
-            // A place in a list.
+            // A position in a list.
             '#' => self.at += 1 + digits(&rest[1..]),
             _ => {}
         }
         start < self.at
     }
 
-    /// Passes over a line that opens or closes a fence, and over the whole fence when it holds code.
+    /// Skips a line that opens or closes a fence, and the whole fence when it holds code.
     fn pass_fence(&mut self, line: &str, fence: &'static str) {
         let inside = &self.rest()[line.len()..];
         self.at += line.len();
@@ -186,7 +185,7 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// Passes over code that is no figure by itself, or a quotation of what was told.
+    /// Skips inline code that is not itself a figure, or a quotation of a shown text.
     fn pass_quoted(&mut self, closing: &[char]) {
         let rest = self.rest();
         let open = rest.chars().next().map_or(0, char::len_utf8);
@@ -201,7 +200,7 @@ impl<'a> Figures<'a> {
         self.at += open + inside.map_or(0, |it| it.len() + close(it));
     }
 
-    /// Passes over a word with the digits that belong to it: `Q3`, `model_2`, `sales.csv:12`.
+    /// Skips a word with its digits: `Q3`, `model_2`, `sales.csv:12`.
     fn pass_word(&mut self) {
         let start = self.at;
         while let Some(letter) = self.rest().chars().next() {
@@ -238,7 +237,7 @@ impl<'a> Figures<'a> {
         Some((start..self.end(start), found))
     }
 
-    /// Returns where the figure ends that was just read: white space is no part of it.
+    /// Returns where the figure just read ends, without white space.
     fn end(&self, start: usize) -> usize {
         start + self.text[start..self.at].trim_end().len()
     }
@@ -305,7 +304,7 @@ impl<'a> Figures<'a> {
         Some((hour, minute))
     }
 
-    /// Reads a number with what belongs to it. None for a version, an identifier or a place in an order.
+    /// Reads a number with its sign, currency and suffix. None for a version, an identifier or an ordinal.
     fn number(&mut self) -> Option<Figure> {
         let start = self.at;
         let before = self.before();
@@ -356,7 +355,7 @@ fn day_of(year: u16, month: u16, day: u16) -> Option<Date> {
     is_day.then_some(Date { year: Some(year), month, day: Some(day) })
 }
 
-/// Returns the bytes of what numbers an entry of a list, with what stands before it.
+/// Returns the bytes of a list entry's number, with the text before it.
 fn marker(line: &str) -> usize {
     let mut rest = line;
     loop {
@@ -377,7 +376,7 @@ fn marker(line: &str) -> usize {
 fn is_after_minus(before: &str) -> bool {
     let before = before.trim_end_matches(CURRENCIES);
     let Some(before) = before.strip_suffix(['-', '−']) else { return false };
-    // Otherwise it joins: `2010-2013`, `5 %-10 %`, `A-1`.
+    // Otherwise it is a joiner: `2010-2013`, `5 %-10 %`, `A-1`.
     !before.ends_with(|it: char| it.is_alphanumeric() || ")%]".contains(it))
 }
 
@@ -414,7 +413,7 @@ fn month_after(rest: &str) -> Option<u8> {
     month(&rest[..end])
 }
 
-/// Returns whether a range goes on to a percentage: `10` of `10–20 %`.
+/// Returns whether a range ends in a percentage: `10` of `10–20 %`.
 fn is_percent_range(rest: &str) -> bool {
     let joined = ["–", "—", "-", " – ", " - ", " to ", " and ", " bis ", " und ", " à "];
     let other = joined.into_iter().find_map(|it| rest.strip_prefix(it));

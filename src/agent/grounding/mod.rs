@@ -1,9 +1,9 @@
-//! Grounding: whether the numbers of a reply are in anything that the turn has shown.
+//! Grounding: whether the numbers of a reply occur in anything that the turn has shown.
 //!
-//! Pure. What was shown is collected while the turn goes on; then the reply is read figure by figure. A
-//! figure is grounded when it is one that was shown, to the digits that it has, or follows from a small
-//! table that was shown. Numbers of names, code and lists claim nothing, nor does what is quoted from
-//! a tool. What the model itself wrote grounds nothing, but for code that ran.
+//! Pure. Shown numbers are collected during the turn; then the reply is checked figure by figure. A figure
+//! is grounded when it equals a shown one to the digits that it has, or is derived from a small table that
+//! was shown. Numbers in names, code, lists and quotations of tools claim nothing. Text by the model itself
+//! grounds nothing, except code that ran.
 
 mod claims;
 mod derived;
@@ -32,9 +32,9 @@ use csv_agent_types::limits::{
     UNGROUNDED_MAX,
 };
 
-/// Digits that a float tells apart.
+/// Decimal digits that a float distinguishes.
 const FLOAT_DIGITS: usize = 15;
-/// Members of a result that say again what the call was given.
+/// Members of a result that repeat the arguments of the call.
 const ECHOES: [&str; 8] = [
     "name",
     "value",
@@ -42,37 +42,37 @@ const ECHOES: [&str; 8] = [
     "logical_name",
     "chart_type",
     "data_key",
-    // Of code at the provider: where it ran, and what its pictures are called and weigh.
+    // Of code at the provider: where it ran, and the names and sizes of its images.
     "container_id",
     "files",
 ];
-/// The member of a result that says of which rows it comes, where these are the first of a dataset only.
+/// The member of a result that names its rows, where these are only the first of a dataset.
 const SAMPLE: &str = "sample";
-/// Numbers in a result that is nothing but these.
+/// The most numbers of a result that consists of nothing else.
 const SCALARS_MAX: usize = 3;
 
-/// What a turn has shown, as far as numbers go.
+/// The numbers and texts that a turn has shown.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Grounds {
-    /// By their bits, each once.
+    /// Bit patterns, each once.
     values: HashSet<u64>,
     /// Whole numbers that a float would round.
     exact: HashSet<u128>,
-    /// Numbers in code that ran. Nothing follows from them, and they are not rounded.
+    /// Numbers in code that ran. Nothing is derived from them, and they are not rounded.
     literals: Vec<f64>,
     days: HashSet<Date>,
     times: HashSet<(u8, u8)>,
     grids: Vec<NumberGrid>,
-    /// Numbers that came alone, or nearly so.
+    /// Numbers that came alone, or almost alone.
     scalars: Vec<f64>,
     row_counts: Vec<f64>,
     quotable: Quotable,
-    /// What was computed of the first rows of a dataset only, which grounds nothing.
+    /// Values computed from only the first rows of a dataset, which ground nothing.
     samples: Option<Box<Grounds>>,
 }
 
 impl Grounds {
-    /// Adds a text that the turn was told or has shown.
+    /// Adds a text that the turn received or has shown.
     pub(crate) fn text(&mut self, text: &str) {
         let mut lines = text.lines().map(|it| self.line(it)).filter(|it| !it.is_empty());
         let mut grid: NumberGrid = lines.by_ref().take(DERIVED_FROM_MAX + 1).collect();
@@ -84,8 +84,8 @@ impl Grounds {
         }
     }
 
-    /// Adds how a tool call ended. What failed, and what says again what the model asked for, may be quoted
-    /// and grounds nothing; what code printed before it failed is a result.
+    /// Adds the result of a tool call. Errors, and members that repeat the model's arguments, may be quoted
+    /// but ground nothing. What code printed before it failed is a result.
     pub(crate) fn call(&mut self, status: CallStatus, result: &Value) {
         let is_ok = status == CallStatus::Ok && result["kind"] != "error";
         let Some(members) = result.as_object() else {
@@ -100,7 +100,7 @@ impl Grounds {
             self.samples.get_or_insert_default().call(status, &Value::Object(members));
             return;
         }
-        // The value that was looked for is one of the data when it was found.
+        // A value that was searched for is data if it was found.
         let has = |name: &str| result[name].as_array().is_some_and(|it| !it.is_empty());
         let is_found = has("columns") || has("datasets");
         let (mut shown, mut echoed) = (members.clone(), Vec::new());
@@ -121,7 +121,7 @@ impl Grounds {
         self.result(&Value::Object(shown));
     }
 
-    /// Adds what the user wrote as JSON, such as a schema: its names and values.
+    /// Adds the user's JSON, such as a schema: its names and values.
     pub(crate) fn json(&mut self, value: &Value) {
         match value {
             Value::Null | Value::Bool(_) => {}
@@ -137,7 +137,7 @@ impl Grounds {
         }
     }
 
-    /// Adds a result, all of it.
+    /// Adds a whole result.
     pub(crate) fn result(&mut self, result: &Value) {
         match result {
             Value::Null | Value::Bool(_) => {}
@@ -145,13 +145,13 @@ impl Grounds {
             Value::String(text) => self.text(text),
             Value::Array(rows) => self.table(rows, true),
             Value::Object(members) => {
-                // Of the first rows of a dataset it is also said how many there are in all.
+                // A sample of first rows also states the total number of rows.
                 let n_rows = members.get("rows_in_dataset").or_else(|| members.get("row_count"));
                 let n_rows = n_rows.and_then(Value::as_u64);
                 for (name, value) in members {
                     self.line(name);
                     match fact((name, value)) {
-                        // The beginning of a table is shown so that it is known what is in it.
+                        // The head of a table only illustrates its content.
                         Value::Array(rows) if name == "head" => {
                             self.table(rows, n_rows.is_none_or(|it| it <= rows.len() as u64));
                         }
@@ -162,7 +162,7 @@ impl Grounds {
         }
     }
 
-    /// Adds a table that was sent, all its rows.
+    /// Adds all rows of a table that was sent.
     pub(crate) fn sent(&mut self, table: &DataFrame) {
         self.count(table.row_count);
         self.count(table.rows_emitted);
@@ -171,13 +171,13 @@ impl Grounds {
         self.table(table.rows.as_array().map_or(&[], Vec::as_slice), !table.truncated);
     }
 
-    /// Adds an item of the conversation: what a tool said, or the user.
+    /// Adds an item of the conversation: output of a tool, or text of the user.
     pub(crate) fn item(&mut self, item: &Item) {
         match item.kind() {
             ItemKind::UserMessage => self.text(&item.text()),
             ItemKind::FunctionCallOutput => {
                 let output = item.0.get("output").and_then(Value::as_str).unwrap_or_default();
-                // A note may stand behind it.
+                // A note may follow it.
                 let mut values = serde_json::Deserializer::from_str(output).into_iter::<Value>();
                 match values.next() {
                     Some(Ok(result)) if result.get("kind").is_some() => {
@@ -200,21 +200,21 @@ impl Grounds {
         }
     }
 
-    /// Adds code that ran: the numbers in it are what its author chose, such as a percentile.
+    /// Adds code that ran. Its author chose the numbers in it, such as a percentile.
     pub(crate) fn code(&mut self, code: &str) {
         self.quotable.run(code);
         for line in code.lines() {
             let line = line.split('#').next().unwrap_or_default();
             for (range, figure) in figures(line, Purpose::Everything) {
                 match figure {
-                    // How results are rounded says nothing of them.
+                    // The number of decimals to round to is not a result.
                     Figure::Number(_) if line[..range.start].ends_with("round(") => {}
                     Figure::Number(number) => {
                         let before = line[..range.start].trim_end();
                         let signs = ["<", ">", "<=", ">=", "=="];
                         let is_compared = signs.iter().any(|it| before.ends_with(it));
                         let values = number.readings.iter().map(|it| number.signed(it));
-                        // 0 and 1 are in all code.
+                        // 0 and 1 occur in all code.
                         self.literals
                             .extend(values.filter(|it| is_compared || ![0.0, 1.0].contains(it)));
                     }
@@ -225,15 +225,15 @@ impl Grounds {
         self.literals.truncate(GROUNDS_MAX);
     }
 
-    /// Adds a number of things.
+    /// Adds a count.
     pub(crate) fn count(&mut self, n: u64) {
         #[expect(clippy::cast_precision_loss, reason = "nothing is counted beyond 2^53")]
         self.value(n as f64);
     }
 
-    /// Adds what is known of a dataset: its name, its columns, how many rows have no value in each.
+    /// Adds the facts of a dataset: its name, its columns, and how many values each lacks.
     pub(crate) fn dataset(&mut self, name: &str, dataset: &Dataset) {
-        // An estimate is no fact.
+        // An estimate is not a fact.
         if !dataset.is_estimate() {
             self.row_count(dataset.row_count);
         }
@@ -248,14 +248,14 @@ impl Grounds {
         }
     }
 
-    /// Adds how many rows a dataset has: shares of it follow.
+    /// Adds the row count of a dataset, from which shares are derived.
     fn row_count(&mut self, n: u64) {
         self.count(n);
         #[expect(clippy::cast_precision_loss, reason = "no dataset has more rows than 2^53")]
         self.row_counts.push(n as f64);
     }
 
-    /// Finds the numbers of an answer that nothing grounds; the first ones.
+    /// Returns the first numbers of an answer that nothing grounds.
     pub(crate) fn ungrounded(mut self, claims: &Claims) -> Vec<Ungrounded> {
         for n_listed in &claims.n_listed {
             self.count(*n_listed);
@@ -290,7 +290,7 @@ impl Grounds {
         }
     }
 
-    /// Adds a number of a text in all its readings. Returns the first of them.
+    /// Adds every reading of a number in a text. Returns the first of them.
     fn figure(&mut self, number: &Number) -> Option<f64> {
         for reading in number.readings.iter().chain(&number.parts) {
             self.value(number.signed(reading));
@@ -309,7 +309,7 @@ impl Grounds {
     }
 
     fn value(&mut self, value: f64) {
-        // What comes beyond the bound is not known, large or small.
+        // Beyond the bound, no number is recorded, large or small.
         if value.is_finite() && self.values.len() < GROUNDS_MAX {
             self.values.insert(value.to_bits());
         }
@@ -326,8 +326,8 @@ impl Grounds {
         self.whole(whole.map(u128::from));
     }
 
-    /// Adds rows. Of a whole table, also how many there are, how many different texts are in each column,
-    /// and what follows from them.
+    /// Adds rows. For a whole table, also adds the row count, the number of distinct texts in each column,
+    /// and derived figures.
     fn table(&mut self, rows: &[Value], is_whole: bool) {
         let mut grid = NumberGrid::new();
         let mut texts: Vec<HashSet<&str>> = Vec::new();
@@ -390,7 +390,8 @@ fn sort(values: &mut Vec<f64>) {
     values.dedup();
 }
 
-/// Returns how many entries each list of a text has, and how many rows each table: the text may count them.
+/// Returns the number of entries of each list in a text, and the number of rows of each table. The text may
+/// state these counts.
 fn listed(text: &str) -> Vec<u64> {
     let mut counts: Vec<i64> = Vec::new();
     let (mut n_entries, mut n_rows) = (0, 0);
@@ -406,9 +407,9 @@ fn listed(text: &str) -> Vec<u64> {
             n_entries += 1;
             continue;
         }
-        // The header of a table and the line below are no rows.
+        // The header of a table and the line below it are not rows.
         counts.push(std::mem::take(&mut n_rows) - 2);
-        // There may be blank lines between the entries of a list.
+        // Blank lines may separate the entries of a list.
         if !line.is_empty() {
             counts.push(std::mem::take(&mut n_entries));
         }
@@ -416,10 +417,10 @@ fn listed(text: &str) -> Vec<u64> {
     counts.into_iter().filter_map(|it| u64::try_from(it).ok().filter(|it| 0 < *it)).collect()
 }
 
-/// Tells whether figures are grounded.
+/// Checks whether figures are grounded.
 struct Checker {
     grounds: Grounds,
-    /// Those of the grounds, in order.
+    /// The values of the grounds, sorted.
     values: Vec<f64>,
     derived: Derived,
 }
@@ -479,7 +480,7 @@ impl Checker {
             return whole.is_some_and(|it| self.grounds.exact.contains(&it));
         }
         let half = half_step(reading, number.is_about);
-        // What a float cannot tell apart is equal.
+        // Values that a float cannot distinguish are equal.
         let range = |value: f64, half: f64| {
             let slack = half * 1e-9 + value * 4.0 * f64::EPSILON;
             (value - half - slack, value + half + slack)
@@ -487,7 +488,7 @@ impl Checker {
         let (low, high) = range(value, half);
         let (values, literals) = (&self.values, &self.grounds.literals);
         let is_among = |values: &[f64], (low, high): (f64, f64)| {
-            // `fell by 12` is true of −12, and `-12` is not of 12.
+            // `fell by 12` matches −12, but `-12` does not match 12.
             has(values, -high, -low) || !number.is_negative && has(values, low, high)
         };
         if is_among(values, (low, high)) || is_among(literals, range(value, 0.0)) {
@@ -508,7 +509,7 @@ impl Checker {
     }
 }
 
-/// Returns by how much a figure may be off: half a step of its last digit.
+/// Returns the tolerance of a figure: half a step of its last digit.
 fn half_step(reading: &NumberReading, is_about: bool) -> f64 {
     let NumberReading { whole, step, n_digits, n_zeros, .. } = *reading;
     if whole.is_none() {
@@ -517,13 +518,13 @@ fn half_step(reading: &NumberReading, is_about: bool) -> f64 {
     let n_zeros = i32::try_from(n_zeros).unwrap_or_default();
     match n_digits {
         _ if is_about => 10_f64.powi(n_zeros) / 2.0,
-        // A whole number of one digit mostly counts something.
+        // A one-digit whole number is usually a count.
         1 => 0.0,
         _ => step / 2.0,
     }
 }
 
-/// Returns a member of a result, or nothing in the place of an estimate: that is no fact.
+/// Returns a member of a result, or null in place of an estimate, which is not a fact.
 fn fact<'a>((name, value): (&String, &'a Value)) -> &'a Value {
     if name == ROW_COUNT_ESTIMATE { &Value::Null } else { value }
 }

@@ -1,9 +1,9 @@
-//! Numbers in a text: their digits, what separates these, and what stands behind them.
+//! Numbers in a text: their digits, separators and suffixes.
 //!
-//! What a separator means is not always to be told (`1,234` is a thousand or a bit over one), so that a
-//! number may have several readings.
+//! A separator can be ambiguous (`1,234` is over a thousand or a bit over one), so a number may have
+//! several readings.
 
-/// Groups of digits that are looked at together. With more it is a list, whatever separates them.
+/// The most digit groups of one number. More are a list, whatever separates them.
 const PARTS_MAX: usize = 16;
 /// Spaces that group digits and never separate words.
 const NARROW_SPACES: [char; 3] = ['\u{a0}', '\u{202f}', '\u{2009}'];
@@ -48,44 +48,44 @@ const SCALES: [(i32, &[&str]); 6] = [
     ),
     (12, &["T", "tn", "trillion"]),
 ];
-/// What says that a number is so many hundredths.
+/// Suffixes of percentages.
 const PERCENT: [&str; 8] =
     ["%", "percent", "per cent", "pct", "Prozent", "pour cent", "por ciento", "percentage"];
-/// What says that a number is a ratio.
+/// Suffixes of ratios.
 const TIMES: [&str; 6] = ["x", "×", "times", "fold", "-fold", "mal"];
-/// What follows upon a number that counts a place in an order.
+/// Suffixes of ordinals.
 pub(super) const ORDINALS: [&str; 8] = ["st", "nd", "rd", "th", "er", "ère", "º", "ª"];
 
-/// One way to read a number. The sign is apart.
+/// One way to read a number, without its sign.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct NumberReading {
     /// Not negative; finite.
     pub value: f64,
-    /// The number itself, where it is a whole one and is written out.
+    /// The exact number, if it is a whole one written out in full.
     pub whole: Option<u128>,
-    /// What one more in its last digit would add.
+    /// The value of one unit in its last digit.
     pub step: f64,
-    /// Digits that are written, without zeros at the start.
+    /// Number of written digits, without leading zeros.
     pub n_digits: usize,
-    /// Zeros at the end of a whole number that is written out.
+    /// Number of trailing zeros of a whole number written out in full.
     pub n_zeros: usize,
 }
 
-/// A number as it stands in a text.
+/// A number as written in a text.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a mark of its own")]
 pub(super) struct Number {
-    /// The ways to read it; at least one.
+    /// All readings; at least one.
     pub readings: Vec<NumberReading>,
-    /// The numbers that it is if its separators separate them.
+    /// The numbers that result if its separators separate numbers.
     pub parts: Vec<NumberReading>,
-    /// Whether there is a minus sign.
+    /// Whether it has a minus sign.
     pub is_negative: bool,
     /// Whether it is a percentage.
     pub is_percent: bool,
-    /// Whether it says how many times.
+    /// Whether it is a factor, such as `3x`.
     pub is_times: bool,
-    /// Whether it is not meant to the last digit.
+    /// Whether it is approximate.
     pub is_about: bool,
 }
 
@@ -97,7 +97,7 @@ impl Number {
 }
 
 impl NumberReading {
-    /// Makes the reading of these digits times a power of ten. None when it is beyond a float.
+    /// Makes the reading of these digits times a power of ten. None when it exceeds a float.
     pub(super) fn new(whole: &str, fraction: &str, exponent: i32) -> Option<NumberReading> {
         let value: f64 = format!("{whole}.{fraction}0e{exponent}").parse().ok()?;
         let n_fraction = i32::try_from(fraction.len()).ok()?;
@@ -114,20 +114,20 @@ impl NumberReading {
     }
 }
 
-/// Digits with separators among them.
+/// Digits with separators between them.
 pub(super) struct Run<'a> {
-    /// Of all that belongs to it.
+    /// Bytes of the whole run.
     pub n_bytes: usize,
     /// Digits before and after the decimal sign, for each reading.
     pub readings: Vec<(String, &'a str)>,
     /// The digits between separators.
     pub parts: Vec<&'a str>,
-    /// Whether it has more dots than a number.
+    /// Whether it has more dots than a number can.
     pub is_version: bool,
 }
 
 impl<'a> Run<'a> {
-    /// Reads the digits that a text begins with.
+    /// Reads the digits at the start of a text.
     pub(super) fn of(text: &'a str) -> Run<'a> {
         let mut parts = vec![&text[..digits(text)]];
         let mut signs = Vec::new();
@@ -140,7 +140,7 @@ impl<'a> Run<'a> {
                 '\'' | '’' | ' ' => n == 3,
                 sign => NARROW_SPACES.contains(&sign) && n == 3,
             };
-            // A space groups the digits of a number only from its start.
+            // A space groups digits only from the start of a number.
             if !separates
                 || sign == ' ' && (3 < parts[0].len() || signs.iter().any(|it| *it != ' '))
             {
@@ -175,7 +175,7 @@ impl<'a> Run<'a> {
                 }
                 Run { n_bytes: first.len(), ..readings(vec![(first.to_owned(), "")]) }.alone()
             }
-            // A list without spaces: its first number, and the rest later.
+            // A list without spaces: reads its first number now, the rest later.
             _ => Run { n_bytes: first.len(), ..readings(vec![(first.to_owned(), "")]) }.alone(),
         }
     }
@@ -186,7 +186,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns whether digits are grouped as thousands are, or as lakhs and crores.
+/// Returns whether digits are grouped in thousands, or in lakhs and crores.
 fn are_groups(parts: &[&str]) -> bool {
     let (Some((first, [middle @ .., last])), true) = (parts.split_first(), 1 < parts.len()) else {
         return parts.len() == 1;
@@ -197,28 +197,28 @@ fn are_groups(parts: &[&str]) -> bool {
             || has_groups_of(2) && (1..=2).contains(&first.len()))
 }
 
-/// What stands behind a number and says what it is.
+/// The suffix of a number, which says what it is.
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a mark of its own")]
 pub(super) struct Suffix {
-    /// With the space before it.
+    /// Includes the space before it.
     pub n_bytes: usize,
     /// The power of ten that multiplies the number.
     pub scale: Option<i32>,
-    /// Whether it may be a unit as well.
+    /// Whether it may also be a unit.
     pub is_open: bool,
     /// Whether the number is a percentage.
     pub is_percent: bool,
-    /// Whether the number says how many times.
+    /// Whether the number is a factor.
     pub is_times: bool,
-    /// Whether the number is a place in an order.
+    /// Whether the number is an ordinal.
     pub is_ordinal: bool,
-    /// Whether the number is the beginning of a name.
+    /// Whether the number is the start of a name.
     pub is_identifier: bool,
 }
 
 impl Suffix {
-    /// Reads what a text begins with.
+    /// Reads the suffix at the start of a text.
     pub(super) fn of(text: &str) -> Suffix {
         let space = text.chars().next().filter(|it| *it == ' ' || NARROW_SPACES.contains(it));
         let n_space = space.map_or(0, char::len_utf8);
@@ -256,25 +256,25 @@ impl Suffix {
     }
 }
 
-/// Returns how many digits a text begins with.
+/// Returns the number of digits at the start of a text.
 pub(super) fn digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
-/// Returns whether a letter belongs to a word that digits may be part of. Scripts without spaces between
-/// words write numbers right beside other words.
+/// Returns whether a letter can be in a word with digits. Scripts without spaces between words write
+/// numbers right beside other words.
 pub(super) fn is_of_word(letter: char) -> bool {
     let is_apart =
         matches!(letter, '\u{e00}'..='\u{eff}' | '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}');
     letter == '_' || letter.is_alphabetic() && !is_apart
 }
 
-/// Returns whether a word that ended here did so.
+/// Returns whether a word may end before `rest`.
 pub(super) fn ends_word(rest: &str) -> bool {
     !rest.starts_with(|it: char| is_of_word(it) || it.is_ascii_digit())
 }
 
-/// Reads an exponent such as `e-5`. Returns it, and its bytes.
+/// Reads an exponent such as `e-5`. Returns it and its length in bytes.
 pub(super) fn exponent(text: &str) -> (i32, usize) {
     let Some(rest) = text.strip_prefix(['e', 'E']) else { return (0, 0) };
     let unsigned = rest.strip_prefix(['-', '+']).unwrap_or(rest);

@@ -1,10 +1,10 @@
-//! What an answer may quote: texts that the turn has shown, and code that ran.
+//! Texts that an answer may quote: those that the turn has shown, and code that ran.
 //!
-//! Numbers that ground have their own place; here is what may only be said word by word.
+//! Numbers that ground are kept elsewhere. These texts may only be repeated word for word.
 
 use csv_agent_types::limits::QUOTABLE_BYTES_MAX;
 
-/// Languages of code as fences name them. What such a fence holds is no claim.
+/// Language names of code fences. The content of such a fence claims nothing.
 const LANGUAGES: [&str; 29] = [
     "bash",
     "c",
@@ -37,7 +37,7 @@ const LANGUAGES: [&str; 29] = [
     "yaml",
 ];
 
-/// Texts that may be quoted, and code that may be shown again.
+/// Texts that may be quoted, and code that may be repeated.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Quotable {
     told: String,
@@ -45,7 +45,7 @@ pub(super) struct Quotable {
 }
 
 impl Quotable {
-    /// Adds a text that was told and whose numbers ground nothing. What comes beyond the bound is forgotten.
+    /// Adds a text whose numbers ground nothing. Texts beyond the bound are dropped.
     pub(super) fn tell(&mut self, text: &str) {
         add(&mut self.told, text);
     }
@@ -55,12 +55,12 @@ impl Quotable {
         add(&mut self.ran, &trimmed(code));
     }
 
-    /// Returns whether a text was told.
+    /// Returns whether this text was added.
     pub(super) fn has(&self, text: &str) -> bool {
         self.told.contains(text)
     }
 
-    /// Returns whether a fence holds code: of a language, as its first line says, or code that ran.
+    /// Returns whether a fence holds code: its first line names a language, or the code ran.
     pub(super) fn is_code(&self, first_line: &str, text: &str) -> bool {
         let tag = first_line.trim_start().trim_start_matches(['`', '~']);
         let tag = tag.split_whitespace().next().unwrap_or_default();
@@ -77,7 +77,7 @@ fn add(all: &mut String, text: &str) {
     }
 }
 
-/// Returns the lines of code as they are however they are set in.
+/// Returns the lines of code without their indentation.
 fn trimmed(code: &str) -> String {
     let lines: Vec<&str> = code.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
     lines.join("\n")

@@ -28,7 +28,7 @@ fn dataset(row_count: u64) -> Dataset {
     serde_json::from_value(dataset).unwrap()
 }
 
-/// Reads a reply against the result of one tool call.
+/// Checks a reply against the result of one tool call.
 #[track_caller]
 fn check(result: &Value, text: &str, missing: &[&str]) {
     let mut grounds = Grounds::default();
@@ -36,7 +36,7 @@ fn check(result: &Value, text: &str, missing: &[&str]) {
     assert_eq!(missing_of(grounds, text), missing, "{text}");
 }
 
-/// Reads a number against one that a tool gave among others, so that nothing follows from it.
+/// Checks a number against one that a tool returned among others, so that nothing is derived from it.
 #[track_caller]
 fn check_one(shown: &str, value: f64, is_there: bool) {
     let mut grounds = Grounds::default();
@@ -269,14 +269,14 @@ fn hostile_input_takes_no_time_and_no_room() {
     assert_eq!(missing_of(grounds, &text), [] as [String; 0]);
     let long = format!("7{}", "a".repeat(100_000));
     assert_eq!(missing_of(Grounds::default(), &long), [long[..60].to_owned()]);
-    // What takes the square of the time takes hours.
+    // Quadratic time would take hours.
     assert!(began.elapsed().as_secs() < 300, "{:?}", began.elapsed());
 }
 
 proptest! {
     #![proptest_config(cases(2_000))]
 
-    /// Pieces of what replies are made of, so that the cases are not all noise.
+    /// Fragments of real replies, so that the cases are not all noise.
     #[test]
     fn whatever_a_reply_says_its_figures_are_read_to_the_end(
         pieces in prop::collection::vec(
@@ -330,7 +330,7 @@ fn what_the_model_wrote_grounds_nothing() {
     grounds.call(CallStatus::Error, &error);
     let text = "111, 222, 40471, 555, 666, 12";
     assert_eq!(missing_of(grounds.clone(), text), ["111", "40471", "555"]);
-    // What a tool said may be said again as what it is.
+    // A reply may repeat the output of a tool as a quotation.
     assert_eq!(missing_of(grounds, "\"Area 111\" and “Total 555” are missing"), [] as [String; 0]);
     let mut earlier = Grounds::default();
     for output in [format!("{error}\n\n(a note)"), none.to_string(), sent.to_string()] {
@@ -377,7 +377,7 @@ fn json_is_read_leaf_by_leaf() {
     ];
     assert_eq!(told(&answer.to_string(), Some(&answer)), expected);
     assert_eq!(told(&answer.to_string(), None), expected);
-    // Beside a text that is for people.
+    // Next to a text for people.
     assert_eq!(told("All is well", Some(&answer)), expected);
     assert_eq!(told("[]", Some(&answer)), expected);
     assert_eq!(told("7", Some(&json!(7))), [place("7", 0, "$")]);

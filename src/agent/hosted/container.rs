@@ -1,4 +1,4 @@
-//! The container that code runs in: looked at before a turn, replaced when it has expired.
+//! The container that code runs in: checked before a turn, replaced when it has expired.
 
 use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
 use csv_agent_provider::hosted::code_interpreter::{ContainerChoice, MemoryTier};
@@ -14,13 +14,13 @@ use crate::progress::listener;
 use crate::turn::{Turn, TurnInterrupt};
 use crate::{Agent, Conversation, TurnContext};
 
-/// What the model is told when the variables of its code are gone.
+/// Sent to the model when the variables of its code are lost.
 const GONE: &str = "(The container of earlier code_interpreter runs is gone, with its variables and the files \
 that code made there. Code runs in a new one, which has the files of the datasets.)";
 
 impl Agent {
-    /// Makes ready what code at the provider needs: the files of the datasets, and the container, if
-    /// there is one already.
+    /// Prepares code execution at the provider: the datasets' files, and the container, if there is one
+    /// already.
     pub(crate) async fn prepare_hosted(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -58,12 +58,12 @@ impl Agent {
         Ok(())
     }
 
-    /// Puts right what a failed request says of files and containers of the provider's, so that it can be
-    /// sent again; each once a turn.
+    /// Repairs the provider's files or containers after a failed request, so that it can be retried. Each
+    /// repair runs once a turn.
     ///
     /// # Errors
     ///
-    /// Fails with the error when there is nothing to put right.
+    /// Fails with the error when there is nothing to repair.
     pub(crate) async fn mend_hosted(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -102,8 +102,8 @@ impl Agent {
         }
     }
 
-    /// Leaves a container that cannot be what the turn needs: it has other memory, or a dataset in it has
-    /// changed since.
+    /// Abandons a container that does not suit the turn: its memory differs, or a dataset in it has
+    /// changed.
     async fn leave_unfit_container(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -118,8 +118,8 @@ impl Agent {
         self.leave_container(context).await
     }
 
-    /// Forgets the container. One of ours is deleted: nobody would find it again, and it holds what the
-    /// datasets were.
+    /// Forgets the container. One that csv-agent created is deleted: it holds old data, and no later
+    /// process would find it.
     async fn leave_container(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -129,7 +129,7 @@ impl Agent {
             let mut on_progress = listener(context.turn);
             let deleting = self.provider.delete_container(&container_id, &mut on_progress);
             let deleted = context.turn.wait_sent(deleting).await?;
-            // Otherwise it goes by itself soon.
+            // Otherwise it soon expires.
             match deleted {
                 Err(error) if error.kind == ProviderErrorKind::Mismatch => {
                     return Err(TurnInterrupt::Failed(error.into()));
@@ -140,7 +140,7 @@ impl Agent {
         Ok(self.hosted.save(context.session)?)
     }
 
-    /// Looks at a container, and puts the files of the datasets there that it does not have yet.
+    /// Checks a container, and uploads the datasets' files that it lacks.
     async fn fill_container(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -150,14 +150,14 @@ impl Agent {
         let looked = context.turn.wait_sent(self.provider.container(id, &mut on_progress)).await?;
         let found = looked.map_err(anyhow::Error::from)?;
         if self.hosted.container_id() != Some(id) {
-            // What somebody else's code made there is nothing that this turn made.
+            // Files that other code made there are not made by this turn.
             let listing = self.provider.container_files(id, &mut on_progress);
             let listed = context.turn.wait_sent(listing).await?;
             let listed = listed.map_err(anyhow::Error::from)?;
             self.leave_container(context).await?;
             self.hosted.kept.container =
                 Some(KeptContainer { container_id: id.to_owned(), ..KeptContainer::default() });
-            // The newest come first.
+            // Newest first.
             for file in listed.iter().rev() {
                 self.hosted.remember(id, &file.id, file.bytes.unwrap_or(0));
             }
@@ -183,7 +183,8 @@ impl Agent {
         Ok(self.hosted.save(context.session)?)
     }
 
-    /// Takes what a dataset was before out of a container that the user manages: code must not read it.
+    /// Removes old versions of a dataset from a container that the user manages, so that code does not read
+    /// them.
     async fn take_out(
         &mut self,
         id: &str,
@@ -193,7 +194,7 @@ impl Agent {
         let mut on_progress = listener(turn);
         let listing = self.provider.container_files(id, &mut on_progress);
         let listed = turn.wait_sent(listing).await?.map_err(anyhow::Error::from)?;
-        // The provider may put something before a name.
+        // The provider may prefix a name.
         let is_of_dataset = |path: &str| {
             let rest = path.strip_suffix(&format!("{dataset}.csv"));
             rest.is_some_and(|it| it.ends_with(['/', '-']))
@@ -206,12 +207,12 @@ impl Agent {
         Ok(())
     }
 
-    /// Goes on in a new container when an error says that the one in use has expired, and the user wants
+    /// Continues in a new container when an error says that the current one has expired and the user allows
     /// that.
     ///
     /// # Errors
     ///
-    /// Fails with the error when it is another, or the user does not want that.
+    /// Fails with the error when it has another cause, or the user does not allow that.
     fn renew_container(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -247,7 +248,7 @@ impl Agent {
         context.turn.status(Status::Warning { code: "container_expired".to_owned(), message })
     }
 
-    /// Leaves a container as [`Agent::prepare_hosted`] would, for a request that is only shown.
+    /// Abandons a container as [`Agent::prepare_hosted`] would, for a request that is only shown.
     pub(super) fn plan_container(
         &mut self,
         options: &HostedOptions,
@@ -266,7 +267,7 @@ impl Agent {
 }
 
 impl Hosted {
-    /// Returns the container that cannot be what a turn over these datasets needs, and why.
+    /// Returns the container that does not suit a turn over these datasets, and why.
     fn unfit(&self, options: &HostedOptions, catalog: &Catalog) -> Option<(String, &'static str)> {
         let ContainerChoice::Auto(memory) = self.container(options) else { return None };
         let kept = self.kept.container.as_ref()?;
@@ -286,8 +287,8 @@ impl Hosted {
     }
 }
 
-/// Returns whether a conversation tells of runs in a container that is not this one, and neither of its end
-/// nor of runs here since.
+/// Returns whether a conversation mentions runs in another container, and neither that container's end nor
+/// later runs in this one.
 fn is_unaware(items: &[Item], container_id: Option<&str>) -> bool {
     let last = |is_it: &dyn Fn(&Item) -> bool| items.iter().rposition(is_it);
     let elsewhere = last(&|it| it.container_id().is_some_and(|other| Some(other) != container_id));
@@ -296,13 +297,14 @@ fn is_unaware(items: &[Item], container_id: Option<&str>) -> bool {
     here.max(told) < elsewhere
 }
 
-/// Returns whether a request failed because of what the provider keeps, or no longer keeps, for code.
+/// Returns whether a request failed because of files or containers that the provider keeps, or no longer
+/// keeps, for code.
 pub fn is_about_hosted(error: &anyhow::Error) -> bool {
     let kind = error.downcast_ref::<ProviderError>().map(|it| &it.kind);
     matches!(kind, Some(ProviderErrorKind::ContainerExpired | ProviderErrorKind::NoSuchFile))
 }
 
-/// Adds what the user can do now. A container that the provider made is forgotten: the next question has a
+/// Adds a hint for the user. A container that the provider created is forgotten; the next question gets a
 /// new one.
 fn expired(error: anyhow::Error, is_named: bool) -> anyhow::Error {
     match error.downcast::<ProviderError>() {

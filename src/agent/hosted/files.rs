@@ -1,4 +1,4 @@
-//! Files that code at the provider made: fetched when the answer is there.
+//! Files made by code at the provider, fetched once the answer is complete.
 
 use std::io::Write;
 
@@ -16,10 +16,10 @@ use crate::progress::listener;
 use crate::turn::{Turn, TurnInterrupt};
 use crate::{Agent, TurnContext};
 
-/// Who put a file into a container that the user's data came in.
+/// Owner of a file that was uploaded into a container.
 pub(super) const BY_USER: &str = "user";
 
-/// A file that is to be fetched.
+/// A file to fetch.
 struct FileRequest {
     container_id: String,
     file_id: String,
@@ -29,15 +29,15 @@ struct FileRequest {
 }
 
 impl Agent {
-    /// Fetches the files that code made in the turn, whether the answer names them or not. One that
-    /// cannot be fetched is told and does not stop the others.
+    /// Fetches the files that code made in the turn, whether or not the answer names them. A file that
+    /// cannot be fetched is reported and does not stop the others.
     async fn fetch_files(
         &mut self,
         context: &mut TurnContext<'_, '_>,
         items: &[Item],
     ) -> Result<(), TurnInterrupt> {
         let cited = hosted::citations(items);
-        // An answer that was cut keeps no runs in the conversation; their files are there all the same.
+        // An answer that was cut leaves no runs in the conversation, but their files exist.
         let of_runs = self.hosted.met.clone().into_iter();
         let mut containers: Vec<String> = Vec::new();
         for id in of_runs.chain(cited.iter().map(|it| it.container_id.clone())) {
@@ -65,7 +65,7 @@ impl Agent {
         Ok(self.hosted.save(context.session)?)
     }
 
-    /// Fetches the files as far as there is time. The answer is there and counts without them.
+    /// Fetches files while time remains. The answer is complete and valid without them.
     pub(crate) async fn fetch_files_in_time(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -85,8 +85,8 @@ impl Agent {
         }
     }
 
-    /// Returns the files of a container that the turn made or names: those that the answer names first, and
-    /// older ones before newer ones.
+    /// Returns the files of a container that the turn made or names: files named by the answer first, then
+    /// older before newer.
     fn wanted(
         &self,
         container_id: &str,
@@ -107,7 +107,7 @@ impl Agent {
             fetched.contains(&(it.id.clone(), it.bytes.unwrap_or(0)))
         };
         let is_wanted = |it: &ContainerFile| is_cited(&it.id) || !is_upload(it) && !is_known(it);
-        // The newest come first.
+        // Newest first.
         let listed: Vec<FileRequest> = listed
             .into_iter()
             .rev()
@@ -131,7 +131,7 @@ impl Agent {
         });
         let unlisted: Vec<FileRequest> = unlisted.collect();
         let mut wanted: Vec<FileRequest> = listed.into_iter().chain(unlisted).collect();
-        // What the answer names must not be what there is no room for.
+        // Files named by the answer must not be the ones that no longer fit.
         wanted.sort_by_key(|it| !it.cited);
         wanted
     }
@@ -201,7 +201,7 @@ impl Agent {
     }
 }
 
-/// Says what is fetched now, and how large it is where that is known.
+/// Reports the current download, and its size if known.
 pub(super) fn fetching(path: &str, n_bytes: u64) -> Status {
     let name = path.strip_prefix("/mnt/data/").unwrap_or(path);
     let size = if 0 < n_bytes { format!(" ({})", size(n_bytes)) } else { String::new() };
@@ -213,7 +213,7 @@ fn is_mismatch(error: &anyhow::Error) -> bool {
     kind == Some(&ProviderErrorKind::Mismatch)
 }
 
-/// A cassette that has no such call ends the turn, as it does with requests.
+/// Warns that a file was not fetched. A cassette without such a call ends the turn, as for requests.
 fn tell_unfetched(
     error: ProviderError,
     code: &str,
@@ -227,7 +227,7 @@ fn tell_unfetched(
 }
 
 impl Hosted {
-    /// Takes down that a file of the container was fetched, so that no later turn does it again.
+    /// Records that a file of the container was fetched, so that no later turn fetches it again.
     pub(super) fn remember(&mut self, container_id: &str, file_id: &str, bytes: u64) {
         let kept = self.kept.container.as_mut().filter(|it| it.container_id == container_id);
         let Some(container) = kept else { return };
@@ -237,7 +237,8 @@ impl Hosted {
     }
 }
 
-/// Keeps the pictures of a run as files of the turn. What is none that a provider sends is told.
+/// Saves the images of a run as files of the turn. Reports those that are not in a provider's format or do
+/// not fit.
 pub(super) fn keep_images(
     context: &mut TurnContext<'_, '_>,
     images: &[String],

@@ -1,4 +1,4 @@
-//! What the provider keeps for a session, deleted there.
+//! Deletes what the provider keeps for a session.
 
 use std::future::Future;
 
@@ -14,8 +14,8 @@ use csv_agent_types::status::ExitStatus;
 
 use crate::Agent;
 
-/// Has the provider delete uploads and the container that it made, until `stop` resolves. Returns what it
-/// keeps still, and why.
+/// Deletes the session's uploads and container at the provider, until `stop` resolves. Returns what the
+/// provider still keeps, and why.
 pub async fn delete_kept(
     provider: &mut Provider,
     kept: &ProviderState,
@@ -23,7 +23,7 @@ pub async fn delete_kept(
 ) -> (ProviderState, Option<String>) {
     let mut left = nameable(kept.clone());
     let deleting = tokio::time::timeout(HOSTED_DELETE, delete_all(provider, &mut left));
-    // The branch that loses is dropped: what was not answered by then counts as left.
+    // The losing branch is dropped: everything not yet confirmed counts as left.
     let reason = tokio::select! {
         biased;
         deleted = deleting => match deleted {
@@ -36,15 +36,15 @@ pub async fn delete_kept(
     (left, reason)
 }
 
-/// Leaves out what no provider can have named so: a session may come from anywhere.
+/// Drops names that no provider can have assigned: a session may come from an untrusted source.
 pub(super) fn nameable(mut kept: ProviderState) -> ProviderState {
     kept.container = kept.container.filter(|it| is_id(&it.container_id));
     kept.uploads.retain(|it| is_id(&it.file_id));
     kept
 }
 
-/// What is deleted is taken out of what is left at once, so that an end half way knows what remains. What
-/// cannot be deleted keeps nothing else from it, unless nothing can.
+/// Removes each deleted item from what is left at once, so that an interrupted run knows what remains. A
+/// failed deletion does not stop the others, unless every deletion would fail.
 async fn delete_all(
     provider: &mut Provider,
     left: &mut ProviderState,
@@ -73,7 +73,7 @@ async fn delete_all(
 ///
 /// # Errors
 ///
-/// Fails with one that the next call has, too.
+/// Fails with an error that would recur on the next call.
 fn note(error: ProviderError, failed: &mut Option<ProviderError>) -> Result<(), ProviderError> {
     if error.http_status.is_none() || error.kind == ProviderErrorKind::Unauthorized {
         return Err(error);
@@ -82,7 +82,7 @@ fn note(error: ProviderError, failed: &mut Option<ProviderError>) -> Result<(), 
     Ok(())
 }
 
-/// Returns what the user should know of what could not be deleted.
+/// Returns the warning for the user about what could not be deleted.
 pub fn left_there(server: &str, left: &ProviderState, reason: &str) -> String {
     let container = left.container.iter().filter(|it| it.is_ours);
     let n_files = left.uploads.len() as u64;
@@ -98,7 +98,7 @@ pub fn left_there(server: &str, left: &ProviderState, reason: &str) -> String {
 }
 
 impl Agent {
-    /// Has the provider delete what it keeps for a session that goes with this process.
+    /// Deletes what the provider keeps for a session that ends with this process.
     pub(crate) async fn close_hosted(
         &mut self,
         stop: impl Future<Output = ExitStatus>,

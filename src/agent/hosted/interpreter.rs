@@ -1,4 +1,4 @@
-//! Where code runs, as the user wants it, and which tools that makes.
+//! Where code runs, as the user chose, and the resulting tools.
 
 use csv_agent_provider::hosted::HostedTool;
 use csv_agent_provider::hosted::code_interpreter::{self, ContainerChoice};
@@ -19,16 +19,16 @@ pub enum Interpreter {
 /// How code runs at the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostedOptions {
-    /// Where.
+    /// The container.
     pub container: ContainerChoice,
     /// Whether each turn begins with a run.
     pub is_forced: bool,
-    /// Whether another container takes the place of one that expired; otherwise the turn fails.
+    /// Whether a new container replaces an expired one; otherwise the turn fails.
     pub renews: bool,
 }
 
 impl Interpreter {
-    /// Returns how code runs at the provider, if it does.
+    /// Returns the options of code at the provider, if it runs there.
     pub fn hosted(&self) -> Option<&HostedOptions> {
         match self {
             Interpreter::Local => None,
@@ -36,7 +36,7 @@ impl Interpreter {
         }
     }
 
-    /// Returns how events name it.
+    /// Returns its name in events.
     pub fn place(&self) -> CodePlace {
         match self {
             Interpreter::Local => CodePlace::Local,
@@ -55,13 +55,13 @@ impl Interpreter {
         self.hosted().map(|_| &code_interpreter::TOOL).into_iter().collect()
     }
 
-    /// Returns the tools of ours that a turn has.
+    /// Returns csv-agent's own tools in a turn.
     pub fn tools(&self) -> impl Iterator<Item = &'static Tool> + Clone {
         let is_local = self.is_local();
         TOOLS.iter().filter(move |it| is_local || !it.needs_repl)
     }
 
-    /// Returns the tool that the first response of a turn must run, if there is one.
+    /// Returns the tool that the first response of a turn must run, if any.
     pub fn forced(&self) -> Option<&'static str> {
         self.hosted().filter(|it| it.is_forced).map(|_| code_interpreter::TOOL.name)
     }

@@ -1,4 +1,4 @@
-//! Code that the provider runs: where, over which files, and what its runs tell.
+//! Code that the provider runs: where it runs, on which files, and the reports of its runs.
 
 mod container;
 mod files;
@@ -26,24 +26,25 @@ pub use interpreter::{HostedOptions, Interpreter};
 pub use table::{AtProvider, CancelOnDrop, chosen};
 pub use upload::PlannedUpload;
 
-/// What a process knows of the code that the provider ran for it, and of what the provider keeps for that.
+/// A process's knowledge of the code that the provider ran for it, and of the files and containers that the
+/// provider keeps for that.
 #[derive(Debug, Default)]
 pub struct Hosted {
-    /// The server under whose name the session knows what it keeps; none for a cassette.
+    /// The server under whose name the session records this; none for a cassette.
     server: Option<String>,
     kept: ProviderState,
     is_loaded: bool,
-    /// Whether what is kept goes with the process.
+    /// Whether everything kept is deleted when the process ends.
     is_temporary: bool,
     /// The datasets that the turn sees, and their uploads.
     catalog: Catalog,
     in_use: Vec<InUse>,
-    /// Turns of the conversation before this one.
+    /// Number of earlier turns in the conversation.
     n_turns: usize,
     mended: Mended,
-    /// Where code runs from now on, instead of where the user said: that container has expired.
+    /// Replaces the user's container, which has expired.
     replacement: Option<ContainerChoice>,
-    /// Ids of runs and of calls, which events pair by.
+    /// Ids of runs and calls, which pair events.
     seen: HashSet<String>,
     /// Containers that code of the turn ran in.
     met: Vec<String>,
@@ -57,7 +58,7 @@ struct InUse {
     file_id: String,
 }
 
-/// What was put right in a turn, which is done once.
+/// Repairs already done in a turn; each is done once.
 #[derive(Debug, Clone, Copy, Default)]
 struct Mended {
     container: bool,
@@ -65,8 +66,8 @@ struct Mended {
 }
 
 impl Hosted {
-    /// Learns what the provider keeps for the session. A replay knows nothing of it, and a recording uses
-    /// nothing of it, so that the replay can do the same.
+    /// Loads what the provider keeps for the session. A replay has none of it, so a recording does not use
+    /// it either.
     fn load(
         &mut self,
         session: &Session,
@@ -89,7 +90,7 @@ impl Hosted {
         Ok(())
     }
 
-    /// Writes down what the provider keeps.
+    /// Writes what the provider keeps to the session.
     fn save(&self, session: &Session) -> anyhow::Result<()> {
         match &self.server {
             Some(server) => HostedState::write(session.dir(), server, &self.kept),
@@ -97,7 +98,7 @@ impl Hosted {
         }
     }
 
-    /// Counts on the uploads of the turn no more: the provider has lost at least one of them.
+    /// Stops relying on the uploads of the turn: the provider has lost at least one of them.
     fn give_up_uploads(&mut self) {
         for upload in &mut self.kept.uploads {
             if self.in_use.iter().any(|it| it.file_id == upload.file_id) {
@@ -116,18 +117,18 @@ impl Hosted {
         self.kept.container.as_ref().map(|it| it.container_id.as_str())
     }
 
-    /// Returns the conversation as a request may tell it.
+    /// Returns the conversation as a request may contain it.
     pub fn conversation(&self, interpreter: &Interpreter, items: Vec<Item>) -> Vec<Item> {
         let container_id = interpreter.hosted().and_then(|_| self.container_id());
         hosted::only_of_container(items, container_id)
     }
 
-    /// Returns the declarations of a request with these items.
+    /// Returns the tool declarations of a request with these items.
     pub fn declarations(&self, interpreter: &Interpreter, items: &[Item]) -> Vec<ToolDeclaration> {
         let Some(options) = interpreter.hosted() else { return Vec::new() };
         let container = match (self.container(options), self.container_id()) {
-            // The provider finds the container by the runs in the conversation; where these were
-            // summarised, it is named.
+            // The provider finds the container through the runs in the conversation; where these were
+            // summarised, the declaration names it.
             (ContainerChoice::Auto(_), Some(id))
                 if items.iter().all(|it| it.container_id() != Some(id)) =>
             {
@@ -141,12 +142,12 @@ impl Hosted {
 }
 
 impl Agent {
-    /// Returns what a turn would upload first. Its items and the declaration are then as the turn would
-    /// send them, but for ids that the provider has not given yet. Nothing is sent or written.
+    /// Returns what a turn would upload first. Its items and the declaration then match what the turn would
+    /// send, except for ids that the provider has not assigned yet. Sends and writes nothing.
     ///
     /// # Errors
     ///
-    /// Fails when a dataset cannot be uploaded, or it cannot be read what the provider keeps.
+    /// Fails when a dataset cannot be uploaded, or the record of what the provider keeps cannot be read.
     pub(super) fn plan_hosted(
         &mut self,
         session: &Session,

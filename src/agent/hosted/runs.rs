@@ -1,4 +1,4 @@
-//! What the provider ran: told as calls of ours are, and sent back in short.
+//! Runs at the provider: reported like calls of our own, and sent back in short form.
 
 use std::collections::HashSet;
 use std::time::Instant;
@@ -22,14 +22,14 @@ use crate::turn::{CallResult, Turn, TurnInterrupt, milliseconds_since};
 use crate::{Agent, TurnContext};
 
 impl Agent {
-    /// Tells what the provider ran for a response, as if each run were a call of ours.
+    /// Reports what the provider ran for a response, as if each run were a call of our own.
     pub(crate) fn tell_hosted(
         &mut self,
         context: &mut TurnContext<'_, '_>,
         response: &Response,
         asked: Instant,
     ) -> Result<(), TurnInterrupt> {
-        // How long each took is not told; each was a part of this.
+        // The provider does not report single durations; each run is a part of this time.
         let duration_ms = milliseconds_since(asked);
         let runs = hosted::calls(&response.items);
         let n_runs_max = HOSTED_CALLS_MAX as usize;
@@ -64,7 +64,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Says when no code ran although the user forces it: not every server heeds that.
+    /// Warns when no code ran although the user forces it: some servers ignore that.
     pub(crate) fn tell_unforced(
         &self,
         answer: &Answer,
@@ -80,8 +80,8 @@ impl Agent {
         turn.status(Status::Warning { code: "tool_not_used".to_owned(), message })
     }
 
-    /// Makes the items of a response fit to go back: calls of ours get ids that neither another call nor a
-    /// run of the provider's has, and what runs gave is bounded.
+    /// Prepares the items of a response for the next request. Our calls get ids that no other call and no
+    /// run of the provider has, and outputs of runs are bounded.
     pub(crate) fn make_fit(&mut self, sent: &[Item], received: &mut [Item]) {
         keep_short(received);
         pairing::make_call_ids_unique(sent, received, |it| self.hosted.seen.contains(it));
@@ -89,7 +89,7 @@ impl Agent {
         self.hosted.seen.extend(calls.map(|it| it.call_id));
     }
 
-    /// Takes down where a run was, and tells of the container once a turn.
+    /// Records where a run took place, and reports the container once a turn.
     fn meet(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -132,14 +132,14 @@ impl Agent {
     }
 }
 
-/// Shortens what goes back with every request: what code printed, as an output of a call of ours is, and
-/// pictures beyond what they may have together, which are files of the turn.
+/// Shortens what every request repeats: printed output, as for calls of our own, and images beyond their
+/// total limit, which are files of the turn.
 fn keep_short(items: &mut [Item]) {
     for item in items {
         let Some(outputs) = hosted::outputs_mut(item) else { continue };
         let mut room = PICTURES_KEPT_BYTES_MAX;
         outputs.retain(|it| {
-            // The provider refuses what it does not send itself.
+            // The provider refuses items of other shapes than its own.
             let is_whole = match it["type"].as_str() {
                 Some("image") => it["url"].is_string(),
                 Some("logs") => it["logs"].is_string(),
@@ -162,13 +162,13 @@ fn keep_short(items: &mut [Item]) {
     }
 }
 
-/// Returns the code of a run, if it was code.
+/// Returns the code of a run, if it ran code.
 fn code_of(run: &HostedCall) -> Option<String> {
     let arguments: Value = serde_json::from_str(&run.call.arguments).ok()?;
     arguments["code"].as_str().map(|it| it.trim_end().to_owned())
 }
 
-/// The provider has shown the model all of it; what is told here is bounded.
+/// The provider showed the model all of it; the event is bounded.
 fn closed(run: &HostedCall, duration_ms: u64) -> CallResult {
     let mut result = run.output.result.clone();
     let (mut truncated, mut bytes_to_model) = (false, 0);

@@ -21,11 +21,11 @@ use crate::hosted::files::fetching;
 use crate::progress::listener;
 use crate::turn::{Turn, TurnInterrupt};
 
-/// What answers, in the place of a REPL, for the tools that show a frame.
+/// Takes the place of a REPL for the tools that show a frame.
 pub struct AtProvider<'a> {
-    /// Who runs the code.
+    /// Runs the code.
     pub provider: &'a mut Provider,
-    /// Where.
+    /// The container's state.
     pub hosted: &'a mut Hosted,
 }
 
@@ -34,8 +34,8 @@ impl AtProvider<'_> {
     ///
     /// # Errors
     ///
-    /// Fails when the turn ends first, or the provider cannot be asked at all. What the model can mend is
-    /// an error for it.
+    /// Fails when the turn ends first, or the provider cannot be queried at all. An error that the model
+    /// can fix is returned to it.
     pub async fn ask(
         &mut self,
         command: Command,
@@ -72,7 +72,7 @@ impl AtProvider<'_> {
                 &is_over,
             );
             if !write {
-                // A chart has its own data.
+                // A chart stores its own data.
                 let _ = fs::remove_file(&parquet);
             }
             read
@@ -131,7 +131,7 @@ impl AtProvider<'_> {
         let fetched = turn.wait_sent(fetching).await?;
         match fetched {
             Ok(_) => {
-                // It is shown as a table or a chart, and no file besides.
+                // It is shown as a table or a chart, and is not listed as a file too.
                 self.hosted.remember(&container_id, &found.id, found.bytes.unwrap_or(0));
                 Ok(Ok(csv))
             }
@@ -140,12 +140,12 @@ impl AtProvider<'_> {
     }
 }
 
-/// Tells work on another thread, when it is dropped, that nobody waits any more: a runtime waits for what
-/// it has begun.
+/// Signals work on another thread, when dropped, that its result is no longer needed: a runtime waits for
+/// blocking work it has started.
 pub struct CancelOnDrop(Arc<AtomicBool>);
 
 impl CancelOnDrop {
-    /// Returns it with what the work looks at.
+    /// Returns the guard and the flag that the work checks.
     pub fn of_waiting() -> (CancelOnDrop, Arc<AtomicBool>) {
         let is_over = Arc::new(AtomicBool::new(false));
         (CancelOnDrop(Arc::clone(&is_over)), is_over)
@@ -158,13 +158,13 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Returns the outcome of a REPL that has no such frame, so that a chart of it is rejected as there.
+/// Returns the outcome of a REPL without such a frame, so that a chart of it is rejected as there.
 fn failed(error: &ToolError) -> Outcome {
     let result = error.output.result.clone();
     Outcome { status: OutcomeStatus::Error, result, frame: None, file: None }
 }
 
-/// What the model can do nothing about ends the turn.
+/// An error that the model cannot fix ends the turn.
 fn for_model<T>(error: ProviderError) -> Result<Result<T, ToolError>, TurnInterrupt> {
     if matches!(error.kind, ProviderErrorKind::Mismatch | ProviderErrorKind::Unauthorized) {
         return Err(TurnInterrupt::Failed(error.into()));
@@ -177,7 +177,7 @@ fn temporary(directory: &Path) -> anyhow::Result<NamedTempFile> {
     Ok(tempfile::Builder::new().prefix(".").suffix(".tmp").tempfile_in(directory)?)
 }
 
-/// Returns the frame with some of its columns, in their order; one that does not exist is left out.
+/// Returns the frame with the given columns, in that order; unknown names are left out.
 pub fn chosen(frame: Frame, columns: Option<Vec<String>>) -> Frame {
     let Some(columns) = columns else { return frame };
     let places: Vec<usize> =

@@ -1,4 +1,4 @@
-//! The datasets, as files at the provider: uploaded once, used while they are the same.
+//! The datasets as files at the provider: uploaded once, reused while unchanged.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
@@ -24,24 +24,24 @@ use crate::progress::listener;
 use crate::turn::TurnInterrupt;
 use crate::{Agent, TurnContext};
 
-/// A file that code at the provider would have.
+/// A file for code at the provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlannedUpload {
-    /// What is in it.
+    /// The dataset in it.
     pub dataset: String,
-    /// As code there would know it.
+    /// Its name for code at the provider.
     pub filename: String,
     /// Rows of the dataset.
     pub rows: u64,
     /// Bytes of the file.
     pub bytes: u64,
-    /// The provider's name for it, when it is there and need not be uploaded.
+    /// The provider's id for it, when it is already uploaded.
     pub file_id: Option<String>,
 }
 
 impl Agent {
-    /// Returns what a turn over these datasets would upload, and what is there already. Nothing is sent,
-    /// and a provider that keeps nothing gets nothing.
+    /// Returns the uploads of a turn over these datasets, with those that exist already. Sends nothing. For
+    /// a provider that keeps nothing, returns none.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Agent {
             };
             let file_id = known.map(|it| it.0);
             if file_id.is_none() {
-                // What it was before is taken away when it is uploaded.
+                // The upload replaces the previous version.
                 self.hosted.kept.uploads.retain(|it| it.dataset != name);
             }
             in_use.extend(file_id.clone().map(|it| InUse::of(name, dataset, it)));
@@ -82,8 +82,8 @@ impl Agent {
         Ok(planned)
     }
 
-    /// Uploads the datasets that the provider does not have as they are now. Files that hold what a
-    /// dataset was before are deleted there.
+    /// Uploads the datasets whose current version the provider lacks, and deletes files with older versions
+    /// there.
     pub(super) async fn upload_datasets(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -129,7 +129,7 @@ impl Agent {
         let uploaded = context.turn.wait_sent(uploading).await?;
         let file_id = uploaded.map_err(anyhow::Error::from)?;
         let life = i64::try_from(life.as_secs()).unwrap_or(i64::MAX);
-        // What was recorded before is not ours to take away from a session that still counts on it.
+        // A recording must not delete earlier uploads that a session still relies on.
         let is_old = |it: &KeptUpload| it.dataset == name && !it.version.is_empty();
         let (old, kept): (Vec<_>, Vec<_>) = self.hosted.kept.uploads.drain(..).partition(is_old);
         self.hosted.kept.uploads = kept;
@@ -143,7 +143,7 @@ impl Agent {
         self.hosted.save(context.session)?;
         for it in old {
             let mut on_progress = listener(context.turn);
-            // It goes by itself later.
+            // It expires later.
             let _ = context
                 .turn
                 .wait(self.provider.delete_upload(&it.file_id, &mut on_progress))
@@ -160,14 +160,14 @@ impl InUse {
 }
 
 impl Hosted {
-    /// Returns the upload of a dataset as it is now, if the provider has it for long enough.
+    /// Returns the upload of a dataset's current version, if the provider keeps it for long enough.
     fn upload_of(&self, name: &str, dataset: &Dataset) -> Option<&KeptUpload> {
         let margin = i64::try_from(UPLOAD_MARGIN.as_secs()).unwrap_or(i64::MAX);
         self.kept.upload_of(name, &version(dataset), margin)
     }
 }
 
-/// Demands that no more datasets are uploaded than a container takes.
+/// Checks that the uploaded datasets do not exceed a container's limit.
 fn check_number(catalog: &Catalog) -> Result<(), Failure> {
     if catalog.len() <= UPLOADS_MAX {
         return Ok(());
@@ -178,7 +178,7 @@ fn check_number(catalog: &Catalog) -> Result<(), Failure> {
     Err(Failure::new(ExitStatus::Limit, message).hint(hint))
 }
 
-/// Says that a dataset cannot become a file. Only its size is a matter of limits.
+/// Reports that a dataset cannot become a file. Only its size counts as a limit.
 fn no_upload(name: &str, error: anyhow::Error) -> anyhow::Error {
     let message = format!("cannot upload `{name}`");
     match error.downcast_ref::<Failure>() {
@@ -191,7 +191,7 @@ fn no_upload(name: &str, error: anyhow::Error) -> anyhow::Error {
     }
 }
 
-/// A file that is written as long as somebody wants it.
+/// A file whose writing can be cancelled.
 struct CancellableFile<'a> {
     file: &'a mut File,
     is_over: &'a AtomicBool,
@@ -210,7 +210,7 @@ impl io::Write for CancellableFile<'_> {
     }
 }
 
-/// Writes a dataset as CSV into a file that goes when it is dropped.
+/// Writes a dataset as CSV into a temporary file, deleted on drop.
 fn write_csv(parquet: &Path, beside: &Path, is_over: &AtomicBool) -> anyhow::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     let mut csv = builder.prefix(".").suffix(".tmp").tempfile_in(beside)?;
@@ -220,12 +220,12 @@ fn write_csv(parquet: &Path, beside: &Path, is_over: &AtomicBool) -> anyhow::Res
     Ok(csv)
 }
 
-/// Returns how many bytes a dataset has as CSV.
+/// Returns the size of a dataset as CSV, in bytes.
 fn csv_bytes(parquet: &Path) -> anyhow::Result<u64> {
     Ok(csv_agent_ingest::csv_of(parquet, &mut io::sink(), UPLOAD_BYTES_MAX)?.bytes)
 }
 
-/// Returns what differs when a dataset does: it is ingested anew then.
+/// Returns a value that changes whenever a dataset is ingested anew.
 pub(super) fn version(dataset: &Dataset) -> String {
     let told = serde_json::to_string(&(
         &dataset.sha256,

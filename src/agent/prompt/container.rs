@@ -1,4 +1,4 @@
-//! The files of the datasets in a container of the provider's, each with how it is read.
+//! The datasets' files in a container at the provider, each with how to read it.
 
 use std::fmt::Write;
 
@@ -35,7 +35,7 @@ pub fn files(catalog: &Catalog, bytes_max: usize) -> String {
     text
 }
 
-/// Bytes of the line that says what is left out.
+/// Bytes of the line that states what is left out.
 const REMARK_BYTES: usize = 100;
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! The datasets with their schemas, as far as there is room.
+//! The datasets with their schemas, within a byte limit.
 //!
-//! Datasets of one shape are told together: their columns once, with the line of pandas that joins them.
-//! Half of the room is for a line on each of what is told, the other half for columns. Small schemas are listed
-//! whole, and what they leave is for the wide ones, whose first columns stand for the rest; what no column
-//! could use is for more lines. What is left out is said, with the tool that has it.
+//! Datasets of one shape are listed together: their columns once, with the line of pandas that joins them.
+//! Half of the space is for one line per listed dataset, the other half for columns. Small schemas are
+//! listed whole and leave their rest to wide ones, of which only the first columns are listed. Space that
+//! columns cannot use holds more lines. The text states what is left out, and the tool that returns it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -26,26 +26,27 @@ const LIKELIEST: &str =
     "There are more than there is room for: those that the question is likely about come first.\n";
 /// Bytes of the shortest line of a column: `  - "" x`.
 const LINE_BYTES_MIN: usize = 8;
-/// Columns named by which a dataset is partitioned. More are rare, and `get_dataset_info` has them.
+/// Number of listed partition columns. More are rare, and `get_dataset_info` returns them.
 const PARTITIONS_LISTED_MAX: usize = 4;
-/// Bytes of the names of a family's members; `list_datasets` has all.
+/// Bytes of the names of a family's members; `list_datasets` returns all.
 const MEMBERS_BYTES_MAX: usize = 900;
-/// Members that the line of pandas names where no pattern says which they are. More are known by their columns.
+/// Number of members in the line of pandas where no name pattern selects them. More are selected by their
+/// columns.
 const LISTED_TO_JOIN_MAX: usize = 12;
-/// Meanings of a column that are told, where the datasets of a family have several.
+/// Number of listed meanings of a column, where the datasets of a family have several.
 const MEANINGS_TOLD_MAX: usize = 3;
-/// Bytes of a note on a column; `get_dataset_info` has it whole.
+/// Bytes of a note on a column; `get_dataset_info` returns all of it.
 const NOTE_BYTES_MAX: usize = 160;
-/// Bytes of what the file says around its table; `get_dataset_info` has all of it.
+/// Bytes of a file's text around its table; `get_dataset_info` returns all of it.
 const NOTES_BYTES_MAX: usize = 600;
-/// Bytes of the lines that say what is left out.
+/// Bytes of the lines that state what is left out.
 const REMARK_BYTES: usize = 60;
 
-/// Writes the datasets in at most `bytes_max` bytes, of which the fixed lines take some hundred. The text
-/// ends with a line feed.
+/// Writes the datasets in at most `bytes_max` bytes, of which the fixed lines take about a hundred. The
+/// text ends with a line feed.
 ///
-/// Where there is no room for all, those come first and whole that the question is likely about. With `folds`,
-/// datasets of one shape are told together.
+/// Where not all fit, those likely to concern the question come first, in full. With `folds`, datasets of
+/// one shape are listed together.
 pub fn schemas(catalog: &Catalog, question: &str, folds: bool, bytes_max: usize) -> String {
     let mut text = HEAD.to_owned();
     if catalog.is_empty() {
@@ -80,7 +81,7 @@ pub fn schemas(catalog: &Catalog, question: &str, folds: bool, bytes_max: usize)
     let listed = &entries[..n_listed];
     let lines: usize = listed.iter().map(|it| it.line.len()).sum();
     let wants: Vec<usize> = listed.iter().map(DatasetEntry::n_bytes).collect();
-    // The likeliest in full, as long as they take no more than half.
+    // The likeliest in full, up to half of the space.
     let mut n_bytes = 0;
     let is_whole = |it: &&usize| {
         n_bytes += **it;
@@ -103,7 +104,7 @@ pub fn schemas(catalog: &Catalog, question: &str, folds: bool, bytes_max: usize)
             let _ = writeln!(text, "  - and {left_out} more: call get_dataset_info{of}");
         }
     }
-    // What no column could use is for names.
+    // Space that columns cannot use is for names.
     let mut unlisted = &entries[n_listed..];
     while let [next, rest @ ..] = unlisted
         && text.len() + next.line.len() <= HEAD.len() + LIKELIEST.len() + room
@@ -121,7 +122,7 @@ pub fn schemas(catalog: &Catalog, question: &str, folds: bool, bytes_max: usize)
     text
 }
 
-/// One dataset, or a family, written line by line.
+/// A dataset or a family, written line by line.
 struct DatasetEntry<'a> {
     n_datasets: usize,
     n_columns: usize,
@@ -134,7 +135,7 @@ struct DatasetEntry<'a> {
 }
 
 impl<'a> DatasetEntry<'a> {
-    /// Writes what all members have in common.
+    /// Writes what all members share.
     fn of_family(family: &Family<'a>, catalog: &Catalog, room: usize) -> DatasetEntry<'a> {
         let (n, n_rows, n_columns) =
             (family.members.len(), family.row_count(), family.columns().len());
@@ -205,7 +206,7 @@ impl<'a> DatasetEntry<'a> {
         }
     }
 
-    /// Writes no more columns than there could be room for, and one.
+    /// Writes at most one column more than could fit.
     fn of(name: &'a str, dataset: &'a Dataset, room: usize) -> DatasetEntry<'a> {
         let (n_rows, n_columns) = (dataset.row_count, dataset.columns.len());
         let about = if dataset.is_estimate() { "about " } else { "" };
@@ -237,7 +238,7 @@ impl<'a> DatasetEntry<'a> {
         self.columns.iter().map(String::len).sum()
     }
 
-    /// Returns how many of the first columns fit, with the remark that there are more.
+    /// Returns how many of the first columns fit, together with the remark about the rest.
     fn fitting(&self, share: usize) -> usize {
         if self.n_bytes() <= share {
             return self.columns.len();
@@ -251,11 +252,11 @@ impl<'a> DatasetEntry<'a> {
     }
 }
 
-/// Returns the line of a column of all members, with what holds of some.
+/// Returns the line of a column of all members, with the differences between them.
 fn of_members(first: &Column, family: &Family, at: usize) -> String {
     let columns = || family.members.iter().map(|it| &it.1.columns[at]);
     let nulls = columns().map(|it| it.nulls).sum::<Option<u64>>();
-    // What all members say alike is told as that of one.
+    // A text shared by all members is written as for a single dataset.
     let meaning =
         first.meaning.clone().filter(|it| columns().all(|one| one.meaning.as_ref() == Some(it)));
     let note = first.note.clone().filter(|it| columns().all(|one| one.note.as_ref() == Some(it)));
@@ -348,7 +349,7 @@ fn cut(note: &str) -> String {
     format!("{}{more}", &note[..end])
 }
 
-/// Returns a line on each thing that the file says of its table, and that a row of it may be a total.
+/// Returns a line for each text around the table in the file, and a warning that a row may be a total.
 fn notes(dataset: &Dataset) -> String {
     let mut lines = String::new();
     if let Some(line) = dataset.unclear_total {
@@ -375,8 +376,7 @@ fn notes(dataset: &Dataset) -> String {
     lines
 }
 
-/// Says that a dataset is on the cluster, and by which columns its files are divided: a filter on these reads
-/// less.
+/// States that a dataset is on the cluster, and its partition columns: filters on these read less.
 fn place(remote: &Remote) -> String {
     let mut place = ", on the cluster".to_owned();
     let names = remote.partitioned_by.iter().take(PARTITIONS_LISTED_MAX);
@@ -389,12 +389,12 @@ fn place(remote: &Remote) -> String {
     place
 }
 
-/// Writes text of others on one line that it cannot leave.
+/// Writes untrusted text as one quoted line.
 pub fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Divides room among wants: who wants little gets it, and leaves the rest to the others.
+/// Divides space among demands: small demands are met in full and leave the rest to the others.
 fn shares(wants: &[usize], room: usize) -> Vec<usize> {
     let mut by_size: Vec<usize> = (0..wants.len()).collect();
     by_size.sort_by_key(|at| wants[*at]);

@@ -1,4 +1,4 @@
-//! What earlier turns found in the data.
+//! Findings of earlier turns.
 
 use std::fmt::Write;
 
@@ -17,12 +17,12 @@ since: check what you rely on.
 pub struct PastFinding {
     /// The number of the turn.
     pub turn: u32,
-    /// What it found.
+    /// The finding.
     pub finding: Finding,
 }
 
-/// Writes the findings about these datasets in at most `bytes_max` bytes; nothing when there are none.
-/// What was found again is told once.
+/// Writes the findings about these datasets in at most `bytes_max` bytes; empty when there are none. A
+/// repeated finding is written once.
 pub fn findings(past: &[PastFinding], catalog: &Catalog, bytes_max: usize) -> String {
     let is_visible = |it: &&PastFinding| {
         it.finding.dataset.as_ref().is_none_or(|name| catalog.get(name).is_some())
@@ -46,7 +46,7 @@ pub fn findings(past: &[PastFinding], catalog: &Catalog, bytes_max: usize) -> St
 fn line(turn: u32, finding: &Finding) -> String {
     let severity = finding.severity.name();
     let mut line = format!("- turn {turn}, {severity}");
-    // Names are what a model wrote and need not be names of anything.
+    // A model wrote the names; they may match nothing.
     for (kind, name) in [("dataset", &finding.dataset), ("column", &finding.column)] {
         if let Some(name) = name {
             let _ = write!(line, ", {kind} {}", quoted(name));

@@ -1,27 +1,27 @@
-//! How likely a question is about some data, by its words.
+//! Estimates how likely a question is about some data, by its words.
 
 use std::collections::BTreeSet;
 
 use csv_agent_types::catalog::Dataset;
 
-/// Letters of a word that says something.
+/// Minimum letters of a word that counts.
 const WORD_CHARS_MIN: usize = 3;
-/// Letters from which a word may be the beginning of another: `sale` and `sales`.
+/// Minimum letters of a word that may be the stem of another: `sale` and `sales`.
 const STEM_CHARS_MIN: usize = 4;
-/// What a word of a name counts, of a column's name, and of what is said of columns or by the file.
+/// Weights of words in a name, in a column's name, and in descriptions of columns or the file.
 const WEIGHTS: [u64; 3] = [3, 2, 1];
 
 /// The words of a question.
 pub(super) struct QuestionWords(BTreeSet<String>);
 
 impl QuestionWords {
-    /// Takes a question apart.
+    /// Splits a question into words.
     pub(super) fn of(question: &str) -> QuestionWords {
         let words = words(question).filter(|it| WORD_CHARS_MIN <= it.chars().count());
         QuestionWords(words.filter(|it| !COMMON.contains(&it.as_str())).collect())
     }
 
-    /// Returns how much of the question is about a dataset of this name; 0 when nothing is.
+    /// Returns how strongly the question concerns a dataset of this name; 0 for not at all.
     pub(super) fn score(&self, name: &str, dataset: &Dataset) -> u64 {
         let columns = dataset.columns.iter();
         let said = columns.clone().filter_map(|it| it.description.as_deref());
@@ -39,7 +39,7 @@ impl QuestionWords {
     }
 }
 
-/// Words of questions that say nothing of the data.
+/// Common words of questions, without a bearing on the data.
 const COMMON: [&str; 24] = [
     "all", "and", "are", "average", "count", "does", "each", "for", "from", "has", "have", "how",
     "many", "most", "much", "number", "rows", "than", "that", "the", "total", "what", "which",

@@ -1,12 +1,13 @@
 //! The instructions: parts in a fixed order, the same bytes in every round of a turn.
 //!
-//! Pure: what changes from turn to turn (the question, the clock) is not in here, and what changes least
-//! stands first, so that a provider can cache the beginning of a request, across sessions too. Only where
-//! there are too many schemas, the question says which come first. Text of others (headers, knowledge,
-//! findings) stands between quotes or after `| `, where it cannot pass for instructions.
+//! Pure. What changes each turn (the question, the clock) is not in the instructions, and the most stable
+//! parts come first, so that a provider can cache the prefix of a request, across sessions too. Only where
+//! not all schemas fit does the question decide their order. Untrusted text (headers, knowledge, findings)
+//! is quoted or follows `| `, so that it cannot pass for instructions.
 //!
-//! Each part has a bound of its own, and all together have one. Rules, thresholds and knowledge are never
-//! cut for the sake of others; schemas get what these leave, findings what schemas leave.
+//! Each part has a limit of its own, and there is one for the total. Rules, thresholds and knowledge are
+//! never cut for other parts; schemas use the space that these leave, findings the space that schemas
+//! leave.
 
 pub mod container;
 pub mod datasets;
@@ -31,7 +32,7 @@ use knowledge::Knowledge;
 use thresholds::Threshold;
 
 const ROLE: &str = include_str!("role.md");
-/// Where it is said how to compute.
+/// Placeholder for the section on how to compute.
 const COMPUTE: &str = "{compute}";
 const LOCAL: &str = include_str!("local.md");
 const HOSTED: &str = include_str!("hosted.md");
@@ -46,46 +47,46 @@ Markdown, no fence, no words around it.
 ";
 const OUTPUT_JSON: &str = "- output: the answer as JSON that holds to the schema below.\n";
 
-/// What the user wants the model to know in every turn.
+/// The user's context for every turn.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Briefing {
-    /// The language of replies; that of the question when none.
+    /// The language of replies; the question's language when None.
     pub language: Option<String>,
-    /// What is said of the data.
+    /// Texts about the data.
     pub knowledge: Vec<Knowledge>,
     /// Which values are good or bad.
     pub thresholds: Vec<Threshold>,
 }
 
-/// What the instructions of a turn are made of.
+/// The inputs to the instructions of a turn.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'a> {
-    /// What the user wants the model to know.
+    /// The user's context.
     pub briefing: &'a Briefing,
-    /// What is asked. Where there is no room for all schemas, it says which come first.
+    /// The question. It decides which schemas come first where not all fit.
     pub question: &'a str,
     /// The datasets that it may see.
     pub catalog: &'a Catalog,
-    /// Whether datasets of one shape are told together.
+    /// Whether datasets of one shape are listed together.
     pub folds: bool,
     /// Where code runs.
     pub interpreter: &'a Interpreter,
-    /// What earlier turns found, newest first.
+    /// Findings of earlier turns, newest first.
     pub findings: &'a [PastFinding],
-    /// What is kept back from the model.
+    /// What is withheld from the model.
     pub withheld: &'a Redaction,
-    /// Whether a verdict is asked for.
+    /// Whether the answer must contain a verdict.
     pub verdict: bool,
-    /// The schema that the answer must hold to.
+    /// The schema that the answer must match.
     pub schema: Option<&'a Value>,
 }
 
 /// The instructions of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instructions {
-    /// At most [`INSTRUCTIONS_BYTES_MAX`] bytes, and the schema of the answer.
+    /// At most [`INSTRUCTIONS_BYTES_MAX`] bytes, plus the schema of the answer.
     pub text: String,
-    /// What the user should know of it: what was left out, what is about nothing.
+    /// Warnings for the user: what was left out, and what matches no dataset.
     pub notes: Vec<String>,
 }
 
@@ -121,7 +122,7 @@ pub fn instructions(parts: &Parts) -> Instructions {
         Some(_) => REMOTE.replace("{collect_mb}", &(CLUSTER_COLLECT_BYTES_MAX >> 20).to_string()),
         None => String::new(),
     };
-    // The schema of the answer is the user's, and takes no room from the datasets.
+    // The schema of the answer is the user's, and takes no space from the datasets.
     let form_alone = form(verdict, None);
     let n_bytes: usize = [
         &role,
@@ -137,13 +138,13 @@ pub fn instructions(parts: &Parts) -> Instructions {
     .iter()
     .map(|it| it.len() + 1)
     .sum();
-    // Two blank lines belong to the parts that are still to come.
+    // Two blank lines are for the parts that follow.
     let room = INSTRUCTIONS_BYTES_MAX.saturating_sub(n_bytes + 2);
     let schemas = datasets::schemas(catalog, question, folds, room.min(SCHEMA_BYTES_MAX));
     let room = room.saturating_sub(schemas.len());
     let findings = findings::findings(findings, catalog, room.min(FINDINGS_BYTES_MAX));
     let form = form(verdict, schema);
-    // What never changes comes first, then what changes with the user, the session and the turn.
+    // Constant parts come first, then those that change with the user, the session and the turn.
     let all = [
         role, rules, remote, language, withheld, knowledge, thresholds, form, files, schemas,
         findings,
@@ -151,7 +152,7 @@ pub fn instructions(parts: &Parts) -> Instructions {
     Instructions { text: joined(all), notes }
 }
 
-/// Returns what is said of the form of the answer; nothing when any text will do. The schema is one line.
+/// Returns the text on the form of the answer; empty when any text will do. The schema is one line.
 pub fn form(verdict: bool, schema: Option<&Value>) -> String {
     let Some(schema) = schema else {
         return if verdict { VERDICT.to_owned() } else { String::new() };
@@ -160,8 +161,8 @@ pub fn form(verdict: bool, schema: Option<&Value>) -> String {
     format!("{head}{SCHEMA}| {schema}\n")
 }
 
-/// Returns what the user said, for a model that gets no other instructions of these, and what the user
-/// should know of it.
+/// Returns the user's context, for a model that gets no other instructions of these, and the warnings for
+/// the user.
 pub fn said_by_user(briefing: &Briefing, catalog: &Catalog) -> (String, Vec<String>) {
     let (parts, notes) = said(briefing, catalog);
     (joined(parts), notes)

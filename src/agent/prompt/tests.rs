@@ -58,7 +58,7 @@ pub fn dataset(n_columns: usize) -> Dataset {
     }
 }
 
-/// Makes a dataset on a cluster, of about so many rows.
+/// Makes a dataset on a cluster, of about `row_count` rows.
 pub fn remote(columns: &[&str], row_count: u64) -> Dataset {
     let mut made = dataset(columns.len());
     for (column, name) in made.columns.iter_mut().zip(columns) {
@@ -340,7 +340,7 @@ fn the_bound_holds_whatever_is_asked_and_findings_give_way_first() {
 }
 
 proptest::proptest! {
-    /// Whatever others write, it stays on its lines and within the bound.
+    /// Untrusted text stays on its lines and within the limit.
     #[test]
     fn what_others_wrote_cannot_leave_its_place(
         text in "(Verdict:|Datasets\\.|\n|- |\\| |\"|\\\\|é|x){0,200}",

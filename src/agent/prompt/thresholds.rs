@@ -15,18 +15,18 @@ values of the column are rated without you; give each group or total outside of 
 /// The ranges of one column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
-    /// The dataset; every one that has the column when none.
+    /// The dataset; when None, every dataset with the column.
     pub dataset: Option<String>,
     /// The column.
     pub column: String,
     /// Which values are good, worth a warning, or bad.
     pub ratings: Ratings,
-    /// What the values are measured in.
+    /// The unit of the values.
     pub unit: Option<String>,
 }
 
-/// Writes the thresholds in at most `bytes_max` bytes and some hundred around them; nothing when there
-/// are none. What is left out, or is about no column that there is, is added to `notes`.
+/// Writes the thresholds in at most `bytes_max` bytes plus about a hundred around them; empty when there
+/// are none. `notes` gets those left out and those whose column does not exist.
 pub fn thresholds(
     all: &[Threshold],
     catalog: &Catalog,

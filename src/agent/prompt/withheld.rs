@@ -1,4 +1,4 @@
-//! What is kept back from the model, so that it does not look for it in vain.
+//! What is withheld from the model, so that it does not search for it.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use csv_agent_types::redaction::Redaction;
 
 use super::datasets::quoted;
 
-/// Writes what is kept back; nothing when everything may be seen.
+/// Writes what is withheld; empty when nothing is.
 pub fn withheld(withheld: &Redaction) -> String {
     let mut text = String::new();
     if !withheld.columns.is_empty() {
@@ -28,7 +28,7 @@ pub fn withheld(withheld: &Redaction) -> String {
     text
 }
 
-/// What a model has to know to work without rows.
+/// Instructions for working without rows.
 const ROWS: &str = "of outputs you see schemas, aggregates of at most 20 rows, and values that many rows share; \
 the rest is replaced by a note, and nothing that is printed is shown. Compute aggregates, end the code with the \
 frame or number, and send tables to the user, who sees all of them.

@@ -1,10 +1,10 @@
-//! Endings of file names, which say what is in files before these are looked at.
+//! File name endings, which indicate the format before a file is opened.
 
-/// Of text that may be a table.
+/// Text that may be a table.
 pub(super) const TEXT: &[&str] = &[".csv", ".tsv", ".tab", ".txt"];
-/// Of Parquet.
+/// Parquet.
 pub(super) const PARQUET: &[&str] = &[".parquet", ".parq", ".pq"];
-/// What stands behind the ending of a file that is compressed.
+/// Appended to the ending of a compressed file.
 pub(super) const COMPRESSED: &[&str] = &[".gz", ".bz2", ".zst", ".lz4", ".snappy", ".deflate"];
-/// How endings begin of what is neither text nor Parquet.
+/// Prefixes of endings that are neither text nor Parquet.
 pub(super) const OTHERS: &[&str] = &[".json", ".orc", ".avro", ".xls", ".zip", ".tar", ".arrow"];

@@ -1,7 +1,7 @@
-//! Files of a cluster to a dataset: what Spark is told so that it reads them as an ingest would.
+//! Registers files on a cluster as a dataset: the options that make Spark read them as an ingest would.
 //!
-//! Spark's reader of CSV is lenient: it drops surplus cells and goes by the place of columns, whatever
-//! headers say. Told so, it stops at the first row or header that does not fit instead.
+//! Spark's CSV reader is lenient: it drops surplus cells and matches columns by position, whatever the
+//! headers say. These options make it stop at the first row or header that does not fit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,16 +18,17 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use super::found::{Contents, FilesFound, HeadFound, ParquetFound, StudyQuestion};
 use super::{endings, types};
 
-/// Stands for an empty cell, which is missing; one in quotes is empty text. Nobody writes it.
+/// The null marker for Spark: an empty cell is missing, a quoted one is empty text. It does not occur in
+/// real data.
 const NOTHING: &str = "\u{e000}nothing";
-/// How gzip begins.
+/// The magic number of gzip.
 const GZIP: &[u8] = b"\x1f\x8b";
-/// Columns that Spark reads unless it is told of more.
+/// Spark's default limit on columns.
 const COLUMNS_USUAL: usize = 20_480;
-/// How many times smaller text is that is compressed, where no file shows it.
+/// Assumed compression ratio of text, where no file shows it.
 const RATIO_USUAL: f64 = 4.0;
 
-/// Returns the dataset that files are.
+/// Returns the dataset that the files form.
 ///
 /// # Errors
 ///
@@ -101,7 +102,7 @@ fn remote(
 }
 
 fn of_parquet(asked: &StudyQuestion<'_>, found: &FilesFound, parquet: &ParquetFound) -> Dataset {
-    // Types within types need no DDL: then the files say it themselves.
+    // Nested types do not fit in DDL; the files then supply the schema themselves.
     let is_plain = parquet.columns.iter().all(|it| !it.1.contains('<'));
     let mut told = parquet.columns.clone();
     for (name, spark_type) in told.iter_mut().filter(|_| is_plain) {
@@ -139,7 +140,7 @@ fn of_text(asked: &StudyQuestion<'_>, found: &FilesFound) -> anyhow::Result<Data
     let mut options = csv_options(&told);
     let names: Vec<String> = told.columns.iter().map(|it| it.name.clone()).collect();
     let is_as_written = told.header.as_ref() == Some(&names);
-    // Spark then compares the header of each file with the names.
+    // With this off, Spark compares each file's header with the names.
     options.insert("enforceSchema".to_owned(), (!is_as_written).to_string());
     let texts = names.into_iter().map(|it| (it, "string".to_owned()));
     let schema = ddl(&texts.chain(partitions.iter().cloned()).collect::<Vec<_>>());
@@ -173,7 +174,7 @@ fn head_of(head: &HeadFound) -> anyhow::Result<HeadOfFile> {
     Ok(HeadOfFile { name: head.name.clone(), bytes, is_whole: head.is_whole })
 }
 
-/// Returns the columns of the names of directories with their types, and what is told of the others.
+/// Returns the partition columns with their types, and Spark's instructions about the others.
 fn partitions(
     asked: &StudyQuestion<'_>,
     found: &FilesFound,
@@ -195,8 +196,8 @@ fn partitions(
     Ok((partitions, options))
 }
 
-/// Fails when files have a column that the names of their directories have, too: Spark takes the latter, and
-/// goes by the place of the others. It takes no notice of case.
+/// Fails when files contain a column that is also a partition column. Spark would use the latter and match
+/// the others by position. Case is ignored.
 fn check_names(
     name: &str,
     columns: &[Column],
@@ -214,9 +215,9 @@ fn check_names(
     Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
 
-/// Returns what Spark's source of CSV is told.
+/// Returns the options of Spark's CSV source.
 fn csv_options(told: &Instructions) -> BTreeMap<String, String> {
-    // In a file of one column nothing separates cells; this is in no text.
+    // Nothing separates cells in a file of one column; this character occurs in no text.
     let delimiter = told.delimiter.as_deref().unwrap_or("\u{1}");
     let mut options = vec![
         ("sep", delimiter.to_owned()),
@@ -228,12 +229,12 @@ fn csv_options(told: &Instructions) -> BTreeMap<String, String> {
         ("ignoreLeadingWhiteSpace", "false".to_owned()),
         ("ignoreTrailingWhiteSpace", "false".to_owned()),
         ("maxCharsPerColumn", "-1".to_owned()),
-        // A row with other cells than columns ends the job. Where only the columns that are wanted are
-        // parsed, nobody would see that.
+        // A row whose cell count differs from the columns ends the job. If Spark parsed only the requested
+        // columns, it would not notice.
         ("mode", "FAILFAST".to_owned()),
         ("columnPruning", "false".to_owned()),
         ("unescapedQuoteHandling", "RAISE_ERROR".to_owned()),
-        // A column of the usual name would be taken for it.
+        // A data column could have the default name.
         ("columnNameOfCorruptRecord", "\u{e000}corrupt".to_owned()),
     ];
     options.extend(told.escape.map(|it| ("escape", it.to_string())));
@@ -247,7 +248,7 @@ fn csv_options(told: &Instructions) -> BTreeMap<String, String> {
     options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Returns columns as Spark's DDL has them.
+/// Returns columns as Spark DDL.
 fn ddl(columns: &[(String, String)]) -> String {
     let column = |(name, spark_type): &(String, String)| {
         format!("`{}` {}", name.replace('`', "``"), spark_type.to_uppercase())
@@ -255,7 +256,7 @@ fn ddl(columns: &[(String, String)]) -> String {
     columns.iter().map(column).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns what a user might question.
+/// Returns the choices that a user might question, with reasons.
 fn reasons_of(
     told: &Instructions,
     found: &FilesFound,
@@ -289,7 +290,7 @@ fn reasons_of(
     reasons
 }
 
-/// Says that the type of a column was found in a part of the data.
+/// Notes that the type of a column was inferred from a part of the data.
 fn note_part(column: &mut Column) {
     const PART: &str = "type found in a part of the data";
     if column.dtype != DType::String {
@@ -300,8 +301,8 @@ fn note_part(column: &mut Column) {
     }
 }
 
-/// Returns how long a record is on average. One that the end of its head cuts has at least what is seen of
-/// it, which counts where the others are shorter.
+/// Returns the mean length of a record. A record cut at the end of its head counts with the bytes seen, if
+/// the others are shorter.
 #[expect(clippy::cast_precision_loss, reason = "bytes and rows of heads are far below 2^53")]
 fn record_bytes(told: &Instructions, heads: &[HeadOfFile]) -> f64 {
     let whole = told.n_bytes as f64 / told.n_rows.max(1) as f64;
@@ -312,7 +313,7 @@ fn record_bytes(told: &Instructions, heads: &[HeadOfFile]) -> f64 {
     if told.n_rows == 0 { with_cut } else { whole.max(with_cut) }
 }
 
-/// Returns about how many rows the files have.
+/// Estimates the rows of the files.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

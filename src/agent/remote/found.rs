@@ -1,4 +1,4 @@
-//! What the study answers, and what was asked.
+//! The messages of a study: its question and its answer.
 
 use serde::Deserialize;
 
@@ -13,114 +13,114 @@ use super::What;
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StudyAnswer<T> {
-    /// What was found.
+    /// The result.
     Found(T),
-    /// What went wrong.
+    /// The error.
     Error {
-        /// `missing`, the name of a gRPC code, or nothing.
+        /// `missing`, the name of a gRPC code, or empty.
         kind: String,
-        /// What Spark says.
+        /// Spark's message.
         text: String,
     },
 }
 
-/// Files, and how some of them begin.
+/// Files, and the heads of some.
 #[derive(Debug, Deserialize)]
 pub(super) struct FilesFound {
-    /// Of Spark.
+    /// Spark's version.
     pub version: String,
-    /// Empty ones included.
+    /// Includes empty ones.
     pub n_files: u64,
     /// Whether there are more than were listed.
     pub has_more: bool,
-    /// Of all of them.
+    /// Total size.
     pub bytes: u64,
-    /// Of names, sizes and times.
+    /// Over names, sizes and times.
     pub sha256: String,
-    /// The columns that the names of directories have, with Spark's types.
+    /// Partition columns with Spark's types.
     pub partitions: Vec<(String, String)>,
-    /// Whether it is a Delta table, of which not every file is a part.
+    /// Whether it is a Delta table, in which not every file is current.
     pub is_delta: bool,
-    /// Different endings of files that are not empty.
+    /// Distinct endings of files that are not empty.
     pub endings: Vec<String>,
     /// Files that are not empty.
     #[serde(default)]
     pub n_filled: u64,
-    /// How some of these begin, the first one first.
+    /// Heads of some of these, that of the first file first.
     #[serde(default)]
     pub heads: Vec<HeadFound>,
-    /// What the files say themselves.
+    /// The schema in the files.
     #[serde(default)]
     pub parquet: Option<ParquetFound>,
 }
 
-/// The beginning of a file.
+/// The head of a file.
 #[derive(Debug, Deserialize)]
 pub(super) struct HeadFound {
-    /// The file.
+    /// The file's name.
     pub name: String,
-    /// Of the file, as it is stored.
+    /// Stored size of the file, in bytes.
     pub length: u64,
     /// In base64, decompressed.
     pub bytes: String,
-    /// Whether that is all.
+    /// Whether these bytes are the whole file.
     pub is_whole: bool,
 }
 
 /// Parquet files.
 #[derive(Debug, Deserialize)]
 pub(super) struct ParquetFound {
-    /// With Spark's types, those of directories last.
+    /// With Spark's types; partition columns last.
     pub columns: Vec<(String, String)>,
-    /// Of all files.
+    /// Rows of all files.
     pub n_rows: u64,
 }
 
 /// A table or view.
 #[derive(Debug, Deserialize)]
 pub(super) struct TableFound {
-    /// Of Spark.
+    /// Spark's version.
     pub version: String,
     /// With Spark's types.
     pub columns: Vec<(String, String)>,
-    /// As the planner knows; 0 if it does not.
+    /// The planner's estimate; 0 if it has none.
     pub bytes: u64,
     /// Counted, or estimated.
     pub n_rows: u64,
     /// Whether it is an estimate.
     pub is_estimate: bool,
-    /// The columns that it is partitioned by.
+    /// The partition columns.
     pub partitions: Vec<String>,
     /// `VIEW`, `MANAGED`, …
     pub r#type: String,
-    /// Of what identifies it.
+    /// Hash of its identifying properties.
     pub sha256: String,
 }
 
-/// What a dataset has.
+/// The properties of a dataset.
 pub(super) struct Contents {
-    /// Of what identifies it.
+    /// Hash of its identifying properties.
     pub sha256: String,
-    /// Of the source.
+    /// Bytes of the source.
     pub bytes: u64,
     /// Counted, or estimated.
     pub row_count: u64,
-    /// In their order.
+    /// In order.
     pub columns: Vec<Column>,
 }
 
-/// What was asked.
+/// The question of a study.
 pub(super) struct StudyQuestion<'a> {
-    /// The server, without anything secret.
+    /// The server, without credentials.
     pub endpoint: String,
-    /// What is to be registered.
+    /// What to register.
     pub what: &'a What,
-    /// How it is to be read.
+    /// How to read it.
     pub options: &'a IngestOptions,
 }
 
 impl StudyQuestion<'_> {
-    /// Returns a dialect of what is no text.
+    /// Returns the dialect of a source that is not text.
     pub(super) fn dialect(&self, format: SourceFormat, reasons: Vec<String>) -> Dialect {
         Dialect {
             format,
@@ -138,7 +138,7 @@ impl StudyQuestion<'_> {
         }
     }
 
-    /// Returns the dataset that stays there.
+    /// Returns the dataset that stays on the cluster.
     pub(super) fn dataset(&self, remote: Remote, contents: Contents, dialect: Dialect) -> Dataset {
         let Contents { sha256, bytes, row_count, columns } = contents;
         Dataset {

@@ -1,8 +1,8 @@
-//! Registering what is on a cluster, and looking at its first rows, without a model.
+//! Registers sources on a cluster, and reads their first rows, without a model.
 //!
-//! A study does it: Python of our own in a worker without a network, whose one way out is a relay. To
-//! register, it asks the endpoint for anything; heads of the files come here, and the sniffer that reads
-//! files reads them. To look at what a session has, it may read that and nothing else.
+//! A study does this: Python of our own in a worker without a network, whose only connection is a relay. To
+//! register, it may query the endpoint for anything; the heads of files come here, to the sniffer that also
+//! reads local files. To show the datasets of a session, it may read only those.
 
 mod endings;
 mod files;
@@ -34,31 +34,31 @@ use found::{Contents, FilesFound, StudyQuestion, TableFound};
 
 pub use found::StudyAnswer;
 
-/// Looks at what is to be registered.
+/// Inspects the source to register.
 const LOOKING: &str = include_str!("ingest.py");
 
-/// What Python there is, how it is confined, and who asks clusters.
+/// Python, its confinement, and access to clusters.
 #[derive(Debug, Clone)]
 pub struct ClusterOptions {
     /// Which Python.
     pub python: PythonOptions,
-    /// How it is confined.
+    /// How its code is confined.
     pub sandbox: SandboxOptions,
-    /// What is to be told to a cluster beside its name.
+    /// The user's credentials and options for the cluster.
     pub access: ClusterAccess,
 }
 
-/// What is to be registered.
+/// The source to register.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
-    /// A file, a directory, or what a glob means.
+    /// A file, a directory, or a glob.
     Files(String),
     /// A table or view of the catalogue.
     Table(String),
 }
 
 impl What {
-    /// Takes what a user writes: what has a `/`, a `*` or the ending of a file is a path.
+    /// Parses the user's text: one with a `/`, a `*` or a file ending is a path.
     pub fn of(text: &str) -> What {
         let text_lower = text.to_lowercase();
         let mut endings = endings::TEXT.iter().chain(endings::PARQUET).chain(endings::COMPRESSED);
@@ -69,14 +69,14 @@ impl What {
         }
     }
 
-    /// Returns it as the user wrote it.
+    /// Returns the user's text.
     pub fn shown_name(&self) -> &str {
         let (What::Files(it) | What::Table(it)) = self;
         it
     }
 }
 
-/// A cluster that is asked without a model. [`AtCluster::stop`] takes leave of it.
+/// A connection to a cluster without a model. [`AtCluster::stop`] ends it.
 pub struct AtCluster {
     endpoint: Endpoint,
     study: Study,
@@ -84,32 +84,33 @@ pub struct AtCluster {
 }
 
 impl AtCluster {
-    /// Starts a worker for a cluster. `datasets` are what `load` can read there; with none, anything may be
-    /// looked at. The relay tells how far jobs are, until the cluster is taken leave of; `progress` is told
-    /// what is installed before.
+    /// Starts a worker for a cluster. `datasets` are those that `load` can read; without any, the whole
+    /// endpoint is readable. The relay reports the progress of jobs until the connection ends; `progress`
+    /// gets the installation steps before that.
     ///
     /// # Errors
     ///
     /// Fails with [`ExitStatus::Provider`] or [`ExitStatus::Auth`] when the cluster does not answer or
-    /// refuses the token, when no ingest has made one of the datasets, and when Python cannot be had or started.
+    /// refuses the token, when a dataset was not written by an ingest, and when Python is not available or
+    /// does not start.
     pub async fn start(
         endpoint: Endpoint,
         options: &ClusterOptions,
         datasets: Vec<(String, Dataset)>,
         progress: &mut (dyn FnMut(&str) + Send),
     ) -> anyhow::Result<(AtCluster, watch::Receiver<Activity>)> {
-        // What is there already is what a session says, which may be somebody else's.
+        // Existing datasets are read from the session, which may be from an untrusted source.
         let remote = datasets.iter().filter_map(|(name, it)| Some((name.as_str(), it.remote()?)));
         let allowed =
             if datasets.is_empty() { Allowed::Anything } else { Allowed::registered(remote)? };
-        // What is in the way is known sooner than Python is there.
+        // Checks the connection first, since preparing Python takes longer.
         contact(&endpoint, &mut Traffic::default()).await.map_err(Failure::from)?;
         let (relay, activity, cluster) = start_relay(endpoint.clone(), allowed, datasets)?;
         let study = Study::at_cluster(&options.python, &options.sandbox, cluster, progress).await?;
         Ok((AtCluster { endpoint, study, relay }, activity))
     }
 
-    /// Finds out what a dataset of `what` is. Nothing is registered yet, and nothing there is changed.
+    /// Inspects `what` as a dataset. Registers nothing yet, and changes nothing on the cluster.
     ///
     /// # Errors
     ///
@@ -175,7 +176,7 @@ impl AtCluster {
         }
     }
 
-    /// Returns the first rows of a dataset that the worker knows.
+    /// Returns the first rows of a dataset of this worker.
     ///
     /// # Errors
     ///
@@ -198,14 +199,14 @@ impl AtCluster {
         })
     }
 
-    /// Stops what runs on the cluster, and waits for that a little.
+    /// Stops the jobs on the cluster, and waits briefly for that.
     pub async fn stop(self) {
         drop(self.study);
         self.relay.stop().await;
     }
 }
 
-/// Fails where flags say how text is read, of what is none.
+/// Fails when flags on reading text are set for a source that is not text.
 fn refuse_reading_flags(options: &IngestOptions, what: &What) -> anyhow::Result<()> {
     let given = options.given();
     let Some(first) = given.first() else { return Ok(()) };
@@ -215,7 +216,7 @@ fn refuse_reading_flags(options: &IngestOptions, what: &What) -> anyhow::Result<
     Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
 }
 
-/// Fails where there are more columns than a dataset has.
+/// Fails when there are more columns than a dataset may have.
 fn check_width(what: &What, n_columns: usize) -> anyhow::Result<()> {
     if n_columns <= CSV_COLUMNS_MAX {
         return Ok(());
@@ -226,14 +227,14 @@ fn check_width(what: &What, n_columns: usize) -> anyhow::Result<()> {
     Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
 
-/// Returns what a traceback ends with: the error, without its class.
+/// Returns the last line of a traceback: the error, without its class.
 fn reason(traceback: &str) -> String {
     let said = traceback.lines().rfind(|it| it.contains("Error: ") || it.contains("Exception: "));
     let said = said.and_then(|it| it.split_once(": ")).map_or(traceback, |it| it.1);
     brief(said)
 }
 
-/// Returns the first line of what a server says, without advice that is for code.
+/// Returns the first line of a server's message, without advice that is meant for code.
 pub fn brief(text: &str) -> String {
     const ADVICE: &str = "; load(\"";
     // `[PATH_NOT_FOUND] Path does not exist: file:/x. SQLSTATE: 42K03`

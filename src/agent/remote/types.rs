@@ -1,9 +1,9 @@
-//! Spark's types as ours.
+//! Maps Spark's types to ours.
 
 use csv_agent_types::catalog::{Column, DType};
 
-/// Returns columns of Spark as columns of a dataset. Of values that have no type of ours, the note tells
-/// what they are there; they stay as they are.
+/// Returns Spark's columns as columns of a dataset. A note names the Spark type of values without a type of
+/// ours; these values are unchanged.
 pub(super) fn columns(found: &[(String, String)]) -> Vec<Column> {
     found.iter().map(|(name, spark_type)| column(name, spark_type)).collect()
 }
@@ -16,7 +16,7 @@ pub(super) fn column(name: &str, spark_type: &str) -> Column {
     Column { note, ..Column::new(name, dtype, None) }
 }
 
-/// Returns the nearest type of ours, and whether it says all.
+/// Returns our nearest type, and whether it is exact.
 fn dtype(spark_type: &str) -> (DType, bool) {
     let base = spark_type.split(['(', '<']).next().unwrap_or_default().trim();
     match base {

@@ -1,8 +1,7 @@
-//! What each step of a turn reads and makes, and so which earlier steps a turn needs.
+//! The reads and writes of each step of a turn, and so the earlier steps that a turn needs.
 //!
-//! Variables outlive a turn. To run a turn by itself, the steps of earlier turns that made what it reads
-//! must run first, and no others. Of code in a container of the provider's, files that it names count as
-//! variables do.
+//! Variables outlive a turn. To run a turn by itself, only those steps of earlier turns must run first that
+//! made what it reads. For code in a container at the provider, the files that it names count as variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,49 +16,50 @@ use super::stored_turn::{ExecutionPlace, PastCall, saved};
 
 const OUTLINE: &str = include_str!("cell_dependencies.py");
 
-/// The variable that holds what was too long to be shown.
+/// The variable that holds outputs too long to show.
 const STORE: &str = "data";
 
-/// Stands for every variable, where code may touch any.
+/// Stands for every variable, where code may access any.
 const ANY: &str = "*";
 
-/// Stands before the name of a file among those of variables.
+/// Prefix of a file name among the names of variables.
 const FILE: &str = "file:";
 /// Stands for every file, where code may read any.
 const FILES: &str = "file:*";
-/// Stands for what code does that may write any file.
+/// Stands for code that may write any file.
 const OPEN: &str = "file:?";
 
-/// What a step reads and makes.
+/// The reads and writes of a step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Outline {
-    /// Variables that it needs.
+    /// Variables that it reads.
     pub reads: BTreeSet<String>,
-    /// Variables that it makes, whatever happens.
+    /// Variables that it assigns in every case.
     pub binds: BTreeSet<String>,
-    /// Variables that it may make.
+    /// Variables that it may assign.
     pub may_bind: BTreeSet<String>,
-    /// Variables that it may change.
+    /// Variables that it may modify.
     pub touches: BTreeSet<String>,
-    /// Where the expression is whose value is shown: first line (from 1) and byte, last line and byte.
+    /// Location of the last expression, whose value is shown: first line (from 1) and byte, last line and
+    /// byte.
     pub last: Option<[usize; 4]>,
     /// Files of its container that it names.
     pub files: BTreeSet<String>,
-    /// Those that it writes, as far as that can be seen.
+    /// Files that it writes, where that can be determined.
     pub written: BTreeSet<String>,
-    /// Those that it reads, as far as that can be seen.
+    /// Files that it reads, where that can be determined.
     pub taken: BTreeSet<String>,
-    /// Whether it may name other files: it makes names, or lists a directory.
+    /// Whether it may access other files: it composes names, or lists a directory.
     pub is_open: bool,
-    /// Packages that it imports, of those that do not come with Python.
+    /// Packages that it imports, other than the standard library.
     pub imports: BTreeSet<String>,
-    /// Whether it is Python at all.
+    /// Whether it is valid Python.
     pub parses: bool,
 }
 
 impl Outline {
-    /// Takes files as variables that it reads and may make. What was uploaded is there anyway.
+    /// Treats files as variables that the step reads and may assign. Uploaded files always exist.
     fn count_files(&mut self, is_uploaded: impl Fn(&str) -> bool) {
         let made = self.files.iter().filter(|it| self.written.contains(*it) || !is_uploaded(it));
         let made: BTreeSet<String> = made.map(|it| format!("{FILE}{it}")).collect();
@@ -84,7 +84,7 @@ impl Outline {
     }
 }
 
-/// Returns the outline of what each call did. `uploaded` are the files that a container had from the start.
+/// Returns the outline of each call. `uploaded` are the files that a container had from the start.
 ///
 /// # Errors
 ///
@@ -132,20 +132,20 @@ pub async fn outlines(
     Ok(ran.iter().map(outline).collect())
 }
 
-/// A step on the way to a result.
+/// A step that may contribute to a result.
 #[derive(Debug, Clone, Default)]
 pub struct DependencyStep {
-    /// Where its variables are.
+    /// Where its variables live.
     pub place: ExecutionPlace,
-    /// What it reads and makes.
+    /// Its reads and writes.
     pub outline: Outline,
-    /// Whether it failed: it made some of its variables or none.
+    /// Whether it failed, and so assigned only some of its variables or none.
     pub failed: bool,
-    /// Whether it is wanted for itself.
+    /// Whether its own result is requested.
     pub is_wanted: bool,
 }
 
-/// Returns which of the steps are needed: those that are wanted, and those that made what these read.
+/// Returns which steps are needed: the requested ones, and those that made what these read.
 pub fn needed(steps: &[DependencyStep]) -> Vec<bool> {
     let mut wanted_of: BTreeMap<&ExecutionPlace, BTreeSet<String>> = BTreeMap::new();
     let mut needed: Vec<bool> = Vec::new();

@@ -1,7 +1,7 @@
-//! Two tables, or two texts, compared by value.
+//! Compares two tables or two texts by value.
 //!
-//! Numbers with a fraction are equal to nine digits, whole numbers exactly. Rows may come in any order unless
-//! the question asked for one; rows that the order leaves open may change places all the same.
+//! Numbers with a fraction are equal to nine digits, whole numbers exactly. Rows may come in any order
+//! unless the question requires one; rows that tie in that order may still swap places.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use serde_json::Value;
 use csv_agent_types::frame::{Frame, is_numeric_dtype};
 use csv_agent_types::limits::DIFFERENCES_MAX;
 
-/// How far apart two equal numbers may be, as a part of the larger one. Sums of the same numbers in
-/// another order differ by less.
+/// Relative tolerance of equal numbers, as a part of the larger one. Sums of the same numbers in another
+/// order differ by less.
 const TOLERANCE: f64 = 1e-9;
 
-/// Stands where a text was cut.
+/// Marks where a text was cut.
 const CUT: &str = "\n… ";
 
-/// Words of a question that asks for an order.
+/// Words of a question that requires an order.
 const ORDER: [&str; 29] = [
     "alphabetical",
     "alphabetically",
@@ -50,7 +50,7 @@ const ORDER: [&str; 29] = [
     "worst",
 ];
 
-/// Returns whether a question asks for rows in an order. Names with `_` are no words of it.
+/// Returns whether a question requires an order of rows. Names with `_` do not count as words.
 pub fn asks_for_order(question: &str) -> bool {
     let question = question.to_lowercase();
     let words = question.split(|it: char| !it.is_alphanumeric() && it != '_');
@@ -63,7 +63,7 @@ pub fn asks_for_order(question: &str) -> bool {
     words.iter().any(|it| ORDER.contains(it)) || words.windows(2).any(is_pair)
 }
 
-/// Returns what is different between two tables, one sentence each; empty when they are the same.
+/// Returns the differences between two tables, one sentence each; empty when they are equal.
 pub fn frames(then: &Frame, now: &Frame, is_ordered: bool) -> Vec<String> {
     let mut found = columns(then, now);
     if then.row_count != now.row_count {
@@ -101,7 +101,7 @@ fn columns(then: &Frame, now: &Frame) -> Vec<String> {
     found
 }
 
-/// Returns a dtype without what depends on the version of pandas and on whether a value is missing.
+/// Returns a dtype without the details that depend on the version of pandas or on missing values.
 fn kind(dtype: &str) -> String {
     match dtype.to_ascii_lowercase().as_str() {
         "object" | "str" | "string" => "text".to_owned(),
@@ -180,7 +180,7 @@ fn rows(then: &SharedColumns, now: &SharedColumns, is_ordered: bool) -> Vec<Stri
     found
 }
 
-/// Returns the columns that tell the rows of both tables apart: those without numbers, or else the first.
+/// Returns the columns that identify the rows of both tables: those without numbers, or else the first.
 fn key_columns(then: &SharedColumns, now: &SharedColumns) -> Option<Vec<usize>> {
     let words: Vec<usize> = (0..then.columns.len()).filter(|at| !then.is_number[*at]).collect();
     let is_key = |columns: &Vec<usize>| {
@@ -195,7 +195,7 @@ fn key_columns(then: &SharedColumns, now: &SharedColumns) -> Option<Vec<usize>> 
     [words, first].into_iter().find(is_key)
 }
 
-/// Compares rows that nothing tells apart, each as a whole.
+/// Compares rows without identifying columns, each as a whole.
 fn as_bags(then: &SharedColumns, now: &SharedColumns, is_ordered: bool) -> Vec<String> {
     let all: Vec<usize> = (0..then.columns.len()).collect();
     let mut counts: HashMap<String, i64> = HashMap::new();
@@ -223,8 +223,8 @@ fn as_bags(then: &SharedColumns, now: &SharedColumns, is_ordered: bool) -> Vec<S
     found
 }
 
-/// Returns whether the rows are sorted by a column that has the same values in the same places, so that
-/// only rows with the same value have changed places.
+/// Returns whether the rows are sorted by a column with equal values in equal places, so that only tied
+/// rows have swapped.
 fn is_tie(then: &SharedColumns, now: &SharedColumns) -> bool {
     (0..then.columns.len()).any(|at| {
         let column = |part: &SharedColumns| -> Vec<Option<f64>> {
@@ -240,7 +240,7 @@ fn is_tie(then: &SharedColumns, now: &SharedColumns) -> bool {
     })
 }
 
-/// Returns a row as people name it, by some of its columns.
+/// Returns a row's name for people, made from some of its columns.
 fn named(part: &SharedColumns, row: &[&Value], by: &[usize]) -> String {
     let cell = |at: &usize| format!("`{}` {}", part.columns[*at], shown(row[*at]));
     by.iter().take(6).map(cell).collect::<Vec<_>>().join(", ")
@@ -257,7 +257,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Returns whether two values are the same. Whole numbers are exact, whatever their size.
+/// Returns whether two values are equal. Whole numbers of any size are compared exactly.
 fn same(then: &Value, now: &Value) -> bool {
     match (then.as_f64(), now.as_f64()) {
         (Some(old), Some(new)) if then.is_f64() || now.is_f64() => near(old, new),
@@ -269,8 +269,8 @@ fn near(then: f64, now: f64) -> bool {
     (then - now).abs() <= TOLERANCE * then.abs().max(now.abs()) + f64::MIN_POSITIVE
 }
 
-/// Returns what is different between two texts: the first line that is. Numbers in them are compared as
-/// numbers, blanks do not count.
+/// Returns the difference between two texts: the first line that differs. Numbers are compared as numbers,
+/// and blanks are ignored.
 pub fn texts(then: &str, now: &str) -> Option<String> {
     let (mut old, mut new) = (then.trim().lines(), now.trim().lines());
     loop {
@@ -284,9 +284,8 @@ pub fn texts(then: &str, now: &str) -> Option<String> {
     }
 }
 
-/// Returns what is different between what code printed in a container of the provider's and what it prints
-/// here, as [`texts`] does. Warnings do not count: which there are is a matter of versions. Of texts that
-/// were cut, what stands before the cut is compared.
+/// Returns the difference between what code printed in a container at the provider and what it prints here,
+/// as [`texts`] does. Ignores warnings, which depend on versions. Compares cut texts up to the cut.
 pub fn logs(then: &str, now: &str) -> Option<String> {
     let (then, now) = (unwarned(then), unwarned(now));
     let ([then, now], [old_cut, new_cut]) = {
@@ -297,7 +296,7 @@ pub fn logs(then: &str, now: &str) -> Option<String> {
     if !old_cut && !new_cut {
         return texts(then, now);
     }
-    // The last line may be there in part only.
+    // The last line may be incomplete.
     let n_lines = |it: &str, is_cut: bool| {
         let n_lines = it.trim().lines().count();
         if is_cut { n_lines.saturating_sub(1) } else { n_lines }
@@ -307,7 +306,7 @@ pub fn logs(then: &str, now: &str) -> Option<String> {
     texts(&first(then), &first(now))
 }
 
-/// Returns what was printed without the warnings of Python, and the line of code below them.
+/// Returns printed text without Python's warnings and the line of code below each.
 pub fn unwarned(text: &str) -> String {
     let is_class = |it: &str| {
         let word = it.rsplit([' ', ':']).next().unwrap_or_default();

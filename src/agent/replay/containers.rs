@@ -1,7 +1,7 @@
-//! Calls that worked in a container of the provider's, again: on this machine, and nothing is sent anywhere.
+//! Reruns calls that ran in a container at the provider: on this machine, without sending anything.
 //!
-//! Each container has a worker that stands in for it, confined like any other. It finds the datasets as the
-//! CSV files that were uploaded, and none of the variables of the REPL.
+//! A worker stands in for each container, confined like any other. It finds the datasets as the CSV files
+//! that were uploaded, and none of the REPL's variables.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -29,22 +29,22 @@ use crate::hosted::{CancelOnDrop, chosen};
 use crate::repl::{Repl, StandIn};
 use crate::turn::{CallResult, Turn, TurnInterrupt, milliseconds_since};
 
-/// The containers of a turn and of those before it.
+/// The containers of a turn and of earlier turns.
 pub(super) struct Containers<'a> {
     options: &'a RerunOptions,
     session: &'a Session,
-    /// The files that each of them has from the start.
+    /// The files that each container has from the start.
     uploaded: Vec<(String, PathBuf)>,
     stand_ins: BTreeMap<String, (Repl, PathBuf)>,
 }
 
 impl<'a> Containers<'a> {
-    /// Makes a place for containers; there is none yet.
+    /// Makes an empty set of containers.
     pub(super) fn new(options: &'a RerunOptions, session: &'a Session) -> Containers<'a> {
         Containers { options, session, uploaded: Vec::new(), stand_ins: BTreeMap::new() }
     }
 
-    /// Writes the datasets that some code may read as CSV. One that cannot be is told.
+    /// Writes the datasets that the code may read as CSV. Reports those that cannot be written.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl<'a> Containers<'a> {
     fn directory(&self, name: &str) -> anyhow::Result<PathBuf> {
         let path = self.session.dir().join("containers").join(name);
         fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
-        // What code prints of it has no links.
+        // Paths that code prints contain no symbolic links.
         Ok(fs::canonicalize(path)?)
     }
 
@@ -114,11 +114,11 @@ impl<'a> Containers<'a> {
         Ok(asked.and_then(|it| printed(it, scratch)))
     }
 
-    /// Makes a call again, and tells of it as it was told of then.
+    /// Reruns a call, and reports it in the same form as the original.
     ///
     /// # Errors
     ///
-    /// Fails when the turn ends first, or something fails that is not the call's own fault.
+    /// Fails when the turn ends first, or on an error that the call did not cause.
     pub(super) async fn call(
         &mut self,
         number: u32,
@@ -160,7 +160,7 @@ impl<'a> Containers<'a> {
         turn.close_call(call, closed)
     }
 
-    /// Shows a table that code has saved.
+    /// Shows a table that code saved.
     async fn send(
         &mut self,
         container: &str,
@@ -187,7 +187,7 @@ impl<'a> Containers<'a> {
         Ok(outcome.map_err(failed).and_then(finish))
     }
 
-    /// Stops the workers and waits until they are gone.
+    /// Stops the workers and waits until they have exited.
     pub(super) async fn stop(&mut self) {
         for (repl, _) in self.stand_ins.values_mut() {
             repl.stop().await;
@@ -195,7 +195,7 @@ impl<'a> Containers<'a> {
     }
 }
 
-/// Returns what code printed, as the container told it.
+/// Returns what code printed, in the form of the container's output.
 fn printed(outcome: Outcome, scratch: &Path) -> Result<ToolOutput, ToolError> {
     let stdout = outcome.result["stdout"].as_str().unwrap_or_default();
     let text = format!("{stdout}{}", outcome.text());
@@ -206,7 +206,7 @@ fn printed(outcome: Outcome, scratch: &Path) -> Result<ToolOutput, ToolError> {
     Ok(ToolOutput::json(outcome.result))
 }
 
-/// Reads a table that code has saved in `scratch`. The whole of it goes to a file in `taken`.
+/// Reads a table that code saved in `scratch`. Writes all of it to a file in `taken`.
 fn table(
     command: &Command,
     scratch: &Path,
@@ -218,7 +218,7 @@ fn table(
         anyhow::bail!("this sends no table");
     };
     let (file, copy) = (saved(variable), taken.join("saved.csv"));
-    // The code may go on writing: what is read is a copy.
+    // The code may still be writing, so this reads a copy.
     let from = directory::open_file(&scratch.join(&file))
         .with_context(|| format!("no table `{DIRECTORY}/{file}`"))?;
     io::copy(&mut from.take(WORKER_FILE_BYTES_MAX), &mut File::create(&copy)?)?;

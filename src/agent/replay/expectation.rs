@@ -1,4 +1,4 @@
-//! What the answer of a turn rests on: the tables and charts that it sent, and the calls whose numbers it
+//! The evidence of a turn's answer: the tables and charts that it sent, and the calls whose numbers it
 //! quotes.
 
 use std::collections::BTreeSet;
@@ -12,19 +12,19 @@ use csv_agent_types::frame::Frame;
 use super::stored_turn::{PastCall, PastTurn};
 use crate::grounding::{Claims, Grounds};
 
-/// One thing that an answer rests on.
+/// One piece of evidence.
 #[derive(Debug, Clone, Copy)]
 pub enum Proof<'a> {
     /// A table that was sent.
     Table(&'a DataFrame),
     /// A chart that was sent.
     Chart(&'a ChartDrawn),
-    /// The value of the last expression, and what was printed.
+    /// The value of the last expression, and the printed text.
     Value(&'a PastCall),
 }
 
 impl Proof<'_> {
-    /// Returns what it is called in a sentence, and how much of it is compared.
+    /// Returns its name for a sentence, with how much of it is compared.
     pub fn name(&self) -> String {
         let part = |n_shown: u64, n_rows: u64| {
             let is_part = n_shown < n_rows;
@@ -50,7 +50,7 @@ impl Proof<'_> {
     }
 }
 
-/// Returns what the answer rests on, each with the number of its call from 0, in the order of the calls.
+/// Returns the evidence of the answer, each with the index of its call from 0, in call order.
 pub fn proofs(turn: &PastTurn) -> Vec<(usize, Proof<'_>)> {
     let quoted = quoted(turn);
     let mut proofs: Vec<(usize, Proof)> = Vec::new();
@@ -69,7 +69,7 @@ pub fn proofs(turn: &PastTurn) -> Vec<(usize, Proof<'_>)> {
     if !proofs.is_empty() {
         return proofs;
     }
-    // Nothing tells which of what the code gave the answer is made of.
+    // No record says which outputs of the code the answer uses.
     let calls = || turn.calls.iter().enumerate().filter(|(_, it)| says_something(it));
     let of_code = calls().filter(|(_, it)| it.runs_code());
     let found: Vec<_> = of_code.map(|(at, it)| (at, Proof::Value(it))).collect();
@@ -79,8 +79,8 @@ pub fn proofs(turn: &PastTurn) -> Vec<(usize, Proof<'_>)> {
     calls().next_back().map(|(at, it)| (at, Proof::Value(it))).into_iter().collect()
 }
 
-/// Returns the calls that gave numbers of the reply which no table or chart has; of several that gave the
-/// same, the last.
+/// Returns the calls that returned numbers of the reply found in no table or chart; of several with the
+/// same number, the last.
 fn quoted(turn: &PastTurn) -> BTreeSet<usize> {
     let Some(reply) = &turn.reply else { return BTreeSet::new() };
     let messages = reply.findings.iter().map(|it| it.finding.message.as_str());
@@ -117,7 +117,7 @@ fn quoted(turn: &PastTurn) -> BTreeSet<usize> {
     quoted
 }
 
-/// Returns whether a call gave anything but what it sent.
+/// Returns whether a call returned anything beyond what it sent.
 fn says_something(call: &PastCall) -> bool {
     let is_nothing = call.result["kind"] == "none"
         || is_lazy(&call.result)
@@ -127,12 +127,12 @@ fn says_something(call: &PastCall) -> bool {
     call.status == CallStatus::Ok && call.shown.is_empty() && is_something
 }
 
-/// Returns whether a call gave a frame of a cluster, which says nothing of what is in it.
+/// Returns whether a call returned a frame on a cluster, which reveals none of its content.
 pub fn is_lazy(result: &Value) -> bool {
     result["kind"] == "spark_dataframe"
 }
 
-/// Returns a frame as the model sees it, if that is what a call gave.
+/// Returns the frame as the model saw it, if a call returned one.
 pub fn head(result: &Value) -> Option<Frame> {
     let columns: Vec<String> = serde_json::from_value(result.get("columns")?.clone()).ok()?;
     let rows = result.get("head")?.as_array()?;

@@ -1,5 +1,4 @@
-//! A turn of the past again, without a model: its calls run as they did then, and what they give is
-//! compared with what they gave.
+//! Reruns a past turn without a model: repeats its calls and compares their results with the recorded ones.
 
 pub mod compare;
 mod containers;

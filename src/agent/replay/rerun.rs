@@ -1,4 +1,4 @@
-//! The calls of a turn, run again: what earlier turns made comes first, then each call in its order.
+//! Reruns the calls of a turn: first the earlier steps that they need, then each call in order.
 
 use std::future::Future;
 use std::time::Duration;
@@ -36,27 +36,27 @@ use crate::round::{Code, Round};
 use crate::tool_cache::ToolCache;
 use crate::turn::{Turn, TurnInterrupt};
 
-/// How calls are run again.
+/// How to rerun calls.
 #[derive(Debug, Clone)]
 pub struct RerunOptions {
     /// Which Python.
     pub python: PythonOptions,
     /// How its code is confined.
     pub sandbox: SandboxOptions,
-    /// Who asks the cluster that datasets are on.
+    /// Access to the cluster that holds datasets.
     pub cluster: ClusterAccess,
-    /// Wall-clock time of one call.
+    /// Wall-clock limit of one call.
     pub tool_timeout: Duration,
-    /// Whether the process is to fail when something is different.
+    /// Whether a difference makes the process fail.
     pub check: bool,
 }
 
-/// Runs the calls of `past` again in `session`, a temporary one. `earlier` are the turns before it,
-/// oldest first. The reply says what is different.
+/// Reruns the calls of `past` in `session`, a temporary one. `earlier` are the turns before it, oldest
+/// first. The reply states the differences.
 ///
 /// # Errors
 ///
-/// Fails only when the turn cannot even be written down.
+/// Fails only when the turn itself cannot be written to disk.
 pub async fn rerun(
     options: &RerunOptions,
     session: &Session,
@@ -93,7 +93,7 @@ struct Again<'a> {
 }
 
 impl Again<'_> {
-    /// Runs the calls, and returns what is different.
+    /// Runs the calls, and returns the differences.
     async fn run(
         &mut self,
         earlier: &[PastTurn],
@@ -128,7 +128,7 @@ impl Again<'_> {
         let preparation = self.preparation(earlier, catalog, turn).await?;
         self.meet_cluster(&preparation, catalog, turn).await?;
         for (place, command) in preparation {
-            // What fails here failed then, or makes a call fail that is compared.
+            // A failure here also occurred originally, or makes a call fail that is compared.
             if let ExecutionPlace::Container(container) = place {
                 let _ = self.containers.run(&container, command, catalog, turn).await?;
             } else {
@@ -173,8 +173,8 @@ impl Again<'_> {
         Ok(differences)
     }
 
-    /// Demands that the files of the datasets are whole that a call names. Else a call would fail, and the rows
-    /// would look different that nobody has read.
+    /// Checks that the files of the datasets named by a call are intact. Otherwise a call would fail, and
+    /// rows never read would count as different.
     fn demand_files(&self, earlier: &[PastTurn], catalog: &Catalog) -> Result<(), TurnInterrupt> {
         let hurt = Session::hurt_datasets(self.session.dir(), catalog)?;
         let calls = || earlier.iter().chain([self.past]).flat_map(|it| &it.calls);
@@ -188,8 +188,8 @@ impl Again<'_> {
         }
     }
 
-    /// Asks the cluster whether it is there, if a call names what is on it. Else each call would try for
-    /// long, and data would look different that nobody has read.
+    /// Checks that the cluster is reachable, if a call names a dataset on it. Otherwise each call would
+    /// retry for long, and data never read would count as different.
     async fn meet_cluster(
         &self,
         preparation: &[(ExecutionPlace, Command)],
@@ -207,7 +207,7 @@ impl Again<'_> {
         Ok(())
     }
 
-    /// Returns what earlier turns did that this one needs.
+    /// Returns the earlier steps that this turn needs.
     async fn preparation(
         &self,
         earlier: &[PastTurn],
@@ -219,7 +219,7 @@ impl Again<'_> {
             turn.calls.iter().filter_map(|it| Some((it.command(catalog)?, it)))
         };
         let before = earlier.iter().flat_map(steps);
-        // What was only sent changes no variable.
+        // Sending a table or chart changes no variable.
         let before: Vec<_> = before.filter(|it| !matches!(it.0, Command::Fetch { .. })).collect();
         if before.is_empty() {
             return Ok(Vec::new());
@@ -227,7 +227,7 @@ impl Again<'_> {
         let all: Vec<(Command, &PastCall)> =
             before.iter().cloned().chain(steps(self.past)).collect();
         let uploaded: Vec<String> = catalog.names().map(saved).collect();
-        // Much is held while a worker starts.
+        // The future that starts a worker is large.
         let finding = Box::pin(async {
             let study = Study::start(&self.options.python, &self.options.sandbox, Vec::new());
             outlines(&mut study.await?, &all, &uploaded).await
@@ -261,7 +261,7 @@ impl Again<'_> {
             ([], _) => ExitStatus::Ok,
             _ => ExitStatus::Replay,
         };
-        // What it says was compared here, and by no model: nothing of it is ungrounded.
+        // The reply was computed here, without a model: none of it is ungrounded.
         let body = turn.reply_body(&text, StopReason::Complete);
         let body = ReplyBody { exit_code: status.code(), ..body };
         turn.dir().write("reply.md", &format!("{}\n", inert::markdown(&text)))?;
@@ -272,7 +272,7 @@ impl Again<'_> {
     }
 }
 
-/// Returns whether a command names a dataset that is on a cluster.
+/// Returns whether a command names a dataset on a cluster.
 fn names_remote(command: &Command, catalog: &Catalog) -> bool {
     catalog.remote().any(|(name, _)| match command {
         Command::Load { dataset, .. } | Command::Find { dataset, .. } => dataset == name,
@@ -281,19 +281,19 @@ fn names_remote(command: &Command, catalog: &Catalog) -> bool {
     })
 }
 
-/// Returns whether a name stands between quotes, in code or in arguments with code in them.
+/// Returns whether a name occurs in quotes, in code or in arguments that contain code.
 fn has_quoted(text: &str, name: &str) -> bool {
     [format!("'{name}'"), format!("\"{name}\""), format!("\"{name}\\\"")]
         .iter()
         .any(|it| text.contains(it))
 }
 
-/// Returns whether a call did anything then that can be done again.
+/// Returns whether a call ran anything that can be repeated.
 fn has_run(call: &PastCall, catalog: &Catalog) -> bool {
     call.ended() && (!call.is_hosted() || call.command(catalog).is_some())
 }
 
-/// Returns what of a call is left out, if anything is.
+/// Returns what of a call is left out, if anything.
 fn left_out(call: &PastCall, catalog: &Catalog) -> Option<String> {
     let name = &call.call.name;
     if !call.ended() {
@@ -307,7 +307,7 @@ fn left_out(call: &PastCall, catalog: &Catalog) -> Option<String> {
     Some(format!("{files} of `{name}`: files are made again, but left out of what is compared"))
 }
 
-/// Returns what a turn gave then and does not give now.
+/// Returns the results that the original turn has and this one lacks.
 fn differences(then: &PastTurn, now: &PastTurn, catalog: &Catalog) -> Vec<String> {
     let again = |it: &PastCall| now.calls.iter().find(|now| now.call.call_id == it.call.call_id);
     let failed = |it: &&PastCall| {
@@ -315,7 +315,7 @@ fn differences(then: &PastTurn, now: &PastTurn, catalog: &Catalog) -> Vec<String
     };
     let is_ordered = then.is_ordered(catalog);
     let mut found = Vec::new();
-    // What fails behind the first call that does, mostly fails because of it.
+    // Failures after the first failed call are mostly caused by it.
     if let Some(call) = then.calls.iter().find(failed).and_then(again) {
         let told = call.result["text"].as_str().unwrap_or_default().trim();
         let why = told.lines().next_back().unwrap_or_default();

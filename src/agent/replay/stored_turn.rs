@@ -1,4 +1,4 @@
-//! A turn of the past, as its events tell it: what was called, and what each call gave.
+//! A past turn, read from its events: its calls and their results.
 
 use serde_json::Value;
 
@@ -13,53 +13,53 @@ use csv_agent_worker::protocol::Command;
 
 use super::compare::asks_for_order;
 
-/// The tools that show what code has made.
+/// The tools that show results of code.
 const SENDS: [&str; 2] = ["send_data_to_ui_as_df", "send_chart_to_ui"];
-/// Where a container has its files.
+/// The directory of a container's files.
 pub const DIRECTORY: &str = "/mnt/data";
-/// Words of code that puts rows into an order.
+/// Substrings of code that sorts rows.
 const SORTS: [&str; 7] =
     ["sort", "orderby", "order_by", "nlargest", "nsmallest", "rank", "value_counts"];
-/// Ways to find files without naming them.
+/// Functions that find files without naming them.
 const LISTS: [&str; 5] = ["listdir", "scandir", "glob", "iterdir", "walk"];
-/// Stands in code that reads a file, whatever its name.
+/// Substrings of code that reads a file of any name.
 const READS: [&str; 3] = [DIRECTORY, "read_", "open("];
 
-/// A turn that has been written down.
+/// A turn read from disk.
 #[derive(Debug, Clone)]
 pub struct PastTurn {
-    /// Its number, as its directory is named.
+    /// Its number, as in the name of its directory.
     pub id: String,
     /// As the user asked it.
     pub question: String,
     /// Whether code ran on this machine.
     pub has_repl: bool,
-    /// When it began: RFC 3339, UTC.
+    /// Start time: RFC 3339, UTC.
     pub started: String,
-    /// In the order in which they were made.
+    /// In call order.
     pub calls: Vec<PastCall>,
-    /// What it kept back from the model, and from its own code.
+    /// What it withheld from the model and from code.
     pub withheld: Redaction,
     /// None when the turn has no answer.
     pub reply: Option<ReplyBody>,
 }
 
-/// Where the variables and files of a call are. No place knows those of another.
+/// Where the variables and files of a call live. No place sees those of another.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ExecutionPlace {
     /// In the REPL of the session.
     #[default]
     Repl,
-    /// In a container of the provider's, by its name there.
+    /// In a container at the provider, by its id.
     Container(String),
 }
 
-/// A call, and what it gave.
+/// A call and its result.
 #[derive(Debug, Clone)]
 pub struct PastCall {
-    /// What was called.
+    /// The call.
     pub call: ToolCall,
-    /// Where it worked.
+    /// Where it ran.
     pub place: ExecutionPlace,
     /// How it ended.
     pub status: CallStatus,
@@ -69,7 +69,7 @@ pub struct PastCall {
     pub shown: Vec<Body>,
 }
 
-/// Returns the name of the file that holds a dataset, or a table that code saved, in a container.
+/// Returns the file name of a dataset, or of a table that code saved, in a container.
 pub fn saved(name: &str) -> String {
     format!("{name}.csv")
 }
@@ -87,7 +87,7 @@ pub fn names_said<'a>(code: &str, catalog: &'a Catalog) -> Vec<&'a str> {
     if is_any { catalog.names().collect() } else { said }
 }
 
-/// Returns a turn's number as people say it, from the name of its directory.
+/// Returns a turn's number for display, from the name of its directory.
 pub fn number(id: &str) -> &str {
     id.trim_start_matches('0')
 }
@@ -118,7 +118,7 @@ impl PastTurn {
                 Body::ToolCall { call_id, name, arguments, arguments_raw, .. } => {
                     let arguments = arguments.map(|it| it.to_string()).or(arguments_raw);
                     let call = ToolCall { call_id, name, arguments: arguments.unwrap_or_default() };
-                    // Until its result comes.
+                    // Until its result arrives.
                     let status = CallStatus::Cancelled;
                     let (place, result) = (ExecutionPlace::default(), Value::Null);
                     turn.calls.push(PastCall { call, place, status, result, shown: Vec::new() });
@@ -188,8 +188,8 @@ impl PastTurn {
     }
 }
 
-/// Finds out where the calls worked that show what other calls made: where no code ran on this machine, in
-/// the container of the last call before them that ran any.
+/// Determines where calls ran that show results of other calls. Where no code ran on this machine, that is
+/// the container of the last code call before them.
 pub fn settle<'a>(turns: impl IntoIterator<Item = &'a mut PastTurn>) {
     let mut container = ExecutionPlace::Repl;
     for turn in turns {
@@ -204,10 +204,10 @@ pub fn settle<'a>(turns: impl IntoIterator<Item = &'a mut PastTurn>) {
 }
 
 impl PastCall {
-    /// Returns what was done to the variables, if the call got so far. What was interrupted or killed
-    /// would be so again.
+    /// Returns the command that changed the variables, if the call got that far. An interrupted or killed
+    /// call would end the same way again.
     pub fn command(&self, catalog: &Catalog) -> Option<Command> {
-        // What came before an exception counts.
+        // Steps before an exception count.
         let ran = self.status == CallStatus::Ok || self.ended() && self.raised().is_some();
         let tool = || csv_agent_tools::find(&self.call.name, TOOLS.iter());
         let plan = || match tool().and_then(|it| csv_agent_tools::plan(it, catalog, &self.call)) {
@@ -223,7 +223,7 @@ impl PastCall {
         Some(Command::Run { code: arguments["code"].as_str()?.to_owned() })
     }
 
-    /// Returns the code that it ran in a container, as it stands; empty for any other call.
+    /// Returns the code that it ran in a container, verbatim; empty for any other call.
     pub fn hosted_code(&self) -> String {
         match self.hosted_command() {
             Some(Command::Run { code }) if self.is_hosted() => code,
@@ -231,7 +231,7 @@ impl PastCall {
         }
     }
 
-    /// Returns the names of the files that it made in its container, and that were fetched.
+    /// Returns the names of the files that it made in its container and that were fetched.
     pub fn files(&self) -> Vec<&str> {
         let files = self.result["files"].as_array().map_or(&[][..], Vec::as_slice);
         files.iter().filter_map(|it| it["name"].as_str()).collect()
@@ -242,12 +242,12 @@ impl PastCall {
         hosted::runs_code(&self.call.name)
     }
 
-    /// Returns whether it ran code of the model's.
+    /// Returns whether it ran code by the model.
     pub fn runs_code(&self) -> bool {
         self.is_hosted() || self.call.name == csv_agent_tools::RUNS_CODE
     }
 
-    /// Returns whether it came to an end of its own, good or bad.
+    /// Returns whether it finished on its own, with success or an error.
     pub fn ended(&self) -> bool {
         matches!(self.status, CallStatus::Ok | CallStatus::Error)
     }

@@ -1,4 +1,4 @@
-//! The time of a turn, and what may end it from outside or be reported meanwhile.
+//! The clock of a turn, and what may interrupt a wait: its timeout, a stop signal, or a progress message.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,29 +11,29 @@ use csv_agent_types::status::ExitStatus;
 use super::{TurnInterrupt, milliseconds_since};
 use crate::turn::ProgressMessage;
 
-/// The stop signal: resolves, at most once, to the status that the signal asks for.
+/// The stop signal: resolves, at most once, to the exit status that the signal requests.
 pub(crate) type Stop<'a> = Pin<Box<dyn Future<Output = ExitStatus> + 'a>>;
 
-/// When a turn began and has to end, and who may stop it.
+/// When a turn began and must end, and its stop signal.
 pub(super) struct Clock<'a> {
     started: Instant,
     deadline: Option<Instant>,
     stop: Stop<'a>,
-    // Senders are given to the provider's call-back and to the task that starts Python. Both end with
-    // the turn at the latest; what is still in the channel then is not told.
+    // The provider's callback and the task that starts Python hold senders. Both end with the turn at the
+    // latest; messages still in the channel then are dropped.
     progress: (UnboundedSender<ProgressMessage>, UnboundedReceiver<ProgressMessage>),
 }
 
-/// What a wait brought.
+/// The result of a wait.
 pub(super) enum Waited<T> {
-    /// A message of background work; the work goes on.
+    /// A message of background work; the work continues.
     Progress(ProgressMessage),
     /// The result of the work.
     Done(T),
 }
 
 impl<'a> Clock<'a> {
-    /// Starts now.
+    /// Starts the clock.
     pub(super) fn new(stop: Stop<'a>, timeout: Option<Duration>) -> Self {
         let started = Instant::now();
         let deadline = timeout.map(|it| started + it);
@@ -45,12 +45,12 @@ impl<'a> Clock<'a> {
         milliseconds_since(self.started)
     }
 
-    /// Returns where background work sends its messages.
+    /// Returns the sender for messages of background work.
     pub(super) fn sender(&self) -> UnboundedSender<ProgressMessage> {
         self.progress.0.clone()
     }
 
-    /// Returns a message that was sent and not yet taken.
+    /// Returns a message that was sent and not yet received.
     pub(super) fn next_message(&mut self) -> Option<ProgressMessage> {
         self.progress.1.try_recv().ok()
     }
@@ -71,8 +71,8 @@ impl<'a> Clock<'a> {
                     None => std::future::pending().await,
                 }
             };
-            // Whichever branch loses is polled again by the next wait; only when the turn ends is the work
-            // dropped, and with it the request or the wait for the worker.
+            // The next wait polls the losing branch again. Only the end of the turn drops the work, and
+            // with it the request or the wait for the worker.
             let message = tokio::select! {
                 biased;
                 status = &mut self.stop => return Err(TurnInterrupt::Stopped(status)),

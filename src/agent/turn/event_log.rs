@@ -1,4 +1,4 @@
-//! The events of a turn: numbered, written down, told; and the calls that are open.
+//! The events of a turn: numbered, written to disk, emitted; and the open calls.
 
 use std::time::Instant;
 
@@ -11,18 +11,18 @@ use csv_agent_types::status::ExitStatus;
 
 use super::TurnInterrupt;
 
-/// What tells the events of a turn.
+/// Emits the events of a turn.
 pub(super) struct EventLog<'a> {
     dir: TurnDir,
     sink: &'a mut dyn EventSink,
     session_id: String,
     seq: u64,
-    /// Each with when it began to run, unless it waits for those before it.
+    /// Each with the time it began to run, unless it waits for earlier ones.
     open_calls: Vec<(ToolCall, Option<Instant>)>,
 }
 
 impl<'a> EventLog<'a> {
-    /// Begins with no events.
+    /// Starts an empty log.
     pub(super) fn new(dir: TurnDir, sink: &'a mut dyn EventSink, session_id: &str) -> Self {
         EventLog { dir, sink, session_id: session_id.to_owned(), seq: 0, open_calls: Vec::new() }
     }
@@ -32,11 +32,11 @@ impl<'a> EventLog<'a> {
         &self.dir
     }
 
-    /// Writes an event down and tells it. It is written down even when nobody can be told any more.
+    /// Writes an event to disk and emits it. It is written even when the sink is closed.
     ///
     /// # Errors
     ///
-    /// Fails when it cannot be written down, or the sink fails: a reader that went away ends the turn.
+    /// Fails when the event cannot be written, or the sink fails: a reader that closes early ends the turn.
     pub(super) fn emit(&mut self, body: Body) -> Result<(), TurnInterrupt> {
         let event = Event {
             v: VERSION,
@@ -47,7 +47,7 @@ impl<'a> EventLog<'a> {
             body,
         };
         self.seq += 1;
-        // Who reads along is told even when nothing can be written down any more.
+        // Live readers get the event even when nothing can be written any more.
         let logged = self.dir.log(&event);
         self.sink.emit(&event).map_err(|error| {
             if is_broken_pipe(&error) {
@@ -58,24 +58,24 @@ impl<'a> EventLog<'a> {
         Ok(logged?)
     }
 
-    /// Takes down that a call is open.
+    /// Marks a call as open.
     pub(super) fn open(&mut self, call: &ToolCall) {
         self.open_calls.push((call.clone(), None));
     }
 
-    /// Takes down since when an open call runs.
+    /// Records when an open call began to run.
     pub(super) fn runs(&mut self, call: &ToolCall, since: Instant) {
         if let Some(open) = self.open_calls.iter_mut().find(|it| it.0.call_id == call.call_id) {
             open.1 = Some(since);
         }
     }
 
-    /// Takes down that a call is no longer open.
+    /// Marks a call as closed.
     pub(super) fn close(&mut self, call: &ToolCall) {
         self.open_calls.retain(|it| it.0.call_id != call.call_id);
     }
 
-    /// Returns the open calls, each with when it began to run, and forgets them.
+    /// Returns the open calls, each with the time it began to run, and clears them.
     pub(super) fn take_open(&mut self) -> Vec<(ToolCall, Option<Instant>)> {
         std::mem::take(&mut self.open_calls)
     }

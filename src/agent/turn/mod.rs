@@ -1,4 +1,4 @@
-//! A turn under way: its events, its clock, what it has used and made.
+//! A running turn: its events, its clock, what it has used and made.
 
 mod clock;
 mod event_log;
@@ -36,14 +36,14 @@ use tally::Tally;
 
 pub(crate) use clock::Stop;
 
-/// What ends a turn from outside its loop.
+/// Why a turn ends from outside its loop.
 #[derive(Debug)]
 pub enum TurnInterrupt {
-    /// The user, the system, or the reader of stdout.
+    /// Stopped by the user, the system, or a closed stdout.
     Stopped(ExitStatus),
-    /// The turn's time is over.
+    /// The turn's time limit is reached.
     TimedOut,
-    /// Something failed that no further round mends.
+    /// A failure that no further round can repair.
     Failed(anyhow::Error),
 }
 
@@ -53,22 +53,22 @@ impl From<anyhow::Error> for TurnInterrupt {
     }
 }
 
-/// A turn under way.
+/// A running turn.
 pub struct Turn<'a> {
     log: EventLog<'a>,
     clock: Clock<'a>,
     partial: PartialText,
-    /// What was used.
+    /// Tokens, cost and calls used.
     pub(crate) tally: Tally,
-    /// What was made.
+    /// Tables, charts, files and findings made.
     pub(crate) record: TurnRecord,
-    /// The round under way, from 1.
+    /// The current round, from 1.
     pub(crate) round: u32,
     /// Whether the model has tools to compute with.
     pub(crate) is_computed: bool,
-    /// How charts are painted.
+    /// How charts are drawn.
     pub(crate) chart_style: ChartStyle,
-    /// Whether files of the turn are there when the process has ended.
+    /// Whether files of the turn remain after the process ends.
     keeps_files: bool,
 }
 
@@ -76,12 +76,12 @@ pub struct Turn<'a> {
 struct PartialText {
     text: String,
     item: u32,
-    /// Whether it is shown. Not when the answer is JSON for a program.
+    /// Whether it is shown. It is not when the answer is JSON for a program.
     is_shown: bool,
 }
 
 impl<'a> Turn<'a> {
-    /// Starts a turn of the session, in its directory.
+    /// Starts a turn in its directory within the session.
     pub fn begin(
         session: &Session,
         dir: TurnDir,
@@ -90,7 +90,7 @@ impl<'a> Turn<'a> {
         timeout: Option<Duration>,
     ) -> Turn<'a> {
         let mut grounds = Grounds::default();
-        // Answers may say as of which day they hold.
+        // Answers may state today's date.
         grounds.text(now_utc().split('T').next().unwrap_or_default());
         let ledger = Ledger::begin(session.catalog(), EgressFile::of_turn(dir.path()));
         Turn {
@@ -106,7 +106,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Shows no text as it streams: the answer is JSON for a program.
+    /// Stops showing text as it streams: the answer is JSON for a program.
     pub(crate) fn hide_partial(&mut self) {
         self.partial.is_shown = false;
     }
@@ -121,8 +121,8 @@ impl<'a> Turn<'a> {
         self.clock.duration_ms()
     }
 
-    /// Returns the reply as far as the turn itself knows it; the rest is that of an answer without a verdict
-    /// that ends well.
+    /// Returns the reply's members that the turn itself knows; the others have the values of a complete
+    /// answer without a verdict.
     pub fn reply_body(&self, text: &str, stop_reason: StopReason) -> ReplyBody {
         ReplyBody {
             text: text.to_owned(),
@@ -146,13 +146,13 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Returns the text of the answer as far as it has streamed.
+    /// Returns the text of the answer that has streamed so far.
     pub fn partial_text(&self) -> Option<String> {
         let text = &self.partial.text;
         (!text.is_empty()).then(|| text.clone())
     }
 
-    /// Returns where background work sends its messages.
+    /// Returns the sender for messages of background work.
     pub(crate) fn progress(&self) -> UnboundedSender<ProgressMessage> {
         self.clock.sender()
     }
@@ -163,16 +163,16 @@ impl<'a> Turn<'a> {
         self.partial.item += 1;
     }
 
-    /// Writes an event down and tells it. It is written down even when nobody can be told any more.
+    /// Writes an event to disk and emits it. It is written even when the sink is closed.
     ///
     /// # Errors
     ///
-    /// Fails when it cannot be written down, or the sink fails: a reader that went away ends the turn.
+    /// Fails when the event cannot be written, or the sink fails: a reader that closes early ends the turn.
     pub fn emit(&mut self, body: Body) -> Result<(), TurnInterrupt> {
         self.log.emit(body)
     }
 
-    /// Tells where the turn is.
+    /// Emits a status event.
     ///
     /// # Errors
     ///
@@ -181,11 +181,11 @@ impl<'a> Turn<'a> {
         self.emit(Body::Status(status))
     }
 
-    /// Waits for work, telling its messages meanwhile.
+    /// Waits for work and reports its messages meanwhile.
     ///
     /// # Errors
     ///
-    /// Fails when the turn is stopped or its time is over first; the work is dropped then.
+    /// Fails when the turn is stopped or its time is over first; the work is then dropped.
     pub async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, TurnInterrupt> {
         let mut work = std::pin::pin!(work);
         loop {
@@ -201,11 +201,11 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Waits for work that sends something away, and demands that this could be written down.
+    /// Waits for work that sends data, and checks that the egress record was written.
     ///
     /// # Errors
     ///
-    /// Fails as [`Turn::wait`] does, and when the record of what left cannot be written.
+    /// Fails as [`Turn::wait`] does, and when the egress record cannot be written.
     pub async fn wait_sent<T>(
         &mut self,
         work: impl Future<Output = T>,
@@ -215,7 +215,7 @@ impl<'a> Turn<'a> {
         Ok(done)
     }
 
-    /// Tells that the model asks for a tool.
+    /// Emits that the model calls a tool.
     ///
     /// # Errors
     ///
@@ -239,12 +239,12 @@ impl<'a> Turn<'a> {
         })
     }
 
-    /// Takes down since when a call runs, for the case that it does not end by itself.
+    /// Records when a call began to run, in case it does not end by itself.
     pub fn call_runs(&mut self, call: &ToolCall, since: Instant) {
         self.log.runs(call, since);
     }
 
-    /// Tells how a call ended.
+    /// Emits how a call ended.
     ///
     /// # Errors
     ///
@@ -268,7 +268,7 @@ impl<'a> Turn<'a> {
         })
     }
 
-    /// Closes the calls that the end of the turn left open.
+    /// Closes the calls that are still open at the end of the turn.
     pub fn cancel_calls(&mut self) {
         for (call, began) in self.log.take_open() {
             let message = "the turn ended before the call did".to_owned();
@@ -280,16 +280,16 @@ impl<'a> Turn<'a> {
                 bytes_to_model: 0,
                 error: Some(CallError { code: "cancelled".to_owned(), message }),
             };
-            // The turn is ending for another reason, which the terminal event tells.
+            // The turn is ending for another reason, which the terminal event reports.
             let _ = self.close_call(&call, closed);
         }
     }
 
-    /// Makes the files of what a tool call gave, and the event that shows it.
+    /// Writes the files of a tool call's output, and returns the event that shows it.
     ///
     /// # Errors
     ///
-    /// Fails when a file cannot be made, or is not what the worker said it is.
+    /// Fails when a file cannot be written, or does not match the worker's description.
     pub fn store(
         &self,
         call: &ToolCall,
@@ -343,21 +343,21 @@ impl<'a> Turn<'a> {
 
 /// How a call ended.
 pub struct CallResult {
-    /// The kind of ending.
+    /// The outcome.
     pub status: CallStatus,
     /// Wall-clock time.
     pub duration_ms: u64,
-    /// What the model reads, with its structure.
+    /// The structured output that the model reads.
     pub result: Value,
-    /// Whether the model got less than there was.
+    /// Whether the model got only a part of the output.
     pub truncated: bool,
-    /// Bytes of the text that goes to the model.
+    /// Bytes of the text sent to the model.
     pub bytes_to_model: u64,
-    /// What failed.
+    /// The error, if it failed.
     pub error: Option<CallError>,
 }
 
-/// Returns how long ago something was.
+/// Returns the milliseconds since a moment.
 pub(crate) fn milliseconds_since(began: Instant) -> u64 {
     u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

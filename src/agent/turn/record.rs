@@ -1,4 +1,4 @@
-//! What a turn has made and shown: tables, charts, files, code, findings, and what left the machine.
+//! What a turn has made and shown: tables, charts, files, code and findings, and what left the machine.
 
 use csv_agent_types::conversation::Finding;
 use csv_agent_types::event::{Body, ChartDrawn, FetchedFile};
@@ -12,17 +12,17 @@ pub(crate) struct TurnRecord {
     pub(crate) tables: Vec<TableSent>,
     /// The charts sent.
     pub(crate) charts: Vec<ChartDrawn>,
-    /// Files that code at the provider made and that were fetched, in order.
+    /// Files made by code at the provider and fetched, in order.
     pub(crate) files: Vec<FetchedFile>,
     /// The code that ran, cell by cell.
     pub(crate) cells: Vec<String>,
-    /// What the thresholds found, without the model.
+    /// Findings of the thresholds, without the model.
     pub(crate) rated: Vec<Finding>,
-    /// What numbers of the answer may come from.
+    /// Sources of the answer's numbers.
     pub(crate) grounds: Grounds,
     /// What left the machine.
     pub(crate) ledger: Ledger,
-    /// The call that ran code last.
+    /// The last call that ran code.
     pub(super) last_run: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct TableSent {
 }
 
 impl TurnRecord {
-    /// Begins with nothing but the grounds that any answer has.
+    /// Makes an empty record, with only the grounds of any answer.
     pub(super) fn new(grounds: Grounds, ledger: Ledger) -> Self {
         TurnRecord {
             tables: Vec::new(),
@@ -49,7 +49,7 @@ impl TurnRecord {
         }
     }
 
-    /// Takes down what the user is shown.
+    /// Records what the user is shown.
     pub(super) fn show(&mut self, body: &Body) {
         match body {
             Body::DataFrame(table) => {
@@ -65,7 +65,7 @@ impl TurnRecord {
         }
     }
 
-    /// Returns the call that sent a table, the last of its name, or else the one that ran code last.
+    /// Returns the call that sent a table, the last of that name, or else the last call that ran code.
     pub(crate) fn call_of(&self, table: Option<&str>) -> Option<String> {
         let sent = self.tables.iter().rev().find(|it| Some(it.name.as_str()) == table);
         sent.map(|it| &it.call_id).or(self.last_run.as_ref()).cloned()

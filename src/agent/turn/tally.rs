@@ -3,13 +3,13 @@
 use csv_agent_types::conversation::{Price, Usage};
 use csv_agent_types::event::UsageReport;
 
-/// What was used so far.
+/// The usage so far.
 pub(crate) struct Tally {
     /// Tokens so far.
     pub(crate) usage: Usage,
-    /// What they cost, if somebody said so.
+    /// The price of the tokens, if the user gave one.
     pub(crate) price: Option<Price>,
-    /// Tokens of the last request and its response: what the conversation has grown to.
+    /// Tokens of the last request and its response: the current size of the conversation.
     pub(crate) context_tokens: u64,
     /// Tool calls answered.
     pub(crate) n_calls: u32,
@@ -17,7 +17,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Begins at nothing; the session had used so many tokens before.
+    /// Starts at zero; the session has used `session_tokens` before.
     pub(super) fn new(session_tokens: u64) -> Self {
         Tally {
             usage: Usage::default(),
@@ -39,12 +39,12 @@ impl Tally {
         }
     }
 
-    /// Returns what the turn has cost so far, if the price of its model is known.
+    /// Returns the cost of the turn so far in USD, if the price of its model is known.
     pub(crate) fn cost_usd(&self) -> Option<f64> {
         self.price.map(|it| it.cost(&self.usage))
     }
 
-    /// Returns whether the turn has cost this much, in USD.
+    /// Returns whether the turn has cost at least this much, in USD.
     pub(crate) fn has_cost(&self, usd: f64) -> bool {
         self.cost_usd().is_some_and(|it| usd <= it)
     }
