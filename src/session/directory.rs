@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use nix::unistd::{Uid, User};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use csv_agent_types::directory;
@@ -602,12 +602,21 @@ fn refused_session(path: &Path, stat: &Stat, reason: &str) -> Failure {
             "if you trust all that is in it, make it yours with `chown -R 0 {quoted}`; else use another with \
              `--session-dir DIR`"
         ),
+        // Whoever may not read it cannot copy it.
+        FileType::Directory if !may_read(path) => {
+            "name another session with `--session-dir DIR`".to_owned()
+        }
         FileType::Directory => format!(
             "if you trust all that is in it, copy it with `cp -R {quoted} DIR` and use `--session-dir DIR`"
         ),
         _ => "name another session with `--session-dir DIR`".to_owned(),
     };
     Failure::new(ExitStatus::Setup, format!("the session `{}` {reason}", path.display())).hint(hint)
+}
+
+/// Returns whether the user may list and search a directory.
+fn may_read(path: &Path) -> bool {
+    rustix::fs::access(path, Access::READ_OK | Access::EXEC_OK).is_ok()
 }
 
 fn told(error: Errno) -> io::Error {

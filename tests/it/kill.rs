@@ -281,7 +281,8 @@ fn no_process_outlives_a_turn() {
     until("Python starts", || !processes_of(&bench.session()).is_empty());
     signal(&child, Signal::SIGINT);
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(processes_of(&bench.session()), [""; 0]);
+    // It was killed; on a busy machine it takes a moment to go.
+    until("Python is gone", || processes_of(&bench.session()).is_empty());
     bench.forget();
 }
 

@@ -3,6 +3,7 @@
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -576,6 +577,29 @@ fn another_users_session_is_refused_with_what_makes_it_ones_own() {
     chown(&session, Some(0), None).unwrap();
     run("theirs", "datasets").succeeds();
     fs::set_permissions(&session, Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn who_may_not_read_a_session_is_not_told_to_copy_it() {
+    let dir = TempDir::new().unwrap();
+    let (session, program) = (dir.path().join("theirs"), dir.path().join("csv-agent"));
+    fs::create_dir(&session).unwrap();
+    fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
+    if chown(&session, Some(NOBODY - 1), None).is_err() {
+        // Only root can give a directory away.
+        return;
+    }
+    copied(&crate::worker::program(), &program);
+    let check = |mode: u32, hint: &str| {
+        fs::set_permissions(&session, Permissions::from_mode(mode)).unwrap();
+        let mut command = Command::new(&program);
+        command.args(["datasets", "-S"]).arg(&session).env_clear().env("HOME", dir.path());
+        let output = command.uid(NOBODY).gid(NOBODY).current_dir(dir.path()).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains("belongs to user") && told.contains(hint), "{told}");
+    };
+    check(0o755, "copy it with `cp -R ");
+    check(0o700, "hint: name another session with `--session-dir DIR`");
 }
 
 #[test]
