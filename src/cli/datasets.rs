@@ -1,4 +1,4 @@
-//! `datasets`: what the session holds.
+//! `datasets`: the datasets of the session.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -25,10 +25,10 @@ use super::options::settings::Settings;
 use super::options::{GlobalOptions, cluster_options};
 use super::{diagnostics, ingest, stdout};
 
-/// Datasets from which a terminal shows each family as one row.
+/// Number of datasets from which a terminal shows each family as one row.
 const FOLDED_FROM: usize = 20;
 
-/// Datasets that a question names before they are removed.
+/// Number of datasets that a confirmation names.
 const NAMED_MAX: usize = 10;
 
 /// Flags of `datasets`.
@@ -68,11 +68,11 @@ pub struct DatasetsFlags {
     pub yes: bool,
 }
 
-/// Prints what was asked for, or removes datasets.
+/// Prints the requested information, or removes datasets.
 ///
 /// # Errors
 ///
-/// Fails when there is no session, no dataset of a name, or stdout cannot take the answer.
+/// Fails when there is no session, no dataset of a name, or stdout cannot be written.
 pub(crate) fn run(
     flags: &DatasetsFlags,
     settings: &Settings,
@@ -92,9 +92,9 @@ pub(crate) fn run(
     remove(flags, &mut session, options)
 }
 
-/// Does the same in a session that is open.
+/// Does the same in an open session.
 ///
-/// `confirm` returns whether to do what it is told.
+/// `confirm` returns whether to perform the given action.
 ///
 /// # Errors
 ///
@@ -166,7 +166,7 @@ fn print(
             Ok(out.write_all(tree(&chosen).as_bytes())?)
         })?;
     } else {
-        // A pipe has every dataset; eyes have enough of the first hundred.
+        // A pipe gets every dataset; a terminal shows the first hundred.
         let is_for_eyes = options.terminal.stdout.is_tty && options.format == Format::Text;
         let frame = if is_for_eyes && flags.names.is_empty() && FOLDED_FROM < chosen.len() {
             folded_frame(&chosen)
@@ -180,7 +180,7 @@ fn print(
     Ok(ExitStatus::Ok)
 }
 
-/// Returns the datasets as objects, each with what of it has left the machine. Only JSON shows them.
+/// Returns the datasets as objects, each with its egress, which only JSON shows.
 fn documents(
     chosen: &[(&str, &Dataset)],
     session_dir: &Path,
@@ -198,14 +198,14 @@ fn documents(
     Ok(documents.collect())
 }
 
-/// Returns a dataset as one object: its name, then what the catalog has.
+/// Returns a dataset as one object: its name, then its catalog entry.
 pub(crate) fn document(name: &str, dataset: &Dataset) -> Value {
     let mut document = Map::from_iter([("name".to_owned(), json!(name))]);
     if let Ok(Value::Object(members)) = serde_json::to_value(dataset) {
         document.extend(members);
     }
     if let Some(remote) = dataset.remote() {
-        // How Spark is told to read it is between the session and the worker.
+        // Spark's instructions are internal to the session and the worker.
         document.remove("remote");
         document.extend([
             ("location".to_owned(), json!(remote.endpoint)),
@@ -235,7 +235,7 @@ pub(crate) fn schema_frame<'a>(datasets: impl Iterator<Item = (&'a str, &'a Data
         .flat_map(|(name, dataset)| dataset.columns.iter().map(move |it| row(name, it)))
         .collect();
     let mut columns = vec!["dataset", "column", "dtype", "nulls", "description", "note"];
-    // Few files describe their columns, or have something to be remarked.
+    // Few files describe their columns or have remarks.
     for at in [5, 4] {
         if rows.iter().all(|it| it[at].is_null()) {
             for row in &mut rows {
@@ -247,7 +247,7 @@ pub(crate) fn schema_frame<'a>(datasets: impl Iterator<Item = (&'a str, &'a Data
     listing::frame(&columns, &["nulls"], rows)
 }
 
-/// Prints on stderr what the files say above and below their tables.
+/// Prints on stderr the text above and below the tables of files.
 fn tell_notes(datasets: &[(&str, &Dataset)], options: &GlobalOptions) {
     if options.quiet {
         return;
@@ -302,7 +302,7 @@ fn folded_frame(chosen: &[(&str, &Dataset)]) -> Frame {
     listing::frame(&columns, &["datasets", "rows", "columns"], rows)
 }
 
-/// Draws the directories of the sources. What was joined is in the directory that all of its files have in common.
+/// Draws the directories of the sources. A joined dataset is shown in its files' common directory.
 fn tree(chosen: &[(&str, &Dataset)]) -> String {
     let mut by_source: Vec<(Vec<&str>, String, &str, &Dataset)> = chosen
         .iter()
@@ -330,7 +330,7 @@ fn tree(chosen: &[(&str, &Dataset)]) -> String {
     text
 }
 
-/// Returns the directories of a dataset's source, and what is in the last of them.
+/// Returns the directories of a dataset's source, and its name in the last of them.
 fn leaf_of(dataset: &Dataset) -> (Vec<&str>, String) {
     let dirs_of = |source| -> Vec<&str> {
         let mut parts: Vec<&str> = str::split(source, '/').collect();
@@ -353,13 +353,13 @@ fn leaf_of(dataset: &Dataset) -> (Vec<&str>, String) {
     (dirs, leaf)
 }
 
-/// Returns how many rows a dataset has, with `~` before an estimate.
+/// Returns a dataset's row count, with `~` before an estimate.
 pub(crate) fn rows_shown(dataset: &Dataset) -> Value {
     let n_rows = dataset.row_count;
     if dataset.is_estimate() { json!(format!("~{n_rows}")) } else { json!(n_rows) }
 }
 
-/// Returns the datasets that are named, in that order; all when nothing is.
+/// Returns the named datasets, in that order; all when none are named.
 fn choose<'a>(
     catalog: &'a Catalog,
     names: &[String],
@@ -399,7 +399,7 @@ fn print_heads(
             return Listing { frame: Frame::default(), documents }.write(out, options);
         }
         for (at, (name, frame)) in heads.iter().enumerate() {
-            // One table needs no heading, so that it can be piped on.
+            // A single table has no heading, so that it can be piped on.
             if 1 < heads.len() {
                 let gap = if at == 0 { "" } else { "\n" };
                 writeln!(out, "{gap}{name}:")?;
@@ -439,7 +439,7 @@ fn remove(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     let is_meant = |name: &str| flags.rm.iter().any(|it| is_named(it, name));
-    // Another process may have removed some while the lock was waited for.
+    // Another process may have removed some during the wait for the lock.
     let names: Vec<String> =
         session.catalog().names().filter(|it| is_meant(it)).map(str::to_owned).collect();
     let mut removed = Vec::new();

@@ -41,7 +41,7 @@ pub enum ExportFormat {
     Md,
 }
 
-/// Writes turns in another form.
+/// Exports turns in another format.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ pub(crate) fn run(
         let program = signals::runtime()?.block_on(async {
             let mut signals = signals::Signals::listen()?;
             tokio::select! {
-                // What was started is killed with the future.
+                // Dropping the future kills what it started.
                 status = signals.next() => Err(Failure::new(status, "interrupted").into()),
                 program = Box::pin(program(sources)) => program,
             }
@@ -81,7 +81,7 @@ pub(crate) fn run(
         }
         if flags.form == ExportFormat::Py { script(&program) } else { notebook(&program)? }
     };
-    // A program is written word for word, also what the model wrote to steer a terminal.
+    // A program is written verbatim, including terminal escapes by the model.
     let is_seen = options.terminal.stdout.is_tty && flags.output.is_none();
     let text = match flags.form {
         _ if !is_seen => text,

@@ -1,5 +1,5 @@
-//! The flags, the environment and the configuration files become options, checked once. Nothing else
-//! reads any of them.
+//! Resolves flags, environment and configuration files to options, checked once. Nothing else reads any of
+//! them.
 
 pub(crate) mod ask;
 pub(crate) mod briefing;
@@ -34,7 +34,7 @@ use settings::{
     Settings,
 };
 
-/// Each variable that the program reads, in the order of the help text, and what it does.
+/// Each environment variable that the program reads, in the order of the help text, with its description.
 pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("OPENAI_API_KEY", "key of the provider; sent in the Authorization header and nowhere else"),
     ("ANTHROPIC_API_KEY", "the same for api.anthropic.com and `--api messages`, in x-api-key"),
@@ -98,10 +98,10 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("TMPDIR", "where temporary sessions are kept while they last"),
 ];
 
-/// Values of `TERM` for terminals on which no line can be written over.
+/// Values of `TERM` for terminals that cannot overwrite a line.
 const DUMB_TERMS: [&str; 3] = ["dumb", "cons25", "emacs"];
 
-/// The variables that pip gets; the proxies in both spellings.
+/// The variables passed to pip; the proxies in both spellings.
 const PIP_VARIABLES: &[&str] = &[
     "HOME",
     "PIP_INDEX_URL",
@@ -123,7 +123,7 @@ const PIP_VARIABLES: &[&str] = &[
 ];
 const PROXY_VARIABLES_LOWER: &[&str] = &["https_proxy", "http_proxy", "all_proxy", "no_proxy"];
 
-/// What the environment says. An empty value counts as unset.
+/// The environment. An empty value counts as unset.
 #[derive(Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a variable of its own")]
 pub(crate) struct Environment {
@@ -185,13 +185,13 @@ pub(crate) struct Environment {
     pub clicolor_force: bool,
     /// `CLICOLOR` is not 0.
     pub clicolor: bool,
-    /// `TERM` names a terminal that can do nothing but print.
+    /// `TERM` names a terminal without any control sequences.
     pub term_is_dumb: bool,
-    /// What the terminal is called.
+    /// The names of the terminal.
     pub terminal: TerminalNames,
     /// `COLUMNS`, when it is a number above 0.
     pub columns: Option<u16>,
-    /// What pip is given beyond a clean environment.
+    /// Variables passed to pip in addition to a clean environment.
     pub pip: Vec<(OsString, OsString)>,
 }
 
@@ -200,13 +200,13 @@ impl Environment {
     ///
     /// # Errors
     ///
-    /// Fails when a variable has a value that cannot be meant: the message names it.
+    /// Fails when a variable has an invalid value; the message names the variable.
     pub(crate) fn read() -> anyhow::Result<Environment> {
         #[expect(clippy::disallowed_methods, reason = "this is the one place")]
         Environment::look_up(&mut |name| std::env::var_os(name))
     }
 
-    /// Makes an environment of these variables.
+    /// Makes an environment from these variables.
     ///
     /// # Errors
     ///
@@ -267,7 +267,7 @@ impl Environment {
     }
 }
 
-/// What the environment says of the terminal; what is not UTF-8 says nothing.
+/// The environment's information on the terminal; values that are not UTF-8 are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TerminalNames {
     /// `TERM`.
@@ -276,13 +276,13 @@ pub(crate) struct TerminalNames {
     pub colorterm: Option<String>,
     /// `TERM_PROGRAM`.
     pub program: Option<String>,
-    /// `LC_TERMINAL`, which ssh takes along.
+    /// `LC_TERMINAL`, which ssh forwards.
     pub lc_terminal: Option<String>,
-    /// `TMUX` is set: we are inside one.
+    /// `TMUX` is set: inside tmux.
     pub tmux: bool,
-    /// `STY` is set: we are inside GNU screen.
+    /// `STY` is set: inside GNU screen.
     pub screen: bool,
-    /// `SSH_CONNECTION` or `SSH_TTY` is set: the terminal is elsewhere.
+    /// `SSH_CONNECTION` or `SSH_TTY` is set: the terminal is remote.
     pub ssh: bool,
 }
 
@@ -296,7 +296,7 @@ impl TerminalNames {
             lc_terminal: text("LC_TERMINAL"),
             tmux: text("TMUX").is_some(),
             screen: text("STY").is_some(),
-            // Both are read, so that the help tells the truth.
+            // Both are read, so that the help is accurate.
             ssh: text("SSH_CONNECTION").is_some() | text("SSH_TTY").is_some(),
         }
     }
@@ -304,7 +304,7 @@ impl TerminalNames {
 
 type Get<'a> = dyn FnMut(&'static str) -> Option<OsString> + 'a;
 
-/// Names of layers between commas.
+/// Parses comma-separated names of layers.
 fn layers(name: &'static str, get: &mut Get) -> anyhow::Result<Vec<Layer>> {
     let text = text(name, get)?.unwrap_or_default();
     let names = text.split(',').map(str::trim).filter(|it| !it.is_empty());
@@ -322,7 +322,7 @@ fn text(name: &'static str, get: &mut Get) -> anyhow::Result<Option<String>> {
     let Some(value) = get(name) else { return Ok(None) };
     match value.into_string() {
         Ok(value) => Ok(Some(value)),
-        // The value is not shown: it may be a key.
+        // The value is not shown, because it may be a key.
         Err(_) => Err(invalid(name, "its value is not UTF-8")),
     }
 }
@@ -362,16 +362,16 @@ fn invalid(name: &str, found: &str) -> anyhow::Error {
     failure.hint("unset it, or see `csv-agent help environment`").into()
 }
 
-/// Says who asks a cluster.
+/// Returns the access to a cluster.
 pub(crate) fn cluster_access(environment: &Environment) -> ClusterAccess {
     ClusterAccess::new(environment.spark_token.clone(), environment.spark_remote.as_deref())
 }
 
-/// Says where to look for Python.
+/// Returns where to look for Python.
 ///
 /// # Errors
 ///
-/// Fails when there is no place to keep its packages.
+/// Fails when there is no directory for its packages.
 pub(crate) fn python_options(settings: &Settings) -> anyhow::Result<PythonOptions> {
     let environment = settings.environment();
     let below_home = || environment.home.as_ref().map(|it| it.join(".cache"));
@@ -390,11 +390,11 @@ pub(crate) fn python_options(settings: &Settings) -> anyhow::Result<PythonOption
     })
 }
 
-/// Says how a cluster is asked without a model.
+/// Returns the options to access a cluster without a model.
 ///
 /// # Errors
 ///
-/// Fails when a setting is invalid, or there is no place for Python.
+/// Fails when a setting is invalid, or there is no directory for Python.
 pub(crate) fn cluster_options(settings: &Settings) -> anyhow::Result<ClusterOptions> {
     let environment = settings.environment();
     Ok(ClusterOptions {
@@ -404,7 +404,7 @@ pub(crate) fn cluster_options(settings: &Settings) -> anyhow::Result<ClusterOpti
     })
 }
 
-/// Says what must hold before code runs. Whoever wants all of it wants more than whoever wants nothing.
+/// Returns the confinement required before code runs. Requiring all of it overrides requiring none.
 ///
 /// # Errors
 ///
@@ -417,16 +417,16 @@ pub(crate) fn demand(settings: &Settings) -> anyhow::Result<Demand> {
     })
 }
 
-/// Says how code is to be confined.
+/// Returns how to confine code.
 ///
 /// # Errors
 ///
-/// Fails when csv-agent does not find itself, or a setting is invalid.
+/// Fails when csv-agent cannot find its own executable, or a setting is invalid.
 pub(crate) fn sandbox_options(
     demand: Demand,
     settings: &Settings,
 ) -> anyhow::Result<SandboxOptions> {
-    // The link leads to this very file, even when another has been put in its place.
+    // The link refers to this very file, even when it has been replaced at its path.
     let link = Path::new("/proc/self/exe");
     let program = if link.exists() { link.to_owned() } else { std::env::current_exe()? };
     let without = settings.environment().sandbox_without.clone();
@@ -434,28 +434,27 @@ pub(crate) fn sandbox_options(
     Ok(SandboxOptions { program, without, demand, memory_bytes })
 }
 
-/// What holds for every command.
+/// The options of every command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GlobalOptions {
-    /// Which session.
+    /// The session.
     pub session: SessionChoice,
-    /// What the answer is written as.
+    /// The format of the answer.
     pub format: Format,
-    /// What the three streams are.
+    /// The state of the three streams.
     pub terminal: Terminal,
-    /// Nothing on stderr but warnings and errors.
+    /// Print only warnings and errors on stderr.
     pub quiet: bool,
-    /// 1: also what is asked and run; 2: also what came back.
+    /// 1: also show questions and code; 2: also show their results.
     pub verbose: u8,
-    /// Whether a question may be put to the user: stdin and stderr are terminals, and no
-    /// `--no-input`.
+    /// Whether the user may be prompted: stdin and stderr are terminals, without `--no-input`.
     pub may_ask: bool,
-    /// Time to wait for another process to let go of the session.
+    /// Time to wait for another process to release the session.
     pub lock_wait: Duration,
 }
 
 impl GlobalOptions {
-    /// Resolves the flags that every command takes.
+    /// Resolves the flags of every command.
     ///
     /// # Errors
     ///
@@ -478,7 +477,7 @@ impl GlobalOptions {
         })
     }
 
-    /// Returns how `command` locks the session: a wait that can be felt is told.
+    /// Returns how `command` locks the session; a noticeable wait is reported.
     pub(crate) fn lock(&self, command: &'static str) -> LockRequest {
         let tell: fn(&str) = diagnostics::note;
         LockRequest { wait: self.lock_wait, command, tell: (!self.quiet).then_some(tell) }
