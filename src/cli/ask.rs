@@ -109,7 +109,7 @@ pub(crate) fn settle(
     output: TurnSinks,
     global: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    // A JSON or HTML document describes a failure too; other formats have nothing to write.
+    // JSON and JSONL describe a failure too; the other formats have nothing to write.
     let keeps = end.reply.is_some() || matches!(global.format, Format::Json | Format::Jsonl);
     output.finish(keeps)?;
     let colour = global.terminal.stderr.colour;

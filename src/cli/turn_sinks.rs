@@ -162,7 +162,7 @@ fn open_events(
     Ok(Box::new(Jsonl::new(Box::new(file), options.seal.clone(), abs_dir)))
 }
 
-/// Duplicates the caller's descriptor `number`. Appending continues at the end of a file.
+/// Reopens the caller's descriptor `number` for appending.
 fn open_descriptor(number: u32) -> anyhow::Result<File> {
     let path = format!("/dev/fd/{number}");
     open_direct(OpenOptions::new().append(true), path.as_ref())?.map_err(|error| {

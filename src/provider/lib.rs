@@ -430,7 +430,7 @@ impl Remote {
         on_progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Response, ProviderError> {
         let mut tries = Tries::new(self.retries);
-        // The dialect that nothing answered in, so that at most two are tried.
+        // Set once nothing has answered in a dialect, so that at most two are tried.
         let mut not_there = None;
         loop {
             let mut has_text = false;

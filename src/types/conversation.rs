@@ -166,7 +166,7 @@ impl Item {
     }
 }
 
-/// What the model asks a tool to do.
+/// A model's call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall {
     /// Pairs the call with its output.

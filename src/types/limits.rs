@@ -279,9 +279,9 @@ pub const UNGROUNDED_MAX: usize = 100;
 pub const UNGROUNDED_CHARS_MAX: usize = 60;
 /// Bytes at the end of a turn's events that contain the reply with its findings, unless it is very long.
 pub const REPLY_EVENT_BYTES_MAX: u64 = 128 * 1024;
-/// Repetitions of a call with the same arguments and outcome before the model gets a warning.
+/// Occurrences of a call with the same arguments and outcome before the model gets a warning.
 pub const REPEATS_TOLD: u32 = 3;
-/// Repetitions of a call with the same arguments and outcome before the turn is ended.
+/// Occurrences of a call with the same arguments and outcome before the turn is ended.
 pub const REPEATS_MAX: u32 = 5;
 /// Tool calls of one response. Beyond this the model is looping within a response.
 pub const CALLS_PER_ROUND_MAX: usize = 128;

@@ -144,8 +144,8 @@ pub(super) fn by_pattern(inputs: &[&Input], pattern: &NamePattern) -> anyhow::Re
     Ok(names)
 }
 
-/// Returns a name for each input: the session's name for the file, or else an unused one, unless the user
-/// of the name is to be replaced or kept.
+/// Returns a name for each input: the session's name for the file, or else an unused one. A used name
+/// stays when the dataset with it is to be replaced or kept.
 pub(super) fn unique(
     inputs: &[&Input],
     catalog: &Catalog,
