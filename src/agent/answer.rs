@@ -17,7 +17,7 @@ pub(crate) struct Answer {
     pub rounds: u32,
 }
 
-/// What a model said in a response.
+/// A model's text in a response.
 pub(crate) enum ModelOutput {
     /// An answer.
     Text(String),

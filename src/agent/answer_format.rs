@@ -33,7 +33,7 @@ const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 /// Names the JSON Schema draft; valid at the root only.
 const DRAFT: &str = "$schema";
 
-/// What the answer of a turn must be.
+/// The required form of a turn's answer.
 #[derive(Debug, Clone)]
 pub(crate) struct ReplyForm {
     /// Whether the answer must contain a verdict.

@@ -78,7 +78,7 @@ pub(crate) fn tell_no_numbers(
     turn.status(Status::Warning { code: "thresholds".to_owned(), message })
 }
 
-/// Returns a finding for each warning or bad range that contains values.
+/// Returns a finding each for the values in the bad range, in the warning range, and outside of the good one.
 pub(crate) fn findings(
     name: &str,
     row_count: u64,

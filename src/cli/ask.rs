@@ -16,7 +16,7 @@ use crate::options::{AskOptions, GlobalOptions, ProviderChoice, TurnOptions};
 use crate::signals::{self, Signals};
 use crate::turn_sinks::TurnSinks;
 
-/// The session's id in the events of a turn that could not begin.
+/// The session id in the events of a turn that could not begin.
 const NO_SESSION: &str = "00000000-0000-0000-0000-000000000000";
 
 /// Answers the question.
@@ -42,15 +42,15 @@ pub(crate) fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
     })
 }
 
-/// Opens what a turn needs, in the order in which a user would want to hear what is missing: the
-/// session, the key, and only then the files.
+/// Opens what a turn needs, in the order in which errors are most useful: the session, the key, then the
+/// files.
 ///
-/// Breaks with a status when there is no key, which the events of a turn tell. A session that is not there
-/// is made for files, and where the caller may fill it later.
+/// Breaks with a status when there is no key, after emitting that as events of a turn. Creates a missing
+/// session if there are files, or if the caller may fill it later.
 ///
 /// # Errors
 ///
-/// Fails when the session, the provider's settings or a file are not as they must be.
+/// Fails when the session, the provider's settings or a file are invalid.
 pub(crate) fn open(
     options: &TurnOptions,
     command: &'static str,
@@ -83,7 +83,7 @@ pub(crate) fn open(
     Ok(ControlFlow::Continue((agent, session)))
 }
 
-/// Returns the session whose datasets one that is not kept sees, and says so if that one is left out.
+/// Returns the session whose datasets an ephemeral one sees. Reports when that one is left out.
 pub(crate) fn base(global: &GlobalOptions) -> Option<&Path> {
     let base = global.session.base();
     if base.is_none() && !global.quiet {
@@ -95,17 +95,17 @@ pub(crate) fn base(global: &GlobalOptions) -> Option<&Path> {
     base
 }
 
-/// Finishes what a turn wrote and says what no event told.
+/// Finishes the output of a turn and reports what no event carries.
 ///
 /// # Errors
 ///
-/// Fails when the file of `-o` cannot be put in its place.
+/// Fails when the file of `-o` cannot be put in place.
 pub(crate) fn settle(
     end: TurnEnd,
     output: TurnSinks,
     global: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    // A document tells a failure as well; any other format has nothing to say of one.
+    // JSON and JSONL describe a failure too; the other formats have nothing to write.
     let keeps = end.reply.is_some() || matches!(global.format, Format::Json | Format::Jsonl);
     output.finish(keeps)?;
     let colour = global.terminal.stderr.colour;
@@ -118,11 +118,11 @@ pub(crate) fn settle(
     Ok(end.status)
 }
 
-/// Prepares who answers.
+/// Prepares the provider.
 ///
 /// # Errors
 ///
-/// Fails when there is no key where one is needed, or a cassette cannot be used.
+/// Fails when a required key is missing, or a cassette cannot be used.
 pub(crate) fn provider(options: &TurnOptions, key: Option<Key>) -> anyhow::Result<Provider> {
     let provider = match &options.provider {
         ProviderChoice::Remote(remote, _) => {
@@ -131,7 +131,7 @@ pub(crate) fn provider(options: &TurnOptions, key: Option<Key>) -> anyhow::Resul
         ProviderChoice::Replay(cassette) => Provider::replay(cassette)?,
         ProviderChoice::Builtin => Provider::Builtin,
     };
-    // What a cassette is of, nobody knows before it is open.
+    // The provider of a cassette is known only once it is open.
     let kind = provider.kind();
     options.agent.interpreter.hosted_tools().iter().try_for_each(|it| it.check_provider(kind))?;
     match &options.record {
@@ -140,11 +140,11 @@ pub(crate) fn provider(options: &TurnOptions, key: Option<Key>) -> anyhow::Resul
     }
 }
 
-/// Gets the key, now that a request is due.
+/// Fetches the key, now that a request is due.
 ///
 /// # Errors
 ///
-/// Fails when there is none where one is needed.
+/// Fails when a required key is missing.
 pub(crate) fn key(options: &TurnOptions) -> anyhow::Result<Option<Key>> {
     match &options.provider {
         ProviderChoice::Remote(_, source) => source.get(),
@@ -152,7 +152,7 @@ pub(crate) fn key(options: &TurnOptions) -> anyhow::Result<Option<Key>> {
     }
 }
 
-/// Tells a missing key the way a turn would.
+/// Reports a missing key as a turn would.
 fn tell_no_key(error: &anyhow::Error, options: &TurnOptions, question: &str) -> anyhow::Result<()> {
     let dir = &options.global.session.dir;
     let mut output = TurnSinks::open(&options.answer, &options.global, dir)?;

@@ -39,17 +39,17 @@ use completion::Completions;
 use prompt::Prompt;
 use stdin::Stdin;
 
-/// Datasets that the greeting names.
+/// Number of datasets that the greeting names.
 const GREETED_MAX: usize = 5;
 
-/// Answers questions until there are no more: from the terminal, or one after another from a pipe.
+/// Answers questions until the input ends, from the terminal or from a pipe.
 ///
-/// Returns the worst status of all turns; on a terminal, where the user has seen each, that of the
-/// chat itself.
+/// Returns the worst status of all turns. On a terminal, where the user has seen each status, returns that
+/// of the chat itself.
 ///
 /// # Errors
 ///
-/// Fails when the chat could not begin, or a turn from a pipe could not.
+/// Fails when the chat, or a turn from a pipe, could not begin.
 pub(crate) fn run(options: ChatOptions, settings: &Settings) -> anyhow::Result<ExitStatus> {
     let ChatOptions { question, input, home, turn: options } = options;
     let is_live = options.global.terminal.stdin_is_tty;
@@ -73,11 +73,11 @@ pub(crate) fn run(options: ChatOptions, settings: &Settings) -> anyhow::Result<E
     ended
 }
 
-/// A chat that is under way.
+/// A running chat.
 struct Chat<'a> {
     options: TurnOptions,
     settings: &'a Settings<'a>,
-    /// What `~` means.
+    /// The home directory, for `~`.
     home: Option<PathBuf>,
     agent: Agent,
     session: Session,
@@ -90,7 +90,7 @@ struct Chat<'a> {
 }
 
 impl Chat<'_> {
-    /// Answers what comes from a pipe. Ctrl-C ends it, as it does any command that nobody types to.
+    /// Answers questions from a pipe. Ctrl-C ends it, as for any non-interactive command.
     fn answer_all(&mut self, first: Option<String>, form: InputForm) -> anyhow::Result<ExitStatus> {
         let mut stdin = Stdin::default();
         let mut next = first;
@@ -111,7 +111,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Waits for a question from a pipe. Breaks with `worst` at the end, or with what a signal means.
+    /// Waits for a question from a pipe. Breaks with `worst` at the end, or with a signal's status.
     fn next_question(
         &mut self,
         stdin: &mut Stdin,
@@ -132,7 +132,7 @@ impl Chat<'_> {
         })
     }
 
-    /// Talks with somebody at a terminal, who has seen how each turn ended.
+    /// Runs an interactive chat. The user has seen how each turn ended.
     fn talk(&mut self, first: Option<String>) -> anyhow::Result<ExitStatus> {
         let kept_in = self.session.is_kept().then(|| self.session.dir());
         let mut prompt = Prompt::open(&self.options.global, kept_in)?;
@@ -151,7 +151,7 @@ impl Chat<'_> {
                     }
                 }
             }
-            // Ctrl-C was meant for what has ended by now, also when it came too late for that.
+            // Ctrl-C was meant for work that has ended by now, even if it came too late for it.
             self.forget_interrupt()?;
             let words = self.words();
             let read = self.runtime.block_on(prompt.ask(words, &mut self.signals))?;
@@ -176,7 +176,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Does what a line asks for. Breaks with the status of the chat when it ends it.
+    /// Executes one line. Breaks with the status of the chat when the line ends it.
     fn answer(
         &mut self,
         line: InputLine,
@@ -246,10 +246,10 @@ impl Chat<'_> {
         })
     }
 
-    /// Returns what Tab can complete by now.
+    /// Returns the current candidates for Tab completion.
     fn words(&self) -> Completions {
         let dir = self.session.dir();
-        // What cannot be listed cannot be completed; whoever asks for it hears why.
+        // Names that cannot be listed cannot be completed; the command itself reports why.
         let numbered = |names: Vec<String>| {
             let numbers = (1..=names.len()).map(|it| it.to_string()).collect::<Vec<_>>();
             names.into_iter().chain(numbers).collect()
@@ -270,7 +270,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Returns what holds for commands: the session of the chat, and the terminal as it is now.
+    /// Returns the options for commands: the session of the chat, and the current state of the terminal.
     fn global(&self) -> GlobalOptions {
         let global = &self.options.global;
         let (width, environment) = (self.settings.width(), self.settings.environment());
@@ -289,7 +289,7 @@ impl Chat<'_> {
         self.global().terminal.stderr.width
     }
 
-    /// Ends what the chat started. A session that it made and nobody filled goes.
+    /// Stops what the chat started. Removes a session that it created and that stayed empty.
     fn close(mut self, is_new: bool, before: Option<&BTreeSet<OsString>>) -> anyhow::Result<()> {
         let colour = self.global().terminal.stderr.colour;
         let closing = self.agent.close(self.signals.next());
@@ -306,7 +306,7 @@ impl Chat<'_> {
     }
 }
 
-/// Returns whether a status is that of the whole process, whatever asks for more.
+/// Returns whether a status ends the whole process, even with questions left.
 fn ends_all(status: ExitStatus) -> bool {
     matches!(status, ExitStatus::BrokenPipe | ExitStatus::Terminated)
 }

@@ -1,4 +1,4 @@
-//! `config`: which settings hold, and who says so.
+//! `config`: the effective settings and their sources.
 
 use std::io::Write;
 
@@ -35,11 +35,11 @@ pub enum ConfigAction {
     Show,
 }
 
-/// Prints what was asked for.
+/// Prints the requested information.
 ///
 /// # Errors
 ///
-/// Fails when stdout cannot take it.
+/// Fails when stdout cannot be written.
 pub(crate) fn run(
     flags: &ConfigFlags,
     settings: &Settings,
@@ -66,7 +66,7 @@ fn show(settings: &Settings, options: &GlobalOptions) -> anyhow::Result<()> {
     })
 }
 
-/// One object, so that a program finds a setting by its name.
+/// Prints one object, so that a program finds a setting by its name.
 fn document(shown: &[SettingView], is_tty: bool, out: &mut dyn Write) -> anyhow::Result<()> {
     let of = |it: &SettingView| (it.key.clone(), json!({"value": it.value, "origin": it.origin}));
     let document: Map<String, Value> = shown.iter().map(of).collect();

@@ -1,4 +1,4 @@
-//! Asking before something is removed for good.
+//! Confirmation before something is permanently removed.
 
 use std::io::BufRead;
 
@@ -7,13 +7,13 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use super::diagnostics;
 use super::options::GlobalOptions;
 
-/// Returns whether to go on: `--yes`, or the answer of whoever sits at the terminal.
+/// Returns whether to proceed: `--yes`, or the user's answer on the terminal.
 ///
-/// `what` is what would be done: `remove …`.
+/// `what` is the action: `remove …`.
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Usage`] when there is nobody to ask.
+/// Fails with [`ExitStatus::Usage`] when there is no terminal to ask on.
 pub(crate) fn confirm(what: &str, yes: bool, options: &GlobalOptions) -> anyhow::Result<bool> {
     if yes {
         return Ok(true);
@@ -28,12 +28,12 @@ pub(crate) fn confirm(what: &str, yes: bool, options: &GlobalOptions) -> anyhow:
     Ok(is_yes(&answer))
 }
 
-/// Returns what is asked before something is done that cannot be undone.
+/// Returns the question before an irreversible action.
 pub(crate) fn question(what: &str) -> String {
     format!("This will {what}. Go on?")
 }
 
-/// Returns whether an answer agrees.
+/// Returns whether an answer means yes.
 pub(crate) fn is_yes(answer: &str) -> bool {
     matches!(answer.trim(), "y" | "Y" | "yes")
 }

@@ -1,4 +1,4 @@
-//! `datasets`: what the session holds.
+//! `datasets`: the datasets of the session.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -26,10 +26,10 @@ use super::options::{GlobalOptions, cluster_options};
 use super::{diagnostics, ingest, stdout};
 use crate::dataset_listing::{document, rows_shown, schema_frame};
 
-/// Datasets from which a terminal shows each family as one row.
+/// Number of datasets from which a terminal shows each family as one row.
 const FOLDED_FROM: usize = 20;
 
-/// Datasets that a question names before they are removed.
+/// Number of datasets that a confirmation names.
 const NAMED_MAX: usize = 10;
 
 /// Flags of `datasets`.
@@ -69,11 +69,11 @@ pub struct DatasetsFlags {
     pub yes: bool,
 }
 
-/// Prints what was asked for, or removes datasets.
+/// Prints the requested information, or removes datasets.
 ///
 /// # Errors
 ///
-/// Fails when there is no session, no dataset of a name, or stdout cannot take the answer.
+/// Fails when there is no session, no dataset of a name, or stdout cannot be written.
 pub(crate) fn run(
     flags: &DatasetsFlags,
     settings: &Settings,
@@ -93,9 +93,9 @@ pub(crate) fn run(
     remove(flags, &mut session, options)
 }
 
-/// Does the same in a session that is open.
+/// Does the same in an open session.
 ///
-/// `confirm` returns whether to do what it is told.
+/// `confirm` returns whether to perform the given action.
 ///
 /// # Errors
 ///
@@ -167,7 +167,7 @@ fn print(
             Ok(out.write_all(tree(&chosen).as_bytes())?)
         })?;
     } else {
-        // A pipe has every dataset; eyes have enough of the first hundred.
+        // A pipe gets every dataset; a terminal shows the first hundred.
         let is_for_eyes = options.terminal.stdout.is_tty && options.format == Format::Text;
         let frame = if is_for_eyes && flags.names.is_empty() && FOLDED_FROM < chosen.len() {
             folded_frame(&chosen)
@@ -181,7 +181,7 @@ fn print(
     Ok(ExitStatus::Ok)
 }
 
-/// Returns the datasets as objects, each with what of it has left the machine. Only JSON shows them.
+/// Returns the datasets as objects, each with its egress, which only JSON shows.
 fn documents(
     chosen: &[(&str, &Dataset)],
     session_dir: &Path,
@@ -254,7 +254,7 @@ fn folded_frame(chosen: &[(&str, &Dataset)]) -> Frame {
     listing::frame(&columns, &["datasets", "rows", "columns"], rows)
 }
 
-/// Draws the directories of the sources. What was joined is in the directory that all of its files have in common.
+/// Draws the directories of the sources. A joined dataset is shown in its files' common directory.
 fn tree(chosen: &[(&str, &Dataset)]) -> String {
     let mut by_source: Vec<(Vec<&str>, String, &str, &Dataset)> = chosen
         .iter()
@@ -282,7 +282,7 @@ fn tree(chosen: &[(&str, &Dataset)]) -> String {
     text
 }
 
-/// Returns the directories of a dataset's source, and what is in the last of them.
+/// Returns the directories of a dataset's source, and its name in the last of them.
 fn leaf_of(dataset: &Dataset) -> (Vec<&str>, String) {
     let dirs_of = |source| -> Vec<&str> {
         let mut parts: Vec<&str> = str::split(source, '/').collect();
@@ -345,7 +345,7 @@ fn print_heads(
             return Listing { frame: Frame::default(), documents }.write(out, options);
         }
         for (at, (name, frame)) in heads.iter().enumerate() {
-            // One table needs no heading, so that it can be piped on.
+            // A single table has no heading, so that it can be piped on.
             if 1 < heads.len() {
                 let gap = if at == 0 { "" } else { "\n" };
                 writeln!(out, "{gap}{name}:")?;
@@ -385,7 +385,7 @@ fn remove(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     let is_meant = |name: &str| flags.rm.iter().any(|it| is_named(it, name));
-    // Another process may have removed some while the lock was waited for.
+    // Another process may have removed some during the wait for the lock.
     let names: Vec<String> =
         session.catalog().names().filter(|it| is_meant(it)).map(str::to_owned).collect();
     let mut removed = Vec::new();

@@ -1,4 +1,4 @@
-//! `decrypt`: events from stdin, with their rows plain again.
+//! `decrypt`: copies events from stdin and decrypts their rows.
 
 use std::io::{BufRead, Read};
 
@@ -12,12 +12,12 @@ use super::options::GlobalOptions;
 use super::stdout;
 use crate::environment::Environment;
 
-/// Copies events from stdin to stdout, unsealed. Rows that are plain already stay as they are.
+/// Copies events from stdin to stdout, decrypted. Plain rows are unchanged.
 ///
 /// # Errors
 ///
-/// Fails when stdin is a terminal, a line is no event or too long, its rows are encrypted and the key
-/// is missing or another one, or stdout cannot take it. Nothing sealed is ever copied as it is.
+/// Fails when stdin is a terminal, a line is not an event or is too long, its rows are encrypted and the
+/// key is missing or wrong, or stdout cannot be written. Encrypted rows are never copied as they are.
 pub(crate) fn run(
     environment: &Environment,
     options: &GlobalOptions,
@@ -32,7 +32,7 @@ pub(crate) fn run(
         let mut line = Vec::new();
         for number in 1_u64.. {
             line.clear();
-            // One byte more than allowed tells a line that fits from one that was cut.
+            // Reading one byte more than allowed distinguishes a line that fits from one that was cut.
             let mut bounded = (&mut stdin).take(EVENT_LINE_BYTES_MAX as u64 + 1);
             let n_bytes = bounded.read_until(b'\n', &mut line).context("cannot read stdin")?;
             if n_bytes == 0 {
@@ -41,7 +41,7 @@ pub(crate) fn run(
             let plain =
                 unseal(&line, key.as_ref()).with_context(|| format!("line {number} of stdin"))?;
             writeln!(out, "{plain}")?;
-            // A line may be followed by a long silence; who reads should not wait for the next.
+            // The next line may take long, so readers get this one at once.
             out.flush()?;
         }
         Ok(())

@@ -1,7 +1,7 @@
-//! What providers keep for a session, deleted with it.
+//! Deletes what providers keep for a session, together with the session.
 //!
-//! Which server that is stands in a file of the session, and somebody else may have written it: a checkout
-//! may bring a session. So only the server of the settings is asked, with its key or without one.
+//! A file of the session names the server, and a checkout may contain an untrusted session. So only the
+//! server in the settings is contacted, with its key or without one.
 
 use csv_agent_agent::hosted::{delete_kept, left_there};
 use csv_agent_provider::{Provider, RemoteOptions, health};
@@ -15,12 +15,12 @@ use crate::options::ask::{ProviderChoice, provider};
 use crate::options::settings::Settings;
 use crate::signals;
 
-/// Has providers delete what they keep for a session, or only says what that is. Returns it. What they do
-/// not delete is told, and they are asked again the next time.
+/// Deletes what providers keep for a session, or only lists it. Returns it. Reports what they do not
+/// delete; the next call tries again.
 ///
 /// # Errors
 ///
-/// Fails when what is left cannot be written down, or the system has no more of what a runtime needs.
+/// Fails when the rest cannot be written to the session, or the system lacks the resources for a runtime.
 pub(crate) fn forget(
     session: &Session,
     settings: &Settings,
@@ -56,7 +56,7 @@ pub(crate) fn forget(
     Ok(gone)
 }
 
-/// Takes away a file that does not say what is kept, and says so: a reset is how to mend it.
+/// Removes an unreadable state file, and reports that: a reset is how to repair it.
 fn broken(
     error: &anyhow::Error,
     session: &Session,
@@ -65,7 +65,7 @@ fn broken(
 ) -> Vec<String> {
     let message = format!("what providers keep for this session is not deleted: {error:#}");
     diagnostics::warning(&message, options.terminal.stderr.colour);
-    // Whoever removes a session that is broken must be able to.
+    // It must be possible to remove a damaged session.
     let remove = || Directory::at(session.dir())?.remove(FILE);
     let is_gone = dry_run || remove().is_ok();
     is_gone.then(|| FILE.to_owned()).into_iter().collect()
@@ -80,7 +80,7 @@ fn names(server: &str, kept: &ProviderState) -> Vec<String> {
     containers.chain(files).collect()
 }
 
-/// Prepares to talk to a server, or says why that is not done.
+/// Prepares a connection to a server, or returns why there is none.
 fn remote(server: &str, settings: &Settings) -> Result<Provider, String> {
     let known = match provider(settings) {
         Ok(ProviderChoice::Remote(options, source)) => {

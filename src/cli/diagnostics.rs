@@ -1,4 +1,4 @@
-//! What is told on stderr when something is wrong, and the status that it means.
+//! Diagnostics on stderr, and the exit status of errors.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -9,10 +9,10 @@ use csv_agent_types::status::{ExitStatus, Failure, hint_of_disk, one_line};
 
 use super::stdout;
 
-/// Returns the status that an error ends the process with.
+/// Returns the exit status of an error.
 pub(crate) fn status_of(error: &anyhow::Error) -> ExitStatus {
     if stdout::is_stdout_closed(error) {
-        // What was to be shown was done by then. A turn that is cut short says so with a status.
+        // All output was complete by then. A turn that is cut short reports that with a status.
         return ExitStatus::Ok;
     }
     let failure = error.chain().find_map(|it| it.downcast_ref::<Failure>()).map(|it| it.status);
@@ -20,7 +20,7 @@ pub(crate) fn status_of(error: &anyhow::Error) -> ExitStatus {
     failure.or_else(|| provider().map(ProviderError::exit_status)).unwrap_or(ExitStatus::Internal)
 }
 
-/// Returns what to do next about an error, when it says so.
+/// Returns the hint of an error, if it has one.
 pub(crate) fn hint_of(error: &anyhow::Error) -> Option<&str> {
     let said = error.chain().find_map(|it| {
         let failure = it.downcast_ref::<Failure>().and_then(|it| it.hint.as_deref());
@@ -29,23 +29,23 @@ pub(crate) fn hint_of(error: &anyhow::Error) -> Option<&str> {
     said.or_else(|| hint_of_disk(error))
 }
 
-/// Tells an error with its causes on one line, and what to do next on those below.
+/// Prints an error with its causes on one line, and the hint on the lines below.
 pub(crate) fn error(error: &anyhow::Error, colour: bool) {
     tell(&error_text(error, colour));
 }
 
-/// Tells what the user should know and what stops nothing.
+/// Prints a warning; the command continues.
 pub(crate) fn warning(message: &str, colour: bool) {
     let label = if colour { "\x1b[1;33mwarning:\x1b[0m" } else { "warning:" };
     tell(&format!("{label} {}\n", sanitize::one_line(message)));
 }
 
-/// Tells how something was decided.
+/// Prints how something was decided.
 pub(crate) fn note(message: &str) {
     tell(&format!("note: {}\n", sanitize::one_line(message)));
 }
 
-/// Writes to stderr. There is nowhere to tell that stderr cannot be written.
+/// Writes to stderr. A failure to write is ignored, because there is nowhere to report it.
 pub(crate) fn tell(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -24,7 +24,7 @@ use super::terminal_graphics::Images;
 use super::{diagnostics, signals, stdout, value_parsers};
 use server::Server;
 
-/// Checks that take no longer are over before anybody wonders.
+/// Checks that take longer than this report what they wait for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Flags of `doctor`.
@@ -56,12 +56,12 @@ pub struct DoctorFlags {
 }
 
 impl DoctorFlags {
-    /// Returns whether the files of the session are looked at, and nothing else.
+    /// Returns whether only the session's files are checked.
     pub fn is_about_session(&self) -> bool {
         self.repair || self.session.as_deref() == Some(NO_ID)
     }
 
-    /// Returns the flags that configuration files may stand in for.
+    /// Returns the flags that configuration files can set.
     pub fn settings(&self) -> SettingFlags {
         SettingFlags {
             model: self.model.clone(),
@@ -71,15 +71,15 @@ impl DoctorFlags {
     }
 }
 
-/// How a check ended.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CheckState {
     Ok,
-    /// Nobody looked.
+    /// Not checked.
     Skipped,
-    /// Questions work, but not in every way, or not as safely as elsewhere.
+    /// Questions work, but with limitations or less safely.
     Warning,
-    /// Questions do not work, and end with this.
+    /// Questions fail with this status.
     Problem(ExitStatus),
 }
 
@@ -113,7 +113,7 @@ impl Check {
         Check { name, state, found: found.into() }
     }
 
-    /// Makes a problem of what would end a question.
+    /// Makes a problem from an error that would end a question.
     fn failed(name: &'static str, error: &anyhow::Error) -> Check {
         let hint = diagnostics::hint_of(error).map(|it| format!("; {it}"));
         let found = format!("{error:#}{}", hint.unwrap_or_default());
@@ -121,11 +121,11 @@ impl Check {
     }
 }
 
-/// Looks at what a question needs, and prints a line for each.
+/// Checks what a question needs, and prints one line per check.
 ///
 /// # Errors
 ///
-/// Fails when an environment variable is invalid, or stdout cannot take the answer.
+/// Fails when an environment variable is invalid, or stdout cannot be written.
 pub(crate) fn run(
     flags: &DoctorFlags,
     settings: &Settings,
@@ -136,7 +136,7 @@ pub(crate) fn run(
     }
     let python = python_options(settings)?;
     let demand = if flags.require_sandbox { Demand::Everything } else { demand(settings)? };
-    // What runs here is csv-agent's own code, to see what would hold for other code.
+    // Only csv-agent's own code runs here, to test the confinement of other code.
     let sandbox = sandbox_options(Demand::Nothing, settings)?;
     let server = Server::of(settings, flags.offline)?;
     let mut checks = configuration(settings);
@@ -155,7 +155,7 @@ pub(crate) fn run(
     let all = async { tokio::join!(server.ask(), cluster, trying) };
     let what = if runs_code { "checking the server and Python" } else { "checking the server" };
     let (server, cluster, tried) = runtime.block_on(patiently(all, what, options));
-    // The look-up of a name may go on for longer than anybody waits for it.
+    // A name lookup may take longer than the timeout.
     runtime.shutdown_background();
     let (found, confinement) = tried?;
     checks.push(server);
@@ -178,11 +178,11 @@ pub(crate) fn run(
     Ok(statuses.fold(ExitStatus::Ok, ExitStatus::worst))
 }
 
-/// Waits, and says for what when it takes a while.
+/// Waits, and reports for what when it takes a while.
 async fn patiently<T>(work: impl Future<Output = T>, message: &str, options: &GlobalOptions) -> T {
     let started = Instant::now();
     let mut work = pin!(work);
-    // The work that loses goes on below.
+    // The work that loses continues below.
     tokio::select! {
         found = &mut work => return found,
         () = tokio::time::sleep(PATIENCE) => {}

@@ -1,4 +1,4 @@
-//! `ask --dry-run`: the request that would be sent first. Nothing is sent, asked or kept.
+//! `ask --dry-run`: the request that would be sent first. Sends, asks and stores nothing.
 
 use std::io::Write;
 
@@ -23,17 +23,17 @@ use crate::options::key::KeySource;
 use crate::options::{AskOptions, ProviderChoice, TurnOptions};
 use crate::{signals, stdout};
 
-/// Stands for the key, which is not looked for.
+/// Placeholder for the key, which is not fetched.
 const NO_KEY: &str = "***";
 
-/// Where a request would go, and the headers that it would carry.
+/// The URL of a request, and its headers.
 type Destination = Option<(String, Vec<(String, String)>)>;
 
 /// Prints the request.
 ///
 /// # Errors
 ///
-/// Fails when the session, a file or a setting is not as it must be, or the output cannot be written.
+/// Fails when the session, a file or a setting is invalid, or the output cannot be written.
 pub(crate) fn run(options: &AskOptions) -> anyhow::Result<ExitStatus> {
     let turn = &options.turn;
     let mut agent = Agent::new(turn.agent.clone(), provider(turn, no_key(turn))?);
@@ -48,14 +48,14 @@ pub(crate) fn run(options: &AskOptions) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Ok)
 }
 
-/// Returns the mark of a key where a request would carry one.
+/// Returns the placeholder where a request would contain a key.
 fn no_key(turn: &TurnOptions) -> Option<Key> {
     let ProviderChoice::Remote(remote, source) = &turn.provider else { return None };
     let has_key = *source != KeySource::None || !is_on_this_machine(&remote.base_url);
     has_key.then(|| Key::new(NO_KEY))
 }
 
-/// Files are ingested into a session of their own, so that the user's stays as it is.
+/// Ingests files into a temporary session, so that the user's is unchanged.
 fn preview(agent: &mut Agent, turn: &TurnOptions, question: &Question) -> anyhow::Result<Preview> {
     let dir = &turn.global.session.dir;
     let is_there = !turn.ephemeral && dir.join("session.json").exists();
@@ -67,7 +67,7 @@ fn preview(agent: &mut Agent, turn: &TurnOptions, question: &Question) -> anyhow
     if !turn.files.is_empty() {
         ingest_for_turn(&mut beside, &turn.files, true, &turn.global)?;
     }
-    // Files are read to say how large they are, also for a session elsewhere.
+    // Files are read to state their size, even for a session elsewhere.
     let mut catalog = Catalog::default();
     for (name, dataset) in beside.catalog().iter() {
         catalog.insert(name.to_owned(), dataset.seen_from(beside.dir()));
@@ -121,7 +121,7 @@ fn text(preview: &Preview, destination: Destination) -> anyhow::Result<String> {
     Ok(sanitize::for_terminal(&(lines.join("\n") + "\n")))
 }
 
-/// Says which files code at the provider would have, and which of them are there.
+/// Lists the files for code at the provider, and which are uploaded already.
 fn told_uploads(uploads: &[PlannedUpload]) -> Vec<String> {
     let mut lines =
         vec!["Before that, the datasets would go to the provider as files, whole:".to_owned()];
@@ -142,7 +142,7 @@ fn told_uploads(uploads: &[PlannedUpload]) -> Vec<String> {
     lines
 }
 
-/// What looks like a key in a question or a cell is sent, but not shown.
+/// Text that looks like a key in a question or a cell is sent, but not shown.
 fn masked(request: &Value) -> anyhow::Result<Value> {
     Ok(serde_json::from_str(&mask(&request.to_string(), None))?)
 }

@@ -1,4 +1,4 @@
-//! What left the machine, for eyes and for programs.
+//! Egress reports, for people and for programs.
 
 use std::fmt::Write;
 
@@ -11,15 +11,15 @@ use csv_agent_types::egress::{Egress, Record};
 /// The name and version of the document.
 const SCHEMA: &str = "csv-agent.egress/1";
 
-/// How the address of a cluster begins.
+/// Scheme of a cluster's address.
 const CLUSTER: &str = "sc://";
 
-/// Returns the record of a turn and that of all turns as one document.
+/// Returns the egress of a turn and of all turns as one document.
 pub(crate) fn document(turn: &str, record: &Record, total: &Record) -> Value {
     json!({"schema": SCHEMA, "turn_id": turn, "egress": record, "total": total})
 }
 
-/// Returns the record of a turn as text, with a line on all turns.
+/// Returns the egress of a turn as text, with a line on all turns.
 pub(crate) fn text(turn: &str, record: &Record, total: &Record) -> String {
     let mut text = format!("Turn {turn}: {}\n", sentence(&record.all));
     let Egress { text_bytes, image_bytes, .. } = record.all;
@@ -42,7 +42,7 @@ pub(crate) fn text(turn: &str, record: &Record, total: &Record) -> String {
     sanitize::for_terminal(&text)
 }
 
-/// Returns what left the machine in one sentence without a full stop.
+/// Returns the egress in one sentence without a full stop.
 pub(crate) fn sentence(egress: &Egress) -> String {
     let (clusters, servers): (Vec<&str>, Vec<&str>) =
         egress.destinations.iter().map(String::as_str).partition(|it| it.starts_with(CLUSTER));
@@ -73,7 +73,7 @@ pub(crate) fn sentence(egress: &Egress) -> String {
     }
 }
 
-/// Returns what went to the cluster that remote datasets are on.
+/// Returns what was sent to the cluster of remote datasets.
 fn to_cluster(egress: &Egress, clusters: &[&str]) -> String {
     let calls = count(egress.cluster_requests, "call");
     let sent = count(egress.cluster_sent_bytes, "byte");

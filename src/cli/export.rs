@@ -43,7 +43,7 @@ pub enum ExportFormat {
     Md,
 }
 
-/// Writes turns in another form.
+/// Exports turns in another format.
 ///
 /// # Errors
 ///

@@ -18,7 +18,7 @@ use crate::value_parsers::ReportTarget;
 
 pub(crate) use interpreter::{ContainerMemory, InterpreterChoice, OnExpired, ToolChoiceFlag};
 
-/// What `--session` has for `doctor` where no ID follows; nobody can write it.
+/// The value of `doctor --session` without an ID, which cannot be typed.
 pub(crate) const NO_ID: &str = "\0";
 
 /// Flags that stand before or after any command.
@@ -93,7 +93,7 @@ pub(crate) struct FormatFlags {
 }
 
 impl FormatFlags {
-    /// Returns the format that the flags name.
+    /// Returns the format that the flags select.
     pub(crate) fn given(self) -> Option<Format> {
         if self.json { Some(Format::Json) } else { self.format }
     }
@@ -112,7 +112,7 @@ pub(crate) enum ColorChoice {
 }
 
 impl ColorChoice {
-    /// Each by its name.
+    /// The choices by name.
     pub(crate) const NAMES: [(&str, ColorChoice); 3] = [
         ("auto", ColorChoice::Auto),
         ("always", ColorChoice::Always),
@@ -141,7 +141,7 @@ pub enum ImageChoice {
 }
 
 impl ImageChoice {
-    /// Each by its name.
+    /// The choices by name.
     pub const NAMES: [(&str, ImageChoice); 7] = [
         ("auto", ImageChoice::Auto),
         ("never", ImageChoice::Never),
@@ -445,7 +445,7 @@ pub enum ApiFlag {
 }
 
 impl ApiFlag {
-    /// Each by its name.
+    /// The choices by name.
     pub const NAMES: [(&str, ApiFlag); 4] = [
         ("auto", ApiFlag::Auto),
         ("responses", ApiFlag::Responses),
@@ -477,7 +477,7 @@ pub enum Reasoning {
 }
 
 impl Reasoning {
-    /// Each by its name.
+    /// The choices by name.
     pub const NAMES: [(&str, Reasoning); 3] =
         [("low", Reasoning::Low), ("medium", Reasoning::Medium), ("high", Reasoning::High)];
 }
@@ -503,7 +503,7 @@ pub enum ChartTheme {
 }
 
 impl ChartTheme {
-    /// Each by its name.
+    /// The choices by name.
     pub const NAMES: [(&str, ChartTheme); 2] =
         [("light", ChartTheme::Light), ("dark", ChartTheme::Dark)];
 }
@@ -517,7 +517,7 @@ impl From<ChartTheme> for Theme {
     }
 }
 
-/// Every format: its name and what it is.
+/// Every format with its name and description.
 pub(crate) const FORMATS: [(Format, &str, &str); 7] = [
     (Format::Text, "text", "For people: tables, charts, the reply; plain Markdown in a pipe"),
     (Format::Reply, "reply", "The text of the reply only"),
@@ -528,7 +528,7 @@ pub(crate) const FORMATS: [(Format, &str, &str); 7] = [
     (Format::Md, "md", "Tables, charts and the reply as Markdown"),
 ];
 
-/// Returns the format of that name.
+/// Returns the format with this name.
 pub(crate) fn format_of(name: &str) -> Option<Format> {
     FORMATS.iter().find(|(_, it, _)| *it == name).map(|(format, _, _)| *format)
 }

@@ -1,4 +1,4 @@
-//! What is written from the definition of the command line: completions, man pages, the event schema.
+//! Files generated from the definition of the command line: completions, man pages, the event schema.
 
 use std::path::PathBuf;
 
@@ -63,7 +63,7 @@ pub enum Generated {
 ///
 /// # Errors
 ///
-/// Fails when stdout cannot take them.
+/// Fails when stdout cannot be written.
 pub(crate) fn completions(
     flags: &CompletionsFlags,
     command: Command,
@@ -77,7 +77,7 @@ pub(crate) fn completions(
 ///
 /// # Errors
 ///
-/// Fails when stdout cannot take it.
+/// Fails when stdout cannot be written.
 pub(crate) fn schema(flags: &SchemaFlags) -> anyhow::Result<ExitStatus> {
     let text = match flags.what {
         SchemaOf::Events => schemas::EVENTS.to_owned(),
@@ -115,12 +115,12 @@ pub(crate) fn run(flags: &GenerateFlags, command: Command) -> anyhow::Result<Exi
     Ok(ExitStatus::Ok)
 }
 
-/// Returns the file's name, as the shell looks for it, and the script.
+/// Returns the file name that the shell looks for, and the script.
 fn completion(shell: Shell, mut command: Command) -> (String, Vec<u8>) {
     use clap_complete::Generator;
     let name = command.get_name().to_owned();
     let mut script = match shell {
-        // Its first line says what is completed.
+        // Its first line names the completed command.
         Shell::Zsh => Vec::new(),
         _ => format!("# Completions of {name} for {shell}.\n").into_bytes(),
     };
@@ -128,7 +128,7 @@ fn completion(shell: Shell, mut command: Command) -> (String, Vec<u8>) {
     (shell.file_name(&name), script)
 }
 
-/// Returns a page for the program and one for each command that is not hidden.
+/// Returns a page for the program and one for each visible command.
 fn man_pages(mut command: Command) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     command.build();
     let version = command.get_version().unwrap_or_default().to_owned();
@@ -160,7 +160,7 @@ mod tests {
     use csv_agent_types::chart::ChartType;
     use csv_agent_types::event::Event;
 
-    /// Every type of line, with every field that it can have.
+    /// Returns every type of line, with every possible field.
     fn lines() -> Vec<Value> {
         let usage = json!({"requests": 1, "input_tokens": 1, "cached_input_tokens": 0,
             "output_tokens": 1, "reasoning_tokens": 0});
@@ -262,7 +262,7 @@ mod tests {
             let mut line = json!({"v": 1, "seq": 0, "ts": "2026-01-01T00:00:00.000Z",
                 "session_id": "s", "turn_id": "0001"});
             line.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
-            // A round through the type drops what it does not know and adds what it must have.
+            // A round trip through the type drops unknown fields and adds required ones.
             let event: Event = serde_json::from_value(line.clone()).unwrap();
             assert_eq!(serde_json::to_value(&event).unwrap(), line);
             assert_eq!(rules.misfits(&line), [], "{line}");

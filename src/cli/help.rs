@@ -1,4 +1,4 @@
-//! `help`: a command, a topic, or the whole surface as JSON.
+//! `help`: a command, a topic, or the whole command line as JSON.
 
 use std::fmt::Write as _;
 
@@ -93,7 +93,7 @@ Ignore fields and phases that you do not know: later versions add some.
   csv-agent schema result      prints that of the document of `--format json`
 ";
 
-/// What there is help on besides commands.
+/// Help topics besides commands.
 const TOPICS: [&str; 4] = ["exit-codes", "environment", "config", "events"];
 
 const CONFIG: &str = "\
@@ -153,11 +153,11 @@ flag and no setting holds it.
   csv-agent --no-config …      reads none of these files
 ";
 
-/// Prints what was asked for.
+/// Prints the requested help.
 ///
 /// # Errors
 ///
-/// Fails when there is no such command or topic, or stdout cannot take it.
+/// Fails when there is no such command or topic, or stdout cannot be written.
 pub(crate) fn run(
     flags: &HelpFlags,
     mut command: Command,
@@ -232,7 +232,7 @@ fn environment() -> String {
     text
 }
 
-/// Everything that can be said to the program, for programs that call it.
+/// The complete command line, for programs that call it.
 fn surface(command: &Command) -> Value {
     let commands = command.get_subcommands().filter(|it| !it.is_hide_set());
     let shown = command.get_arguments().filter(|it| !it.is_hide_set());
@@ -293,7 +293,7 @@ fn argument(arg: &Arg) -> Value {
     })
 }
 
-/// Returns the default that a help text names, where a file or the environment may decide otherwise.
+/// Returns the default stated in a help text, for settings that files or the environment can change.
 fn told_default(about: &str) -> Option<&str> {
     about.split_once("[default: ")?.1.split(']').next()
 }

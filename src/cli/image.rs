@@ -1,4 +1,4 @@
-//! Images that go with a question: files become data URLs, once it is clear what they are.
+//! Images in a question: encodes files as data URLs, once their type is verified.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::options::AskOptions;
 
-/// Kinds of images that models take, and what their files begin with; `?` stands for any byte.
+/// Image types that models accept, with the magic numbers of their files; `?` matches any byte.
 const KINDS: [(&str, &[u8]); 4] = [
     ("image/png", b"\x89PNG\r\n\x1a\n"),
     ("image/jpeg", b"\xff\xd8\xff"),
@@ -24,8 +24,8 @@ const KINDS: [(&str, &[u8]); 4] = [
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Input`] when an image cannot be read, is too large, or is of no kind that
-/// models take.
+/// Fails with [`ExitStatus::Input`] when an image cannot be read, is too large, or is not of a supported
+/// type.
 pub(crate) fn question(options: &AskOptions) -> anyhow::Result<Question> {
     let images =
         options.images.iter().map(|it| data_url(it)).collect::<anyhow::Result<Vec<String>>>()?;

@@ -1,4 +1,4 @@
-//! `ingest`: CSV and Parquet files become datasets of the session, each file for itself.
+//! `ingest`: makes datasets of the session from CSV and Parquet files, each file independently.
 
 mod bar;
 mod batch;
@@ -249,7 +249,8 @@ pub struct IngestFlags {
     pub dry_run: bool,
 }
 
-/// [`CSV_BYTES_MAX`](csv_agent_types::limits::CSV_BYTES_MAX), as the help shows it; a test compares the two.
+/// [`CSV_BYTES_MAX`](csv_agent_types::limits::CSV_BYTES_MAX), as the help shows it; a test compares the
+/// two.
 const MAX_BYTES: &str = "400MiB";
 
 /// What to do when a dataset of that name holds other data.
@@ -295,14 +296,13 @@ impl From<Order> for DateOrder {
     }
 }
 
-/// Ingests what the flags name and prints one row a dataset.
+/// Ingests the files that the flags name and prints one row per dataset.
 ///
-/// A file that fails is told on stderr and does not undo the others; the status says so at the end.
+/// A failed file is reported on stderr and does not undo the others; the exit status reflects it.
 ///
 /// # Errors
 ///
-/// Fails when the flags contradict each other, the session cannot be had, or stdout cannot take the
-/// rows.
+/// Fails when the flags contradict each other, the session cannot be opened, or stdout cannot be written.
 pub(crate) fn run(
     flags: &IngestFlags,
     settings: &Settings,
@@ -319,13 +319,13 @@ pub(crate) fn run(
         && is_empty
         && let Some(session) = target.session()
     {
-        // A session that came with a mistyped path would be found by every later command.
+        // A session created by a mistyped path would be found by every later command.
         session.unmake(before.as_ref())?;
     }
     attempt?.tell(flags, options)
 }
 
-/// Ingests what the flags name into a session that is open, and prints one row a dataset.
+/// Ingests the files that the flags name into an open session, and prints one row per dataset.
 ///
 /// # Errors
 ///
@@ -357,21 +357,21 @@ fn attempt(
     }
 }
 
-/// What became of inputs.
+/// The results of inputs.
 struct InputOutcomes {
     done: Vec<Ingested>,
     status: ExitStatus,
     /// The signal that came before all of them were done.
     cut_by: Option<ExitStatus>,
-    /// What directories and archives have beside.
+    /// Skipped files in directories and archives.
     skipped: Vec<String>,
     n_failed: usize,
-    /// Whether there were several files, of which less is said of each.
+    /// Whether there were several files, which get shorter reports.
     is_many: bool,
 }
 
 impl InputOutcomes {
-    /// Of data that stays on its cluster.
+    /// Makes the results of data that stays on its cluster.
     fn at_cluster(
         done: Vec<Ingested>,
         status: ExitStatus,
@@ -380,7 +380,7 @@ impl InputOutcomes {
         InputOutcomes { done, status, cut_by, skipped: Vec::new(), n_failed: 0, is_many: false }
     }
 
-    /// Prints what was done, and returns the status that it means.
+    /// Prints the results, and returns the exit status.
     fn tell(&self, flags: &IngestFlags, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
         let mut told = self.done.iter().map(Ingested::shown).collect::<Vec<_>>();
         if flags.tables == Tables::All {
@@ -415,7 +415,7 @@ impl InputOutcomes {
     }
 }
 
-/// Ingests what the flags name, each input for itself.
+/// Ingests the files that the flags name, each input independently.
 fn ingest(
     flags: &IngestFlags,
     target: &mut Target,
@@ -484,31 +484,31 @@ fn ingest(
 
 /// How files become datasets.
 struct How<'a> {
-    /// All files are one dataset.
+    /// All files form one dataset.
     is_union: bool,
-    /// Files that are joined may lack columns of each other.
+    /// Joined files may lack columns of each other.
     by_name: bool,
     name: Option<&'a str>,
     name_from: Option<&'a NamePattern>,
     if_exists: IfExists,
     read: &'a IngestOptions,
     tables: Tables,
-    /// The session that datasets are made in.
+    /// The session of the new datasets.
     session_dir: &'a Path,
 }
 
-/// What is made of all files.
+/// The plan for all files.
 struct IngestPlan<'a> {
-    /// A dataset of each of these.
+    /// Each becomes one dataset.
     jobs: Vec<Job<'a>>,
-    /// One of all files of each of these.
+    /// Groups of files that each become one dataset.
     joinings: Vec<Joining>,
-    /// Of each job, whether its file is named by a path.
+    /// For each job, whether the user named its file.
     are_named: Vec<bool>,
 }
 
 impl<'a> IngestPlan<'a> {
-    /// Decides what is joined and what is called how.
+    /// Decides what to join, and the names.
     fn of(
         sources: &'a Sources,
         how: &How<'a>,
@@ -551,7 +551,7 @@ impl<'a> IngestPlan<'a> {
         IngestPlan { jobs, joinings, are_named }.checked()
     }
 
-    /// Fails when two datasets are to have one name, of which the second would take the place of the first.
+    /// Fails when two datasets would have the same name, because the second would replace the first.
     fn checked(self) -> anyhow::Result<IngestPlan<'a>> {
         let jobs = self.jobs.iter().map(|it| (it.name.as_str(), it.input.shown_name()));
         let joinings = self.joinings.iter().map(|it| (it.name(), it.shown_name()));
@@ -597,17 +597,17 @@ fn run_plan(
     done
 }
 
-/// Where a table is in its file.
+/// The position of a table in its file.
 #[derive(Debug, Clone, Copy)]
 struct TablePlace {
-    /// Lines before it, which are of other tables.
+    /// Lines before it, which belong to other tables.
     n_lines: Option<u64>,
-    /// The columns that it lies in, if others are beside it.
+    /// Its columns, if other tables are next to it.
     columns: Option<ColumnSpan>,
 }
 
 impl TablePlace {
-    /// Returns where the tables beside a table and below it are.
+    /// Returns the positions of the tables next to and below a table.
     fn others(self, dataset: &Dataset) -> impl Iterator<Item = TablePlace> {
         let columns = |it: &ColumnSpan| TablePlace { columns: Some(*it), ..self };
         let beside: Vec<TablePlace> = dataset.side_by_side.iter().skip(1).map(columns).collect();
@@ -617,7 +617,7 @@ impl TablePlace {
         beside.into_iter().chain(below)
     }
 
-    /// Returns how it is read.
+    /// Returns the options to read it.
     fn read(self, how: &IngestOptions) -> IngestOptions {
         let TablePlace { n_lines, columns } = self;
         let (skip_lines, is_further) = (n_lines.or(how.skip_lines), n_lines.is_some());
@@ -626,7 +626,7 @@ impl TablePlace {
     }
 }
 
-/// A file of which tables are still to be read.
+/// A file with tables still to read.
 struct Unread<'a> {
     input: &'a Input,
     /// The name of its first dataset.
@@ -636,7 +636,7 @@ struct Unread<'a> {
     places: VecDeque<TablePlace>,
 }
 
-/// Reads the tables beside and below the first ones, each as a dataset of its own. Returns what became of them.
+/// Reads the tables next to and below the first ones, each as a dataset of its own. Returns their results.
 fn further(
     jobs: &[Job<'_>],
     first: &[Ingested],
@@ -668,7 +668,7 @@ fn further(
             let origin = origin(input, how.session_dir);
             let is_free =
                 |name: &str| target.catalog().get(name).is_none_or(|it| it.origin == origin);
-            // A name that other data has is left to it.
+            // Skips names that other data uses.
             while !is_free(&format!("{name}_{number}")) {
                 *number += 1;
             }
@@ -687,7 +687,7 @@ fn further(
     }
 }
 
-/// Joins files and registers what they become. `fail` takes why a file is left out.
+/// Joins files and registers the resulting datasets. `fail` receives why a file is left out.
 fn join(
     joining: &Joining,
     how: &How<'_>,
@@ -718,7 +718,7 @@ fn join(
     batch.into_done().pop().context("nothing was joined")
 }
 
-/// Runs jobs and registers what they bring. Returns what became of those that did not fail, in their order.
+/// Runs jobs and registers their datasets. Returns the successful results in order.
 fn run_jobs(
     jobs: &[Job<'_>],
     target: &mut Target,
@@ -781,16 +781,15 @@ fn run_jobs(
     batch.into_done()
 }
 
-/// Ingests what `ask` and `chat` are given, into a session that is open: files, directories, patterns and
-/// archives.
+/// Ingests the inputs of `ask` and `chat` into an open session: files, directories, patterns and archives.
 ///
-/// An ephemeral session is nobody else's, so a name that it sees in another session is taken over. A file of a
-/// directory that cannot be read is warned of, as long as there is another.
+/// An ephemeral session is private, so a name that it sees in another session is replaced. An unreadable
+/// file of a directory causes only a warning, if there is another.
 ///
 /// # Errors
 ///
-/// Fails when there is nothing at a path, when a file that is named cannot be ingested, or its name is taken
-/// by other data; with the signal's status when one came.
+/// Fails when there is nothing at a path, when a named file cannot be ingested, or its name is used by
+/// other data; with the signal's status when one came.
 pub(crate) fn ingest_for_turn(
     session: &mut Session,
     paths: &[PathBuf],
@@ -830,7 +829,7 @@ pub(crate) fn ingest_for_turn(
             let mut tell = |it| errors.push(it);
             let found: Vec<Job> = found;
             let found = run_jobs(&found, &mut target, options, cancelled, &mut tell);
-            // Without any data there is nothing to ask about.
+            // Without any data, no question can be answered.
             let n_fatal = errors.len().min(usize::from(n_done + found.len() == 0));
             for error in errors.drain(n_fatal..) {
                 diagnostics::warning(&format!("{error:#}"), options.terminal.stderr.colour);
@@ -845,8 +844,7 @@ pub(crate) fn ingest_for_turn(
     }
 }
 
-/// Ingests a file in the place of a dataset that a temporary session sees, read as that one was told to
-/// be.
+/// Ingests a file in place of a dataset that a temporary session sees, with the same options.
 ///
 /// # Errors
 ///
@@ -882,16 +880,16 @@ pub(crate) fn ingest_in_place(
     }
 }
 
-/// Returns how a dataset was told to be read.
+/// Returns the options that a dataset was read with.
 fn options_of(dataset: &Dataset) -> anyhow::Result<IngestOptions> {
-    // Written by `IngestOptions::given`; what an older version wrote may mean nothing any more.
+    // Written by `IngestOptions::given`; options of an older version may no longer exist.
     let told = dataset.dialect.told.iter().map(|it| it.replacen(' ', "=", 1));
     let line = ["ingest".to_owned()].into_iter().chain(told).chain(["-".to_owned()]);
     let flags = IngestFlags::augment_args(clap::Command::new("ingest"))
         .try_get_matches_from(line)
         .and_then(|it| IngestFlags::from_arg_matches(&it))?;
     let mut read = flags.read_options();
-    // Of several files that were read with the same flags, not each has every column.
+    // Of several files read with the same flags, not every one has every column.
     let has =
         |name: &str| dataset.columns.iter().any(|it| it.name.to_lowercase() == name.to_lowercase());
     read.dtypes.retain(|it| it.0 == "*" || has(&it.0));
@@ -912,7 +910,7 @@ fn check(flags: &IngestFlags) -> anyhow::Result<()> {
         return usage("stdin can be read once", "give `-` once");
     }
     if flags.paths.iter().any(|it| it.to_string_lossy().starts_with(SCHEME)) {
-        // It may have a token in it, and is not shown.
+        // It may contain a token, so it is not shown.
         return usage(
             &format!("what begins with `{SCHEME}` is a cluster, and no file"),
             "name what is to be read there: `--remote URL NAME=PATH-OR-TABLE`",
@@ -966,8 +964,8 @@ impl IngestFlags {
     }
 }
 
-/// Says on stderr in one line how the file was read, then what a user must know of lines that are
-/// no rows and of rows that did not fit; with `-v` each decision with its reason.
+/// Prints on stderr one line on how the file was read, then warnings about lines that are not rows and rows
+/// that did not fit; with `-v` each decision with its reason.
 fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     let Ingested { name, dataset, change, .. } = ingested;
     let told = &dataset.dialect.told;
@@ -1002,7 +1000,7 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
         diagnostics::warning(&format!("`{name}`: {columns}: {note}"), colour);
     }
     if !options.quiet {
-        // What a flag would read in another way is worth a line.
+        // Values that a flag would read differently are worth a line.
         for (columns, note) in by_note(dataset, |it| !it.is_ambiguous && names_flag(it)) {
             diagnostics::note(&format!("`{name}`: {columns}: {note}"));
         }
@@ -1029,9 +1027,9 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     let rejects = options.session.dir.join(format!("datasets/{name}.rejects.jsonl"));
     let word = dataset.dialect.format.place().unwrap_or("line");
     let place = |is_row: bool| match first_lines(&rejects, is_row).as_str() {
-        // Of several files, a line alone says nothing.
+        // In several files, a line number alone is ambiguous.
         _ if !dataset.files.is_empty() => format!("; all in `{}`", rejects.display()),
-        // Nothing is listed when nothing was kept, as with `--dry-run`.
+        // There is no list when nothing was stored, as with `--dry-run`.
         "" => String::new(),
         lines => format!("; first at {word} {lines}, all in `{}`", rejects.display()),
     };
@@ -1068,7 +1066,7 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     }
 }
 
-/// Returns what may be other than it was read, rows being of a `word`.
+/// Returns the doubtful decisions of reading; `word` names the kind of row.
 fn doubts(dataset: &Dataset, word: &str) -> Vec<String> {
     let total = dataset.unclear_total.map(|line| {
         format!(
@@ -1080,7 +1078,7 @@ fn doubts(dataset: &Dataset, word: &str) -> Vec<String> {
     sentences.chain(dataset.doubts.iter().cloned()).collect()
 }
 
-/// Returns the line that says what was decided about a file.
+/// Returns the line that describes the decisions about a file.
 fn read_as(name: &str, dataset: &Dataset) -> String {
     let dialect = &dataset.dialect;
     let about = if dataset.is_estimate() { "about " } else { "" };
@@ -1127,7 +1125,7 @@ fn read_as(name: &str, dataset: &Dataset) -> String {
     format!("`{name}`: {}", parts.join(", "))
 }
 
-/// Returns the columns that `is_it` says, those with the same note together, in the order of the file.
+/// Returns the columns that `is_it` selects, grouped by note, in the order of the file.
 fn by_note(dataset: &Dataset, is_it: impl Fn(&Column) -> bool) -> Vec<(String, &str)> {
     let mut all: Vec<(Vec<&str>, &str)> = Vec::new();
     for column in dataset.columns.iter().filter(|it| is_it(it)) {
@@ -1140,7 +1138,7 @@ fn by_note(dataset: &Dataset, is_it: impl Fn(&Column) -> bool) -> Vec<(String, &
     all.into_iter().map(|(names, note)| (columns(&names), note)).collect()
 }
 
-/// Names columns, the first of many.
+/// Lists the names of columns; of many, only the first.
 fn columns(names: &[&str]) -> String {
     const NAMED_MAX: usize = 5;
     let shown: Vec<String> = names.iter().take(NAMED_MAX).map(|it| format!("`{it}`")).collect();
@@ -1151,14 +1149,14 @@ fn columns(names: &[&str]) -> String {
     }
 }
 
-/// Returns whether the note of a column names a flag, or what was lost.
+/// Returns whether the note of a column names a flag, or a loss.
 fn names_flag(column: &Column) -> bool {
     const LOST: [&str; 5] =
         ["`--", "error cell", "no stored value", "several currencies", "workbook shows as"];
     column.note.as_deref().is_some_and(|note| LOST.iter().any(|it| note.contains(it)))
 }
 
-/// Says which columns of text are amounts, and the flag that makes numbers of them.
+/// Lists text columns that contain amounts, and the flag that reads them as numbers.
 fn amounts(dataset: &Dataset) -> Option<String> {
     let kind = |it: &Column| match (it.dtype, &it.meaning) {
         (DType::String, Some(Meaning::Money { .. })) => Some("money"),
@@ -1184,8 +1182,8 @@ fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-/// Returns the lines of the source of the first entries of the list, as people list them: of rows
-/// that were repaired, or of what is no row.
+/// Returns the source lines of the first entries of the list, formatted for people: of repaired rows, or of
+/// lines that are not rows.
 fn first_lines(rejects: &Path, is_row: bool) -> String {
     const LISTED_MAX: usize = 5;
     #[derive(Deserialize)]
@@ -1194,7 +1192,7 @@ fn first_lines(rejects: &Path, is_row: bool) -> String {
         line: u64,
     }
     let Ok(file) = directory::open_file(rejects) else { return String::new() };
-    // As many entries as a list has, each of the size that it has: somebody else may have written more.
+    // Reads at most a full list, since the file is untrusted.
     let list = file.take(REJECTS_MAX * 2 * REJECT_BYTES_MAX as u64);
     let entries = BufReader::new(list).lines().map_while(Result::ok);
     let entries = entries.filter_map(|it| serde_json::from_str::<Entry>(&it).ok());
@@ -1230,7 +1228,7 @@ fn summary(done: &[Ingested]) -> Listing {
     }
 }
 
-/// What the files would become: every column of every dataset.
+/// Returns the resulting schemas: every column of every dataset.
 fn schemas(done: &[Ingested]) -> Listing {
     let datasets = done.iter().map(|it| (it.name.as_str(), &it.dataset));
     Listing {

@@ -1,4 +1,4 @@
-//! The command line: what can be said, and who does it.
+//! The command line: its definition, and the dispatch to commands.
 
 mod ask;
 mod chat;
@@ -64,7 +64,7 @@ use rerun::RerunFlags;
 use reset::ResetFlags;
 use show::ShowFlags;
 
-/// Columns of help texts, however wide the terminal is.
+/// Maximum columns of help texts, however wide the terminal is.
 const HELP_WIDTH_MAX: u16 = 100;
 
 /// The usage comes first: it answers most questions.
@@ -74,7 +74,7 @@ const HELP: &str = "\
 {about-with-newline}
 {all-args}{after-help}";
 
-/// The same for the program itself, with what a newcomer must know.
+/// The same for the program itself, with an introduction for new users.
 const PROGRAM_HELP: &str = "\
 {usage-heading} {usage}
 
@@ -273,7 +273,7 @@ pub enum Verb {
 
 /// Runs the program with these arguments, of which the first is its name.
 ///
-/// Whatever goes wrong is told once, on stderr.
+/// Every error is reported once, on stderr.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let status = match Environment::read() {
@@ -296,7 +296,7 @@ fn command(environment: &Environment) -> clap::Command {
             None => it,
         }
     };
-    // One help text for `-h` and `--help`: it fits a screen or two, and nothing is hidden in it.
+    // The same help text for `-h` and `--help`: it fits a screen or two, and hides nothing.
     let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort);
     fit(Cli::command())
         .arg(help.help("Print help").global(true).help_heading("Global options").display_order(100))
@@ -339,17 +339,17 @@ fn set_up(cli: Cli, environment: &Environment) -> Result<ExitStatus, (anyhow::Er
 }
 
 impl Verb {
-    /// Returns whether configuration files matter. Help and what is written of the program itself are
-    /// there when they are broken.
+    /// Returns whether the command uses configuration files. Help and generated files work even when those
+    /// are invalid.
     fn is_configured(&self) -> bool {
-        // A session is mended whatever its own file says.
+        // Repair works even if the session's own configuration is invalid.
         if let Verb::Doctor(flags) = self {
             return !flags.is_about_session();
         }
         !matches!(self, Verb::Completions(_) | Verb::Schema(_) | Verb::Help(_) | Verb::Generate(_))
     }
 
-    /// Returns the flags that configuration files may stand in for.
+    /// Returns the flags that configuration files can set.
     fn settings(&self) -> SettingFlags {
         match self {
             Verb::Ask(flags) => flags.turn.settings.clone(),
@@ -388,7 +388,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
     }
 }
 
-/// Tells that the command line cannot be meant, or prints the help that was asked for.
+/// Reports an invalid command line, or prints the requested help.
 fn refuse(mut error: clap::Error, args: &[OsString], environment: &Environment) -> ExitStatus {
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     suggest(&mut error, environment);
@@ -398,7 +398,7 @@ fn refuse(mut error: clap::Error, args: &[OsString], environment: &Environment) 
     }
     let is_tty =
         if is_help { std::io::stdout().is_terminal() } else { std::io::stderr().is_terminal() };
-    // Flags without a command deserve the list of commands as much as nothing at all does.
+    // Flags without a command show the list of commands, as an empty command line does.
     let text = if usage::is_no_command(&error) {
         command(environment).render_help()
     } else {
@@ -426,7 +426,7 @@ fn suggest(error: &mut clap::Error, environment: &Environment) {
     usage::suggest_command(error, &verbs);
 }
 
-/// Tells an error and returns the status that it means.
+/// Reports an error and returns its exit status.
 fn fail(error: &anyhow::Error, json: bool, colour: bool) -> ExitStatus {
     let status = diagnostics::status_of(error);
     if status == ExitStatus::Ok {

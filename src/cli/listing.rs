@@ -1,4 +1,4 @@
-//! Rows about the session itself, in whatever format was asked for.
+//! Rows about the session itself, in the requested format.
 
 use std::io::Write;
 
@@ -11,16 +11,16 @@ use csv_agent_types::frame::Frame;
 
 use super::options::GlobalOptions;
 
-/// Rows about the session: as a table, and as the documents that programs read.
+/// Rows about the session: as a table, and as JSON documents.
 #[derive(Debug, Clone)]
 pub(crate) struct Listing {
-    /// For eyes and for `cut`.
+    /// For people and for `cut`.
     pub frame: Frame,
-    /// One a row or more detailed; `--json` prints them as one array.
+    /// One per row or more detailed; `--json` prints them as one array.
     pub documents: Vec<Value>,
 }
 
-/// Makes a frame of text and numbers. Columns of numbers are those whose name is in `numeric`.
+/// Makes a frame of text and numbers. `numeric` names the columns of numbers.
 pub(crate) fn frame(columns: &[&str], numeric: &[&str], rows: Vec<Vec<Value>>) -> Frame {
     let dtype = |it: &&str| if numeric.contains(it) { "int64" } else { "object" };
     Frame {
@@ -36,17 +36,17 @@ impl Listing {
     ///
     /// # Errors
     ///
-    /// Fails when `out` cannot take them.
+    /// Fails when `out` cannot be written.
     pub(crate) fn write(&self, out: &mut dyn Write, options: &GlobalOptions) -> anyhow::Result<()> {
         self.write_cells(out, options, None)
     }
 
-    /// Writes the rows like [`Listing::write`], and on a terminal each cell to its end: what is to be
-    /// done about something often stands there.
+    /// Writes the rows like [`Listing::write`], but on a terminal never cuts a cell, since its end often
+    /// contains the hint.
     ///
     /// # Errors
     ///
-    /// Fails when `out` cannot take them.
+    /// Fails when `out` cannot be written.
     pub(crate) fn write_whole(
         &self,
         out: &mut dyn Write,
@@ -77,7 +77,7 @@ impl Listing {
                 }
             }
             Format::Text | Format::Reply if stdout.is_tty => {
-                // These rows were asked for: none is left out.
+                // These rows were requested: none is left out.
                 let rows_max = Some(self.frame.rows.len());
                 let (width, colour) = (stdout.width, stdout.colour);
                 let style = TableStyle { width, colour, rows_max, lines_max };
@@ -89,7 +89,7 @@ impl Listing {
             Format::Csv | Format::Tsv => {
                 let delimiter = if options.format == Format::Csv { b',' } else { b'\t' };
                 let text = table::delimited(&self.frame, delimiter);
-                // What a program reads is exact; what a terminal shows cannot steer it.
+                // Output for programs is exact; output for a terminal cannot control it.
                 let text = if stdout.is_tty { sanitize::for_terminal(&text) } else { text };
                 out.write_all(text.as_bytes())?;
             }
@@ -99,7 +99,7 @@ impl Listing {
     }
 }
 
-/// Names and paths come from files that others made; what is meant for eyes is made safe.
+/// Names and paths come from untrusted files; output for people is sanitised.
 fn safe(frame: &Frame) -> Frame {
     let cell = |it: &Value| match it {
         Value::String(text) => Value::String(sanitize::one_line(text)),

@@ -1,5 +1,5 @@
-//! The flags, the environment and the configuration files become options, checked once. Nothing else
-//! reads any of them.
+//! Resolves flags, environment and configuration files to options, checked once. Nothing else reads any of
+//! them.
 
 pub(crate) mod ask;
 pub(crate) mod briefing;
@@ -33,7 +33,7 @@ use settings::{
     Settings,
 };
 
-/// Each variable that the program reads, in the order of the help text, and what it does.
+/// Each environment variable that the program reads, in the order of the help text, with its description.
 pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("OPENAI_API_KEY", "key of the provider; sent in the Authorization header and nowhere else"),
     ("ANTHROPIC_API_KEY", "the same for api.anthropic.com and `--api messages`, in x-api-key"),
@@ -102,11 +102,11 @@ pub(crate) fn cluster_access(environment: &Environment) -> ClusterAccess {
     ClusterAccess::new(environment.spark_token.clone(), environment.spark_remote.as_deref())
 }
 
-/// Says where to look for Python.
+/// Returns where to look for Python.
 ///
 /// # Errors
 ///
-/// Fails when there is no place to keep its packages.
+/// Fails when there is no directory for its packages.
 pub(crate) fn python_options(settings: &Settings) -> anyhow::Result<PythonOptions> {
     let environment = settings.environment();
     let below_home = || environment.home.as_ref().map(|it| it.join(".cache"));
@@ -125,11 +125,11 @@ pub(crate) fn python_options(settings: &Settings) -> anyhow::Result<PythonOption
     })
 }
 
-/// Says how a cluster is asked without a model.
+/// Returns the options to access a cluster without a model.
 ///
 /// # Errors
 ///
-/// Fails when a setting is invalid, or there is no place for Python.
+/// Fails when a setting is invalid, or there is no directory for Python.
 pub(crate) fn cluster_options(settings: &Settings) -> anyhow::Result<ClusterOptions> {
     let environment = settings.environment();
     Ok(ClusterOptions {
@@ -139,7 +139,7 @@ pub(crate) fn cluster_options(settings: &Settings) -> anyhow::Result<ClusterOpti
     })
 }
 
-/// Says what must hold before code runs. Whoever wants all of it wants more than whoever wants nothing.
+/// Returns the confinement required before code runs. Requiring all of it overrides requiring none.
 ///
 /// # Errors
 ///
@@ -152,16 +152,16 @@ pub(crate) fn demand(settings: &Settings) -> anyhow::Result<Demand> {
     })
 }
 
-/// Says how code is to be confined.
+/// Returns how to confine code.
 ///
 /// # Errors
 ///
-/// Fails when csv-agent does not find itself, or a setting is invalid.
+/// Fails when csv-agent cannot find its own executable, or a setting is invalid.
 pub(crate) fn sandbox_options(
     demand: Demand,
     settings: &Settings,
 ) -> anyhow::Result<SandboxOptions> {
-    // The link leads to this very file, even when another has been put in its place.
+    // The link refers to this very file, even when it has been replaced at its path.
     let link = Path::new("/proc/self/exe");
     let program = if link.exists() { link.to_owned() } else { std::env::current_exe()? };
     let without = settings.environment().sandbox_without.clone();
@@ -169,28 +169,27 @@ pub(crate) fn sandbox_options(
     Ok(SandboxOptions { program, without, demand, memory_bytes })
 }
 
-/// What holds for every command.
+/// The options of every command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GlobalOptions {
-    /// Which session.
+    /// The session.
     pub session: SessionChoice,
-    /// What the answer is written as.
+    /// The format of the answer.
     pub format: Format,
-    /// What the three streams are.
+    /// The state of the three streams.
     pub terminal: Terminal,
-    /// Nothing on stderr but warnings and errors.
+    /// Print only warnings and errors on stderr.
     pub quiet: bool,
-    /// 1: also what is asked and run; 2: also what came back.
+    /// 1: also show questions and code; 2: also show their results.
     pub verbose: u8,
-    /// Whether a question may be put to the user: stdin and stderr are terminals, and no
-    /// `--no-input`.
+    /// Whether the user may be prompted: stdin and stderr are terminals, without `--no-input`.
     pub may_ask: bool,
-    /// Time to wait for another process to let go of the session.
+    /// Time to wait for another process to release the session.
     pub lock_wait: Duration,
 }
 
 impl GlobalOptions {
-    /// Resolves the flags that every command takes.
+    /// Resolves the flags of every command.
     ///
     /// # Errors
     ///
@@ -213,7 +212,7 @@ impl GlobalOptions {
         })
     }
 
-    /// Returns how `command` locks the session: a wait that can be felt is told.
+    /// Returns how `command` locks the session; a noticeable wait is reported.
     pub(crate) fn lock(&self, command: &'static str) -> LockRequest {
         let tell: fn(&str) = diagnostics::note;
         LockRequest { wait: self.lock_wait, command, tell: (!self.quiet).then_some(tell) }

@@ -1,7 +1,7 @@
-//! The story on stderr: what happens now, what has been done, and a footer.
+//! Progress on stderr: what happens now, what has been done, and a footer.
 //!
-//! On a terminal there is one live line, which gets out of the way before anything else is written;
-//! elsewhere there are plain lines. Every line makes sense without colour.
+//! On a terminal there is one live line, which is cleared before anything else is written; elsewhere there
+//! are plain lines. Every line makes sense without colour.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -23,21 +23,21 @@ use super::spinner::Spinner;
 use super::status_line::StatusLine;
 use super::terminal::{Stream, story_width};
 
-/// Column at which the time of a tool call begins, unless its label is longer.
+/// Column of a tool call's duration, unless its label is longer.
 const TIME_COLUMN: usize = 48;
-/// Lines of code or output that `-v` shows of one call.
+/// Number of lines of code or output that `-v` shows per call.
 const SHOWN_LINES_MAX: usize = 40;
 
-/// Tool calls with one label that ended alike, one after another.
+/// Consecutive tool calls with the same label and the same outcome.
 struct Ended {
     label: String,
     status: CallStatus,
     n_calls: u32,
-    /// Of the longest: calls that read run at the same time.
+    /// Of the longest: read calls run concurrently.
     duration_ms: u64,
 }
 
-/// Tells what happens in a turn.
+/// Reports what happens in a turn.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct ProgressReporter {
     is_live: bool,
@@ -45,9 +45,9 @@ pub(crate) struct ProgressReporter {
     stdout_is_tty: bool,
     /// Whether the answer shows text as it streams.
     shows_partials: bool,
-    /// What the paths in events are relative to.
+    /// The base of paths in events.
     files_dir: Option<PathBuf>,
-    /// stderr as it was in the beginning.
+    /// The initial state of stderr.
     stream: Stream,
     is_width_given: bool,
     quiet: bool,
@@ -55,18 +55,17 @@ pub(crate) struct ProgressReporter {
     started: Instant,
     bar: Option<Spinner>,
     now: StatusLine,
-    /// Calls that ended and are told once others like them have.
+    /// Finished calls, held back to be reported together.
     ended: Option<Ended>,
-    /// Whether it was told that the provider cut the answer to come.
+    /// Whether the provider's cut of the coming answer was reported.
     is_cut: bool,
 }
 
 impl ProgressReporter {
-    /// Begins to tell. On a terminal the first line is there at once.
+    /// Starts reporting. On a terminal the first line appears at once.
     ///
-    /// `shows_partials` says whether stdout shows text as it streams.
-    /// `files_dir` is what the paths in events are relative to, unless the files will soon be gone.
-    /// Without a `price` the live line has no cost.
+    /// `shows_partials` says whether stdout shows text as it streams. `files_dir` is the base of paths in
+    /// events, unless the files will soon be deleted. Without a `price` the live line shows no cost.
     pub(crate) fn begin(
         options: &GlobalOptions,
         price: Option<Price>,
@@ -94,8 +93,8 @@ impl ProgressReporter {
         story
     }
 
-    /// Tells what waits to be told before `event`, and clears the live line if that will be written
-    /// where it stands.
+    /// Reports what was held back before `event`, and clears the live line if the event will be written in
+    /// its place.
     ///
     /// Call it before the sinks that write to stdout get the event.
     pub(crate) fn make_way(&mut self, event: &Event) {
@@ -119,7 +118,7 @@ impl ProgressReporter {
         self.bar = None;
     }
 
-    /// Says what happens now, on a terminal only.
+    /// Updates the live line, on a terminal only.
     fn refresh(&mut self) {
         if !self.is_live || self.quiet {
             return;
@@ -182,7 +181,7 @@ impl ProgressReporter {
                 self.refresh();
             }
             Status::Loading { message } => {
-                // What is prepared takes its time, so that a log must show it as well.
+                // Preparation takes time, so a log must show it as well.
                 if !self.is_live && !self.quiet {
                     self.write(&format!("{}\n", sanitize::one_line(message)));
                 }
@@ -243,7 +242,7 @@ impl ProgressReporter {
             Some(before) => self.write_ended(&before),
             None => {}
         }
-        // With `-v`, what each ran or returned stands below its line.
+        // With `-v`, the code or result of each call is shown below its line.
         if self.verbose == 0 && self.now.runs(&ended.label) {
             self.ended = Some(ended);
         } else {
@@ -265,14 +264,14 @@ impl ProgressReporter {
             // Writing to a string cannot fail.
             let _ = write!(how, "  {} times", ended.n_calls);
         }
-        // The mark, and the time with what is said of it.
+        // Space for the mark, and the duration with its remark.
         let room = self.width().saturating_sub(11 + how.len()).max(20);
         let label = fitted(&ended.label, TIME_COLUMN.min(room), room);
         let time = seconds(ended.duration_ms);
         self.write(&format!("  {mark} {label} {time:>6}{how}\n"));
     }
 
-    /// Returns the columns of a line of the story.
+    /// Returns the width of a progress line in columns.
     fn width(&self) -> usize {
         let now = story_width().filter(|_| !self.is_width_given);
         now.or(self.stream.width).unwrap_or(80).into()
@@ -280,7 +279,7 @@ impl ProgressReporter {
 
     fn replied(&mut self, reply: &ReplyBody) {
         let colour = self.colour;
-        // The warning before it has said whose bound it was.
+        // The earlier warning named the limit that applied.
         if let Some(reason) = reply.stop_reason.told().filter(|_| !self.is_cut) {
             diagnostics::warning(reason, colour);
         }
@@ -329,7 +328,7 @@ impl ProgressReporter {
         diagnostics::error(&failure, self.colour);
     }
 
-    /// With `-v`, what is run; with `-vv`, what came back.
+    /// With `-v`, shows what is run; with `-vv`, its result.
     fn detail(&mut self, text: &str) {
         let text = sanitize::for_terminal(text);
         let mut shown = String::new();
@@ -395,7 +394,7 @@ impl EventSink for ProgressReporter {
     }
 }
 
-/// Returns text that takes at least so many cells and at most so many.
+/// Returns text padded and cut to between `width_min` and `width_max` cells.
 fn fitted(text: &str, width_min: usize, width_max: usize) -> String {
     let mut fitted = String::new();
     let mut used = 0;
@@ -416,7 +415,7 @@ fn seconds(duration_ms: u64) -> String {
     format!("{}.{}s", tenths / 10, tenths % 10)
 }
 
-/// Returns a path as the user would type it: below the working directory when it is there.
+/// Returns a path as the user would type it: relative when it is below the working directory.
 fn shown_path(path: &Path) -> String {
     let here = std::env::current_dir().ok();
     let below = here.as_ref().and_then(|it| path.strip_prefix(it).ok()).unwrap_or(path);

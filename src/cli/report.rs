@@ -1,4 +1,4 @@
-//! `--report`: what CI systems read of a turn, written when it has ended, well or not.
+//! `--report`: the reports of a turn for CI systems, written when it has ended, successfully or not.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -16,9 +16,9 @@ use super::stdout::{WholeFile, open_direct};
 
 /// The reports of a turn.
 pub(crate) struct Reports {
-    /// Each with its file; none for stderr.
+    /// Each with its file; None for stderr.
     open: Vec<(ReportKind, Option<WholeFile>)>,
-    /// Where GitHub shows Markdown beside the job.
+    /// The file that GitHub shows as Markdown beside the job.
     summary: Option<PathBuf>,
     turn: TurnReport,
 }
@@ -28,7 +28,7 @@ impl Reports {
     ///
     /// # Errors
     ///
-    /// Fails when a file cannot be made.
+    /// Fails when a file cannot be created.
     pub(crate) fn open(options: &ReportOptions) -> anyhow::Result<Reports> {
         let file = |it: &PathBuf| WholeFile::create(it);
         let open = options.targets.iter();

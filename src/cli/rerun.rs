@@ -1,4 +1,4 @@
-//! `rerun`: the calls of an earlier turn again, without a model.
+//! `rerun`: repeats the calls of an earlier turn, without a model.
 
 use std::path::PathBuf;
 
@@ -44,11 +44,11 @@ pub struct RerunFlags {
     pub table: Option<String>,
 }
 
-/// Runs the calls of a turn again, shows what they give, and says what is different.
+/// Reruns the calls of a turn, shows their results, and reports the differences.
 ///
 /// # Errors
 ///
-/// Fails when there is no such turn, a file cannot be read, or Python cannot be had.
+/// Fails when there is no such turn, a file cannot be read, or Python is not available.
 pub(crate) fn run(
     flags: &RerunFlags,
     settings: &Settings,
@@ -81,7 +81,7 @@ pub(crate) fn run(
         output: flags.output.clone(),
         events: None,
         table: flags.table.clone(),
-        // Where a temporary session is, nobody knows.
+        // The path of a temporary session is not known to the user.
         abs_paths: true,
         images: Images::of(settings)?,
         stream: false,
@@ -96,7 +96,7 @@ pub(crate) fn run(
         let stop = signals.next();
         let end = rerun(&rerun_options, &session, &mut output, &turn, &earlier, stop).await?;
         if matches!(options.format, Format::Reply | Format::Csv | Format::Tsv) {
-            // No such answer says where its charts are.
+            // This answer does not refer to its charts.
             session.drop_charts();
         }
         settle(end, output, options)

@@ -1,4 +1,4 @@
-//! `reset`: the session forgets what was asked; on demand also the data.
+//! `reset`: removes the conversation from the session; on request also the data.
 
 use clap::Args;
 use serde_json::json;
@@ -34,11 +34,11 @@ pub struct ResetFlags {
     pub dry_run: bool,
 }
 
-/// Removes what the flags name and prints what went.
+/// Removes what the flags select and prints it.
 ///
 /// # Errors
 ///
-/// Fails when there is no session and none was named, there is no `--yes` and nobody can be asked, or
+/// Fails when there is no session and none was named, there is neither `--yes` nor a terminal to ask on, or
 /// something cannot be removed.
 pub(crate) fn run(
     flags: &ResetFlags,
@@ -67,11 +67,11 @@ pub(crate) fn run(
     print(&gone, flags.dry_run, options)
 }
 
-/// Prints what went, or would go, of a session.
+/// Prints what was removed, or would be, from a session.
 ///
 /// # Errors
 ///
-/// Fails when stdout cannot take it.
+/// Fails when stdout cannot be written.
 pub(crate) fn print(
     gone: &[String],
     dry_run: bool,

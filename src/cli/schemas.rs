@@ -1,7 +1,7 @@
-//! The JSON Schemas of what the program writes and reads.
+//! The JSON Schemas of the program's output and input.
 //!
-//! That of events is written by hand. That of the document of `--format json` is made of it, because the
-//! document is made of events; that of configuration files is made of the settings themselves.
+//! The schema of events is written by hand. That of the document of `--format json` is derived from it,
+//! because the document consists of events; that of configuration files is generated from the settings.
 
 use std::collections::BTreeSet;
 
@@ -20,10 +20,10 @@ use super::options::settings::{AnySetting, SETTINGS, WHOLE_FILE};
 /// The JSON Schema of an event line.
 pub(crate) const EVENTS: &str = include_str!("events.schema.json");
 
-/// The dialect in which schemas are written.
+/// The JSON Schema dialect.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// Members of a reply that the document has as well. Those of a turn that failed are null or empty.
+/// Members of a reply that the document has as well. For a failed turn they are null or empty.
 const OF_REPLY: [&str; 15] = [
     "blocks",
     "assessment",
@@ -42,15 +42,15 @@ const OF_REPLY: [&str; 15] = [
     "exit_code",
 ];
 
-/// Makes the schema of the one document that `--format json` writes.
+/// Makes the schema of the document that `--format json` writes.
 ///
 /// # Errors
 ///
-/// Fails when the schema of events is no JSON.
+/// Fails when the schema of events is not valid JSON.
 pub(crate) fn result() -> anyhow::Result<Value> {
     let events: Value = serde_json::from_str(EVENTS)?;
     let mut definitions = events["$defs"].clone();
-    // What is an event of its own has no type within the document.
+    // Events have no type member within the document.
     for name in ["data_frame", "chart", "chart_rejected", "reply", "error"] {
         let definition = &mut definitions[name];
         if let Some(properties) = definition["properties"].as_object_mut() {
@@ -99,7 +99,7 @@ pub(crate) fn result() -> anyhow::Result<Value> {
     }))
 }
 
-/// Makes the schema of a configuration file, of the settings that there are and what each takes.
+/// Makes the schema of a configuration file from the settings and their valid values.
 pub(crate) fn config() -> Value {
     let settings = |is_in: fn(&str) -> bool| {
         let found = SETTINGS.iter().filter(|it| is_in(it.key()));
@@ -119,7 +119,7 @@ pub(crate) fn config() -> Value {
     });
     let mut properties = settings(|_| true);
     properties.insert("profiles".to_owned(), profiles.clone());
-    // A string chooses a profile, a table defines some.
+    // A string selects a profile, a table defines some.
     properties.insert("profile".to_owned(), json!({"anyOf": [properties["profile"], profiles]}));
     properties.insert(
         "prices".to_owned(),
@@ -136,7 +136,7 @@ pub(crate) fn config() -> Value {
     })
 }
 
-/// Finds out what a setting takes by asking it.
+/// Determines the valid values of a setting by testing them.
 fn setting(setting: &dyn AnySetting) -> Value {
     let takes_text = |it: &str| setting.takes(&RawValue::Text(it.to_owned()));
     let words = ApiFlag::NAMES.iter().map(|it| it.0);
@@ -148,7 +148,7 @@ fn setting(setting: &dyn AnySetting) -> Value {
     let words = words.chain(ContainerMemory::NAMES.iter().map(|it| it.0));
     let words = words.chain(OnExpired::NAMES.iter().map(|it| it.0));
     let words = words.chain(FORMATS.iter().map(|it| it.1)).filter(|it| takes_text(it));
-    // Some words belong to several settings.
+    // Several settings share some words.
     let words: BTreeSet<&str> = words.collect();
     let mut schema = if setting.takes(&RawValue::Switch(true)) {
         json!({"type": "boolean"})

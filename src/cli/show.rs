@@ -1,4 +1,4 @@
-//! `show`: a turn of the past, in any format, or turns as one page for a browser.
+//! `show`: a past turn, in any format, or turns as one HTML page.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ pub struct ShowFlags {
 }
 
 impl ShowFlags {
-    /// Returns the flags that configuration files may stand in for.
+    /// Returns the flags that configuration files can set.
     pub fn settings(&self) -> SettingFlags {
         SettingFlags {
             images: self.images,
@@ -83,7 +83,7 @@ impl ShowFlags {
     }
 }
 
-/// Writes the events of a turn through the sinks that they went through when they happened.
+/// Writes the events of a turn through the same sinks as originally.
 ///
 /// # Errors
 ///
@@ -139,7 +139,7 @@ pub(crate) fn run(
     Ok(ExitStatus::Ok)
 }
 
-/// Returns the one turn that is named.
+/// Returns the single named turn.
 fn only(turns: &[String]) -> anyhow::Result<&str> {
     match turns {
         [turn] if turn != "all" => Ok(turn),
@@ -186,7 +186,7 @@ fn show_page(
         let images = images(&events, &options.session.dir, &mut room);
         anyhow::Ok(PageTurn { number: number(&turn.id).to_owned(), events, egress, images })
     };
-    // The page opens with the last turn, whose pictures matter most.
+    // The page opens with the last turn, whose images matter most.
     let turns = stored_turns::choose(&flags.turns, options)?;
     let turns = turns.iter().rev().map(page_turn).collect::<anyhow::Result<Vec<_>>>()?;
     let turns: Vec<PageTurn> = turns.into_iter().rev().collect();
@@ -195,8 +195,8 @@ fn show_page(
     Ok(ExitStatus::Ok)
 }
 
-/// Reads the files of a turn that a page can show as pictures. What is gone, or larger than there is room,
-/// is left out: the page names it.
+/// Reads the image files of a turn for a page. Missing ones, and those beyond the limit, are left out: the
+/// page names them.
 fn images(events: &[Event], session_dir: &Path, room: &mut u64) -> Contents {
     let Some(Body::Reply(reply)) = events.last().map(|it| &it.body) else { return Contents::new() };
     let Ok(session) = Directory::at(session_dir) else { return Contents::new() };
@@ -214,7 +214,7 @@ fn images(events: &[Event], session_dir: &Path, room: &mut u64) -> Contents {
     images
 }
 
-/// Writes what left the machine in a turn and in all of them.
+/// Writes the egress of a turn and of all turns.
 fn show_egress(
     turn: &TurnSummary,
     flags: &ShowFlags,
@@ -232,7 +232,7 @@ fn show_egress(
     Ok(ExitStatus::Ok)
 }
 
-/// The terminal event that the turn could not write, so that every format can end.
+/// The terminal event that the turn could not write, so that every format is complete.
 fn interrupted(turn: &TurnSummary, seq: u64, last: Option<Event>) -> Event {
     Event {
         v: event::VERSION,
@@ -252,7 +252,7 @@ fn interrupted(turn: &TurnSummary, seq: u64, last: Option<Event>) -> Event {
     }
 }
 
-/// A turn that failed has no answer to show. That `show` itself went well is what its status says.
+/// A failed turn has no answer to show. The exit status reports that `show` itself succeeded.
 fn tell_failure(turn: &TurnSummary, error: &ErrorBody, colour: bool) {
     let how = if error.code == "cancelled" { "interrupted" } else { "failed" };
     let message = match error.code.as_str() {

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM, as something to wait for.
+//! Ctrl-C and SIGTERM as futures.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use csv_agent_types::status::{ExitStatus, Failure};
 
-/// The last signal that nobody has taken, for code that cannot wait for one; none until they are listened to.
+/// The last unhandled signal, for code that cannot await one; unset until signals are listened to.
 static UNTAKEN: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 const INTERRUPT: usize = 1;
 const END: usize = 2;
@@ -24,7 +24,7 @@ const END: usize = 2;
 ///
 /// # Errors
 ///
-/// Fails when the system has no more of what a runtime needs.
+/// Fails when the system lacks the resources for a runtime.
 pub(crate) fn runtime() -> anyhow::Result<Runtime> {
     Builder::new_current_thread().enable_all().build().context("cannot start the runtime")
 }
@@ -58,13 +58,13 @@ impl Signals {
         Ok(Signals { interrupt, terminate, hang_up })
     }
 
-    /// Waits for the next signal and returns the status that it asks to end with.
+    /// Waits for the next signal and returns the exit status that it requests.
     pub(crate) async fn next(&mut self) -> ExitStatus {
-        // All are safe to drop while they wait: a signal that comes later is kept for the next call.
+        // All are cancel-safe: a later signal is kept for the next call.
         let status = tokio::select! {
             _ = self.interrupt.recv() => ExitStatus::Interrupted,
             _ = self.terminate.recv() => ExitStatus::Terminated,
-            // The terminal is gone, and with it whoever would read the answer.
+            // The terminal is gone, and with it the reader of the answer.
             _ = self.hang_up.recv() => ExitStatus::Terminated,
         };
         if let Some(untaken) = UNTAKEN.get() {
@@ -75,17 +75,17 @@ impl Signals {
 }
 
 impl Signals {
-    /// Waits for a signal that asks the process to end, whatever it is doing, and returns the status.
+    /// Waits for a signal that ends the process, whatever it is doing, and returns the status.
     pub(crate) async fn end(&mut self) -> ExitStatus {
-        // Both are safe to drop while they wait.
+        // Both are cancel-safe.
         tokio::select! {
             _ = self.terminate.recv() => ExitStatus::Terminated,
             _ = self.hang_up.recv() => ExitStatus::Terminated,
         }
     }
 
-    /// Forgets Ctrl-C that was meant for something else, from within a runtime. What asks the process to
-    /// end is kept.
+    /// Discards a Ctrl-C that was meant for something else, from within a runtime. Signals that end the
+    /// process are kept.
     ///
     /// # Errors
     ///
@@ -99,9 +99,9 @@ impl Signals {
     }
 }
 
-/// Runs blocking work, which watches a flag that a signal raises.
+/// Runs blocking work, which checks a flag that a signal sets.
 ///
-/// Returns what the work returned and the signal that came, if one came first.
+/// Returns the result of the work and the signal that came first, if any.
 ///
 /// # Errors
 ///
@@ -119,12 +119,12 @@ pub(crate) fn interruptible<T: Send>(
     thread::scope(|scope| {
         let (done, finished) = oneshot::channel::<()>();
         let worker = scope.spawn(|| {
-            // Dropped when the work ends, in whatever way; that is what the other side waits for.
+            // Dropped when the work ends, in whatever way; the other side waits for that.
             let _done = done;
             work(&cancelled)
         });
         let signal = runtime.block_on(async {
-            // The branch that loses is only dropped; the work goes on to its next look at the flag.
+            // The losing branch is only dropped; the work continues until it checks the flag.
             tokio::select! {
                 _ = finished => None,
                 status = signals.next() => Some(status),
@@ -140,13 +140,13 @@ pub(crate) fn interruptible<T: Send>(
     })
 }
 
-/// Tries something again and again until it gives a value. A signal ends that, unless it has ended the process.
+/// Retries until an attempt yields a value. A signal ends that, unless it has ended the process.
 ///
 /// # Errors
 ///
-/// Fails when a signal has come that nobody has taken.
+/// Fails when there is an unhandled signal.
 pub(crate) fn until<T>(mut attempt: impl FnMut() -> Option<T>) -> anyhow::Result<T> {
-    /// Time between two tries.
+    /// Time between two attempts.
     const PAUSE: Duration = Duration::from_millis(50);
     loop {
         if let Some(value) = attempt() {

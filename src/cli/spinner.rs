@@ -1,8 +1,7 @@
-//! The live line of stderr: what is waited for, and for how long already.
+//! The live line of stderr: what it waits for, and for how long so far.
 //!
-//! It is drawn anew ten times a second, as wide as the terminal is at that moment, and leaves nothing
-//! behind. The cursor stays visible and behind the text, so that `^C` as the terminal echoes it goes
-//! with the line.
+//! It is redrawn ten times a second at the current width of the terminal, and leaves nothing behind. The
+//! cursor stays visible behind the text, so that the terminal's echo of `^C` is cleared with the line.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -13,27 +12,27 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::diagnostics;
 use super::terminal::{Stream, story_width};
 
-/// Time between two drawings.
+/// Time between two redraws.
 const TICK: Duration = Duration::from_millis(100);
-/// One a drawing.
+/// One per redraw.
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/// Cells at the end of a line that stay free: for `^C`, and so that no terminal breaks the line.
+/// Cells kept free at the end of a line: for `^C`, and so that no terminal wraps the line.
 const MARGIN: usize = 3;
-/// Goes to the beginning of the line and clears it.
+/// Moves to the start of the line and clears it.
 const CLEAR: &str = "\r\x1b[K";
 
 /// A live line. Dropping it clears it.
 #[derive(Debug)]
 pub(crate) struct Spinner {
     shared: Arc<Shared>,
-    // Draws until it is told that it is over, when the spinner is dropped and waits for it.
+    // Draws until the spinner is dropped, which signals it and waits.
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
 struct Shared {
     state: Mutex<SpinnerState>,
-    /// Whoever changes the state says so here.
+    /// Signals a change of the state.
     changed: Condvar,
 }
 
@@ -48,7 +47,7 @@ struct SpinnerState {
 }
 
 impl Spinner {
-    /// Draws the line, and goes on to do so. `message` is one line that is safe for a terminal.
+    /// Draws the line, and keeps it updated. `message` is one line that is safe for a terminal.
     pub(crate) fn start(
         message: String,
         started: Instant,
@@ -74,7 +73,7 @@ impl Spinner {
         Spinner { shared, thread: Some(thread) }
     }
 
-    /// Says something else from now on.
+    /// Changes the message.
     pub(crate) fn say(&self, message: String) {
         let mut state = self.shared.lock();
         if state.message != message {
@@ -83,7 +82,7 @@ impl Spinner {
         }
     }
 
-    /// Clears the line while others write, and draws it again below.
+    /// Clears the line while others write, and redraws it below.
     pub(crate) fn suspend(&self, write: impl FnOnce()) {
         let mut state = self.shared.lock();
         diagnostics::tell(CLEAR);
@@ -131,7 +130,7 @@ fn line(frame: &str, message: &str, time: &str, width: usize, colour: bool) -> S
     }
 }
 
-/// Returns the text in so many cells; what is cut off is told by an ellipsis.
+/// Returns the text within `width` cells, with an ellipsis if it is cut.
 fn shortened(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();

@@ -1,6 +1,6 @@
-//! What happens in a turn at this moment, as one line.
+//! The current activity of a turn, as one line.
 //!
-//! Pure: events go in, a line comes out. What matters least stands last, where a narrow terminal cuts.
+//! Pure: takes events, returns a line. The least important part is last, where a narrow terminal cuts.
 
 use serde_json::Value;
 
@@ -9,41 +9,41 @@ use csv_agent_text::sanitize;
 use csv_agent_types::conversation::{Price, Usage};
 use csv_agent_types::event::{Body, Event, Status};
 
-/// Characters that the first line of code may have. A terminal cuts it sooner.
+/// Maximum characters of the first line of code. A terminal cuts it sooner.
 const DETAIL_CHARS_MAX: usize = 200;
 
-/// What happens now, and what it has cost so far.
+/// The current activity, and its cost so far.
 #[derive(Debug, Default)]
 pub(crate) struct StatusLine {
     price: Option<Price>,
-    /// In the words of the event that began it.
+    /// The text of the event that began it.
     doing: String,
     round: u32,
     usage: Usage,
-    /// Rows of the table that was looked at last.
+    /// Rows of the last table read.
     rows: Option<u64>,
-    /// Calls that run, in the order of their start.
+    /// Running calls, by start time.
     calls: Vec<RunningCall>,
 }
 
-/// A tool call that runs.
+/// A running tool call.
 #[derive(Debug)]
 struct RunningCall {
     id: String,
     label: String,
-    /// What its code says of itself.
+    /// The description in its code.
     detail: Option<String>,
-    /// How far the cluster is with it.
+    /// The progress of its job on the cluster.
     job: Option<String>,
 }
 
 impl StatusLine {
-    /// Begins a turn. Without a price no cost is told.
+    /// Begins a turn. Without a price no cost is shown.
     pub(crate) fn begin(price: Option<Price>) -> StatusLine {
         StatusLine { price, doing: "starting".to_owned(), ..StatusLine::default() }
     }
 
-    /// Takes what happened.
+    /// Processes an event.
     pub(crate) fn hear(&mut self, event: &Event) {
         match &event.body {
             Body::Status(status) => self.hear_status(status),
@@ -77,7 +77,7 @@ impl StatusLine {
             Status::Executing { message, .. }
             | Status::Compacting { message, .. }
             | Status::Loading { message } => self.doing.clone_from(message),
-            // Calls that need the cluster run one after the other.
+            // Calls that use the cluster run sequentially.
             Status::Cluster { message, .. } => match self.calls.first_mut() {
                 Some(call) => call.job = Some(message.clone()),
                 None => self.doing.clone_from(message),
@@ -90,7 +90,7 @@ impl StatusLine {
         }
     }
 
-    /// Returns the label of a call that runs.
+    /// Returns the label of a running call.
     pub(crate) fn label(&self, call_id: &str) -> Option<String> {
         self.calls.iter().find(|it| it.id == call_id).map(|it| sanitize::one_line(&it.label))
     }
@@ -100,7 +100,7 @@ impl StatusLine {
         self.calls.iter().any(|it| sanitize::one_line(&it.label) == label)
     }
 
-    /// Returns what happens now, safe for a terminal.
+    /// Returns the current activity, safe for a terminal.
     pub(crate) fn line(&self) -> String {
         let mut parts = Vec::new();
         let call = self.calls.first();
@@ -126,7 +126,7 @@ impl StatusLine {
     }
 }
 
-/// Returns the first line of code that is not blank: a comment says what the code is for.
+/// Returns the first line of code that is not blank: a comment states the purpose of the code.
 fn first_line(code: &str) -> Option<String> {
     let line = code.lines().map(str::trim).find(|it| !it.is_empty())?;
     Some(line.chars().take(DETAIL_CHARS_MAX).collect())

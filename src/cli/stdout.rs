@@ -1,7 +1,7 @@
-//! Where answers are written: stdout, or a file that appears whole or not at all.
+//! Destinations of answers: stdout, or a file that appears complete or not at all.
 //!
-//! Every write can fail and says so. A reader of stdout that has gone away is told apart from a
-//! failure, because the work was done by then.
+//! Every write reports failure. A closed stdout is distinguished from other failures, because the work was
+//! done by then.
 
 use std::fmt;
 use std::fs::{File, OpenOptions, Permissions};
@@ -18,7 +18,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::signals;
 
-/// The reader of stdout has gone away.
+/// The reader of stdout has closed it.
 #[derive(Debug)]
 pub(crate) struct StdoutClosed;
 
@@ -30,7 +30,7 @@ impl fmt::Display for StdoutClosed {
 
 impl std::error::Error for StdoutClosed {}
 
-/// Returns whether an error came from a reader of stdout that has gone away.
+/// Returns whether an error comes from a closed stdout.
 pub(crate) fn is_stdout_closed(error: &anyhow::Error) -> bool {
     error.chain().any(|it| {
         let inner = it.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
@@ -38,12 +38,12 @@ pub(crate) fn is_stdout_closed(error: &anyhow::Error) -> bool {
     })
 }
 
-/// Stdout as a writer whose errors say that it was stdout. Flush it: nothing is flushed on drop.
+/// Stdout as a writer whose errors name it. Flush it: nothing is flushed on drop.
 #[derive(Debug)]
 pub(crate) struct Stdout(BufWriter<io::Stdout>);
 
 impl Stdout {
-    /// Takes stdout.
+    /// Makes a writer for stdout.
     pub(crate) fn new() -> Stdout {
         Stdout(BufWriter::new(io::stdout()))
     }
@@ -73,11 +73,11 @@ fn of_stdout(error: &io::Error) -> io::Error {
     }
 }
 
-/// Writes a whole answer to stdout.
+/// Writes a complete answer to stdout.
 ///
 /// # Errors
 ///
-/// Fails when `write` does, or stdout cannot take it.
+/// Fails when `write` does, or stdout cannot be written.
 pub(crate) fn answer(
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
@@ -86,11 +86,11 @@ pub(crate) fn answer(
     stdout.flush().map_err(anyhow::Error::from)
 }
 
-/// Writes a whole answer to a file, or to stdout when there is none.
+/// Writes a complete answer to a file, or to stdout when there is none.
 ///
 /// # Errors
 ///
-/// Fails when `write` does, or the file or stdout cannot take it.
+/// Fails when `write` does, or the file or stdout cannot be written.
 pub(crate) fn answer_to(
     path: Option<&Path>,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
@@ -107,17 +107,17 @@ fn cannot_write(path: &Path) -> String {
     format!("cannot write `{}`", path.display())
 }
 
-/// Opens a file that is written directly. Where it is a pipe that nobody reads yet, its reader is waited for.
+/// Opens a file that is written directly. Waits for the reader of a named pipe.
 ///
 /// # Errors
 ///
-/// Fails when a signal comes meanwhile. Within is why the file cannot be opened, if so.
+/// Fails when a signal comes meanwhile. The inner result is the error of opening the file.
 pub(crate) fn open_direct(
     options: &mut OpenOptions,
     path: &Path,
 ) -> anyhow::Result<io::Result<File>> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    // Without O_NONBLOCK, opening a pipe would wait, and no signal end that.
+    // Without O_NONBLOCK, opening a pipe would block, and no signal would end that.
     let options = options.custom_flags(flags.bits().cast_signed());
     signals::until(|| match options.open(path) {
         Err(error) if Errno::from_io_error(&error) == Some(Errno::NXIO) && is_pipe(path) => None,
@@ -132,14 +132,14 @@ fn is_pipe(path: &Path) -> bool {
     path.metadata().is_ok_and(|it| it.file_type().is_fifo())
 }
 
-/// A file that appears under its name when it is whole.
+/// A file that appears under its name when it is complete.
 ///
-/// What is no regular file (`/dev/null`, a named pipe) cannot be replaced and is written directly.
+/// Anything but a regular file (`/dev/null`, a named pipe) cannot be replaced and is written directly.
 #[derive(Debug)]
 pub(crate) enum WholeFile {
-    /// Beside its final name.
+    /// A temporary file beside its final name.
     Beside(NamedTempFile, PathBuf),
-    /// No regular file.
+    /// Not a regular file.
     Direct(File),
 }
 
@@ -148,7 +148,7 @@ impl WholeFile {
     ///
     /// # Errors
     ///
-    /// Fails when the directory is not there or cannot be written.
+    /// Fails when the directory does not exist or cannot be written.
     pub(crate) fn create(path: &Path) -> anyhow::Result<WholeFile> {
         let cannot = || cannot_write(path);
         let before = path.metadata().ok();
@@ -157,11 +157,11 @@ impl WholeFile {
             return Ok(WholeFile::Direct(opened.with_context(cannot)?));
         }
         let dir = path.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."));
-        // The mode is that of any new file; the umask takes from it what the user keeps private.
+        // The default mode of a new file; the umask restricts it further.
         let builder =
             tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).to_owned();
         let file = builder.tempfile_in(dir).map_err(|error| {
-            // Its text names the file beside, which nobody knows of.
+            // Its text names the temporary file, which the user does not know.
             let (reason, hint) = match error.kind() {
                 ErrorKind::NotFound => ("no such directory".to_owned(), "make the directory first"),
                 kind => (kind.to_string(), "check the path of the output file"),
@@ -169,7 +169,7 @@ impl WholeFile {
             let message = format!("cannot write `{}`: {reason}", path.display());
             Failure::new(ExitStatus::Input, message).hint(hint)
         })?;
-        // A file that was there stays as private as it was.
+        // An existing file keeps its mode.
         if let Some(before) = before {
             file.as_file().set_permissions(before.permissions()).with_context(cannot)?;
         }
@@ -189,7 +189,7 @@ impl WholeFile {
         file.try_clone().context("cannot write to the file of `--output`")
     }
 
-    /// Puts the file in its place.
+    /// Puts the file in place.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Turns of the past, as users name them: by number, or `last`.
+//! Past turns by the user's names for them: a number, or `last`.
 
 use anyhow::Context;
 
@@ -14,14 +14,14 @@ use super::options::GlobalOptions;
 ///
 /// # Errors
 ///
-/// Fails when there is no session, or no such turn; the message says which there are.
+/// Fails when there is no session, or no such turn; the message lists the existing ones.
 pub(crate) fn find(wanted: &str, options: &GlobalOptions) -> anyhow::Result<TurnSummary> {
     let mut turns = listed(options)?;
     let at = place(wanted, &turns)?;
     Ok(turns.swap_remove(at))
 }
 
-/// Lists the turns of the session, of which there is one at least.
+/// Lists the turns of the session, at least one.
 fn listed(options: &GlobalOptions) -> anyhow::Result<Vec<TurnSummary>> {
     options.session.existing()?;
     let turns = turns::list(&options.session.dir)?;
@@ -36,7 +36,7 @@ fn refusal(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error
     Failure::new(ExitStatus::Input, message).hint(hint).into()
 }
 
-/// Returns the place of a turn among those of the session.
+/// Returns the index of a turn within the session.
 fn place(wanted: &str, turns: &[TurnSummary]) -> anyhow::Result<usize> {
     let (first, last) = (&turns[0].id, &turns[turns.len() - 1].id);
     if wanted == "last" {
@@ -70,7 +70,7 @@ pub(crate) fn read(
     Ok((turn, turns.into_iter().map(|it| it.0).collect()))
 }
 
-/// Demands that a turn kept nothing back: its code would not give the same with all of the data.
+/// Checks that a turn withheld nothing: with all of the data, its code would give other results.
 ///
 /// # Errors
 ///
@@ -89,7 +89,8 @@ pub(crate) fn demand_whole(turn: &PastTurn) -> anyhow::Result<()> {
     Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
 
-/// Reads the turns of the session up to the last that is wanted, oldest first, each with whether it is.
+/// Reads the turns of the session up to the last requested one, oldest first, each with whether it is
+/// requested.
 ///
 /// # Errors
 ///
@@ -103,7 +104,7 @@ pub(crate) fn select(
     read_up_to(turns, &is_wanted)
 }
 
-/// Returns the turns of the session that are wanted, oldest first, each once.
+/// Returns the requested turns of the session, oldest first, each once.
 ///
 /// # Errors
 ///
@@ -118,7 +119,7 @@ pub(crate) fn choose(
     Ok(chosen.map(|it| it.0).collect())
 }
 
-/// Returns for each turn whether it is wanted.
+/// Returns for each turn whether it is requested.
 fn marked(wanted: &[String], turns: &[TurnSummary]) -> anyhow::Result<Vec<bool>> {
     let mut is_wanted = vec![false; turns.len()];
     for wanted in wanted {

@@ -1,4 +1,4 @@
-//! What stdin, stdout and stderr are: a terminal or not, how wide, in colour or not.
+//! The state of stdin, stdout and stderr: terminal or not, width, colour.
 
 use std::io::IsTerminal;
 
@@ -7,19 +7,19 @@ use csv_agent_sink::Size;
 use super::flags::ColorChoice;
 use crate::environment::Environment;
 
-/// Columns of a terminal that does not say.
+/// Columns of a terminal that does not report its size.
 const WIDTH_UNKNOWN: u16 = 80;
-/// Lines of a terminal that does not say.
+/// Lines of a terminal that does not report its size.
 const ROWS_UNKNOWN: u16 = 24;
 
-/// One of the two streams we write to.
+/// One of the two output streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stream {
-    /// Whether a person looks at it.
+    /// Whether it is a terminal.
     pub is_tty: bool,
-    /// Whether it may carry SGR colours.
+    /// Whether it may contain SGR colours.
     pub colour: bool,
-    /// Columns that a line may take. None for a pipe: nothing is cut.
+    /// Maximum columns of a line. None for a pipe: nothing is cut.
     pub width: Option<u16>,
 }
 
@@ -27,24 +27,24 @@ pub(crate) struct Stream {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Terminal {
-    /// Whether a person types there.
+    /// Whether stdin is a terminal.
     pub stdin_is_tty: bool,
-    /// The answer.
+    /// Carries the answer.
     pub stdout: Stream,
-    /// The story.
+    /// Carries the progress.
     pub stderr: Stream,
-    /// Whether a line of the story can be written over: it is on a terminal that knows how.
+    /// Whether stderr is a terminal that can overwrite lines.
     pub can_redraw: bool,
-    /// Whether the same is true of the answer.
+    /// Whether stdout is.
     pub can_redraw_answer: bool,
-    /// Whether the width is the user's to say, whatever the terminal's is.
+    /// Whether the user set the width, overriding the terminal's.
     pub is_width_given: bool,
 }
 
 impl Terminal {
-    /// Looks at the process's streams.
+    /// Inspects the process's streams.
     ///
-    /// `width` is what `--width` says; it binds a pipe as well.
+    /// `width` is the value of `--width`; it applies to a pipe as well.
     pub(crate) fn look(
         color: ColorChoice,
         width: Option<u16>,
@@ -70,19 +70,19 @@ impl Terminal {
         }
     }
 
-    /// Returns what looks at the terminal of the answer; none when its lines cannot be written over.
+    /// Returns a function that measures stdout's terminal; None when its lines cannot be overwritten.
     pub(crate) fn size(&self) -> Option<fn() -> Size> {
         let look: fn() -> Size = if self.is_width_given { size_but_columns } else { size };
         self.can_redraw_answer.then_some(look)
     }
 }
 
-/// Returns the columns that the terminal of stderr has now.
+/// Returns the current columns of stderr's terminal.
 pub(crate) fn story_width() -> Option<u16> {
     columns(&std::io::stderr())
 }
 
-/// Looks at the terminal of stdout.
+/// Measures stdout's terminal.
 fn size() -> Size {
     let seen = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
     Size {
@@ -96,7 +96,7 @@ fn size_but_columns() -> Size {
 }
 
 impl Terminal {
-    /// Returns the same terminal as wide as it is by now: people resize windows.
+    /// Returns the same terminal with its current width: users resize windows.
     #[must_use]
     pub(crate) fn measured_again(self, width: Option<u16>, environment: &Environment) -> Terminal {
         let resized = |stream: Stream, seen: Option<u16>| Stream {
@@ -129,7 +129,7 @@ impl ColorChoice {
 }
 
 fn columns(stream: &impl std::os::fd::AsFd) -> Option<u16> {
-    // A terminal may know its columns and not its rows.
+    // A terminal may report its columns but not its rows.
     rustix::termios::tcgetwinsize(stream).ok().map(|it| it.ws_col).filter(|it| 0 < *it)
 }
 

@@ -1,10 +1,10 @@
-//! How charts look on the terminal: what the user says, what the terminal's name says, and what it
-//! answers when it is asked.
+//! How charts are shown on the terminal: by the user's choice, the terminal's name, and its answer to a
+//! query.
 //!
-//! It is asked once a process, when the first chart is about to be shown, and only where nobody else
-//! could mistake the answer for typing: stdin and stdout are the same terminal and the process is in
-//! its foreground. What has been typed by then stays where it is, and the terminal is not asked; what
-//! is typed in the tenth of a second that an answer may take is lost, but for Ctrl-C and its like.
+//! The query is sent once per process, before the first chart, and only where nothing else could mistake
+//! the answer for typing: stdin and stdout are the same terminal and the process is in its foreground. If
+//! input is already waiting, it is left there and no query is sent. Input typed during the tenth of a
+//! second for the answer is lost, except for Ctrl-C and the like.
 
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -27,27 +27,27 @@ use super::options::settings::{CHART_THEME, IMAGES, Settings};
 use super::terminal::Terminal;
 use crate::environment::TerminalNames;
 
-/// Asks kitty for a picture of one pixel that it is not to show. Source: kitty, "Terminal graphics
-/// protocol", "Querying support and available transmission mediums".
+/// Queries kitty with an image of one pixel that is not shown. Source: kitty, "Terminal graphics protocol",
+/// "Querying support and available transmission mediums".
 const KITTY_QUERY: &str = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\";
-/// Primary device attributes: what every terminal answers, and therefore the last question.
+/// Primary device attributes: every terminal answers this, so it is the last query.
 const ATTRIBUTES_QUERY: &str = "\x1b[c";
-/// The attribute of a terminal that shows sixels.
+/// The attribute of terminals that support sixels.
 const SIXEL_ATTRIBUTE: &str = "4";
 
-/// How charts are to look on a terminal.
+/// How to show charts on a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Images {
-    /// What the user says.
+    /// The user's choice.
     pub choice: ImageChoice,
-    /// What the environment says of the terminal.
+    /// The terminal's names in the environment.
     pub names: TerminalNames,
-    /// The paper of pictures.
+    /// The background of images.
     pub theme: Theme,
 }
 
 impl Images {
-    /// Reads what the user has set.
+    /// Reads the user's settings.
     ///
     /// # Errors
     ///
@@ -61,16 +61,16 @@ impl Images {
     }
 }
 
-/// What is known before the terminal is asked.
+/// What is known before the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TerminalHints {
-    /// Enough.
+    /// No query is needed.
     Graphics(Graphics),
-    /// It may have pictures; whether `kitty` may be asked for, too.
+    /// It may support images; whether the `kitty` query may be sent, too.
     Ask { kitty: bool },
 }
 
-/// What the terminal said.
+/// The terminal's answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Answers {
     kitty: bool,
@@ -87,7 +87,7 @@ impl Answers {
     }
 }
 
-/// Returns the screen that charts are drawn for; none where they are told by their paths.
+/// Returns the screen for charts; None where only their paths are printed.
 pub(crate) fn screen(images: &Images, terminal: &Terminal) -> Option<Screen> {
     let stdout = terminal.stdout;
     if !stdout.is_tty || images.choice == ImageChoice::Never {
@@ -111,7 +111,7 @@ pub(crate) fn screen(images: &Images, terminal: &Terminal) -> Option<Screen> {
     })
 }
 
-/// Returns how charts are shown, as `doctor` says it.
+/// Returns how charts are shown, for `doctor`.
 pub(crate) fn described(screen: Option<&Screen>) -> &'static str {
     match screen.map(|it| it.graphics) {
         None => "by their paths",
@@ -131,7 +131,7 @@ fn depth(colour: bool, names: &TerminalNames) -> Depth {
     }
 }
 
-/// Returns what flags and names say of the terminal that stdout is.
+/// Returns what flags and names reveal about stdout's terminal.
 fn known(images: &Images, terminal: &Terminal) -> TerminalHints {
     let names = &images.names;
     let term = names.term.as_deref().unwrap_or_default();
@@ -142,15 +142,15 @@ fn known(images: &Images, terminal: &Terminal) -> TerminalHints {
         ImageChoice::Sixel => Graphics::Sixel,
         ImageChoice::Blocks => Graphics::Blocks,
         ImageChoice::Sketch | ImageChoice::Never => Graphics::Sketch,
-        // The console of Linux has no such characters.
+        // The Linux console lacks these characters.
         ImageChoice::Auto if term.is_empty() || is_term(&["dumb", "linux", "cons25", "emacs"]) => {
             Graphics::Sketch
         }
-        // Whoever wants no colour wants no pictures.
+        // No colour implies no images.
         ImageChoice::Auto if !terminal.stdout.colour => Graphics::Blocks,
-        // tmux answers for itself: it shows sixels of its own accord or none.
+        // tmux answers for itself: it supports sixels itself or not at all.
         ImageChoice::Auto if names.tmux => return ask_if(terminal, false),
-        // GNU screen shows what it is asked as a message.
+        // GNU screen displays the query as a message.
         ImageChoice::Auto if names.screen || is_term(&["screen", "tmux"]) => Graphics::Blocks,
         ImageChoice::Auto => {
             match names.program.as_deref() {
@@ -158,9 +158,9 @@ fn known(images: &Images, terminal: &Terminal) -> TerminalHints {
                 _ if names.lc_terminal.as_deref() == Some("iTerm2") => Graphics::Iterm,
                 _ if is_term(&["xterm-kitty", "xterm-ghostty"]) => Graphics::Kitty,
                 _ if is_term(&["foot", "mlterm"]) => Graphics::Sixel,
-                // It would print the question.
+                // It would print the query.
                 Some("Apple_Terminal") => Graphics::Blocks,
-                // Far away an answer may come after we stopped waiting, and look as if it were typed.
+                // Over ssh, an answer may arrive after the timeout and look like typed input.
                 _ if names.ssh => Graphics::Blocks,
                 _ => return ask_if(terminal, true),
             }
@@ -176,13 +176,13 @@ fn ask_if(terminal: &Terminal, kitty: bool) -> TerminalHints {
     }
 }
 
-/// Returns what the terminal answers; nothing where it cannot be asked. It is asked once a process.
+/// Returns the terminal's answers; empty where it cannot be queried. Queries once per process.
 fn answers(kitty: bool) -> Answers {
     static ANSWERS: OnceLock<Answers> = OnceLock::new();
     *ANSWERS.get_or_init(|| ask(kitty).unwrap_or_default())
 }
 
-/// Asks the terminal. Returns none where it is not ours to ask.
+/// Queries the terminal. Returns empty answers where it is not in our control.
 fn ask(kitty: bool) -> io::Result<Answers> {
     let (stdin, mut stdout) = (io::stdin(), io::stdout());
     let device = |it: &dyn AsFd| rustix::fs::fstat(it.as_fd()).map(|it| it.st_rdev);
@@ -200,11 +200,11 @@ fn ask(kitty: bool) -> io::Result<Answers> {
     let deadline = Instant::now() + TERMINAL_ANSWER;
     let mut reader = ByteReader::default();
     while !reader.is_done() {
-        // What has come by then is read, even when this process is late: nobody else wants it.
+        // Answers received by then are read, even when this process is late: nothing else wants them.
         if !raw.is_ready(deadline.saturating_duration_since(Instant::now()))? {
             break;
         }
-        // One at a time: what follows the last answer is not ours.
+        // One byte at a time: input after the last answer is not ours.
         let mut byte = [0];
         if rustix::io::read(&raw.stdin, &mut byte)? == 0 {
             break;
@@ -215,13 +215,13 @@ fn ask(kitty: bool) -> io::Result<Answers> {
     Ok(reader.answers)
 }
 
-/// The terminal, as long as it neither waits for whole lines nor shows what is typed. No signal ends
-/// or stops the process meanwhile, so that it never stays like that.
+/// The terminal in raw mode, without echo. Meanwhile no signal ends or stops the process, so that the
+/// terminal never stays in this mode.
 struct RawTerminal {
     stdin: io::Stdin,
     before: Termios,
     signals: SigSet,
-    /// A signal that a key asked for meanwhile.
+    /// A signal that a key requested meanwhile.
     pressed: Option<rustix::process::Signal>,
 }
 
@@ -243,12 +243,12 @@ impl RawTerminal {
         let mut modes = raw.before.clone();
         let line = LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG | LocalModes::IEXTEN;
         modes.local_modes.remove(line);
-        // At once, and keeping what was typed.
+        // At once, and keeping pending input.
         tcsetattr(&raw.stdin, OptionalActions::Now, &modes)?;
         Ok(raw)
     }
 
-    /// Returns whether something can be read within that time.
+    /// Returns whether input arrives within that time.
     fn is_ready(&self, timeout: Duration) -> io::Result<bool> {
         let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
         let mut descriptors = [PollFd::new(&self.stdin, PollFlags::IN)];
@@ -258,7 +258,7 @@ impl RawTerminal {
 
 impl Drop for RawTerminal {
     fn drop(&mut self) {
-        // There is nothing to be done when a terminal is gone.
+        // Nothing can be done when the terminal is gone.
         let _ = tcsetattr(&self.stdin, OptionalActions::Now, &self.before);
         if let Some(signal) = self.pressed {
             let _ = kill_process(getpid(), signal);
@@ -267,11 +267,11 @@ impl Drop for RawTerminal {
     }
 }
 
-/// Reads answers a byte at a time.
+/// Parses answers byte by byte.
 #[derive(Debug, Default)]
 struct ByteReader {
     answers: Answers,
-    /// The sequence that has begun.
+    /// The current sequence.
     sequence: Vec<u8>,
     n_bytes: usize,
     has_attributes: bool,
@@ -279,7 +279,7 @@ struct ByteReader {
 }
 
 impl ByteReader {
-    /// Returns whether nothing more is to come.
+    /// Returns whether all answers have arrived.
     fn is_done(&self) -> bool {
         self.has_attributes || TERMINAL_ANSWER_BYTES_MAX <= self.n_bytes
     }

@@ -1,4 +1,4 @@
-//! What a turn writes to, as one sink: the answer, the story, and `--events`.
+//! The outputs of a turn as one sink: the answer, the progress, and `--events`.
 
 use std::cell::OnceCell;
 use std::fs::{File, OpenOptions};
@@ -23,27 +23,27 @@ use super::stdout::{Stdout, WholeFile, open_direct};
 use super::terminal::Terminal;
 use super::terminal_graphics::{self, Images};
 
-/// Everything that the user sees of a turn.
+/// All outputs of a turn.
 pub(crate) struct TurnSinks {
     story: Option<ProgressReporter>,
     answer: Box<dyn EventSink>,
     events: Option<Box<dyn EventSink>>,
     reports: Option<Reports>,
     file: Option<WholeFile>,
-    /// How charts look on this terminal; found out when the first is to be shown.
+    /// How to show charts on this terminal; resolved before the first is shown.
     images: Images,
     terminal: Terminal,
     screen: Rc<OnceCell<Screen>>,
 }
 
 impl TurnSinks {
-    /// Opens what `options` names. On a terminal the story begins at once.
+    /// Opens the outputs that `options` names. On a terminal, progress starts at once.
     ///
-    /// `session_dir` is what the paths in events are relative to.
+    /// `session_dir` is the base of the paths in events.
     ///
     /// # Errors
     ///
-    /// Fails when a file cannot be made or a descriptor is not open.
+    /// Fails when a file cannot be created or a descriptor is not open.
     pub(crate) fn open(
         options: &AnswerOptions,
         global: &GlobalOptions,
@@ -61,11 +61,11 @@ impl TurnSinks {
         Ok(output)
     }
 
-    /// Opens the answer alone, for a turn that was told before.
+    /// Opens only the answer, for a past turn.
     ///
     /// # Errors
     ///
-    /// Fails when the file of `-o` cannot be made.
+    /// Fails when the file of `-o` cannot be created.
     pub(crate) fn open_quietly(
         options: &AnswerOptions,
         global: &GlobalOptions,
@@ -77,7 +77,7 @@ impl TurnSinks {
             None => Box::new(Stdout::new()),
         };
         let stdout = global.terminal.stdout;
-        // A file is written as a pipe is.
+        // A file is written like a pipe.
         let is_tty = stdout.is_tty && file.is_none();
         let sink = OutputOptions {
             format: global.format,
@@ -113,7 +113,7 @@ impl TurnSinks {
         })
     }
 
-    /// Puts the file of `-o` in its place, if the turn ended with an answer worth keeping.
+    /// Puts the file of `-o` in place, if the turn ended with an answer worth keeping.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl TurnSinks {
 }
 
 impl EventSink for TurnSinks {
-    /// Gives the event to each in turn, even when one fails; the first failure is returned.
+    /// Passes the event to each sink, even when one fails; returns the first failure.
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
         if let Some(story) = &mut self.story {
             story.make_way(event);
@@ -163,7 +163,7 @@ fn open_events(
     Ok(Box::new(Jsonl::new(Box::new(file), options.seal.clone(), abs_dir)))
 }
 
-/// Opens what the caller has open as `number`, once more. Appending goes on where a file ends.
+/// Reopens the caller's descriptor `number` for appending.
 fn open_descriptor(number: u32) -> anyhow::Result<File> {
     let path = format!("/dev/fd/{number}");
     open_direct(OpenOptions::new().append(true), path.as_ref())?.map_err(|error| {
@@ -174,8 +174,8 @@ fn open_descriptor(number: u32) -> anyhow::Result<File> {
     })
 }
 
-/// Returns why `format` has nothing to write of a turn with these tables: CSV and TSV are one table,
-/// the one that was `wanted` or the last.
+/// Returns why `format` has nothing to write for a turn with these tables: CSV and TSV write one table, the
+/// `wanted` one or the last.
 pub(crate) fn missing_table(
     format: Format,
     wanted: Option<&str>,

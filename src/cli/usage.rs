@@ -1,4 +1,4 @@
-//! Errors in the command line itself: what was meant, and how it is told to people and programs.
+//! Errors in the command line itself: suggestions, and output for people and programs.
 
 use std::ffi::OsString;
 
@@ -9,12 +9,12 @@ use csv_agent_sink::Format;
 
 use super::flags::format_of;
 
-/// Letters that may be wrong in a command that is still recognised.
+/// Number of wrong letters up to which a command is still suggested.
 const TYPOS_MAX: usize = 2;
 
 /// Returns whether the caller reads JSON, from arguments that may not parse.
 ///
-/// The last of `--format` and `--json` counts. `environment` is what `CSV_AGENT_FORMAT` says.
+/// The last of `--format` and `--json` applies. `environment` is the value of `CSV_AGENT_FORMAT`.
 pub(crate) fn wants_json(args: &[OsString], environment: Option<Format>) -> bool {
     let mut format = environment;
     let mut args = args.iter().map(|it| it.to_string_lossy());
@@ -57,7 +57,7 @@ pub(crate) fn nearest(word: &str, candidates: &[String]) -> Vec<String> {
     near.filter(|it| typos(it) == fewest).cloned().collect()
 }
 
-/// Returns whether there is no command at all.
+/// Returns whether the command line has no command.
 pub(crate) fn is_no_command(error: &clap::Error) -> bool {
     use ErrorKind::{DisplayHelpOnMissingArgumentOrSubcommand, MissingSubcommand};
     matches!(error.kind(), DisplayHelpOnMissingArgumentOrSubcommand | MissingSubcommand)
@@ -119,7 +119,7 @@ fn one_line(text: &str) -> String {
 }
 
 fn strings(error: &clap::Error, kind: ContextKind) -> Vec<String> {
-    // An argument is shown with its value: `--format <FORMAT>`. Its name is what a caller looks for.
+    // clap shows an argument with its value: `--format <FORMAT>`. Callers look for its name only.
     let name = |it: &str| match kind {
         ContextKind::InvalidArg => it.split(' ').next().unwrap_or(it).to_owned(),
         _ => it.to_owned(),

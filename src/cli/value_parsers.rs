@@ -1,6 +1,6 @@
-//! Values of flags that clap does not know: durations, sizes, delimiters, typed columns.
+//! Parsers of flag values that clap lacks: durations, sizes, delimiters, typed columns.
 //!
-//! Each error says what was found and shows a value that would do.
+//! Each error states what was found and shows a valid value.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use csv_agent_types::limits::{COMPACT_AT_MIN, ROUNDS_FLAG_MAX, WORKER_MEMORY_BYT
 ///
 /// # Errors
 ///
-/// Fails for another kind, and when a kind that needs a file has none.
+/// Fails for an unknown kind, and when a kind that needs a file has none.
 pub(crate) fn report(text: &str) -> Result<ReportTarget, String> {
     let (kind, file) = match text.split_once('=') {
         Some((kind, file)) => (kind, Some(file)),
@@ -41,7 +41,7 @@ pub(crate) fn report(text: &str) -> Result<ReportTarget, String> {
 ///
 /// # Errors
 ///
-/// Fails when a number or a unit is missing, or the time is longer than can be counted.
+/// Fails when a number or a unit is missing, or the time overflows.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let example = "write a number and a unit, such as `30s`, `5m` or `1h`";
     let mut total = Duration::ZERO;
@@ -76,7 +76,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 pub(crate) fn some_time(text: &str) -> Result<Duration, String> {
     let none = || "no time at all; try `30s` or `5m`".to_owned();
     if text.trim().parse() == Ok(0_u64) {
-        // With a unit it would be refused as well.
+        // With a unit it would be rejected as well.
         return Err(none());
     }
     let found = duration(text)?;
@@ -126,11 +126,11 @@ pub(crate) fn memory(text: &str) -> Result<u64, String> {
     Ok(found)
 }
 
-/// Parses a package as pip takes it: a name, and which versions of it will do.
+/// Parses a package in pip's syntax: a name and a version range.
 ///
 /// # Errors
 ///
-/// Fails for what begins with no letter or digit, such as an option of pip's.
+/// Fails for text that does not begin with a letter or digit, such as an option of pip.
 pub(crate) fn package(text: &str) -> Result<String, String> {
     let text = text.trim();
     if !text.starts_with(|it: char| it.is_ascii_alphanumeric()) || text.contains(['\n', '\r']) {
@@ -154,7 +154,7 @@ pub(crate) fn decimal(text: &str) -> Result<DecimalMark, String> {
     }
 }
 
-/// Parses columns of a file or a sheet: `4-6`, `D-F` or `D:F`, or one of them.
+/// Parses columns of a file or a sheet: `4-6`, `D-F` or `D:F`, or a single one.
 ///
 /// # Errors
 ///
@@ -172,9 +172,9 @@ pub(crate) fn columns(text: &str) -> Result<ColumnSpan, String> {
     Ok(ColumnSpan { first, last })
 }
 
-/// Returns the number of a column, which may be written as spreadsheets do; the first is 1.
+/// Returns the number of a column, which may be written as in spreadsheets; the first is 1.
 fn column_number(text: &str) -> Option<u64> {
-    /// No file has as many.
+    /// More letters exceed any file's columns.
     const LETTERS_MAX: usize = 6;
     let is_letters =
         (1..=LETTERS_MAX).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_alphabetic());
@@ -185,7 +185,7 @@ fn column_number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|it| 0 < *it)
 }
 
-/// Parses a delimiter: a few characters, or the name of one. `auto` is none: it is found out.
+/// Parses a delimiter: a few characters, or the name of one. `auto` gives None, which means detection.
 ///
 /// # Errors
 ///
@@ -209,11 +209,11 @@ pub(crate) fn delimiter(text: &str) -> Result<Delimiter, String> {
     Ok(Delimiter(Some(found.to_owned())))
 }
 
-/// A delimiter, or none to find it out.
+/// A delimiter; None to detect it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delimiter(pub Option<String>);
 
-/// Parses a quote: one ASCII sign, or `none`. `auto` is found out.
+/// Parses a quote: one ASCII character, or `none`. `auto` means detection.
 ///
 /// # Errors
 ///
@@ -226,11 +226,11 @@ pub(crate) fn quote(text: &str) -> Result<QuoteFlag, String> {
     }))
 }
 
-/// A quote, or none to find it out.
+/// A quote; None to detect it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuoteFlag(pub Option<Quote>);
 
-/// Parses an escape: one ASCII sign, `doubled` or `none`. `auto` is found out.
+/// Parses an escape: one ASCII character, `doubled` or `none`. `auto` means detection.
 ///
 /// # Errors
 ///
@@ -245,7 +245,7 @@ pub(crate) fn escape(text: &str) -> Result<EscapeFlag, String> {
     }))
 }
 
-/// An escape, or none to find it out.
+/// An escape; None to detect it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EscapeFlag(pub Option<Escape>);
 
@@ -256,11 +256,11 @@ fn sign(text: &str, words: &str) -> Result<u8, String> {
     }
 }
 
-/// Parses what begins a comment line: a character, or `none`.
+/// Parses the prefix of comment lines: a character, or `none`.
 ///
 /// # Errors
 ///
-/// Fails for anything longer, and for what begins cells: letters, digits, blanks and quotes.
+/// Fails for anything longer, and for characters that begin cells: letters, digits, blanks and quotes.
 pub(crate) fn comment(text: &str) -> Result<Comments, String> {
     if text == "none" {
         return Ok(Comments::None);
@@ -275,7 +275,7 @@ pub(crate) fn comment(text: &str) -> Result<Comments, String> {
     Ok(Comments::Begin(char))
 }
 
-/// Parses `COLUMN=TYPE`. The last `=` counts, so a column's name may hold others.
+/// Parses `COLUMN=TYPE`. Splits at the last `=`, so a column's name may contain others.
 ///
 /// # Errors
 ///
@@ -324,7 +324,7 @@ pub(crate) fn retries(text: &str) -> Result<u32, String> {
     in_range(text, 0, 10)
 }
 
-/// Parses how many pixels of a picture make one of the drawing.
+/// Parses the number of image pixels per pixel of the drawing.
 ///
 /// # Errors
 ///
@@ -333,11 +333,11 @@ pub(crate) fn chart_scale(text: &str) -> Result<u32, String> {
     in_range(text, 1, 2)
 }
 
-/// Parses the name of a model: anything but nothing, since each server has names of its own.
+/// Parses the name of a model: any text that is not empty, since each server has names of its own.
 ///
 /// # Errors
 ///
-/// Fails for nothing.
+/// Fails for an empty text.
 pub(crate) fn model(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() {
@@ -361,7 +361,7 @@ pub(crate) fn language(text: &str) -> Result<String, String> {
     })
 }
 
-/// Parses the name of a column, which is never blank.
+/// Parses the name of a column.
 ///
 /// # Errors
 ///
@@ -377,7 +377,7 @@ pub(crate) fn column(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 ///
-/// Fails for nothing, for less than nothing, and for what is no number.
+/// Fails for zero, for a negative amount, and for text that is not a number.
 pub(crate) fn usd(text: &str) -> Result<f64, String> {
     let found = text.parse().ok().filter(|it: &f64| it.is_finite() && 0.0 < *it);
     found.ok_or_else(|| "write an amount in USD above 0, such as `0.50`".to_owned())
@@ -387,17 +387,17 @@ pub(crate) fn usd(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 ///
-/// Fails for zero, and for what is no whole number.
+/// Fails for zero, and for text that is not a whole number.
 pub(crate) fn tokens(text: &str) -> Result<u64, String> {
     let found = text.parse().ok().filter(|it| 0 < *it);
     found.ok_or_else(|| "write a whole number above 0".to_owned())
 }
 
-/// Parses the tokens that a conversation may have.
+/// Parses the maximum tokens of a conversation.
 ///
 /// # Errors
 ///
-/// Fails for fewer than [`COMPACT_AT_MIN`], and for what is no whole number.
+/// Fails for fewer than [`COMPACT_AT_MIN`], and for text that is not a whole number.
 pub(crate) fn context(text: &str) -> Result<u64, String> {
     let found = text.parse().ok().filter(|it| COMPACT_AT_MIN <= *it);
     found.ok_or_else(|| format!("write a whole number from {COMPACT_AT_MIN}"))
@@ -408,7 +408,7 @@ fn in_range(text: &str, min: u32, max: u32) -> Result<u32, String> {
     found.ok_or_else(|| format!("write a whole number from {min} to {max}"))
 }
 
-/// Splits the digits at the start, the letters after them, and the rest.
+/// Splits off the leading digits and the letters after them.
 fn number_and_unit(text: &str) -> (&str, &str, &str) {
     let digits = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
     let (number, rest) = text.split_at(digits);

@@ -1,13 +1,13 @@
-//! Chaining: a server that keeps responses is sent only what it does not have yet.
+//! Chaining: sends a server that stores responses only the items that it lacks.
 
 use csv_agent_types::conversation::{Item, Request, Response};
 
 use crate::wire::Storage;
 
-/// Breaks after which a server is sent the whole conversation each time.
+/// Number of breaks after which every request contains the whole conversation.
 const BREAKS_MAX: u32 = 2;
 
-/// What the server has of the conversation.
+/// The part of the conversation that the server has.
 #[derive(Debug, Default)]
 pub(crate) struct Chain {
     is_wanted: bool,
@@ -15,7 +15,7 @@ pub(crate) struct Chain {
     n_breaks: u32,
 }
 
-/// A response that the server keeps, with all that led to it.
+/// A response stored by the server, with everything before it.
 #[derive(Debug)]
 struct StoredResponse {
     response_id: String,
@@ -23,17 +23,17 @@ struct StoredResponse {
 }
 
 impl Chain {
-    /// Makes the chain of a conversation that has not begun.
+    /// Makes the chain of an empty conversation.
     pub(crate) fn new(is_wanted: bool) -> Chain {
         Chain { is_wanted, ..Chain::default() }
     }
 
-    /// Returns whether responses are to be kept.
+    /// Returns whether the server should store responses.
     pub(crate) fn is_wanted(&self) -> bool {
         self.is_wanted
     }
 
-    /// Returns how a request goes out: after the last response, if it goes on from there.
+    /// Returns how to send a request: after the last response, if it continues that.
     pub(crate) fn storage(&self, request: &Request) -> Storage {
         match &self.kept {
             _ if !self.is_wanted => Storage::None,
@@ -44,8 +44,8 @@ impl Chain {
         }
     }
 
-    /// Takes the answer to a request that went out as `storage`. Fails with a sentence when the server
-    /// does not keep responses: then it may have answered without what came before.
+    /// Records the answer to a request that was sent as `storage`. Fails with a sentence when the server
+    /// does not store responses: it may then have answered without the earlier items.
     pub(crate) fn extend(
         &mut self,
         request: &Request,
@@ -65,8 +65,8 @@ impl Chain {
         Ok(())
     }
 
-    /// Forgets the last response, which the server no longer has. Returns whether a request would go
-    /// out differently now.
+    /// Drops the last response, which the server no longer has. Returns whether that changes how a request
+    /// is sent.
     pub(crate) fn break_off(&mut self) -> bool {
         self.n_breaks += 1;
         if BREAKS_MAX <= self.n_breaks {

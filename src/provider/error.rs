@@ -8,61 +8,61 @@ use csv_agent_types::status::ExitStatus;
 /// Why a provider gave no response. The agent branches on the kind; people read the `Display`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderError {
-    /// One for each different reaction.
+    /// Each kind requires a different reaction.
     pub kind: ProviderErrorKind,
-    /// What happened, with the provider's own words where it has any; never the key.
+    /// What happened, in the provider's words where available; never contains the key.
     pub message: String,
     /// What to do next.
     pub hint: Option<String>,
-    /// The status of the answer, if there was one.
+    /// The HTTP status of the answer, if there was one.
     pub http_status: Option<u16>,
-    /// The provider's name for the request, if it gave one.
+    /// The provider's id for the request, if it gave one.
     pub request_id: Option<String>,
-    /// Whether nothing of the request left: no connection came about.
+    /// Whether nothing was sent, because no connection was established.
     pub is_unsent: bool,
 }
 
-/// What to do about a failed request.
+/// How to react to a failed request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProviderErrorKind {
-    /// The key, or what it may do, was refused: stop and say how to set one.
+    /// The key or its permissions were refused: stop and explain how to set one.
     Unauthorized,
-    /// The account is out of money: stop, though the status is 429.
+    /// The account has no credit: stop, although the status is 429.
     QuotaExceeded,
-    /// It may work later: wait this long, or the usual back-off, and try again.
+    /// It may work later: wait this long, or the usual back-off, and retry.
     Transient {
-        /// What the provider asked for.
+        /// The wait that the provider requested.
         retry_after: Option<Duration>,
     },
-    /// The server has too much to do: like transient, with longer steps.
+    /// The server is overloaded: like transient, with longer waits.
     Overloaded {
-        /// What the provider asked for.
+        /// The wait that the provider requested.
         retry_after: Option<Duration>,
     },
-    /// The request has an optional field that this model or server does not know: leave it out.
+    /// The request has an optional field that this model or server does not know: retry without it.
     UnsupportedField(String),
     /// The conversation no longer fits the model.
     ContextTooLong,
-    /// Nothing answers at this path: the server may speak the other dialect, or keeps no files.
+    /// Nothing answers at this path: the server may speak the other dialect, or store no files.
     NoEndpoint,
-    /// The model or the server knows no tools.
+    /// The model or the server does not support tools.
     NoTools,
-    /// The model reads no images, or not this one.
+    /// The model does not accept images, or not this one.
     NoImages,
-    /// The container is gone, with all that was in it: go on in a new one.
+    /// The container and its content are gone: continue in a new one.
     ContainerExpired,
-    /// The provider has a file no more that was uploaded, or that a container had: upload it again.
+    /// An uploaded file, or a file of a container, no longer exists: upload it again.
     NoSuchFile,
-    /// The request is wrong, or the model does not exist: stop.
+    /// The request is invalid, or the model does not exist: stop.
     Rejected,
-    /// The cassette has no such request: stop.
+    /// The cassette does not contain this request: stop.
     Mismatch,
-    /// What came back cannot be read: stop.
+    /// The answer cannot be parsed: stop.
     Malformed,
 }
 
 impl ProviderError {
-    /// Makes an error that no answer of the provider stands behind.
+    /// Makes an error without an answer by the provider.
     pub fn new(kind: ProviderErrorKind, message: impl Into<String>) -> ProviderError {
         let message = message.into();
         ProviderError {
@@ -75,20 +75,20 @@ impl ProviderError {
         }
     }
 
-    /// Makes an error that may pass: a connection that broke, a server that fell silent.
+    /// Makes a transient error: a broken connection, or a server that stopped responding.
     pub fn transient(message: impl Into<String>) -> ProviderError {
         ProviderError::new(ProviderErrorKind::Transient { retry_after: None }, message)
             .hint("run the command again; `--retries N` tries longer")
     }
 
-    /// Adds what to do next.
+    /// Adds a hint at what to do next.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> ProviderError {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Adds the provider's name for the request.
+    /// Adds the provider's id for the request.
     #[must_use]
     pub fn of_request(mut self, request_id: String) -> ProviderError {
         self.message = format!("{} (request `{request_id}`)", self.message);
@@ -104,7 +104,7 @@ impl ProviderError {
         )
     }
 
-    /// Returns the status that the process ends with if nothing helps.
+    /// Returns the exit status of the process if the error persists.
     pub fn exit_status(&self) -> ExitStatus {
         match self.kind {
             ProviderErrorKind::Unauthorized => ExitStatus::Auth,

@@ -1,4 +1,4 @@
-//! Whether a server is there and takes the key: one cheap request that asks no model anything.
+//! Checks that a server is reachable and accepts the key, with one cheap request that runs no model.
 
 use std::time::Duration;
 
@@ -12,35 +12,35 @@ use super::key::mask;
 use super::transport::http::{Endpoint, Http};
 use super::wire::failure::{Complaint, one_line};
 
-/// What a server answers to whoever asks for its models.
+/// A server's answer to the request for its models.
 #[derive(Debug)]
 pub struct Health {
-    /// Its base URL, without what may be secret.
+    /// Its base URL, without parts that may be secret.
     pub server: String,
-    /// Of the answer.
+    /// The HTTP status.
     pub status: u16,
-    /// What the answer means when it is no success.
+    /// The meaning of an unsuccessful answer.
     pub complaint: Option<ProviderError>,
-    /// The models, if it says which it has, and all of them.
+    /// The models, if the server lists all of them.
     pub models: Vec<Listed>,
 }
 
-/// A model as a server lists it.
+/// A model in a server's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// As it is asked for.
+    /// Its name in requests.
     pub name: String,
-    /// The day on which it ends, or that it has ended, where that is announced.
+    /// The announced or past date of its retirement.
     pub end: Option<String>,
 }
 
 impl Health {
-    /// Returns whether the server has a model; true when it does not say which it has.
+    /// Returns whether the server has a model; true when it does not list its models.
     pub fn may_have(&self, model: &str) -> bool {
         self.models.is_empty() || self.find(model).is_some()
     }
 
-    /// Returns when a model ends, if the server announces that.
+    /// Returns when a model is retired, if the server announces that.
     pub fn end_of(&self, model: &str) -> Option<&str> {
         self.find(model)?.end.as_deref()
     }
@@ -51,21 +51,21 @@ impl Health {
     }
 }
 
-/// Returns what a server may be called where everybody can read it.
+/// Returns a server's name without secrets.
 ///
 /// # Errors
 ///
-/// Fails when this is no base URL.
+/// Fails when this is not a base URL.
 pub fn name(base_url: &str) -> Result<String, Failure> {
     Ok(Endpoint::parse(base_url)?.name())
 }
 
-/// Asks a server for its models. `model` is the one that a hint may name.
+/// Requests the models of a server. `model` is the one that a hint may name.
 ///
 /// # Errors
 ///
 /// Fails when the base URL or the key cannot be used, and with a [`ProviderError`] when the server cannot
-/// be reached or does not answer within that time.
+/// be reached or does not answer in time.
 pub async fn look(
     options: &RemoteOptions,
     model: &str,
@@ -82,14 +82,15 @@ pub async fn look(
     Ok(Health { server: endpoint.name(), status, complaint, models })
 }
 
-/// Reads a list of models. The first page of several says nothing of a model that is not on it.
+/// Reads a list of models. A first page of several says nothing about models that it lacks, so it does not
+/// count.
 fn models(body: &str) -> Vec<Listed> {
     let value: Value = serde_json::from_str(body).unwrap_or_default();
     let is_whole = value["has_more"] != true;
     let listed = value["data"].as_array().filter(|_| is_whole).into_iter().flatten();
     let listed = listed.filter_map(|it| {
         let name = it["id"].as_str()?.to_owned();
-        // `OpenAI` and Anthropic; the latter has models that are past their end and still listed.
+        // `OpenAI` and Anthropic; the latter still lists retired models.
         let end = ["shutdown_date", "retires_at"].iter().find_map(|name| it[*name].as_str());
         let end = end.or_else(|| it["lifecycle"].as_str().filter(|it| *it != "active"));
         Some(Listed { name, end: end.map(one_line) })

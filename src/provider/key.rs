@@ -1,33 +1,33 @@
-//! The key, and keeping it and its like out of everything that is written.
+//! The API key, and masking it and similar secrets in everything that is written.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// Token characters that make `sk-…` or `Bearer …` look like a secret rather than a word.
+/// Minimum token characters for `sk-…` or `Bearer …` to look like a secret rather than a word.
 const TOKEN_CHARS_MIN: usize = 8;
 
-/// Characters from which a key is one. What is shorter is a dummy for a local server, such as `test`, and
-/// may stand anywhere in code.
+/// Minimum characters of a real key. A shorter one is a dummy for a local server, such as `test`, and may
+/// occur anywhere in code.
 const KEY_CHARS_MIN: usize = 8;
 
-/// Begins and ends the first line of a private key in PEM; its kind stands between.
+/// Start and end of the first line of a private key in PEM, around its type.
 const PEM_BEGIN: &str = "-----BEGIN ";
 const PEM_KEY: &str = "PRIVATE KEY-----";
-/// Bytes that a kind of key may have.
+/// Maximum bytes of a PEM key type.
 const PEM_LABEL_BYTES_MAX: usize = 32;
 
-/// The API key. It reaches the `Authorization` header and nothing else.
+/// The API key. It is sent in the `Authorization` header and nowhere else.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
 impl Key {
-    /// Makes a key of what a variable or a file holds; white space around it is dropped.
+    /// Makes a key from the content of a variable or a file, without surrounding white space.
     pub fn new(text: impl AsRef<str>) -> Key {
         Key(text.as_ref().trim().to_owned())
     }
 
-    /// Returns whether there is nothing in it, which is the same as no key.
+    /// Returns whether it is empty, which is equivalent to no key.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -37,7 +37,7 @@ impl Key {
         KEY_CHARS_MIN <= self.0.chars().count()
     }
 
-    /// Replaces the key wherever it stands in a value, unless it is a dummy.
+    /// Replaces the key everywhere in a value, unless it is a dummy.
     pub(super) fn mask_in(&self, value: &mut Value) {
         match value {
             Value::String(text) if self.is_secret() && text.contains(&self.0) => {
@@ -49,7 +49,7 @@ impl Key {
         }
     }
 
-    /// Returns the key itself, for the one header that carries it.
+    /// Returns the key itself, for the one header that contains it.
     pub(super) fn expose(&self) -> &str {
         &self.0
     }
@@ -67,9 +67,9 @@ impl fmt::Display for Key {
     }
 }
 
-/// Returns `text` with the key, and whatever looks like one, replaced. A key that is a dummy stays.
+/// Returns `text` with the key, and everything that looks like one, replaced. A dummy key stays.
 ///
-/// `text` may be JSON: what is replaced never reaches over the end of a string.
+/// `text` may be JSON: a replacement never extends beyond the end of a string.
 pub fn mask(text: &str, key: Option<&Key>) -> String {
     let mut text = text.to_owned();
     if let Some(key) = key.filter(|key| key.is_secret()) {
@@ -80,7 +80,7 @@ pub fn mask(text: &str, key: Option<&Key>) -> String {
     ["sk-", "Bearer ", "AKIA"].into_iter().fold(text, |it, prefix| mask_tokens(&it, prefix))
 }
 
-/// Replaces what stands in a PEM block of a private key, up to the end of the string it is in.
+/// Replaces the content of a PEM private key, up to the end of its string.
 fn mask_private_keys(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut rest = text;

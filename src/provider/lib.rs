@@ -1,9 +1,8 @@
-//! Who answers requests: a server that speaks one of three dialects, a cassette in its place, or the analyst
-//! inside the binary.
+//! The providers of responses: a server that speaks one of three dialects, a cassette in its place, or the
+//! built-in analyst.
 //!
-//! A request becomes JSON in `wire`, travels by a `transport`, and comes back as events that `wire`
-//! makes a response of. What may pass is tried again here, and which dialect a server speaks is found
-//! out here.
+//! `wire` encodes a request as JSON, a `transport` carries it, and `wire` builds the response from the
+//! events that come back. This module retries transient failures and detects a server's dialect.
 
 mod chain;
 pub mod error;
@@ -43,15 +42,15 @@ use wire::{
 pub use key::{Key, mask};
 pub use wire::Api;
 
-/// Where requests go unless `--base-url` says otherwise.
+/// The base URL unless `--base-url` sets another.
 pub const BASE_URL: &str = "https://api.openai.com/v1";
 
-/// Who answers requests.
+/// The provider of responses.
 #[derive(Debug)]
 pub enum Provider {
-    /// A server, or a cassette that stands for one.
+    /// A server, or a cassette that replaces one.
     Remote(Box<Remote>),
-    /// The analyst inside the binary.
+    /// The built-in analyst.
     Builtin,
 }
 
@@ -59,11 +58,11 @@ pub enum Provider {
 #[derive(Debug)]
 pub struct Remote {
     name: &'static str,
-    /// A name for the server that may be written down; none for a cassette.
+    /// The server's name without secrets; None for a cassette.
     server: Option<String>,
     profile: Profile,
     api: Api,
-    /// Whether the other dialect is tried when nothing answers in this one.
+    /// Whether to try the other dialect when nothing answers in this one.
     may_switch: bool,
     transport: Transport,
     stream: bool,
@@ -73,41 +72,41 @@ pub struct Remote {
     /// Optional fields that a model refused: (model, field).
     refused: BTreeSet<(String, String)>,
     chain: Chain,
-    /// Whether it has answered in its dialect.
+    /// Whether the server has answered in its dialect.
     has_answered: bool,
-    /// Models that answered in another's place, as far as the user knows: (asked, served).
+    /// Models reported to the user as answering in another's place: (asked, served).
     told_served: BTreeSet<(String, String)>,
 }
 
 /// How to reach a server.
 #[derive(Debug, Clone)]
 pub struct RemoteOptions {
-    /// Up to and without `/responses`, `/chat/completions` or `/messages`.
+    /// Without `/responses`, `/chat/completions` or `/messages`.
     pub base_url: String,
-    /// The dialect; found out when none is given.
+    /// The dialect; detected when None.
     pub api: Option<Api>,
-    /// A server on this machine needs none.
+    /// Optional for a server on this machine.
     pub key: Option<Key>,
     /// `OpenAI-Organization`.
     pub organization: Option<String>,
     /// `OpenAI-Project`.
     pub project: Option<String>,
-    /// Whether the server keeps responses, and is sent only what it does not have.
+    /// Whether the server stores responses, so that requests contain only what it lacks.
     pub chain: bool,
-    /// Whether it runs tools of its own. Then it has the Responses API whole, as `OpenAI` has it.
+    /// Whether it runs hosted tools. It then has the full Responses API, as `OpenAI` has it.
     pub hosts: bool,
-    /// Whether answers are asked for as streams.
+    /// Whether to request answers as streams.
     pub stream: bool,
-    /// Further tries of a request that failed in a way that may pass.
+    /// Number of retries after transient failures.
     pub retries: u32,
-    /// Time until the first byte of an answer.
+    /// Timeout for the first byte of an answer.
     pub first_event: Duration,
-    /// Silence within an answer that counts as a broken one.
+    /// Silence within an answer after which it counts as broken.
     pub idle: Duration,
 }
 
 impl RemoteOptions {
-    /// Returns the dialect that a server is asked in; none when it is found out.
+    /// Returns the dialect to use at a server; None when it must be detected.
     fn api_at(&self, endpoint: &Endpoint) -> Option<Api> {
         self.api.or_else(|| endpoint.is_anthropic().then_some(Api::Messages))
     }
@@ -131,63 +130,63 @@ impl Default for RemoteOptions {
     }
 }
 
-/// What happens while an answer is awaited.
+/// Progress while waiting for an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress<'a> {
     /// More text of the answer.
     Delta(&'a str),
-    /// The text so far came from an attempt that broke; it does not count.
+    /// The text so far came from a failed attempt and does not count.
     Superseded,
-    /// The provider runs one of its tools, by this name.
+    /// The provider runs the hosted tool of this name.
     Hosted(&'a str),
-    /// A request leaves for a server.
+    /// A request is sent to a server.
     Sending {
-        /// All of it but its headers.
+        /// The whole request, except its headers.
         body: &'a Value,
         /// Scheme, host and port.
         to: &'a str,
     },
-    /// A call about files or containers leaves for a server.
+    /// A call about files or containers is sent to a server.
     Calling {
-        /// Of its body.
+        /// Size of its body.
         bytes: u64,
         /// Scheme, host and port.
         to: &'a str,
     },
-    /// A file leaves for a server.
+    /// A file is uploaded to a server.
     Uploading {
-        /// Whose rows are in it.
+        /// The dataset whose rows it contains.
         dataset: &'a str,
-        /// What the server will call it.
+        /// Its name at the server.
         filename: &'a str,
-        /// Of the file.
+        /// Size of the file.
         bytes: u64,
         /// Scheme, host and port.
         to: &'a str,
     },
-    /// A file came from a server, whole.
+    /// A file was downloaded completely.
     Fetched {
-        /// Of the file.
+        /// Size of the file.
         bytes: u64,
     },
-    /// What was to leave did not: the server could not be reached.
+    /// Nothing was sent: the server could not be reached.
     Unsent,
-    /// A try failed and there will be another.
+    /// An attempt failed and another follows.
     Retrying {
-        /// The try that failed, from 1.
+        /// The failed attempt, from 1.
         attempt: u32,
-        /// Tries in all.
+        /// Total number of attempts.
         max_attempts: u32,
-        /// Wait before the next.
+        /// Wait before the next attempt.
         delay: Duration,
         /// What failed.
         reason: String,
-        /// The status of the answer, if there was one.
+        /// The HTTP status of the answer, if there was one.
         http_status: Option<u16>,
     },
-    /// Something the user should know that stops nothing.
+    /// A warning for the user; the request continues.
     Warning {
-        /// What a program branches on: `api_switched`, `chain_broken`, `field_dropped`, `files_unlisted`,
+        /// The code for programs: `api_switched`, `chain_broken`, `field_dropped`, `files_unlisted`,
         /// `model_differs`, `recording_failed`.
         code: &'static str,
         /// One sentence.
@@ -195,23 +194,23 @@ pub enum Progress<'a> {
     },
 }
 
-/// Returns the host of a base URL; none of what is no base URL.
+/// Returns the host of a base URL; None for an invalid one.
 pub fn host(base_url: &str) -> Option<String> {
     Endpoint::parse(base_url).ok().map(|it| it.host().to_owned())
 }
 
-/// Returns whether a server is on this machine. What is no base URL is on none.
+/// Returns whether a server is on this machine; false for an invalid base URL.
 pub fn is_on_this_machine(base_url: &str) -> bool {
     Endpoint::parse(base_url).is_ok_and(|it| it.is_loopback())
 }
 
 impl Provider {
-    /// Prepares to ask a server. Nothing is sent yet.
+    /// Prepares a server connection. Sends nothing yet.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Auth`] when the server is not on this machine and there is no key,
-    /// or none that a header can carry; with [`ExitStatus::Usage`] when the base URL is none.
+    /// Fails with [`ExitStatus::Auth`] when the server is not on this machine and there is no key, or the
+    /// key cannot be sent in a header; with [`ExitStatus::Usage`] when the base URL is invalid.
     pub fn remote(mut options: RemoteOptions) -> anyhow::Result<Provider> {
         let endpoint = Endpoint::parse(&options.base_url)?;
         options.key = options.key.filter(|key| !key.is_empty());
@@ -252,12 +251,12 @@ impl Provider {
         })))
     }
 
-    /// Prepares to answer out of a cassette, with no key and no network.
+    /// Prepares to answer from a cassette, without a key or network.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Input`] when the file cannot be read, and with
-    /// [`ExitStatus::Replay`] when it is no cassette.
+    /// Fails with [`ExitStatus::Input`] when the file cannot be read, and with [`ExitStatus::Replay`] when
+    /// it is not a cassette.
     pub fn replay(path: &Path) -> anyhow::Result<Provider> {
         let defaults = RemoteOptions::default();
         let cassette = Cassette::open(path)?;
@@ -278,11 +277,11 @@ impl Provider {
         })))
     }
 
-    /// Records every exchange from now on, at the end of the cassette at `path`.
+    /// Appends every exchange from now on to the cassette at `path`.
     ///
     /// # Errors
     ///
-    /// Fails when the file cannot be written, or exists and is no cassette.
+    /// Fails when the file cannot be written, or exists and is not a cassette.
     pub fn recording(self, path: &Path) -> anyhow::Result<Provider> {
         match self {
             Provider::Remote(mut remote) => {
@@ -297,7 +296,8 @@ impl Provider {
         }
     }
 
-    /// Returns who answers: `openai`, `anthropic`, one of them with `-compatible`, `replay` or `builtin`.
+    /// Returns the provider's name: `openai`, `anthropic`, one of them with `-compatible`, `replay` or
+    /// `builtin`.
     pub fn name(&self) -> &'static str {
         match self {
             Provider::Remote(remote) => remote.name,
@@ -305,7 +305,7 @@ impl Provider {
         }
     }
 
-    /// Returns the kind of provider that a tool may belong to: the dialect, or `builtin`.
+    /// Returns the provider's kind, which a hosted tool may require: the dialect, or `builtin`.
     pub fn kind(&self) -> &'static str {
         match self {
             Provider::Remote(remote) => remote.api.name(),
@@ -313,7 +313,7 @@ impl Provider {
         }
     }
 
-    /// Returns the dialect, as far as it is known: the server may turn out to speak the other.
+    /// Returns the dialect that is currently assumed; the server may turn out to speak the other.
     pub fn api(&self) -> Api {
         match self {
             Provider::Remote(remote) => remote.api,
@@ -321,8 +321,8 @@ impl Provider {
         }
     }
 
-    /// Returns the server whose dialect is found out, under a name that may be written down. None
-    /// when there is nothing to find out.
+    /// Returns the name, without secrets, of the server whose dialect is detected. None when the dialect is
+    /// fixed.
     pub fn server(&self) -> Option<&str> {
         match self {
             Provider::Remote(remote) => remote.server.as_deref().filter(|_| remote.may_switch),
@@ -330,15 +330,15 @@ impl Provider {
         }
     }
 
-    /// Returns the server that keeps files and containers, under a name that may be written down, and
-    /// whether what is said to it is recorded. None for a cassette and the analyst, which keep nothing.
+    /// Returns the name, without secrets, of the server that stores files and containers, and whether its
+    /// exchanges are recorded. None for a cassette and the analyst, which store nothing.
     pub fn keeper(&self) -> Option<(&str, bool)> {
         let Provider::Remote(remote) = self else { return None };
         remote.server.as_deref().map(|it| (it, remote.transport.has_cassette()))
     }
 
-    /// Returns whether the form of the answer is demanded with a request that lists tools. Otherwise
-    /// it is only asked for in words, and the answer may have another.
+    /// Returns whether the provider enforces the answer form in a request with tools. Otherwise only the
+    /// instructions ask for it, and the answer may differ.
     pub fn enforces_format(&self, tool_choice: ToolChoice) -> bool {
         let Provider::Remote(remote) = self else { return true };
         match remote.api {
@@ -346,13 +346,13 @@ impl Provider {
             Api::Chat => {
                 wire::chat::enforces_format(tool_choice != ToolChoice::None, remote.profile)
             }
-            // Only for schemas that it can, and it may have refused this one.
+            // It enforces only some schemas, and it may have refused this one.
             Api::Messages => false,
         }
     }
 
-    /// Takes the name of the dialect that the server spoke last, to be asked in it first. If it no
-    /// longer does, that is found out again.
+    /// Sets the dialect that the server spoke last, to try it first. If that no longer works, the dialect
+    /// is detected again.
     pub fn assume(&mut self, api: &str) {
         let Provider::Remote(remote) = self else { return };
         let known = [Api::Responses, Api::Chat].into_iter().find(|it| it.name() == api);
@@ -361,17 +361,16 @@ impl Provider {
         }
     }
 
-    /// Returns the body that a request would have.
+    /// Returns the body of a request.
     pub fn body(&self, request: &Request) -> Value {
         match self {
             Provider::Remote(remote) => remote.encode(request),
-            // What a server would get: the analyst reads the request itself.
+            // What a server would get; the analyst reads the request itself.
             Provider::Builtin => Api::Responses.encode(request, &Terms::default()),
         }
     }
 
-    /// Returns where requests go, and the headers that they carry, with the key masked; none when a
-    /// cassette answers.
+    /// Returns the URL of requests and their headers, with the key masked; None when a cassette answers.
     pub fn destination(&self) -> Option<(String, Vec<(String, String)>)> {
         match self {
             Provider::Remote(remote) => remote.transport.destination(remote.api),
@@ -379,7 +378,7 @@ impl Provider {
         }
     }
 
-    /// Returns the scheme, host and port of the server; none when nothing is sent to any.
+    /// Returns the scheme, host and port of the server; None when nothing is sent.
     pub fn destination_name(&self) -> Option<String> {
         match self {
             Provider::Remote(remote) => remote.transport.server(),
@@ -387,15 +386,15 @@ impl Provider {
         }
     }
 
-    /// Asks for a response, again if the first tries fail in a way that may pass.
+    /// Requests a response, and retries after transient failures.
     ///
     /// Dropping the future closes the connection; the exchange is then not recorded.
     ///
     /// # Errors
     ///
-    /// Fails when there is no response that ended well, or cut but readable. The kind says what to
-    /// do; it is [`ProviderErrorKind::Transient`] or [`ProviderErrorKind::Overloaded`] when all
-    /// tries are used up.
+    /// Fails when there is no response that is complete, or cut but readable. The kind determines the
+    /// reaction; it is [`ProviderErrorKind::Transient`] or [`ProviderErrorKind::Overloaded`] when all
+    /// attempts are used up.
     pub async fn respond(
         &mut self,
         request: &Request,
@@ -410,7 +409,7 @@ impl Provider {
 }
 
 impl Provider {
-    /// Demands that no tool of another provider's is declared: it would be ignored there, or worse.
+    /// Checks that no tool of another provider is declared: this provider might ignore or misread it.
     fn check_tools(&self, request: &Request) -> Result<(), ProviderError> {
         let kind = self.kind();
         let foreign = request.tools.iter().find_map(|it| match it {
@@ -431,7 +430,7 @@ impl Remote {
         on_progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Response, ProviderError> {
         let mut tries = Tries::new(self.retries);
-        // Where nothing answered, so that two dialects are tried and not more.
+        // Set once nothing has answered in a dialect, so that at most two are tried.
         let mut not_there = None;
         loop {
             let mut has_text = false;
@@ -472,7 +471,8 @@ impl Remote {
             }
             if error.kind == ProviderErrorKind::NoEndpoint && std::mem::take(&mut self.has_answered)
             {
-                // What was there a moment ago may only be away: a proxy says so while it is restarted.
+                // An endpoint that existed a moment ago may be temporarily away: a proxy answers so while
+                // it restarts.
                 error.kind = ProviderErrorKind::Transient { retry_after: None };
             }
             if error.kind == ProviderErrorKind::NoEndpoint
@@ -519,7 +519,7 @@ impl Remote {
         // A cassette may have been recorded in the other one.
         self.api = answer.api;
         let outcome = read(&mut answer, &request.model, on_progress).await;
-        // What a cassette holds was told when it was recorded.
+        // The recording has reported the content of a cassette already.
         if let (Ok(response), Some(_)) = (&outcome, &self.server) {
             self.compare_models(&request.model, response, &answer, on_progress);
         }
@@ -528,7 +528,7 @@ impl Remote {
         outcome
     }
 
-    /// Masks the key in a response: a server that knows it could have it shown or written down.
+    /// Masks the key in a response: a server knows it and could have it displayed or stored.
     fn without_key(&self, mut response: Response) -> Response {
         if let Some(key) = &self.key {
             response.items.iter_mut().for_each(|it| key.mask_in(&mut it.0));
@@ -537,7 +537,7 @@ impl Remote {
         response
     }
 
-    /// Notes who sent what only the sender may have back.
+    /// Records the sender of members that only the sender may get back.
     fn signed(&self, request: &Request, mut response: Response) -> Response {
         let origin = self.origin(request);
         response.items.iter_mut().for_each(|it| opaque::sign(it, &origin));
@@ -549,7 +549,7 @@ impl Remote {
         ModelOrigin { server, model: request.model.clone() }
     }
 
-    /// Masks the key in an error: a server may quote it at the one who sent it.
+    /// Masks the key in an error, because a server may quote it.
     fn without_key_in(&self, mut error: ProviderError) -> ProviderError {
         error.message = key::mask(&error.message, self.key.as_ref());
         error.request_id = error.request_id.map(|it| key::mask(&it, self.key.as_ref()));
@@ -571,7 +571,7 @@ impl Remote {
         self.api.encode(request, &self.terms(request))
     }
 
-    /// Says once when another model answers than was asked.
+    /// Warns once when another model answers than the requested one.
     fn compare_models(
         &mut self,
         asked: &str,
@@ -590,8 +590,8 @@ impl Remote {
         }
     }
 
-    /// Leaves a field out of all further requests to this model. Returns false when that changes
-    /// nothing, so that no request is sent twice as it was.
+    /// Leaves a field out of all further requests to this model. Returns false when that changes nothing,
+    /// so that no request is repeated unchanged.
     fn omit(&mut self, request: &Request, field: &str) -> bool {
         let before = self.encode(request);
         self.refused.insert((request.model.clone(), field.to_owned()));
@@ -599,7 +599,7 @@ impl Remote {
     }
 }
 
-/// Reads an answer to its end. Its errors name the request, where the provider does.
+/// Reads an answer to its end. Its errors contain the request id, where the provider sends one.
 async fn read(
     answer: &mut OpenResponse,
     model: &str,
@@ -609,7 +609,7 @@ async fn read(
     outcome.map_err(|error| of_request(error, &answer.headers))
 }
 
-/// Adds the provider's name for the request to an error, unless it has it.
+/// Adds the provider's id for the request to an error, unless it has one.
 fn of_request(error: ProviderError, headers: &Headers) -> ProviderError {
     match headers.get("x-request-id") {
         Some(request_id) if error.request_id.is_none() => error.of_request(one_line(request_id)),
@@ -652,7 +652,7 @@ async fn read_body(
     Ok(Response { request_id, model, ..response })
 }
 
-/// Says that a cassette lacks an exchange, which stops nothing.
+/// Warns that a cassette lacks an exchange; the turn continues.
 fn tell_unrecorded(recorded: io::Result<()>, on_progress: &mut dyn FnMut(Progress<'_>)) {
     if let Err(error) = recorded {
         let message = format!("the exchange was not recorded: {error}");

@@ -1,45 +1,45 @@
-//! What is known of models: prices, sizes, and whether they reason. What the table does not have is taken to be
-//! as [`reasons`] and [`output_tokens`] say, and to have no known price.
+//! Facts about models: prices, sizes, and whether they reason. For models that are not in the table,
+//! [`reasons`] and [`output_tokens`] give defaults, and the price is unknown.
 //!
-//! Sources, looked up on the day [`LOOKED_UP`]: `OpenAI` API, "Pricing", "Models" and "Deprecations", and the
-//! models that openai-python 3.57.0 lists; Anthropic, "Models overview" and "Pricing".
+//! Sources, as of [`LOOKED_UP`]: `OpenAI` API, "Pricing", "Models" and "Deprecations", and the models that
+//! openai-python 3.57.0 lists; Anthropic, "Models overview" and "Pricing".
 
 use csv_agent_types::conversation::Price;
 
-/// The model that is asked unless somebody names another: the newest of those that are priced for everyday work.
-/// `OpenAI` announces the end of such a model at least six months before, and `doctor` warns of it.
+/// The default model: the newest of those priced for everyday work. `OpenAI` announces the retirement of
+/// such a model at least six months ahead, and `doctor` warns of it.
 pub const DEFAULT_MODEL: &str = "gpt-6.2-sol";
 
-/// The day of the table.
+/// The date of the table.
 pub const LOOKED_UP: &str = "2026-11-24";
 
-/// Tokens of an answer that every model of today can write.
+/// Output tokens that every current model supports.
 const OUTPUT_TOKENS_MIN: u64 = 16_000;
 
-/// What is known of a model.
+/// Facts about a model.
 #[derive(Debug, PartialEq)]
 pub struct Model {
-    /// As its vendor calls it, without a date.
+    /// The vendor's name, without a date.
     pub name: &'static str,
-    /// The host of the vendor's own API, where the price holds.
+    /// The host of the vendor's own API, where the price applies.
     pub host: &'static str,
-    /// For input that is not longer than a conversation grows here: from 272 000 tokens `OpenAI` takes more, and
-    /// from 100 000 Anthropic does for Haiku.
+    /// For input within the length that conversations reach here: `OpenAI` charges more from 272 000
+    /// tokens, and Anthropic from 100 000 for Haiku.
     pub price: Price,
-    /// Of a conversation, the answer included.
+    /// Size of the context, including the answer.
     pub context_tokens: u64,
-    /// Of one answer.
+    /// Maximum of one answer.
     pub output_tokens: u64,
-    /// Whether it thinks before it answers.
+    /// Whether it reasons before it answers.
     pub reasons: bool,
 }
 
-/// Where the vendors serve their models.
+/// Host of `OpenAI`'s own API.
 pub const OPENAI: &str = "api.openai.com";
-/// The same of Anthropic.
+/// Host of Anthropic's own API.
 pub const ANTHROPIC: &str = "api.anthropic.com";
 
-/// Returns a model of those that most are like: it reasons, and takes about a million tokens.
+/// Returns a typical model: it reasons, with a context of about a million tokens.
 const fn model(
     name: &'static str,
     host: &'static str,
@@ -59,7 +59,7 @@ const fn claude(name: &'static str, price: [f64; 3]) -> Model {
     model(name, ANTHROPIC, 1_000_000, price)
 }
 
-/// All of them: input, cached input and output in USD for a million tokens.
+/// The table: prices of input, cached input and output in USD per million tokens.
 pub const MODELS: &[Model] = &[
     openai("gpt-6.2-sol", [2.0, 0.10, 10.0]),
     openai("gpt-6.1-sol", [2.0, 0.10, 10.0]),
@@ -83,18 +83,18 @@ pub const MODELS: &[Model] = &[
     },
 ];
 
-/// Returns what is known of a model, also under a dated name or with the vendor before it, as gateways write it.
+/// Returns the facts about a model, also for a name with a date or with the vendor's prefix of gateways.
 pub fn known(model: &str) -> Option<&'static Model> {
     MODELS.iter().find(|it| is_same_model(it.name, model))
 }
 
-/// Returns the list price of a model at this host: what a gateway takes for it is another matter.
+/// Returns the list price of a model at this host. A gateway's price may differ.
 pub fn price(model: &str, host: &str) -> Option<Price> {
     known(model).filter(|it| it.host == host).map(|it| it.price)
 }
 
-/// Returns whether a model thinks before it answers and seals what it thought; none when nobody knows. Of
-/// `OpenAI`'s, all do since the first `o` and `gpt-5`, but for those that are made for chat.
+/// Returns whether a model reasons before it answers and seals its reasoning; None when unknown. `OpenAI`'s
+/// models do since the first `o` and `gpt-5`, except those for chat.
 pub fn reasons(model: &str) -> Option<bool> {
     if let Some(known) = known(model) {
         return Some(known.reasons);
@@ -111,18 +111,18 @@ pub fn reasons(model: &str) -> Option<bool> {
     }
 }
 
-/// Returns how many tokens a conversation with a model may have before its answer; none when nobody knows.
+/// Returns the maximum tokens of a conversation before the answer; None when unknown.
 pub fn input_tokens(model: &str) -> Option<u64> {
     known(model).map(|it| it.context_tokens - it.output_tokens)
 }
 
-/// Returns how many tokens an answer of a model may have.
+/// Returns the maximum tokens of a model's answer.
 pub fn output_tokens(model: &str) -> u64 {
     known(model).map_or(OUTPUT_TOKENS_MIN, |it| it.output_tokens)
 }
 
-/// Returns whether a model is the one that was asked: `gpt-5.1-2025-11-13` is a `gpt-5.1`, and
-/// `gpt-5-mini` is no `gpt-5`.
+/// Returns whether a model is the requested one: `gpt-5.1-2025-11-13` is a `gpt-5.1`, and `gpt-5-mini` is
+/// not a `gpt-5`.
 pub fn is_same_model(asked: &str, served: &str) -> bool {
     let (asked, served) = (base(asked), base(served));
     let is_version = |rest: &str| {
@@ -135,7 +135,7 @@ pub fn is_same_model(asked: &str, served: &str) -> bool {
             .is_some_and(|rest| !served.is_empty() && is_version(rest))
 }
 
-/// Returns a name without what servers of one's own put around it: where the model came from, and its file.
+/// Returns a model name without the additions of self-hosted servers: its origin and its file.
 fn base(name: &str) -> String {
     let name = name.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     name.trim_end_matches(".gguf").trim_end_matches(":latest").to_owned()

@@ -1,4 +1,4 @@
-//! Whether a failed request is tried again, and after how long.
+//! Retries: whether to repeat a failed request, and after which wait.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
@@ -12,11 +12,11 @@ use crate::Progress;
 use crate::error::{ProviderError, ProviderErrorKind};
 use crate::transport::Headers;
 
-/// Steps for a server that says it has too much to do: the usual ones would add to it.
+/// Waits for an overloaded server: the usual ones would add to its load.
 const OVERLOAD_STEPS: [Duration; 3] =
     [Duration::from_secs(5), Duration::from_secs(30), Duration::from_mins(2)];
 
-/// The tries of one request.
+/// The attempts of one request.
 #[derive(Debug)]
 pub(crate) struct Tries {
     max: u32,
@@ -24,28 +24,28 @@ pub(crate) struct Tries {
     waited: Duration,
 }
 
-/// One more try.
+/// The next attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Retry {
-    /// The try that failed, from 1.
+    /// The failed attempt, from 1.
     attempt: u32,
-    /// Tries in all.
+    /// Total number of attempts.
     max_attempts: u32,
-    /// Wait before the next.
+    /// Wait before the next attempt.
     delay: Duration,
 }
 
 impl Tries {
-    /// Allows one try and `retries` more.
+    /// Allows one attempt and `retries` more.
     pub(crate) fn new(retries: u32) -> Tries {
         Tries { max: retries.saturating_add(1), failed: 0, waited: Duration::ZERO }
     }
 
-    /// Takes a failed try, tells that there will be another, and waits until it is time for it.
+    /// Records a failed attempt, reports the retry, and waits until it is due.
     ///
     /// # Errors
     ///
-    /// Returns the error, with the reason added, when there is no next try.
+    /// Returns the error, with the reason added, when there is no next attempt.
     pub(crate) async fn wait(
         &mut self,
         error: ProviderError,
@@ -58,12 +58,12 @@ impl Tries {
         Ok(())
     }
 
-    /// Takes a failed try and says how the next one goes.
+    /// Records a failed attempt and returns the next one.
     ///
     /// # Errors
     ///
-    /// Returns the error, with the reason added, when there is no next try: it would fail again,
-    /// the tries are used up, or the wait is too long.
+    /// Returns the error, with the reason added, when there is no next attempt: it would fail again, the
+    /// attempts are used up, or the wait is too long.
     fn next(&mut self, mut error: ProviderError) -> Result<Retry, ProviderError> {
         self.failed += 1;
         let (stated, usual) = match error.kind {
@@ -93,7 +93,7 @@ impl Tries {
     }
 }
 
-/// Returns the wait that a provider asks for, by header or in words. Zero is no wish.
+/// Returns the wait that a provider requests, by header or in words. Zero does not count.
 pub(crate) fn stated_delay(headers: &Headers, message: &str, now: Timestamp) -> Option<Duration> {
     let header = |name: &str| headers.get(name).map(|value| value.trim());
     let by_ms = header("retry-after-ms").and_then(|ms| seconds(ms, 0.001));
@@ -107,7 +107,7 @@ pub(crate) fn stated_delay(headers: &Headers, message: &str, now: Timestamp) -> 
     by_header.or_else(|| delay_in_words(message)).filter(|delay| !delay.is_zero())
 }
 
-/// Finds the wait in words like `Please try again in 1m30.5s`.
+/// Finds the wait in text like `Please try again in 1m30.5s`.
 fn delay_in_words(message: &str) -> Option<Duration> {
     const MARK: &str = "try again in";
     let message = message.to_ascii_lowercase();
@@ -145,9 +145,9 @@ fn backoff(failed: u32) -> Duration {
     jitter(step.min(BACKOFF_MAX))
 }
 
-/// Shortens by up to a quarter, so that many clients that failed together do not return together.
+/// Shortens the wait by up to a quarter, so that clients that failed together do not return together.
 fn jitter(delay: Duration) -> Duration {
-    // A hasher's random seed is all the randomness that is needed here.
+    // A hasher's random seed is sufficient randomness here.
     let random = RandomState::new().build_hasher().finish() % 1024;
     let cut = delay / 4 * u32::try_from(random).unwrap_or(0) / 1024;
     delay.saturating_sub(cut)

@@ -103,7 +103,7 @@ pub struct TurnSummary {
     pub id: String,
     /// Its directory.
     pub dir: PathBuf,
-    /// What was asked.
+    /// The question.
     pub question: String,
     /// Whether it has no terminal event, because the process was killed.
     pub interrupted: bool,

@@ -1,4 +1,4 @@
-//! Datasets: the typed Parquet tables of a session, and what can be asked of them without Python.
+//! Datasets: the typed Parquet tables of a session, and the queries on them that need no Python.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,25 +9,25 @@ use serde::{Deserialize, Serialize};
 use crate::limits::DATASET_NAME_BYTES_MAX;
 use crate::thresholds::{Rated, Ratings};
 
-/// The type of a column, decided over all of its values.
+/// The type of a column, determined from all of its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DType {
     /// `true` or `false`.
     Bool,
-    /// A whole number of 64 bits.
+    /// A 64-bit integer.
     Int64,
-    /// A number of 64 bits with a fraction or an exponent.
+    /// A 64-bit float.
     Float64,
-    /// A calendar day.
+    /// A calendar date.
     Date,
-    /// A day and a time of day without a zone, to the microsecond.
+    /// A date and time without a zone, to the microsecond.
     Timestamp,
-    /// An instant: a day and a time of day with an offset, kept in UTC.
+    /// An instant: a date and time with an offset, stored in UTC.
     TimestampUtc,
     /// A time of day.
     Time,
-    /// Text, exactly as it stood in the file.
+    /// Text, exactly as in the file.
     String,
 }
 
@@ -44,7 +44,7 @@ impl DType {
         DType::Time,
     ];
 
-    /// Returns the name that users and the model read.
+    /// Returns the name shown to users and the model.
     pub fn name(self) -> &'static str {
         match self {
             DType::Bool => "bool",
@@ -62,38 +62,38 @@ impl DType {
 /// One column of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
-    /// Unique within the dataset, as the header has it apart from repairs.
+    /// Unique within the dataset; the name in the header, except for repairs.
     pub name: String,
     /// Its type.
     pub dtype: DType,
-    /// Rows without a value, where they were counted: of a remote dataset nobody counts them.
+    /// Rows without a value. None when not counted, as for a remote dataset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nulls: Option<u64>,
-    /// How its values were read, and why, where that is no matter of course.
+    /// How its values were read, and why, where that is not obvious.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// What the file says of it in records below its name.
+    /// The file's description of it, in records below its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Text for no other reason than that its values can be read in two ways.
+    /// Whether it is text only because its values are ambiguous.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_ambiguous: bool,
-    /// What its values are beyond their type, if all of them are.
+    /// The meaning of its values beyond their type, if all of them share one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meaning: Option<Meaning>,
-    /// The file has no name for it.
+    /// Whether the file has no name for it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_unnamed: bool,
 }
 
-/// What the values of a column are, be they text or numbers.
+/// The meaning of a column's values, whether text or numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Meaning {
     /// Amounts of money.
     Money {
-        /// Their one currency, by its ISO code; none where the user says that they are money and no value
-        /// has a currency.
+        /// The ISO code of their single currency. None where the user declares them to be money and no
+        /// value has a currency.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         currency: Option<String>,
     },
@@ -107,7 +107,7 @@ impl Meaning {
     /// Returns the meaning in words.
     pub fn words(&self) -> String {
         match self {
-            // A catalog may have been made by somebody else: nothing but a code is shown.
+            // A catalog may be untrusted: only a currency code is shown.
             Meaning::Money { currency: Some(currency) } => {
                 let code = currency.chars().filter(char::is_ascii_alphabetic).take(3);
                 format!("money in {}", code.collect::<String>())
@@ -127,7 +127,7 @@ pub fn size_in_words(n_rows: u64, n_columns: usize) -> String {
 }
 
 impl Column {
-    /// Returns a column of which nothing more is known.
+    /// Returns a column without further facts.
     pub fn new(name: impl Into<String>, dtype: DType, nulls: Option<u64>) -> Self {
         Column {
             name: name.into(),
@@ -141,8 +141,8 @@ impl Column {
         }
     }
 
-    /// Returns what a reader of the schema must know beside name, type and missing values: what the values
-    /// mean, whether the name is made up, and how they were read.
+    /// Returns what a reader of the schema needs beyond name, type and missing values: the meaning of the
+    /// values, whether the name is made up, and how they were read.
     pub fn remarks(&self) -> Vec<String> {
         let meaning = self.meaning.as_ref().map(Meaning::words);
         let unnamed = self.is_unnamed.then(|| "no name in the file".to_owned());
@@ -160,31 +160,31 @@ fn is_zero(it: &u64) -> bool {
     *it == 0
 }
 
-/// What kind of file a source is.
+/// The file type of a source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceFormat {
     /// Text with a delimiter.
     #[default]
     Text,
-    /// Parquet, whose footer has names and types.
+    /// Parquet; names and types are in its footer.
     Parquet,
-    /// A table of a cluster's catalogue.
+    /// A table in a cluster's catalogue.
     Table,
-    /// Several files, which were joined.
+    /// Several joined files.
     Files,
     /// A sheet of a workbook.
     Sheet,
-    /// JSON, an array of objects or one a line.
+    /// JSON, as an array of objects or one object per line.
     Json,
-    /// A table or view of a database in a file.
+    /// A table or view of a database file.
     Database,
-    /// Arrow, whose schema has names and types.
+    /// Arrow; names and types are in its schema.
     Arrow,
 }
 
 impl SourceFormat {
-    /// Returns whether the rows come from places that have numbers, and what those are called.
+    /// Returns the name of the numbered places that rows come from, if the source has such.
     pub fn place(self) -> Option<&'static str> {
         match self {
             SourceFormat::Text => Some("line"),
@@ -199,21 +199,21 @@ impl SourceFormat {
     }
 }
 
-/// Where the table of a sheet lies.
+/// The location of a sheet's table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SheetPlace {
     /// The name of the sheet.
     pub name: String,
-    /// The column of the sheet that is the first of the dataset; A is 0.
+    /// The sheet's column that is the dataset's first; A is 0.
     pub first_column: u64,
 }
 
-/// Columns of a file or a sheet in which a table lies; the first is 1.
+/// The columns of a table within a file or a sheet; the first is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnSpan {
-    /// The first of them.
+    /// The first column.
     pub first: u64,
-    /// The last of them.
+    /// The last column.
     pub last: u64,
 }
 
@@ -226,68 +226,68 @@ impl std::fmt::Display for ColumnSpan {
 /// How the bytes of the source were read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dialect {
-    /// What kind of file the source is.
+    /// The file type of the source.
     #[serde(default)]
     pub format: SourceFormat,
-    /// Where in the source it is, if that is a workbook.
+    /// The location in the source, if that is a workbook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sheet: Option<SheetPlace>,
-    /// As in the WHATWG list, lower case: `utf-8`, `windows-1252`, …
+    /// Name in the WHATWG list, lower case: `utf-8`, `windows-1252`, …
     pub encoding: String,
-    /// A few characters, mostly one, or `None` for a file of one column or a Parquet file.
+    /// A few characters, usually one, or `None` for a file of one column or a Parquet file.
     pub delimiter: Option<String>,
     /// The quote character, when any cell was quoted.
     pub quote: Option<char>,
-    /// What goes before a quote within quotes, where quotes are not doubled.
+    /// The escape before a quote within quotes, where quotes are not doubled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escape: Option<char>,
-    /// Whether a record holds the column names.
+    /// Whether a record contains the column names.
     pub header: bool,
     /// The line of that record; the first is 1.
     #[serde(default)]
     pub header_line: Option<u64>,
     /// One sentence for each decision that a user might question.
     pub reasons: Vec<String>,
-    /// What the user said about it, as flags: `--delimiter ;`.
+    /// The user's options, as flags: `--delimiter ;`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<String>,
-    /// What could not be read as text of the encoding.
+    /// Bytes that are not valid in the encoding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damage: Option<Damage>,
-    /// Why the encoding may be another one, for a user to check.
+    /// Why the encoding may be another one, for the user to check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
 }
 
-/// Bytes of the source that are no text of its encoding; U+FFFD stands in their place.
+/// Bytes of the source that are not valid in its encoding; U+FFFD replaces them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
-    /// How many U+FFFD there are.
+    /// Number of U+FFFD characters.
     pub n_replaced: u64,
     /// The line of the first one; the first line is 1.
     pub line: u64,
-    /// Where it is in the file, in bytes.
+    /// Its offset in the file, in bytes.
     pub offset: u64,
 }
 
-/// How many records of the source are no rows of the table.
+/// Counts of the source's records that are not rows of the table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkippedLines {
     /// Before the table.
     pub preamble: u64,
-    /// Comment lines, wherever they are.
+    /// Comment lines, anywhere.
     pub comments: u64,
-    /// Lines that are drawn between rows.
+    /// Ruled lines between rows.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rules: u64,
-    /// Headers that came again among the rows.
+    /// Headers repeated among the rows.
     pub repeated_headers: u64,
     /// Notes below the table.
     pub footer: u64,
-    /// Of tables below the first one.
+    /// Records of tables below the first one.
     #[serde(default)]
     pub other_tables: u64,
-    /// The line on which the next table begins; 0 when there is none. Of several files none is told.
+    /// The line on which the next table begins; 0 when there is none. Not set for several files.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub next_table: u64,
     /// Totals below the table.
@@ -296,14 +296,14 @@ pub struct SkippedLines {
 }
 
 impl SkippedLines {
-    /// Returns how many there are in all.
+    /// Returns the total.
     pub fn sum(&self) -> u64 {
         let SkippedLines { preamble, comments, rules, repeated_headers, footer, .. } = self;
         let SkippedLines { other_tables, totals, .. } = self;
         preamble + comments + rules + repeated_headers + footer + other_tables + totals
     }
 
-    /// Returns how many there are of each kind, as far as there are any, with what one and many are called.
+    /// Returns the counts that are not zero, with the singular and the plural of each kind.
     pub fn counts(&self) -> Vec<(u64, &'static str, &'static str)> {
         let SkippedLines { preamble, comments, rules, repeated_headers, footer, .. } = *self;
         let SkippedLines { other_tables, totals, .. } = *self;
@@ -326,7 +326,7 @@ impl SkippedLines {
         counts.map(|(n, one, many)| format!("{n} {}", if n == 1 { one } else { many })).collect()
     }
 
-    /// Adds those of another part of the source.
+    /// Adds the counts of another part of the source.
     pub fn add(&mut self, other: SkippedLines) {
         self.preamble += other.preamble;
         self.comments += other.comments;
@@ -341,16 +341,16 @@ impl SkippedLines {
 /// Quotes of the source that do not enclose a cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StrayQuotes {
-    /// Quotes that open a cell and are never closed. They are text.
+    /// Quotes that open a cell and are never closed. They are read as text.
     #[serde(default)]
     pub unclosed: u64,
-    /// Records that such a quote had joined, and that were read line by line.
+    /// Records joined by such a quote, which were read line by line.
     #[serde(default)]
     pub split: u64,
-    /// Quoted cells that stayed one cell, though their lines could be rows.
+    /// Quoted cells that remain one cell, though their lines could be rows.
     #[serde(default)]
     pub doubtful: u64,
-    /// The line of the first of all these; 0 when there are none.
+    /// The first line with any of these; 0 when there are none.
     #[serde(default)]
     pub line: u64,
 }
@@ -361,7 +361,7 @@ impl StrayQuotes {
         *self == StrayQuotes::default()
     }
 
-    /// Returns what is to be said of them, if there are any.
+    /// Returns the sentence for the user, if there are any.
     pub fn sentence(&self) -> Option<String> {
         let StrayQuotes { unclosed, split, doubtful, line } = *self;
         let counted = |n: u64, one: &str, many: &str| {
@@ -390,7 +390,7 @@ impl StrayQuotes {
     }
 }
 
-/// Where the rows of a dataset are.
+/// The location of a dataset's rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Location {
@@ -401,98 +401,99 @@ pub enum Location {
     },
     /// On a Spark cluster.
     Cluster {
-        /// How Spark reads it.
+        /// How Spark reads them.
         remote: Box<Remote>,
     },
 }
 
-/// A dataset of a Spark cluster, which stays there.
+/// A dataset on a Spark cluster, which is not copied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remote {
-    /// The server, without anything secret: `sc://host:15002/;use_ssl=true`.
+    /// The server, without credentials: `sc://host:15002/;use_ssl=true`.
     pub endpoint: String,
     /// The server's version of Spark.
     pub version: String,
-    /// What Spark is asked to read.
+    /// The source that Spark reads.
     pub source: SparkSource,
-    /// How each column of the dataset comes of what is read, in the order of the columns.
+    /// How to make each column of the dataset from the source, in column order.
     pub readings: Vec<SparkReading>,
-    /// Whether the row count is no more than an estimate.
+    /// Whether the row count is an estimate.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_estimate: bool,
-    /// How many files it has, where that is known.
+    /// The number of files, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<u64>,
-    /// The columns whose values are in the names of directories.
+    /// The partition columns, whose values are in directory names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub partitioned_by: Vec<String>,
 }
 
-/// What Spark is asked to read. The relay lets the worker read this and nothing else.
+/// The source that Spark reads. The relay lets the worker read this and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SparkSource {
     /// A table or view of the catalogue.
     Table {
-        /// As it is written in SQL: `db.flights`.
+        /// In SQL syntax: `db.flights`.
         name: String,
     },
-    /// Files that the cluster reaches.
+    /// Files that the cluster can read.
     Files {
         /// Spark's name of the source: `csv`, `parquet`.
         format: String,
-        /// The columns as they are read, in Spark's DDL; empty where the files say it themselves.
+        /// The columns as read, in Spark DDL; empty where the files have a schema.
         schema: String,
         /// Options of the source, by Spark's names.
         options: BTreeMap<String, String>,
-        /// As the user named them; Spark expands what they mean.
+        /// The user's paths; Spark expands globs.
         paths: Vec<String>,
     },
 }
 
-/// How the values of a column come of what Spark reads.
+/// How to make a column's values from what Spark reads.
 ///
-/// Text that does not fit its type ends the job that needs it: no value is lost in silence.
+/// Text that does not fit its type ends the job that needs it: no value is lost silently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SparkReading {
-    /// As it is.
+    /// Unchanged.
     Same,
-    /// From text: what means that nothing is there becomes null.
+    /// Parsed from text: cells that mean a missing value become null.
     Text {
-        /// Cells that mean so, exactly as they are written.
+        /// Such cells, verbatim.
         nulls: Vec<String>,
-        /// What the rest becomes.
+        /// The target of the others.
         value: ValueOfText,
     },
 }
 
-/// What text becomes.
+/// The value parsed from text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ValueOfText {
     /// Text.
     String,
-    /// A whole number or a float, as the column's type says.
+    /// An integer or a float, according to the column's type.
     Number {
-        /// What stands before the fraction.
+        /// The decimal separator.
         decimal: char,
-        /// What stands between thousands, if anything: a blank is of any kind, an apostrophe as well.
+        /// The thousands separator, if any. A blank matches every kind of blank, an apostrophe every kind of
+        /// apostrophe.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thousands: Option<char>,
     },
-    /// A truth value.
+    /// A boolean.
     Bool {
-        /// What is true, lower case.
+        /// Words for true, lower case.
         yes: Vec<String>,
-        /// What is false, lower case.
+        /// Words for false, lower case.
         no: Vec<String>,
     },
-    /// A day, a time without a zone or an instant, as the column's type says.
+    /// A date, a time without a zone, or an instant, according to the column's type.
     Moment {
-        /// In Spark's letters `y M d H h m s S a`: `d/M/yyyy`, `MMM d, yyyy`, `d.M.yy[ H:mm[:ss]]`. One letter
-        /// or two make no difference but of years; those of two digits are of 1969 to 2068. The first that
-        /// fits is taken. None at all: as programs write them, in ISO 8601.
+        /// In Spark's letters `y M d H h m s S a`: `d/M/yyyy`, `MMM d, yyyy`, `d.M.yy[ H:mm[:ss]]`. One
+        /// letter or two make a difference only for years; two-digit years are 1969 to 2068. The first
+        /// pattern that matches applies. Empty for ISO 8601, as programs write it.
         patterns: Vec<String>,
     },
 }
@@ -500,89 +501,89 @@ pub enum ValueOfText {
 /// A table of the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dataset {
-    /// Where its rows are.
+    /// The location of its rows.
     #[serde(flatten)]
     pub location: Location,
-    /// The file it came from, as the user named it; `-` for stdin. Of a remote dataset, what Spark is asked
-    /// to read.
+    /// The file it came from, as the user named it; `-` for stdin. For a remote dataset, the source that
+    /// Spark reads.
     pub source: String,
-    /// Where that is from the session's directory, so that the file is known again from any working directory;
-    /// none of what has no place, and where an older version made the entry.
+    /// Its path relative to the session's directory, so that the file is recognised from any working
+    /// directory. None for a source without a path, and in entries of an older version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// Of the source's bytes, lower-case hexadecimal. Of a remote dataset, of the names, sizes and times of
-    /// its files.
+    /// SHA-256 of the source, lower-case hexadecimal. For a remote dataset, over the names, sizes and times
+    /// of its files.
     pub sha256: String,
-    /// Of the source.
+    /// Size of the source.
     pub bytes: u64,
-    /// Rows of the table. Of a remote dataset it may be an estimate: see [`Dataset::is_estimate`].
+    /// Rows of the table. An estimate for some remote datasets: see [`Dataset::is_estimate`].
     pub row_count: u64,
     /// In the order of the file.
     pub columns: Vec<Column>,
     /// How the source was read.
     pub dialect: Dialect,
-    /// Rows that were short and padded with nulls.
+    /// Rows with too few cells, padded with nulls.
     pub padded_rows: u64,
-    /// Rows that had more cells than columns; the surplus is in the column `_extra`.
+    /// Rows with more cells than columns; the surplus is in the column `_extra`.
     pub surplus_rows: u64,
-    /// Lines that are no rows.
+    /// Lines that are not rows.
     #[serde(default)]
     pub set_aside: SkippedLines,
     /// Quotes that do not enclose a cell.
     #[serde(default, skip_serializing_if = "StrayQuotes::is_none")]
     pub stray_quotes: StrayQuotes,
-    /// What the file says above and below its table, one text a line, as far as there is room.
+    /// The text above and below the table in the file, one per line, within a limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The line of a last row that is called a total and was kept, since its numbers are not the sums of
+    /// The line of a last row that is labelled a total and was kept, since its numbers are not the sums of
     /// their columns; the first is 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unclear_total: Option<u64>,
-    /// The columns of each of several tables side by side, this one first. Empty where there is one, and where
-    /// they were read as one.
+    /// The columns of each of several tables side by side, this one first. Empty for a single table, and
+    /// for several that were read as one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub side_by_side: Vec<ColumnSpan>,
-    /// What else may be other than it was read, one sentence each.
+    /// Other doubts about how it was read, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,
-    /// The files that were joined, in the order of their rows; none of a dataset that is one file.
+    /// The joined files, in the order of their rows; empty for a dataset from one file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<SourceFile>,
-    /// Of what the ingest wrote; none of a remote dataset, and where an older version made the entry.
+    /// Checksums of the written files; None for a remote dataset, and in entries of an older version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksums: Option<Checksums>,
     /// RFC 3339, UTC.
     pub ingested_at: String,
 }
 
-/// CRC-32 of the files of a dataset, by which damage shows.
+/// CRC-32 of a dataset's files, to detect damage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checksums {
     /// Of the Parquet file.
     pub table: u32,
-    /// When that was written, RFC 3339, UTC, as its file system keeps it: at another time, somebody changed or
-    /// copied it.
+    /// Modification time of that file, RFC 3339, UTC, at its file system's resolution. A different time
+    /// means that it was changed or copied.
     pub modified: String,
-    /// Of the line map; none where the dataset has none.
+    /// Of the line map; None where the dataset has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<u32>,
 }
 
-/// A file of a dataset that was joined from several.
+/// A file of a joined dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
-    /// As the user named it or found it.
+    /// Its path, as named by the user or found.
     pub source: String,
-    /// Of its bytes, lower-case hexadecimal.
+    /// Its SHA-256, lower-case hexadecimal.
     pub sha256: String,
-    /// Of the file.
+    /// Its size.
     pub bytes: u64,
     /// Its rows.
     pub row_count: u64,
 }
 
 impl Dialect {
-    /// Returns how a Parquet file is read, which says itself what is in it.
+    /// Returns the dialect of a Parquet file, which describes itself.
     pub fn of_parquet(reasons: Vec<String>) -> Self {
         Dialect {
             format: SourceFormat::Parquet,
@@ -602,8 +603,8 @@ impl Dialect {
 }
 
 impl Dataset {
-    /// Returns why an entry of a catalog is not one that an ingest makes, if so: its name becomes the name of
-    /// files, and its path is opened.
+    /// Returns why no ingest can have made a catalog entry, if so: its name is used in file names, and its
+    /// path is opened.
     pub fn oddity(&self, name: &str) -> Option<String> {
         let shown = name.escape_debug();
         if !is_dataset_name(name) {
@@ -620,7 +621,7 @@ impl Dataset {
         }
     }
 
-    /// Returns the Parquet file, relative to the session directory; none when the rows are on a cluster.
+    /// Returns the Parquet file, relative to the session directory; None when the rows are on a cluster.
     pub fn path(&self) -> Option<&Path> {
         match &self.location {
             Location::Here { path } => Some(path),
@@ -632,7 +633,7 @@ impl Dataset {
     ///
     /// # Errors
     ///
-    /// Fails when the rows are on a cluster: what only files can give was asked for.
+    /// Fails when the rows are on a cluster, because the caller needs a file.
     pub fn file_in(&self, session_dir: &Path) -> anyhow::Result<PathBuf> {
         match &self.location {
             Location::Here { path } => Ok(session_dir.join(path)),
@@ -642,7 +643,7 @@ impl Dataset {
         }
     }
 
-    /// Returns the dataset as another session sees it: its file, if it has one, is in `session_dir`.
+    /// Returns the dataset as seen from another session: its file, if any, is in `session_dir`.
     #[must_use]
     pub fn seen_from(&self, session_dir: &Path) -> Dataset {
         match self.path() {
@@ -657,7 +658,7 @@ impl Dataset {
         Dataset { location: Location::Here { path }, ..self.clone() }
     }
 
-    /// Returns where the rows are on a cluster; none when they are here.
+    /// Returns the remote source of the rows; None when they are local.
     pub fn remote(&self) -> Option<&Remote> {
         match &self.location {
             Location::Here { .. } => None,
@@ -665,23 +666,23 @@ impl Dataset {
         }
     }
 
-    /// Returns whether its row count is no more than an estimate.
+    /// Returns whether its row count is an estimate.
     pub fn is_estimate(&self) -> bool {
         self.remote().is_some_and(|it| it.is_estimate)
     }
 
-    /// Returns whether rows were repaired or bytes replaced, which `--strict` does not want.
+    /// Returns whether rows were repaired or bytes replaced, which `--strict` forbids.
     pub fn is_repaired(&self) -> bool {
         let n_repaired = self.padded_rows + self.surplus_rows + self.stray_quotes.split;
         0 < n_repaired || self.dialect.damage.is_some()
     }
 }
 
-/// Returns whether something can be the name of a dataset: a file's name, a word for the model and an
-/// identifier of the user's.
+/// Returns whether a text is a valid dataset name: usable as a file name, as a word for the model and as an
+/// identifier.
 pub fn is_dataset_name(name: &str) -> bool {
     let is_word = name.chars().all(|it| it.is_alphanumeric() || it == '_');
-    // A name that begins with a digit gets two letters more.
+    // A name that begins with a digit gets a prefix of two characters.
     is_word
         && name.len() <= DATASET_NAME_BYTES_MAX + 2
         && name.starts_with(|it: char| it.is_alphabetic())
@@ -692,7 +693,7 @@ pub fn file_of(name: &str) -> PathBuf {
     Path::new("datasets").join(format!("{name}.parquet"))
 }
 
-/// The datasets of a session by name.
+/// The datasets of a session, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Catalog {
@@ -700,22 +701,22 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Returns the dataset of that name.
+    /// Returns the dataset with this name.
     pub fn get(&self, name: &str) -> Option<&Dataset> {
         self.datasets.get(name)
     }
 
-    /// Returns the datasets in the order of their names.
+    /// Returns the datasets, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Dataset)> {
         self.datasets.iter().map(|(name, dataset)| (name.as_str(), dataset))
     }
 
-    /// Returns the names in order.
+    /// Returns the names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.datasets.keys().map(String::as_str)
     }
 
-    /// Returns how many datasets there are.
+    /// Returns the number of datasets.
     pub fn len(&self) -> usize {
         self.datasets.len()
     }
@@ -725,7 +726,7 @@ impl Catalog {
         self.datasets.is_empty()
     }
 
-    /// Adds a dataset, or replaces the one of that name.
+    /// Adds a dataset, or replaces the one with this name.
     pub fn insert(&mut self, name: String, dataset: Dataset) {
         self.datasets.insert(name, dataset);
     }
@@ -735,18 +736,18 @@ impl Catalog {
         self.datasets.extend(other.datasets);
     }
 
-    /// Takes a dataset out.
+    /// Removes a dataset and returns it.
     pub fn remove(&mut self, name: &str) -> Option<Dataset> {
         self.datasets.remove(name)
     }
 
-    /// Returns the datasets of this machine.
+    /// Returns the local datasets.
     #[must_use]
     pub fn here(&self) -> Catalog {
         self.filtered(|name| self.get(name).is_some_and(|it| it.remote().is_none()))
     }
 
-    /// Returns the datasets that are on a cluster, in the order of their names.
+    /// Returns the datasets on a cluster, sorted by name.
     pub fn remote(&self) -> impl Iterator<Item = (&str, &Remote)> {
         self.iter().filter_map(|(name, dataset)| Some((name, dataset.remote()?)))
     }
@@ -759,10 +760,10 @@ impl Catalog {
     }
 }
 
-/// What can be read from a dataset's Parquet file without Python.
+/// A query on a dataset's Parquet file that needs no Python.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Query {
-    /// Whether the file is there and whole, as far as its two ends tell.
+    /// Whether the file exists and is complete, judged by its two ends.
     Check {
         /// Relative to the session directory.
         path: PathBuf,
@@ -771,7 +772,7 @@ pub enum Query {
     FindValue {
         /// Relative to the session directory.
         path: PathBuf,
-        /// As the user wrote it: `7`, `7.0`, `2013-01-01`, `true`, or text.
+        /// As typed by the user: `7`, `7.0`, `2013-01-01`, `true`, or text.
         value: String,
     },
     /// The columns of several datasets in which some cell equals a value.
@@ -781,11 +782,11 @@ pub enum Query {
         /// As for one dataset.
         value: String,
     },
-    /// Whether the file is there and whole, and how many values its columns have in common with others.
+    /// Whether the file exists and is complete, and how many values its columns share with others.
     Overlap {
         /// Relative to the session directory.
         path: PathBuf,
-        /// What is compared.
+        /// The columns to compare.
         likenesses: Vec<Likeness>,
     },
     /// How many values of a column are good, worth a warning, or bad.
@@ -794,32 +795,33 @@ pub enum Query {
         path: PathBuf,
         /// The column.
         column: String,
-        /// Which are what.
+        /// The ranges.
         ratings: Ratings,
     },
 }
 
-/// What a [`Query`] found.
+/// The result of a [`Query`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Facts {
-    /// The answer to [`Query::Check`].
+    /// The result of [`Query::Check`].
     Whole,
-    /// The answer to [`Query::FindValue`], in the order of the columns; empty when there is none.
+    /// The result of [`Query::FindValue`], in column order; may be empty.
     Matches(Vec<ValueMatch>),
-    /// The answer to [`Query::FindValueIn`].
+    /// The result of [`Query::FindValueIn`].
     MatchesIn {
-        /// The datasets that hold the value, each with its columns.
+        /// The datasets that contain the value, each with its columns.
         found: Vec<(String, Vec<ValueMatch>)>,
-        /// Datasets that were not searched, since there was no time or enough had been found.
+        /// Number of datasets not searched, because time ran out or enough were found.
         n_left: usize,
     },
-    /// The answer to [`Query::Overlap`]: for each likeness, what is known of each of its columns.
+    /// The result of [`Query::Overlap`]: for each likeness, the overlap with each of its columns, where
+    /// known.
     Overlaps(Vec<Vec<Option<Overlap>>>),
-    /// The answer to [`Query::Rate`]; none when the column holds no numbers.
+    /// The result of [`Query::Rate`]; None when the column is not numeric.
     Rated(Option<Rated>),
 }
 
-/// A column, and those of other datasets that are like it.
+/// A column, and similar columns of other datasets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Likeness {
     /// The column's name.
@@ -828,26 +830,26 @@ pub struct Likeness {
     pub others: Vec<(PathBuf, String)>,
 }
 
-/// How many different values two columns have.
+/// Counts of distinct values in two columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overlap {
-    /// Of the first.
+    /// In the first.
     pub n_here: usize,
-    /// Of the second.
+    /// In the second.
     pub n_there: usize,
-    /// Of both.
+    /// In both.
     pub n_both: usize,
     /// Whether all rows were read.
     pub is_whole: bool,
 }
 
-/// A column that holds a value.
+/// A column that contains a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ValueMatch {
     /// The column's name.
     pub column: String,
     /// The column's type.
     pub dtype: DType,
-    /// Rows that hold it.
+    /// Rows that contain it.
     pub count: u64,
 }

@@ -12,15 +12,15 @@ use crate::limits::{CHART_ROWS_MAX, CHART_SERIES_MAX};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
 #[serde(rename_all = "snake_case")]
 pub enum ChartType {
-    /// Horizontal bars, one a row.
+    /// Horizontal bars, one per row.
     Bar,
-    /// Vertical bars, one a row.
+    /// Vertical bars, one per row.
     Column,
-    /// Vertical bars, the series on top of each other.
+    /// Vertical bars, with stacked series.
     StackedColumn,
-    /// A line through the rows: in the order of x where it is numeric or a date, else in theirs.
+    /// A line through the rows: in x order where x is numeric or a date, else in row order.
     Line,
-    /// One point a row; x is numeric or a date.
+    /// One point per row; x is numeric or a date.
     Scatter,
 }
 
@@ -50,13 +50,13 @@ pub struct Series {
     pub y_field: String,
 }
 
-/// What the model asks to draw.
+/// The model's request for a chart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChartSpec {
     /// The REPL variable that holds the rows.
     pub df_name: String,
-    /// What the user calls the chart; also its file name.
+    /// The user's name for the chart; also its file name.
     pub logical_name: String,
     /// The shape of the marks.
     pub chart_type: ChartType,
@@ -81,20 +81,20 @@ pub struct Chart {
     frame: Frame,
 }
 
-/// Why a spec cannot be drawn. The model reads it and may call again.
+/// Why a spec cannot be drawn. The model reads it and may retry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChartRejected {
-    /// What a program branches on.
+    /// The code for programs.
     pub code: RejectedCode,
-    /// One sentence with what was found and what is allowed.
+    /// One sentence with the actual value and the allowed one.
     pub reason: String,
-    /// The bound that was passed, if it was one.
+    /// The limit that was exceeded, if any.
     pub limit: Option<u64>,
-    /// What was found against the bound.
+    /// The actual value.
     pub actual: Option<u64>,
 }
 
-/// The ways in which a spec cannot be drawn.
+/// The reasons why a spec cannot be drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RejectedCode {
@@ -102,9 +102,9 @@ pub enum RejectedCode {
     TooManyRows,
     /// More series than [`CHART_SERIES_MAX`].
     TooManySeries,
-    /// A y field that holds no numbers.
+    /// A y field that is not numeric.
     NonNumericY,
-    /// No such variable, or it holds no frame.
+    /// No such variable, or it is not a frame.
     UnknownDf,
     /// No such column.
     UnknownField,
@@ -122,7 +122,7 @@ impl Chart {
         &self.spec
     }
 
-    /// Returns the rows: the x field first, then each y field that the series name.
+    /// Returns the rows: the x field first, then each y field of the series.
     pub fn frame(&self) -> &Frame {
         &self.frame
     }
@@ -140,7 +140,7 @@ impl ChartSpec {
         fields
     }
 
-    /// Checks what needs no data: the number of series.
+    /// Checks the number of series, which needs no data.
     ///
     /// # Errors
     ///
@@ -164,12 +164,12 @@ impl ChartSpec {
     ///
     /// # Errors
     ///
-    /// Fails when the series are too few or too many, `frame` has no rows or more than
-    /// [`CHART_ROWS_MAX`], a field is no column of it, or a y field holds no numbers.
+    /// Fails when there are too few or too many series, `frame` has no rows or more than
+    /// [`CHART_ROWS_MAX`], a field is not a column of it, or a y field is not numeric.
     pub fn check(self, frame: Frame) -> Result<Chart, ChartRejected> {
         self.check_series()?;
         if (CHART_ROWS_MAX as u64) < frame.row_count {
-            // The top rows of a cloud of points are not its shape.
+            // The top rows of a scatter plot do not show its shape.
             let instead = match self.chart_type {
                 ChartType::Scatter => "take a sample, such as `df.sample(200, random_state=0)`",
                 _ => "aggregate or take the top rows first",

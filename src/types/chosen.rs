@@ -1,23 +1,23 @@
-//! The datasets that a user names: by their names, or by patterns such as `fraud_*`.
+//! The selection of datasets by names, or by patterns such as `fraud_*`.
 
 use glob::Pattern;
 
 use crate::catalog::{Catalog, Dataset};
 use crate::status::{ExitStatus, Failure};
 
-/// Names that a hint shows.
+/// Number of names in a hint.
 const SHOWN_MAX: usize = 5;
 
-/// Returns whether a name or a pattern is of a dataset.
+/// Returns whether a name or a pattern matches a dataset.
 pub fn is_named(wanted: &str, name: &str) -> bool {
     wanted == name || pattern(wanted).is_some_and(|it| it.matches(name))
 }
 
-/// Returns the datasets that are named, each once, in the order of what names them.
+/// Returns the selected datasets, each once, in the order of the selectors.
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Input`] when a name or a pattern is of none, with the names that are most like it.
+/// Fails with [`ExitStatus::Input`] when a name or a pattern matches none; lists the most similar names.
 pub fn chosen<'a>(
     catalog: &'a Catalog,
     wanted: &[String],
@@ -38,7 +38,7 @@ pub fn chosen<'a>(
     Ok(chosen)
 }
 
-/// A name has none of the signs of a pattern.
+/// Returns the pattern; None for a plain name.
 fn pattern(wanted: &str) -> Option<Pattern> {
     wanted.contains(['*', '?', '[']).then(|| Pattern::new(wanted).ok()).flatten()
 }
@@ -53,7 +53,7 @@ fn none(catalog: &Catalog, wanted: &str) -> Failure {
     } else {
         let signs = wanted.replace(['*', '?', '[', ']'], "").to_lowercase();
         let mut near: Vec<&str> = catalog.names().collect();
-        // Of a longer name a part may be meant.
+        // A part of a longer name may be meant.
         let typos = |name: &str| {
             let part = name.floor_char_boundary(signs.len().max(1));
             strsim::osa_distance(&signs, name).min(strsim::osa_distance(&signs, &name[..part]))

@@ -1,4 +1,4 @@
-//! The conversation with a model: what is asked, what comes back, what a turn amounts to.
+//! The conversation with a model: requests, responses, and the outcome of a turn.
 
 use std::borrow::Cow;
 
@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 use crate::limits::FINDING_ROWS_MAX;
 use crate::status::StopReason;
 
-/// What the user asks in one turn.
+/// The user's question of one turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// Not blank.
     pub text: String,
-    /// Images that go with it, as data URLs.
+    /// Its images, as data URLs.
     pub images: Vec<String>,
-    /// Whether a verdict is asked for beside the answer.
+    /// Whether a verdict is requested in addition to the answer.
     pub verdict: bool,
 }
 
 impl Question {
-    /// Returns the message that the model gets.
+    /// Returns the message for the model.
     pub fn item(&self) -> Item {
         let mut item = Item::user(&self.text);
         if let Some(Value::Array(parts)) = item.0.get_mut("content") {
@@ -31,15 +31,15 @@ impl Question {
     }
 }
 
-/// One entry of the conversation, as it stands on the wire.
+/// One entry of the conversation, in wire format.
 ///
-/// An item is kept as the JSON that came, because it must go back unchanged, with the members that
-/// this program knows nothing about. What it is, is read by accessors.
+/// An item is stored as the received JSON, because it must be sent back unchanged, including unknown
+/// members. Accessors interpret it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Item(pub Value);
 
-/// What an item is, as far as the loop cares.
+/// The kind of an item, as far as the loop distinguishes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemKind {
     /// A message of the user.
@@ -50,9 +50,9 @@ pub enum ItemKind {
     FunctionCall,
     /// The output of a tool call.
     FunctionCallOutput,
-    /// The model's reasoning, mostly sealed.
+    /// The model's reasoning, usually sealed.
     Reasoning,
-    /// Anything else; carried along unchanged.
+    /// Anything else; passed through unchanged.
     Other,
 }
 
@@ -80,7 +80,7 @@ impl Item {
         Item(json!({"type": "function_call_output", "call_id": call_id, "output": text}))
     }
 
-    /// Returns what the item is.
+    /// Returns the kind of the item.
     pub fn kind(&self) -> ItemKind {
         match (self.str("type"), self.str("role")) {
             (Some("message") | None, Some("assistant")) => ItemKind::AssistantMessage,
@@ -92,12 +92,12 @@ impl Item {
         }
     }
 
-    /// Returns the type as it stands on the wire.
+    /// Returns the type in wire format.
     pub fn type_name(&self) -> Option<&str> {
         self.str("type")
     }
 
-    /// Returns the container of the provider's that an item tells of.
+    /// Returns the id of the provider's container that an item mentions.
     pub fn container_id(&self) -> Option<&str> {
         self.str("container_id")
     }
@@ -127,8 +127,7 @@ impl Item {
         }
     }
 
-    /// Returns what the model thought, as far as it says so: the text of a reasoning item, or its
-    /// summary.
+    /// Returns the model's visible reasoning: the text of a reasoning item, or its summary.
     pub fn thought(&self) -> Option<String> {
         if self.kind() != ItemKind::Reasoning {
             return None;
@@ -142,13 +141,13 @@ impl Item {
         told.into_iter().find(|it| !it.trim().is_empty())
     }
 
-    /// Returns why the model refused, when a message says so.
+    /// Returns the reason of a refusal, if a message is one.
     pub fn refusal(&self) -> Option<String> {
         let refusal = self.parts("refusal", &["refusal"]);
         (!refusal.is_empty()).then_some(refusal)
     }
 
-    /// Returns whether a message is the model's answer rather than a remark on the way to it.
+    /// Returns whether a message is the model's answer rather than an interim remark.
     pub fn is_final_answer(&self) -> bool {
         self.str("phase") == Some("final_answer")
     }
@@ -167,44 +166,44 @@ impl Item {
     }
 }
 
-/// What the model asks a tool to do.
+/// A model's call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall {
     /// Pairs the call with its output.
     pub call_id: String,
-    /// The tool's name; not necessarily a tool that exists.
+    /// The tool's name; the tool may not exist.
     pub name: String,
-    /// JSON text; not necessarily valid.
+    /// JSON text; may be invalid.
     pub arguments: String,
 }
 
-/// A tool as the model sees it.
+/// A tool's declaration for the model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolDeclaration {
-    /// A function of ours: a call of it is answered with an output.
+    /// A function that csv-agent runs: each call needs an output.
     Function {
         /// Matches `[a-zA-Z0-9_-]{1,64}`.
         name: &'static str,
-        /// What the model reads.
+        /// The description for the model.
         description: Cow<'static, str>,
         /// A JSON Schema within the strict subset.
         parameters: Value,
     },
-    /// A tool that the provider runs by itself, within a response.
+    /// A tool that the provider runs itself, within a response.
     Hosted {
-        /// What the provider calls it.
+        /// The provider's name for it.
         name: &'static str,
-        /// The provider that has it, by its kind; no other is asked to run it.
+        /// The kind of its provider; no other is asked to run it.
         provider: &'static str,
-        /// How it is declared to the provider, with its type.
+        /// Its declaration for the provider, with its type.
         configuration: Value,
-        /// What the provider is asked to tell of its runs, as the member `include` names it.
+        /// Details of its runs to request, as values of `include`.
         include: &'static [&'static str],
     },
 }
 
 impl ToolDeclaration {
-    /// Returns the name, as events and errors have it.
+    /// Returns its name in events and errors.
     pub fn name(&self) -> &'static str {
         match self {
             ToolDeclaration::Function { name, .. } | ToolDeclaration::Hosted { name, .. } => name,
@@ -217,13 +216,13 @@ impl ToolDeclaration {
 pub enum ToolChoice {
     /// It may.
     Auto,
-    /// It must run this tool of the provider's.
+    /// It must run this hosted tool.
     Hosted(&'static str),
     /// It may not, though the tools are listed: the answer is due.
     None,
 }
 
-/// How much a model thinks before it answers.
+/// The reasoning effort of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effort {
@@ -235,21 +234,21 @@ pub enum Effort {
     High,
 }
 
-/// The form that the final answer must have.
+/// The required form of the final answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnswerFormat {
     /// Matches `[a-zA-Z0-9_-]{1,64}`.
     pub name: String,
     /// A JSON Schema whose root is an object.
     pub schema: Value,
-    /// Whether it is within the subset that a provider can enforce.
+    /// Whether it is within the subset that providers can enforce.
     pub strict: bool,
 }
 
 /// One request to a provider: the whole conversation, because requests are stateless.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// As the user gave it.
+    /// The user's name for the model.
     pub model: String,
     /// The same bytes in every round of a turn, so that the provider's cache works.
     pub instructions: String,
@@ -259,49 +258,49 @@ pub struct Request {
     pub tools: Vec<ToolDeclaration>,
     /// Whether they may be called.
     pub tool_choice: ToolChoice,
-    /// The form of the answer; none for plain text.
+    /// The form of the answer; None for plain text.
     pub format: Option<AnswerFormat>,
-    /// Sent only when the user asked for it.
+    /// Sent only when the user set it.
     pub reasoning: Option<Effort>,
-    /// One a session; at most 64 characters.
+    /// One per session; at most 64 characters.
     pub cache_key: String,
 }
 
-/// What a provider answered. It ended well: a broken or failed answer is an error instead.
+/// A provider's successful response; a broken or failed one is an error instead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Response {
-    /// The server's name for it, by which a later request can go on from it.
+    /// The server's id, with which a later request can continue it.
     pub id: Option<String>,
-    /// The name of the response that this one went on from.
+    /// The id of the response that this one continued.
     pub previous_id: Option<String>,
-    /// The provider's name for the request, if it gave one.
+    /// The provider's id for the request, if it gave one.
     pub request_id: Option<String>,
-    /// The model that answered, when the provider says so.
+    /// The model that answered, if the provider reports it.
     pub model: Option<String>,
-    /// In the order in which they came.
+    /// In the order received.
     pub items: Vec<Item>,
-    /// What it cost.
+    /// Its token usage.
     pub usage: Usage,
-    /// Whether the model had its say.
+    /// Whether the response is complete.
     pub ending: FinishReason,
-    /// Whether it wants another request, though it may have called nothing.
+    /// Whether the model wants another request, even without calls.
     pub wants_more: bool,
 }
 
 /// How a response ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FinishReason {
-    /// As the model wanted.
+    /// The model finished.
     Completed,
     /// Cut by the provider for this reason: `max_output_tokens`, `content_filter`, … Its calls are
-    /// not whole and must not run.
+    /// incomplete and must not run.
     Incomplete(String),
 }
 
 /// Tokens of one or more requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Requests that were answered.
+    /// Number of answered requests.
     pub requests: u64,
     /// All input, cached or not.
     pub input_tokens: u64,
@@ -314,7 +313,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Returns input and output together.
+    /// Returns the sum of input and output.
     pub fn total_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
@@ -330,22 +329,22 @@ impl Usage {
     }
 }
 
-/// What the tokens of a model cost: USD for a million of each kind.
+/// The price of a model's tokens, in USD per million of each kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// Input that the provider had not kept.
+    /// Input that was not cached.
     pub input: f64,
-    /// Input that it had.
+    /// Cached input.
     pub cached_input: f64,
     /// Output, reasoning included.
     pub output: f64,
 }
 
 impl Price {
-    /// Returns what this usage costs, in USD.
+    /// Returns the cost of this usage, in USD.
     pub fn cost(&self, usage: &Usage) -> f64 {
         let cached = usage.cached_input_tokens.min(usage.input_tokens);
-        // Counts of tokens are far below what a float counts exactly.
+        // Token counts are far below what a float represents exactly.
         #[expect(clippy::cast_precision_loss, reason = "no usage comes near 2^53 tokens")]
         let of = |n_tokens: u64, price: f64| n_tokens as f64 * price / 1e6;
         of(usage.input_tokens - cached, self.input)
@@ -354,13 +353,13 @@ impl Price {
     }
 }
 
-/// What a reply says of the data.
+/// An answer's rating of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Assessment {
     /// Nothing is wrong.
     Good,
-    /// Something deserves a look.
+    /// Something deserves attention.
     Warning,
     /// Something is wrong.
     Bad,
@@ -380,7 +379,7 @@ impl Assessment {
 /// One reason for an assessment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// How bad this one is.
+    /// How severe this one is.
     pub severity: Assessment,
     /// One sentence.
     pub message: String,
@@ -388,22 +387,22 @@ pub struct Finding {
     pub dataset: Option<String>,
     /// The column it is about.
     pub column: Option<String>,
-    /// Rows of the dataset that show it, the first row of all being 0.
+    /// Rows of the dataset that show it; the first row is 0.
     #[serde(default, deserialize_with = "row_numbers")]
     pub rows: Vec<u64>,
-    /// The table that was sent to show it, by its logical name.
+    /// The name of the table that was sent to show it.
     #[serde(default)]
     pub table: Option<String>,
 }
 
 impl Finding {
-    /// Makes a finding about nothing in particular.
+    /// Makes a finding without a dataset, column or rows.
     pub fn new(severity: Assessment, message: String) -> Finding {
         Finding { severity, message, dataset: None, column: None, rows: Vec::new(), table: None }
     }
 }
 
-/// Reads numbers of rows. What is none is left out: a finding is worth more than its rows.
+/// Reads row numbers. Drops invalid ones: a finding is worth more than its rows.
 fn row_numbers<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
     let rows = Option::<Vec<Value>>::deserialize(from)?.unwrap_or_default();
     Ok(rows.iter().filter_map(Value::as_u64).take(FINDING_ROWS_MAX).collect())
@@ -412,22 +411,22 @@ fn row_numbers<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error>
 /// An assessment with its reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// Of the data as a whole; none when the question has no such answer.
+    /// Of the data as a whole; None when the question has no such answer.
     pub assessment: Option<Assessment>,
-    /// Most important first.
+    /// Most severe first.
     pub findings: Vec<Finding>,
 }
 
-/// What a turn amounts to.
+/// The outcome of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
-    /// The model's answer, or a sentence that says why there is none; never empty.
+    /// The model's answer, or a sentence that explains why there is none; never empty.
     pub text: String,
-    /// Present when it was asked for and given.
+    /// Present when it was requested and given.
     pub verdict: Option<Verdict>,
     /// Why the turn ended.
     pub stop_reason: StopReason,
-    /// Of all its requests.
+    /// The sum of all its requests.
     pub usage: Usage,
 }
 

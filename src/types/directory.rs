@@ -1,4 +1,4 @@
-//! Directories that hostile code may have written in: read without a trap, removed whatever is in them.
+//! Directories in which hostile code may have written: safe reading, and removal whatever their content.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
@@ -7,11 +7,11 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Opens a file to read: never through a link, never a pipe or a device.
+/// Opens a file for reading; never through a link, never a pipe or a device.
 ///
 /// # Errors
 ///
-/// Fails when the file cannot be opened or is no regular file.
+/// Fails when the file cannot be opened or is not a regular file.
 pub fn open_file(path: &Path) -> io::Result<File> {
     // Without O_NONBLOCK, opening a named pipe would wait for its writer.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
@@ -22,7 +22,7 @@ pub fn open_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes a file, or a directory with all that is in it. What is not there is no error.
+/// Removes a file, or a directory with its content. A missing one is not an error.
 ///
 /// # Errors
 ///
@@ -30,7 +30,7 @@ pub fn open_file(path: &Path) -> io::Result<File> {
 pub fn remove(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => {
-            // Quick, but stopped by directories that are closed, or deeper than descriptors go.
+            // Fast, but fails on directories without permissions, or nested deeper than descriptors allow.
             if fs::remove_dir_all(path).is_err() {
                 empty(path)?;
                 fs::remove_dir(path)?;
@@ -43,9 +43,9 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes all that is in a directory, and not the directory.
+/// Removes the content of a directory, but not the directory itself.
 ///
-/// What is in its directories is moved up before it is removed, so that no depth matters.
+/// Nested content is moved up before it is removed, so that any depth works.
 ///
 /// # Errors
 ///
@@ -68,12 +68,12 @@ pub fn empty(directory: &Path) -> io::Result<()> {
             for child in fs::read_dir(&path)? {
                 let child = child?.path();
                 if fs::symlink_metadata(&child)?.is_dir() {
-                    // To move a directory is to write in it: its parent changes.
+                    // Moving a directory writes to it, because its parent entry changes.
                     open(&child)?;
                 }
                 let target = loop {
                     n_moved += 1;
-                    // Code may have used the name.
+                    // Code may have used this name.
                     let target = directory.join(format!(".removed-{n_moved}"));
                     if fs::symlink_metadata(&target).is_err() {
                         break target;

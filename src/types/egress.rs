@@ -1,4 +1,4 @@
-//! What of the data left the machine: the record of a turn, and of all of them.
+//! Egress: what of the data left the machine, per turn and in total.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -8,70 +8,71 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Egress {
-    /// Scheme, host and port of each server, also of a cluster; empty when nothing was sent.
+    /// Scheme, host and port of each server, including a cluster; empty when nothing was sent.
     pub destinations: Vec<String>,
-    /// Requests, with those that failed and were sent again, and calls about files and containers.
+    /// Requests, including retries, and calls about files and containers.
     pub requests: u64,
-    /// Columns whose names were sent, and their values perhaps, as `dataset.column`.
+    /// Columns whose names, and perhaps values, were sent, as `dataset.column`.
     pub columns: Vec<String>,
-    /// Rows of tables whose values were shown, of datasets and of what was computed from them; all rows of
-    /// a dataset that was uploaded.
+    /// Rows of tables whose values were sent, from datasets or computed from them; all rows of an uploaded
+    /// dataset.
     pub rows: u64,
-    /// Bytes of the bodies of all requests; of an upload, those of the file.
+    /// Bytes of all request bodies; for an upload, the size of the file.
     pub bytes: u64,
-    /// Bytes of outputs that are text: what code printed, errors, older turns that were summarised. Values
-    /// may stand in them that no row counts.
+    /// Bytes of outputs as text: printed text, errors, older turns that were summarised. It may contain
+    /// values that no row counts.
     pub text_bytes: u64,
     /// Bytes of images, as they were sent.
     pub image_bytes: u64,
-    /// Files that were uploaded, with those that failed and were sent again.
+    /// Uploaded files, including retries.
     pub uploads: u64,
     /// Bytes of these files.
     pub upload_bytes: u64,
-    /// Files that hosted code made and that were fetched.
+    /// Fetched files that hosted code made.
     pub downloads: u64,
     /// Bytes of these files.
     pub download_bytes: u64,
-    /// Calls to the cluster that remote datasets are on.
+    /// Calls to the cluster of remote datasets.
     pub cluster_requests: u64,
-    /// Bytes of these calls: plans, and frames of this machine that are joined in.
+    /// Bytes of these calls: plans, and local frames that are joined in.
     pub cluster_sent_bytes: u64,
-    /// Bytes that the cluster answered. They came to this machine; `rows` has what the model was shown.
+    /// Bytes received from the cluster. They stay on this machine; `rows` counts what was sent to the
+    /// model.
     pub cluster_received_bytes: u64,
 }
 
 impl Egress {
-    /// Returns whether nothing was sent to anyone.
+    /// Returns whether nothing was sent.
     pub fn is_nothing(&self) -> bool {
         *self == Egress::default()
     }
 }
 
-/// What left the machine of one dataset.
+/// The egress of one dataset.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DatasetEgress {
-    /// Names that were sent, in the order of the dataset.
+    /// Names that were sent, in the dataset's order.
     pub columns: Vec<String>,
-    /// Rows of tables that have no columns but those of the dataset; all of its rows once it was uploaded.
+    /// Rows of tables that consist of columns of the dataset only; all of its rows once it was uploaded.
     pub rows: u64,
     /// Bytes of the requests that name the dataset, and of its uploads.
     pub bytes: u64,
 }
 
-/// What left the machine, and of which dataset.
+/// The egress in total and per dataset.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {
-    /// In all.
+    /// In total.
     #[serde(flatten)]
     pub all: Egress,
-    /// Of each dataset that was named.
+    /// For each dataset that was named.
     pub datasets: BTreeMap<String, DatasetEgress>,
 }
 
 impl Record {
-    /// Adds another record. A row that was shown in both counts twice.
+    /// Adds another record. A row sent in both counts twice.
     pub fn add(&mut self, other: &Record) {
         let Egress { destinations, requests, columns, rows, bytes, .. } = &other.all;
         let Egress { text_bytes, image_bytes, .. } = &other.all;

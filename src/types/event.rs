@@ -1,8 +1,8 @@
 //! Events: the JSONL contract, version 1, and the output of a tool call.
 //!
-//! Order law: the first line of a turn is `status` with phase `started`; a `tool_call` comes before
-//! its one `tool_result`, and the frames and charts of that call stand between the two; the last line
-//! is the one terminal event, a `reply` or an `error` that is fatal.
+//! Order of a turn's lines: the first is `status` with phase `started`. A `tool_call` precedes its one
+//! `tool_result`, with the frames and charts of that call between the two. The last line is the one
+//! terminal event, a `reply` or a fatal `error`.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -14,10 +14,10 @@ use crate::frame::Frame;
 use crate::redaction::Redaction;
 use crate::status::StopReason;
 
-/// The version that every line carries as `v`.
+/// The version, which every line contains as `v`.
 pub const VERSION: u32 = 1;
 
-/// One fact worth telling, as one line.
+/// One event, as one line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// [`VERSION`].
@@ -28,18 +28,18 @@ pub struct Event {
     pub ts: String,
     /// The session's UUID.
     pub session_id: String,
-    /// The turn's number in the session, as its directory is named: `0007`.
+    /// The turn's number in the session, as in the name of its directory: `0007`.
     pub turn_id: String,
     /// What happened.
     #[serde(flatten)]
     pub body: Body,
 }
 
-/// What happened.
+/// The content of an event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Body {
-    /// Where the turn is.
+    /// The state of the turn.
     Status(Status),
     /// Text of the answer as it streams.
     Partial {
@@ -48,20 +48,20 @@ pub enum Body {
         /// The round whose message grows; a later item supersedes an earlier one.
         item: u32,
     },
-    /// The model asks for a tool.
+    /// The model calls a tool.
     ToolCall {
         /// Pairs it with its result.
         call_id: String,
         /// The round it belongs to.
         round: u32,
-        /// As the model wrote it.
+        /// The name that the model wrote.
         name: String,
-        /// A few words for people: the tool and what it is about.
+        /// A few words for people: the tool and its subject.
         label: String,
         /// The arguments, when they are a JSON object.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         arguments: Option<Value>,
-        /// The arguments as they came, when they are not.
+        /// The arguments as received, when they are not.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         arguments_raw: Option<String>,
     },
@@ -69,7 +69,7 @@ pub enum Body {
     ToolResult {
         /// Pairs it with its call.
         call_id: String,
-        /// As the model wrote it.
+        /// The name that the model wrote.
         name: String,
         /// How it ended.
         status: CallStatus,
@@ -77,11 +77,11 @@ pub enum Body {
         duration_ms: u64,
         /// `{kind, text | head, columns, row_count, dtypes}`, as the model reads it.
         result: Value,
-        /// Whether the model got less than there was.
+        /// Whether the model got only a part of the output.
         truncated: bool,
-        /// Bytes of the text that goes to the model.
+        /// Bytes of the text sent to the model.
         bytes_to_model: u64,
-        /// What failed, unless `status` is ok.
+        /// The error, unless `status` is ok.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         error: Option<CallError>,
     },
@@ -89,26 +89,26 @@ pub enum Body {
     DataFrame(DataFrame),
     /// A chart for the user.
     Chart(Box<ChartDrawn>),
-    /// A chart that the model asked for and that cannot be drawn.
+    /// A requested chart that cannot be drawn.
     ChartRejected {
-        /// The call that asked for it.
+        /// The call that requested it.
         call_id: String,
-        /// What the model called it.
+        /// The model's name for it.
         logical_name: String,
         /// One sentence.
         reason: String,
-        /// What a program branches on.
+        /// The code for programs.
         code: RejectedCode,
-        /// The bound that was passed, if it was one.
+        /// The limit that was exceeded, if any.
         limit: Option<u64>,
-        /// What was found against the bound.
+        /// The actual value.
         actual: Option<u64>,
-        /// What was asked for.
+        /// The requested spec.
         spec: Box<ChartSpec>,
     },
     /// The turn's answer. Terminal.
     Reply(Box<ReplyBody>),
-    /// Something failed; terminal when it is fatal.
+    /// An error; terminal when it is fatal.
     Error(Box<ErrorBody>),
 }
 
@@ -123,7 +123,7 @@ impl Body {
     }
 }
 
-/// What is enforced on the process that runs code, and what is not.
+/// The confinement of the process that runs code.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Confinement {
@@ -131,7 +131,7 @@ pub struct Confinement {
     pub enforced: Vec<String>,
     /// Rules of the contract that do not hold on this machine.
     pub missing: Vec<String>,
-    /// Why what would enforce them is not there.
+    /// Why the mechanisms for these are not available.
     pub reasons: Vec<String>,
 }
 
@@ -150,13 +150,13 @@ pub enum CodePlace {
     /// In the REPL on this machine.
     #[default]
     Local,
-    /// In a container of the provider's.
+    /// In a container at the provider.
     Hosted,
     /// In either.
     Both,
 }
 
-/// Where the turn is.
+/// The state of the turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "snake_case")]
 pub enum Status {
@@ -164,31 +164,31 @@ pub enum Status {
     Started {
         /// One sentence.
         message: String,
-        /// Of csv-agent.
+        /// csv-agent's version.
         version: String,
-        /// As the user gave it.
+        /// The user's name for the model.
         model: String,
         /// `responses`, `replay`, …
         provider: String,
-        /// The wire: `responses`, `chat`.
+        /// The dialect: `responses`, `chat`.
         api: String,
-        /// Names of the datasets the model may see.
+        /// Names of the datasets that the model may see.
         datasets: Vec<String>,
-        /// The bounds of the turn.
+        /// The limits of the turn.
         limits: Map<String, Value>,
         /// As the user asked it.
         question: String,
-        /// Where code runs. In turns of earlier versions it ran on this machine.
+        /// Where code runs. In turns of earlier versions, on this machine.
         #[serde(default)]
         interpreter: CodePlace,
-        /// What holds for code on this machine. Turns of earlier versions did not tell.
+        /// The confinement of local code. Empty in turns of earlier versions.
         #[serde(default)]
         sandbox: Box<Confinement>,
-        /// What the turn keeps back from the model; left out when that is nothing.
+        /// What the turn withholds from the model; omitted when that is nothing.
         #[serde(default, skip_serializing_if = "is_nothing")]
         withheld: Box<Redaction>,
     },
-    /// A request goes out.
+    /// A request is sent.
     ModelRequest {
         /// From 1.
         round: u32,
@@ -203,50 +203,50 @@ pub enum Status {
         message: String,
         /// Of this request.
         usage: Usage,
-        /// The provider's name for the request, if it gave one.
+        /// The provider's id for the request, if it gave one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request_id: Option<String>,
     },
-    /// Code runs in a container of the provider's, for the first time in the turn.
+    /// Code runs in a container at the provider, for the first time in the turn.
     Container {
         /// One sentence.
         message: String,
-        /// The provider's name for it.
+        /// The provider's id.
         container_id: String,
-        /// Its memory: `1g`, `4g`, `16g`, `64g`; none when it is not known.
+        /// Its memory: `1g`, `4g`, `16g`, `64g`; None when not known.
         memory_limit: Option<String>,
-        /// The provider's name for the request, if it gave one.
+        /// The provider's id for the request, if it gave one.
         request_id: Option<String>,
     },
-    /// The model told what it thought.
+    /// The model's visible reasoning.
     Reasoning {
         /// From 1.
         round: u32,
         /// One sentence.
         message: String,
-        /// The thought, or its beginning.
+        /// The reasoning, or its beginning.
         text: String,
     },
-    /// Calls of a round run.
+    /// The calls of a round run.
     Executing {
         /// From 1.
         round: u32,
         /// One sentence.
         message: String,
     },
-    /// A request failed and is tried again.
+    /// A request failed and is retried.
     Retrying {
         /// One sentence.
         message: String,
-        /// The try that failed, from 1.
+        /// The failed attempt, from 1.
         attempt: u32,
-        /// Tries in all.
+        /// Total number of attempts.
         max_attempts: u32,
-        /// Wait before the next.
+        /// Wait before the next attempt.
         delay_ms: u64,
         /// What failed.
         reason: String,
-        /// The status of the answer, if there was one.
+        /// The HTTP status of the answer, if there was one.
         http_status: Option<u16>,
     },
     /// Something is being prepared: Python, its packages, a file.
@@ -258,83 +258,83 @@ pub enum Status {
     Compacting {
         /// One sentence.
         message: String,
-        /// Turns that a summary takes the place of; 0 when only outputs are shortened.
+        /// Turns that a summary replaces; 0 when only outputs are shortened.
         turns: usize,
     },
-    /// A summary has taken the place of the oldest turns.
+    /// A summary has replaced the oldest turns.
     Compacted {
         /// One sentence.
         message: String,
-        /// Turns that it took the place of.
+        /// Turns that it replaced.
         turns: usize,
-        /// Turns that were kept as they are.
+        /// Turns that were kept unchanged.
         turns_kept: usize,
-        /// Tables and charts of the older turns that are still known by name.
+        /// Tables and charts of the older turns that can still be named.
         kept: Vec<String>,
-        /// Of the request.
+        /// Usage of the request.
         usage: Usage,
     },
-    /// Python runs. What its process may not do is said here, and what it still may.
+    /// Python is running, with this confinement.
     Worker {
         /// One sentence.
         message: String,
-        /// What holds for this process.
+        /// The confinement of this process.
         #[serde(flatten)]
         sandbox: Confinement,
     },
-    /// A job runs on the cluster that remote datasets are on. Told once a second at most.
+    /// A job runs on the cluster of remote datasets. Emitted once a second at most.
     Cluster {
         /// One sentence.
         message: String,
-        /// Stages that are over.
+        /// Completed stages.
         stages_done: u32,
-        /// Stages that are known so far.
+        /// Stages known so far.
         stages: u32,
-        /// Tasks that are over.
+        /// Completed tasks.
         tasks_done: u64,
         /// Tasks of these stages.
         tasks: u64,
         /// Bytes that its tasks have read.
         bytes_read: u64,
     },
-    /// Something the user should know that does not stop the turn.
+    /// A warning for the user; the turn continues.
     Warning {
-        /// What a program branches on.
+        /// The code for programs.
         code: String,
         /// One sentence.
         message: String,
     },
 }
 
-/// The code of the warning that not a bound of the turn but the provider cut the answer.
+/// The code of the warning that the provider cut the answer, as opposed to a limit of the turn.
 pub const ANSWER_CUT: &str = "answer_cut";
 
 /// How a tool call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
-    /// It did what was asked.
+    /// It succeeded.
     Ok,
-    /// It failed, and the model was told why.
+    /// It failed, and the model was given the reason.
     Error,
-    /// It took too long and was interrupted; the variables are there.
+    /// It took too long and was interrupted; the variables remain.
     Timeout,
-    /// The worker is gone, and the variables with it.
+    /// The worker exited, and the variables are lost.
     Killed,
     /// The turn ended first.
     Cancelled,
 }
 
-/// What failed in a call.
+/// The error of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallError {
-    /// What a program branches on: `unknown_tool`, `bad_arguments`, `failed`, `timeout`, …
+    /// The code for programs: `unknown_tool`, `bad_arguments`, `failed`, `timeout`, …
     pub code: String,
-    /// What the model reads.
+    /// The message for the model.
     pub message: String,
 }
 
-/// How rows are written.
+/// The encoding of rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
@@ -354,7 +354,7 @@ pub struct DataFrame {
     pub call_id: String,
     /// The REPL variable it came from.
     pub df_name: String,
-    /// What the user calls it.
+    /// The user's name for it.
     pub logical_name: String,
     /// In order.
     pub columns: Vec<String>,
@@ -368,14 +368,14 @@ pub struct DataFrame {
     pub rows_emitted: u64,
     /// Whether that is less than `row_count`.
     pub truncated: bool,
-    /// How `rows` is written.
+    /// The encoding of `rows`.
     pub encoding: Encoding,
     /// The whole table as a file of the turn.
     pub artifact: Option<Artifact>,
 }
 
 impl DataFrame {
-    /// Returns the rows as a frame; none when they are not plain JSON.
+    /// Returns the rows as a frame; an empty one when they are not plain JSON.
     pub fn frame(&self) -> Frame {
         let dtype =
             |it: &str| self.dtypes.get(it).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -391,7 +391,7 @@ pub struct ChartDrawn {
     pub call_id: String,
     /// The REPL variable it came from.
     pub df_name: String,
-    /// What the user calls it.
+    /// The user's name for it.
     pub logical_name: String,
     /// The shape of the marks.
     pub chart_type: ChartType,
@@ -403,7 +403,7 @@ pub struct ChartDrawn {
     pub x_label: Option<String>,
     /// The axis label.
     pub y_label: Option<String>,
-    /// One to ten.
+    /// One to ten series.
     pub series: Vec<Series>,
     /// Below the chart.
     pub note: Option<String>,
@@ -411,7 +411,7 @@ pub struct ChartDrawn {
     pub data: Value,
     /// Rows plotted.
     pub row_count: u64,
-    /// How `data` is written.
+    /// The encoding of `data`.
     pub encoding: Encoding,
     /// The chart in one sentence.
     pub alt: String,
@@ -420,7 +420,7 @@ pub struct ChartDrawn {
 }
 
 impl ChartDrawn {
-    /// Returns the chart as it was drawn; none where its rows are encrypted.
+    /// Returns the chart as drawn; None where its rows are encrypted.
     pub fn chart(&self) -> Option<Chart> {
         let rows = self.data.as_array().filter(|_| self.encoding == Encoding::Json)?;
         let spec = ChartSpec {
@@ -435,7 +435,7 @@ impl ChartDrawn {
             note: self.note.clone(),
         };
         let is_number = |it: &Value| it.is_number() || it.is_null();
-        // What is plotted upwards was checked; of x the event has the values only.
+        // The y fields were checked to be numeric; of x the event has only the values.
         let dtype = |column: &str| {
             let is_y = self.series.iter().any(|it| it.y_field == column);
             let mut cells = rows.iter().map(|it| &it[column]);
@@ -447,33 +447,33 @@ impl ChartDrawn {
     }
 }
 
-/// A file that code at the provider made, as a file of the turn.
+/// A file made by code at the provider, stored as a file of the turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FetchedFile {
-    /// As the provider named it, which says nothing of where it is here.
+    /// The provider's name for it, which is unrelated to its path here.
     pub name: String,
     /// Whether the answer refers to it.
     pub cited: bool,
-    /// Where it was fetched from; none for what came with the response.
+    /// The container it was fetched from; None for a file within the response.
     pub container_id: Option<String>,
-    /// The provider's name for it; none for what came with the response.
+    /// The provider's id; None for a file within the response.
     pub file_id: Option<String>,
     /// The file itself.
     #[serde(flatten)]
     pub artifact: Artifact,
 }
 
-/// A file that a turn left behind.
+/// A file of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
-    /// `parquet`, `svg`, `png`; of a fetched file the ending of its name, or `bin`.
+    /// `parquet`, `svg`, `png`; for a fetched file the ending of its name, or `bin`.
     pub format: String,
     /// Relative to the session directory.
     pub path: String,
-    /// Pixels; none for tables.
+    /// Pixels; None for tables.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub width: Option<u32>,
-    /// Pixels; none for tables.
+    /// Pixels; None for tables.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub height: Option<u32>,
     /// Its size.
@@ -490,24 +490,24 @@ fn yes() -> bool {
     true
 }
 
-/// Reads a value that is there, which may be null.
+/// Reads a member that is present, which may be null.
 fn there<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }
 
-/// A reason for the assessment, and what shows it.
+/// A reason for the assessment, with its evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingShown {
     /// The reason.
     #[serde(flatten)]
     pub finding: Finding,
-    /// The call that shows it: the one that sent its table, or else ran code last.
+    /// The call that shows it: the one that sent its table, or else the last that ran code.
     #[serde(default)]
     pub call_id: Option<String>,
-    /// The file that the dataset came from, as the user named it.
+    /// The source file of the dataset, as the user named it.
     #[serde(default)]
     pub source_file: Option<String>,
-    /// The line of the first row in that file; the first line is 1. None for what has no lines.
+    /// The line of the first row in that file; the first line is 1. None for a source without lines.
     #[serde(default)]
     pub source_line: Option<u64>,
     /// The line of each row.
@@ -518,19 +518,19 @@ pub struct FindingShown {
     pub source_cells: Vec<String>,
 }
 
-/// A number of an answer that nothing of the turn contains.
+/// A number of an answer that occurs in nothing the turn has shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ungrounded {
-    /// As it stands there.
+    /// As written.
     pub text: String,
-    /// Where it begins, in Unicode characters.
+    /// Its offset, in Unicode characters.
     pub offset: u64,
-    /// The finding in whose message it stands, the first being 0; none for the text of the answer.
+    /// The finding whose message contains it, the first being 0; None for the text of the answer.
     pub finding: Option<u64>,
-    /// The member of the answer's JSON in whose text or name it stands, as in `$.answer`; absent elsewhere.
+    /// The member of the answer's JSON whose text or name contains it, as in `$.answer`; absent elsewhere.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path: Option<String>,
-    /// Whether it was computed, but of the first rows of a dataset only; absent when not.
+    /// Whether it was computed, but from only the first rows of a dataset; absent when not.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub sample: bool,
 }
@@ -540,53 +540,52 @@ pub struct Ungrounded {
 pub struct ReplyBody {
     /// Markdown; never empty.
     pub text: String,
-    /// The answer as text and chart blocks, charts as Plotly specs.
+    /// The answer as text and chart blocks, with charts as Plotly specs.
     pub blocks: Vec<Value>,
-    /// Present when a verdict was asked for and given.
+    /// Present when a verdict was requested and given.
     pub assessment: Option<Assessment>,
     /// The reasons for the assessment.
     pub findings: Vec<FindingShown>,
-    /// The answer as JSON of the schema that was given; absent when none was, or it does not hold.
+    /// The answer as JSON of the given schema; absent without a schema, or when the answer violates it.
     #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "there")]
     pub output: Option<Value>,
-    /// Numbers of the text, the findings and the JSON that nothing of the turn contains. Turns of earlier versions
-    /// did not tell.
+    /// Numbers of the text, the findings and the JSON that occur in nothing the turn has shown. Empty in
+    /// turns of earlier versions.
     #[serde(default)]
     pub ungrounded: Vec<Ungrounded>,
-    /// Whether the model had tools to compute the answer with. It had in turns of earlier versions.
+    /// Whether the model had tools to compute the answer with. True in turns of earlier versions.
     #[serde(default = "yes")]
     pub computed: bool,
     /// Why the turn ended.
     pub stop_reason: StopReason,
-    /// Logical names of the tables, in order.
+    /// Names of the tables, in order.
     pub tables: Vec<String>,
-    /// Logical names of the charts, in order.
+    /// Names of the charts, in order.
     pub charts: Vec<String>,
-    /// Files that code at the provider made and that were fetched, in order. Turns of earlier versions
-    /// had none.
+    /// Files made by code at the provider and fetched, in order. Empty in turns of earlier versions.
     #[serde(default)]
     pub files: Vec<FetchedFile>,
     /// Requests to the model.
     pub rounds: u32,
-    /// Tool calls in all.
+    /// Number of tool calls.
     pub tool_calls: u32,
     /// Tokens of the turn.
     pub usage: UsageReport,
-    /// What left the machine. Turns of earlier versions did not tell.
+    /// What left the machine. Empty in turns of earlier versions.
     #[serde(default)]
     pub egress: Egress,
     /// Wall-clock time of the turn.
     pub duration_ms: u64,
-    /// The code that ran, as a file of the turn; none when no code ran.
+    /// The code that ran, as a file of the turn; None when no code ran.
     pub code_path: Option<String>,
-    /// What the process exits with, if this turn decides it.
+    /// The exit status of the process, if this turn decides it.
     pub exit_code: u8,
 }
 
 /// Tokens of a turn and of its session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct UsageReport {
-    /// Of the turn.
+    /// Usage of the turn.
     #[serde(flatten)]
     pub turn: Usage,
     /// Input and output of the turn.
@@ -597,12 +596,12 @@ pub struct UsageReport {
     pub cost_usd: Option<f64>,
 }
 
-/// Something failed.
+/// An error.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ErrorBody {
-    /// Whether the turn ends with it.
+    /// Whether it ends the turn.
     pub fatal: bool,
-    /// What a program branches on: `auth_missing`, `network`, `cancelled`, `internal`, …
+    /// The code for programs: `auth_missing`, `network`, `cancelled`, `internal`, …
     pub code: String,
     /// What happened.
     pub message: String,
@@ -610,23 +609,23 @@ pub struct ErrorBody {
     pub hint: Option<String>,
     /// Whether the same question may work later.
     pub retryable: bool,
-    /// Of the provider's answer, if there was one.
+    /// The HTTP status of the provider's answer, if there was one.
     pub http_status: Option<u16>,
-    /// The provider's name for the request, if there was one.
+    /// The provider's id for the request, if there was one.
     pub request_id: Option<String>,
-    /// The answer as far as it had come.
+    /// The part of the answer received so far.
     pub partial_text: Option<String>,
-    /// Tokens until then.
+    /// Tokens used so far.
     pub usage: UsageReport,
     /// What had left the machine by then; only when fatal.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub egress: Option<Egress>,
-    /// What the process exits with; only when fatal.
+    /// The exit status of the process; only when fatal.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub exit_code: Option<u8>,
 }
 
-/// What a tool call gives: something for the model to read, and things for the user to see.
+/// The output of a tool call: a result for the model, and tables and charts for the user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolOutput {
     /// `{"kind": "text", "text": …}`, or another kind with more members.
@@ -635,16 +634,16 @@ pub struct ToolOutput {
     pub shown: Vec<Shown>,
 }
 
-/// What a tool shows the user, before it has become files and an event.
+/// Output for the user, before it becomes files and an event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shown {
     /// A table.
     Table {
         /// The REPL variable.
         df_name: String,
-        /// What the user calls it.
+        /// The user's name for it.
         logical_name: String,
-        /// Cut to the event's bounds.
+        /// Cut to the event's limits.
         frame: Frame,
         /// The whole table, a Parquet file in the worker's scratch directory.
         file: Option<String>,
@@ -653,7 +652,7 @@ pub enum Shown {
     Chart(Chart),
     /// A chart that cannot be drawn.
     Rejected {
-        /// What was asked for.
+        /// The requested spec.
         spec: Box<ChartSpec>,
         /// Why it cannot be drawn.
         rejected: ChartRejected,
@@ -661,24 +660,24 @@ pub enum Shown {
 }
 
 impl ToolOutput {
-    /// Makes an output that is one text.
+    /// Makes an output of plain text.
     pub fn text(text: impl Into<String>) -> ToolOutput {
         ToolOutput::json(serde_json::json!({"kind": "text", "text": text.into()}))
     }
 
-    /// Makes an output that has structure; `result` is an object with a `kind`.
+    /// Makes a structured output; `result` is an object with a `kind`.
     pub fn json(result: Value) -> ToolOutput {
         ToolOutput { result, shown: Vec::new() }
     }
 
-    /// Adds something for the user to see.
+    /// Adds an output for the user.
     #[must_use]
     pub fn show(mut self, shown: Shown) -> ToolOutput {
         self.shown.push(shown);
         self
     }
 
-    /// Returns what the model reads: plain text as it is, what code printed before its value, anything else
+    /// Returns the text for the model: plain text unchanged, printed text before the value, anything else
     /// as compact JSON.
     pub fn for_model(&self) -> String {
         let Some(members) = self.result.as_object() else { return self.result.to_string() };
@@ -695,7 +694,7 @@ impl ToolOutput {
                     [printed, between, value].concat()
                 }
             }
-            // The text of an error holds its message.
+            // The text of an error contains its message.
             "error" if members.contains_key("text") => {
                 let members = members.iter().filter(|(name, _)| *name != "error");
                 let members: Map<String, Value> =

@@ -1,10 +1,10 @@
-//! A frame: a small table in memory, on its way to the user.
+//! A frame: a small table in memory, for output to the user.
 
 use serde_json::{Map, Value};
 
 use crate::limits::{TABLE_CELLS_MAX, TABLE_ROWS_MAX};
 
-/// A table that was cut to size where it was made.
+/// A table that its producer cut to size.
 ///
 /// Cells are JSON values: missing and non-finite numbers are null, whole numbers beyond 2^53 − 1 are
 /// strings of digits (a JSON reader would round them), dates and times are ISO 8601 strings.
@@ -14,19 +14,19 @@ pub struct Frame {
     pub columns: Vec<String>,
     /// The pandas dtype of each column.
     pub dtypes: Vec<String>,
-    /// Rows × columns; at most as many as the bound asked for.
+    /// Rows × columns; at most the requested number of rows.
     pub rows: Vec<Vec<Value>>,
     /// Rows of the whole table, of which `rows` is the beginning.
     pub row_count: u64,
 }
 
 impl Frame {
-    /// Returns whether rows are missing here that the whole table has.
+    /// Returns whether the frame lacks rows of the whole table.
     pub fn is_truncated(&self) -> bool {
         (self.rows.len() as u64) < self.row_count
     }
 
-    /// Makes a frame of rows that are objects; what an object lacks is null.
+    /// Makes a frame from rows as objects; missing members become null.
     pub fn of_objects(
         columns: Vec<String>,
         dtypes: impl Fn(&str) -> String,
@@ -48,7 +48,7 @@ impl Frame {
         self.columns.iter().position(|it| it == column)
     }
 
-    /// Returns whether a column of that name exists and holds numbers.
+    /// Returns whether a column of that name exists and is numeric.
     pub fn is_numeric(&self, column: &str) -> bool {
         self.index_of(column).is_some_and(|at| is_numeric_dtype(&self.dtypes[at]))
     }
@@ -62,13 +62,13 @@ impl Frame {
         self.rows.iter().map(object).collect()
     }
 
-    /// Returns how many rows of `n_columns` cells an event may carry.
+    /// Returns how many rows of `n_columns` cells an event may contain.
     pub fn rows_allowed(n_columns: usize) -> usize {
         TABLE_ROWS_MAX.min(TABLE_CELLS_MAX / n_columns.max(1))
     }
 }
 
-/// Returns whether a pandas dtype holds numbers: `int64`, `Int64`, `float32`, `uint8[pyarrow]`, …
+/// Returns whether a pandas dtype is numeric: `int64`, `Int64`, `float32`, `uint8[pyarrow]`, …
 pub fn is_numeric_dtype(dtype: &str) -> bool {
     let dtype = dtype.to_ascii_lowercase();
     ["int", "uint", "float", "double", "decimal"].iter().any(|it| dtype.starts_with(it))

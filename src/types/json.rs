@@ -1,14 +1,14 @@
-//! JSON that others have written, measured before it is built.
+//! Untrusted JSON, measured before it is parsed.
 
 use serde::Deserialize;
 
-/// Reads JSON of a type of our own, unless it takes more than so many bytes of memory.
+/// Parses JSON as one of our own types, unless it needs more memory than the limit.
 ///
 /// # Errors
 ///
-/// Fails when it does or is not of that type; the reason is a sentence.
+/// Fails when it does or does not match the type; the reason is a sentence.
 pub fn parse<'a, T: Deserialize<'a>>(json: &'a [u8], memory_max: u64) -> Result<T, String> {
-    // A type of our own takes a fourth of what any value does.
+    // Our own types take a fourth of the memory of a generic value.
     let wanted = memory_of(json) / 4;
     if memory_max < wanted {
         return Err(format!(
@@ -18,18 +18,18 @@ pub fn parse<'a, T: Deserialize<'a>>(json: &'a [u8], memory_max: u64) -> Result<
     serde_json::from_slice(json).map_err(|it| it.to_string())
 }
 
-/// Returns how many values JSON has at most: each one but the first comes after a sign.
+/// Returns an upper bound on the number of JSON values: each but the first follows a structural character.
 pub fn count_values(json: &[u8]) -> usize {
     1 + signs(json).count()
 }
 
-/// Returns how many bytes of memory JSON takes at most while it is built as a
-/// [`Value`](serde_json::Value), its text included.
+/// Returns an upper bound on the bytes of memory that JSON takes while it is parsed as a
+/// [`Value`](serde_json::Value), including its text.
 ///
-/// That is more than its bytes: seven of them, `{"a":1}`, take 1,300.
+/// That exceeds its length: the seven bytes of `{"a":1}` take 1,300.
 pub fn memory_of(json: &[u8]) -> u64 {
-    // Measured. The room for an object and a list is made for several members at once, and serde keeps what
-    // it reads of an enum in a form of its own first.
+    // Measured. Objects and lists allocate for several members at once, and serde buffers an enum in a form
+    // of its own.
     let structure: u64 = signs(json)
         .map(|it| match it {
             b'{' => 1_024,
@@ -40,7 +40,7 @@ pub fn memory_of(json: &[u8]) -> u64 {
     structure + 2 * json.len() as u64
 }
 
-/// The signs after which a value comes: what begins an object or a list, what comes between its members.
+/// The characters that a value follows: the start of an object or a list, and separators of members.
 fn signs(json: &[u8]) -> impl Iterator<Item = u8> {
     let (mut in_text, mut is_escaped) = (false, false);
     json.iter().copied().filter(move |byte| {

@@ -1,7 +1,7 @@
-//! What flows between the rooms, and the words they share: the catalog, the conversation, events, limits
-//! with their units, and exit statuses.
+//! Shared types and vocabulary of the rooms: the catalog, the conversation, events, limits with their
+//! units, and exit statuses.
 //!
-//! The modules stand in reading order; each imports only from those before it.
+//! The modules are in reading order; each imports only from earlier ones.
 
 pub mod json;
 pub mod limits;

@@ -1,7 +1,7 @@
-//! Small files that a user or a project names: settings, knowledge, schemas, keys, images, cassettes.
+//! Small files named by a user or a project: settings, knowledge, schemas, keys, images, cassettes.
 //!
-//! A name may lead to anything: a pipe that nobody writes to, a device without an end. So only a regular file
-//! is read, and no more of it than it may have.
+//! A name may refer to anything: a pipe without a writer, an endless device. So only a regular file is
+//! read, up to a limit.
 
 use std::fmt::{self, Display, Formatter};
 use std::fs::{File, OpenOptions};
@@ -11,15 +11,16 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Where the shell puts what it opened for us, as in `--knowledge <(sort notes.md)`: a pipe with a writer.
+/// Where the shell puts files that it opens for us, as in `--knowledge <(sort notes.md)`: a pipe with a
+/// writer.
 const OPENED: [&str; 3] = ["/dev/fd", "/dev/stdin", "/proc/self/fd"];
 
-/// Why a file is not read. Its `Display` goes on after the name of the file and a colon.
+/// Why a file is not read. Its `Display` follows the name of the file and a colon.
 #[derive(Debug)]
 pub enum NotRead {
-    /// The system does not let us.
+    /// The system reports an error.
     Failed(io::Error),
-    /// It is something else: `a pipe`.
+    /// It is not a regular file but, for example, `a pipe`.
     Other(&'static str),
     /// It has more bytes than this.
     TooLong(u64),
@@ -41,18 +42,18 @@ impl From<io::Error> for NotRead {
     }
 }
 
-/// Opens a regular file to read, without waiting for anything.
+/// Opens a regular file for reading, without blocking.
 ///
 /// # Errors
 ///
-/// Fails when it cannot be opened or is no regular file.
+/// Fails when it cannot be opened or is not a regular file.
 pub fn open(path: &Path) -> Result<File, NotRead> {
     if OPENED.iter().any(|it| path.starts_with(it)) {
         return Ok(File::open(path)?);
     }
     // Without O_NONBLOCK, opening a named pipe would wait for its writer.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-    // Looked at first: opening a device may do something.
+    // Checked before opening, because opening a device can have side effects.
     let found = path.metadata()?;
     demand_regular(&found)?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -60,7 +61,7 @@ pub fn open(path: &Path) -> Result<File, NotRead> {
     Ok(file)
 }
 
-/// Reads a file whole.
+/// Reads a whole file.
 ///
 /// # Errors
 ///
@@ -69,7 +70,7 @@ pub fn read(path: &Path, bytes_max: u64) -> Result<Vec<u8>, NotRead> {
     read_opened(open(path)?, bytes_max)
 }
 
-/// Reads a file that is open.
+/// Reads an open file.
 ///
 /// # Errors
 ///

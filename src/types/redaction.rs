@@ -1,17 +1,17 @@
-//! What the user keeps back: values of columns, or all rows.
+//! Redaction: the data that the user withholds, as values of columns or all rows.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-/// What must not leave the machine.
+/// The data that must not leave the machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Redaction {
     /// Columns, as the user names them: `email`, or `customers.email` for that of one dataset.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub columns: BTreeSet<String>,
-    /// The values of rows; what is computed over many rows may leave.
+    /// The values of rows; aggregates over many rows may leave.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rows: bool,
 }
@@ -22,17 +22,17 @@ impl Redaction {
         self.columns.is_empty() && !self.rows
     }
 
-    /// Returns whether the values of a column are kept back.
+    /// Returns whether the values of a column are withheld.
     pub fn has(&self, dataset: &str, column: &str) -> bool {
         self.columns.contains(column) || self.columns.contains(&format!("{dataset}.{column}"))
     }
 
-    /// Returns whether what was said while this much was kept back may be said while `other` is.
+    /// Returns whether items from a turn with this redaction may be repeated in one with `other`.
     pub fn covers(&self, other: &Redaction) -> bool {
         self.columns.is_superset(&other.columns) && (self.rows || !other.rows)
     }
 
-    /// Returns what both keep back.
+    /// Returns what both withhold.
     #[must_use]
     pub fn common(&self, other: &Redaction) -> Redaction {
         let columns = self.columns.intersection(&other.columns).cloned().collect();

@@ -1,11 +1,11 @@
-//! How a turn ends is how the process ends.
+//! Exit statuses: how a turn ends is how the process ends.
 
 use std::io::{self, ErrorKind};
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-/// The status the process exits with. One variant for each thing a caller can do about it.
+/// The exit status of the process. One variant for each different reaction by the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum ExitStatus {
     /// Answered, or the gate passed.
@@ -14,19 +14,19 @@ pub enum ExitStatus {
     Internal,
     /// A wrong flag or value, an empty question, a missing `--yes`.
     Usage,
-    /// The session is missing, locked, or broken; the configuration is invalid.
+    /// The session is missing, locked, or damaged; the configuration is invalid.
     Setup,
     /// No key for a remote endpoint, or the key was refused.
     Auth,
-    /// A file is missing, unreadable, too large, or no table; an unknown dataset.
+    /// A file is missing, unreadable, too large, or not a table; an unknown dataset.
     Input,
-    /// The provider cannot be reached, fails, or sends what cannot be read.
+    /// The provider cannot be reached, fails, or sends an invalid answer.
     Provider,
     /// Rounds, tokens, cost or time ran out first.
     Limit,
-    /// Python is missing, cannot start, or cannot be confined as asked.
+    /// Python is missing, cannot start, or cannot be confined as required.
     Sandbox,
-    /// Refused, or what was asked for (verdict, table) is not in the answer.
+    /// Refused, or a required part (verdict, table) is not in the answer.
     Contract,
     /// The verdict is a warning, and `--fail-on warning` was given.
     VerdictWarning,
@@ -36,7 +36,7 @@ pub enum ExitStatus {
     Replay,
     /// Ended by SIGINT.
     Interrupted,
-    /// The reader of stdout went away while the turn ran.
+    /// The reader of stdout closed it during the turn.
     BrokenPipe,
     /// Ended by SIGTERM.
     Terminated,
@@ -65,10 +65,10 @@ impl ExitStatus {
         }
     }
 
-    /// Returns the status to exit with when both hold.
+    /// Returns the status to exit with when both apply.
     ///
-    /// The order says what a caller must know first: signal > 1 > 8 > 6 > 4 > 7 > 12 > 9 > 11 > 10,
-    /// then what stops a command before a turn: 5 > 3 > 2.
+    /// The order is by what a caller must know first: signal > 1 > 8 > 6 > 4 > 7 > 12 > 9 > 11 > 10, then
+    /// errors that stop a command before a turn: 5 > 3 > 2.
     #[must_use]
     pub fn worst(self, other: ExitStatus) -> ExitStatus {
         if self.rank() <= other.rank() { self } else { other }
@@ -108,14 +108,14 @@ pub enum StopReason {
     MaxCost,
     /// The time ran out.
     Timeout,
-    /// The model would not answer.
+    /// The model refused to answer.
     Refused,
-    /// The same call came again and again with the same outcome.
+    /// The same call was repeated with the same outcome.
     Repeated,
 }
 
 impl StopReason {
-    /// Returns the exit status that this reason alone asks for.
+    /// Returns the exit status for this reason alone.
     pub fn exit_status(self) -> ExitStatus {
         match self {
             StopReason::Complete => ExitStatus::Ok,
@@ -128,7 +128,7 @@ impl StopReason {
         }
     }
 
-    /// Returns what to say of an answer that came before the work was done.
+    /// Returns the remark on an answer given before the work was done.
     pub fn told(self) -> Option<&'static str> {
         match self {
             StopReason::Complete => None,
@@ -152,16 +152,16 @@ impl StopReason {
     }
 }
 
-/// An error that knows the status it ends the process with, and what to do next.
+/// An error with an exit status and a hint.
 ///
-/// It travels inside an `anyhow::Error`; whoever ends the process looks for it in the chain.
+/// It travels inside an `anyhow::Error`; the code that ends the process finds it in the chain.
 #[derive(Debug)]
 pub struct Failure {
     /// The status to exit with.
     pub status: ExitStatus,
     /// What happened: wanted, found.
     pub message: String,
-    /// What to do next, when there is something.
+    /// What to do next, if known.
     pub hint: Option<String>,
 }
 
@@ -171,7 +171,7 @@ impl Failure {
         Failure { status, message: message.into(), hint: None }
     }
 
-    /// Adds what to do next.
+    /// Adds a hint at what to do next.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -187,10 +187,10 @@ impl std::fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Returns what to do about an error of the disk, whoever met it.
+/// Returns the hint for a disk error, wherever it occurred.
 pub fn hint_of_disk(error: &anyhow::Error) -> Option<&'static str> {
     let mut kinds = error.chain().filter_map(|it| Some(it.downcast_ref::<io::Error>()?.kind()));
-    // Where no file is named it is one of somebody else's, such as stdout.
+    // An error that names no file concerns one that is not ours, such as stdout.
     let names_file = one_line(error).contains(['`', '"']);
     if names_file && kinds.any(|it| matches!(it, ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
     {
@@ -206,7 +206,7 @@ pub fn hint_of_disk(error: &anyhow::Error) -> Option<&'static str> {
 
 /// Returns an error with its causes on one line, each path once.
 pub fn one_line(error: &anyhow::Error) -> String {
-    /// What the makers of temporary files add, with a path of theirs.
+    /// The suffix with an internal path that the temporary-file crate adds.
     const AT_PATH: &str = " at path \"";
     let text = format!("{error:#}");
     match text.split_once(AT_PATH) {

@@ -1,24 +1,24 @@
-//! Ratings: which values of a column are good, worth a warning or bad, and which rows have others.
+//! Ratings: which values of a column are good, worth a warning or bad, and which rows contain the others.
 
 use std::fmt;
 
 use crate::limits::FINDING_ROWS_MAX;
 
-/// Numbers from one bound to another.
+/// A range of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
-    /// The smallest, and whether it is in the range.
+    /// The lower bound, and whether it is in the range.
     pub low: Option<(f64, bool)>,
-    /// The largest, and whether it is in the range.
+    /// The upper bound, and whether it is in the range.
     pub high: Option<(f64, bool)>,
 }
 
 impl Range {
-    /// Reads `>= 10`, `> 10`, `<= 10`, `< 10`, `= 10`, or `5..10`, which holds 5 and not 10.
+    /// Parses `>= 10`, `> 10`, `<= 10`, `< 10`, `= 10`, or `5..10`, which includes 5 and excludes 10.
     ///
     /// # Errors
     ///
-    /// Fails for anything else, and when there is nothing in the range.
+    /// Fails for anything else, and for an empty range.
     pub fn parse(text: &str) -> Result<Range, String> {
         let example = "write a range such as `>= 10`, `< 5` or `5..10`";
         let number = |it: &str| {
@@ -48,13 +48,13 @@ impl Range {
         }
     }
 
-    /// Returns whether a number is in it.
+    /// Returns whether a number is in the range.
     pub fn has(&self, number: f64) -> bool {
         self.low.is_none_or(|(low, has)| low < number || has && low <= number)
             && self.high.is_none_or(|(high, has)| number < high || has && number <= high)
     }
 
-    /// Returns whether a number can be in both.
+    /// Returns whether some number is in both ranges.
     pub fn overlaps(&self, other: &Range) -> bool {
         let reaches = |high: Option<(f64, bool)>, low: Option<(f64, bool)>| match (high, low) {
             (Some((high, has_high)), Some((low, has_low))) => {
@@ -83,36 +83,36 @@ impl fmt::Display for Range {
 /// Which values of a column are good, worth a warning, or bad.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Ratings {
-    /// Values in it are good; those in no range are then worth a warning.
+    /// Good values. Values in no range are then worth a warning.
     pub good: Option<Range>,
-    /// Values in it are worth a warning.
+    /// Values worth a warning.
     pub warning: Option<Range>,
-    /// Values in it are bad.
+    /// Bad values.
     pub bad: Option<Range>,
 }
 
 /// The values of a column that are not good.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rated {
-    /// In the range of bad ones.
+    /// Those in the bad range.
     pub bad: Hits,
-    /// In the range that is worth a warning.
+    /// Those in the warning range.
     pub warning: Hits,
-    /// In no range, where there is one of good values.
+    /// Those in no range, if a good range exists.
     pub outside: Hits,
 }
 
-/// Rows that something holds for.
+/// The rows that match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hits {
-    /// How many.
+    /// Their number.
     pub count: u64,
-    /// The first of them, the first row of all being 0.
+    /// The first of them; the first row is 0.
     pub rows: Vec<u64>,
 }
 
 impl Hits {
-    /// Adds a row behind those so far.
+    /// Adds a row after the previous ones.
     pub fn add(&mut self, row: u64) {
         self.count += 1;
         if self.rows.len() < FINDING_ROWS_MAX {

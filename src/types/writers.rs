@@ -3,7 +3,7 @@
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 
-/// What of a file or directory tells who could have written it.
+/// The metadata of a file or directory that shows who could have written it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Writers {
     uid: u32,
@@ -18,10 +18,10 @@ impl From<&Metadata> for Writers {
 }
 
 impl Writers {
-    /// Says who but this user and root could have written it, if anybody.
+    /// Returns who else than this user and root could have written it, if anyone.
     ///
-    /// A group may write when it is the user's own: many systems give each user one and create files
-    /// that it may write.
+    /// The group may write when it is the user's own: many systems give each user one and create files that
+    /// are group-writable.
     pub fn others(self) -> Option<&'static str> {
         let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         self.others_than(uid, gid)

@@ -16,7 +16,7 @@ use crate::progress::listener;
 use crate::turn::{Turn, TurnInterrupt};
 use crate::{Agent, TurnContext};
 
-/// Owner of a file that was uploaded into a container.
+/// The `source` that the provider reports for a file uploaded into a container.
 pub(super) const BY_USER: &str = "user";
 
 /// A file to fetch.

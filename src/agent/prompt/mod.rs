@@ -161,8 +161,8 @@ pub fn form(verdict: bool, schema: Option<&Value>) -> String {
     format!("{head}{SCHEMA}| {schema}\n")
 }
 
-/// Returns the user's context, for a model that gets no other instructions of these, and the warnings for
-/// the user.
+/// Returns the user's context alone, for a model that gets none of the other instructions, and the warnings
+/// for the user.
 pub fn said_by_user(briefing: &Briefing, catalog: &Catalog) -> (String, Vec<String>) {
     let (parts, notes) = said(briefing, catalog);
     (joined(parts), notes)

@@ -307,7 +307,7 @@ fn left_out(call: &PastCall, catalog: &Catalog) -> Option<String> {
     Some(format!("{files} of `{name}`: files are made again, but left out of what is compared"))
 }
 
-/// Returns the results that the original turn has and this one lacks.
+/// Returns how this turn's results differ from those of the original one.
 fn differences(then: &PastTurn, now: &PastTurn, catalog: &Catalog) -> Vec<String> {
     let again = |it: &PastCall| now.calls.iter().find(|now| now.call.call_id == it.call.call_id);
     let failed = |it: &&PastCall| {

@@ -63,7 +63,7 @@ pub struct PastCall {
     pub place: ExecutionPlace,
     /// How it ended.
     pub status: CallStatus,
-    /// What the model read.
+    /// The result that the model read.
     pub result: Value,
     /// Tables and charts that it sent.
     pub shown: Vec<Body>,

@@ -6,7 +6,7 @@ use csv_agent_types::event::{Body, ChartDrawn, FetchedFile};
 use crate::egress::Ledger;
 use crate::grounding::Grounds;
 
-/// What was made so far.
+/// The results of a turn so far.
 pub(crate) struct TurnRecord {
     /// The tables sent, in order.
     pub(crate) tables: Vec<TableSent>,

@@ -1,4 +1,4 @@
-//! Tables, charts and files of the last answers, to look at again and to save.
+//! Tables, charts and files of the last answers, to view again and to save.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,10 +21,10 @@ use crate::options::GlobalOptions;
 use crate::stdout::WholeFile;
 use crate::usage;
 
-/// What a file can be, by its ending.
+/// The supported file endings.
 const ENDINGS: [&str; 7] = ["csv", "tsv", "json", "md", "parquet", "svg", "png"];
 
-/// What the last answers have, by name: the tables of the last one that has any, and so on.
+/// Names of the last answers' artifacts: the tables of the last answer with tables, and so on.
 #[derive(Debug, Default)]
 pub(super) struct ArtifactNames {
     pub tables: Vec<String>,
@@ -32,7 +32,7 @@ pub(super) struct ArtifactNames {
     pub files: Vec<String>,
 }
 
-/// Returns the names of what the last answers have.
+/// Returns the names of the last answers' artifacts.
 ///
 /// # Errors
 ///
@@ -56,7 +56,7 @@ pub(super) fn names(session_dir: &Path) -> anyhow::Result<ArtifactNames> {
     Ok(names)
 }
 
-/// Finds a table of the last answer that has one, by number or name; the last of it when none is wanted.
+/// Finds a table of the last answer with tables, by number or name; its last table when None.
 ///
 /// # Errors
 ///
@@ -70,7 +70,7 @@ pub(super) fn table(session_dir: &Path, wanted: Option<&str>) -> anyhow::Result<
     pick("table", tables.collect(), |it| &it.logical_name, wanted)
 }
 
-/// Finds a chart of the last answer that has one, with the event that told of it.
+/// Finds a chart of the last answer with charts, and the event that showed it.
 ///
 /// # Errors
 ///
@@ -87,7 +87,7 @@ pub(super) fn chart(
     pick("chart", charts.collect(), |it| &it.0.logical_name, wanted)
 }
 
-/// Reads the events of the last turn whose reply is like that; none when there is no such turn.
+/// Reads the events of the last turn whose reply matches; None when there is no such turn.
 fn last(session_dir: &Path, is_it: impl Fn(&ReplyBody) -> bool) -> anyhow::Result<Vec<Event>> {
     let found = turns::replies(session_dir)?.find(|it| is_it(&it.1));
     found.map_or(Ok(Vec::new()), |(dir, _)| Ok(turns::events(&dir)?.0))
@@ -117,11 +117,11 @@ fn pick<T>(
     Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
 
-/// Writes a table with all of its rows, as far as the turn told them.
+/// Writes a table with all the rows in the turn's events.
 ///
 /// # Errors
 ///
-/// Fails when `out` cannot take it.
+/// Fails when `out` cannot be written.
 pub(super) fn write(
     shown: &DataFrame,
     out: &mut dyn Write,
@@ -144,14 +144,15 @@ pub(super) fn write(
     Ok(writeln!(out, " {name} · {n_rows} of {n_all} rows{rest}")?)
 }
 
-/// Saves a file that is wanted by its name, as it is, or else what the ending says: a table, or a chart.
-/// Returns what it was.
+/// Saves the file requested by name, unchanged, or else a table or chart as the ending selects. Returns
+/// what it saved.
 ///
-/// `may_replace` is asked when there is such a file.
+/// `may_replace` is called when the file exists.
 ///
 /// # Errors
 ///
-/// Fails when there is no such table, chart or file, it is too large for text, or the file cannot be written.
+/// Fails when there is no such table, chart or file, it is too large for text, or the file cannot be
+/// written.
 pub(super) fn save(
     session_dir: &Path,
     wanted: Option<&str>,
@@ -178,15 +179,15 @@ pub(super) fn save(
     Ok(Some(saved.what))
 }
 
-/// What goes into a file.
+/// The content to save.
 struct Saved {
     what: String,
     content: Vec<u8>,
 }
 
 impl Saved {
-    /// Reads a file of the last answer that has one, if one of this name is wanted, or any that only its
-    /// ending can mean.
+    /// Reads a file of the last answer with files: one of this name, or one that the ending alone
+    /// determines.
     fn fetched(
         session_dir: &Path,
         wanted: Option<&str>,
@@ -198,7 +199,7 @@ impl Saved {
             Some(name) => it.name == name,
             None => it.artifact.format == ending && !ENDINGS.contains(&ending),
         };
-        // Of several with the name, code wrote the last one last.
+        // Of several with this name, the last one is the latest.
         let Some(found) = files.iter().rfind(|it| is_wanted(it)) else { return Ok(None) };
         let (name, format) = (sanitize::one_line(&found.name), &found.artifact.format);
         if format != ending && format != "bin" {
@@ -252,7 +253,7 @@ fn text(frame: &Frame, format: &str) -> anyhow::Result<String> {
     })
 }
 
-/// Reads a file that an event names, which somebody else may have written.
+/// Reads a file that an event names; the event is untrusted.
 fn read(session_dir: &Path, name: &str) -> anyhow::Result<Vec<u8>> {
     let content = Directory::at(session_dir)?.read(name, WORKER_FILE_BYTES_MAX)?;
     content.with_context(|| gone(name))

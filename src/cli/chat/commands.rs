@@ -1,4 +1,4 @@
-//! The commands of a chat, which begin with a slash, and what else can be typed.
+//! The commands of a chat, which begin with a slash, and its other input.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::datasets::DatasetsFlags;
 use crate::ingest::IngestFlags;
 use crate::usage;
 
-/// Cells of a line below which `/help` puts what a command does under its name.
+/// Width in cells below which `/help` puts a description under its command.
 const NARROW: usize = 60;
 
 const KEYS: &[(&str, &str)] = &[
@@ -26,7 +26,7 @@ const KEYS: &[(&str, &str)] = &[
     ("Ctrl-D", "leaves, on an empty line"),
 ];
 
-/// What a word after a command is.
+/// The kind of an argument of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Takes {
     /// Datasets.
@@ -37,15 +37,15 @@ pub(super) enum Takes {
     Charts,
     /// Files of an answer.
     Fetched,
-    /// Turns.
+    /// Turn numbers.
     Turns,
     /// Models.
     Models,
     /// Commands.
     Commands,
-    /// Files, each of the words.
+    /// Any number of files.
     Files,
-    /// A file, the last of the words.
+    /// A file, as the last argument.
     FileLast,
 }
 
@@ -117,7 +117,7 @@ pub(super) enum Command {
     Quit,
 }
 
-/// Returns what the words after a command are.
+/// Returns the kinds of a command's arguments.
 pub(super) fn takes(command: &str) -> &'static [Takes] {
     match command {
         "/datasets" => &[Takes::Datasets],
@@ -132,24 +132,24 @@ pub(super) fn takes(command: &str) -> &'static [Takes] {
     }
 }
 
-/// What was typed.
+/// Parsed input.
 #[derive(Debug)]
 pub(super) enum InputLine {
-    /// Nothing.
+    /// A blank line.
     Blank,
     /// A question.
     Question(String),
     /// A command.
     Command(Box<Command>),
-    /// Help that a command was asked for with `--help`.
+    /// The help text of a command, requested by `--help`.
     Help(String),
 }
 
-/// Returns what a line means.
+/// Parses a line.
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Usage`] when it begins like a command and is none.
+/// Fails with [`ExitStatus::Usage`] when it starts like a command but is not one.
 pub(super) fn read(line: &str, width: Option<u16>) -> anyhow::Result<InputLine> {
     let question = |it: &str| {
         if QUESTION_BYTES_MAX < it.len() {
@@ -187,7 +187,7 @@ pub(super) fn read(line: &str, width: Option<u16>) -> anyhow::Result<InputLine> 
     }
 }
 
-/// Returns what clap has to say against a command, in the words of all other errors.
+/// Returns clap's error about a command in the form of all other errors.
 fn refused(name: &str, error: &clap::Error) -> Failure {
     Failure::new(ExitStatus::Usage, usage::message(error)).hint(format!("see /help {}", &name[1..]))
 }
@@ -217,7 +217,7 @@ fn definition(width: Option<u16>) -> clap::Command {
     let width = usize::from(width.unwrap_or(u16::MAX).min(crate::HELP_WIDTH_MAX));
     definition.mut_subcommands(|it| {
         let name = it.get_name().to_owned();
-        // What is typed has no name of a program before it.
+        // Typed commands do not start with the program's name.
         it.bin_name(name).disable_help_flag(true).term_width(width).arg(
             clap::Arg::new("help")
                 .short('h')
@@ -237,7 +237,7 @@ pub(super) fn names() -> impl Iterator<Item = (String, Vec<String>)> {
     })
 }
 
-/// Returns what can be typed, or what a command takes.
+/// Returns the list of commands, or the help of one.
 ///
 /// # Errors
 ///
@@ -275,7 +275,7 @@ pub(super) fn help(command: Option<&str>, width: Option<u16>) -> anyhow::Result<
     Ok(text)
 }
 
-/// Lists names with what they are about, beside or below each other.
+/// Lists names with descriptions, next to or below each other.
 fn list(rows: impl Iterator<Item = (String, String)>, width: Option<u16>, text: &mut String) {
     let rows: Vec<_> = rows.collect();
     let width = width.map_or(usize::MAX, usize::from);
@@ -293,7 +293,7 @@ fn list(rows: impl Iterator<Item = (String, String)>, width: Option<u16>, text: 
     }
 }
 
-/// Adds words, with `indent` cells before each further line; the first has them already.
+/// Appends wrapped words, with `indent` cells before each further line; the first is indented already.
 pub(super) fn wrap(words: &str, indent: usize, width: usize, text: &mut String) {
     let mut at = indent;
     for (nth, word) in words.split(' ').enumerate() {
@@ -311,13 +311,13 @@ pub(super) fn wrap(words: &str, indent: usize, width: usize, text: &mut String) 
     }
 }
 
-/// Returns whether a line goes on with the next: it ends with a backslash, or `"""` is open.
+/// Returns whether the input continues on the next line: it ends with a backslash, or `"""` is open.
 pub(super) fn is_open(line: &str) -> bool {
     let n_slashes = line.len() - line.trim_end_matches('\\').len();
     n_slashes % 2 == 1 || line.matches("\"\"\"").count() % 2 == 1
 }
 
-/// Returns what was meant by lines that went on: without the marks that said so.
+/// Returns the text of continued lines, without the continuation marks.
 pub(super) fn joined(lines: &str) -> String {
     let text = lines.replace("\\\n", "\n");
     let inner = text.trim().strip_prefix("\"\"\"").and_then(|it| it.strip_suffix("\"\"\""));

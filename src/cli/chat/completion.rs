@@ -1,6 +1,6 @@
-//! What Tab completes: commands and what they take, and names of datasets and columns in a question.
+//! Tab completion: commands and their arguments, and names of datasets and columns in a question.
 //!
-//! Pure, but for the names of files, which are looked up where one is typed.
+//! Pure, except for the names of files, which are listed while one is typed.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +9,12 @@ use csv_agent_types::limits::{COMPLETED_ENTRIES_MAX, COMPLETIONS_MAX};
 
 use super::commands::{Takes, takes};
 
-/// Bytes before the cursor that can begin a name.
+/// Bytes before the cursor in which a name can begin.
 const NAME_BYTES_MAX: usize = 200;
-/// What a word of a command cannot have as it is.
+/// Characters that must be escaped in a word of a command.
 const SPECIAL: [char; 6] = [' ', '\t', '"', '\'', '\\', '#'];
 
-/// What there is to complete with.
+/// The candidates for completion.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Completions {
     /// Names of commands, each with its flags.
@@ -23,31 +23,31 @@ pub(super) struct Completions {
     pub datasets: Vec<String>,
     /// Names of columns, of all datasets.
     pub columns: Vec<String>,
-    /// Tables of the last answer that has one.
+    /// Tables of the last answer with tables.
     pub tables: Vec<String>,
-    /// Charts of the last answer that has one.
+    /// Charts of the last answer with charts.
     pub charts: Vec<String>,
-    /// Files of the last answer that has one.
+    /// Files of the last answer with files.
     pub files: Vec<String>,
-    /// Numbers of turns.
+    /// Turn numbers.
     pub turns: Vec<String>,
     /// Models that the user has named.
     pub models: Vec<String>,
-    /// What `~` means.
+    /// The home directory, for `~`.
     pub home: Option<PathBuf>,
 }
 
-/// One way to go on.
+/// One candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Completion {
-    /// What is listed.
+    /// The text in the list.
     pub shown: String,
-    /// What is typed in its place.
+    /// The text to insert.
     pub text: String,
 }
 
 impl Completions {
-    /// Returns where the word before the cursor begins, and what it may become; sorted.
+    /// Returns where the word before the cursor begins, and its candidates, sorted.
     pub(super) fn complete(&self, line: &str, cursor: usize) -> (usize, Vec<Completion>) {
         let before = &line[..cursor];
         let (start, mut found) = match before.strip_prefix('/') {
@@ -67,7 +67,7 @@ impl Completions {
         fitting.map(|it| Completion { shown: it.to_owned(), text: format!("{it} ") }).collect()
     }
 
-    /// Completes a word of a command.
+    /// Completes an argument of a command.
     fn argument(&self, before: &str) -> (usize, Vec<Completion>) {
         let (n_before, start, prefix) = last_word(before);
         let command = before.split_whitespace().next().unwrap_or_default();
@@ -90,14 +90,14 @@ impl Completions {
                 plain(&self.commands.iter().map(|it| it.0[1..].to_owned()).collect::<Vec<_>>())
             }
             Takes::Files => self.files(&prefix),
-            // A table, a chart or a file of an answer may come before the file, and only there.
+            // A table, a chart or a file of an answer may precede the file, and only there.
             Takes::FileLast if n_before == 1 || n_before == 2 => self.files(&prefix),
             Takes::FileLast => Vec::new(),
         });
         (start, found.collect())
     }
 
-    /// Completes the path of a file.
+    /// Completes a path.
     fn files(&self, prefix: &str) -> Vec<Completion> {
         let (dir, begin) =
             prefix.rsplit_once('/').map_or(("", prefix), |it| (&prefix[..=it.0.len()], it.1));
@@ -112,7 +112,7 @@ impl Completions {
             if is_hidden || !name.starts_with(begin) || name.contains(char::is_control) {
                 return None;
             }
-            // A link to a directory is one as well.
+            // Includes links to directories.
             let end = if it.path().is_dir() { "/" } else { "" };
             let text = escaped(&format!("{dir}{name}{end}"));
             Some(Completion { shown: shown(&format!("{name}{end}")), text })
@@ -120,8 +120,8 @@ impl Completions {
         entries.flatten().take(COMPLETED_ENTRIES_MAX).filter_map(entry).collect()
     }
 
-    /// Completes the name of a dataset or a column, which may have several words: of all that the text
-    /// could end with, the longest beginning of a name.
+    /// Completes the name of a dataset or a column, which may have several words. Uses the longest prefix
+    /// of a name that the text ends with.
     fn name(&self, before: &str) -> (usize, Vec<Completion>) {
         let names = || self.datasets.iter().chain(&self.columns);
         for quote in ['`', '"'] {
@@ -148,11 +148,11 @@ impl Completions {
     }
 }
 
-/// Returns whether a name may begin at a place of the text.
+/// Returns whether a name may begin at this position.
 fn is_begin(text: &str, at: usize) -> bool {
     let Some(rest) = text.get(at..) else { return false };
     let is_word = |it: char| it.is_alphanumeric() || it == '_';
-    // Scripts that write no spaces: Thai, Lao, Khmer, Chinese, Japanese and Korean.
+    // Scripts without spaces between words: Thai, Lao, Khmer, Chinese, Japanese and Korean.
     let is_dense =
         |it: char| matches!(it, '\u{e00}'..='\u{eff}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..);
     match (text[..at].chars().next_back(), rest.chars().next()) {
@@ -163,13 +163,13 @@ fn is_begin(text: &str, at: usize) -> bool {
     }
 }
 
-/// Returns whether a name begins so, in capitals or not.
+/// Returns whether a name has this prefix, ignoring case.
 fn begins(name: &str, prefix: &str) -> bool {
     let mut name = name.chars().flat_map(char::to_lowercase);
     prefix.chars().flat_map(char::to_lowercase).all(|it| name.next() == Some(it))
 }
 
-/// Returns a name as a question has it: between quotes, unless it is one word.
+/// Returns a name as written in a question: in quotes, unless it is one word.
 fn quoted(name: &str) -> Completion {
     let name = shown(name);
     let is_word = name.chars().all(|it| it.is_alphanumeric() || it == '_');
@@ -182,7 +182,7 @@ fn shown(name: &str) -> String {
     sanitize::one_line(name)
 }
 
-/// Returns a word as a command line takes it.
+/// Returns a word escaped for a command line.
 fn escaped(word: &str) -> String {
     let mut escaped = String::with_capacity(word.len());
     for char in word.chars() {
@@ -194,7 +194,7 @@ fn escaped(word: &str) -> String {
     escaped
 }
 
-/// Returns how many words come before the last one, where that begins, and what it means so far.
+/// Returns the number of words before the last one, where that begins, and its unescaped text.
 fn last_word(line: &str) -> (usize, usize, String) {
     let (mut n_before, mut start, mut word) = (0, 0, String::new());
     let (mut quote, mut is_escaped, mut is_in) = (None, false, false);
@@ -221,7 +221,7 @@ fn last_word(line: &str) -> (usize, usize, String) {
     (n_before, if is_in { start } else { line.len() }, word)
 }
 
-/// Returns a path with the home directory in the place of `~`.
+/// Returns a path with `~` replaced by the home directory.
 pub(super) fn expanded(path: &str, home: Option<&Path>) -> PathBuf {
     match (path.strip_prefix('~'), home) {
         (Some(""), Some(home)) => home.to_owned(),
@@ -263,7 +263,7 @@ mod tests {
         }
     }
 
-    /// The line has `|` where the cursor is; so has each expected line.
+    /// A `|` marks the cursor in the line and in each expected line.
     #[track_caller]
     fn check(line: &str, expected: &[&str]) {
         let cursor = line.find('|').unwrap();

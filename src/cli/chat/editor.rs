@@ -1,6 +1,6 @@
-//! The line editor: keys, what was typed before, completion, several lines.
+//! The line editor: keys, history, completion, multi-line input.
 //!
-//! It reads and writes the terminal itself, `/dev/tty`, so that stdout has the answers and nothing else.
+//! It reads and writes the terminal itself, `/dev/tty`, so that stdout contains only answers.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -31,26 +31,26 @@ use csv_agent_types::status::ExitStatus;
 use super::commands::is_open;
 use super::completion::Completions;
 
-/// Time for a stop to reach this thread. It is sent to the process, and another thread may take it.
+/// Time for a stop signal to take effect. It is sent to the process, and another thread may receive it.
 const STOP: Duration = Duration::from_millis(100);
 
-/// Turns bracketed paste on.
+/// Enables bracketed paste.
 const ENTER: &[u8] = b"\x1b[?2004h";
-/// Turns bracketed paste off, shows the cursor, and leaves the line that was being typed.
+/// Disables bracketed paste, shows the cursor, and leaves the current line.
 const LEAVE: &[u8] = b"\x1b[?2004l\x1b[?25h\r\n";
 
-/// An editor of the process's terminal.
+/// An editor on the process's terminal.
 pub(super) struct Editor {
     inner: rustyline::Editor<Help, MemHistory>,
     is_empty: Arc<AtomicBool>,
 }
 
 impl Editor {
-    /// Opens the terminal; none when the process has none.
+    /// Opens the terminal; None when the process has none.
     ///
     /// # Errors
     ///
-    /// Fails when the editor cannot be made.
+    /// Fails when the editor cannot be created.
     pub(super) fn open(colour: bool) -> anyhow::Result<Option<Editor>> {
         let Some(before) = Before::look() else { return Ok(None) };
         let doing = "cannot make a line editor";
@@ -77,7 +77,7 @@ impl Editor {
         Ok(Some(Editor { inner, is_empty }))
     }
 
-    /// Reads what is typed until it is complete. Blocks, with the terminal in raw mode.
+    /// Reads input until it is complete. Blocks, with the terminal in raw mode.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl Editor {
         let history = self.inner.history_mut();
         history.clear().context("cannot fill the editor")?;
         for line in typed {
-            // It was read from a file, which somebody else may have made.
+            // It comes from a file, which is untrusted.
             history.add(&sanitize::for_terminal(line)).context("cannot fill the editor")?;
         }
         match self.inner.readline(prompt) {
@@ -103,7 +103,7 @@ impl Editor {
                 Ok(LineRead::Cancelled { was_empty: self.is_empty.load(Ordering::Relaxed) })
             }
             Err(ReadlineError::Eof) => Ok(LineRead::End),
-            // The terminal is gone; the signal that says so comes at the same time.
+            // The terminal is gone; a signal reports that at the same time.
             Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::UnexpectedEof => {
                 Ok(LineRead::End)
             }
@@ -115,30 +115,30 @@ impl Editor {
     }
 }
 
-/// The terminal as it was before an editor took it.
+/// The state of the terminal before an editor took it.
 pub(super) struct Before {
     terminal: File,
     modes: Termios,
 }
 
 impl Before {
-    /// Looks at the terminal; none when there is none.
+    /// Saves the terminal's state; None when there is no terminal.
     pub(super) fn look() -> Option<Before> {
         let terminal = terminal().ok()?;
         let modes = tcgetattr(&terminal).ok()?;
         Some(Before { terminal, modes })
     }
 
-    /// Gives the terminal back from an editor that is still reading.
+    /// Takes the terminal back from an editor that is still reading, and restores it.
     pub(super) fn restore(&self) {
-        // Whoever hung up has no terminal to restore.
+        // After a hang-up there is no terminal to restore.
         let _ = (&self.terminal).write_all(LEAVE);
         let _ = tcsetattr(&self.terminal, OptionalActions::Now, &self.modes);
     }
 }
 
-/// Ctrl-Z: stops the job, with the terminal as its shell wants it. The editor's own way goes on before it
-/// is stopped, for it counts on a process of one thread.
+/// Ctrl-Z: stops the job, with the terminal in the state that the shell expects. The editor's own
+/// implementation assumes a single-threaded process and continues before it is stopped.
 struct Stop(Before);
 
 impl ConditionalEventHandler for Stop {
@@ -146,7 +146,7 @@ impl ConditionalEventHandler for Stop {
         let Stop(before) = self;
         let raw = tcgetattr(&before.terminal).ok()?;
         before.restore();
-        // A job that nobody could wake is not stopped.
+        // A job that no shell could resume is not stopped.
         let _ = kill_current_process_group(Signal::TSTP);
         thread::sleep(STOP);
         let _ = tcsetattr(&before.terminal, OptionalActions::Now, &raw);
@@ -159,10 +159,10 @@ fn terminal() -> std::io::Result<File> {
     OpenOptions::new().read(true).write(true).open("/dev/tty")
 }
 
-/// What the editor asks while somebody types.
+/// Answers the editor's queries while the user types.
 struct Help {
     words: Completions,
-    /// Whether nothing is typed: then Ctrl-C has nothing to clear.
+    /// Whether the line is empty, so that Ctrl-C has nothing to clear.
     is_empty: Arc<AtomicBool>,
 }
 
@@ -185,7 +185,7 @@ impl Completer for Help {
 impl Hinter for Help {
     type Hint = String;
 
-    /// Hints at nothing: it is called whenever the line has changed.
+    /// Returns no hint: it is called whenever the line has changed.
     fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<String> {
         self.is_empty.store(line.is_empty(), Ordering::Relaxed);
         None

@@ -1,4 +1,4 @@
-//! What the commands of a chat do: each what the command of the program does, in the session at hand.
+//! Executes the commands of a chat: each like the program's command, in the current session.
 
 use std::ops::ControlFlow;
 
@@ -22,11 +22,11 @@ use crate::turn_sinks::TurnSinks;
 use crate::{confirm, datasets, diagnostics, ingest, reset, stdout, stored_turns};
 
 impl Chat<'_> {
-    /// Does what a command says. Breaks with the status of the chat when it ends it.
+    /// Executes a command. Breaks with the status of the chat when the command ends it.
     ///
     /// # Errors
     ///
-    /// Fails when it cannot be done; the chat is as it was.
+    /// Fails when the command does; the chat is unchanged.
     pub(super) fn perform(
         &mut self,
         command: Command,
@@ -93,14 +93,14 @@ impl Chat<'_> {
             return Err(Failure::new(ExitStatus::Usage, message).hint("name a file").into());
         }
         for path in &mut flags.paths {
-            // A path of a cluster is none of this machine.
+            // A path on a cluster is not local.
             if let (Some(text), None) = (path.to_str(), &flags.remote) {
                 *path = expanded(text, self.home.as_deref());
             }
         }
         let before: Vec<(String, Location, String)> = self.ingested();
         let done = ingest::run_in(&flags, &mut self.session, self.settings, global);
-        // The worker that runs knows the files that there were; variables are with the session.
+        // The running worker knows only the earlier files; the session keeps the variables.
         if before != self.ingested() {
             self.runtime.block_on(self.agent.renew_worker());
         }
@@ -114,7 +114,7 @@ impl Chat<'_> {
             .collect()
     }
 
-    /// Shows a chart as it was shown when it was drawn; a pipe gets the paths of its files.
+    /// Shows a chart as when it was drawn; a pipe gets the paths of its files.
     fn chart(&self, which: Option<&str>, global: &GlobalOptions) -> anyhow::Result<()> {
         let (chart, event) = artifacts::chart(&global.session.dir, which)?;
         let options = GlobalOptions { format: Format::Text, ..global.clone() };
@@ -199,7 +199,7 @@ impl Chat<'_> {
     }
 }
 
-/// Returns whether somebody said yes.
+/// Returns whether the user said yes.
 fn agreed(read: LineRead) -> anyhow::Result<bool> {
     match read {
         LineRead::Line(line) => Ok(confirm::is_yes(&line)),

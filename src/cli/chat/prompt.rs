@@ -1,4 +1,4 @@
-//! What somebody types at a terminal, line by line: with an editor, or without where it can do nothing.
+//! Interactive input, line by line: with an editor, or without where the terminal lacks the features.
 
 use std::path::{Path, PathBuf};
 
@@ -18,26 +18,26 @@ use crate::options::GlobalOptions;
 use crate::signals::Signals;
 
 const PROMPT: &str = "> ";
-/// Asks for more of a line that goes on, where no editor shows it.
+/// The continuation prompt, without an editor.
 const MORE: &str = ". ";
 
 /// Asks for one line after another.
 pub(super) struct Prompt {
-    /// None without one, and while it is reading.
+    /// None without an editor, and while it is reading.
     editor: Option<Box<Editor>>,
     stdin: Stdin,
     typed: Typed,
-    /// The session that keeps what is typed; none when nothing is to be left behind.
+    /// The session that stores the input history; None when nothing should be stored.
     kept_in: Option<PathBuf>,
     colour: bool,
 }
 
 impl Prompt {
-    /// Opens the terminal. `kept_in` is the directory of the session that keeps what is typed.
+    /// Opens the terminal. `kept_in` is the directory of the session that stores the input history.
     ///
     /// # Errors
     ///
-    /// Fails when what was typed before cannot be read.
+    /// Fails when the history cannot be read.
     pub(super) fn open(global: &GlobalOptions, kept_in: Option<&Path>) -> anyhow::Result<Prompt> {
         let colour = global.terminal.stderr.colour;
         let editor = if global.terminal.can_redraw { Editor::open(colour)? } else { None };
@@ -46,7 +46,7 @@ impl Prompt {
         Ok(Prompt { editor: editor.map(Box::new), stdin: Stdin::default(), typed, kept_in, colour })
     }
 
-    /// Asks for a question or a command.
+    /// Reads a question or a command.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl Prompt {
         Ok(LineRead::Line(joined(&line)))
     }
 
-    /// Puts a question to the user that is answered with yes or no.
+    /// Asks the user a yes-or-no question.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl Prompt {
         self.read(&format!("{question} [y/N] "), Completions::default(), false, signals).await
     }
 
-    /// Forgets what was typed, as the session has.
+    /// Clears the input history, as the session has.
     pub(super) fn forget(&mut self) {
         self.typed = Typed::default();
     }
@@ -85,7 +85,7 @@ impl Prompt {
     fn remember(&mut self, line: &str) {
         let Some(dir) = &self.kept_in else { return self.typed.push(line) };
         if let Err(error) = self.typed.keep(dir, line) {
-            // The chat goes on without.
+            // The chat continues without it.
             diagnostics::warning(&format!("what is typed is not kept: {error:#}"), self.colour);
             self.kept_in = None;
         }
@@ -110,9 +110,9 @@ impl Prompt {
             let read = editor.read(&prompt, words, &typed);
             (editor, read)
         });
-        // A signal ends the chat: the editor that is still reading ends with the process, and the
-        // terminal is given back in its place. Ctrl-C is a key to the editor; as a signal it was meant
-        // for what came before, and pressed a moment too late.
+        // A signal ends the chat. The editor that is still reading ends with the process, so the terminal
+        // is restored here. Ctrl-C is a key to the editor; as a signal it was meant for earlier work and
+        // came a moment too late.
         let (editor, read) = tokio::select! {
             biased;
             status = signals.end() => {
@@ -124,14 +124,14 @@ impl Prompt {
             done = reading => done.context("the line editor failed")?,
         };
         self.editor = Some(editor);
-        // A terminal that is gone says so with a signal, which may come a moment later than its end.
+        // A closed terminal sends a signal, which may arrive shortly after the end of input.
         if matches!(read, Ok(LineRead::End)) && before.is_some() && Before::look().is_none() {
             return Ok(LineRead::Ended(ExitStatus::Terminated));
         }
         read
     }
 
-    /// Reads lines as the terminal itself edits them.
+    /// Reads lines with the terminal's own editing.
     async fn read_plain(
         &mut self,
         prompt: &str,
@@ -140,7 +140,7 @@ impl Prompt {
         diagnostics::tell(prompt);
         let mut text = String::new();
         loop {
-            // The read that loses goes on and is waited for the next time.
+            // The read that loses continues, and the next call waits for it.
             let line = tokio::select! {
                 biased;
                 status = signals.next() => {

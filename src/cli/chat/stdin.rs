@@ -1,4 +1,4 @@
-//! Questions from stdin, where no editor reads it.
+//! Questions from stdin, without an editor.
 
 use std::io::{BufRead, Read};
 
@@ -11,21 +11,22 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::flags::InputForm;
 
-/// Stdin, read up to a delimiter whenever that is asked for and not before.
+/// Stdin, read up to a delimiter on request only.
 #[derive(Default)]
 pub(super) struct Stdin {
-    /// A read of stdin cannot be cancelled: one that nobody waited for to the end is waited for the next
-    /// time. It ends with stdin, or with the process.
+    /// A read of stdin cannot be cancelled: the next call waits for an unfinished one. It ends with stdin,
+    /// or with the process.
     reading: Option<JoinHandle<std::io::Result<Vec<u8>>>>,
     n_read: u64,
 }
 
 impl Stdin {
-    /// Returns the next piece, with its delimiter unless stdin ended without; none when stdin has ended.
+    /// Returns the next piece, with its delimiter unless stdin ended without one; None when stdin has
+    /// ended.
     ///
     /// # Errors
     ///
-    /// Fails when stdin cannot be read, or the piece is too long or no UTF-8.
+    /// Fails when stdin cannot be read, or the piece is too long or not UTF-8.
     pub(super) async fn next(&mut self, delimiter: u8) -> anyhow::Result<Option<String>> {
         let reading = self.reading.get_or_insert_with(|| {
             spawn_blocking(move || {
@@ -46,16 +47,16 @@ impl Stdin {
             return Err(self.refusal(&format!("is longer than {QUESTION_BYTES_MAX} bytes")).into());
         }
         let text = String::from_utf8(piece).map_err(|_| self.refusal("is not UTF-8"))?;
-        // Editors of people put a mark at the beginning.
+        // Text editors add a byte order mark at the start.
         let text = text.strip_prefix('\u{feff}').filter(|_| self.n_read == 1).unwrap_or(&text);
         Ok(Some(text.to_owned()))
     }
 
-    /// Returns the next question; none when there are no more. What is blank is none.
+    /// Returns the next question; None when there are no more. Skips blank ones.
     ///
     /// # Errors
     ///
-    /// Fails as [`Stdin::next`] does, and when a line holds no question in the form that was promised.
+    /// Fails as [`Stdin::next`] does, and when a line is not a question in the given form.
     pub(super) async fn question(&mut self, form: InputForm) -> anyhow::Result<Option<String>> {
         let delimiter = if form == InputForm::Nul { b'\0' } else { b'\n' };
         while let Some(piece) = self.next(delimiter).await? {
@@ -80,7 +81,7 @@ impl Stdin {
     }
 }
 
-/// Returns the question of a line of JSON, or why there is none.
+/// Returns the question of a JSON line, or why there is none.
 fn question_of(json: &str) -> Result<String, String> {
     match serde_json::from_str::<Value>(json) {
         Ok(Value::String(question)) => Ok(question),

@@ -1,4 +1,4 @@
-//! The cluster that datasets of the session are on.
+//! The cluster of the session's remote datasets.
 
 use csv_agent_cluster::{ClusterAccess, Endpoint, Traffic, contact};
 use csv_agent_session::Session;
@@ -7,7 +7,7 @@ use csv_agent_types::status::Failure;
 use super::{Check, CheckState};
 use crate::options::GlobalOptions;
 
-/// Asks the cluster for its version; nothing where the session has no dataset on one.
+/// Requests the cluster's version; empty where the session has no remote dataset.
 pub(super) async fn ask(
     options: &GlobalOptions,
     access: &ClusterAccess,

@@ -1,4 +1,4 @@
-//! What this machine has: a Python that can be confined, room on the disk, a terminal.
+//! This machine: a Python that can be confined, disk space, a terminal.
 
 use std::path::Path;
 
@@ -14,14 +14,14 @@ use super::{Check, CheckState};
 use crate::options::GlobalOptions;
 use crate::terminal_graphics::{self, Images};
 
-/// Bytes of a GB, as disks are sold.
+/// Bytes of a GB, in decimal units as for disks.
 const GB: f64 = 1e9;
 
-/// Runs Python as a question would. Returns what holds for it, if it can be confined at all.
+/// Runs Python as a question would. Returns its confinement, if it can be confined at all.
 ///
 /// # Errors
 ///
-/// Fails when there is no place for a temporary directory.
+/// Fails when there is no temporary directory.
 pub(super) async fn try_python(
     options: &PythonOptions,
     sandbox: &SandboxOptions,
@@ -71,7 +71,7 @@ pub(super) async fn try_python(
     }
 }
 
-/// Lists the packages beside those whose versions are told.
+/// Lists the packages other than those shown with versions.
 fn told(packages: &Packages) -> String {
     let list = |what: &str, names: String| match names.as_str() {
         "" => String::new(),
@@ -80,7 +80,7 @@ fn told(packages: &Packages) -> String {
     list("with", packages.there.join(", ")) + &list("without", packages.missing.join(", "))
 }
 
-/// Returns whether there is a Spark client, which only datasets on a cluster need.
+/// Checks for a Spark client, which only datasets on a cluster need.
 async fn spark_client(options: &PythonOptions) -> Check {
     let (state, found) = match environment::find(options, Extras { spark: true }).await {
         Ok(Some(it)) => {
@@ -95,13 +95,13 @@ async fn spark_client(options: &PythonOptions) -> Check {
     Check::new("spark", state, found)
 }
 
-/// Says that nobody looked, because questions run no code here.
+/// Returns the checks skipped because questions run no code here.
 pub(super) fn no_python() -> Vec<Check> {
     let found = "no code of a question runs on this machine: `interpreter` is `hosted`";
     ["python", "sandbox"].map(|it| Check::new(it, CheckState::Skipped, found)).to_vec()
 }
 
-/// Returns a line for each rule of the confinement. One that does not hold and must is a problem.
+/// Returns one line per confinement rule. A required rule that does not hold is a problem.
 pub(super) fn rules(confinement: &Confinement, demand: Demand) -> Vec<Check> {
     let lines = |state, texts: &[String]| {
         texts.iter().map(|it| Check::new("sandbox", state, it.clone())).collect::<Vec<_>>()
@@ -122,7 +122,7 @@ pub(super) fn rules(confinement: &Confinement, demand: Demand) -> Vec<Check> {
     .concat()
 }
 
-/// Looks how much room there is where a directory is, or would be made.
+/// Checks the free space at an existing or future directory.
 pub(super) fn disk(directory: &Path, purpose: &str) -> Check {
     let Some(there) = directory.ancestors().find(|it| it.is_dir()) else {
         let found = format!("cannot tell where {} would be", directory.display());
@@ -152,7 +152,7 @@ fn room(free_bytes: u64) -> (CheckState, String) {
     (CheckState::Warning, format!("only {free}, less than {:.1} GB,", in_gb(DISK_FREE_BYTES_MIN)))
 }
 
-/// Says what an answer on stdout looks like.
+/// Describes the form of answers on stdout.
 pub(super) fn terminal(options: &GlobalOptions, images: &Images) -> Check {
     let stdout = options.terminal.stdout;
     let what = if stdout.is_tty { "stdout is a terminal" } else { "stdout is no terminal" };

@@ -1,4 +1,4 @@
-//! The key and the server it is for.
+//! The key and its server.
 
 use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
 use csv_agent_provider::health::{Health, look, name};
@@ -13,16 +13,16 @@ use crate::options::settings::{BASE_URL_OF_MODEL, MODEL, Settings};
 
 const NONE_NEEDED: &str = "none needed: the analyst inside csv-agent asks no server";
 
-/// What is known of the key and the server before anything is sent.
+/// The key and the server, as known before any request.
 pub(super) struct Server {
-    /// About the key.
+    /// The check of the key.
     pub key: Check,
-    /// What to find out about the server.
+    /// How to check the server.
     plan: Plan,
 }
 
 enum Plan {
-    /// Nothing is to be found out.
+    /// The result is known.
     Known(Check),
     Ask {
         remote: Box<RemoteOptions>,
@@ -31,18 +31,18 @@ enum Plan {
     },
 }
 
-/// Whether the request carries the key.
+/// Whether the request contains the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sent {
     Key,
-    /// There is none, or none that can be had.
+    /// There is none, or it cannot be read.
     NoKey,
-    /// A command prints it, which is not run: it may ask the user something.
+    /// A command prints it, which is not run here: it may prompt the user.
     NotPrinted,
 }
 
 impl Server {
-    /// Looks at the settings.
+    /// Checks the settings.
     ///
     /// # Errors
     ///
@@ -72,7 +72,7 @@ impl Server {
         Ok(Server { key: key_check, plan })
     }
 
-    /// Asks the server, if there is one to ask.
+    /// Contacts the server, if there is one.
     pub(super) async fn ask(self) -> Check {
         let (remote, model, sent) = match self.plan {
             Plan::Known(check) => return check,
@@ -93,7 +93,7 @@ impl Server {
     }
 }
 
-/// Returns what there is to say of the key, and the key itself when it can be had without asking anybody.
+/// Returns the check of the key, and the key itself when it is available without running a command.
 fn key(settings: &Settings, is_here: bool) -> (Check, Option<Key>, Sent) {
     let (source, origin) = match KeySource::choose(settings) {
         Ok(chosen) => chosen,
@@ -145,7 +145,7 @@ fn judge(health: &Health, model: &str, sent: Sent, is_here: bool) -> Check {
     let hint = complaint.hint.as_ref().map(|it| format!("; {it}")).unwrap_or_default();
     let told = format!("{}{hint}", complaint.message);
     match (&complaint.kind, sent) {
-        // A key may be good for questions alone.
+        // A key may be restricted to questions.
         (ProviderErrorKind::Unauthorized, Sent::Key) if complaint.message.contains("scope") => {
             check(
                 CheckState::Warning,

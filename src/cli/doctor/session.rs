@@ -1,4 +1,4 @@
-//! `doctor --session`: every file of the session, and with `--repair` what can be mended.
+//! `doctor --session`: checks every file of the session, and with `--repair` repairs them.
 
 use std::env::current_dir;
 use std::os::unix::fs::MetadataExt;
@@ -21,12 +21,12 @@ use crate::listing::{self, Listing};
 use crate::options::GlobalOptions;
 use crate::{diagnostics, stdout};
 
-/// Looks at the files of the session, or mends them, and prints a line for each.
+/// Checks or repairs the files of the session, and prints one line per finding.
 ///
 /// # Errors
 ///
-/// Fails when there is no session or it may not be used, a repair cannot be written, or stdout cannot take
-/// the answer.
+/// Fails when there is no session or it may not be used, a repair cannot be written, or stdout cannot be
+/// written.
 pub(super) fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
     options.session.existing()?;
     let dir = &options.session.dir;
@@ -82,10 +82,10 @@ fn word(state: Health) -> &'static str {
     }
 }
 
-/// Reads a dataset again from its source, and returns where that is; the reason when it cannot be.
+/// Ingests a dataset again from its source, and returns the path; the reason when it cannot.
 ///
-/// Who made the session chose the source, and whatever is read is open to the model from then on. So only a file
-/// of the project is read without being named by the user.
+/// The session chose the source and is untrusted, and the model can read everything ingested. So, unless
+/// the user named the file, only a file of the project is read.
 fn ingest_again(name: &str, dataset: &Dataset, options: &GlobalOptions) -> Result<String, String> {
     let source = &dataset.source;
     if source == "-" {
@@ -119,8 +119,8 @@ fn ingest_again(name: &str, dataset: &Dataset, options: &GlobalOptions) -> Resul
     }
 }
 
-/// Returns the directory whose files belong to the session: the one that it is in, or the current one when the
-/// user named it.
+/// Returns the directory whose files belong to the session: its parent, or the current one when the user
+/// named the session.
 fn project(options: &GlobalOptions) -> Option<PathBuf> {
     let dir = &options.session.dir;
     let project =

@@ -1,4 +1,4 @@
-//! Where code runs: the words that flags and configuration files have for it.
+//! Where code runs: the values of flags and configuration files.
 
 use clap::ValueEnum;
 
@@ -17,7 +17,7 @@ pub enum InterpreterChoice {
 }
 
 impl InterpreterChoice {
-    /// Each by its name.
+    /// The choices by name.
     pub const NAMES: [(&str, InterpreterChoice); 3] = [
         ("local", InterpreterChoice::Local),
         ("hosted", InterpreterChoice::Hosted),
@@ -44,7 +44,7 @@ pub enum ContainerMemory {
 }
 
 impl ContainerMemory {
-    /// Each by its name.
+    /// The choices by name.
     pub const NAMES: [(&str, ContainerMemory); 4] = [
         ("1g", ContainerMemory::G1),
         ("4g", ContainerMemory::G4),
@@ -75,7 +75,7 @@ pub enum OnExpired {
 }
 
 impl OnExpired {
-    /// Each by its name.
+    /// The choices by name.
     pub const NAMES: [(&str, OnExpired); 2] =
         [("error", OnExpired::Error), ("new", OnExpired::New)];
 }

@@ -1,4 +1,4 @@
-//! How far the reading of files has come: on a terminal, and only when it takes a while.
+//! The ingest progress bar: on a terminal, and only when it takes a while.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -10,14 +10,14 @@ use csv_agent_text::sanitize;
 
 use crate::options::GlobalOptions;
 
-/// Work shorter than this shows no bar.
+/// Shorter work shows no bar.
 const BAR_AFTER: Duration = Duration::from_secs(1);
-/// Of one file, how much of it is read.
+/// For one file, the part that is read.
 const OF_ONE: &str = "{msg} {bar:20} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
-/// Of several, how many are done; some are read at the same time.
+/// For several, the number done; some are read concurrently.
 const OF_SEVERAL: &str = "{msg} {bar:20} {pos} of {len}, {eta} left";
 
-/// The bar of all files of a command.
+/// The bar for all files of a command.
 pub(super) struct IngestBar {
     bar: ProgressBar,
     started: Instant,
@@ -28,7 +28,7 @@ pub(super) struct IngestBar {
 }
 
 impl IngestBar {
-    /// Begins, without showing anything yet; `shown_name` calls the one file that there is.
+    /// Starts without showing anything yet; `shown_name` is the name of a single file.
     pub(super) fn new(shown_name: &str, n_files: usize, options: &GlobalOptions) -> IngestBar {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         let (template, message) =
@@ -46,7 +46,7 @@ impl IngestBar {
         }
     }
 
-    /// Shows how far a file is read, if there is one.
+    /// Shows the progress of a single file.
     pub(super) fn show(&self, progress: Progress) {
         if self.n_files == 1 && self.is_due() {
             self.bar.set_length(progress.bytes_total);
@@ -54,7 +54,7 @@ impl IngestBar {
         }
     }
 
-    /// Counts a file that is done.
+    /// Counts a finished file.
     pub(super) fn count(&self) {
         self.n_done.fetch_add(1, Ordering::Relaxed);
         if 1 < self.n_files && self.is_due() {

@@ -1,8 +1,8 @@
-//! What several inputs became, registered together where they are small.
+//! Batches the registration of small datasets.
 //!
-//! The catalog is one file, and the disk is asked whether it has all: done for each of a thousand small datasets,
-//! that would take most of the time. Killed before its batch is registered, a dataset is absent and its files go
-//! when the session is opened the next time.
+//! Registering writes the catalog, which is one file, and syncs the disk. Doing that for each of a thousand
+//! small datasets would take most of the time. When the process is killed before a batch is registered, its
+//! datasets are absent, and the next open of the session deletes their files.
 
 use std::time::{Duration, Instant};
 
@@ -14,37 +14,37 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use super::job::{Ingested, Target};
 use crate::usage::nearest;
 
-/// Time that a dataset may wait for others, at least.
+/// Minimum time that a dataset may wait for others.
 const WAIT: Duration = Duration::from_millis(100);
-/// So many times as long as registering took last, a dataset may wait: the catalog grows.
+/// Maximum wait, as a multiple of the last registration's time: the catalog grows.
 const WAITS_MAX: u32 = 8;
 
 /// Datasets with the numbers of their inputs.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     done: Vec<(usize, Ingested)>,
-    /// Since when the first of them waits for being registered.
+    /// When the first unregistered dataset was added.
     waits_since: Option<Instant>,
-    /// How long it took to register.
+    /// Duration of the last registration.
     took: Duration,
-    /// Columns that the user names and no file has had yet. Until then nothing is registered.
+    /// Columns named by the user that no file has had yet. Until it is empty, nothing is registered.
     missing: Vec<String>,
 }
 
 impl Batch {
-    /// Begins for several files, of which one has to have each column that the user says something about.
+    /// Starts a batch for several files, at least one of which must have each column in the user's options.
     pub(super) fn of_several(read: &IngestOptions) -> Batch {
         let named = read.dtypes.iter().map(|it| it.0.clone());
         Batch { missing: named.filter(|it| it != "*").collect(), ..Batch::default() }
     }
 
-    /// Returns whether nothing may wait any longer.
+    /// Returns whether a registration is due.
     pub(super) fn is_due(&self) -> bool {
         let wait = WAIT.max(self.took * WAITS_MAX);
         self.missing.is_empty() && self.waits_since.is_some_and(|it| wait <= it.elapsed())
     }
 
-    /// Takes what became of an input.
+    /// Adds the result of an input.
     pub(super) fn add(&mut self, at: usize, ingested: Ingested) {
         if ingested.files.is_some() {
             self.waits_since.get_or_insert_with(Instant::now);
@@ -54,7 +54,8 @@ impl Batch {
         self.done.push((at, ingested));
     }
 
-    /// Registers what waits. Returns why anything failed, which is then not among what was done.
+    /// Registers the waiting datasets. Returns the errors of those that failed, which are removed from the
+    /// results.
     pub(super) fn commit(&mut self, target: &mut Target) -> Vec<anyhow::Error> {
         let mut errors = Vec::new();
         if !self.missing.is_empty() {
@@ -91,8 +92,8 @@ impl Batch {
         errors
     }
 
-    /// Registers what waits when there is no more to come. Nothing of all is kept where no file has a column that
-    /// the user names, which is mistyped.
+    /// Registers the rest at the end. Keeps nothing at all where no file has a column that the user named,
+    /// since it is misspelt.
     pub(super) fn finish(&mut self, target: &mut Target) -> Vec<anyhow::Error> {
         if self.missing.is_empty() || self.done.is_empty() {
             return self.commit(target);
@@ -115,14 +116,14 @@ impl Batch {
         errors
     }
 
-    /// Returns what became of the inputs that did not fail, in their order.
+    /// Returns the successful results in order.
     pub(super) fn into_done(mut self) -> Vec<Ingested> {
         self.done.sort_by_key(|it| it.0);
         self.done.into_iter().map(|it| it.1).collect()
     }
 }
 
-/// Returns whether a column is the one that a user names.
+/// Returns whether a column matches the user's name.
 fn is_called(column: &str, name: &str) -> bool {
     column.to_lowercase() == name.to_lowercase()
 }

@@ -1,4 +1,4 @@
-//! One input on its way into the session: is it there already, may it take its name, read it.
+//! The ingest of one input: checks whether it exists already and whether its name is free, and reads it.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -27,39 +27,39 @@ use crate::options::GlobalOptions;
 pub(super) struct Ingested {
     /// The dataset's name.
     pub name: String,
-    /// The dataset, as the catalog has it now.
+    /// The dataset, as now in the catalog.
     pub dataset: Dataset,
-    /// What was done.
+    /// The change to the catalog.
     pub change: Change,
-    /// What is still to be kept and registered.
+    /// Files still to be kept and registered.
     pub files: Option<DatasetFiles>,
 }
 
 impl Ingested {
-    /// Returns what is told of it, with no files to be kept.
+    /// Returns a copy for reports, without files.
     pub(super) fn shown(&self) -> Ingested {
         let (name, dataset) = (self.name.clone(), self.dataset.clone());
         Ingested { name, dataset, change: self.change, files: None }
     }
 }
 
-/// What was done to the catalog.
+/// A change to the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// There was no dataset of that name.
+    /// The name was unused.
     Added,
-    /// Other data was in its place, or the same file was to be read in another way.
+    /// It replaced other data, or the same file read with other options.
     Replaced,
-    /// Its file had other content.
+    /// The content of its file had changed.
     Updated,
     /// The same file was ingested before.
     Unchanged,
-    /// Other data is there, and `--if-exists skip` keeps it.
+    /// The name is used by other data, and `--if-exists skip` keeps that.
     Skipped,
 }
 
 impl Change {
-    /// Returns the word that the user reads.
+    /// Returns the word for the user.
     pub(super) fn name(self) -> &'static str {
         match self {
             Change::Added => "added",
@@ -71,13 +71,13 @@ impl Change {
     }
 }
 
-/// Where datasets go.
+/// The destination of datasets.
 pub(super) enum Target<'a> {
-    /// A session of this command.
+    /// A session that this command opened.
     Own(Session),
-    /// A session that somebody else opened.
+    /// A session that the caller opened.
     Open(&'a mut Session),
-    /// Nowhere; these are there already.
+    /// No session is written; these datasets exist already.
     Nowhere(Catalog),
 }
 
@@ -99,7 +99,7 @@ impl Target<'_> {
         }
     }
 
-    /// Returns the session's directory, of which nothing need be there where nothing is kept.
+    /// Returns the session's directory, which need not exist when nothing is stored.
     pub(super) fn session_dir(&self, options: &GlobalOptions) -> PathBuf {
         match self {
             Target::Own(session) => session.dir().to_owned(),
@@ -117,24 +117,24 @@ impl Target<'_> {
     }
 }
 
-/// What the work on all inputs shares.
+/// The context shared by all inputs.
 pub(super) struct IngestContext<'a> {
-    /// The datasets that there were at first.
+    /// The datasets at the start.
     pub catalog: &'a Catalog,
-    /// The session's directory of datasets; none where nothing is kept.
+    /// The session's directory of datasets; None when nothing is stored.
     pub dir: Option<&'a Path>,
     /// The session's directory.
     pub session_dir: &'a Path,
-    /// Whether there are several files, of which not each has every column that the user names.
+    /// Whether there are several files, not all of which have every column that the user names.
     pub are_several: bool,
-    /// What holds for every command.
+    /// The options of every command.
     pub options: &'a GlobalOptions,
-    /// Raised when the user wants to stop.
+    /// Set when the user wants to stop.
     pub cancelled: &'a Arc<AtomicBool>,
 }
 
 impl IngestContext<'_> {
-    /// Returns whether a dataset has lost its rows, or their lines.
+    /// Returns whether a dataset has lost its rows, or their line numbers.
     fn is_hurt(&self, name: &str) -> anyhow::Result<bool> {
         let Some(session) = self.dir.and_then(Path::parent) else { return Ok(false) };
         let only = self.catalog.filtered(|it| it == name);
@@ -143,21 +143,20 @@ impl IngestContext<'_> {
     }
 }
 
-/// One input on its way in.
+/// The ingest of one input.
 pub(super) struct Job<'a> {
-    /// What is read.
+    /// The source.
     pub input: &'a Input,
     /// The dataset's name.
     pub name: String,
-    /// What to do when the name is taken.
+    /// What to do when the name is used.
     pub if_exists: IfExists,
-    /// How it is read.
+    /// The options to read it.
     pub read: &'a IngestOptions,
 }
 
 impl Job<'_> {
-    /// Reads the input, one of `n_at_once`, unless its name is taken. The catalog does not have the dataset
-    /// yet.
+    /// Reads the input, one of `n_at_once`, unless its name is used. The dataset is not in the catalog yet.
     pub(super) fn run(
         &self,
         place: &IngestContext<'_>,
@@ -184,7 +183,7 @@ impl Job<'_> {
         let shown_name = self.input.shown_name();
         let (file, table) = self.input.parts();
         let kept = match (file, &present) {
-            // What is compared with a dataset is read twice, so stdin is kept until then.
+            // Comparing with a dataset reads the input twice, so stdin is buffered.
             (Input::Stdin, Some(_)) => Some(keep_stdin(self.read.bytes_max, cancelled)?),
             (Input::Member(member), _) => {
                 Some(unpack(member, self.read.bytes_max, dir, cancelled)?)
@@ -200,7 +199,7 @@ impl Job<'_> {
             None => Change::Added,
             Some(dataset) => self.collide(&name, dataset, &source, place)?,
         };
-        // Without flags, those hold that the file was read with.
+        // Without flags, the file's earlier options apply.
         let told = match present {
             Some(dataset) if matches!(change, Change::Unchanged | Change::Skipped) => {
                 return Ok(Ingested { name, dataset, change, files: None });
@@ -245,7 +244,7 @@ impl Job<'_> {
         Ok(Ingested { name, dataset, change, files })
     }
 
-    /// Decides what happens to a name that is taken.
+    /// Decides what to do about a used name.
     fn collide(
         &self,
         name: &str,
@@ -281,8 +280,8 @@ impl Job<'_> {
     }
 }
 
-/// Returns what happens to a name that is taken: by the same data or not, of the same file or not, read as now or
-/// not; nothing where that is an error.
+/// Returns the change for a used name, by whether the data, the file and the options are the same; None for
+/// an error.
 pub(super) fn change_of(
     is_same: bool,
     is_same_file: bool,
@@ -291,19 +290,19 @@ pub(super) fn change_of(
 ) -> Option<Change> {
     match (is_same, if_exists) {
         (true, _) if is_read_so => Some(Change::Unchanged),
-        // The same data, to be read in another way: nothing is lost that is not in its source.
+        // The same data with other options: its source still has everything.
         (true, IfExists::Error) | (_, IfExists::Replace) => Some(Change::Replaced),
         (_, IfExists::Skip) => Some(Change::Skipped),
         (false, IfExists::Error) => is_same_file.then_some(Change::Updated),
     }
 }
 
-/// Returns whether a dataset was made as it is to be read now. Where nothing is said now, what was said then
-/// holds, unless it is to be replaced.
+/// Returns whether a dataset was made with the current options. Without options now, the earlier ones
+/// apply, unless it is to be replaced.
 pub(super) fn is_as_told(present: &Dataset, read: &IngestOptions, if_exists: IfExists) -> bool {
     let (mut given, mut told) = (read.given(), present.dialect.told.clone());
     if present.doubts.is_empty() && present.side_by_side.is_empty() {
-        // What surely is a table of its own was one then as well.
+        // A table that is certainly separate was separate then as well.
         for flags in [&mut given, &mut told] {
             flags.retain(|it| it != "--tables all");
         }
@@ -318,13 +317,13 @@ fn stdin(cancelled: &Arc<AtomicBool>) -> anyhow::Result<Awaited<Arc<AtomicBool>>
 
 fn keep_stdin(bytes_max: u64, cancelled: &Arc<AtomicBool>) -> anyhow::Result<NamedTempFile> {
     let mut kept = NamedTempFile::new().context("cannot keep what comes from stdin")?;
-    // One byte more than allowed: the ingest then refuses it in its own words.
+    // One byte more than allowed makes the ingest reject it with its own message.
     let mut stdin = stdin(cancelled)?.take(bytes_max.saturating_add(1));
     io::copy(&mut stdin, &mut kept).context("cannot keep what comes from stdin")?;
     Ok(kept)
 }
 
-/// Copies a file of an archive to one of its own, which goes when it is dropped.
+/// Extracts a file of an archive to a temporary file, deleted on drop.
 pub(super) fn unpack(
     member: &Member,
     bytes_max: u64,
@@ -344,7 +343,7 @@ pub(super) fn unpack(
     }
     let temp = std::env::temp_dir();
     let dir = dir.unwrap_or(&temp);
-    // As the files that an ingest that was killed leaves, which go when the session is opened.
+    // Named like leftovers of a killed ingest, which are deleted when the session is opened.
     let mut kept = tempfile::Builder::new().prefix(".member.").suffix(".tmp").tempfile_in(dir)?;
     archive.copy(entry, kept.as_file_mut(), cancelled)?;
     Ok(kept)

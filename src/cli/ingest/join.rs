@@ -1,4 +1,4 @@
-//! Several files that become one dataset: `--union`, `--union-by-name` and `NAME='data/sales-*.csv'`.
+//! Joins several files to one dataset: `--union`, `--union-by-name` and `NAME='data/sales-*.csv'`.
 
 use std::path::{Path, PathBuf};
 
@@ -13,19 +13,19 @@ use super::sources::{SourceGroup, Sources, pattern};
 use super::{IfExists, template};
 use crate::ingest::input::Input;
 
-/// Files that become one dataset.
+/// Files that form one dataset.
 pub(super) struct Joining {
     name: String,
-    /// What the user named.
+    /// The user's paths.
     paths: Vec<PathBuf>,
     inputs: Vec<Input>,
-    /// Columns of the parts of paths, with the value of each file.
+    /// Columns from parts of paths, with the value of each file.
     path_columns: Vec<(String, Vec<Option<String>>)>,
     by_name: bool,
 }
 
 impl Joining {
-    /// Takes the files of groups.
+    /// Makes a join of the files of groups.
     pub(super) fn of(
         name: Option<&str>,
         groups: &[&SourceGroup],
@@ -62,17 +62,17 @@ impl Joining {
         &self.name
     }
 
-    /// Returns how many files there are.
+    /// Returns the number of files.
     pub(super) fn len(&self) -> usize {
         self.inputs.len()
     }
 
-    /// Joins the files, unless the session has them so. The catalog does not have the dataset yet. `fail` takes why a
-    /// file cannot be read, which is then left out.
+    /// Joins the files, unless the session has the same join. The dataset is not in the catalog yet. `fail`
+    /// receives why a file cannot be read; it is then left out.
     ///
     /// # Errors
     ///
-    /// Fails when no file can be read, the files do not go together, or the name is taken by other data.
+    /// Fails when no file can be read, the files do not match, or the name is used by other data.
     pub(super) fn run(
         &self,
         place: &IngestContext<'_>,
@@ -117,7 +117,7 @@ impl Joining {
         Ok(Ingested { name: self.name.clone(), dataset, change, files })
     }
 
-    /// Returns why files are not joined of which some could not even be listed.
+    /// Returns the error for files that are not joined because some could not even be listed.
     pub(super) fn refused_as_part(&self) -> Failure {
         let message =
             format!("cannot join `{}`: not all of its files can be read", self.shown_name());
@@ -125,13 +125,13 @@ impl Joining {
         Failure::new(ExitStatus::Input, message).hint(hint)
     }
 
-    /// Returns what the user named, as the catalog has it.
+    /// Returns the user's paths, as in the catalog.
     pub(super) fn shown_name(&self) -> String {
         let paths = self.paths.iter().map(|it| it.display().to_string());
         paths.collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns where that is, if it is all somewhere.
+    /// Returns their location, if there is a common one.
     fn origin(&self, session_dir: &Path) -> Option<String> {
         let origins = self.paths.iter().map(|it| origin_of(it, session_dir));
         Some(origins.collect::<Option<Vec<_>>>()?.join(", "))
@@ -163,7 +163,7 @@ impl Joining {
         }
     }
 
-    /// Decides what happens to a name that is taken.
+    /// Decides what to do about a used name.
     fn change(
         &self,
         place: &IngestContext<'_>,
@@ -183,7 +183,8 @@ impl Joining {
             let has_all = self.path_columns.iter().all(|it| has(it.0.trim_start_matches('_')));
             return Ok(if has_all { Change::Unchanged } else { Change::Replaced });
         }
-        // The same files and others, or other values in them: what is there was made of what is read now.
+        // The same files and others, or with changed content: the existing dataset was made from the
+        // current source.
         let is_same_source = !present.files.is_empty() && present.origin.is_some();
         let is_same_source = is_same_source && present.origin == self.origin(place.session_dir);
         match if_exists {
@@ -225,7 +226,7 @@ impl Joining {
     }
 }
 
-/// Returns the name of what groups join: that of the directory, or what the files of a pattern have in common.
+/// Returns the name of joined groups: that of the directory, or the common part of a pattern's file names.
 fn name_of(groups: &[&SourceGroup]) -> String {
     let Some(first) = groups.first() else { return String::new() };
     let path = absolute(&first.path);
@@ -234,6 +235,6 @@ fn name_of(groups: &[&SourceGroup]) -> String {
         let kept = template::glob_of(&part).replace(['*', '?', '[', ']'], "_");
         csv_agent_ingest::name_of(&PathBuf::from(csv_agent_ingest::stem_of(&kept)))
     });
-    // A part of nothing but signs names nothing.
+    // A part without letters or digits is not a name.
     names.into_iter().find(|it| it != "data" || first.path.ends_with("data")).unwrap_or_default()
 }

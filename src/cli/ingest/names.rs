@@ -1,8 +1,8 @@
-//! Names of the datasets that several files become.
+//! Names of the datasets from several files.
 //!
-//! A dataset is called as its file is. Where files are called alike, the least of their paths that tells them
-//! apart goes before: `fraud_kansas`, `theft_kansas`. A file that the session knows keeps its name, so that names
-//! stay as they are when files are added.
+//! A dataset has the name of its file. Files with equal names get the shortest distinguishing part of their
+//! paths as a prefix: `fraud_kansas`, `theft_kansas`. A file that the session knows keeps its name, so that
+//! names are stable when files are added.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path};
@@ -15,10 +15,10 @@ use super::IfExists;
 use super::origin::{absolute, origin, origin_of};
 use crate::ingest::input::Input;
 
-/// Parts of a path that `--name-from` may name.
+/// Parts of a path for `--name-from`.
 const PARTS: [&str; 4] = ["stem", "parent", "grandparent", "ending"];
 
-/// How names are made of paths, as `--name-from` says: `{parent}_{stem}`.
+/// How `--name-from` makes names from paths: `{parent}_{stem}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamePattern(Vec<Piece>);
 
@@ -28,11 +28,11 @@ enum Piece {
     Part(&'static str),
 }
 
-/// Reads the value of `--name-from`.
+/// Parses the value of `--name-from`.
 ///
 /// # Errors
 ///
-/// Fails when a part is unknown or a brace is alone, with what there is.
+/// Fails when a part is unknown or a brace is unmatched; the message lists the parts.
 pub(super) fn name_pattern(text: &str) -> Result<NamePattern, String> {
     let parts = PARTS.map(|it| format!("{{{it}}}")).join(", ");
     let wanted = || format!("write a pattern of {parts}, such as {{parent}}_{{stem}}");
@@ -52,13 +52,13 @@ pub(super) fn name_pattern(text: &str) -> Result<NamePattern, String> {
     Ok(NamePattern(pieces))
 }
 
-/// The path of a source, taken apart.
+/// The path of a source, split.
 #[derive(Debug)]
 struct PathWords {
-    /// Of the file; of a table in a file that has several, both.
+    /// The file name; for a table in a file with several, both names.
     file: String,
     ending: String,
-    /// The names of its directories, the nearest first.
+    /// The names of its directories, nearest first.
     parents: Vec<String>,
 }
 
@@ -91,10 +91,10 @@ impl PathWords {
         PathWords { file, ending, parents: parts }
     }
 
-    /// Returns the name with the directories of these levels before it, the farthest first.
+    /// Returns the name with the directories of these levels as a prefix, farthest first.
     fn name(&self, levels: &[usize]) -> String {
         let parents = levels.iter().rev().filter_map(|it| self.parents.get(*it));
-        // An archive is called without its ending, as a file is.
+        // An archive, like a file, is named without its ending.
         let parts: Vec<&str> =
             parents.map(|it| csv_agent_ingest::stem_of(it)).chain([self.file.as_str()]).collect();
         csv_agent_ingest::name_of(Path::new(&parts.join("_")))
@@ -115,7 +115,7 @@ impl PathWords {
 ///
 /// # Errors
 ///
-/// Fails when two inputs get one name.
+/// Fails when two inputs get the same name.
 pub(super) fn by_pattern(inputs: &[&Input], pattern: &NamePattern) -> anyhow::Result<Vec<String>> {
     let mut owners: HashMap<String, &Input> = HashMap::new();
     let mut names = Vec::with_capacity(inputs.len());
@@ -144,8 +144,8 @@ pub(super) fn by_pattern(inputs: &[&Input], pattern: &NamePattern) -> anyhow::Re
     Ok(names)
 }
 
-/// Returns a name for each input: that by which the session knows the file, else one that is free, unless what has
-/// it is to be replaced or kept.
+/// Returns a name for each input: the session's name for the file, or else an unused one. A used name
+/// stays when the dataset with it is to be replaced or kept.
 pub(super) fn unique(
     inputs: &[&Input],
     catalog: &Catalog,
@@ -158,7 +158,7 @@ pub(super) fn unique(
         .iter()
         .zip(&words)
         .map(|(input, words)| {
-            // What comes from stdin has no path to be told apart by.
+            // Stdin has no path to distinguish it.
             let Some(origin) = origin(input, session_dir) else { return Some(words.name(&[])) };
             let names = known.get(&origin)?;
             let own = words.name(&[]);
@@ -168,12 +168,12 @@ pub(super) fn unique(
         .collect();
     let mut given: HashSet<String> = HashSet::new();
     for name in &mut names {
-        // Two names of one file are of one dataset: the second is named like any other.
+        // Two names of one file belong to one dataset: the second is handled like any other.
         if name.as_ref().is_some_and(|it| !given.insert(it.clone())) {
             *name = None;
         }
     }
-    // Files that have their names are among those that others are told apart from.
+    // Files that keep their names also count when others are distinguished.
     let mut alike: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, words) in words.iter().enumerate() {
         alike.entry(words.name(&[])).or_default().push(at);
@@ -183,7 +183,7 @@ pub(super) fn unique(
             && (if_exists != IfExists::Error
                 || catalog.get(name).is_none_or(|it| inputs[at].is_same_as(it)))
     };
-    // Whoever is called like nobody else keeps that name.
+    // A unique name is kept.
     let (single, several): (Vec<_>, Vec<_>) = alike.into_iter().partition(|it| it.1.len() == 1);
     for (_, group) in single.into_iter().chain(several) {
         let unnamed: Vec<usize> = group.iter().copied().filter(|it| names[*it].is_none()).collect();
@@ -196,12 +196,12 @@ pub(super) fn unique(
     names.into_iter().flatten().collect()
 }
 
-/// Returns the names of the datasets by where their sources are.
+/// Returns the names of the datasets by the paths of their sources.
 fn known<'a>(catalog: &'a Catalog, session_dir: &Path) -> HashMap<String, Vec<&'a str>> {
     let mut known: HashMap<String, Vec<&str>> = HashMap::new();
     let is_one_file = |it: &Dataset| it.remote().is_none() && it.files.is_empty();
     for (name, dataset) in catalog.iter().filter(|it| is_one_file(it.1)) {
-        // An older version did not keep it: then it is where a source of that name is now.
+        // An older version did not store it; then it is the current path of a source with that name.
         let origin = dataset.origin.clone();
         let origin = origin.or_else(|| origin_of(Path::new(&dataset.source), session_dir));
         known.entry(origin.unwrap_or_default()).or_default().push(name);
@@ -209,8 +209,8 @@ fn known<'a>(catalog: &'a Catalog, session_dir: &Path) -> HashMap<String, Vec<&'
     known
 }
 
-/// Returns names for those files of a group that have none, with as little of their paths as tells all of the
-/// group apart, who are called alike.
+/// Returns names for those files of a group with equal names that have none yet, with the shortest part of
+/// their paths that distinguishes the whole group.
 fn apart(
     group: &[usize],
     unnamed: &[usize],
@@ -241,16 +241,16 @@ fn apart(
     numbered(unnamed, best.1, is_free)
 }
 
-/// How a name is made of a path.
+/// Makes a name from a path.
 type NamingRule = Box<dyn Fn(&PathWords) -> String>;
 
-/// Puts a number behind each name that is taken.
+/// Appends a number to each used name.
 fn numbered(
     group: &[usize],
     names: Vec<String>,
     is_free: impl Fn(usize, &str) -> bool,
 ) -> Vec<String> {
-    /// Bytes of a number and what is before it.
+    /// Bytes of a number with its separator.
     const NUMBER_BYTES: usize = 8;
     let mut given: Vec<String> = Vec::new();
     for (at, name) in group.iter().zip(names) {

@@ -1,16 +1,16 @@
-//! Where a source is, seen from the session: so that it is known again from any working directory, and when it
-//! has other content.
+//! The location of a source relative to the session, so that it is recognised from any working directory,
+//! and after its content has changed.
 
 use std::path::{Component, Path, PathBuf};
 
 use crate::ingest::input::Input;
 
-/// Returns the path of an input from the session's directory, as the catalog keeps it; none of stdin.
+/// Returns the path of an input relative to the session's directory, as in the catalog; None for stdin.
 pub(super) fn origin(input: &Input, session_dir: &Path) -> Option<String> {
     origin_of(&place_in(input)?, session_dir)
 }
 
-/// Returns the absolute path of an input; what is in a file is as if that were a directory.
+/// Returns the absolute path of an input; a file with content counts as a directory.
 fn place_in(input: &Input) -> Option<PathBuf> {
     match input {
         Input::File(path) => Some(place_of(path)),
@@ -21,7 +21,7 @@ fn place_in(input: &Input) -> Option<PathBuf> {
     }
 }
 
-/// Returns a path, which may be a pattern, from the session's directory.
+/// Returns a path, which may be a pattern, relative to the session's directory.
 pub(super) fn origin_of(path: &Path, session_dir: &Path) -> Option<String> {
     let (path, base) = (place_of(path), absolute(session_dir));
     let base = base.canonicalize().unwrap_or(base);
@@ -31,7 +31,7 @@ pub(super) fn origin_of(path: &Path, session_dir: &Path) -> Option<String> {
     relative.to_str().map(str::to_owned)
 }
 
-/// Returns the absolute path without links to directories. A link to a file stays: what is behind it changes as a
+/// Returns the absolute path with directory links resolved. A link to a file stays: its target changes as a
 /// file does.
 fn place_of(path: &Path) -> PathBuf {
     let path = absolute(path);

@@ -1,6 +1,6 @@
-//! Several inputs at the same time: small ones side by side, each on one core; large ones one by one, each on all.
+//! Concurrent ingest: small inputs in parallel, one per core; large ones one by one, each on all cores.
 //!
-//! Either way the memory is that of one large file.
+//! In both cases peak memory is that of one large file.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -11,17 +11,17 @@ use csv_agent_ingest::files_at_once;
 use super::bar::IngestBar;
 use super::job::{IngestContext, Ingested, Job};
 
-/// Bytes of an input that is large enough for all cores.
+/// Minimum bytes of an input that uses all cores.
 const LARGE_BYTES_MIN: u64 = 16 * 1024 * 1024;
 
-/// Returns the numbers of the jobs that are small, and of those that are large.
+/// Returns the numbers of the small jobs, and of the large ones.
 pub(super) fn divided(jobs: &[Job<'_>]) -> (Vec<usize>, Vec<usize>) {
     let is_small = |at: &usize| jobs[*at].input.bytes().is_some_and(|it| it < LARGE_BYTES_MIN);
     (0..jobs.len()).partition(is_small)
 }
 
-/// Runs small jobs side by side, and hands on each outcome with the number of its job as it comes. When the user
-/// wants to stop, the jobs that are left have none.
+/// Runs small jobs in parallel, and passes on each result with the number of its job as it finishes. When
+/// the user stops it, the remaining jobs have no result.
 pub(super) fn run(
     jobs: &[Job<'_>],
     small: &[usize],

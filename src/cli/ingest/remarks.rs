@@ -1,5 +1,5 @@
-//! What an ingest of several files says beside its table: what many have in common once, and one line for each
-//! dataset of which there is more to say.
+//! Remarks on an ingest of several files: one line for what many share, and one line for each dataset with
+//! more to report.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -13,30 +13,30 @@ use super::{amounts, by_note, counted, names_flag};
 use crate::diagnostics;
 use crate::options::GlobalOptions;
 
-/// Datasets that a line names. Of more it says how many there are.
+/// Number of datasets that a line names. Of more it states the count.
 const NAMED_MAX: usize = 3;
-/// What is said of one dataset in its line.
+/// Number of remarks in the line of one dataset.
 const SAID_MAX: usize = 4;
 
-/// One thing about one dataset.
+/// A remark about one dataset.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Remark {
-    /// Whether it is said to those who want to hear of warnings only.
+    /// Whether it is printed even when only warnings are.
     is_warning: bool,
     what: RemarkKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum RemarkKind {
-    /// So many records that are no rows, in the order in which they are told.
+    /// A number of records that are not rows, with the sort order of the remark.
     Aside(usize, &'static str, &'static str),
-    /// So many of these.
+    /// A count of these.
     Counted(&'static str, &'static str),
-    /// As it is.
+    /// Literal text.
     Said(String),
 }
 
-/// Says on stderr what a user must know of how several files were read. `datasets --schema NAME` has more of each.
+/// Prints on stderr the remarks on how several files were read. `datasets --schema NAME` has the details.
 pub(super) fn tell(done: &[Ingested], options: &GlobalOptions) {
     let names: Vec<&str> = done.iter().map(|it| it.name.as_str()).collect();
     let remarks: Vec<Vec<(Remark, u64)>> = done.iter().map(remarks).collect();
@@ -49,7 +49,7 @@ pub(super) fn tell(done: &[Ingested], options: &GlobalOptions) {
     }
 }
 
-/// Returns the line that says how many of what was read became what.
+/// Returns the line with the counts of each result.
 pub(super) fn counts(done: &[Ingested], n_failed: usize, (one, many): (&str, &str)) -> String {
     let count = |change: Change| done.iter().filter(|it| it.change == change).count();
     let changes =
@@ -70,8 +70,8 @@ pub(super) fn counts(done: &[Ingested], n_failed: usize, (one, many): (&str, &st
     format!("{}: {}", counted((done.len() + n_failed) as u64, one, many), parts.join(", "))
 }
 
-/// Returns a line for each family among the datasets, with the command that joins its files where one pattern
-/// names these and no others.
+/// Returns a line for each family among the datasets, with the command that joins its files where one
+/// pattern matches exactly these.
 pub(super) fn families(done: &[Ingested]) -> Vec<String> {
     let is_fresh = |it: &&Ingested| !matches!(it.change, Change::Unchanged | Change::Skipped);
     let fresh = done.iter().filter(is_fresh);
@@ -89,7 +89,7 @@ pub(super) fn families(done: &[Ingested]) -> Vec<String> {
             if family.is_of_one_type() { "" } else { ", though not all have the same types" };
         let joining = family.joining();
         let files = joining.split_once('=').map_or("", |it| it.1.trim_matches('\''));
-        // Only a command that the shell takes as it is, and that reads these files and no others.
+        // Only a command that the shell takes verbatim, and that reads exactly these files.
         let is_plain = !files.contains(['\'', '\n']);
         let found = matches(files, &AtomicBool::new(false)).map_or(0, |it| it.paths.len());
         let how = if is_plain && found == n {
@@ -176,7 +176,7 @@ fn lines(names: &[&str], remarks: &[Vec<(Remark, u64)>]) -> Vec<(bool, String)> 
             by_remark.entry(remark).or_default().push((at, *n));
         }
     }
-    // What the same datasets have in common is one line.
+    // Remarks shared by the same datasets are one line.
     let mut by_datasets: BTreeMap<Vec<usize>, Vec<(bool, String)>> = BTreeMap::new();
     let mut asides: BTreeMap<Vec<usize>, Vec<String>> = BTreeMap::new();
     for (remark, found) in by_remark {

@@ -1,4 +1,4 @@
-//! `ingest --remote`: what is on a cluster becomes datasets of the session, and stays there.
+//! `ingest --remote`: registers data on a cluster as datasets of the session, without copying it.
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -24,19 +24,19 @@ use crate::options::{GlobalOptions, cluster_options};
 use crate::signals::{self, Signals};
 use crate::spinner::Spinner;
 
-/// What is to be registered, and under which name.
+/// The source to register, and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Registration {
     name: String,
     what: What,
 }
 
-/// Takes `NAME=PATH` or `NAME=TABLE`.
+/// Parses `NAME=PATH` or `NAME=TABLE`.
 fn wanted(text: &str) -> Result<Registration, Failure> {
     let refuse =
         |message: String, hint: String| Err(Failure::new(ExitStatus::Usage, message).hint(hint));
     let example = "write `NAME=PATH` or `NAME=TABLE`, such as `flights=/data/flights/`";
-    // A directory of a partition has a `=` of its own.
+    // A partition directory contains a `=` itself.
     let Some((name, what)) = text.split_once('=').filter(|it| !it.0.contains('/')) else {
         let fitting = csv_agent_ingest::name_of(text.trim_end_matches('/').as_ref());
         let message = format!("`{text}` gives the dataset no name");
@@ -60,7 +60,7 @@ fn text_of(path: &Path) -> Result<&str, Failure> {
     })
 }
 
-/// Takes all that is wanted.
+/// Parses all sources.
 fn all_wanted(paths: &[PathBuf]) -> anyhow::Result<Vec<Registration>> {
     let mut all: Vec<Registration> = Vec::new();
     for path in paths {
@@ -87,7 +87,7 @@ pub(super) fn check(flags: &IngestFlags, url: &str) -> anyhow::Result<()> {
     all_wanted(&flags.paths).map(drop)
 }
 
-/// Registers what the flags name, each for itself.
+/// Registers the sources that the flags name, each independently.
 pub(super) fn ingest(
     flags: &IngestFlags,
     url: &str,
@@ -145,8 +145,8 @@ pub(super) fn ingest(
     })
 }
 
-/// Registers other paths or tables of the cluster in the places of datasets that a temporary session sees,
-/// each read as that one was told to be.
+/// Registers other paths or tables of the cluster in place of datasets that a temporary session sees, with
+/// the same options.
 ///
 /// # Errors
 ///
@@ -176,7 +176,7 @@ pub(crate) fn take_places(
     session.register(found)
 }
 
-/// Asks a cluster, of which the worker knows these datasets, and takes leave of it.
+/// Connects to a cluster with a worker that knows these datasets, runs `work`, and disconnects.
 ///
 /// # Errors
 ///
@@ -214,7 +214,7 @@ async fn look_at_all(
     Ok(found)
 }
 
-/// The live line, where there is one.
+/// The live line, if there is one.
 struct LiveLine(Option<Spinner>);
 
 impl LiveLine {
@@ -233,7 +233,7 @@ impl LiveLine {
         }
     }
 
-    /// Waits for what a cluster does, and shows how far it is; fails with the signal that came first.
+    /// Waits for work on a cluster, and shows its progress; fails with the first signal.
     async fn wait<T>(
         &self,
         mut work: Pin<Box<impl Future<Output = T>>>,
@@ -247,8 +247,8 @@ impl LiveLine {
         };
         let mut shown = None;
         loop {
-            // Signals and news are kept for the next call; work that loses goes on in it, or is dropped:
-            // then whoever waited stops what runs on the cluster.
+            // Signals and progress are kept for the next call. Work that loses continues in it, or is
+            // dropped; the caller then stops the jobs on the cluster.
             tokio::select! {
                 signal = signals.next() => return Err(signal),
                 Some(job) = hear(&mut activity) => {
@@ -270,8 +270,8 @@ impl LiveLine {
     }
 }
 
-/// Fails when the session has datasets at another address, names and addresses of which are `there`: a turn
-/// asks one cluster, as one user.
+/// Fails when the session has datasets at another address (`there` has names and addresses): a turn uses
+/// one cluster, as one user.
 fn check_one_cluster<'a>(
     endpoint: &Endpoint,
     mut there: impl Iterator<Item = (&'a str, &'a str)>,
@@ -293,7 +293,7 @@ fn check_one_cluster<'a>(
     Err(Failure::new(ExitStatus::Input, message).hint(hint))
 }
 
-/// Puts a dataset into the session, unless its name is taken.
+/// Adds a dataset to the session, unless its name is used.
 fn keep(
     wanted: &Registration,
     dataset: Dataset,
@@ -316,7 +316,7 @@ fn keep(
     Ok(Ingested { name, dataset, change, files: None })
 }
 
-/// Decides what happens to a name that is taken.
+/// Decides what to do about a used name.
 fn collide(
     name: &str,
     present: &Dataset,
@@ -337,7 +337,7 @@ fn collide(
     })
 }
 
-/// Returns the first rows of datasets that are on a cluster, in their order.
+/// Returns the first rows of datasets on a cluster, in order.
 ///
 /// # Errors
 ///

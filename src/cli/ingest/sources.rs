@@ -1,7 +1,7 @@
-//! Paths, directories, patterns and archives to the files that they name.
+//! Expands paths, directories, patterns and archives to files.
 //!
-//! A file that is named is read whatever it is called. Of a directory, and of an archive, those are read that are
-//! called as data is; the others are counted, so that none is missed in silence.
+//! A named file is read whatever its ending. From a directory or an archive, only files with data endings
+//! are read; the others are counted, so that none is silently missed.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -25,26 +25,26 @@ use crate::diagnostics;
 use crate::ingest::input::{Input, Member, SourceTable};
 use crate::options::GlobalOptions;
 
-/// Endings of what is data by its name.
+/// Endings of data files.
 const DATA: [&str; 18] = [
     "csv", "tsv", "tab", "psv", "parquet", "pq", "xlsx", "xlsm", "xlsb", "xls", "ods", "jsonl",
     "ndjson", "db", "sqlite", "sqlite3", "arrow", "feather",
 ];
-/// Endings of files that may have several tables.
+/// Endings of files that may contain several tables.
 const WITH_TABLES: [&str; 8] = ["xlsx", "xlsm", "xlsb", "xls", "ods", "db", "sqlite", "sqlite3"];
-/// Endings of a file that is compressed.
+/// Endings of compressed files.
 const COMPRESSED: [&str; 3] = ["gz", "zst", "bz2"];
 /// Endings of archives.
 const ARCHIVES: [&str; 4] = ["zip", "tar", "tgz", "tbz2"];
 
-/// What paths name.
+/// The result of expanding paths.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
-    /// The files, each once, in the order of the paths and then of their names.
+    /// The files, each once, ordered by path argument and then by name.
     pub inputs: Vec<Input>,
-    /// What each path names, in their order.
+    /// The files of each path, in order.
     pub groups: Vec<SourceGroup>,
-    /// What was left in each directory or archive that has something else.
+    /// Skipped files of each directory or archive.
     pub skipped: Vec<String>,
     /// Where links in directories lead to that were read elsewhere.
     pub away: Vec<String>,
@@ -52,9 +52,9 @@ pub(super) struct Sources {
     pub foreign: Vec<String>,
     /// Files that are named again, and read once.
     pub n_again: usize,
-    /// Why a path names nothing.
+    /// Why a path yields nothing.
     pub errors: Vec<anyhow::Error>,
-    /// Whether there is a file that may have several tables.
+    /// Whether any file may contain several tables.
     pub any_with_tables: bool,
     seen: HashSet<PathBuf>,
 }
@@ -72,28 +72,28 @@ impl Sources {
 /// What one path names.
 #[derive(Debug)]
 pub(super) struct SourceGroup {
-    /// The name that is given with it: `NAME=PATH`.
+    /// The given name: `NAME=PATH`.
     pub name: Option<String>,
     /// The path without the name.
     pub path: PathBuf,
-    /// Its files among the inputs.
+    /// Its range within the inputs.
     pub inputs: Range<usize>,
-    /// Whether it is the path of one file, which is read whatever it is called.
+    /// Whether it is the path of one file, which is read whatever its ending.
     pub is_file: bool,
 }
 
-/// What the user says about what paths name.
+/// The user's options on paths.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Search<'a> {
-    /// What is below directories is found.
+    /// Whether to search subdirectories.
     pub is_recursive: bool,
-    /// The sheets or tables to read of files that have several, by their names or patterns; none for all.
+    /// Names or patterns of the sheets or tables to read from files with several; empty for all.
     pub tables: &'a [String],
-    /// Of a file.
+    /// Maximum bytes of a file.
     pub bytes_max: u64,
 }
 
-/// Returns what paths name. `-` is stdin.
+/// Expands paths. `-` is stdin.
 ///
 /// # Errors
 ///
@@ -112,7 +112,7 @@ pub(super) fn expand(
     Ok(sources)
 }
 
-/// Returns the name that is given with a path, and the path. A path with `=` that is there is a path.
+/// Splits a path argument into name and path. An existing path with `=` is not split.
 fn named(path: &Path) -> (Option<&str>, &Path) {
     let Some((name, rest)) = path.to_str().and_then(|it| it.split_once('=')) else {
         return (None, path);
@@ -127,19 +127,19 @@ fn named(path: &Path) -> (Option<&str>, &Path) {
     (Some(name), Path::new(rest))
 }
 
-/// What a pattern matches.
+/// The matches of a pattern.
 #[derive(Debug, Default)]
 pub(super) struct Matches {
     /// Files and directories.
     pub paths: Vec<PathBuf>,
-    /// Of directories that cannot be read.
+    /// Errors of unreadable directories.
     unreadable: Vec<anyhow::Error>,
-    /// Why it is not a pattern.
+    /// Why it is not a valid pattern.
     error: Option<&'static str>,
 }
 
-/// Returns what a pattern matches, in the order of paths; `**` follows no link to a directory, which may lead back
-/// to where it is.
+/// Returns the matches of a pattern, sorted by path. `**` follows no link to a directory, which may form a
+/// loop.
 pub(super) fn matches(pattern: &str, cancelled: &AtomicBool) -> anyhow::Result<Matches> {
     const OPTIONS: MatchOptions = MatchOptions {
         case_sensitive: true,
@@ -147,7 +147,7 @@ pub(super) fn matches(pattern: &str, cancelled: &AtomicBool) -> anyhow::Result<M
         require_literal_leading_dot: true,
     };
     let pattern = template::glob_of(pattern);
-    // Above the first `**` the shape of the pattern bounds the search.
+    // Before the first `**`, the pattern itself bounds the search.
     let parts: Vec<&str> = pattern.split('/').collect();
     let n_above = parts.iter().position(|it| *it == "**").unwrap_or(parts.len());
     let above = parts[..n_above].join("/");
@@ -219,7 +219,7 @@ impl Finder<'_> {
         let (name, path) = named(path);
         let name = name.map(str::to_owned).or_else(|| self.table_of_parts(path));
         let start = self.sources.inputs.len();
-        // What has a name is a dataset of its own, whatever else its files are.
+        // A named source is a dataset of its own, even if its files also belong to others.
         let seen = name.as_ref().map(|_| std::mem::take(&mut self.sources.seen));
         if path.as_os_str() == "-" {
             self.put(Input::Stdin)?;
@@ -241,8 +241,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Returns the name of the table whose parts are in a directory, as programs leave it that write with several
-    /// hands.
+    /// Returns the name of the table whose parts are in a directory, as parallel writers create it.
     fn table_of_parts(&mut self, dir: &Path) -> Option<String> {
         let names: Vec<String> = fs::read_dir(dir)
             .ok()?
@@ -267,7 +266,7 @@ impl Finder<'_> {
         Some(csv_agent_ingest::name_of(&path))
     }
 
-    /// Adds what a pattern matches, as if the shell had named it.
+    /// Adds the matches of a pattern, as if the shell had expanded it.
     fn pattern(&mut self, pattern: &str) -> anyhow::Result<()> {
         let found = match matches(pattern, self.cancelled)? {
             Matches { error: Some(reason), .. } => {
@@ -279,7 +278,7 @@ impl Finder<'_> {
             found => found,
         };
         self.sources.errors.extend(found.unreadable);
-        // `data/*` means the data there, `data/*.txt` means what it says.
+        // `data/*` means the data there; `data/*.txt` is explicit.
         let names_ending = pattern.rsplit('/').next().is_some_and(|it| it.contains('.'));
         let mut others = Others::default();
         let is_any = !found.paths.is_empty();
@@ -304,7 +303,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Adds a file, or what is in a directory, that the user named.
+    /// Adds a file, or the content of a directory, that the user named.
     fn named(&mut self, path: &Path) -> anyhow::Result<()> {
         if !path.is_dir() {
             return self.archive(path, true);
@@ -360,7 +359,7 @@ impl Finder<'_> {
             if is_hidden {
                 others.n_hidden += 1;
             } else if is_dir && is_link {
-                // It may lead back to where it is.
+                // It may form a loop.
                 others.n_links += 1;
             } else if is_dir && n_levels <= 1 {
                 others.n_directories += 1;
@@ -399,7 +398,7 @@ impl Finder<'_> {
     fn found(&mut self, path: &Path, others: &mut Others) -> anyhow::Result<()> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         match kind_of(&name) {
-            // A pipe would be waited for.
+            // A pipe would block.
             _ if !path.is_file() => others.n_odd += 1,
             _ if let Some(looks) = csv_agent_ingest::look_of_data(&name) => {
                 if csv_agent_ingest::head_of(path).is_ok_and(|it| looks(&it)) {
@@ -415,7 +414,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Adds a file, or what is in it if it is an archive.
+    /// Adds a file, or its members if it is an archive.
     fn archive(&mut self, path: &Path, is_named: bool) -> anyhow::Result<()> {
         let shown = path.display().to_string();
         let (archive, entries) = match Archive::open(path, &shown, self.cancelled) {
@@ -477,7 +476,7 @@ impl Finder<'_> {
         if may_have_tables { self.tables(input, path) } else { self.put(input) }
     }
 
-    /// Returns whether a file of an archive begins as data does.
+    /// Returns whether the start of an archive member looks like data.
     fn looks_so(&self, member: &Member, looks: fn(&[u8]) -> bool) -> bool {
         let copy = unpack(member, self.search.bytes_max, None, self.cancelled);
         copy.is_ok_and(|it| csv_agent_ingest::head_of(it.path()).is_ok_and(|it| looks(&it)))
@@ -486,12 +485,12 @@ impl Finder<'_> {
     fn member_with_tables(&mut self, member: Member) -> anyhow::Result<()> {
         match unpack(&member, self.search.bytes_max, None, self.cancelled) {
             Ok(copy) => self.tables(Input::Member(member), copy.path()),
-            // Whoever reads it says so.
+            // The reader reports the error.
             Err(_) => self.put(Input::Member(member)),
         }
     }
 
-    /// Adds the sheets or tables of a file that has several, and any other file as it is.
+    /// Adds the sheets or tables of a file with several; adds any other file unchanged.
     fn tables(&mut self, input: Input, path: &Path) -> anyhow::Result<()> {
         let Search { tables: wanted, bytes_max, .. } = self.search;
         let shown = input.shown_name();
@@ -529,7 +528,7 @@ impl Finder<'_> {
             ));
         }
         if chosen.is_empty() {
-            // Whoever reads it says so.
+            // The reader reports the error.
             return self.put(input);
         }
         let is_only = chosen.len() == 1 && chosen.iter().eq(&tables.names);
@@ -572,34 +571,34 @@ impl Finder<'_> {
     }
 }
 
-/// Returns whether a file may have several tables, by its name.
+/// Returns whether a file may contain several tables, by its name.
 fn has_tables(name: &str) -> bool {
     let ending = name.rsplit_once('.').map_or("", |it| it.1);
     WITH_TABLES.iter().any(|it| it.eq_ignore_ascii_case(ending))
 }
 
-/// A path that is not there is the same as itself only.
+/// A missing path equals only itself.
 fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns the pattern that a path is, unless there is a file of that name.
+/// Returns the path as a pattern, unless a file of that name exists.
 pub(super) fn pattern(path: &Path) -> Option<&str> {
     let text = path.to_str()?;
     let is_pattern = text.contains(['*', '?', '[']) || template::has_parts(text);
     (is_pattern && !path.exists()).then_some(text)
 }
 
-/// Returns whether a file is not meant to be seen: its name begins with a dot, or Excel has made it beside a
-/// workbook that is open.
+/// Returns whether a file is hidden: its name begins with a dot, or Excel created it beside an open
+/// workbook.
 fn is_hidden(name: &[u8]) -> bool {
     name.starts_with(b".") || name.starts_with(b"~$")
 }
 
-/// What is not read.
+/// Skipped files.
 #[derive(Debug, Default)]
 struct Others {
-    /// Files by their endings; those without one have none.
+    /// Counts of files by ending; empty for files without one.
     by_ending: BTreeMap<String, usize>,
     n_archives: usize,
     n_hidden: usize,
@@ -644,7 +643,7 @@ impl Others {
     }
 
     fn words(&self) -> String {
-        /// Endings that are named; the others are counted together.
+        /// Number of endings named; the others are counted together.
         const NAMED_MAX: usize = 5;
         let mut by_count: Vec<(&String, &usize)> = self.by_ending.iter().collect();
         by_count.sort_by_key(|(ending, n)| (std::cmp::Reverse(**n), (*ending).clone()));
@@ -677,12 +676,12 @@ impl Others {
 enum FileKind {
     Data,
     Archive,
-    /// Its ending with the point before it, if it has one.
+    /// Its ending with the dot, if it has one.
     Other(String),
 }
 
 fn kind_of(name: &str) -> FileKind {
-    /// Longer ones are no endings.
+    /// Longer suffixes do not count as endings.
     const ENDING_CHARS_MAX: usize = 8;
     let name = name.to_lowercase();
     let mut parts = name.rsplit('.');

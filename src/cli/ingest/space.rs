@@ -1,12 +1,12 @@
-//! What an ingest says when a disk is full.
+//! The error of an ingest when a disk is full.
 
 use std::io;
 use std::path::Path;
 
 use csv_agent_types::status::{ExitStatus, Failure};
 
-/// Says once which directory is full, with the bytes that are free there and those of the file, and what
-/// to do. Other errors stay as they are.
+/// Reports once which directory is full, with its free bytes and those of the file, and a hint. Other
+/// errors are unchanged.
 pub(super) fn explain(
     error: anyhow::Error,
     shown_name: Option<&str>,
@@ -35,7 +35,7 @@ pub(super) fn explain(
     Failure::new(ExitStatus::Internal, message).hint(hint).into()
 }
 
-/// Returns what is left where `dir` is or would be.
+/// Returns the free space at an existing or future `dir`.
 fn free_bytes(dir: &Path) -> Option<u64> {
     let there = dir.ancestors().find(|it| it.is_dir())?;
     let found = rustix::fs::statvfs(there).ok()?;

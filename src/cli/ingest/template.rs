@@ -1,19 +1,19 @@
-//! Parts of paths as values: `{state}.csv` in a pattern, and directories such as `year=2024`.
+//! Values from parts of paths: `{state}.csv` in a pattern, and directories such as `year=2024`.
 
 use std::path::Path;
 
 use percent_encoding::percent_decode_str;
 
-/// What Hive calls the directory of rows without a value.
+/// Hive's directory name for rows without a value.
 const HIVE_NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// Returns whether a pattern has parts that are values: `{state}`.
+/// Returns whether a pattern has named parts: `{state}`.
 pub(super) fn has_parts(pattern: &str) -> bool {
     tokens(pattern).iter().any(|it| matches!(it, PatternToken::Part(_)))
 }
 
-/// Returns the pattern with `*` in the place of its parts. Beside another `*` one is enough: two mean
-/// directories.
+/// Returns the pattern with its named parts replaced by `*`. Adjacent `*` are merged, because two would
+/// match directories.
 pub(super) fn glob_of(pattern: &str) -> String {
     let mut text = String::new();
     let mut before = None;
@@ -29,8 +29,8 @@ pub(super) fn glob_of(pattern: &str) -> String {
     text
 }
 
-/// Returns the values in the path of a file, with their names: first those of directories, then those of the
-/// pattern that it was found by.
+/// Returns the named values in a file's path: those of directories, then those of the pattern that found
+/// it.
 pub(super) fn values(path: &Path, pattern: Option<&str>) -> Vec<(String, Option<String>)> {
     let text = path.to_string_lossy();
     let parts: Vec<&str> = text.split('/').collect();
@@ -46,7 +46,7 @@ pub(super) fn values(path: &Path, pattern: Option<&str>) -> Vec<(String, Option<
     let templates: Vec<&str> = pattern.map(|it| it.split('/').collect()).unwrap_or_default();
     let deep = templates.iter().position(|it| *it == "**");
     for (at, template) in templates.iter().enumerate().filter(|it| has_parts(it.1)) {
-        // Behind `**`, which is any number of directories, places are counted from the end.
+        // After `**`, which matches any number of directories, positions are counted from the end.
         let place = match deep {
             Some(deep) if deep < at => parts.len().checked_sub(templates.len() - at),
             _ => Some(at),
@@ -60,7 +60,7 @@ pub(super) fn values(path: &Path, pattern: Option<&str>) -> Vec<(String, Option<
     found
 }
 
-/// A piece of a pattern.
+/// A token of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PatternToken<'a> {
     Text(&'a str),
@@ -96,7 +96,7 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|it| it.is_alphanumeric() || it == '_')
 }
 
-/// Returns whether a part of a path fits; each piece takes as little as it can.
+/// Returns whether a path component matches; each token matches as little as possible.
 fn matches(tokens: &[PatternToken<'_>], text: &str, found: &mut Vec<(String, String)>) -> bool {
     let Some((token, rest)) = tokens.split_first() else { return text.is_empty() };
     match token {
@@ -120,7 +120,7 @@ fn matches(tokens: &[PatternToken<'_>], text: &str, found: &mut Vec<(String, Str
     }
 }
 
-/// Returns what is behind a text without `*`, in which `?` stands for a letter; `[ab]` is not looked into.
+/// Returns the rest after a text without `*`, in which `?` matches any letter; `[ab]` is not interpreted.
 fn match_text<'a>(wanted: &str, text: &'a str) -> Option<&'a str> {
     let mut text = text.chars();
     let mut wanted = wanted.chars();

@@ -1,4 +1,4 @@
-//! What `ask` and `chat` work with: the question, the provider, the bounds, where the answer goes.
+//! The options of `ask` and `chat`: the question, the provider, the limits, the destination of the answer.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -35,87 +35,87 @@ use crate::flags::{AskFlags, ChatFlags, FailOn, InputForm, Require, TurnFlags};
 use crate::terminal_graphics::Images;
 use crate::value_parsers::ReportTarget;
 
-/// The model that is none: the analyst inside the binary.
+/// The model name of the built-in analyst.
 pub(crate) const BUILTIN: &str = "builtin";
 
-/// What one `ask` does.
+/// The options of one `ask`.
 #[derive(Debug)]
 pub(crate) struct AskOptions {
     /// Not blank.
     pub question: String,
-    /// Files of images that go with it.
+    /// Image files of the question.
     pub images: Vec<PathBuf>,
-    /// How it is answered.
+    /// How to answer it.
     pub turn: TurnOptions,
-    /// Whether the first request is only shown.
+    /// Whether to only show the first request.
     pub dry_run: bool,
 }
 
-/// What one `chat` does.
+/// The options of one `chat`.
 #[derive(Debug)]
 pub(crate) struct ChatOptions {
-    /// The first question, if the command line has it. Not blank.
+    /// The first question, if it is on the command line. Not blank.
     pub question: Option<String>,
-    /// How questions stand in a pipe.
+    /// The format of questions in a pipe.
     pub input: InputForm,
-    /// What `~` means in the path of a file.
+    /// The home directory, for `~` in paths.
     pub home: Option<PathBuf>,
-    /// How each question is answered.
+    /// How to answer each question.
     pub turn: TurnOptions,
 }
 
-/// How questions are answered.
+/// How to answer questions.
 #[derive(Debug)]
 pub(crate) struct TurnOptions {
-    /// What holds for every command: the session, the format, the terminal.
+    /// The options of every command: the session, the format, the terminal.
     pub global: GlobalOptions,
-    /// What the agent has to know.
+    /// The options of the agent.
     pub agent: AgentOptions,
-    /// Who answers.
+    /// The provider.
     pub provider: ProviderChoice,
     /// The cassette to write.
     pub record: Option<PathBuf>,
-    /// Files, directories and patterns of files to ingest first; `-` is stdin.
+    /// Files, directories and patterns to ingest first; `-` is stdin.
     pub files: Vec<PathBuf>,
-    /// Whether the session is a temporary one.
+    /// Whether the session is temporary.
     pub ephemeral: bool,
-    /// Where the answer goes.
+    /// The destination of the answer.
     pub answer: AnswerOptions,
 }
 
-/// Who answers.
+/// The provider.
 #[derive(Debug)]
 pub(crate) enum ProviderChoice {
-    /// A server, and where the key for it comes from. It is not fetched yet.
+    /// A server, and the source of its key, which is not fetched yet.
     Remote(RemoteOptions, KeySource),
     /// A cassette.
     Replay(PathBuf),
-    /// The analyst inside the binary.
+    /// The built-in analyst.
     Builtin,
 }
 
-/// Where the answer goes.
+/// The destination of the answer.
 #[derive(Debug)]
 pub(crate) struct AnswerOptions {
     /// A file instead of stdout.
     pub output: Option<PathBuf>,
-    /// Where JSONL events go besides.
+    /// An additional destination for JSONL events.
     pub events: Option<EventsTarget>,
-    /// The table that CSV and TSV write; the last when none.
+    /// The table that CSV and TSV write; the last when None.
     pub table: Option<String>,
-    /// Whether JSON has absolute paths as well.
+    /// Whether JSON also contains absolute paths.
     pub abs_paths: bool,
-    /// How charts look on a terminal.
+    /// How charts are shown on a terminal.
     pub images: Images,
     /// Whether responses are streamed.
     pub stream: bool,
-    /// Whether the turn's files are there when the process has ended.
+    /// Whether the turn's files remain after the process ends.
     pub keeps_files: bool,
-    /// How rows in JSONL events are written.
+    /// Encryption of rows in JSONL events.
     pub seal: Seal,
-    /// What CI systems read; none unless it was asked for.
+    /// Reports for CI systems; None unless requested.
     pub reports: Option<ReportOptions>,
-    /// What tokens cost, for the story to tell.
+    /// The price of tokens, for the live line.
     pub price: Option<Price>,
 }
 
@@ -126,18 +126,18 @@ pub(crate) struct ReportOptions {
     pub targets: Vec<ReportTarget>,
     /// The severity from which a finding fails the check.
     pub fails_from: Assessment,
-    /// Whether a number that no tool result contains fails it.
+    /// Whether a number that no tool result contains fails the check.
     pub fails_ungrounded: bool,
     /// `GITHUB_STEP_SUMMARY`.
     pub summary: Option<PathBuf>,
 }
 
-/// Where JSONL events go besides.
+/// An additional destination for JSONL events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EventsTarget {
     /// A file, which is overwritten.
     File(PathBuf),
-    /// A descriptor that the caller opened; 2 or above.
+    /// A descriptor opened by the caller; 2 or above.
     Descriptor(u32),
 }
 
@@ -146,7 +146,7 @@ impl AskOptions {
     ///
     /// # Errors
     ///
-    /// Fails when there is no question, stdin would be read for two things, or a setting is invalid.
+    /// Fails when there is no question, stdin would be read twice, or a setting is invalid.
     pub(crate) fn resolve(
         flags: AskFlags,
         global: GlobalOptions,
@@ -177,7 +177,7 @@ impl AskOptions {
     }
 }
 
-/// Where the question is. What is wrong with it is told before anything is read.
+/// The source of the question. Errors are reported before anything is read.
 enum QuestionSource {
     Here(String),
     InFile(PathBuf),
@@ -204,8 +204,7 @@ impl ChatOptions {
     ///
     /// # Errors
     ///
-    /// Fails when the first question is blank, stdin would be read for two things, or a setting is
-    /// invalid.
+    /// Fails when the first question is blank, stdin would be read twice, or a setting is invalid.
     pub(crate) fn resolve(
         flags: ChatFlags,
         global: GlobalOptions,
@@ -239,7 +238,7 @@ impl TurnOptions {
             timeout: settings.choose(&TIMEOUT)?.value,
             tokens_max: settings.choose(&MAX_TOKENS)?.value,
             cost_usd_max: settings.choose(&MAX_COST)?.value,
-            // A conversation that the model has no room for would be refused before it is compacted.
+            // Without this, a conversation too long for the model would be refused before it is compacted.
             context_tokens_max: models::input_tokens(&model)
                 .map_or(compact_at, |it| it.min(compact_at)),
             tool_timeout: settings.get(&TOOL_TIMEOUT)?,
@@ -255,7 +254,7 @@ impl TurnOptions {
             output: None,
             events: flags.events.as_deref().map(events_target).transpose()?,
             table: None,
-            // Where a temporary session is, nobody knows.
+            // The path of a temporary session is not known to the user.
             abs_paths: flags.abs_paths || flags.ephemeral,
             images: Images::of(settings)?,
             stream,
@@ -268,7 +267,7 @@ impl TurnOptions {
         let theme = Theme::from(settings.get(&CHART_THEME)?);
         let chart_style = ChartStyle { theme, scale: settings.get(&CHART_SCALE)? };
         let (fail_on, ungrounded) = gates(&flags.fail_on);
-        // Whoever names a column wants it kept back, whatever the others say.
+        // Named columns are withheld, whatever the other settings are.
         let columns = settings.choose(&REDACT)?.value.unwrap_or_default().into_iter();
         let columns = columns.chain(flags.redact.iter().cloned()).collect();
         let withheld = Redaction { columns, rows: settings.get(&NO_ROWS)? };
@@ -319,23 +318,23 @@ fn writes_table(global: &GlobalOptions) -> bool {
     matches!(global.format, Format::Csv | Format::Tsv)
 }
 
-/// A model, and what comes with it.
+/// A model with its provider.
 #[derive(Debug)]
 pub(crate) struct ModelChoice {
-    /// As the user gave it.
+    /// The user's name for it.
     pub model: String,
-    /// What its tokens cost, if a file says so.
+    /// The price of its tokens, if a file sets one.
     pub price: Option<Price>,
-    /// Who answers.
+    /// The provider.
     pub provider: ProviderChoice,
 }
 
 impl TurnOptions {
-    /// Returns what another model comes with.
+    /// Returns a model with its provider.
     ///
     /// # Errors
     ///
-    /// Fails when a cassette answers or is written, and where the flag `--model` would.
+    /// Fails when a cassette is played or recorded, and where the flag `--model` would.
     pub(crate) fn choose_model(
         &self,
         model: &str,
@@ -358,7 +357,7 @@ impl TurnOptions {
         Ok(ModelChoice { model: model.to_owned(), price: price(model, &settings)?, provider })
     }
 
-    /// Puts a model in the place of the one that is asked, and returns that.
+    /// Replaces the current model, and returns the previous one.
     pub(crate) fn put_model(&mut self, choice: ModelChoice) -> ModelChoice {
         ModelChoice {
             model: std::mem::replace(&mut self.agent.model, choice.model),
@@ -368,8 +367,8 @@ impl TurnOptions {
     }
 }
 
-/// Returns the verdict from which the process fails, and whether it does for a number that nothing grounds.
-/// Of what excludes each other, the last counts.
+/// Returns the verdict from which the process fails, and whether ungrounded numbers make it fail. Of
+/// conflicting flags, the last applies.
 fn gates(given: &[FailOn]) -> (Option<Assessment>, bool) {
     given.iter().fold((None, false), |(level, ungrounded), it| match it {
         FailOn::Never => (None, false),
@@ -379,7 +378,7 @@ fn gates(given: &[FailOn]) -> (Option<Assessment>, bool) {
     })
 }
 
-/// Two reports in one file would be none.
+/// Two reports cannot share one file.
 fn reports(
     targets: Vec<ReportTarget>,
     turn: &TurnOptions,
@@ -398,10 +397,10 @@ fn reports(
     })
 }
 
-/// A bound on a cost that nobody knows would bound nothing.
+/// A cost limit requires a known price.
 fn price(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
     if model == BUILTIN {
-        // It costs nothing.
+        // It is free.
         return Ok(None);
     }
     let price = prices::price_of(model, settings)?;
@@ -420,7 +419,7 @@ fn price(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
     Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
 }
 
-/// Returns who answers a question that comes without flags of its own.
+/// Returns the provider of a question without flags of its own.
 ///
 /// # Errors
 ///
@@ -430,7 +429,7 @@ pub(crate) fn provider(settings: &Settings) -> anyhow::Result<ProviderChoice> {
     choose_provider(settings, &settings.get(&MODEL)?, asked)
 }
 
-/// What a provider must be able to do.
+/// Required features of a provider.
 #[derive(Debug, Clone, Copy)]
 struct Demands<'a> {
     chain: bool,
@@ -439,7 +438,7 @@ struct Demands<'a> {
 }
 
 impl Demands<'_> {
-    /// Refuses a provider to which a tool does not belong.
+    /// Rejects a provider to which a tool does not belong.
     fn check(&self, kind: &str) -> Result<(), Failure> {
         self.interpreter.hosted_tools().iter().try_for_each(|it| it.check_provider(kind))
     }
@@ -453,7 +452,7 @@ fn choose_provider(
     if model == BUILTIN { builtin(settings, asked) } else { remote(settings, asked) }
 }
 
-/// What only a server understands is refused, so that nobody takes the analyst for one.
+/// Rejects options for servers, so that the analyst is not mistaken for one.
 fn builtin(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice> {
     asked.check(BUILTIN)?;
     if asked.schema {
@@ -474,7 +473,7 @@ fn builtin(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice
     Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
 }
 
-/// Whether a key is needed is not decided here: a server on this machine may need none.
+/// Whether a key is required is not decided here: a local server may need none.
 fn remote(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice> {
     let chosen = settings.choose(&BASE_URL_OF_MODEL)?;
     let base_url = chosen.value.unwrap_or_default();
@@ -490,7 +489,7 @@ fn remote(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice>
         return Err(Failure::new(status, message).hint(hint).into());
     }
     if chosen.origin.is_built_in() && settings.choose(&MODEL)?.origin == ValueOrigin::Default {
-        // The default is a model of another server.
+        // The default model belongs to another server.
         let message = "the profile `local` says which server, and nothing says which model";
         let hint = "add `--model NAME`, or `model = \"NAME\"` to `[profiles.local]`";
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
@@ -524,7 +523,7 @@ fn events_target(text: &str) -> anyhow::Result<EventsTarget> {
         return Ok(EventsTarget::File(PathBuf::from(text)));
     };
     match number.parse() {
-        // Looked up before this process opens anything, which could get the same number.
+        // Checked before this process opens a descriptor, which could get the same number.
         Ok(descriptor) if 2 <= descriptor && Path::new("/dev/fd").join(number).exists() => {
             Ok(EventsTarget::Descriptor(descriptor))
         }
@@ -555,7 +554,7 @@ fn read_file(path: &Path) -> anyhow::Result<String> {
     read_question(file, &format!("`{}`", path.display()))
 }
 
-/// Reads a question to its end. A BOM and the white space around it are no part of it.
+/// Reads a question to its end, without a BOM or surrounding white space.
 fn read_question(from: impl Read, shown_name: &str) -> anyhow::Result<String> {
     let mut bytes = Vec::new();
     let mut bounded = from.take(QUESTION_BYTES_MAX as u64 + 1);

@@ -1,4 +1,4 @@
-//! What the model is to know in every turn: language, knowledge, thresholds, read from their files.
+//! The user's context for every turn: language, knowledge and thresholds, read from their files.
 
 use std::path::Path;
 
@@ -19,18 +19,18 @@ use super::config::document::{Mistake, line_of};
 use super::settings::{KNOWLEDGE, LANGUAGE, Settings, THRESHOLDS};
 use crate::usage::nearest;
 
-/// The knowledge of a session.
+/// The knowledge file of a session.
 const SESSION_FILE: &str = "knowledge.md";
 
 /// Ratings, best first.
 const RATINGS: [&str; 3] = ["good", "warning", "bad"];
 
-/// Reads what the model is to know: what the settings name, and `knowledge.md` of the session.
+/// Reads the user's context: the files in the settings, and `knowledge.md` of the session.
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Input`] when a file that is named cannot be read, and when the thresholds
-/// are none; the message has the line.
+/// Fails with [`ExitStatus::Input`] when a named file cannot be read, and when the thresholds are invalid;
+/// the message has the line.
 pub(crate) fn briefing(settings: &Settings, session_dir: &Path) -> anyhow::Result<Briefing> {
     let mut knowledge = Vec::new();
     if let Some(path) = settings.choose(&KNOWLEDGE)?.value {
@@ -39,7 +39,7 @@ pub(crate) fn briefing(settings: &Settings, session_dir: &Path) -> anyhow::Resul
         let text = clean(&text(&path, bytes)?);
         knowledge.push(Knowledge { name, text });
     }
-    // A session that may not be used says so when it is opened.
+    // A session that may not be used is reported when it is opened.
     if let Ok(Some(session)) = Directory::open(session_dir)
         && let Some(bytes) = session.read(SESSION_FILE, KNOWLEDGE_FILE_BYTES_MAX)?
     {
@@ -65,7 +65,7 @@ fn wrong(path: &Path, mistake: Mistake) -> Failure {
     }
 }
 
-/// Returns what a file says.
+/// Returns the text of a file.
 fn text(path: &Path, bytes: Result<Vec<u8>, NotRead>) -> Result<String, Failure> {
     let shown = path.display();
     let bytes = bytes.map_err(|reason| {
@@ -84,13 +84,13 @@ fn text(path: &Path, bytes: Result<Vec<u8>, NotRead>) -> Result<String, Failure>
     })
 }
 
-/// Takes out what is no text: a BOM, control characters, the other kind of line end.
+/// Removes a BOM and control characters, and normalises line ends.
 fn clean(text: &str) -> String {
     let text = sanitize::for_terminal(text.trim_start_matches('\u{feff}').trim_end());
     if text.is_empty() { text } else { text + "\n" }
 }
 
-/// Reads thresholds: a table for a column of any dataset, `[DATASET.COLUMN]` for one of this dataset.
+/// Parses thresholds: a table for a column of any dataset, `[DATASET.COLUMN]` for one of this dataset.
 fn thresholds(text: &str) -> Result<Vec<Threshold>, Mistake> {
     let tables = DeTable::parse(text).map_err(|error| {
         let line = line_of(text, error.span().map_or(0, |it| it.start));
@@ -118,7 +118,7 @@ fn thresholds(text: &str) -> Result<Vec<Threshold>, Mistake> {
             found.push((column.span().start, threshold(text, dataset, column, members)?));
         }
     }
-    // As the file has them.
+    // In the order of the file.
     found.sort_by_key(|it| it.0);
     Ok(found.into_iter().map(|it| it.1).collect())
 }

@@ -1,7 +1,7 @@
-//! Configuration files: which there are, whose word counts, what they say.
+//! Configuration files: their paths, their precedence, their content.
 //!
-//! The user's own file may say everything. A project's and a session's come with data that others may
-//! have made, so they cannot decide where the key goes or what runs, unless the user trusts the project.
+//! The user's own file may set everything. Those of a project or a session come with untrusted data, so
+//! they cannot decide where the key is sent or what runs, unless the user trusts the project.
 
 pub(crate) mod document;
 pub(crate) mod prices;
@@ -22,10 +22,10 @@ use crate::environment::Environment;
 use crate::flags::GlobalFlags;
 use document::{ConfigDocument, ConfigEntry, KnownSettings, Mistake, RawValue};
 
-/// The file of a project, in the directory where csv-agent is started.
+/// The configuration file of a project, in the directory where csv-agent is started.
 const PROJECT_FILE: &str = "csv-agent.toml";
 
-/// Which file it is. Those that come first go before those that follow.
+/// The level of a file. Earlier levels override later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ConfigLevel {
     /// `config.toml` of the session.
@@ -47,40 +47,40 @@ impl ConfigLevel {
     }
 }
 
-/// A file that is in use.
+/// A file in use.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ConfigFile {
-    /// Which it is.
+    /// Its level.
     pub place: ConfigLevel,
     /// Absolute.
     pub path: PathBuf,
-    /// What it says, without what it may not say.
+    /// Its content, without disallowed settings.
     pub document: ConfigDocument,
 }
 
 impl ConfigFile {
-    /// Returns the directory that relative paths in the file start from.
+    /// Returns the base directory of relative paths in the file.
     pub(crate) fn dir(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("/"))
     }
 }
 
-/// All files that are in use.
+/// All files in use.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ConfigFiles {
-    /// Those that come first go before those that follow.
+    /// Earlier files override later ones.
     pub files: Vec<ConfigFile>,
-    /// What of them is ignored, and why.
+    /// Ignored settings, with reasons.
     pub warnings: Vec<String>,
 }
 
 impl ConfigFiles {
-    /// Reads the files, as the flags and the environment name them.
+    /// Reads the files, as named by the flags and the environment.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when a file cannot be read, says what there is not, or is the
-    /// user's own and could have been written by others.
+    /// Fails with [`ExitStatus::Setup`] when a file cannot be read or contains an unknown setting, and when
+    /// the user's own file could have been written by others.
     pub(crate) fn read(
         flags: &GlobalFlags,
         environment: &Environment,
@@ -107,7 +107,7 @@ impl ConfigFiles {
         Ok(found)
     }
 
-    /// Reads a file that stands near data.
+    /// Reads a file located with data.
     fn read_near(
         &mut self,
         place: ConfigLevel,
@@ -133,7 +133,7 @@ impl ConfigFiles {
         Ok(())
     }
 
-    /// Takes out what a project may not say.
+    /// Removes the settings that a project may not set.
     fn restrain(&mut self, file: &mut ConfigFile) {
         let mut ignored = Vec::new();
         let dir = file.dir().to_owned();
@@ -148,7 +148,7 @@ impl ConfigFiles {
         };
         restrain(&mut file.document.entries);
         file.document.profiles.values_mut().for_each(&mut restrain);
-        // Prices decide when `--max-cost` ends a turn.
+        // Prices affect when `--max-cost` ends a turn.
         for (model, entries) in std::mem::take(&mut file.document.prices) {
             ignored.push((entries.first().map_or(1, |it| it.line), format!("prices.{model}")));
         }
@@ -169,7 +169,7 @@ impl ConfigFiles {
     }
 }
 
-/// Reads the user's own file: the one that is named, else the one in the usual place, if it is there.
+/// Reads the user's own file: the named one, or else the one at the default path, if it exists.
 fn read_user(flags: &GlobalFlags, environment: &Environment) -> anyhow::Result<Option<ConfigFile>> {
     let named = flags.config.as_ref().or(environment.config.as_ref());
     let path = match (named, user_path(environment)) {
@@ -186,7 +186,7 @@ fn read_user(flags: &GlobalFlags, environment: &Environment) -> anyhow::Result<O
             None => Ok(None),
         };
     };
-    // Who names a file means it, whoever owns it.
+    // A file that the user names is trusted, whoever owns it.
     if let Some(reason) = opened.others.filter(|_| named.is_none()) {
         let shown = path.display();
         let message = format!("cannot use the configuration `{shown}`: {reason}");
@@ -199,14 +199,14 @@ fn read_user(flags: &GlobalFlags, environment: &Environment) -> anyhow::Result<O
     Ok(Some(ConfigFile { place: ConfigLevel::User, document: opened.read(&path)?, path }))
 }
 
-/// Returns whether the file of a session counts. A session that may not be used at all has no say, and
-/// whoever opens it says why.
+/// Returns whether to read the file of a session. That of a session that may not be used is ignored;
+/// opening the session reports why.
 fn may_read(session_dir: &Path) -> anyhow::Result<bool> {
     let Ok(Some(session)) = Directory::open_unchecked(session_dir) else { return Ok(false) };
     session.path_of("config.toml", EntryKind::File).map(|it| it.is_some())
 }
 
-/// Returns where the user's own file would be.
+/// Returns the default path of the user's own file.
 fn user_path(environment: &Environment) -> Option<PathBuf> {
     let below_home = || environment.home.as_ref().map(|it| it.join(".config"));
     let home = environment.config_home.clone().or_else(below_home)?;
@@ -220,21 +220,21 @@ fn trusted(user: Option<&ConfigFile>, environment: &Environment) -> anyhow::Resu
     TRUSTED_PROJECTS.read(entry, file, environment)
 }
 
-/// A file that is there, not yet read.
+/// An existing file, not read yet.
 struct Opened {
     file: File,
     others: Option<&'static str>,
 }
 
 impl Opened {
-    /// Opens a file; none when it is not there.
+    /// Opens a file; None when it does not exist.
     fn open(path: &Path) -> anyhow::Result<Option<Opened>> {
         let cannot = |found: &str| {
             let message = format!("cannot read the configuration `{}`: {found}", path.display());
             let hint = "correct it, or leave all files out with `--no-config`";
             Failure::new(ExitStatus::Setup, message).hint(hint)
         };
-        // A link counts as well: who made it chose the file.
+        // A link counts as well: its owner chose the file.
         let link = match path.symlink_metadata() {
             Ok(link) => link,
             Err(error)
@@ -270,7 +270,7 @@ impl Opened {
     }
 }
 
-/// The mode of a link says nothing.
+/// Checks only the owner: the mode of a link is meaningless.
 fn owner_of_link(link: &std::fs::Metadata) -> Option<&'static str> {
     use std::os::unix::fs::MetadataExt;
     let is_ours = [rustix::process::geteuid().as_raw(), 0].contains(&link.uid());
@@ -286,14 +286,14 @@ fn mistake(path: &Path, mistake: Mistake) -> Failure {
     }
 }
 
-/// Returns the error of a value that a setting does not take. `found` must not quote a secret.
+/// Returns the error for an invalid value of a setting. `found` must not quote a secret.
 pub(crate) fn bad_value(path: &Path, entry: &ConfigEntry, found: &str) -> Failure {
     let message = format!("{}:{}: `{}`: {found}", path.display(), entry.line, entry.key);
     Failure::new(ExitStatus::Setup, message).hint("see `csv-agent help config`")
 }
 
-/// Returns the path that a file means: `~/` is the home directory, and what is relative starts beside
-/// the file.
+/// Returns the path for a value in a file: `~/` is the home directory, and relative paths start at the
+/// file's directory.
 pub(crate) fn path_in(file_dir: &Path, home: Option<&Path>, text: &str) -> PathBuf {
     match (text.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),
@@ -301,11 +301,11 @@ pub(crate) fn path_in(file_dir: &Path, home: Option<&Path>, text: &str) -> PathB
     }
 }
 
-/// Returns a string, if it is one and not blank.
+/// Returns a string that is not blank.
 ///
 /// # Errors
 ///
-/// Fails for anything else, naming its kind.
+/// Fails for anything else, naming its type.
 pub(crate) fn text(raw: &RawValue) -> Result<&str, String> {
     match raw {
         RawValue::Text(text) if text.trim().is_empty() => Err("it is empty".to_owned()),

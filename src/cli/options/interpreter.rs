@@ -1,4 +1,4 @@
-//! Where code runs, and what goes with code that the provider runs.
+//! Where code runs, and the options for code that the provider runs.
 
 use csv_agent_agent::hosted::{HostedOptions, Interpreter};
 use csv_agent_provider::hosted::code_interpreter::{ContainerChoice, MemoryTier};
@@ -8,12 +8,12 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use super::settings::{CONTAINER_MEMORY, INTERPRETER, ON_EXPIRED, Settings, ValueOrigin};
 use crate::flags::{InterpreterChoice, OnExpired, ToolChoiceFlag};
 
-/// Resolves where code runs. Everything that can be wrong with it is found here, before any request.
+/// Resolves where code runs. Finds every error before any request.
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Usage`] when a flag is about containers and there is to be none, a container
-/// is none, or values are to be kept back that an upload would take along.
+/// Fails with [`ExitStatus::Usage`] when a flag concerns containers and there is none, a container id is
+/// invalid, or an upload would include withheld values.
 pub(crate) fn interpreter(
     (container, tool_choice): (Option<&str>, Option<ToolChoiceFlag>),
     settings: &Settings,
@@ -48,7 +48,7 @@ pub(crate) fn interpreter(
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
     let container = container.unwrap_or("auto");
-    // What a file says of memory is about containers that are to be made, and the default asks for nothing.
+    // Memory in a file applies to new containers, and the default requests nothing.
     let is_asked = match memory.origin {
         ValueOrigin::Flag(_) => true,
         ValueOrigin::Default => false,

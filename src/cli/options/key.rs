@@ -1,4 +1,4 @@
-//! Where the API key comes from: a variable, a file, or a command.
+//! Sources of the API key: a variable, a file, or a command.
 //!
 //! The file is read and the command is run only when a request is due.
 
@@ -24,22 +24,22 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use super::settings::{API, API_KEY_CMD, API_KEY_FILE, BASE_URL_OF_MODEL, Settings, ValueOrigin};
 use crate::flags::ApiFlag;
 
-/// The variables that hold a key itself.
+/// The variables that contain a key itself.
 const OPENAI: &str = "OPENAI_API_KEY";
 const ANTHROPIC: &str = "ANTHROPIC_API_KEY";
 
 const TOO_LONG: &str = "it is too long for a key";
 
-/// Where the key comes from.
+/// The source of the key.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum KeySource {
-    /// Nobody says; a server on this machine may need none.
+    /// Not set; a local server may need none.
     None,
-    /// The environment holds it, in this variable.
+    /// This environment variable.
     Variable(&'static str, Key),
-    /// A file holds it.
+    /// A file with the key.
     File(PathBuf),
-    /// A command prints it.
+    /// A command that prints the key.
     Command(Vec<String>),
 }
 
@@ -49,18 +49,18 @@ impl fmt::Debug for KeySource {
             KeySource::None => f.write_str("no key"),
             KeySource::Variable(name, key) => write!(f, "{name} = {key}"),
             KeySource::File(path) => write!(f, "file {}", path.display()),
-            // Its arguments may be as secret as what it prints.
+            // Its arguments may be as secret as its output.
             KeySource::Command(words) => write!(f, "command {:?}", words.first()),
         }
     }
 }
 
 impl KeySource {
-    /// Chooses among the settings, and says who decided.
+    /// Chooses among the settings, and returns the origin.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when a file names both a file and a command.
+    /// Fails with [`ExitStatus::Setup`] when a file sets both a file and a command.
     pub(crate) fn choose(settings: &Settings) -> anyhow::Result<(KeySource, ValueOrigin)> {
         let mut sources = Vec::new();
         let (file, command) = (settings.choose(&API_KEY_FILE)?, settings.choose(&API_KEY_CMD)?);
@@ -92,11 +92,11 @@ impl KeySource {
         Ok(first.unwrap_or((KeySource::None, ValueOrigin::Default)))
     }
 
-    /// Gets the key. This may run a command, which may ask the user something.
+    /// Fetches the key. This may run a command, which may prompt the user.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Auth`] when the file or the command gives none, or others may read the
+    /// Fails with [`ExitStatus::Auth`] when the file or the command yields none, or others may read the
     /// file.
     pub(crate) fn get(&self) -> anyhow::Result<Option<Key>> {
         match self {
@@ -108,8 +108,8 @@ impl KeySource {
     }
 }
 
-/// Returns the variable that holds the key for the server. Anthropic is never sent `OpenAI`'s key, nor the other
-/// way round; who else speaks the Messages API may want either.
+/// Returns the variable with the key for the server. Anthropic never gets `OpenAI`'s key, nor the other way
+/// round; other servers with the Messages API may want either.
 fn variable(settings: &Settings) -> anyhow::Result<Option<(&'static str, Key)>> {
     let environment = settings.environment();
     let openai = (OPENAI, environment.api_key.as_deref());
@@ -124,8 +124,8 @@ fn variable(settings: &Settings) -> anyhow::Result<Option<(&'static str, Key)>> 
     Ok(keys.find(|(_, key)| !key.is_empty()))
 }
 
-/// Orders where keys come from. `CSV_AGENT_API_KEY_FILE` is for this program alone, so it goes before
-/// the others. Where a profile decides the server, its key is for that server: `is_pair`.
+/// Orders sources of keys. `CSV_AGENT_API_KEY_FILE` is for this program alone, so it comes first. Where a
+/// profile sets the server, its key is for that server: `is_pair`.
 fn rank(origin: &ValueOrigin, is_pair: bool) -> (&ValueOrigin, u8) {
     const ENVIRONMENT: &ValueOrigin = &ValueOrigin::Variable("");
     match origin {
@@ -177,8 +177,8 @@ fn read_file(path: &Path) -> Result<Key, Failure> {
     key(bytes.map_err(|reason| fail(reason.to_string()))?).map_err(|found| fail(found.to_owned()))
 }
 
-/// Runs a command and takes what it prints. Its stderr is the user's, its stdin is empty; a question goes
-/// to the terminal.
+/// Runs a command and returns its output. Its stderr is the user's, its stdin is empty; it may prompt on
+/// the terminal.
 fn run(words: &[String], time: Duration, has_terminal: bool) -> Result<Key, Failure> {
     let program = words.first().map(String::as_str).unwrap_or_default();
     let fail = |found: String| {
@@ -188,7 +188,7 @@ fn run(words: &[String], time: Duration, has_terminal: bool) -> Result<Key, Fail
     let mut command = Command::new(program);
     command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::piped());
     if !has_terminal {
-        // On a terminal, a group of its own would be in the background: it could ask nothing there, and
+        // On a terminal, a process group of its own would be in the background: it could not prompt, and
         // Ctrl-C would not reach it.
         command.process_group(0);
     }
@@ -206,11 +206,11 @@ fn run(words: &[String], time: Duration, has_terminal: bool) -> Result<Key, Fail
             }
         }
     };
-    // All that it printed is in the pipe by now. What it leaves behind may hold that for as long as it likes.
+    // All its output is in the pipe by now. Processes that it leaves behind may keep the pipe open.
     printed.take();
     let bytes = printed.bytes;
     match key(bytes) {
-        // What prints without end is stopped by the pipe that we close, and fails for that reason.
+        // A command with endless output is stopped when we close the pipe, and fails for that reason.
         Err(found) if status.success() || found == TOO_LONG => {
             Err(fail(format!("gave none: {found}")))
         }
@@ -219,10 +219,10 @@ fn run(words: &[String], time: Duration, has_terminal: bool) -> Result<Key, Fail
     }
 }
 
-/// Ends a process, and what it has started when that is a group of its own.
+/// Kills a process, and its children when it has a process group of its own.
 fn kill(child: &mut Child, has_terminal: bool) {
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw).filter(|_| !has_terminal);
-    // It may be gone by now, which is as well.
+    // It may have exited by now, which is fine.
     if let Some(group) = group {
         let _ = kill_process_group(group, Signal::KILL);
     }
@@ -230,21 +230,21 @@ fn kill(child: &mut Child, has_terminal: bool) {
     let _ = child.wait();
 }
 
-/// What a process has printed, up to a piece more than is kept.
+/// The output of a process, up to one piece beyond the limit.
 struct Printed {
-    /// None when there is no more, or too much: what prints without end is stopped by that.
+    /// None at the end, or after too much output: closing it stops an endless writer.
     pipe: Option<ChildStdout>,
     bytes: Vec<u8>,
 }
 
 impl Printed {
     fn of(child: &mut Child) -> Printed {
-        // Without this flag, a process that is silent would keep us from seeing that its time is over.
+        // Without this flag, a silent process would block us beyond its timeout.
         let is_set = |it: &ChildStdout| fcntl_setfl(it, OFlags::NONBLOCK).is_ok();
         Printed { pipe: child.stdout.take().filter(is_set), bytes: Vec::new() }
     }
 
-    /// Takes what is in the pipe now.
+    /// Reads what is in the pipe now.
     fn take(&mut self) {
         let mut piece = [0; 4096];
         while let Some(pipe) = &mut self.pipe {
@@ -261,12 +261,12 @@ impl Printed {
     }
 }
 
-/// Returns whether there is a terminal to ask the user at.
+/// Returns whether there is a terminal for prompts.
 fn has_terminal() -> bool {
     File::open("/dev/tty").is_ok()
 }
 
-/// Takes the one line that a file or a command gives. What is wrong with it is told without it.
+/// Reads the single line of a file or a command. Errors do not quote it.
 fn key(bytes: Vec<u8>) -> Result<Key, &'static str> {
     if KEY_BYTES_MAX < bytes.len() as u64 {
         return Err(TOO_LONG);
@@ -349,7 +349,7 @@ mod tests {
         check_command_within(Duration::from_millis(500), &["sleep", "600"], Err(late));
         let endless = "`yes` of `api_key_cmd` gave none: it is too long for a key";
         check_command(&["yes"], Err(endless));
-        // What it leaves behind may hold the pipe.
+        // Its child processes may keep the pipe open.
         check_command(&["sh", "-c", "sleep 60 & echo sk-1"], Ok("sk-1"));
         check_command(
             &["/no/such/program"],
@@ -368,7 +368,7 @@ mod tests {
         let script = format!("sleep 600 > '{}' & wait", held.display());
         let late = "`sh` of `api_key_cmd` did not end within 0.5 s";
         check_command_within(Duration::from_millis(500), &["sh", "-c", &script], Err(late));
-        // The pipe ends when the last process is gone that could write to it.
+        // The pipe ends when the last process that could write to it exits.
         let deadline = Instant::now() + Duration::from_mins(5);
         while reads.read(&mut [0]).is_err() {
             assert!(Instant::now() < deadline, "what it has started goes on");

@@ -1,4 +1,4 @@
-//! `--schema`: the JSON Schema that answers must hold to, read before anything is asked.
+//! `--schema`: the JSON Schema that answers must match, read before any request.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use csv_agent_types::limits::ANSWER_SCHEMA_BYTES_MAX;
 use csv_agent_types::named_file::{self, NotRead};
 use csv_agent_types::status::{ExitStatus, Failure};
 
-/// Reads a schema: the text itself where it begins with `{`, else the file of that name.
+/// Reads a schema: the text itself if it begins with `{`, else the file of that name.
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Usage`] when the file cannot be read, or holds no schema that can be used.
+/// Fails with [`ExitStatus::Usage`] when the file cannot be read, or contains no usable schema.
 pub(crate) fn answer_schema(given: &str) -> Result<AnswerSchema, Failure> {
     let (shown, text) = if given.trim_start().starts_with('{') {
         ("`--schema`".to_owned(), given.as_bytes().to_vec())

@@ -1,4 +1,4 @@
-//! Which session: a directory that was named, or the nearest one.
+//! The choice of a session: a named directory, or the nearest one.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -13,26 +13,26 @@ use crate::diagnostics;
 use crate::environment::Environment;
 use crate::flags::{GlobalFlags, NO_ID};
 
-/// The session that a command works on.
+/// The session of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SessionChoice {
-    /// Where it is, or would be made. Absolute: the worker has another working directory.
+    /// Its existing or future path. Absolute, because the worker has another working directory.
     pub dir: PathBuf,
-    /// Whether a flag or the environment named it. Then one that is not there is an empty session;
-    /// otherwise the user is probably in the wrong directory.
+    /// Whether a flag or the environment named it. A missing one then counts as an empty session; otherwise
+    /// the user is probably in the wrong directory.
     pub named: bool,
-    /// Whether it is another user's, and nobody named it.
+    /// Whether it is another user's, and was not named.
     pub is_foreign: bool,
 }
 
 impl SessionChoice {
-    /// Chooses: `--session-dir`, `CSV_AGENT_SESSION_DIR`, `DATA_ROOT`/`--session`, the nearest
-    /// `.csv-agent` upward, and last `.csv-agent` here, which need not be there.
+    /// Chooses the session: `--session-dir`, `CSV_AGENT_SESSION_DIR`, `DATA_ROOT`/`--session`, the nearest
+    /// `.csv-agent` upward, and last `.csv-agent` here, which need not exist.
     ///
     /// # Errors
     ///
-    /// Fails when `--session` is no plain name or stands without `DATA_ROOT`, or the current
-    /// directory cannot be read.
+    /// Fails when `--session` is not a plain name or lacks `DATA_ROOT`, or the current directory cannot be
+    /// read.
     pub(crate) fn resolve(
         flags: &GlobalFlags,
         environment: &Environment,
@@ -66,7 +66,7 @@ impl SessionChoice {
         let at = |dir: PathBuf, is_foreign| SessionChoice { dir, named: false, is_foreign };
         Ok(match nearest(&here, environment.home.as_deref()) {
             Nearest::Ours(dir) => at(dir, false),
-            // Whoever opens it is told why that is refused.
+            // Opening it reports why it is rejected.
             Nearest::Foreign(dir) if dir.parent() == Some(&*here) => at(dir, true),
             Nearest::Foreign(dir) => {
                 if !flags.quiet {
@@ -81,17 +81,16 @@ impl SessionChoice {
         })
     }
 
-    /// Returns the session whose datasets one that is not kept sees; none when it is another user's, which
-    /// nobody has to do with who works beside it.
+    /// Returns the session whose datasets an ephemeral one sees; None when it is another user's.
     pub(crate) fn base(&self) -> Option<&Path> {
         (!self.is_foreign).then_some(&*self.dir)
     }
 
-    /// Returns whether the directory is there, or may count as an empty session.
+    /// Returns whether the directory exists, or may count as an empty session.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it is not there and nobody named it.
+    /// Fails with [`ExitStatus::Setup`] when it does not exist and was not named.
     pub(crate) fn existing(&self) -> anyhow::Result<bool> {
         if Directory::open_unchecked(&self.dir)?.is_some() {
             return Ok(true);
@@ -106,7 +105,7 @@ impl SessionChoice {
     }
 }
 
-/// Refuses an id that would leave the directory it is put below.
+/// Rejects an id that would leave its parent directory.
 fn check_id(id: &str) -> anyhow::Result<&str> {
     let plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
     if !id.is_empty() && id.len() <= 128 && id.chars().all(plain) && !id.starts_with('.') {
@@ -116,20 +115,20 @@ fn check_id(id: &str) -> anyhow::Result<&str> {
     Err(Failure::new(ExitStatus::Usage, message).into())
 }
 
-/// What a search upward finds.
+/// The result of a search upward.
 #[derive(Debug, PartialEq, Eq)]
 enum Nearest {
     /// A session of the user or of root.
     Ours(PathBuf),
-    /// One of somebody else, where the search ends.
+    /// Another user's session, where the search ends.
     Foreign(PathBuf),
-    /// None.
+    /// No session.
     Nothing,
 }
 
-/// Looks upward from `here`. Stops after the home directory, before another file system and at a directory of
-/// another user: what is beyond belongs to somebody else. Whatever has the name `here` is taken, so that whoever
-/// opens it is told what is wrong with it.
+/// Searches upward from `here`. Stops after the home directory, before another file system, and at a
+/// directory of another user. An entry of that name in `here` is always taken, so that opening it reports
+/// what is wrong.
 fn nearest(here: &Path, home: Option<&Path>) -> Nearest {
     let device = |dir: &Path| dir.metadata().ok().map(|it| it.dev());
     let start = device(here);
@@ -140,7 +139,7 @@ fn nearest(here: &Path, home: Option<&Path>) -> Nearest {
         let candidate = dir.join(NAME);
         let is_here = dir == here;
         match candidate.symlink_metadata() {
-            // In a directory where everybody may write, such as `/tmp`, somebody else may have made it.
+            // In a world-writable directory, such as `/tmp`, another user may have created it.
             Ok(found) if (is_here || is_ours(dir)) && !is_owned(&found) => {
                 return Nearest::Foreign(candidate);
             }

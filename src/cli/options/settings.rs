@@ -1,8 +1,8 @@
-//! Every setting, once: its name, where it may come from, and how it is read.
+//! All settings: the name, the sources and the parser of each.
 //!
-//! A flag goes before the environment, the environment before the files, and those before the default.
-//! A profile goes before what the files say besides; one that `--profile` names also goes before the
-//! environment, because who names it wants that server and no other.
+//! A flag overrides the environment, the environment overrides the files, and these override the default. A
+//! profile overrides the other settings of files. A profile named by `--profile` also overrides the
+//! environment, because the user wants exactly that server.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -26,11 +26,11 @@ use crate::flags::{
 use crate::usage::nearest;
 use crate::value_parsers;
 
-/// A model server on this machine, as Ollama starts it; others say so with `--base-url`.
+/// A local model server, as Ollama starts it; `--base-url` sets others.
 const LOCAL: &str = "local";
 const LOCAL_URL: &str = "http://127.0.0.1:11434/v1";
 
-/// The model that is asked.
+/// The model.
 pub(crate) static MODEL: Setting<String> = Setting {
     key: "model",
     about: "model to ask",
@@ -40,7 +40,7 @@ pub(crate) static MODEL: Setting<String> = Setting {
     default: Some(|| DEFAULT_MODEL.to_owned()),
     project: Project::May,
 };
-/// Where the model is served.
+/// The URL of the model's server.
 pub(crate) static BASE_URL_OF_MODEL: Setting<String> = Setting {
     key: "base_url",
     about: "server of the model",
@@ -50,7 +50,7 @@ pub(crate) static BASE_URL_OF_MODEL: Setting<String> = Setting {
     default: Some(|| BASE_URL.to_owned()),
     project: Project::MayNot,
 };
-/// What the server speaks.
+/// The server's dialect.
 pub(crate) static API: Setting<ApiFlag> = Setting {
     key: "api",
     about: "what the server speaks: auto, responses, chat, messages",
@@ -60,7 +60,7 @@ pub(crate) static API: Setting<ApiFlag> = Setting {
     default: Some(|| ApiFlag::Auto),
     project: Project::May,
 };
-/// The file that holds the key.
+/// The file with the key.
 pub(crate) static API_KEY_FILE: Setting<PathBuf> = Setting {
     key: "api_key_file",
     about: "file that holds the key; its mode must be 0600",
@@ -105,7 +105,7 @@ pub(crate) static PROJECT: Setting<String> = Setting {
     default: None,
     project: Project::MayNot,
 };
-/// How hard the model thinks.
+/// The reasoning effort of the model.
 pub(crate) static REASONING: Setting<Reasoning> = Setting {
     key: "reasoning",
     about: "how hard a reasoning model thinks: low, medium, high",
@@ -115,7 +115,7 @@ pub(crate) static REASONING: Setting<Reasoning> = Setting {
     default: None,
     project: Project::May,
 };
-/// Where code runs. Other places than this machine get the datasets.
+/// Where code runs. Anywhere but on this machine, the datasets are uploaded.
 pub(crate) static INTERPRETER: Setting<InterpreterChoice> = Setting {
     key: "interpreter",
     about: "where code runs: local, hosted, both; the last two upload the datasets",
@@ -125,7 +125,7 @@ pub(crate) static INTERPRETER: Setting<InterpreterChoice> = Setting {
     default: Some(|| InterpreterChoice::Local),
     project: Project::MayNot,
 };
-/// Memory of containers, which cost more the more they have.
+/// Memory of containers, which determines their price.
 pub(crate) static CONTAINER_MEMORY: Setting<ContainerMemory> = Setting {
     key: "container_memory",
     about: "memory of a container that the provider makes: 1g, 4g, 16g, 64g",
@@ -135,7 +135,7 @@ pub(crate) static CONTAINER_MEMORY: Setting<ContainerMemory> = Setting {
     default: Some(|| ContainerMemory::G1),
     project: Project::MayNot,
 };
-/// What becomes of a turn whose container has expired.
+/// What to do when a turn's container has expired.
 pub(crate) static ON_EXPIRED: Setting<OnExpired> = Setting {
     key: "on_expired",
     about: "what to do when the provider's container has expired: error, new",
@@ -155,7 +155,7 @@ pub(crate) static LANGUAGE: Setting<String> = Setting {
     default: None,
     project: Project::May,
 };
-/// What the user knows of the data.
+/// The user's knowledge of the data.
 pub(crate) static KNOWLEDGE: Setting<PathBuf> = Setting {
     key: "knowledge",
     about: "file that says what the data means; the model reads it",
@@ -175,7 +175,7 @@ pub(crate) static THRESHOLDS: Setting<PathBuf> = Setting {
     default: None,
     project: Project::MayWithin,
 };
-/// The paper of charts.
+/// The background of charts.
 pub(crate) static CHART_THEME: Setting<ChartTheme> = Setting {
     key: "chart_theme",
     about: "paper of charts: light, dark",
@@ -185,7 +185,7 @@ pub(crate) static CHART_THEME: Setting<ChartTheme> = Setting {
     default: Some(|| ChartTheme::Light),
     project: Project::May,
 };
-/// How fine the PNGs of charts are.
+/// The resolution of charts' PNGs.
 pub(crate) static CHART_SCALE: Setting<u32> = Setting {
     key: "chart_scale",
     about: "pixels of a chart's PNG to one of its SVG: 1 or 2",
@@ -195,7 +195,7 @@ pub(crate) static CHART_SCALE: Setting<u32> = Setting {
     default: Some(|| 1),
     project: Project::May,
 };
-/// How a terminal shows charts.
+/// How charts are shown on a terminal.
 pub(crate) static IMAGES: Setting<ImageChoice> = Setting {
     key: "images",
     about: "how a terminal shows charts: auto, never, kitty, iterm, sixel, blocks, sketch",
@@ -219,7 +219,7 @@ pub(crate) static STREAM: Setting<bool> = Setting {
     default: Some(|| true),
     project: Project::May,
 };
-/// Further tries of a request.
+/// Number of retries of a request.
 pub(crate) static RETRIES: Setting<u32> = Setting {
     key: "retries",
     about: "further tries of a request that failed in a way that may pass",
@@ -229,7 +229,7 @@ pub(crate) static RETRIES: Setting<u32> = Setting {
     default: Some(|| 4),
     project: Project::May,
 };
-/// Requests of one turn.
+/// Maximum requests of one turn.
 pub(crate) static MAX_ROUNDS: Setting<u32> = Setting {
     key: "max_rounds",
     about: "requests to the model in one turn",
@@ -239,7 +239,7 @@ pub(crate) static MAX_ROUNDS: Setting<u32> = Setting {
     default: Some(|| 10),
     project: Project::May,
 };
-/// Time of one turn.
+/// Time limit of one turn.
 pub(crate) static TIMEOUT: Setting<Duration> = Setting {
     key: "timeout",
     about: "time for a whole turn, such as \"5m\"",
@@ -249,7 +249,7 @@ pub(crate) static TIMEOUT: Setting<Duration> = Setting {
     default: None,
     project: Project::May,
 };
-/// Tokens of one turn.
+/// Maximum tokens of one turn.
 pub(crate) static MAX_TOKENS: Setting<u64> = Setting {
     key: "max_tokens",
     about: "input and output tokens of a whole turn",
@@ -259,7 +259,7 @@ pub(crate) static MAX_TOKENS: Setting<u64> = Setting {
     default: None,
     project: Project::May,
 };
-/// Cost of one turn. A project could allow itself more than its user does.
+/// Maximum cost of one turn. A project could allow itself more than its user does.
 pub(crate) static MAX_COST: Setting<f64> = Setting {
     key: "max_cost",
     about: "cost of a whole turn, in USD",
@@ -274,7 +274,7 @@ pub(crate) static MAX_COST: Setting<f64> = Setting {
     default: None,
     project: Project::MayNot,
 };
-/// How long the conversation may become.
+/// Maximum length of the conversation.
 pub(crate) static COMPACT_AT: Setting<u64> = Setting {
     key: "compact_at",
     about: "tokens of the conversation before its oldest turns are summarised",
@@ -284,7 +284,7 @@ pub(crate) static COMPACT_AT: Setting<u64> = Setting {
     default: Some(|| csv_agent_types::limits::CONTEXT_TOKENS_MAX),
     project: Project::May,
 };
-/// Time of one run of code.
+/// Time limit of one run of code.
 pub(crate) static TOOL_TIMEOUT: Setting<Duration> = Setting {
     key: "tool_timeout",
     about: "time for one run of Python code",
@@ -294,7 +294,7 @@ pub(crate) static TOOL_TIMEOUT: Setting<Duration> = Setting {
     default: Some(|| csv_agent_types::limits::TOOL_TIMEOUT),
     project: Project::May,
 };
-/// Memory of code.
+/// Memory limit of code.
 pub(crate) static MEMORY: Setting<u64> = Setting {
     key: "memory",
     about: "memory for Python code, such as \"8GB\"; half of the machine's when not set",
@@ -304,7 +304,7 @@ pub(crate) static MEMORY: Setting<u64> = Setting {
     default: None,
     project: Project::MayNot,
 };
-/// Whether code runs only when all of its confinement holds.
+/// Whether code runs only with full confinement.
 pub(crate) static REQUIRE_SANDBOX: Setting<bool> = Setting {
     key: "require_sandbox",
     about: "whether no code runs unless its confinement is complete",
@@ -314,7 +314,7 @@ pub(crate) static REQUIRE_SANDBOX: Setting<bool> = Setting {
     default: Some(|| false),
     project: Project::MayTurnOn,
 };
-/// Whether code runs where nothing confines its files.
+/// Whether code runs without confinement of its files.
 pub(crate) static ALLOW_UNCONFINED: Setting<bool> = Setting {
     key: "allow_unconfined",
     about: "whether code runs where it could read and write every file of the user",
@@ -324,7 +324,7 @@ pub(crate) static ALLOW_UNCONFINED: Setting<bool> = Setting {
     default: Some(|| false),
     project: Project::MayNot,
 };
-/// Columns whose values never leave. A project could name others than its user does.
+/// Columns whose values are withheld. A project could name other columns than its user does.
 pub(crate) static REDACT: Setting<Vec<String>> = Setting {
     key: "redact",
     about: "columns whose values are kept back, as an array; --redact adds to them",
@@ -337,7 +337,7 @@ pub(crate) static REDACT: Setting<Vec<String>> = Setting {
     default: None,
     project: Project::MayNot,
 };
-/// Whether rows never leave.
+/// Whether rows are withheld.
 pub(crate) static NO_ROWS: Setting<bool> = Setting {
     key: "no_rows",
     about: "whether the model sees schemas and aggregates only",
@@ -347,7 +347,7 @@ pub(crate) static NO_ROWS: Setting<bool> = Setting {
     default: Some(|| false),
     project: Project::MayTurnOn,
 };
-/// Which Python runs the code.
+/// The Python that runs the code.
 pub(crate) static PYTHON: Setting<PathBuf> = Setting {
     key: "python",
     about: "Python interpreter that has pandas, numpy and pyarrow",
@@ -357,7 +357,7 @@ pub(crate) static PYTHON: Setting<PathBuf> = Setting {
     default: None,
     project: Project::MayNot,
 };
-/// What the managed environment has besides.
+/// Additional packages of the managed environment.
 pub(crate) static PYTHON_PACKAGES: Setting<Vec<String>> = Setting {
     key: "python_packages",
     about: "packages to add to the managed environment, as an array: [\"lifelines\"]",
@@ -370,7 +370,7 @@ pub(crate) static PYTHON_PACKAGES: Setting<Vec<String>> = Setting {
     default: None,
     project: Project::MayNot,
 };
-/// How the answer is written.
+/// The format of the answer.
 pub(crate) static FORMAT: Setting<Format> = Setting {
     key: "format",
     about: "how the answer is written to stdout",
@@ -394,7 +394,7 @@ pub(crate) static COLOR: Setting<ColorChoice> = Setting {
     default: Some(|| ColorChoice::Auto),
     project: Project::May,
 };
-/// How long to wait for the session.
+/// How long to wait for the session's lock.
 pub(crate) static LOCK_WAIT: Setting<Duration> = Setting {
     key: "lock_wait",
     about: "how long to wait for another csv-agent on the same session",
@@ -404,7 +404,7 @@ pub(crate) static LOCK_WAIT: Setting<Duration> = Setting {
     default: Some(|| Duration::from_secs(30)),
     project: Project::May,
 };
-/// Which profile holds.
+/// The active profile.
 pub(crate) static PROFILE: Setting<String> = Setting {
     key: "profile",
     about: "profile whose settings go before the others",
@@ -414,7 +414,7 @@ pub(crate) static PROFILE: Setting<String> = Setting {
     default: None,
     project: Project::MayNot,
 };
-/// The projects whose files may say everything.
+/// The projects whose files may set everything.
 pub(crate) static TRUSTED_PROJECTS: Setting<Vec<PathBuf>> = Setting {
     key: "trusted_projects",
     about: "directories whose files may say everything; DIR/* for all below one",
@@ -471,10 +471,10 @@ pub(crate) static SETTINGS: &[&dyn AnySetting] = &[
     &TRUSTED_PROJECTS,
 ];
 
-/// Settings that stand for a whole file and not in a profile.
+/// Settings that are allowed outside of profiles only.
 pub(crate) const WHOLE_FILE: &[&str] = &["profile", "trusted_projects"];
 
-/// What a setting is, where it may come from, and how it is read.
+/// A setting: its description, its sources and its parser.
 pub(crate) struct Setting<T: 'static> {
     /// Its name in a configuration file.
     pub key: &'static str,
@@ -486,19 +486,19 @@ pub(crate) struct Setting<T: 'static> {
     project: Project,
 }
 
-/// A source, after the name that users know it by.
+/// A source, after its name for users.
 type FromFlags<T> = (&'static str, fn(&Flags) -> Option<T>);
 type FromEnvironment<T> = (&'static str, fn(&Environment) -> Option<T>);
 
-/// Whether a file that comes with data may say it.
+/// Whether a file that comes with data may set it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Project {
     May,
-    /// It redirects the key, or runs something.
+    /// No: it redirects the key, or runs something.
     MayNot,
-    /// More safety, never less.
+    /// It may increase safety, never reduce it.
     MayTurnOn,
-    /// A file of the project that is not hidden. Any other file is none of the project's business.
+    /// It may name a visible file of the project. Other files are off limits.
     MayWithin,
 }
 
@@ -512,7 +512,7 @@ impl Project {
     }
 }
 
-/// Where a file stands, for the paths in it.
+/// The location of a file, for relative paths in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Here<'a> {
     dir: &'a Path,
@@ -524,31 +524,31 @@ pub(crate) struct Here<'a> {
 pub(crate) struct Flags<'a> {
     /// Those of every command.
     pub global: &'a GlobalFlags,
-    /// Those of commands that ask; none of them is given for any other.
+    /// Those of commands that ask questions; all unset for others.
     pub settings: &'a SettingFlags,
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ValueOrigin {
     /// A flag.
     Flag(&'static str),
-    /// A profile that a flag names.
+    /// A profile named by a flag.
     NamedProfile(Box<ValueOrigin>),
     /// A variable of the environment.
     Variable(&'static str),
     /// A profile of a file.
     Profile(ConfigLevel, PathBuf, usize),
-    /// A profile of csv-agent itself.
+    /// A built-in profile.
     BuiltIn(&'static str),
     /// A file.
     File(ConfigLevel, PathBuf, usize),
-    /// Nobody said anything.
+    /// Not set.
     Default,
 }
 
 impl ValueOrigin {
-    /// Returns whether a profile of csv-agent itself says it.
+    /// Returns whether it is a built-in profile.
     pub(crate) fn is_built_in(&self) -> bool {
         match self {
             ValueOrigin::NamedProfile(origin) => origin.is_built_in(),
@@ -575,46 +575,45 @@ impl fmt::Display for ValueOrigin {
     }
 }
 
-/// A value and where it comes from.
+/// A value and its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chosen<T> {
-    /// None when nobody said anything and there is no default.
+    /// None when it is not set and has no default.
     pub value: Option<T>,
-    /// Who said it.
+    /// Its origin.
     pub origin: ValueOrigin,
 }
 
-/// A setting as `config show` tells it.
+/// A setting as shown by `config show`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SettingView {
     /// Its name.
     pub key: String,
-    /// Null when there is none. Secrets are masked.
+    /// Null when not set. Secrets are masked.
     pub value: Value,
-    /// Who said it.
+    /// Its origin.
     pub origin: String,
 }
 
-/// A setting whose type does not matter.
+/// A setting of any type.
 pub(crate) trait AnySetting: Sync {
     /// Returns its name in a configuration file.
     fn key(&self) -> &'static str;
-    /// Returns what it is.
+    /// Returns its description.
     fn about(&self) -> &'static str;
-    /// Returns the flag and the variable that say it as well.
+    /// Returns the flag and the variable that also set it.
     fn elsewhere(&self) -> (Option<&'static str>, Option<&'static str>);
-    /// Returns the mark of what a project that is not trusted may say, as `help config` explains it.
+    /// Returns the mark for what an untrusted project may set, as `help config` explains it.
     fn mark(&self) -> char;
-    /// Returns whether a project that is not trusted may say this.
-    /// Its file stands in `dir`.
+    /// Returns whether an untrusted project may set this value. Its file is in `dir`.
     fn project_may_say(&self, value: &RawValue, dir: &Path) -> bool;
-    /// Returns whether a file may have this value for it.
+    /// Returns whether this value is valid in a file.
     fn takes(&self, value: &RawValue) -> bool;
-    /// Returns the value in use, for eyes.
+    /// Returns the effective value for display.
     ///
     /// # Errors
     ///
-    /// Fails when a file has a value that the setting does not take.
+    /// Fails when a file has an invalid value for the setting.
     fn show(&self, settings: &Settings) -> anyhow::Result<SettingView>;
 }
 
@@ -656,11 +655,11 @@ impl<T: Show + 'static> AnySetting for Setting<T> {
 }
 
 impl<T> Setting<T> {
-    /// Reads an entry of a file as this setting.
+    /// Parses an entry of a file as this setting.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it is nothing that the setting takes.
+    /// Fails with [`ExitStatus::Setup`] when the value is invalid.
     pub(crate) fn read(
         &self,
         entry: &ConfigEntry,
@@ -673,19 +672,18 @@ impl<T> Setting<T> {
     }
 }
 
-/// Returns whether a project that is not trusted may say this. `key` is a setting, and the file that says
-/// it stands in `dir`.
+/// Returns whether an untrusted project may set this value. `key` is a setting, and the file is in `dir`.
 pub(crate) fn project_may_say(key: &str, value: &RawValue, dir: &Path) -> bool {
     SETTINGS.iter().any(|it| it.key() == key && it.project_may_say(value, dir))
 }
 
-/// Returns whether a setting is a file that a project which is not trusted may name if it is the project's.
+/// Returns whether a setting is a path that an untrusted project may point at one of its own files.
 pub(crate) fn project_may_name_a_file(key: &str) -> bool {
     SETTINGS.iter().any(|it| it.key() == key && it.mark() == Project::MayWithin.mark())
 }
 
-/// Returns whether a path leads to a file below `dir`, also where links are on the way, or to none. What is
-/// hidden there is not meant for others: `.env`, `.git/config`, `.netrc`.
+/// Returns whether a path refers to a file below `dir`, even through links, or to no file. Hidden files
+/// there are private: `.env`, `.git/config`, `.netrc`.
 fn is_within(dir: &Path, text: &str) -> bool {
     let is_plain = |it: &Path| {
         let is_shown = |it: &OsStr| !it.as_encoded_bytes().starts_with(b".");
@@ -703,7 +701,7 @@ fn is_within(dir: &Path, text: &str) -> bool {
         }
 }
 
-/// Everything that settings come from.
+/// All sources of settings.
 #[derive(Clone, Copy)]
 pub(crate) struct Settings<'a> {
     flags: Flags<'a>,
@@ -712,12 +710,12 @@ pub(crate) struct Settings<'a> {
 }
 
 impl<'a> Settings<'a> {
-    /// Puts the sources together and checks what they say, also what another source goes before.
+    /// Combines the sources and checks all values, including overridden ones.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when a file has a value that its setting does not take, and when
-    /// there is no such profile; then with [`ExitStatus::Usage`] if a flag names it.
+    /// Fails with [`ExitStatus::Setup`] when a file has an invalid value, or the profile does not exist; in
+    /// the latter case with [`ExitStatus::Usage`] if a flag names it.
     pub(crate) fn check(
         flags: Flags<'a>,
         environment: &'a Environment,
@@ -732,7 +730,7 @@ impl<'a> Settings<'a> {
         Ok(settings)
     }
 
-    /// Returns the flags that would be there if `--model` had named this one.
+    /// Returns the flags as if `--model` had named this model.
     pub(crate) fn flags_with_model(&self, model: &str) -> SettingFlags {
         SettingFlags { model: Some(model.to_owned()), ..self.flags.settings.clone() }
     }
@@ -745,12 +743,12 @@ impl<'a> Settings<'a> {
         Settings { flags: Flags { settings: flags, ..self.flags }, ..*self }
     }
 
-    /// Returns how wide lines are by order of `--width`.
+    /// Returns the line width from `--width`.
     pub(crate) fn width(&self) -> Option<u16> {
         self.flags.global.width
     }
 
-    /// Returns the files that are in use.
+    /// Returns the files in use.
     pub(crate) fn files(&self) -> &'a [ConfigFile] {
         &self.files.files
     }
@@ -769,11 +767,11 @@ impl<'a> Settings<'a> {
         Ok(self.choose(setting)?.value.unwrap_or_default())
     }
 
-    /// Returns the value of a setting, if there is one, and who says it.
+    /// Returns the value of a setting, if set, and its origin.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when a file has a value that the setting does not take.
+    /// Fails with [`ExitStatus::Setup`] when a file has an invalid value for the setting.
     pub(crate) fn choose<T>(&self, setting: &Setting<T>) -> anyhow::Result<Chosen<T>> {
         let mut said: Vec<Chosen<T>> = Vec::new();
         let mut say = |value: Option<T>, origin: ValueOrigin| {
@@ -785,7 +783,7 @@ impl<'a> Settings<'a> {
         if let Some((name, variable)) = setting.variable {
             say(variable(self.environment), ValueOrigin::Variable(name));
         }
-        // A profile is chosen by a setting as well, which no profile decides.
+        // A setting also selects the profile, and no profile can change that.
         let profile = if setting.key == PROFILE.key { None } else { self.profile()? };
         for file in &self.files.files {
             let at = |line| (file.place, file.path.clone(), line);
@@ -816,7 +814,7 @@ impl<'a> Settings<'a> {
         Ok(first.unwrap_or_else(default))
     }
 
-    /// Returns whether the profile in use is the one for a server on this machine.
+    /// Returns whether the active profile is that of a local server.
     ///
     /// # Errors
     ///
@@ -825,7 +823,7 @@ impl<'a> Settings<'a> {
         Ok(self.profile()?.is_some_and(|(name, _)| name == LOCAL))
     }
 
-    /// Returns the profile in use, and whether a flag names it.
+    /// Returns the active profile, and whether a flag names it.
     fn profile(&self) -> anyhow::Result<Option<(String, bool)>> {
         let Chosen { value, origin } = self.choose(&PROFILE)?;
         Ok(value.map(|it| (it, matches!(origin, ValueOrigin::Flag(_)))))
@@ -874,9 +872,9 @@ fn word<T: Copy>(raw: &RawValue, names: &[(&str, T)]) -> Result<T, String> {
     found.ok_or_else(|| format!("`{name}` is none of {}", all()))
 }
 
-/// A value as it is told. What may hold a secret is masked.
+/// A value for display. Potential secrets are masked.
 pub(crate) trait Show {
-    /// Returns the value for eyes and programs.
+    /// Returns the value for people and programs.
     fn show(&self) -> Value;
 }
 
@@ -996,7 +994,7 @@ impl Show for ColorChoice {
     }
 }
 
-/// Returns a URL without the user and the password that it may hold; any other text as it is.
+/// Returns a URL without a user and password; any other text unchanged.
 pub(crate) fn without_password(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

@@ -1,7 +1,7 @@
-//! `code_interpreter`: Python in a container of the provider's.
+//! `code_interpreter`: Python in a container at the provider.
 //!
-//! Source: `OpenAI` API reference, "Code Interpreter". The provider gives no exit status: that code failed
-//! is told by a traceback in what it printed.
+//! Source: `OpenAI` API reference, "Code Interpreter". The provider reports no exit status; a traceback in
+//! the printed text shows that the code failed.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use crate::hosted::store::is_id;
 use crate::hosted::{HostedCall, HostedTool, has_ended_well, output, status, tool_call};
 
-/// The tool.
+/// The tool's entry in the table of hosted tools.
 pub const TOOL: HostedTool = HostedTool {
     name: "code_interpreter",
     provider: "responses",
@@ -20,28 +20,28 @@ pub const TOOL: HostedTool = HostedTool {
     handler: Some(read),
 };
 
-/// What responses are to tell of runs; without it nobody knows what code printed.
+/// Details of runs to request; without this the response omits what code printed.
 const INCLUDE: &[&str] = &["code_interpreter_call.outputs"];
 
-/// Bytes of the message of an exception that are told apart from the traceback, as of one in the REPL.
+/// Bytes of an exception's message that are reported apart from the traceback, as for the REPL.
 const EXCEPTION_BYTES_MAX: usize = 1_000;
-/// Bytes of the class of an exception with its module.
+/// Bytes of an exception's class with its module.
 const CLASS_BYTES_MAX: usize = 200;
 
-/// Stands in the place of what code printed where that is not told.
+/// Replaces printed text that the provider does not report.
 pub const UNTOLD: &str = "the provider does not tell what it printed";
 
-/// Where code runs.
+/// The container that runs code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ContainerChoice {
-    /// One that the provider makes, or the one of earlier runs in the conversation while it lives.
-    /// It has the memory that somebody asked for, or the least.
+    /// A container by the provider, or that of earlier runs in the conversation while it lives. It has the
+    /// requested memory, or else the least.
     Auto(Option<MemoryTier>),
-    /// One that is there.
+    /// An existing container.
     Existing(String),
 }
 
-/// Memory of a container, for as long as it lives.
+/// Memory of a container, fixed for its lifetime.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MemoryTier {
     /// 1 GB.
@@ -56,7 +56,7 @@ pub enum MemoryTier {
 }
 
 impl MemoryTier {
-    /// Each by its name.
+    /// The tiers by name.
     pub const NAMES: [(&str, MemoryTier); 4] = [
         ("1g", MemoryTier::G1),
         ("4g", MemoryTier::G4),
@@ -64,7 +64,7 @@ impl MemoryTier {
         ("64g", MemoryTier::G64),
     ];
 
-    /// Returns the name, as requests and flags have it.
+    /// Returns the name used in requests and flags.
     pub fn name(self) -> &'static str {
         match self {
             MemoryTier::G1 => "1g",
@@ -76,12 +76,11 @@ impl MemoryTier {
 }
 
 impl ContainerChoice {
-    /// Reads what a user wrote: `auto`, or the id of a container.
+    /// Parses the user's text: `auto`, or the id of a container.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Usage`] when it is no id, or a container that is there would get another
-    /// memory.
+    /// Fails with [`ExitStatus::Usage`] when it is not an id, or memory is set for an existing container.
     pub fn parse(text: &str, memory: Option<MemoryTier>) -> Result<ContainerChoice, Failure> {
         if text == "auto" {
             return Ok(ContainerChoice::Auto(memory));
@@ -103,7 +102,7 @@ impl ContainerChoice {
     }
 }
 
-/// Declares the tool, with the files that a container of the provider's begins with.
+/// Declares the tool, with the initial files of a container by the provider.
 pub fn declaration(container: &ContainerChoice, file_ids: &[String]) -> ToolDeclaration {
     let container = match container {
         ContainerChoice::Existing(id) => json!(id),
@@ -144,7 +143,7 @@ fn read(item: &Item) -> HostedCall {
         (_, true) => logs[printed.len()..].to_owned(),
     };
     let code = item.0["code"].as_str().unwrap_or_default();
-    // What is no name of a container is not written down as one.
+    // A value that is not a container id is not stored as one.
     let container_id = item.container_id().filter(|it| is_id(it)).map(str::to_owned);
     let mut output = output(succeeded, text.trim_end());
     if !succeeded && let Some((name, message)) = exception(&text) {
@@ -165,9 +164,9 @@ fn read(item: &Item) -> HostedCall {
     }
 }
 
-/// Returns whether an exception ended the code: a traceback stands at the beginning of a line, as Python
-/// writes it, or behind the name of the exception, as a notebook does. A cell of a table that holds these
-/// words does not count. What cannot be parsed has no traceback.
+/// Returns whether an exception ended the code: a traceback starts a line, as Python writes it, or follows
+/// the name of the exception, as in a notebook. These words in a table cell do not count. A syntax error
+/// has no traceback.
 fn shows_an_exception(logs: &str) -> bool {
     let last = logs.lines().rfind(|it| !it.trim().is_empty()).unwrap_or_default();
     let is_unparsed =
@@ -192,8 +191,8 @@ fn is_traceback(line: &str) -> bool {
     }
 }
 
-/// Returns what code printed before an exception ended it; nothing where there is none, or it cannot be
-/// told apart.
+/// Returns what code printed before an exception ended it; empty where there is none, or the two cannot be
+/// separated.
 fn printed_before_exception(logs: &str) -> &str {
     let mut at = 0;
     for line in logs.split_inclusive('\n') {
@@ -205,8 +204,7 @@ fn printed_before_exception(logs: &str) -> &str {
     ""
 }
 
-/// Returns the class and the message of the exception that ended the code: its last line, as Python writes
-/// it.
+/// Returns the class and message of the exception that ended the code: its last line, as Python writes it.
 fn exception(logs: &str) -> Option<(&str, &str)> {
     let last = logs.lines().rfind(|it| !it.trim().is_empty())?;
     let (name, message) = last.split_once(": ").unwrap_or((last.trim_end_matches(':'), ""));
@@ -218,7 +216,7 @@ fn exception(logs: &str) -> Option<(&str, &str)> {
     is_class.then(|| (name.rsplit('.').next().unwrap_or(name), message.trim_end()))
 }
 
-/// Takes out the colours of a notebook's tracebacks.
+/// Removes the colour codes of a notebook's tracebacks.
 fn without_colours(text: &str) -> String {
     let mut pieces = text.split("\u{1b}[");
     let mut plain = pieces.next().unwrap_or_default().to_owned();

@@ -1,8 +1,8 @@
-//! Tools that a provider runs by itself, within a response.
+//! Tools that a provider runs itself, within a response.
 //!
-//! A hosted tool is a value in [`HOSTED`]: which provider it belongs to, what its items are called and
-//! how one of them is read. Its declaration is made in its own file, where its settings are checked. The
-//! provider runs it before it answers, so there is no output for us to send.
+//! A hosted tool is a value in [`HOSTED`]: its provider, the type of its items, and how to read one. Its
+//! own file declares it and validates its settings. The provider runs it before it answers, so we send no
+//! output.
 
 pub mod code_interpreter;
 pub mod store;
@@ -17,19 +17,19 @@ use crate::hosted::store::is_id;
 
 /// A tool that a provider runs.
 pub struct HostedTool {
-    /// As the provider, events and errors name it.
+    /// Its name at the provider, in events and in errors.
     pub name: &'static str,
-    /// The provider that has it, as [`Provider::kind`](crate::Provider::kind) names it.
+    /// Its provider, as [`Provider::kind`](crate::Provider::kind) returns it.
     pub provider: &'static str,
-    /// The type of the items that tell of a run.
+    /// The type of the items that describe a run.
     pub item: &'static str,
-    /// Whether the model's code is what it runs.
+    /// Whether it runs code by the model.
     pub runs_code: bool,
-    /// Reads such an item; none where what every such item has is enough.
+    /// Reads such an item; None where the members common to all such items suffice.
     pub handler: Option<fn(&Item) -> HostedCall>,
 }
 
-/// Returns whether a tool of a provider's runs the model's code.
+/// Returns whether a hosted tool runs code by the model.
 pub fn runs_code(name: &str) -> bool {
     HOSTED.iter().any(|it| it.runs_code && it.name == name)
 }
@@ -37,23 +37,23 @@ pub fn runs_code(name: &str) -> bool {
 /// Every hosted tool.
 pub const HOSTED: &[HostedTool] = &[code_interpreter::TOOL];
 
-/// A run of a hosted tool, which is over.
+/// A finished run of a hosted tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostedCall {
     /// Its id is that of the item; the arguments are a JSON object.
     pub call: ToolCall,
-    /// Whether it did what the model wanted.
+    /// Whether it succeeded.
     pub succeeded: bool,
-    /// What the model read of it.
+    /// The output that the model read.
     pub output: ToolOutput,
-    /// Pictures that it drew, as data URLs.
+    /// Images that it drew, as data URLs.
     pub images: Vec<String>,
-    /// Where it ran.
+    /// The container that it ran in.
     pub container_id: Option<String>,
 }
 
 impl HostedTool {
-    /// Refuses the tool unless it belongs to the provider of this kind.
+    /// Rejects the tool unless it belongs to the provider of this kind.
     ///
     /// # Errors
     ///
@@ -72,16 +72,16 @@ impl HostedTool {
     }
 }
 
-/// Returns what the provider ran for these items, in order: the tools of [`HOSTED`], and what a server
-/// ran that nobody declared.
+/// Returns the provider's runs among these items, in order: those of tools in [`HOSTED`], and those that a
+/// server ran without a declaration.
 pub fn calls(items: &[Item]) -> Vec<HostedCall> {
     items.iter().filter_map(call).collect()
 }
 
-/// Reads an item of a run; none when it is something else.
+/// Reads the item of a run; None for other items.
 pub fn call(item: &Item) -> Option<HostedCall> {
     let kind = item.type_name()?;
-    // What somebody else is to run and to answer has an id for the answer.
+    // A call for the client to run has a `call_id` for its output.
     if item.kind() != ItemKind::Other || !kind.ends_with("_call") || item.call_id().is_some() {
         return None;
     }
@@ -90,7 +90,7 @@ pub fn call(item: &Item) -> Option<HostedCall> {
     Some(read(item))
 }
 
-/// Returns what every run has: an id, a status, and members that say what was asked and what came of it.
+/// Reads the members that every run has: an id, a status, its input and its output.
 fn read_plainly(item: &Item) -> HostedCall {
     const OF_ITEM: [&str; 6] = ["type", "id", "status", "output", "result", "error"];
     let members = item.0.as_object();
@@ -117,18 +117,18 @@ fn read_plainly(item: &Item) -> HostedCall {
     }
 }
 
-/// A file of a container that a message of the model names.
+/// A file of a container that a message of the model cites.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Citation {
-    /// Where the file is.
+    /// The container of the file.
     pub container_id: String,
-    /// The provider's name for it.
+    /// The provider's id.
     pub file_id: String,
-    /// The file's own name; a server may have made it up.
+    /// The file's own name, which a server may have made up.
     pub filename: String,
 }
 
-/// Returns the files that the messages among the items name, each once.
+/// Returns the files that messages among the items cite, each once.
 pub fn citations(items: &[Item]) -> Vec<Citation> {
     let mut found: Vec<Citation> = Vec::new();
     let messages = items.iter().filter(|it| it.kind() == ItemKind::AssistantMessage);
@@ -154,7 +154,7 @@ pub fn citations(items: &[Item]) -> Vec<Citation> {
 }
 
 /// Returns the conversation without runs in other containers than this one: their variables are gone, and
-/// the provider refuses a request that tells of them. Items of the same response that depend on them go or
+/// the provider refuses a request that mentions them. Dependent items of the same response are removed or
 /// lose their ids.
 pub fn only_of_container(items: Vec<Item>, container_id: Option<&str>) -> Vec<Item> {
     let mut kept: Vec<Item> = Vec::with_capacity(items.len());
@@ -169,7 +169,7 @@ pub fn only_of_container(items: Vec<Item>, container_id: Option<&str>) -> Vec<It
                 }
                 continue;
             }
-            // What is thought anew stands on its own.
+            // Items from here on do not depend on the removed run.
             ItemKind::Reasoning | ItemKind::UserMessage | ItemKind::FunctionCallOutput => {
                 is_orphaned = false;
             }
@@ -185,7 +185,7 @@ pub fn only_of_container(items: Vec<Item>, container_id: Option<&str>) -> Vec<It
     kept
 }
 
-/// Returns what an item tells of the outputs of a run, to be made shorter; nothing where it tells none.
+/// Returns the outputs of a run in an item, to shorten them; None where there are none.
 pub fn outputs_mut(item: &mut Item) -> Option<&mut Vec<Value>> {
     HOSTED.iter().find(|it| item.type_name() == Some(it.item))?;
     item.0.get_mut("outputs")?.as_array_mut()
@@ -201,7 +201,7 @@ fn has_ended_well(item: &Item) -> bool {
 
 fn tool_call(item: &Item, name: &str, arguments: &Value) -> ToolCall {
     ToolCall {
-        // What is no name of an item is not told as one.
+        // A value that is not an item id is not reported as one.
         call_id: item.0["id"].as_str().filter(|it| is_id(it)).unwrap_or(name).to_owned(),
         name: name.to_owned(),
         arguments: arguments.to_string(),

@@ -1,8 +1,8 @@
-//! The provider's store: files that go up, and containers with the files in them.
+//! The provider's store: uploaded files, and containers with their files.
 //!
-//! Plain calls beside the Responses API. They are tried again like requests, recorded and replayed with
-//! them, and told to whoever counts what leaves. What comes back has no authority: a name that becomes a
-//! part of a path is checked first.
+//! Plain calls beside the Responses API. They are retried, recorded and replayed like requests, and
+//! reported to the egress counter. Answers are untrusted: a name is validated before it becomes a part of a
+//! path.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -25,67 +25,67 @@ use crate::wire::failure::{CONTAINER_EXPIRED_HINT, Complaint, Subject, one_line}
 use crate::wire::unreadable;
 use crate::{Progress, Provider, Remote, of_request, tell_unrecorded};
 
-/// Ends of names of files that hosted code can be given. Source: `OpenAI` guide, "Code interpreter",
-/// supported files.
+/// File name endings that hosted code accepts. Source: `OpenAI` guide, "Code interpreter", supported files.
 const UPLOAD_TYPES: &[&str] = &[
     "csv", "xlsx", "json", "txt", "md", "xml", "zip", "tar", "pkl", "pdf", "png", "jpeg", "jpg",
     "gif", "py", "html",
 ];
-/// What a container says of itself while it can be used.
+/// Statuses of a usable container.
 const ALIVE: [&str; 2] = ["running", "active"];
 
 /// A file to upload.
 #[derive(Debug, Clone, Copy)]
 pub struct Upload<'a> {
-    /// Where it is.
+    /// Its local path.
     pub path: &'a Path,
-    /// What the provider calls it; its end says what is in it.
+    /// Its name at the provider; the ending states its format.
     pub filename: &'a str,
     /// The dataset whose rows are in it.
     pub dataset: &'a str,
-    /// Time after which the provider deletes it, within what it allows.
+    /// Lifetime at the provider, within what it allows.
     pub expires_after: Duration,
-    /// Turns of the conversation before it, by which a cassette tells it from the same file later.
+    /// Number of earlier turns in the conversation. With it, a cassette distinguishes uploads of the same
+    /// file.
     pub n_turns: usize,
 }
 
-/// A container that can be used.
+/// A usable container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveContainer {
-    /// The provider's name for it.
+    /// The provider's id.
     pub id: String,
     /// `running` or `active`.
     pub status: String,
-    /// Such as `4g`, where the provider says.
+    /// Such as `4g`, where the provider reports it.
     pub memory_limit: Option<String>,
 }
 
 /// A file in a container, as the provider lists it. Only the id is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContainerFile {
-    /// The provider's name for it.
+    /// The provider's id.
     pub id: String,
-    /// Where it is there, such as `/mnt/data/plot.png`.
+    /// Its path in the container, such as `/mnt/data/plot.png`.
     pub path: String,
-    /// Of the file, where the provider says.
+    /// Size of the file, where the provider reports it.
     pub bytes: Option<u64>,
-    /// Who put it there: `user` or `assistant`; empty where the provider does not say.
+    /// Who created it: `user` or `assistant`; empty where the provider does not report it.
     pub source: String,
 }
 
-/// Returns whether a text can be a provider's name for a file or a container, and thus a part of a path.
+/// Returns whether a text can be a provider's id for a file or a container, and so a part of a path.
 pub fn is_id(text: &str) -> bool {
     (1..=HOSTED_ID_BYTES_MAX).contains(&text.len())
         && text.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_'))
 }
 
 impl Provider {
-    /// Uploads a file and returns the provider's name for it. Memory does not grow with the file.
+    /// Uploads a file and returns the provider's id. Memory does not grow with the file.
     ///
     /// # Errors
     ///
-    /// Fails before anything is sent when hosted code could not read such a file, it is too large, or
-    /// cannot be read; and when the provider does not take it.
+    /// Fails before anything is sent when hosted code cannot read such a file, or the file is too large or
+    /// unreadable. Fails when the provider does not accept it.
     pub async fn upload(
         &mut self,
         upload: &Upload<'_>,
@@ -114,11 +114,11 @@ impl Provider {
         id_in(&made)
     }
 
-    /// Deletes an upload. One that is gone already is fine.
+    /// Deletes an upload. One that no longer exists is not an error.
     ///
     /// # Errors
     ///
-    /// Fails when the provider does not say that it is gone.
+    /// Fails when the provider does not confirm the deletion.
     pub async fn delete_upload(
         &mut self,
         file_id: &str,
@@ -128,11 +128,11 @@ impl Provider {
         self.delete(path, Subject::File, on_progress).await
     }
 
-    /// Looks at a container, which also counts as using it.
+    /// Reads the state of a container, which also counts as using it.
     ///
     /// # Errors
     ///
-    /// Fails with [`ProviderErrorKind::ContainerExpired`] when it can be used no more.
+    /// Fails with [`ProviderErrorKind::ContainerExpired`] when it is no longer usable.
     pub async fn container(
         &mut self,
         container_id: &str,
@@ -153,11 +153,11 @@ impl Provider {
         Ok(LiveContainer { id, status, memory_limit })
     }
 
-    /// Puts an upload into a container that runs already.
+    /// Adds an upload to a running container.
     ///
     /// # Errors
     ///
-    /// Fails when the provider does not do so; it has the container or the file no more, for one.
+    /// Fails when the provider does not, for example because the container or the file no longer exists.
     pub async fn add_to_container(
         &mut self,
         container_id: &str,
@@ -171,11 +171,11 @@ impl Provider {
         Ok(())
     }
 
-    /// Takes a file out of a container. One that is gone already is fine.
+    /// Removes a file from a container. One that no longer exists is not an error.
     ///
     /// # Errors
     ///
-    /// Fails when the provider does not say that it is gone.
+    /// Fails when the provider does not confirm the removal.
     pub async fn remove_from_container(
         &mut self,
         container_id: &str,
@@ -186,8 +186,8 @@ impl Provider {
         self.delete(path, Subject::File, on_progress).await
     }
 
-    /// Lists the files of a container, the newest first. Of more than [`CONTAINER_FILES_MAX`] these are
-    /// the newest, and a warning says so.
+    /// Lists the files of a container, newest first. Lists at most [`CONTAINER_FILES_MAX`], with a warning
+    /// when there are more.
     ///
     /// # Errors
     ///
@@ -202,7 +202,7 @@ impl Provider {
         let mut files: Vec<ContainerFile> = Vec::new();
         let mut known: HashSet<String> = HashSet::new();
         let mut after: Option<String> = None;
-        // A server may put fewer files on a page, or come round to those it has listed.
+        // A server may put fewer files on a page, or repeat pages.
         for _ in 0..CONTAINER_PAGES_MAX {
             let mut query =
                 vec![("limit", CONTAINER_FILES_PAGE.to_string()), ("order", "desc".to_owned())];
@@ -230,13 +230,13 @@ impl Provider {
         Ok(files)
     }
 
-    /// Writes a file of a container into one of ours, in place of what that held, and returns its bytes.
+    /// Downloads a file of a container into a local file, replaces its content, and returns its bytes.
     /// Memory does not grow with the file.
     ///
     /// # Errors
     ///
     /// Fails when there is no such file, it has more than `bytes_max` bytes, or `into` cannot be written.
-    /// `into` may then hold a part of it.
+    /// `into` may then contain a part of it.
     pub async fn fetch_file(
         &mut self,
         container_id: &str,
@@ -258,11 +258,11 @@ impl Provider {
         Ok(bytes)
     }
 
-    /// Deletes a container with all its files. One that is gone already is fine.
+    /// Deletes a container with all its files. One that no longer exists is not an error.
     ///
     /// # Errors
     ///
-    /// Fails when the provider does not say that it is gone.
+    /// Fails when the provider does not confirm the deletion.
     pub async fn delete_container(
         &mut self,
         container_id: &str,
@@ -289,7 +289,7 @@ impl Provider {
         }
     }
 
-    /// Returns who has a store.
+    /// Returns the provider that has a store.
     fn store(&mut self) -> Result<&mut Remote, ProviderError> {
         match self {
             Provider::Remote(remote) => Ok(remote),
@@ -303,7 +303,7 @@ impl Provider {
 }
 
 impl Remote {
-    /// Makes a call that is answered in JSON, again if it fails in a way that may pass.
+    /// Makes a call with a JSON answer, and retries after transient failures.
     async fn ask(
         &mut self,
         call: &HttpCall<'_>,
@@ -320,7 +320,7 @@ impl Remote {
         Ok(value)
     }
 
-    /// Makes a call, again if it fails in a way that may pass, and returns the reply to it, a success.
+    /// Makes a call, retries after transient failures, and returns the successful reply.
     async fn call(
         &mut self,
         call: &HttpCall<'_>,
@@ -372,7 +372,7 @@ fn call(method: Method, path: String, payload: Payload<'_>) -> HttpCall<'_> {
     HttpCall { method, path, query: Vec::new(), payload }
 }
 
-/// Returns what is told of a call before it leaves.
+/// Returns the progress event of a call, emitted before it is sent.
 fn leaving<'a>(payload: &'a Payload<'a>, to: &'a str) -> Progress<'a> {
     match payload {
         Payload::Nothing => Progress::Calling { bytes: 0, to },
@@ -384,7 +384,7 @@ fn leaving<'a>(payload: &'a Payload<'a>, to: &'a str) -> Progress<'a> {
     }
 }
 
-/// Demands that a file can be uploaded, and returns its bytes.
+/// Checks that a file can be uploaded, and returns its size in bytes.
 fn uploadable(upload: &Upload<'_>) -> Result<u64, ProviderError> {
     let Upload { path, filename, .. } = *upload;
     let refuse = |found: String, hint: String| {
@@ -429,7 +429,7 @@ async fn digest(path: &Path) -> Result<String, ProviderError> {
     Ok(format!("{digest:x}"))
 }
 
-/// Demands that a name from outside can be a part of a path.
+/// Checks that an external id can be a part of a path.
 fn checked(id: &str) -> Result<&str, ProviderError> {
     if is_id(id) {
         return Ok(id);
@@ -441,7 +441,7 @@ fn checked(id: &str) -> Result<&str, ProviderError> {
     Err(ProviderError::new(ProviderErrorKind::Malformed, message))
 }
 
-/// Returns the name that the provider gives what a call made or found.
+/// Returns the id of what a call created or found.
 fn id_in(value: &Value) -> Result<String, ProviderError> {
     match value["id"].as_str() {
         Some(id) => checked(id).map(str::to_owned),
@@ -449,7 +449,7 @@ fn id_in(value: &Value) -> Result<String, ProviderError> {
     }
 }
 
-/// Reads an entry of a list of files; none when there is no use for it.
+/// Reads an entry of a list of files; None when it is not usable.
 fn listed(entry: &Value) -> Option<ContainerFile> {
     let id = entry["id"].as_str().filter(|it| is_id(it))?.to_owned();
     let path = entry["path"].as_str().filter(|it| it.len() <= CONTAINER_PATH_BYTES_MAX)?;

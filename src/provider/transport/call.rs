@@ -1,4 +1,5 @@
-//! Calls: what is asked of a provider beside responses. Files go up and come down, containers are looked at.
+//! Calls to a provider other than requests for responses: they upload and download files, and manage
+//! containers.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -10,57 +11,57 @@ use crate::error::{ProviderError, ProviderErrorKind};
 use crate::key::{Key, mask};
 use crate::transport::Headers;
 
-/// One call on its way.
+/// One call.
 #[derive(Debug)]
 pub(crate) struct HttpCall<'a> {
-    /// What is done there.
+    /// The HTTP method.
     pub method: Method,
-    /// Where, below the base URL.
+    /// The path below the base URL.
     pub path: String,
-    /// What goes into the URL behind it.
+    /// The query of the URL.
     pub query: Vec<(&'static str, String)>,
-    /// What is sent along.
+    /// The body.
     pub payload: Payload<'a>,
 }
 
-/// What a call does to what is at its path.
+/// HTTP methods that calls use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// Reads it.
+    /// Reads the resource.
     Get,
-    /// Adds to it.
+    /// Creates a resource below it.
     Post,
-    /// Takes it away.
+    /// Deletes the resource.
     Delete,
 }
 
-/// What a call takes along.
+/// The body of a call.
 #[derive(Debug)]
 pub(crate) enum Payload<'a> {
-    /// Nothing but its path.
+    /// No body.
     Nothing,
     /// A JSON object.
     Json(Value),
-    /// A file with fields about it.
+    /// A file with form fields.
     Form(UploadForm<'a>),
 }
 
-/// A file on its way up.
+/// A file to upload.
 #[derive(Debug)]
 pub(crate) struct UploadForm<'a> {
-    /// Beside the file.
+    /// Fields next to the file.
     pub fields: Vec<(&'static str, String)>,
-    /// Where the file is; it is read while it is sent.
+    /// The file's path; it is read while it is sent.
     pub path: &'a Path,
-    /// What the provider calls it.
+    /// Its name at the provider.
     pub filename: &'a str,
-    /// The dataset whose rows are in it. This is told to whoever listens, and not sent.
+    /// The dataset whose rows it contains. This is reported locally, and not sent.
     pub dataset: &'a str,
-    /// Of the file.
+    /// Size of the file.
     pub bytes: u64,
-    /// Of the file, lower-case hexadecimal, where a cassette compares it.
+    /// Hash of the file, lower-case hexadecimal, where a cassette compares it.
     pub sha256: Option<String>,
-    /// Turns of the conversation before it: the same file goes up anew in each that is recorded.
+    /// Number of earlier turns in the conversation: each recorded turn uploads the same file anew.
     pub n_turns: usize,
 }
 
@@ -71,20 +72,20 @@ pub(crate) struct Reply {
     pub status: u16,
     /// Of the head.
     pub headers: Headers,
-    /// What followed it.
+    /// What followed the headers.
     pub body: Received,
 }
 
-/// What followed the head of a reply.
+/// The body of a reply.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Received {
-    /// JSON if all is well, an error page otherwise.
+    /// JSON on success, an error page otherwise.
     Text(String),
-    /// The bytes that were asked for. They are in the file of the [`Download`].
+    /// The requested bytes, stored in the file of the [`Download`].
     File,
 }
 
-/// A file on its way down.
+/// A file to download.
 #[derive(Debug)]
 pub(crate) struct Download<'a> {
     file: &'a mut File,
@@ -104,7 +105,7 @@ impl Method {
 }
 
 impl HttpCall<'_> {
-    /// Returns what a cassette holds of the call, secrets masked. Two calls are the same when this is.
+    /// Returns a cassette's form of the call, secrets masked. Calls with equal forms are the same.
     pub(crate) fn told(&self, key: Option<&Key>) -> Value {
         let object = |pairs: &[(&'static str, String)]| {
             pairs.iter().map(|(name, it)| ((*name).to_owned(), json!(it))).collect::<Value>()
@@ -136,34 +137,34 @@ impl HttpCall<'_> {
 }
 
 impl Reply {
-    /// Returns whether the server did what it was asked to.
+    /// Returns whether the server succeeded.
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 }
 
 impl<'a> Download<'a> {
-    /// Prepares to write a file of the provider's into one of ours. What that held is replaced.
+    /// Prepares to download a provider's file into a local one, and replaces its content.
     pub(crate) fn new(file: &'a mut File, file_id: &'a str, bytes_max: u64) -> Download<'a> {
         Download { file, file_id, bytes_max, bytes: 0 }
     }
 
-    /// Returns the bytes that have come.
+    /// Returns the number of bytes received.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Returns what was written to.
+    /// Returns the local file.
     pub(crate) fn file(&self) -> &File {
         self.file
     }
 
-    /// Begins anew: a try before this one may have left a part of the file. `announced` are the bytes
-    /// that the server says will come, if it does.
+    /// Starts over, since a failed attempt may have left a part of the file. `announced` is the size that
+    /// the server states, if any.
     ///
     /// # Errors
     ///
-    /// Fails when these are too many, or the file cannot be written.
+    /// Fails when that is too large, or the file cannot be written.
     pub(crate) fn begin(&mut self, announced: Option<u64>) -> Result<(), ProviderError> {
         if announced.is_some_and(|it| self.bytes_max < it) {
             return Err(self.too_large());
@@ -172,11 +173,11 @@ impl<'a> Download<'a> {
         self.file.set_len(0).and_then(|()| self.file.rewind()).map_err(|it| self.unwritable(&it))
     }
 
-    /// Takes the next piece.
+    /// Writes the next piece.
     ///
     /// # Errors
     ///
-    /// Fails when there is more than may be, or the file cannot be written.
+    /// Fails when the total exceeds the limit, or the file cannot be written.
     pub(crate) fn take(&mut self, piece: &[u8]) -> Result<(), ProviderError> {
         self.bytes = self.bytes.saturating_add(piece.len() as u64);
         if self.bytes_max < self.bytes {

@@ -9,20 +9,20 @@
 //! {"v":1,"key":"a91e…","call":{"method":"GET",…},"status":200,"headers":{},"bytes":"iVBORw…"}
 //! ```
 //!
-//! - `request` is the normalised request (see [`fingerprint`](super::fingerprint)); `key` is a short
-//!   hash of it, for people and tools that group lines. A replay compares `request` itself, so a
-//!   line made by hand may leave `key` out.
-//! - `call` stands in its place where files or containers of the provider are concerned. Of a file that
-//!   went up, it has the name, the size and the SHA-256, and how many turns the conversation had: one
-//!   cassette may hold several questions, and each of them uploads the file anew.
-//! - `events` holds a stream, event by event, as far as it went; a string among them is data that
-//!   were no JSON. `body` holds an answer in one piece: JSON, or a string for any other text.
-//! - `bytes` holds a file that came down, in Base64; where it is text, secrets are masked before.
-//! - `delay_ms`, if present, is waited before the answer.
+//! - `request` is the normalised request (see [`fingerprint`](super::fingerprint)); `key` is a short hash
+//!   of it, for people and tools that group lines. A replay compares `request` itself, so a line made by
+//!   hand may omit `key`.
+//! - `call` replaces it for files or containers of the provider. For an uploaded file, it has the name, the
+//!   size, the SHA-256, and the number of turns in the conversation: one cassette may contain several
+//!   questions, and each of them uploads the file anew.
+//! - `events` contains a stream, event by event, up to its end or break; a string among them is data that
+//!   was not JSON. `body` contains a complete answer: JSON, or a string for any other text.
+//! - `bytes` contains a downloaded file in Base64; secrets in text are masked first.
+//! - `delay_ms`, if present, is the wait before the answer.
 //! - `api` is the dialect of the answer, unless that is the Responses API.
 //!
-//! A request, or a call, takes the first unused line that equals it, and the last one that equals it when
-//! all were used. A failure followed by an answer is thus retried on replay as it was live.
+//! A request or call uses the first unused line that equals it, or the last equal line when all are used. A
+//! failure followed by an answer is thus retried on replay as it was live.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -73,7 +73,7 @@ struct Exchange {
     delay_ms: Option<u64>,
 }
 
-/// What a replay compares.
+/// The part that a replay compares.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ComparedRequest {
@@ -84,7 +84,7 @@ enum ComparedRequest {
 }
 
 impl ComparedRequest {
-    /// Returns how another one of the same kind differs from this one, if it does.
+    /// Returns how another request of the same kind differs, if it does.
     fn difference(&self, now: &ComparedRequest) -> Option<Difference> {
         match (self, now) {
             (ComparedRequest::Request(recorded), ComparedRequest::Request(now))
@@ -103,7 +103,7 @@ fn is_usual(api: &Api) -> bool {
 }
 
 impl Exchange {
-    /// Returns the answer in one piece, as it came.
+    /// Returns the complete answer, as received.
     fn text(&self) -> String {
         match &self.body {
             Some(Value::String(text)) => text.clone(),
@@ -112,7 +112,7 @@ impl Exchange {
         }
     }
 
-    /// Returns the file that came. A line made by hand may hold it as text.
+    /// Returns the downloaded file. A line made by hand may contain it as text.
     fn file(&self) -> Option<Vec<u8>> {
         match (&self.bytes, &self.body) {
             (Some(bytes), _) => BASE64_STANDARD.decode(bytes).ok(),
@@ -142,7 +142,8 @@ impl Cassette {
     ///
     /// # Errors
     ///
-    /// Fails when the file cannot be read, is too large, holds a line that is no exchange, or none.
+    /// Fails when the file cannot be read, is too large, contains a line that is not an exchange, or
+    /// contains none.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Cassette> {
         let exchanges = read(path)?;
         if exchanges.is_empty() {
@@ -153,21 +154,21 @@ impl Cassette {
         Ok(Cassette { path: path.to_owned(), exchanges })
     }
 
-    /// Returns the dialect of the recorded answers: of the last, if they differ, since a server that
-    /// was asked in the wrong one was asked again.
+    /// Returns the dialect of the recorded answers: that of the last, if they differ, since a server that
+    /// was asked in the wrong dialect was asked again.
     pub(crate) fn api(&self) -> Api {
         let asked = self.exchanges.iter().rev().map(|it| &it.exchange);
         let mut requests = asked.filter(|it| matches!(it.asked, ComparedRequest::Request(_)));
         requests.next().map_or_else(Api::default, |it| it.api)
     }
 
-    /// Answers a request as it was answered when it was recorded.
+    /// Answers a request with the recorded answer.
     ///
     /// # Errors
     ///
-    /// Fails when no such request was recorded, and says where it differs from the nearest.
+    /// Fails when no such request was recorded, and states the difference from the nearest.
     pub(crate) async fn play(&mut self, request: &Request) -> Result<OpenResponse, ProviderError> {
-        // No key is at hand in a replay; what looks like one is masked all the same.
+        // A replay has no key; text that looks like one is masked nevertheless.
         let played = self.take(&ComparedRequest::Request(normalise(request, None))).await?;
         let exchange = &played.exchange;
         let body = match &exchange.events {
@@ -178,12 +179,12 @@ impl Cassette {
         Ok(OpenResponse { api, status, headers: exchange.headers.clone(), body })
     }
 
-    /// Answers a call as it was answered when it was recorded, and writes the file that came then.
+    /// Answers a call with the recorded answer, and writes the recorded file.
     ///
     /// # Errors
     ///
-    /// Fails when no such call was recorded, and says where it differs from the nearest; also when the
-    /// file is missing there, or cannot be taken.
+    /// Fails when no such call was recorded, and states the difference from the nearest; also when the
+    /// recording lacks the file, or it cannot be written.
     pub(crate) async fn play_call(
         &mut self,
         call: &HttpCall<'_>,
@@ -205,7 +206,7 @@ impl Cassette {
         Ok(Reply { body: Received::File, ..reply })
     }
 
-    /// Finds the line whose turn it is, and waits as long as it says.
+    /// Finds the line to play, and waits as long as it states.
     async fn take(&mut self, now: &ComparedRequest) -> Result<&Played, ProviderError> {
         let is_it = |it: &Played| it.exchange.asked == *now;
         let unused = self.exchanges.iter().position(|it| !it.was_used && is_it(it));
@@ -222,7 +223,7 @@ impl Cassette {
         let differing = self.exchanges.iter().filter_map(|it| {
             Some((it.was_used, it.line_number, it.exchange.asked.difference(now)?))
         });
-        // Of two that are equally near, the one whose turn it would be.
+        // Of two equally near ones, the one that is due.
         let nearest = differing.min_by_key(|(was_used, _, it)| (it.n_differing, *was_used));
         let nearest = nearest.map(|(_, line_number, found)| {
             let side = |it: Option<String>| it.map_or("nothing".to_owned(), |it| format!("`{it}`"));
@@ -243,7 +244,7 @@ impl Cassette {
     }
 }
 
-/// Reads the exchanges of a file, in order. There may be none.
+/// Reads the exchanges of a file, in order; may be empty.
 fn read(path: &Path) -> anyhow::Result<Vec<Played>> {
     let shown = path.display();
     let bytes = named_file::read(path, CASSETTE_BYTES_MAX).map_err(|reason| {
@@ -271,7 +272,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Played>> {
     Ok(exchanges)
 }
 
-/// Writes exchanges to a cassette as they happen.
+/// Writes exchanges to a cassette as they occur.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     file: File,
@@ -279,11 +280,11 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Opens a cassette to append to, or makes one that only its owner can read.
+    /// Opens a cassette for appending, or creates one that only its owner can read.
     ///
     /// # Errors
     ///
-    /// Fails when the file cannot be written, or exists and is no cassette.
+    /// Fails when the file cannot be written, or exists and is not a cassette.
     pub(crate) fn append(path: &Path, key: Option<Key>) -> anyhow::Result<Recorder> {
         if path.exists() {
             read(path)?;
@@ -327,11 +328,11 @@ impl Recorder {
         self.append_line(&exchange, None)
     }
 
-    /// Appends a call and its reply, secrets masked, in one write. A file that came is read again.
+    /// Appends a call and its reply, secrets masked, in one write. Reads a downloaded file again.
     ///
     /// # Errors
     ///
-    /// Fails when the file cannot be read, the cassette cannot be written, or would be too large for a
+    /// Fails when the file cannot be read, or the cassette cannot be written or would be too large for a
     /// replay.
     pub(crate) fn write_call(
         &mut self,
@@ -360,23 +361,23 @@ impl Recorder {
         self.append_line(&exchange, bytes.as_deref())
     }
 
-    /// Reads a file that came, secrets masked, as Base64.
+    /// Reads a downloaded file, secrets masked, as Base64.
     fn fetched(&self, download: &Download<'_>) -> io::Result<String> {
         self.demand_room(download.bytes())?;
         let mut bytes = vec![0; usize::try_from(download.bytes()).map_err(io::Error::other)?];
         download.file().read_exact_at(&mut bytes, 0)?;
-        // Masking knows text only, and what Base64 makes of bytes may look like a key.
+        // Masking works on text only, and the Base64 of binary data may look like a key.
         Ok(match std::str::from_utf8(&bytes) {
             Ok(text) => BASE64_STANDARD.encode(mask(text, self.key.as_ref())),
             Err(_) => BASE64_STANDARD.encode(&bytes),
         })
     }
 
-    /// Appends a line, secrets masked. `bytes` are in Base64 already, which has none.
+    /// Appends a line, secrets masked. `bytes` is Base64 already, which contains none.
     fn append_line(&mut self, exchange: &Exchange, bytes: Option<&str>) -> io::Result<()> {
         let mut line = mask(&serde_json::to_string(exchange)?, self.key.as_ref());
         if let Some(bytes) = bytes {
-            // The end of the object, which goes on.
+            // Reopens the object.
             line.pop();
             line.push_str(r#","bytes":""#);
             line.push_str(bytes);
@@ -387,7 +388,7 @@ impl Recorder {
         self.file.write_all(line.as_bytes())
     }
 
-    /// Demands that a replay can still read the cassette with so many bytes more.
+    /// Checks that a replay can still read the cassette with `n_bytes` more.
     fn demand_room(&self, n_bytes: u64) -> io::Result<()> {
         if self.file.metadata()?.len().saturating_add(n_bytes) <= CASSETTE_BYTES_MAX {
             return Ok(());
@@ -401,7 +402,7 @@ fn json_or_text(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| text.into())
 }
 
-/// Returns whether a line can be appended as it is; an empty file counts.
+/// Returns whether a line can be appended directly; true for an empty file.
 fn ends_with_newline(path: &Path) -> io::Result<bool> {
     let mut file = File::open(path)?;
     if file.seek(SeekFrom::End(0))? == 0 {

@@ -1,7 +1,7 @@
-//! What makes two requests the same for a replay, and where two differ.
+//! Fingerprints: which requests are equal for a replay, and where two differ.
 //!
-//! Ids, sealed reasoning and what instructions say of today may differ from run to run; the
-//! question, the calls, their outputs and the tools may not.
+//! Ids, sealed reasoning and today's date in instructions may differ from run to run; the question, the
+//! calls, their outputs and the tools may not.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use csv_agent_types::limits::MISMATCH_BYTES_MAX;
 use crate::key::{Key, mask};
 use crate::wire::opaque::OPAQUE;
 
-/// Members of an item that the provider makes up anew each time.
+/// Members of an item that the provider generates anew each time.
 const VOLATILE: &[&str] = &["id", "encrypted_content", OPAQUE, "status"];
 
 /// Returns the parts of a request that a replay compares, secrets masked.
@@ -44,7 +44,7 @@ pub(crate) fn normalise(request: &Request, key: Option<&Key>) -> Value {
         "tool_choice": tool_choice,
         "format": format.map(|it| json!({"name": it.name, "schema": it.schema})),
     });
-    // What was masked when it was written must be masked when it is compared.
+    // Text that was masked when it was written must be masked when it is compared.
     serde_json::from_str(&mask(&normalised.to_string(), key)).unwrap_or(normalised)
 }
 
@@ -68,7 +68,7 @@ fn normalise_item(item: &Item, call_ids: &mut HashMap<String, usize>) -> Value {
     Value::Object(kept)
 }
 
-/// Returns a short name of a normalised request: the same for equal ones.
+/// Returns a short hash of a normalised request.
 pub(crate) fn key_of(normalised: &Value) -> String {
     let digest = Sha256::digest(sorted(normalised).to_string());
     digest.iter().take(8).fold(String::new(), |mut hex, byte| {
@@ -77,7 +77,7 @@ pub(crate) fn key_of(normalised: &Value) -> String {
     })
 }
 
-/// Returns the same value with the members of every object in order of their names.
+/// Returns the same value with the members of every object sorted by name.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
@@ -93,13 +93,13 @@ fn sorted(value: &Value) -> Value {
 /// How two normalised requests differ.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
-    /// Values that differ, so that the nearest of many can be told.
+    /// Number of differing values, to find the nearest request.
     pub n_differing: usize,
-    /// Where the first is, like `items[0].content[0].text`.
+    /// Path of the first difference, like `items[0].content[0].text`.
     pub path: String,
-    /// What stands there in the first value, shortened; none when nothing does.
+    /// The value there in the first request, shortened; None when absent.
     pub recorded: Option<String>,
-    /// What stands there in the second.
+    /// The value there in the second.
     pub now: Option<String>,
 }
 
@@ -149,7 +149,7 @@ fn compare(
     }
 }
 
-/// Returns a value as JSON, cut to a window that begins shortly before it differs from the other.
+/// Returns a value as JSON, cut to a window that starts shortly before its first difference from the other.
 fn shortened(value: &Value, other: Option<&Value>) -> String {
     const LEAD_BYTES: usize = 20;
     let text = value.to_string();

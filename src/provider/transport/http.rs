@@ -1,6 +1,6 @@
-//! HTTP: the only place that opens a connection, and the only one that sees the key.
+//! HTTP: the only module that opens a connection or sees the key.
 //!
-//! Redirects are not followed, because the key would go along. Every wait has a limit.
+//! Redirects are not followed, because they would forward the key. Every wait has a limit.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -31,8 +31,8 @@ use crate::wire::sse::{Decoder, TooLong};
 use crate::wire::unreadable;
 use crate::wire::{Api, messages};
 
-/// Headers of an answer that something reads. Cassettes hold them, so there are no others: cookies
-/// and names of accounts stay behind.
+/// The headers of an answer that are used. Cassettes contain them, so all others are dropped, such as
+/// cookies and account names.
 const KEPT_HEADERS: &[&str] = &[
     "content-type",
     "location",
@@ -43,11 +43,11 @@ const KEPT_HEADERS: &[&str] = &[
     "x-should-retry",
 ];
 
-/// What a request is called, by most servers and by Anthropic.
+/// The header of the request id, for most servers and for Anthropic.
 const REQUEST_ID: &str = "x-request-id";
 const ANTHROPIC_REQUEST_ID: &str = "request-id";
 
-/// Where a server is.
+/// The address of a server.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
     url: Url,
@@ -58,7 +58,7 @@ impl Endpoint {
     ///
     /// # Errors
     ///
-    /// Fails when it is no `http` or `https` URL, or holds a password.
+    /// Fails when it is not an `http` or `https` URL, or contains a password.
     pub(crate) fn parse(base_url: &str) -> Result<Endpoint, Failure> {
         let failure = |found: &str| {
             let message = format!("no base URL for the model: {found}");
@@ -74,7 +74,7 @@ impl Endpoint {
             return Err(failure("it holds a user or password, which would end up in messages"));
         }
         let mut endpoint = Endpoint { url };
-        // Anthropic's own clients are told the server without the version.
+        // Anthropic's own clients take the base URL without the version.
         if endpoint.is_anthropic() && endpoint.url.path() == "/" {
             endpoint.url.set_path("/v1");
         }
@@ -107,8 +107,7 @@ impl Endpoint {
         self.host() == ANTHROPIC
     }
 
-    /// Returns a name for the server that may be written down: the base without its query, which may
-    /// hold a secret.
+    /// Returns the server's name without secrets: the base URL without its query.
     pub(crate) fn name(&self) -> String {
         let mut url = self.url.clone();
         url.set_query(None);
@@ -137,11 +136,11 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    /// Prepares to talk to a server. Nothing is sent yet.
+    /// Prepares a client. Sends nothing yet.
     ///
     /// # Errors
     ///
-    /// Fails when the key or a name cannot stand in a header, or TLS has no certificates to trust.
+    /// Fails when the key or a name cannot be sent in a header, or TLS has no trusted certificates.
     pub(crate) fn new(endpoint: &Endpoint, options: &RemoteOptions) -> anyhow::Result<Http> {
         let mut headers = HeaderMap::new();
         let speaks_messages = options.api_at(endpoint) == Some(Api::Messages);
@@ -180,7 +179,7 @@ impl Http {
             .connect_timeout(CONNECT)
             .user_agent(concat!("csv-agent/", env!("CARGO_PKG_VERSION")));
         if endpoint.url.scheme() == "http" {
-            // Reading the certificates of the system takes time and fails where there are none.
+            // Loading the system's certificates takes time and fails where there are none.
             client = client.tls_certs_only([]);
         }
         if endpoint.is_loopback() {
@@ -195,7 +194,7 @@ impl Http {
         })
     }
 
-    /// Returns the URL and the headers that say who asks, with the key masked.
+    /// Returns the URL and the identifying headers, with the key masked.
     pub(crate) fn shown(&self, api: Api) -> (String, Vec<(String, String)>) {
         let shown = |name: &HeaderName, value: &HeaderValue| match value.to_str() {
             Ok(text) if !value.is_sensitive() => text.to_owned(),
@@ -207,11 +206,11 @@ impl Http {
         (self.endpoint.join(api.path()).to_string(), headers.chain([content]).collect())
     }
 
-    /// Sends a body and waits for the head of the answer, and for all of it when it is no stream.
+    /// Sends a body and waits for the headers of the answer, and for all of it when it is not a stream.
     ///
     /// # Errors
     ///
-    /// Fails when the server cannot be reached, breaks off, falls silent, or sends too much.
+    /// Fails when the server cannot be reached, disconnects, stops responding, or sends too much.
     pub(crate) async fn send(
         &self,
         outgoing: &Outgoing<'_>,
@@ -225,7 +224,7 @@ impl Http {
             .header(ACCEPT, accept)
             .header(CONTENT_TYPE, "application/json")
             .body(outgoing.body.to_string());
-        // An answer in one piece begins when the model has finished.
+        // A non-streamed answer begins when the model has finished.
         let patience = if stream { self.first_event } else { self.first_event.max(self.idle) };
         let deadline = Instant::now() + patience;
         let response = match timeout_at(deadline, request.send()).await {
@@ -256,12 +255,12 @@ impl Http {
         Ok(OpenResponse { api: outgoing.api, status, headers, body })
     }
 
-    /// Makes a call and reads its reply. A file that goes up is read while it is sent, and one that comes
-    /// down is written while it comes, so neither is in memory.
+    /// Makes a call and reads its reply. An upload is read while it is sent, and a download is written
+    /// while it arrives, so neither is in memory.
     ///
     /// # Errors
     ///
-    /// Fails when the server cannot be reached, breaks off, falls silent, or sends too much, or a file
+    /// Fails when the server cannot be reached, disconnects, stops responding, or sends too much, or a file
     /// cannot be read or written.
     pub(crate) async fn call(
         &self,
@@ -287,7 +286,7 @@ impl Http {
         Ok(Reply { status: status.as_u16(), headers, body })
     }
 
-    /// Makes the request of a call, and returns it with the file that it will read.
+    /// Builds the request of a call, and returns it with the file that it will read.
     fn prepare(
         &self,
         call: &HttpCall<'_>,
@@ -318,9 +317,9 @@ impl Http {
         })
     }
 
-    /// Sends a file and waits for the head of the answer. As long as more of the file is read, the upload
-    /// is alive, however slow it is; when all is read, the system still holds some megabytes of it.
-    /// `file` shares its place with the file that is sent.
+    /// Sends a file and waits for the headers of the answer. While more of the file is read, the upload is
+    /// alive, however slow it is; when all is read, the system still buffers some megabytes. `file` shares
+    /// its position with the file that is sent.
     async fn head_of_upload(
         &self,
         request: RequestBuilder,
@@ -341,7 +340,7 @@ impl Http {
         }
     }
 
-    /// Writes a body down as it comes.
+    /// Writes a body to a file as it arrives.
     async fn write(
         &self,
         mut response: reqwest::Response,
@@ -358,11 +357,11 @@ impl Http {
         }
     }
 
-    /// Asks for what is at a path. Of the body, what was whole in time is enough: it may be empty.
+    /// Requests a path. Of the body, the part received in time is enough: it may be empty.
     ///
     /// # Errors
     ///
-    /// Fails when the server cannot be reached, breaks off, or stays silent for that long.
+    /// Fails when the server cannot be reached, disconnects, or stays silent for that long.
     pub(crate) async fn get(
         &self,
         path: &str,
@@ -381,7 +380,7 @@ impl Http {
         Ok((status.as_u16(), headers, text))
     }
 
-    /// Reads a body in one piece. Of an error body, what came in time before it broke is enough.
+    /// Reads a complete body. Of an error body, the part received before a break or timeout is enough.
     async fn text(
         &self,
         mut response: reqwest::Response,
@@ -432,13 +431,13 @@ impl Http {
         ProviderError::transient(format!("`{server}` did not answer within {seconds} s"))
     }
 
-    /// Returns the scheme, host and port: a path or query may hold what is not for messages.
+    /// Returns the scheme, host and port: a path or query may contain secrets.
     pub(crate) fn server(&self) -> String {
         self.endpoint.url.origin().ascii_serialization()
     }
 }
 
-/// The events of one answer as they come over HTTP. Dropping it closes the connection.
+/// The events of one HTTP answer as they arrive. Dropping it closes the connection.
 #[derive(Debug)]
 pub(crate) struct HttpEvents {
     response: reqwest::Response,
@@ -446,10 +445,10 @@ pub(crate) struct HttpEvents {
     ready: VecDeque<Value>,
     n_events: usize,
     n_bytes: usize,
-    /// The first bytes, to show when there is not one event in them.
+    /// The first bytes, to show when they contain no event.
     head: Vec<u8>,
     has_ended: bool,
-    /// When the first byte must be there. Any byte after it, a comment too, is a sign of life.
+    /// Deadline for the first byte. Any later byte, even a comment, is a sign of life.
     first_deadline: Instant,
     first_event: Duration,
     idle: Duration,
@@ -472,7 +471,7 @@ impl HttpEvents {
             let is_first = self.n_bytes == 0;
             let deadline = if is_first { self.first_deadline } else { Instant::now() + self.idle };
             let earliest = within.map_or(deadline, |it| it.min(deadline));
-            // A chunk that the time-out loses is lost for good; the answer ends here anyway.
+            // The timeout loses a chunk for good; the answer ends here anyway.
             let Ok(chunk) = timeout_at(earliest, self.response.chunk()).await else {
                 if within.is_some_and(|it| it <= deadline) {
                     return Ok(None);
@@ -483,7 +482,7 @@ impl HttpEvents {
         }
     }
 
-    /// Takes the next bytes, or the end.
+    /// Processes the next bytes, or the end.
     fn take(&mut self, chunk: Option<&[u8]>) -> Result<(), ProviderError> {
         let mut events = Vec::new();
         let decoded = if let Some(bytes) = chunk {
@@ -507,7 +506,7 @@ impl HttpEvents {
         Ok(())
     }
 
-    /// Returns whether this may be a stream that only ended before its first event.
+    /// Returns whether this may be an event stream that ended before its first event.
     fn began_as_events(&self) -> bool {
         let head = self.head.trim_ascii_start();
         head.is_empty()
@@ -517,7 +516,7 @@ impl HttpEvents {
     }
 }
 
-/// Makes the form that sends a file, and returns it with a handle that shares its place in the file.
+/// Builds the form that sends a file, and returns it with a handle that shares its file position.
 fn multipart(form: &UploadForm<'_>) -> anyhow::Result<(multipart::Form, File)> {
     let file = File::open(form.path)?;
     let handle = file.try_clone()?;
@@ -563,7 +562,7 @@ fn too_long() -> ProviderError {
     ProviderError::new(ProviderErrorKind::Malformed, message)
 }
 
-/// Returns the innermost reason, which is the one that a reader can act on.
+/// Returns the innermost cause, which is the one that a reader can act on.
 fn reason(error: &(dyn Error + 'static)) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {

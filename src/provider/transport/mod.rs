@@ -1,6 +1,6 @@
-//! How a request or a call travels and its answer comes back: over HTTP, or out of a cassette.
+//! Transports carry a request or a call and its answer: over HTTP, or from a cassette.
 //!
-//! A transport moves JSON and reads none of it. Recording stands around either.
+//! A transport carries JSON without interpreting it. Recording wraps either kind.
 
 pub(crate) mod call;
 pub(crate) mod cassette;
@@ -20,41 +20,41 @@ use call::{Download, HttpCall, Reply};
 use cassette::{Cassette, Recorder};
 use http::{Http, HttpEvents};
 
-/// Headers of an answer that something here reads, by their names in lower case.
+/// Headers of an answer that are used here, with lower-case names.
 pub(crate) type Headers = BTreeMap<String, String>;
 
-/// One request on its way.
+/// One request to send.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outgoing<'a> {
-    /// What is asked; a cassette compares this.
+    /// The request; a cassette compares this.
     pub request: &'a Request,
-    /// The dialect, which says where the request goes.
+    /// The dialect, which determines the path.
     pub api: Api,
-    /// The same in the words of the dialect; this is sent.
+    /// The encoded request, which is sent.
     pub body: &'a Value,
-    /// Whether the answer is to come as a stream.
+    /// Whether to request the answer as a stream.
     pub stream: bool,
 }
 
-/// An answer whose head is there.
+/// An answer whose headers have arrived.
 #[derive(Debug)]
 pub(crate) struct OpenResponse {
-    /// The dialect it is in: that of the request, or the one that was recorded.
+    /// Its dialect: that of the request, or the recorded one.
     pub api: Api,
     /// The HTTP status.
     pub status: u16,
     /// Of the head.
     pub headers: Headers,
-    /// What follows.
+    /// The body.
     pub body: Body,
 }
 
-/// What follows the head of an answer.
+/// The body of an answer.
 #[derive(Debug)]
 pub(crate) enum Body {
-    /// One piece: JSON if all is well, an error page otherwise.
+    /// A complete body: JSON on success, an error page otherwise.
     Text(String),
-    /// Events, as they come.
+    /// A stream of events.
     Events(Events),
 }
 
@@ -81,12 +81,12 @@ impl Events {
         Events { source: EventSource::Played(events.into_iter()), heard: None }
     }
 
-    /// Waits for the next event: a JSON object, or a JSON string for what could not be read.
-    /// Returns nothing when the stream has ended, or none has come `within` this time.
+    /// Waits for the next event: a JSON object, or a JSON string for data that could not be parsed. Returns
+    /// None when the stream has ended, or no event came `within` this time.
     ///
     /// # Errors
     ///
-    /// Fails when the connection breaks, falls silent, or carries no events at all.
+    /// Fails when the connection breaks, stops responding, or carries no events at all.
     pub(crate) async fn next(
         &mut self,
         within: Option<Duration>,
@@ -121,13 +121,12 @@ impl Transport {
         Transport { source: ResponseSource::Http(http), recorder: None }
     }
 
-    /// Answers requests out of a cassette; nothing is sent.
+    /// Answers requests from a cassette and sends nothing.
     pub(crate) fn cassette(cassette: Cassette) -> Transport {
         Transport { source: ResponseSource::Cassette(cassette), recorder: None }
     }
 
-    /// Returns where requests go, and the headers that they carry, with the key masked; none when a
-    /// cassette answers.
+    /// Returns the URL of requests and their headers, with the key masked; None when a cassette answers.
     pub(crate) fn destination(&self, api: Api) -> Option<(String, Vec<(String, String)>)> {
         match &self.source {
             ResponseSource::Http(http) => Some(http.shown(api)),
@@ -135,7 +134,7 @@ impl Transport {
         }
     }
 
-    /// Returns the scheme, host and port of the server; none when a cassette answers.
+    /// Returns the scheme, host and port of the server; None when a cassette answers.
     pub(crate) fn server(&self) -> Option<String> {
         match &self.source {
             ResponseSource::Http(http) => Some(http.server()),
@@ -148,11 +147,12 @@ impl Transport {
         self.recorder = Some(recorder);
     }
 
-    /// Sends a request and waits for the head of its answer.
+    /// Sends a request and waits for the headers of its answer.
     ///
     /// # Errors
     ///
-    /// Fails when the server cannot be reached or stays silent, or the cassette has no such request.
+    /// Fails when the server cannot be reached or does not respond, or the cassette does not contain the
+    /// request.
     pub(crate) async fn send(
         &mut self,
         outgoing: Outgoing<'_>,
@@ -167,12 +167,12 @@ impl Transport {
         Ok(answer)
     }
 
-    /// Makes a call and reads its reply. A file that comes goes into `download`, where there is one.
+    /// Makes a call and reads its reply. A file in the reply is written to `download`, if given.
     ///
     /// # Errors
     ///
-    /// Fails when the server cannot be reached or stays silent, the file cannot be taken, or the cassette
-    /// has no such call. A reply that is no success is none of these.
+    /// Fails when the server cannot be reached or does not respond, the file cannot be written, or the
+    /// cassette does not contain the call. An unsuccessful reply is not an error here.
     pub(crate) async fn call(
         &mut self,
         call: &HttpCall<'_>,
@@ -189,12 +189,12 @@ impl Transport {
         self.recorder.is_some() || matches!(self.source, ResponseSource::Cassette(_))
     }
 
-    /// Records a call that has its reply, if asked to.
+    /// Records a call with its reply, if a recorder is set.
     ///
     /// # Errors
     ///
-    /// Fails when the cassette cannot be written or would be too large, or what was fetched cannot be
-    /// read again.
+    /// Fails when the cassette cannot be written or would be too large, or the download cannot be read
+    /// again.
     pub(crate) fn settle_call(
         &mut self,
         call: &HttpCall<'_>,
@@ -207,7 +207,7 @@ impl Transport {
         }
     }
 
-    /// Takes an answer that was read as far as it will be, and records the exchange if asked to.
+    /// Finishes an answer, whether read to its end or not, and records the exchange if a recorder is set.
     ///
     /// # Errors
     ///

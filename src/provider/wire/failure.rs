@@ -1,4 +1,4 @@
-//! What an error answer means and what to do about it. Both dialects share the envelope.
+//! The meaning of error answers, and how to react. Both dialects share the envelope.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::retry::stated_delay;
 use crate::transport::Headers;
 use crate::wire::{OPTIONAL_FIELDS, PREVIOUS_RESPONSE, SEALED_REASONING};
 
-/// Types and codes that mean money: waiting does not help, although the status is 429.
+/// Types and codes of exhausted credit: waiting does not help, although the status is 429.
 const QUOTA_CODES: &[&str] = &[
     "insufficient_quota",
     "credit_balance_exhausted",
@@ -20,11 +20,11 @@ const QUOTA_CODES: &[&str] = &[
     "usage_not_included",
     "billing_error",
 ];
-/// Words for the same of a server that gives no code for it. Source: Claude API, 400 "Your credit balance is too
-/// low to access the Anthropic API".
+/// Phrases for exhausted credit from a server without a code for it. Source: Claude API, 400 "Your credit
+/// balance is too low to access the Anthropic API".
 const QUOTA_WORDS: &[&str] = &["credit balance is too low", "specified api usage limits"];
 const OVERLOAD_CODES: &[&str] = &["slow_down", "server_is_overloaded", "overloaded_error"];
-/// Codes and types within a stream that no second try changes; there is no status to tell by.
+/// Codes and types within a stream that a retry cannot fix; a stream has no status to decide by.
 const FATAL_CODES: &[&str] = &[
     "invalid_prompt",
     "cyber_policy",
@@ -37,7 +37,7 @@ const FATAL_CODES: &[&str] = &[
 ];
 const CONTEXT_CODES: &[&str] =
     &["context_length_exceeded", "exceed_context_size_error", "request_too_large"];
-/// Words of servers that give no code.
+/// Phrases for an overlong conversation, from servers without a code.
 const CONTEXT_WORDS: &[&str] = &[
     "context window",
     "context length",
@@ -47,18 +47,18 @@ const CONTEXT_WORDS: &[&str] = &[
     "prompt is too long",
     "exceed context limit",
 ];
-/// Words of the errors about reasoning items that this server cannot use.
+/// Phrases of errors about reasoning items that this server cannot use.
 const SEALED_WORDS: &[&str] = &[
     "items are not persisted when `store`",
     "without its required",
     "encrypted content could not be",
     "invalid_encrypted_content",
-    // Anthropic, of a thought that another model had, or before which something has changed.
+    // Anthropic, for reasoning by another model, or after a change to earlier messages.
     "invalid `signature` in `thinking`",
     "blocks in the latest assistant message cannot be modified",
 ];
 
-/// Words of servers whose model, or which themselves, know no tools.
+/// Phrases of servers or models without tool support.
 const NO_TOOLS_WORDS: &[&str] = &[
     "does not support tools",
     "does not support tool",
@@ -69,41 +69,41 @@ const NO_TOOLS_WORDS: &[&str] = &[
     "function calling is not supported",
     "functions are not supported",
     "no tool support",
-    // OpenRouter, of a model that no provider serves with tools.
+    // OpenRouter, for a model that no provider serves with tools.
     "no endpoints found that support tool use",
-    // vLLM and llama.cpp, started without what parses calls.
+    // vLLM and llama.cpp, started without a parser for calls.
     "--enable-auto-tool-choice",
     "tools param requires --jinja",
 ];
-/// Words of servers that do not have the model, other than that it was not found or does not exist.
+/// Phrases of servers without the model, other than "not found" or "does not exist".
 const NO_MODEL_WORDS: &[&str] = &[
     // LiteLLM.
     "invalid model name",
     // OpenRouter.
     "is not a valid model",
-    // MLX, which looks for one that it was not started with in what was downloaded.
+    // MLX, which searches its downloads for a model that it was not started with.
     "appropriate cached snapshot folder",
     "unknown model",
 ];
-/// Words of servers whose models read no images, also where they say that nothing is found.
+/// Phrases of servers whose models accept no images, including those sent with 404.
 const NO_IMAGES_WORDS: &[&str] = &[
     // MLX, with 404.
     "only 'text' content type is supported",
     // OpenRouter, with 404.
     "no endpoints found that support image input",
 ];
-/// Types of gateways that look a key up in a database that they do not have. They say 400.
+/// Types of gateways that look up a key in a missing database. Their status is 400.
 const UNKNOWN_KEY_CODES: &[&str] =
     &["invalid_api_key", "no_db_connection", "authentication_error", "permission_error"];
-/// Codes of a parameter that the server does not know at all.
+/// Codes for a parameter that the server does not know.
 const UNKNOWN_CODES: &[&str] = &["unknown_parameter", "unsupported_parameter", "extra_forbidden"];
-/// Words for a member that a server does not know.
+/// Phrases for a member that a server does not know.
 const UNWANTED_WORDS: &[&str] =
     &["unknown", "unsupported", "unrecognized", "extra inputs", "not permitted", "not supported"];
-/// Members of messages that went back because they had come.
+/// Members that are sent back in messages because the server sent them.
 const ECHOES: &[&str] = &["extra_content", "reasoning_content", "reasoning_details"];
 
-/// Members of a request by the setting that sends them, and what to do without it.
+/// Members of a request by the setting that sends them, with a hint at how to do without.
 const SETTINGS: &[(&[&str], &str)] = &[
     (
         &["reasoning", "reasoning_effort", "effort"],
@@ -120,30 +120,30 @@ const SETTINGS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Words for what a provider has no more.
+/// Phrases for a resource that no longer exists.
 const GONE_WORDS: &[&str] =
     &["not found", "no such", "not exist", "expired", "deleted", "invalid file id"];
-/// Words that name a file of the provider's.
+/// Phrases that name a file at the provider.
 const FILE_WORDS: &[&str] = &["file object", "file-", "cfile_", "file id", "file with id"];
-/// Words that name a container.
+/// Phrases that name a container.
 const CONTAINER_WORDS: &[&str] = &["cntr_", "container with id", "container not found"];
 
-/// What to do without a container that was there before.
+/// What to do when an existing container has expired.
 pub(crate) const CONTAINER_EXPIRED_HINT: &str =
     "go on in a new container with `--on-expired new`; what only the old one held is lost";
 
-/// What a call is about, which says what a status means.
+/// The subject of a call, which determines the meaning of a status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Subject {
-    /// A file that is uploaded.
+    /// An upload in progress.
     Upload,
-    /// A file that was uploaded, or that is in a container.
+    /// An uploaded file, or a file in a container.
     File,
     /// A container.
     Container,
 }
 
-/// An error as a provider tells it.
+/// An error as a provider reports it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Complaint {
     kind: String,
@@ -153,7 +153,7 @@ pub(crate) struct Complaint {
 }
 
 impl Complaint {
-    /// Reads an error body: the usual envelope, what proxies make of it, or any text.
+    /// Reads an error body: the usual envelope, its variants by proxies, or any text.
     pub(crate) fn of_body(body: &str) -> Complaint {
         let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
         let mut complaint = Complaint::of_json(&value);
@@ -180,7 +180,7 @@ impl Complaint {
         };
         let kind = member("type");
         Complaint {
-            // The type of the flat event form is the event's own.
+            // In the flat form, the type is that of the event.
             kind: if nested.is_none() && kind == "error" { String::new() } else { kind },
             code: member("code"),
             param: member("param"),
@@ -188,7 +188,7 @@ impl Complaint {
         }
     }
 
-    /// Reads the first fault of a list as `FastAPI` writes it: where it is, and what is wrong there.
+    /// Reads the first fault of a `FastAPI` validation list: its location and message.
     fn of_validation(faults: &Value) -> Option<Complaint> {
         let fault = faults.as_array()?.first()?;
         let text = |name: &str| fault.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -203,21 +203,21 @@ impl Complaint {
         })
     }
 
-    /// Says what it means. `status` is absent for an error within a stream.
+    /// Classifies the error. `status` is None for an error within a stream.
     pub(crate) fn judge(
         &self,
         status: Option<u16>,
         headers: &Headers,
         model: &str,
     ) -> ProviderError {
-        // Some servers put the status that they could not send any more into the code.
+        // Some servers put a status that they can no longer send into the code.
         let status = status.or_else(|| self.code.parse().ok().filter(|it| *it < 600));
         let kind = self.kind(status, headers);
         let hint = self.hint(&kind, status, model);
         self.tell(kind, hint, status, headers)
     }
 
-    /// Says what it means when it answers a call about files or containers.
+    /// Classifies the error of a call about files or containers.
     pub(crate) fn judge_call(
         &self,
         status: u16,
@@ -242,10 +242,10 @@ impl Complaint {
     }
 
     fn kind_of_call(&self, status: u16, headers: &Headers, subject: Subject) -> ProviderErrorKind {
-        // A page that says 404 is no word on what was looked for.
+        // An untyped 404 page says nothing about the resource.
         let is_told = !self.kind.is_empty() || !self.code.is_empty();
         match self.kind(Some(status), headers) {
-            // These are about conversations, of which a call has none.
+            // These concern conversations, which a call does not have.
             ProviderErrorKind::UnsupportedField(_)
             | ProviderErrorKind::ContextTooLong
             | ProviderErrorKind::NoTools
@@ -358,13 +358,13 @@ impl Complaint {
         }
     }
 
-    /// Returns the optional field that is complained about.
+    /// Returns the optional field that the error is about.
     fn optional_field(&self) -> Option<&'static str> {
         let words = self.message.to_ascii_lowercase();
         if words.contains("encrypted content is not supported") {
             return Some("include");
         }
-        // `previous_response_not_found`, and those who cannot go on from one at all.
+        // `previous_response_not_found`, and servers that cannot continue a response at all.
         let is_gone = words.starts_with("response with id") && words.contains("not found");
         if is_gone
             || words.contains(PREVIOUS_RESPONSE)
@@ -376,13 +376,13 @@ impl Complaint {
             return Some(field);
         }
         let param = self.parameter()?;
-        // `reasoning.effort`, `include[0]`: the field is left out whole.
+        // `reasoning.effort`, `include[0]`: the whole field is left out.
         let field = param.split(['.', '[']).next()?;
         OPTIONAL_FIELDS.iter().find(|it| **it == field).copied()
     }
 
-    /// Returns what came from this server, or one behind it, and is refused within a message. A complaint that
-    /// it is missing has the same name in it.
+    /// Returns a member that came from this server, or one behind it, and is refused within a message. A
+    /// complaint that it is missing contains the same name.
     fn unwanted_echo(&self) -> Option<&'static str> {
         let words = format!("{} {}", self.param, self.message).to_ascii_lowercase();
         let is_refused = UNWANTED_WORDS.iter().any(|it| words.contains(it))
@@ -390,8 +390,8 @@ impl Complaint {
         ECHOES.iter().find(|it| is_refused && words.contains(**it)).copied()
     }
 
-    /// Returns what Anthropic does not take of the form of an answer, by its name in the other dialects. The
-    /// message begins with the place.
+    /// Returns the part of an answer form that Anthropic rejects, by its name in the other dialects. The
+    /// message starts with its location.
     fn of_output_config(&self) -> Option<&'static str> {
         let words = self.message.to_ascii_lowercase();
         let is_effort =
@@ -456,8 +456,7 @@ impl Complaint {
         Some(hint)
     }
 
-    /// Returns what to try when a server refuses a request and nobody knows why: to leave out what it
-    /// names, or to say it in the other dialect.
+    /// Returns a hint for an unexplained refusal: leave out what the error names, or use the other dialect.
     fn way_out(&self) -> String {
         let said = format!("{} {}", self.param, self.message).to_ascii_lowercase();
         let mut words = said.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
@@ -472,7 +471,7 @@ impl Complaint {
 
     fn is_about_model(&self) -> bool {
         let words = self.message.to_ascii_lowercase();
-        // In this order: a gateway names its model after what the server behind it says.
+        // The order matters: a gateway adds its model's name to the message of the server behind it.
         let is_missing = ["not found", "not exist"]
             .iter()
             .any(|it| words.split_once(it).is_some_and(|(before, _)| before.contains("model")));
@@ -483,8 +482,8 @@ impl Complaint {
             || NO_MODEL_WORDS.iter().any(|it| words.contains(it))
     }
 
-    /// Returns whether it is images that the model does not read. Servers say so in words only, and the
-    /// page of a path that is not there may have the word by chance.
+    /// Returns whether the model rejects images. Servers say so in words only, and a page for a missing
+    /// path may contain the word by chance.
     fn is_about_images(&self, status: Option<u16>) -> bool {
         let words = self.message.to_ascii_lowercase();
         let may_be_a_page = matches!(status, Some(300..400 | 404 | 405 | 501));
@@ -492,7 +491,8 @@ impl Complaint {
             || (!may_be_a_page && words.contains("image"))
     }
 
-    /// Returns whether a container is gone: twenty minutes after its last use, or since it was deleted.
+    /// Returns whether a container is gone: it was deleted, or twenty minutes have passed since its last
+    /// use.
     fn says_container_gone(&self) -> bool {
         let words = self.message.to_ascii_lowercase();
         let has_one_of = |texts: &[&str]| texts.iter().any(|it| words.contains(it));
@@ -504,8 +504,8 @@ impl Complaint {
                 && !has_one_of(FILE_WORDS))
     }
 
-    /// Returns whether a file is gone. Only who writes errors with a type knows files: a page that says
-    /// the same is about its own path.
+    /// Returns whether a file is gone. Only servers with typed errors store files: the same text on a page
+    /// is about the page's own path.
     fn says_file_gone(&self) -> bool {
         let words = self.message.to_ascii_lowercase();
         let has_one_of = |texts: &[&str]| texts.iter().any(|it| words.contains(it));
@@ -515,11 +515,11 @@ impl Complaint {
         !self.kind.is_empty() && is_file && has_one_of(GONE_WORDS) && !self.is_about_model()
     }
 
-    /// Returns whether it is the tools that the server refuses, whatever their form.
+    /// Returns whether the server rejects tools of any form.
     fn says_no_tools(&self, status: Option<u16>) -> bool {
         let words = self.message.to_ascii_lowercase();
         let is_refusal = matches!(status, Some(400 | 404 | 405 | 422 | 500 | 501));
-        // `tools[0].parameters` is a complaint about one of them.
+        // `tools[0].parameters` is a complaint about a single tool.
         let is_unknown = UNKNOWN_CODES.contains(&self.code.as_str())
             || ["unknown", "unsupported", "unrecognized", "extra inputs"]
                 .iter()
@@ -529,7 +529,7 @@ impl Complaint {
             && (NO_TOOLS_WORDS.iter().any(|it| words.contains(it)) || is_member && is_unknown)
     }
 
-    /// Returns the parameter that is complained about, by the member for it or in words.
+    /// Returns the parameter that the error is about, from its member or its message.
     fn parameter(&self) -> Option<String> {
         if !self.param.is_empty() {
             return Some(self.param.clone());
@@ -543,7 +543,7 @@ impl Complaint {
     }
 }
 
-/// Returns the first bytes of a text from outside as one line that is safe to print.
+/// Returns the first bytes of an untrusted text as one line that is safe to print.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::new();
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
@@ -706,7 +706,7 @@ mod tests {
             check(404, &wrong(param, words), &NoSuchFile);
             check(400, &wrong(param, words), &NoSuchFile);
         }
-        // What others say of paths, images of theirs, and models.
+        // Other texts about paths, disk images, and models.
         check(404, "File not found.", &NoEndpoint);
         check(502, &wrong("", "the container not found"), &SOON);
         check(404, &wrong("model", "The model `file-1` does not exist"), &Rejected);

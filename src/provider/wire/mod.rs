@@ -1,4 +1,4 @@
-//! JSON dialects: a request becomes JSON, JSON becomes a response. Nothing here performs I/O.
+//! JSON dialects: encode requests as JSON and decode responses. Nothing here performs I/O.
 
 pub(crate) mod chat;
 pub(crate) mod failure;
@@ -33,7 +33,7 @@ pub enum Api {
 }
 
 impl Api {
-    /// Returns its name, as flags and events have it.
+    /// Returns its name in flags and events.
     pub fn name(self) -> &'static str {
         match self {
             Api::Responses => "responses",
@@ -42,7 +42,7 @@ impl Api {
         }
     }
 
-    /// Returns what people call it.
+    /// Returns its name for people.
     pub fn title(self) -> &'static str {
         match self {
             Api::Responses => "Responses API",
@@ -51,7 +51,7 @@ impl Api {
         }
     }
 
-    /// Returns where it is served, below the base URL.
+    /// Returns its path below the base URL.
     pub fn path(self) -> &'static str {
         match self {
             Api::Responses => "responses",
@@ -60,7 +60,8 @@ impl Api {
         }
     }
 
-    /// Returns what else a server may speak that does not have this one. Who speaks Messages was chosen for it.
+    /// Returns the dialect to try when a server lacks this one. None for Messages, which is always chosen
+    /// explicitly.
     pub fn other(self) -> Option<Api> {
         match self {
             Api::Responses => Some(Api::Chat),
@@ -69,7 +70,7 @@ impl Api {
         }
     }
 
-    /// Returns the body that asks for this request.
+    /// Returns the body of a request.
     pub fn encode(self, request: &Request, terms: &Terms) -> Value {
         match self {
             Api::Responses => responses::encode(request, terms),
@@ -90,16 +91,16 @@ pub(crate) enum ResponseReader {
     Messages(messages::MessagesReader),
 }
 
-/// What an event amounts to.
+/// The result of an event.
 #[derive(Debug, PartialEq)]
 pub(crate) enum StreamStep {
     /// Nothing to show.
     Quiet,
     /// More text of the answer.
     Delta(String),
-    /// The provider runs one of its tools.
+    /// The provider runs a hosted tool.
     Hosted(&'static str),
-    /// The response, whole. Nothing that follows counts.
+    /// The complete response. Later events are ignored.
     Done(Response),
 }
 
@@ -113,12 +114,12 @@ impl ResponseReader {
         }
     }
 
-    /// Takes the next event.
+    /// Processes the next event.
     ///
     /// # Errors
     ///
-    /// Fails when the event says that the response failed, or when what it may have held of the
-    /// response is lost.
+    /// Fails when the event reports that the response failed, or when a lost event may have contained a
+    /// part of the response.
     pub(crate) fn event(&mut self, event: &Value) -> Result<StreamStep, ProviderError> {
         match self {
             ResponseReader::Responses(reader) => reader.event(event),
@@ -127,11 +128,11 @@ impl ResponseReader {
         }
     }
 
-    /// Takes an answer that came in one piece.
+    /// Processes a complete answer.
     ///
     /// # Errors
     ///
-    /// Fails when the body is no response, or one that failed.
+    /// Fails when the body is not a response, or is one that failed.
     pub(crate) fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
         match self {
             ResponseReader::Responses(reader) => reader.body(body),
@@ -140,7 +141,7 @@ impl ResponseReader {
         }
     }
 
-    /// Returns how long the next event is worth waiting for, when the response is decided already.
+    /// Returns how long to wait for the next event when the response is already decided.
     pub(crate) fn patience(&self) -> Option<Duration> {
         match self {
             ResponseReader::Responses(reader) => reader.patience(),
@@ -149,7 +150,7 @@ impl ResponseReader {
         }
     }
 
-    /// Takes the end of the stream, and why it broke, if it did.
+    /// Processes the end of the stream, with the error that broke it, if any.
     ///
     /// # Errors
     ///
@@ -163,14 +164,14 @@ impl ResponseReader {
     }
 }
 
-/// Returns whether data that are no JSON object may have been one before something cut them: what
-/// never began as one is a sign of life of some proxy.
+/// Returns whether data may be a JSON object that was cut. Data that never started as one is a proxy's sign
+/// of life.
 fn is_torn(event: &Value) -> bool {
     event.as_str().is_none_or(|it| it.trim_start().starts_with('{'))
 }
 
-/// Returns the error for an answer of which a part is lost. It is no broken stream, which would be
-/// asked for again: a server that writes such events will write them again.
+/// Returns the error for an answer with a lost part. It does not count as a broken stream, which would be
+/// retried: a server that writes such events would write them again.
 fn torn() -> ProviderError {
     let message = "a part of the provider's answer is unreadable: an event that is no JSON";
     ProviderError::new(ProviderErrorKind::Malformed, message)
@@ -182,7 +183,7 @@ fn broken_off() -> ProviderError {
     ProviderError::transient("the provider's answer broke off before its end")
 }
 
-/// Returns the error for an answer that is none.
+/// Returns the error for a body that is not an answer.
 pub(crate) fn unreadable(body: &str) -> ProviderError {
     let shown = one_line(body);
     let message = if shown.is_empty() {
@@ -210,49 +211,49 @@ fn effort(effort: Effort) -> &'static str {
     }
 }
 
-/// What a server is taken to understand.
+/// The features that a server is assumed to support.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// The API of `OpenAI` itself: items go back with all that came.
+    /// `OpenAI`'s own API: items are sent back with all members.
     #[default]
     OpenAi,
-    /// Any other server: items go back with what all of them understand.
+    /// Any other server: items are sent back with the members that all servers accept.
     Tolerant,
 }
 
-/// How a request is put into words for one server.
+/// How to encode a request for one server.
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
-    /// Who is asked.
+    /// The server and model.
     pub origin: ModelOrigin,
-    /// What the server is taken to understand.
+    /// The features that the server is assumed to support.
     pub profile: Profile,
-    /// Whether the answer is to come as a stream.
+    /// Whether to request the answer as a stream.
     pub stream: bool,
-    /// Optional fields that were refused before, by their names in [`OPTIONAL_FIELDS`].
+    /// Optional fields that were refused before, by name in [`OPTIONAL_FIELDS`].
     pub omitted: BTreeSet<String>,
-    /// Whether the server keeps the response.
+    /// Whether the server stores the response.
     pub storage: Storage,
 }
 
-/// Whether the server keeps responses. Only the Responses API can.
+/// Whether the server stores responses. Only the Responses API can.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Storage {
-    /// It does not: each request is whole.
+    /// It does not: each request is complete.
     #[default]
     None,
-    /// It keeps this one.
+    /// It stores this one.
     Kept,
-    /// It keeps this one, which goes on from another.
+    /// It stores this one, which continues another.
     After {
-        /// The other one.
+        /// The previous response.
         response_id: String,
-        /// The items of the request that the server has with it.
+        /// Number of the request's items that the server has already.
         n_items: usize,
     },
 }
 
-/// Fields of a body that can be left out, at the price of comfort.
+/// Fields of a body that can be left out, with some loss of convenience.
 pub(crate) const OPTIONAL_FIELDS: &[&str] = &[
     CACHE_CONTROL,
     "extra_content",
@@ -270,10 +271,10 @@ pub(crate) const OPTIONAL_FIELDS: &[&str] = &[
     SEALED_REASONING,
 ];
 
-/// The response that a request goes on from. Without it the whole conversation is sent.
+/// The response that a request continues. Without it the whole conversation is sent.
 pub(crate) const PREVIOUS_RESPONSE: &str = "previous_response_id";
 
-/// Where the provider is to keep what it has read.
+/// Where the provider should cache its input.
 pub(crate) const CACHE_CONTROL: &str = "cache_control";
 
 /// Reasoning of earlier rounds: sealed by another server or organisation, or no longer known.
@@ -287,7 +288,7 @@ mod tests {
     use super::{Api, ResponseReader, StreamStep};
     use csv_agent_testing::cases;
 
-    /// Pieces of which streams of both dialects are made, so that the cases are not all noise.
+    /// Fragments of streams of both dialects, so that the cases are not all noise.
     const PIECES: &[&str] = &[
         "data: ",
         "data:",
@@ -325,7 +326,7 @@ mod tests {
         prop::collection::vec(piece, 0..40).prop_map(|it| it.concat())
     }
 
-    /// Reads a stream as it comes off the wire, in pieces of so many bytes. Returns how it ended.
+    /// Reads a stream in pieces of `n_bytes` bytes. Returns the outcome.
     fn ending(api: Api, bytes: &[u8], n_bytes: usize) -> String {
         let (mut decoder, mut reader) = (Decoder::new(), ResponseReader::new(api, "m"));
         let mut events = Vec::new();

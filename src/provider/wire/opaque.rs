@@ -1,27 +1,27 @@
-//! What a server sent with an item, understands alone, and wants back as it came: signatures of thoughts and
-//! the like.
+//! Opaque members that a server sent with an item and expects back unchanged, such as signatures of
+//! reasoning.
 //!
-//! It is kept in one member of the item, with the server and model that sent it, and goes back to no other:
-//! another would refuse it, and has no right to it.
+//! They are stored in one member of the item, with the server and model that sent them, and are sent back
+//! to no other: another would refuse them, and must not see them.
 
 use serde_json::{Map, Value};
 
 use csv_agent_types::conversation::{Item, ItemKind};
 use csv_agent_types::limits::OPAQUE_BYTES_MAX;
 
-/// The member of an item that holds it. No wire sends this member itself.
+/// The member of an item that stores them. No wire sends this member itself.
 pub(crate) const OPAQUE: &str = "opaque";
 
 /// A server and one of its models.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelOrigin {
-    /// The server by a name that may be written down; empty for a cassette.
+    /// The server's name without secrets; empty for a cassette.
     pub server: String,
-    /// As it was asked for.
+    /// The requested model.
     pub model: String,
 }
 
-/// Keeps these members of what a server sent with an item, unless there are none or they are too long.
+/// Stores these members of a server with an item, unless they are empty or too long.
 pub(crate) fn keep(item: &mut Value, members: Map<String, Value>) {
     let n_bytes: usize = members.values().map(|it| it.to_string().len()).sum();
     if !members.is_empty() && n_bytes <= OPAQUE_BYTES_MAX {
@@ -30,7 +30,7 @@ pub(crate) fn keep(item: &mut Value, members: Map<String, Value>) {
     }
 }
 
-/// Notes on an item who sent it, if it holds anything that only the sender may have back.
+/// Records an item's sender, if it contains members that only the sender may get back.
 pub(crate) fn sign(item: &mut Item, origin: &ModelOrigin) {
     if is_sealed(item) && item.0.get(OPAQUE).is_none() {
         item.0[OPAQUE] = Map::new().into();
@@ -41,18 +41,18 @@ pub(crate) fn sign(item: &mut Item, origin: &ModelOrigin) {
     }
 }
 
-/// Returns a member that was kept with an item, if this is who sent it.
+/// Returns a stored member of an item, if this is its sender.
 pub(crate) fn kept<'a>(item: &'a Item, name: &str, origin: &ModelOrigin) -> Option<&'a Value> {
     item.0.get(OPAQUE)?.get("members").filter(|_| is_from(item, origin))?.get(name)
 }
 
-/// Returns whether an item holds something that only its sender may have back, and this is who sent it.
+/// Returns whether an item contains members that only its sender may get back, and this is the sender.
 pub(crate) fn is_from(item: &Item, origin: &ModelOrigin) -> bool {
     let opaque = item.0.get(OPAQUE);
     opaque.is_some_and(|it| it["server"] == origin.server && it["model"] == origin.model)
 }
 
-/// Returns whether an item is reasoning that its server has sealed.
+/// Returns whether an item is sealed reasoning.
 pub(crate) fn is_sealed(item: &Item) -> bool {
     let sealed = item.0.get("encrypted_content").and_then(Value::as_str);
     item.kind() == ItemKind::Reasoning && sealed.is_some_and(|it| !it.is_empty())

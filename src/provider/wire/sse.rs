@@ -1,27 +1,27 @@
 //! Server-sent events: bytes in, JSON events out.
 //!
-//! Pure and incremental: it does not matter where the bytes are cut. Source: WHATWG HTML,
-//! "Server-sent events", and what servers send beside it.
+//! Pure and incremental: chunk boundaries do not matter. Source: WHATWG HTML, "Server-sent events", and
+//! deviations of real servers.
 
 use serde_json::Value;
 
 use csv_agent_types::limits::RESPONSE_BYTES_MAX;
 
-/// What servers of Chat Completions send at the end, which is no JSON.
+/// The end marker of Chat Completions servers, which is not JSON.
 pub(crate) const DONE: &str = "[DONE]";
 
 /// A line or an event of more than [`RESPONSE_BYTES_MAX`] bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooLong;
 
-/// What is known of an event that has not ended yet.
+/// An event that has not ended yet.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     bytes_max: usize,
     line: Vec<u8>,
-    /// The last byte ended a line as CR, so an LF right after it belongs to the same end.
+    /// The last byte ended a line as CR, so an LF right after it belongs to the same line end.
     after_cr: bool,
-    /// No line has ended yet, so that a byte order mark may still stand before the first.
+    /// No line has ended yet, so a byte order mark may precede the first.
     at_start: bool,
     name: String,
     data: Option<Vec<u8>>,
@@ -48,13 +48,13 @@ impl Decoder {
 
     /// Decodes more bytes and appends the events that they complete.
     ///
-    /// An event is a JSON object; its `type` is the event's name where the object has none. Data
-    /// that are no JSON object are appended as a JSON string, so that their loss can be noticed.
-    /// After [`DONE`] nothing is appended any more.
+    /// An event is a JSON object; its `type` is the event's name where the object has none. Data that is
+    /// not a JSON object is appended as a JSON string, so that its loss can be detected. Nothing is
+    /// appended after [`DONE`].
     ///
     /// # Errors
     ///
-    /// Fails when a line or an event is too long to hold; nothing useful can follow.
+    /// Fails when a line or an event is too long to buffer; nothing useful can follow.
     pub(crate) fn push(&mut self, bytes: &[u8], events: &mut Vec<Value>) -> Result<(), TooLong> {
         let mut rest = bytes;
         while let Some((&first, tail)) = rest.split_first() {
@@ -73,7 +73,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Ends the stream: appends the event at its end if only the blank line after it is missing.
+    /// Ends the stream: appends the last event if only the blank line after it is missing.
     ///
     /// # Errors
     ///
@@ -84,12 +84,12 @@ impl Decoder {
         }
         let mut last = Vec::new();
         self.end_event(&mut last);
-        // What was cut in the middle is no event, as the standard says.
+        // An event that was cut in the middle does not count, as the standard says.
         events.extend(last.into_iter().filter(Value::is_object));
         Ok(())
     }
 
-    /// Returns whether `[DONE]` has come.
+    /// Returns whether `[DONE]` has arrived.
     pub(crate) fn is_done(&self) -> bool {
         self.done
     }
@@ -118,7 +118,7 @@ impl Decoder {
         match &text[..colon] {
             b"data" => self.extend_data(value)?,
             b"event" => self.name = String::from_utf8_lossy(value).into_owned(),
-            // A comment (an empty name), `id`, `retry`, or something that is not ours.
+            // A comment (an empty name), `id`, `retry`, or an unknown field.
             _ => {}
         }
         Ok(())
@@ -234,7 +234,7 @@ mod tests {
     proptest! {
         #![proptest_config(cases(256))]
 
-        /// Letters that make a stream, so that the cases are not all noise.
+        /// Characters of real streams, so that the cases are not all noise.
         #[test]
         fn chunking_never_changes_the_result(
             pieces in prop::collection::vec(

@@ -1,6 +1,6 @@
-//! What a configuration file says: settings by name, each with its line, also those of profiles.
+//! The content of a configuration file: settings by name, each with its line, including those of profiles.
 //!
-//! Pure: text goes in, entries or the first mistake come out.
+//! Pure: takes text, returns the entries or the first mistake.
 
 use std::collections::BTreeMap;
 
@@ -9,39 +9,39 @@ use toml::de::{DeTable, DeValue};
 
 use crate::usage::nearest;
 
-/// Names under which people put a key where it does not belong.
+/// Names under which users misplace a key.
 const KEY_NAMES: [&str; 4] = ["api_key", "key", "openai_api_key", "token"];
 
-/// What a file says.
+/// The content of a file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ConfigDocument {
-    /// What holds always.
+    /// Settings outside of profiles.
     pub entries: Vec<ConfigEntry>,
-    /// What holds for those who choose a profile, by its name.
+    /// Settings of each profile, by its name.
     pub profiles: BTreeMap<String, Vec<ConfigEntry>>,
-    /// What the tokens of models cost, by their names.
+    /// Prices of models' tokens, by model name.
     pub prices: BTreeMap<String, Vec<ConfigEntry>>,
 }
 
 /// One setting of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ConfigEntry {
-    /// The name of a setting that exists.
+    /// The name of an existing setting.
     pub key: String,
-    /// Not yet read as what the setting wants.
+    /// The value, not yet parsed as the setting's type.
     pub value: RawValue,
     /// From 1.
     pub line: usize,
 }
 
-/// A value as the file has it.
+/// A value as written in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RawValue {
     /// A string.
     Text(String),
     /// A whole number, in decimal digits.
     Whole(String),
-    /// A number with a fraction, as it is written.
+    /// A number with a fraction, as written.
     Fraction(String),
     /// `true` or `false`.
     Switch(bool),
@@ -50,7 +50,7 @@ pub(crate) enum RawValue {
 }
 
 impl RawValue {
-    /// Returns what kind of value it is, for messages.
+    /// Returns the type of the value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             RawValue::Text(_) => "a string",
@@ -62,41 +62,41 @@ impl RawValue {
     }
 }
 
-/// What is wrong with a file.
+/// A mistake in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mistake {
     /// From 1.
     pub line: usize,
-    /// What was found. It never quotes a value, which may be a key.
+    /// The problem. Never quotes a value, which may be a key.
     pub message: String,
     /// What to do next.
     pub hint: Option<String>,
 }
 
-/// The settings that there are, as far as a file may name them.
+/// The settings allowed in a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KnownSettings<'a> {
     /// Names of all settings.
     pub settings: &'a [&'a str],
-    /// Those that stand for the whole file and not in a profile.
+    /// Those allowed outside of profiles only.
     pub whole_file: &'a [&'a str],
-    /// What belongs to the price of a model.
+    /// Members of a model's price.
     pub prices: &'a [&'a str],
 }
 
-/// Reads a file.
+/// Parses a file.
 ///
 /// # Errors
 ///
-/// Returns the first mistake: no TOML, a setting that does not exist, a value of a kind that no setting
-/// has.
+/// Returns the first mistake: invalid TOML, a setting that does not exist, or a value of a type that no
+/// setting has.
 pub(crate) fn parse(text: &str, known: KnownSettings) -> Result<ConfigDocument, Mistake> {
-    // Counted once: a file may have many keys.
+    // Collected once: a file may have many keys.
     let line_ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
     let line = |at: usize| 1 + line_ends.partition_point(|it| *it < at);
     let table = DeTable::parse(text).map_err(|error| {
         let line = line(error.span().map_or(0, |it| it.start));
-        // The message alone: the error's own text quotes the line, which may hold a key.
+        // Only the message: the error's full text quotes the line, which may contain a key.
         Mistake { line, message: format!("no TOML: {}", error.message()), hint: None }
     })?;
     let mut reader = Reader { line: &line, mistakes: Vec::new() };
@@ -109,7 +109,7 @@ pub(crate) fn parse(text: &str, known: KnownSettings) -> Result<ConfigDocument, 
             "profiles" => {
                 document.profiles.extend(reader.tables("profiles", value, &in_profile));
             }
-            // Who thinks of one profile writes it so; a string chooses one.
+            // A user with a single profile may write a table; a string selects one.
             "profile" if matches!(value.get_ref(), DeValue::Table(_)) => {
                 document.profiles.extend(reader.tables("profile", value, &in_profile));
             }
@@ -139,7 +139,7 @@ impl Reader<'_> {
         self.mistakes.push(Mistake { line: (self.line)(at), message, hint });
     }
 
-    /// Reads tables under names that the user chose.
+    /// Parses tables whose names the user chose.
     fn tables(
         &mut self,
         kind: &str,

@@ -1,4 +1,4 @@
-//! `[prices."MODEL"]`: what the tokens of a model cost, where the list price of its vendor does not hold.
+//! `[prices."MODEL"]`: the price of a model's tokens, where the vendor's list price does not apply.
 
 use serde_json::{Value, json};
 
@@ -10,15 +10,15 @@ use super::document::{ConfigEntry, RawValue};
 use super::{ConfigFile, bad_value};
 use crate::options::settings::{BASE_URL_OF_MODEL, Settings, ValueOrigin};
 
-/// Names below `[prices."MODEL"]`.
+/// Keys of `[prices."MODEL"]`.
 pub(crate) const NAMES: &[&str] = &["input", "cached_input", "output"];
 
-/// Returns the price of a model: as a file has it, else the list price where its vendor serves it.
+/// Returns the price of a model: from a file, or else the list price at the vendor's own host.
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when a file has one that is no
-/// price.
+/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when a price in a file is
+/// invalid.
 pub(crate) fn price_of(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
     let mut files = settings.files().iter();
     let found = files.find_map(|file| Some((file, file.document.prices.get(model)?)));
@@ -29,7 +29,7 @@ pub(crate) fn price_of(model: &str, settings: &Settings) -> anyhow::Result<Optio
     Ok(host.and_then(|it| models::price(model, &it)))
 }
 
-/// Checks all prices, also of models that are not in use, and returns each with where it stands.
+/// Checks all prices, including those of unused models, and returns each with its location.
 ///
 /// # Errors
 ///

@@ -1,11 +1,11 @@
-//! Which projects the user trusts.
+//! The projects that the user trusts.
 
 use std::path::{Path, PathBuf};
 
 use csv_agent_session::directory::NAME;
 
-/// Returns whether the user trusts what stands in `dir`: it is listed, a session in it belongs to a
-/// directory that is listed, or a directory above it is listed as `DIR/*`.
+/// Returns whether the user trusts `dir`: it is listed, a session in it belongs to a listed directory, or a
+/// directory above it is listed as `DIR/*`.
 pub(super) fn is_trusted(dir: &Path, trusted: &[PathBuf]) -> bool {
     let Ok(dir) = dir.canonicalize() else { return false };
     let project = match dir.parent() {

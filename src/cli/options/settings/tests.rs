@@ -1,4 +1,4 @@
-//! Tests of the settings: which source counts, and that each setting is read from all of its own.
+//! Tests of the settings: the precedence of sources, and that each setting is read from all its sources.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -36,7 +36,7 @@ fn file(place: ConfigLevel, text: &str) -> ConfigFile {
     ConfigFile { place, path, document: document.unwrap() }
 }
 
-/// Sources, those that go before first: arguments, variables, files.
+/// Sources by precedence: arguments, variables, files.
 fn look<T>(
     arguments: &str,
     variables: &[(&str, &str)],
@@ -147,7 +147,7 @@ fn the_profile_local_is_sent_no_key_but_its_own() {
     let told = ("file /k", "profile in the user file /user.toml:3");
     check_key("--profile local", &[key], &own, told);
     check_key("", &by_variable[..2], &own, told);
-    // Who names another server means that one.
+    // Naming another server selects that one.
     let other = "--profile local --base-url http://127.0.0.1:1/v1";
     let variable = ("OPENAI_API_KEY = ***", "environment variable OPENAI_API_KEY");
     check_key(other, &[key], url, variable);
@@ -162,7 +162,7 @@ fn the_key_of_a_profile_goes_with_its_server_before_the_variable_with_the_key() 
     let told = ("command Some(\"pass\")", "profile in the user file /user.toml:4");
     check_key("", &[key], &own, told);
     check_key("", &[key], url, variable);
-    // Another server, or no server at all: then the two are no pair.
+    // Another server, or no server at all: then the two are not a pair.
     check_key("", &[key, ("OPENAI_BASE_URL", "https://b.example/v1")], &own, variable);
     check_key("", &[key], "profile = 'a'\n[profiles.a]\napi_key_file = '/k'", variable);
     let file = ("CSV_AGENT_API_KEY_FILE", "/v");

@@ -1,7 +1,7 @@
-//! Tool calls that arrive in pieces: which piece belongs to which call.
+//! Assembles tool calls from pieces: which piece belongs to which call.
 //!
-//! The index tells, where a server sends one. Others send each call whole, give all of them the same
-//! index, or leave out the id.
+//! The index decides, where a server sends one. Other servers send each call whole, give all of them the
+//! same index, or omit the id.
 
 use serde_json::{Map, Value, json};
 
@@ -9,11 +9,11 @@ use csv_agent_types::limits::CALLS_READ_MAX;
 
 use crate::wire::opaque;
 
-/// What a server adds to a call and wants back with it: Gemini signs what led to the call. Source: Gemini API,
-/// "Thought signatures".
+/// A server's addition to a call, which it expects back: Gemini signs the reasoning behind the call.
+/// Source: Gemini API, "Thought signatures".
 pub(super) const EXTRA_CONTENT: &str = "extra_content";
 
-/// The calls of one response, as far as they have come.
+/// The calls of one response received so far.
 #[derive(Debug, Default)]
 pub(super) struct Calls(Vec<Call>);
 
@@ -26,16 +26,16 @@ struct Call {
     extra: Option<Value>,
 }
 
-/// A response with more calls than are read.
+/// A response with more calls than the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooMany;
 
 impl Calls {
-    /// Takes what stands at `position` of a `tool_calls` list: a call or a piece of one.
+    /// Adds the entry at `position` of a `tool_calls` list: a call or a piece of one.
     ///
     /// # Errors
     ///
-    /// Fails when it would be one call too many.
+    /// Fails when it exceeds the limit on calls.
     pub(super) fn take(&mut self, position: usize, piece: &Value) -> Result<(), TooMany> {
         let piece = Call::of(piece);
         match self.find(position, &piece) {
@@ -45,8 +45,7 @@ impl Calls {
         Ok(())
     }
 
-    /// Takes a call of a message that came in one piece. Servers number its calls as they like, two with
-    /// the same id among them.
+    /// Adds a call of a complete message. Servers number its calls arbitrarily, even with duplicate ids.
     ///
     /// # Errors
     ///
@@ -55,12 +54,12 @@ impl Calls {
         self.begin(Call::of(call))
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no calls.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns whether none breaks off in its arguments.
+    /// Returns whether all calls have complete arguments.
     pub(super) fn are_whole(&self) -> bool {
         self.0.iter().all(|it| it.arguments.trim().is_empty() || it.is_whole())
     }
@@ -73,12 +72,12 @@ impl Calls {
         Ok(())
     }
 
-    /// Returns the call that a piece goes on with; none when it begins another.
+    /// Returns the call that a piece continues; None when it starts another.
     fn find(&self, position: usize, piece: &Call) -> Option<usize> {
         let Call { index, id, name, .. } = piece;
         let is_other = |call: &Call| {
             let has_other_id = !id.is_empty() && !call.id.is_empty() && call.id != *id;
-            // One that has all it needs is not called again with more.
+            // A complete call gets no more arguments.
             let is_over = call.is_whole() && !piece.arguments.trim().is_empty();
             !name.is_empty() && (has_other_id || is_over)
         };
@@ -97,7 +96,8 @@ impl Calls {
         if name.is_empty() {
             return self.last();
         }
-        // A name and nothing to tell it by: one more call, unless the one at its place has only begun.
+        // A name without an index or id starts another call, unless the call at its position has only
+        // begun.
         let call = self.0.get(position).filter(|it| it.name == *name && !it.is_whole());
         call.map(|_| position)
     }
@@ -106,12 +106,12 @@ impl Calls {
         self.0.len().checked_sub(1)
     }
 
-    /// Returns the calls as items. Those without an id are numbered; the loop sees to it that no id
-    /// comes twice in a conversation.
+    /// Returns the calls as items. Those without an id are numbered; the loop makes ids unique within a
+    /// conversation.
     pub(super) fn into_items(self) -> impl Iterator<Item = Value> {
         self.0.into_iter().enumerate().map(|(at, call)| {
             let call_id = if call.id.is_empty() { format!("call_{}", at + 1) } else { call.id };
-            // A tool without parameters is called with nothing at all.
+            // A tool without parameters may be called with empty arguments.
             let no_arguments = call.arguments.trim().is_empty();
             let arguments = if no_arguments { "{}".to_owned() } else { call.arguments };
             let mut item = json!({
@@ -238,7 +238,7 @@ mod tests {
         check(json!([[call(1), call(2)]]), &["a=f({\"x\":1})", "a=f({\"x\":2})"]);
         check(json!([[call(1)], [call(2)]]), &["a=f({\"x\":1})", "a=f({\"x\":2})"]);
         let mut calls = Calls::default();
-        // In one piece even calls that are not whole are two.
+        // In a complete message, even two incomplete calls are separate.
         for _ in 0..2 {
             let cut = json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{"}});
             calls.take_whole(&cut).unwrap();

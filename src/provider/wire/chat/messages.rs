@@ -1,5 +1,5 @@
-//! The conversation as messages: what one response held is one message, and the outputs of its calls
-//! stand right behind it.
+//! The conversation as messages: each response is one message, directly followed by the outputs of its
+//! calls.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ pub(super) fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
     for item in &request.items {
         match item.kind() {
             ItemKind::AssistantMessage => {
-                // What follows the outputs of calls is of the next response.
+                // Items after the outputs of calls belong to the next response.
                 if said.is_answered {
                     said.flush(&outputs, &mut messages);
                 }
@@ -56,7 +56,7 @@ pub(super) fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
     messages
 }
 
-/// What the model said in one response, as far as it was read.
+/// The part of a response read so far.
 struct AssistantMessage<'a> {
     terms: &'a Terms,
     reasoning: Option<&'a Item>,
@@ -114,7 +114,7 @@ fn text_of(item: &Item) -> Option<String> {
     Some(item.text()).filter(|it| !it.is_empty()).or_else(|| item.refusal())
 }
 
-/// Returns what the server wants back with an item, unless it refused that before.
+/// Returns a member of an item that the server expects back, unless it refused that before.
 fn kept<'a>(item: &'a Item, name: &str, terms: &Terms) -> Option<&'a Value> {
     opaque::kept(item, name, &terms.origin).filter(|_| !terms.omitted.contains(name))
 }
@@ -122,8 +122,8 @@ fn kept<'a>(item: &'a Item, name: &str, terms: &Terms) -> Option<&'a Value> {
 fn call(item: &Item, terms: &Terms) -> Value {
     let member = |name: &str| item.0.get(name).and_then(Value::as_str).unwrap_or_default();
     let arguments = member("arguments");
-    // One call that is no JSON makes some servers refuse the whole request. The output that follows
-    // it says what was wrong.
+    // One call with invalid JSON makes some servers refuse the whole request. The output that follows
+    // states the error.
     let is_object = serde_json::from_str::<Map<String, Value>>(arguments).is_ok();
     let mut call = json!({
         "id": member("call_id"),
@@ -139,7 +139,7 @@ fn call(item: &Item, terms: &Terms) -> Value {
     call
 }
 
-/// Returns what a user said: text, or parts when there are pictures among it.
+/// Returns a user's message: text, or parts when it contains images.
 fn content(item: &Item) -> Value {
     let parts = item.0.get("content").and_then(Value::as_array);
     let is_image = |part: &Value| part["type"] == "input_image";
@@ -286,7 +286,7 @@ mod tests {
         check(json!([user("q"), says("")]), json!([{"role": "user", "content": "q"}]));
     }
 
-    /// Gives an item what only its sender may have back.
+    /// Adds members to an item that only its sender may get back.
     #[expect(clippy::needless_pass_by_value, reason = "`json!({…})` reads better without a `&`")]
     fn keeps(mut item: Value, members: Value) -> Value {
         item["opaque"] =

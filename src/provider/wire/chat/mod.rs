@@ -1,8 +1,8 @@
 //! Chat Completions: requests to JSON, chunks to responses.
 //!
-//! The conversation is kept in the items of the Responses API and put into messages here, so that a
-//! session can change servers. Source: `OpenAI` API reference, "Create chat completion"; what other
-//! servers do differently was seen in their code.
+//! The conversation is stored as items of the Responses API and converted to messages here, so that a
+//! session can change servers. Source: `OpenAI` API reference, "Create chat completion"; differences of
+//! other servers are from their code.
 
 mod calls;
 mod messages;
@@ -20,7 +20,7 @@ pub(crate) use reader::ChatReader;
 
 /// Returns the body of `POST /chat/completions` for a request.
 ///
-/// The members of every round stand in the same order, so that the provider's cache works.
+/// The members of every round have the same order, so that the provider's cache works.
 pub(crate) fn encode(request: &Request, terms: &Terms) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), request.model.as_str().into());
@@ -51,13 +51,13 @@ pub(crate) fn encode(request: &Request, terms: &Terms) -> Value {
     Value::Object(body)
 }
 
-/// Returns whether the form of the answer is sent along. Ollama, llama.cpp and vLLM bind all that the
-/// model writes to it, so that it could not call a tool any more: they get it when tools are over.
+/// Returns whether to send the answer form. Ollama, llama.cpp and vLLM apply it to everything that the
+/// model writes, which rules out tool calls: they get it only when tools are over.
 pub(crate) fn enforces_format(may_call: bool, profile: Profile) -> bool {
     profile == Profile::OpenAi || !may_call
 }
 
-/// A tool of another provider is refused before there is a request.
+/// Tools of another provider are rejected before this.
 fn tool(tool: &ToolDeclaration) -> Option<Value> {
     let ToolDeclaration::Function { name, description, parameters } = tool else { return None };
     Some(json!({

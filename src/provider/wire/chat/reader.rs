@@ -1,6 +1,6 @@
-//! Chunks of an answer, one by one, until there is a response.
+//! Builds a response from the chunks of an answer.
 //!
-//! Unlike the events of the Responses API, each chunk is a part of the answer and comes once.
+//! Unlike the events of the Responses API, each chunk is a part of the answer and arrives once.
 
 use std::time::Duration;
 
@@ -19,22 +19,22 @@ use crate::wire::opaque::{self, OPAQUE};
 use crate::wire::sse::DONE;
 use crate::wire::{StreamStep, broken_off, is_torn, torn, unreadable};
 
-/// The member of a choice that holds a message in one piece.
+/// The member of a choice that contains a complete message.
 const WHOLE: &str = "message";
 
 /// Reads one answer.
 #[derive(Debug)]
 pub(crate) struct ChatReader {
-    /// As it was asked for; errors name it.
+    /// The requested model; errors name it.
     asked: String,
-    /// As the server names it.
+    /// The model that the server names.
     served: Option<String>,
     text: String,
     thoughts: Thoughts,
     refusal: String,
-    /// For people to read.
+    /// Reasoning to show to people.
     thought: String,
-    /// For the server to get back.
+    /// Reasoning to send back to the server.
     reasoning: Reasoning,
     calls: Calls,
     usage: Option<Usage>,
@@ -58,14 +58,14 @@ impl ChatReader {
         }
     }
 
-    /// Takes the next chunk.
+    /// Processes the next chunk.
     ///
     /// # Errors
     ///
-    /// Fails when the chunk is an error, or cannot be read.
+    /// Fails when the chunk is an error, or cannot be parsed.
     pub(crate) fn event(&mut self, chunk: &Value) -> Result<StreamStep, ProviderError> {
         if chunk == DONE {
-            // Some servers say no other word on the end, and some proxies take it out.
+            // Some servers signal the end in no other way, and some proxies remove it.
             if self.finish.is_none() && self.is_whole() {
                 self.finish = Some("stop".to_owned());
             }
@@ -76,18 +76,18 @@ impl ChatReader {
         }
         self.refuse_error(chunk)?;
         let delta = self.take(chunk, "delta")?;
-        // Some servers count in every chunk; after the last one nothing is missing any more.
+        // Some servers send counts in every chunk; after the last one nothing is missing.
         if self.finish.is_some() && self.usage.is_some() && delta.is_empty() {
             return Ok(StreamStep::Done(self.conclude()));
         }
         Ok(if delta.is_empty() { StreamStep::Quiet } else { StreamStep::Delta(delta) })
     }
 
-    /// Takes an answer that came in one piece.
+    /// Processes a complete answer.
     ///
     /// # Errors
     ///
-    /// Fails when the body is no response, or an error.
+    /// Fails when the body is not a response, or is an error.
     pub(crate) fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
         let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
         self.refuse_error(&value)?;
@@ -98,16 +98,16 @@ impl ChatReader {
         Ok(self.conclude())
     }
 
-    /// Returns how long the count of tokens is waited for, when the answer has ended.
+    /// Returns how long to wait for the token counts after the end of the answer.
     pub(crate) fn patience(&self) -> Option<Duration> {
         self.finish.is_some().then_some(USAGE_AFTER_FINISH)
     }
 
-    /// Takes the end of the stream, and why it broke, if it did.
+    /// Processes the end of the stream, with the error that broke it, if any.
     ///
     /// # Errors
     ///
-    /// Fails when no chunk said that the answer has ended.
+    /// Fails when no chunk ended the answer.
     pub(crate) fn closed(
         mut self,
         broken: Option<ProviderError>,
@@ -120,9 +120,9 @@ impl ChatReader {
 
     fn refuse_error(&self, value: &Value) -> Result<(), ProviderError> {
         let has_error = value.get("error").is_some_and(|it| !it.is_null());
-        // The name of the event, where the chunk itself does not say.
+        // The name of the event, where the chunk itself has no type.
         let is_error = value.get("type").is_some_and(|it| it == "error");
-        // llama.cpp and vLLM send their envelope as it is.
+        // llama.cpp and vLLM send their error envelope unchanged.
         let is_envelope = value.get("object").is_some_and(|it| it == "error");
         if !has_error && !is_error && !is_envelope {
             return Ok(());
@@ -130,7 +130,7 @@ impl ChatReader {
         Err(Complaint::of_json(value).judge(None, &Headers::new(), &self.asked))
     }
 
-    /// Takes what a chunk or body adds. Returns the new text.
+    /// Adds the content of a chunk or body. Returns the new text.
     fn take(&mut self, value: &Value, member: &str) -> Result<String, ProviderError> {
         if self.served.is_none() {
             let model = value.get("model").and_then(Value::as_str);
@@ -140,7 +140,7 @@ impl ChatReader {
             self.usage = Some(usage(counted));
         }
         let Some(choice) = value.pointer("/choices/0") else { return Ok(String::new()) };
-        // Who cannot stream may send the whole message as the only chunk.
+        // A server that cannot stream may send the whole message as its only chunk.
         let piece = choice.get(member).filter(|_| member != WHOLE);
         let added = piece.or(choice.get(WHOLE)).unwrap_or(&Value::Null);
         let Split { thought, answer } = self.thoughts.push(&text(added.get("content")));
@@ -171,7 +171,7 @@ impl ChatReader {
         Ok(answer)
     }
 
-    /// Returns whether what has come can be all of an answer.
+    /// Returns whether the content so far can be a complete answer.
     fn is_whole(&self) -> bool {
         let says_something = !self.text.is_empty() || !self.refusal.is_empty();
         (says_something || !self.calls.is_empty()) && self.calls.are_whole()
@@ -215,7 +215,7 @@ impl ChatReader {
             ending: match self.finish.as_deref() {
                 Some("length") => FinishReason::Incomplete("max_output_tokens".to_owned()),
                 Some("content_filter") => FinishReason::Incomplete("content_filter".to_owned()),
-                // `stop` stands beside calls as well, and `function_call` or `tool_calls` without.
+                // `stop` also occurs with calls, and `function_call` or `tool_calls` without.
                 _ => FinishReason::Completed,
             },
             wants_more: false,
@@ -256,7 +256,7 @@ mod tests {
     use csv_agent_testing::{cases, json_of};
     use csv_agent_types::conversation::{FinishReason, Item, Response, Usage};
 
-    /// Returns the text that was shown and how it ended.
+    /// Returns the displayed text and the outcome.
     fn read(chunks: &[Value]) -> (String, Result<Response, ProviderError>) {
         let mut reader = ChatReader::new("m");
         let mut text = String::new();

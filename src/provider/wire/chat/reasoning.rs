@@ -1,20 +1,20 @@
-//! What a server of this dialect tells of its reasoning, as it wants it back.
+//! The reasoning of a server of this dialect, in the form that it expects back.
 //!
-//! `DeepSeek` refuses a conversation whose assistants lack the `reasoning_content` that it sent;
-//! `reasoning_details` are the same for `OpenRouter`, whose models sign or seal them. Sources: `DeepSeek` API
-//! guide, "Thinking mode"; `OpenRouter` documentation, "Preserving reasoning".
+//! `DeepSeek` refuses a conversation whose assistant messages lack the `reasoning_content` that it sent;
+//! `reasoning_details` are the equivalent of `OpenRouter`, whose models sign or seal them. Sources:
+//! `DeepSeek` API guide, "Thinking mode"; `OpenRouter` documentation, "Preserving reasoning".
 
 use serde_json::{Map, Value};
 
-/// The reasoning as a text.
+/// Reasoning as text.
 pub(super) const REASONING_CONTENT: &str = "reasoning_content";
-/// The reasoning as a list of blocks.
+/// Reasoning as a list of blocks.
 pub(super) const REASONING_DETAILS: &str = "reasoning_details";
 
-/// Members of a block that come in pieces.
+/// Members of a block that arrive in pieces.
 const TEXTS: &[&str] = &["text", "summary"];
 
-/// The reasoning of one answer, as far as it has come.
+/// The reasoning of one answer received so far.
 #[derive(Debug, Default)]
 pub(super) struct Reasoning {
     content: Option<String>,
@@ -22,7 +22,7 @@ pub(super) struct Reasoning {
 }
 
 impl Reasoning {
-    /// Takes what a piece of a message says.
+    /// Adds the reasoning of a piece of a message.
     pub(super) fn take(&mut self, piece: &Value) {
         self.take_content(piece);
         for block in blocks(piece) {
@@ -33,7 +33,7 @@ impl Reasoning {
         }
     }
 
-    /// Takes what a message says that came in one piece. Its blocks are whole, whatever they look like.
+    /// Adds the reasoning of a complete message, whose blocks are always whole.
     pub(super) fn take_whole(&mut self, message: &Value) {
         self.take_content(message);
         self.details.extend(blocks(message).cloned());
@@ -45,7 +45,7 @@ impl Reasoning {
         }
     }
 
-    /// Returns the members that go back.
+    /// Returns the members to send back.
     pub(super) fn into_members(self) -> Map<String, Value> {
         let details = (!self.details.is_empty()).then(|| self.details.into());
         let members =
@@ -58,8 +58,8 @@ fn blocks(message: &Value) -> impl Iterator<Item = &Value> {
     message.get(REASONING_DETAILS).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// Returns whether a block is a further piece of the last one: of the same type and index, and a text. A sealed
-/// block comes whole.
+/// Returns whether a block continues the last one: same type and index, with text. A sealed block always
+/// arrives whole.
 fn goes_on(last: &Value, block: &Value) -> bool {
     let is_same = |name: &str| last.get(name) == block.get(name);
     let has_text =

@@ -1,21 +1,21 @@
-//! What a model thinks in the text of its answer, for servers that do not take it out: `<think>…</think>` at
-//! its beginning.
+//! Reasoning within the text of an answer, for servers that do not remove it: `<think>…</think>` at its
+//! start.
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// Splits a text that comes in pieces.
+/// Splits a text that arrives in pieces.
 #[derive(Debug, Default)]
 pub(super) struct Thoughts {
     place: TextPosition,
-    /// What may be a part of a tag.
+    /// Text that may be a part of a tag.
     held: String,
 }
 
-/// Where in the text the next piece stands.
+/// The position of the next piece in the text.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum TextPosition {
-    /// Nothing has come but white space, and the beginning of a tag.
+    /// Only white space, and perhaps the start of a tag, has arrived.
     #[default]
     Beginning,
     Thought,
@@ -27,14 +27,14 @@ enum TextPosition {
 /// A piece, split.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Split {
-    /// What the model thought.
+    /// The reasoning.
     pub thought: String,
-    /// What it answers.
+    /// The answer.
     pub answer: String,
 }
 
 impl Thoughts {
-    /// Takes the next piece.
+    /// Processes the next piece.
     pub(super) fn push(&mut self, piece: &str) -> Split {
         self.held.push_str(piece);
         let mut split = Split::default();
@@ -69,7 +69,7 @@ impl Thoughts {
         split
     }
 
-    /// Takes the end: what was held is no tag.
+    /// Processes the end: the held text is not a tag.
     pub(super) fn end(&mut self) -> Split {
         let held = std::mem::take(&mut self.held);
         match self.place {
@@ -79,13 +79,13 @@ impl Thoughts {
     }
 }
 
-/// Returns how many bytes at the end of a text may be the beginning of the closing tag.
+/// Returns how many bytes at the end of a text may be the start of the closing tag.
 fn begun(text: &str) -> usize {
     (1..CLOSE.len()).rev().find(|it| text.ends_with(&CLOSE[..*it])).unwrap_or(0)
 }
 
-/// Splits an answer whose opening tag stood in the prompt, so that only the closing one has come, on a line
-/// of its own.
+/// Splits an answer whose opening tag was in the prompt, so that only the closing one arrives, on a line of
+/// its own.
 pub(super) fn split_unopened(text: &str) -> Option<(&str, &str)> {
     let (thought, answer) = text.split_once(CLOSE)?;
     let is_line = thought.ends_with('\n') && (answer.is_empty() || answer.starts_with('\n'));
@@ -96,7 +96,7 @@ pub(super) fn split_unopened(text: &str) -> Option<(&str, &str)> {
 mod tests {
     use super::{Split, Thoughts, split_unopened};
 
-    /// Reads a text in pieces of every length.
+    /// Splits a text in pieces of every length.
     #[track_caller]
     fn check(text: &str, thought: &str, answer: &str) {
         for n_chars in 1..=text.chars().count() {

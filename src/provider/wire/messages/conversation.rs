@@ -1,5 +1,5 @@
-//! The conversation as messages of blocks: users and assistants take turns, and the outputs of an assistant's
-//! calls begin the message behind it.
+//! The conversation as messages of blocks: user and assistant alternate, and the outputs of an assistant's
+//! calls start the next message.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ use crate::wire::{SEALED_REASONING, Terms, opaque};
 
 /// Returns the `messages` member.
 ///
-/// Thoughts go back within the turn only. Models refuse a thought when anything before it has changed, and
-/// what stands before a turn does: the instructions tell of the datasets, and old outputs get shorter.
-/// Source: Claude API, "Preserved thinking".
+/// Reasoning is sent back within its turn only. Models refuse reasoning when anything before it has
+/// changed, and the items before a turn do: the instructions describe the datasets, and old outputs are
+/// shortened. Source: Claude API, "Preserved thinking".
 pub(super) fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
     let outputs: HashMap<&str, &Item> = request
         .items
@@ -27,7 +27,7 @@ pub(super) fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
     let mut said = AssistantMessage::default();
     for (at, item) in request.items.iter().enumerate() {
         let kind = item.kind();
-        // What follows the outputs of calls is of the next response.
+        // Items after the outputs of calls belong to the next response.
         if said.is_answered && kind != ItemKind::FunctionCallOutput {
             said.flush(&outputs, &mut messages);
         }
@@ -43,7 +43,7 @@ pub(super) fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
                 said.flush(&outputs, &mut messages);
                 messages.add("user", content(item));
             }
-            // Another server's thoughts, and what no server of this dialect knows.
+            // Reasoning by another server, and items that no server of this dialect knows.
             ItemKind::Reasoning | ItemKind::Other => {}
         }
     }
@@ -55,7 +55,7 @@ pub(super) fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
 struct Messages(Vec<Value>);
 
 impl Messages {
-    /// Adds blocks: to the last message, when it is of the same role.
+    /// Adds blocks, to the last message when it has the same role.
     fn add(&mut self, role: &str, blocks: Vec<Value>) {
         if blocks.is_empty() {
             return;
@@ -68,7 +68,7 @@ impl Messages {
     }
 }
 
-/// What the model said in one response, as far as it was read.
+/// The part of a response read so far.
 #[derive(Default)]
 struct AssistantMessage<'a> {
     blocks: Vec<Value>,
@@ -77,10 +77,10 @@ struct AssistantMessage<'a> {
 }
 
 impl AssistantMessage<'_> {
-    /// Adds the message, and the outputs of its calls.
+    /// Appends the message, and the outputs of its calls.
     fn flush(&mut self, outputs: &HashMap<&str, &Item>, messages: &mut Messages) {
         let AssistantMessage { mut blocks, call_ids, .. } = std::mem::take(self);
-        // A message that ends with a thought is refused.
+        // The API refuses a message that ends with reasoning.
         while blocks.last().is_some_and(is_thought) {
             blocks.pop();
         }
@@ -102,13 +102,13 @@ fn is_thought(block: &Value) -> bool {
     block["type"] == "thinking" || block["type"] == "redacted_thinking"
 }
 
-/// Returns a thought as it came, with its signature.
+/// Returns reasoning as received, with its signature.
 fn thought(item: &Item, terms: &Terms) -> Option<Value> {
     let block = opaque::kept(item, BLOCK, &terms.origin)?;
     (is_thought(block) && !terms.omitted.contains(SEALED_REASONING)).then(|| block.clone())
 }
 
-/// Returns the texts of a message, each a block as it came. The API refuses blank ones.
+/// Returns the texts of a message, each a block as received. The API refuses blank ones.
 fn texts(item: &Item) -> Vec<Value> {
     let parts = item.0.get("content").and_then(Value::as_array);
     let parts = parts.into_iter().flatten().filter_map(|it| it.get("text").or(it.get("refusal")));
@@ -122,17 +122,17 @@ fn texts(item: &Item) -> Vec<Value> {
 
 fn call(item: &Item) -> Value {
     let member = |name: &str| item.0.get(name).and_then(Value::as_str).unwrap_or_default();
-    // Arguments that are no object are answered with what is wrong, and cannot be sent.
+    // Arguments that are not an object cannot be sent; the output states the error.
     let input: Map<String, Value> = serde_json::from_str(member("arguments")).unwrap_or_default();
     json!({"type": "tool_use", "id": id(member("call_id")), "name": member("name"), "input": input})
 }
 
-/// Returns the id of a call as the API takes it; those of other servers may have more characters.
+/// Returns a call's id in a form that the API accepts; ids of other servers may contain more characters.
 fn id(call_id: &str) -> String {
     call_id.replace(|it: char| !it.is_ascii_alphanumeric() && it != '_' && it != '-', "_")
 }
 
-/// Returns what a user said: texts and pictures.
+/// Returns a user's message: texts and images.
 fn content(item: &Item) -> Vec<Value> {
     let parts = item.0.get("content").and_then(Value::as_array);
     let images = parts.into_iter().flatten().filter(|it| it["type"] == "input_image");

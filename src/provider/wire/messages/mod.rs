@@ -1,6 +1,6 @@
 //! Anthropic's Messages API: requests to JSON, events to responses.
 //!
-//! The conversation is kept in the items of the Responses API and put into messages here, so that a
+//! The conversation is stored as items of the Responses API and converted to messages here, so that a
 //! session can change servers. Source: Claude API reference, "Create a Message", "Streaming messages",
 //! "Prompt caching", "Structured outputs" and "Errors"; the types of the Python package anthropic 2.13.0.
 
@@ -17,13 +17,13 @@ use crate::wire::{CACHE_CONTROL, Terms, effort};
 
 pub(crate) use reader::MessagesReader;
 
-/// The version of the API that is spoken. Source: Claude API reference, "Versions".
+/// The version of the API. Source: Claude API reference, "Versions".
 pub(crate) const VERSION: &str = "2023-06-01";
 
 /// Returns the body of `POST /messages` for a request.
 ///
-/// What stays the same from round to round stands first, and two marks tell the provider where to keep what
-/// it has read: behind the tools and instructions, and at the end.
+/// Parts that stay the same from round to round come first, and two marks tell the provider where to cache:
+/// after the tools and instructions, and at the end.
 pub(crate) fn encode(request: &Request, terms: &Terms) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), request.model.as_str().into());
@@ -50,8 +50,8 @@ pub(crate) fn encode(request: &Request, terms: &Terms) -> Value {
     Value::Object(body)
 }
 
-/// Returns how long the answer may be: the API demands a bound. One in a single piece must not take longer than
-/// connections live.
+/// Returns the maximum length of the answer, which the API requires. A non-streamed answer must not take
+/// longer than a connection lasts.
 fn max_tokens(request: &Request, terms: &Terms) -> u64 {
     let bound = if terms.stream { ANSWER_TOKENS_MAX } else { ANSWER_TOKENS_UNSTREAMED_MAX };
     models::output_tokens(&request.model).min(bound)
@@ -63,7 +63,7 @@ fn mark(block: &mut Value, terms: &Terms) {
     }
 }
 
-/// A schema outside of the subset that is enforced is only told in words.
+/// A schema outside of the enforced subset is only in the instructions.
 fn output_config(request: &Request, terms: &Terms) -> Map<String, Value> {
     let mut output = Map::new();
     if let Some(it) = request.reasoning.filter(|_| !terms.omitted.contains("reasoning")) {
@@ -76,8 +76,8 @@ fn output_config(request: &Request, terms: &Terms) -> Map<String, Value> {
     output
 }
 
-/// A tool of another provider is refused before there is a request. Tools are not `strict`: the API bounds how
-/// many optional values all schemas of a request have, and arguments are checked here anyway.
+/// Tools of another provider are rejected before this. Tools are not `strict`: the API limits the optional
+/// values in all schemas of a request, and arguments are checked here anyway.
 fn tool(tool: &ToolDeclaration) -> Option<Value> {
     let ToolDeclaration::Function { name, description, parameters } = tool else { return None };
     Some(json!({"name": name, "description": description, "input_schema": parameters}))

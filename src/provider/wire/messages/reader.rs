@@ -1,6 +1,6 @@
-//! Events of an answer, one by one, until there is a response.
+//! Builds a response from the events of an answer.
 //!
-//! Each block begins, comes in pieces, and ends; what a piece adds depends on the block.
+//! Each block starts, arrives in pieces, and ends; the meaning of a piece depends on the block.
 
 use serde_json::{Map, Value, json};
 
@@ -12,23 +12,23 @@ use crate::transport::Headers;
 use crate::wire::failure::Complaint;
 use crate::wire::{StreamStep, broken_off, is_torn, opaque, torn, unreadable};
 
-/// The member under which a thought is kept as it came.
+/// The member that stores reasoning as received.
 pub(super) const BLOCK: &str = "block";
 
-/// What a model that refused without a word is taken to have said.
+/// The text for a model that refused without one.
 const REFUSED: &str = "the provider refused to answer this";
 
 /// Reads one answer.
 #[derive(Debug)]
 pub(crate) struct MessagesReader {
-    /// As it was asked for; errors name it.
+    /// The requested model; errors name it.
     asked: String,
-    /// The message so far; `null` until it begins.
+    /// The message so far; `null` until it starts.
     message: Value,
     blocks: Vec<Value>,
-    /// The arguments of the call that is coming, as JSON in pieces.
+    /// The arguments of the current call, as JSON in pieces.
     arguments: String,
-    /// Whether its last piece is missing: then the call is not whole.
+    /// Whether its last piece is missing, so that the call is incomplete.
     is_open: bool,
 }
 
@@ -44,11 +44,11 @@ impl MessagesReader {
         }
     }
 
-    /// Takes the next event.
+    /// Processes the next event.
     ///
     /// # Errors
     ///
-    /// Fails when the event is an error, or cannot be read.
+    /// Fails when the event is an error, or cannot be parsed.
     pub(crate) fn event(&mut self, event: &Value) -> Result<StreamStep, ProviderError> {
         if !event.is_object() {
             return if is_torn(event) { Err(torn()) } else { Ok(StreamStep::Quiet) };
@@ -67,11 +67,11 @@ impl MessagesReader {
         Ok(StreamStep::Quiet)
     }
 
-    /// Takes an answer that came in one piece.
+    /// Processes a complete answer.
     ///
     /// # Errors
     ///
-    /// Fails when the body is no response, or an error.
+    /// Fails when the body is not a response, or is an error.
     pub(crate) fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
         let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
         if value.get("error").is_some_and(|it| !it.is_null()) {
@@ -88,7 +88,7 @@ impl MessagesReader {
         self.conclude()
     }
 
-    /// Takes the end of the stream, and why it broke, if it did.
+    /// Processes the end of the stream, with the error that broke it, if any.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl MessagesReader {
         Ok(())
     }
 
-    /// Takes a piece of the last block. Returns the new text of the answer.
+    /// Adds a piece to the last block. Returns the new text of the answer.
     fn go_on(&mut self, delta: &Value) -> StreamStep {
         let Some(block) = self.blocks.last_mut().filter(|_| self.is_open) else {
             return StreamStep::Quiet;
@@ -141,7 +141,7 @@ impl MessagesReader {
         let arguments = std::mem::take(&mut self.arguments);
         let block = self.blocks.last_mut().and_then(Value::as_object_mut);
         if let Some(block) = block.filter(|_| !arguments.trim().is_empty()) {
-            // What is no JSON stays text: the call is answered with what is wrong.
+            // Invalid JSON stays text: the output of the call states the error.
             block.insert("input".to_owned(), arguments.into());
         }
         self.is_open = false;
@@ -152,7 +152,7 @@ impl MessagesReader {
         for (name, value) in event["delta"].as_object().into_iter().flatten() {
             message.insert(name.clone(), value.clone());
         }
-        // Counts are of all so far, and those that do not change may be missing.
+        // Counts are cumulative, and unchanged ones may be missing.
         let counts = event["usage"].as_object().into_iter().flatten();
         let usage = message.entry("usage").or_insert(json!({}));
         if let Some(usage) = usage.as_object_mut() {
@@ -171,7 +171,7 @@ impl MessagesReader {
         let text =
             |name: &str| message[name].as_str().filter(|it| !it.is_empty()).map(str::to_owned);
         let items = match reason {
-            // What came before the refusal does not count.
+            // Text before the refusal does not count.
             "refusal" => vec![refusal(&message)],
             _ => blocks.iter().filter_map(item).collect(),
         };
@@ -203,7 +203,7 @@ fn append(block: &mut Value, name: &str, piece: &str) {
     }
 }
 
-/// Returns a block as an item. Of what a provider runs itself nothing was declared.
+/// Returns a block as an item. No tools that the provider runs itself are declared.
 fn item(block: &Value) -> Option<Value> {
     let text = |name: &str| block[name].as_str().unwrap_or_default();
     match block["type"].as_str()? {
@@ -245,7 +245,7 @@ fn refusal(message: &Value) -> Value {
     json!({"type": "message", "role": "assistant", "content": [part]})
 }
 
-/// What was read from the cache and written to it is counted apart from the rest of the input.
+/// Tokens read from and written to the cache are counted apart from the rest of the input.
 fn usage(usage: &Value) -> Usage {
     let count = |name: &str| usage[name].as_u64().unwrap_or(0);
     let cached = count("cache_read_input_tokens");
@@ -271,7 +271,7 @@ mod tests {
     use csv_agent_testing::{cases, json_of};
     use csv_agent_types::conversation::{FinishReason, Response, Usage};
 
-    /// Returns the text that was shown and how it ended.
+    /// Returns the displayed text and the outcome.
     fn read(events: &[Value]) -> (String, Result<Response, ProviderError>) {
         let mut reader = MessagesReader::new("m");
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The conversation as it goes back to a server: as it came, less what this server would refuse.
+//! The conversation as sent back to a server: unchanged, except for what this server would refuse.
 
 use std::collections::HashSet;
 
@@ -17,8 +17,8 @@ pub(super) fn input(items: &[Item], terms: &Terms) -> Vec<Value> {
         debug_assert_eq!(unpaired, None, "every call has one output and every output one call");
     }
     let mut input = Vec::with_capacity(items.len());
-    // Items with an id are looked up together with the reasoning before them: when that stays
-    // behind, those of the same response go without their ids.
+    // The API looks up items with an id together with the reasoning before them. When that is left out,
+    // items of the same response are sent without ids.
     let mut reasoning_lost = false;
     for (index, item) in items.iter().enumerate() {
         let kind = item.kind();
@@ -32,7 +32,7 @@ pub(super) fn input(items: &[Item], terms: &Terms) -> Vec<Value> {
             ItemKind::UserMessage | ItemKind::FunctionCallOutput => reasoning_lost = false,
             ItemKind::AssistantMessage | ItemKind::FunctionCall | ItemKind::Other => {}
         }
-        // Other servers refuse a request with an item that they do not know.
+        // Other servers refuse a request with an unknown item.
         if kind == ItemKind::Other && terms.profile == Profile::Tolerant {
             continue;
         }
@@ -40,7 +40,7 @@ pub(super) fn input(items: &[Item], terms: &Terms) -> Vec<Value> {
         if let Some(members) = value.as_object_mut() {
             members.shift_remove(OPAQUE);
         }
-        // What the provider ran has all its members, or the API refuses the request.
+        // The API refuses items of hosted runs unless they are complete.
         if HOSTED.iter().any(|it| item.type_name() == Some(it.item)) {
             input.push(value);
             continue;
@@ -63,14 +63,15 @@ pub(super) fn input(items: &[Item], terms: &Terms) -> Vec<Value> {
     input
 }
 
-/// Returns whether a reasoning item means something to the server.
+/// Returns whether the server can use a reasoning item.
 fn is_usable(item: &Item, terms: &Terms) -> bool {
     if terms.omitted.contains(SEALED_REASONING) {
         return false;
     }
     match terms.profile {
         Profile::OpenAi => is_sealed(item),
-        // What another has thought or sealed is none of its business, and llama.cpp refuses an item without text.
+        // Reasoning or seals of another server do not concern it, and llama.cpp refuses an item without
+        // text.
         Profile::Tolerant => {
             let text = item.0.pointer("/content/0/text").and_then(Value::as_str);
             let has_text = text.is_some_and(|it| !it.is_empty());
@@ -82,7 +83,7 @@ fn is_usable(item: &Item, terms: &Terms) -> bool {
     }
 }
 
-/// Returns whether what the reasoning led to comes after it; the API refuses it alone.
+/// Returns whether reasoning is followed by its result; the API refuses it alone.
 fn is_followed(rest: &[Item]) -> bool {
     let next = rest.iter().map(Item::kind).find(|it| *it != ItemKind::Reasoning);
     match next {
@@ -93,7 +94,7 @@ fn is_followed(rest: &[Item]) -> bool {
     }
 }
 
-/// Returns whether the id has the prefix that `OpenAI` demands; others come from other servers.
+/// Returns whether the id has the prefix that `OpenAI` requires; others come from other servers.
 fn has_own_id(members: &Map<String, Value>, kind: ItemKind) -> bool {
     let prefix = match kind {
         ItemKind::FunctionCall => "fc",
@@ -105,7 +106,7 @@ fn has_own_id(members: &Map<String, Value>, kind: ItemKind) -> bool {
     id.is_none_or(|it| it.starts_with(prefix))
 }
 
-/// Leaves of an item what every server understands.
+/// Reduces an item to the members that every server accepts.
 fn make_plain(members: &mut Map<String, Value>, kind: ItemKind) {
     for name in ["id", "phase", "status"] {
         members.shift_remove(name);
@@ -113,8 +114,8 @@ fn make_plain(members: &mut Map<String, Value>, kind: ItemKind) {
     match kind {
         ItemKind::FunctionCall => {
             let arguments = members.get("arguments").and_then(Value::as_str).unwrap_or_default();
-            // One call that is no JSON makes Ollama refuse the whole request. The output that
-            // follows it says what was wrong.
+            // One call with invalid JSON makes Ollama refuse the whole request. The output that follows
+            // states the error.
             if serde_json::from_str::<Map<String, Value>>(arguments).is_err() {
                 members.insert("arguments".into(), "{}".into());
             }
@@ -131,7 +132,7 @@ fn make_plain(members: &mut Map<String, Value>, kind: ItemKind) {
     }
 }
 
-/// Removes members that are null: the API sends them and does not take them back.
+/// Removes null members: the API sends them but does not accept them.
 fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(members) => {
@@ -143,7 +144,7 @@ fn drop_nulls(value: &mut Value) {
     }
 }
 
-/// Returns the id of a call without its one output, or of an output without its one call.
+/// Returns the id of a call that lacks its single output, or of an output that lacks its single call.
 fn unpaired(items: &[Item]) -> Option<&str> {
     let mut open = HashSet::new();
     let mut seen = HashSet::new();

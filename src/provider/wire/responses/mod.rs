@@ -1,7 +1,7 @@
 //! The Responses API: requests to JSON, events to responses.
 //!
-//! Source: `OpenAI` API reference, "Create a model response" and "Streaming events"; what other
-//! servers do differently was seen in their code.
+//! Source: `OpenAI` API reference, "Create a model response" and "Streaming events"; differences of other
+//! servers are from their code.
 
 mod echo;
 mod reader;
@@ -20,7 +20,7 @@ const INCLUDE: &str = "include";
 
 /// Returns the body of `POST /responses` for a request.
 ///
-/// The members of every round stand in the same order, so that the provider's cache works.
+/// The members of every round have the same order, so that the provider's cache works.
 pub(crate) fn encode(request: &Request, terms: &Terms) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), request.model.as_str().into());
@@ -65,7 +65,7 @@ pub(crate) fn encode(request: &Request, terms: &Terms) -> Value {
     if let Some(it) = request.reasoning {
         body.insert("reasoning".into(), json!({"effort": effort(it)}));
     }
-    // A gateway names what it has made of the field.
+    // A gateway uses its own name for the field.
     let is_thoughtless = terms.omitted.contains("reasoning_effort");
     body.retain(|name, _| {
         let is_omitted = terms.omitted.contains(name) && name != INCLUDE;
@@ -74,11 +74,11 @@ pub(crate) fn encode(request: &Request, terms: &Terms) -> Value {
     Value::Object(body)
 }
 
-/// Returns what a response is to tell besides. What hosted tools tell is no comfort: without it nobody
-/// would know what their code printed.
+/// Returns the additional details to request. Those of hosted tools are not optional: without them, what
+/// their code printed would be unknown.
 fn include(request: &Request, terms: &Terms) -> Option<Value> {
-    // A model that does not reason refuses to seal what it thought; of one that nobody knows, only `OpenAI` would
-    // have it.
+    // A model that does not reason refuses to seal its reasoning. For unknown models, only `OpenAI` is sent
+    // the field.
     let reasons = models::reasons(&request.model).unwrap_or(terms.profile == Profile::OpenAi);
     let sealed = reasons && !terms.omitted.contains(INCLUDE);
     let sealed = sealed.then_some("reasoning.encrypted_content");

@@ -1,7 +1,7 @@
-//! Events of an answer, one by one, until there is a response.
+//! Builds a response from the events of an answer.
 //!
-//! The finished item is the authority; deltas are for display only. What comes before the terminal
-//! event does not count if that never comes.
+//! The finished item is authoritative; deltas are for display only. Events before the terminal event do not
+//! count if that never arrives.
 
 use std::time::Duration;
 
@@ -19,12 +19,12 @@ use crate::wire::{StreamStep, broken_off, is_torn, torn, unreadable};
 /// Reads one answer.
 #[derive(Debug)]
 pub(crate) struct ResponsesReader {
-    /// As it was asked for; errors name it.
+    /// The requested model; errors name it.
     model: String,
     items: Vec<Value>,
-    /// An `error` event came; `response.failed` may say more.
+    /// An `error` event arrived; `response.failed` may say more.
     failure: Option<ProviderError>,
-    /// An event could not be read, and it may have been an item.
+    /// An unparsable event may have been an item.
     has_gap: bool,
 }
 
@@ -39,12 +39,12 @@ impl ResponsesReader {
         }
     }
 
-    /// Takes the next event.
+    /// Processes the next event.
     ///
     /// # Errors
     ///
-    /// Fails when the event says that the response failed, or when an event that is lost may have
-    /// held a part of it.
+    /// Fails when the event reports that the response failed, or when a lost event may have contained a
+    /// part of it.
     pub(crate) fn event(&mut self, event: &Value) -> Result<StreamStep, ProviderError> {
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
         match kind {
@@ -70,19 +70,19 @@ impl ResponsesReader {
             "" if event.get("error").is_some_and(|it| !it.is_null()) => {
                 self.failure = Some(self.judge(event));
             }
-            // Deltas are for display only, and the terminal event mostly repeats the items: it is
-            // passed over until then.
+            // Deltas are for display only, and the terminal event mostly repeats the items, so the gap is
+            // ignored until then.
             "" if !event.is_object() => self.has_gap |= is_torn(event),
             _ => {}
         }
         Ok(StreamStep::Quiet)
     }
 
-    /// Takes an answer that came in one piece.
+    /// Processes a complete answer.
     ///
     /// # Errors
     ///
-    /// Fails when the body is no response, or one that failed.
+    /// Fails when the body is not a response, or is one that failed.
     pub(crate) fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
         let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
         let has = |name: &str| value.get(name).is_some_and(|it| !it.is_null());
@@ -95,7 +95,7 @@ impl ResponsesReader {
         self.conclude(&value, "completed")
     }
 
-    /// Returns how long `response.failed` is waited for, when an `error` event came.
+    /// Returns how long to wait for `response.failed` after an `error` event.
     pub(crate) fn patience(&self) -> Option<Duration> {
         self.failure.is_some().then_some(FAILED_AFTER_ERROR)
     }
@@ -153,8 +153,8 @@ impl ResponsesReader {
     }
 }
 
-/// Returns whether an item may be part of an answer: no server speaks for the user, and a message without
-/// content says nothing and is refused when it comes back.
+/// Returns whether an item may be part of an answer. Messages of the user cannot come from a server, and a
+/// message without content would be refused when it is sent back.
 fn is_answer(item: &Value) -> bool {
     let role = item.get("role").and_then(Value::as_str);
     let content = item.get("content").unwrap_or(&Value::Null);
@@ -165,8 +165,7 @@ fn is_answer(item: &Value) -> bool {
     }
 }
 
-/// Gives a call the members that pair it and carry its arguments, where a server named them
-/// differently.
+/// Gives a call the members that pair it and contain its arguments, where a server named them differently.
 fn item(mut item: Value) -> Item {
     if item.get("type").and_then(Value::as_str) == Some("function_call") {
         if item.get("call_id").is_none_or(Value::is_null) {
@@ -203,7 +202,7 @@ mod tests {
     use csv_agent_testing::cases;
     use csv_agent_types::conversation::{FinishReason, Item, Response, Usage};
 
-    /// Returns the text that was shown and how it ended.
+    /// Returns the displayed text and the outcome.
     fn read(events: &[Value]) -> (String, Result<Response, ProviderError>) {
         let mut reader = ResponsesReader::new("m");
         let mut text = String::new();
