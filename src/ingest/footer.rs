@@ -13,7 +13,9 @@ use csv_agent_types::catalog::{
 };
 use csv_agent_types::directory;
 use csv_agent_types::json::parse;
-use csv_agent_types::limits::{CHECKSUM_BYTES_MAX, DATASET_MEMORY_BYTES_MAX};
+use csv_agent_types::limits::{
+    CHECKSUM_ALWAYS_BYTES_MAX, CHECKSUM_BYTES_MAX, DATASET_MEMORY_BYTES_MAX,
+};
 
 use super::from_parquet::guard;
 use super::from_parquet::thrift::{Outline, outline};
@@ -56,10 +58,12 @@ pub fn why_not(file: &File, dataset: &Dataset) -> Option<&'static str> {
     if says(ABOUT_KEY) && !says(&dataset.sha256) {
         return OTHER;
     }
-    let is_small = file.metadata().is_ok_and(|it| it.len() <= CHECKSUM_BYTES_MAX);
+    let n_bytes = file.metadata().map_or(0, |it| it.len());
     let is_changed = |it: &Checksums| modified(file).ok().as_ref() != Some(&it.modified);
-    let is_sound =
-        |it: &Checksums| !is_small || !is_changed(it) || checksum(file).ok() == Some(it.table);
+    let is_compared = |it: &Checksums| {
+        n_bytes <= CHECKSUM_ALWAYS_BYTES_MAX || (n_bytes <= CHECKSUM_BYTES_MAX && is_changed(it))
+    };
+    let is_sound = |it: &Checksums| !is_compared(it) || checksum(file).ok() == Some(it.table);
     if dataset.checksums.as_ref().is_none_or(is_sound) { None } else { DAMAGED }
 }
 

@@ -140,10 +140,10 @@ impl Directory {
         if let Some(reason) = oddity(&opened, EntryKind::Directory) {
             return Err(refused_session(&path, &opened, &reason).into());
         }
-        let is_session = path.ends_with(NAME)
-            || rustix::fs::statat(&fd, META, AtFlags::SYMLINK_NOFOLLOW).is_ok();
-        // Leaves another directory, named by mistake, unchanged.
-        if is_session {
+        let is_sticky = Mode::from_raw_mode(opened.st_mode).contains(Mode::SVTX);
+        let has_meta = || rustix::fs::statat(&fd, META, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        // Another directory, named by mistake, stays as it is; so does one such as `/tmp`.
+        if path.ends_with(NAME) || (!is_sticky && has_meta()) {
             close_to_others(&fd, &opened);
         }
         let session = Arc::from(path.as_path());
@@ -491,10 +491,17 @@ impl Directory {
         let is_shared = flags.contains(OFlags::RDWR) && 1 < stat.st_nlink;
         let reason = oddity(&stat, EntryKind::File)
             .or_else(|| is_shared.then(|| "has a second name: it is a hard link".to_owned()));
-        match reason {
-            Some(reason) => Err(self.refusal(Path::new(name), &reason).into()),
-            None => Ok(Some(File::from(fd))),
+        if let Some(reason) = reason {
+            return Err(self.refusal(Path::new(name), &reason).into());
         }
+        close_to_others(&fd, &stat);
+        Ok(Some(File::from(fd)))
+    }
+
+    /// Returns whether something belongs to this user.
+    fn is_own(&self, name: &OsStr) -> bool {
+        let stat = rustix::fs::statat(&*self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
+        stat.is_ok_and(|it| it.st_uid == rustix::process::geteuid().as_raw())
     }
 
     fn cannot_open(&self, name: &OsStr, error: Errno) -> anyhow::Error {
@@ -503,7 +510,11 @@ impl Directory {
             Errno::NOSPC | Errno::DQUOT => {
                 anyhow::Error::from(io::Error::from(error)).context(message)
             }
-            Errno::ACCESS => self.mendable(message).into(),
+            Errno::ACCESS if self.is_own(name) => self.mendable(message).into(),
+            Errno::ACCESS => {
+                let hint = "use another session with `--session-dir DIR`";
+                Failure::new(ExitStatus::Setup, message).hint(hint).into()
+            }
             _ => Failure::new(ExitStatus::Setup, message).into(),
         }
     }
@@ -569,8 +580,7 @@ fn oddity(stat: &Stat, kind: EntryKind) -> Option<String> {
 fn close_to_others(fd: &OwnedFd, stat: &Stat) {
     let mode = Mode::from_raw_mode(stat.st_mode);
     let others = Mode::WGRP | Mode::WOTH;
-    // The sticky bit keeps users from moving files of others.
-    if mode.intersects(others) && !mode.contains(Mode::SVTX) {
+    if mode.intersects(others) {
         let _ = rustix::fs::fchmod(fd, mode - others);
     }
 }
@@ -703,7 +713,7 @@ mod tests {
         for path in [".csv-agent", ".csv-agent/turns", ".csv-agent/turns/0001"] {
             check(path, 0o777, 0o755);
             check(path, 0o2770, 0o2750);
-            check(path, 0o1777, 0o1777);
+            check(path, 0o1777, 0o1755);
         }
         check("shared", 0o777, 0o777);
     }

@@ -2,10 +2,11 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{Mode, OFlags};
 
 /// Opens a file for reading; never through a link, never a pipe or a device.
 ///
@@ -43,38 +44,39 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes the content of a directory, but not the directory itself.
+/// Removes all that is in a directory, and not the directory.
 ///
-/// Nested content is moved up before it is removed, so that any depth works.
+/// What is in its directories is moved up before it is removed, so that no depth matters. Each directory is
+/// reached by its descriptor: code that exchanges one for a link meanwhile leads nowhere.
 ///
 /// # Errors
 ///
 /// Fails when something cannot be removed.
 pub fn empty(directory: &Path) -> io::Result<()> {
-    open(directory)?;
+    let top = Held::open(directory)?;
     let mut n_moved = 0_u64;
     loop {
-        let entries: Vec<_> = fs::read_dir(directory)?.collect::<Result<_, _>>()?;
+        let entries: Vec<_> = fs::read_dir(&top.path)?.collect::<Result<_, _>>()?;
         if entries.is_empty() {
             return Ok(());
         }
         for entry in entries {
-            let path = entry.path();
+            let path = top.path.join(entry.file_name());
             if !fs::symlink_metadata(&path)?.is_dir() {
                 fs::remove_file(&path)?;
                 continue;
             }
-            open(&path)?;
-            for child in fs::read_dir(&path)? {
-                let child = child?.path();
+            let held = Held::open(&path)?;
+            for child in fs::read_dir(&held.path)? {
+                let child = held.path.join(child?.file_name());
                 if fs::symlink_metadata(&child)?.is_dir() {
-                    // Moving a directory writes to it, because its parent entry changes.
-                    open(&child)?;
+                    // To move a directory is to write in it: its parent changes.
+                    Held::open(&child)?;
                 }
                 let target = loop {
                     n_moved += 1;
-                    // Code may have used this name.
-                    let target = directory.join(format!(".removed-{n_moved}"));
+                    // Code may have used the name.
+                    let target = top.path.join(format!(".removed-{n_moved}"));
                     if fs::symlink_metadata(&target).is_err() {
                         break target;
                     }
@@ -86,15 +88,32 @@ pub fn empty(directory: &Path) -> io::Result<()> {
     }
 }
 
-fn open(directory: &Path) -> io::Result<()> {
-    fs::set_permissions(directory, Permissions::from_mode(0o700))
+/// A directory that its owner may write in, held by a descriptor.
+struct Held {
+    /// Leads to it whatever has its name by now.
+    path: PathBuf,
+    _fd: OwnedFd,
+}
+
+impl Held {
+    /// Opens a directory, never through a link, and gives its owner all rights.
+    fn open(directory: &Path) -> io::Result<Held> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(directory, flags, Mode::empty())?;
+        let path = PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()));
+        fs::set_permissions(&path, Permissions::from_mode(0o700))?;
+        Ok(Held { path, _fd: fd })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
 
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
     use tempfile::TempDir;
 
     use super::{empty, remove};
@@ -120,5 +139,36 @@ mod tests {
         remove(&top).unwrap();
         remove(&top).unwrap();
         assert!(!top.exists());
+    }
+
+    #[test]
+    fn a_directory_that_is_exchanged_for_a_link_meanwhile_leads_nowhere() {
+        let directory = TempDir::new().unwrap();
+        let (top, outside) = (directory.path().join("top"), directory.path().join("outside"));
+        fs::create_dir(&outside).unwrap();
+        fs::set_permissions(&outside, Permissions::from_mode(0o755)).unwrap();
+        let link = directory.path().join("link");
+        symlink(&outside, &link).unwrap();
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let flags = RenameFlags::EXCHANGE;
+                    let _ = renameat_with(CWD, top.join("a/b"), CWD, &link, flags);
+                }
+            });
+            for _ in 0..2_000 {
+                fs::create_dir_all(top.join("a/b")).unwrap();
+                if !link.is_symlink() {
+                    let _ = fs::remove_dir(&link);
+                    let _ = symlink(&outside, &link);
+                }
+                // It fails where something was exchanged for a link just then, and is called again.
+                let _ = empty(&top);
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+        let mode = fs::metadata(&outside).unwrap().permissions().mode() & 0o777;
+        assert_eq!(format!("{mode:o}"), "755");
     }
 }

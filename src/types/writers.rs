@@ -11,6 +11,8 @@ pub struct Writers {
     mode: u32,
 }
 
+const OTHER_OWNER: &str = "it belongs to another user";
+
 impl From<&Metadata> for Writers {
     fn from(it: &Metadata) -> Writers {
         Writers { uid: it.uid(), gid: it.gid(), mode: it.mode() }
@@ -27,9 +29,15 @@ impl Writers {
         self.others_than(uid, gid)
     }
 
+    /// Returns whether it belongs to another user than this one and root.
+    pub fn other_owner(self) -> Option<&'static str> {
+        let is_ours = [rustix::process::geteuid().as_raw(), 0].contains(&self.uid);
+        (!is_ours).then_some(OTHER_OWNER)
+    }
+
     fn others_than(self, uid: u32, gid: u32) -> Option<&'static str> {
         if self.uid != uid && self.uid != 0 {
-            Some("it belongs to another user")
+            Some(OTHER_OWNER)
         } else if self.mode & 0o002 != 0 {
             Some("everybody may write it")
         } else if self.mode & 0o020 != 0 && self.gid != gid {

@@ -6,9 +6,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -144,6 +144,8 @@ const SPARK_MARKER: &str = "complete-spark";
 const SPARK_MIN: [u32; 2] = [4, 2];
 /// Time between two signs of life during a long step.
 const TICK: Duration = Duration::from_secs(3);
+/// Names on the way to a path, those of links included.
+const STEPS_MAX: usize = 1_000;
 /// How long a lock may be held before that is told.
 const LOCK_MOMENT: Duration = Duration::from_millis(300);
 /// Bytes of a step's output that are kept for the error message.
@@ -460,18 +462,65 @@ fn managed(options: &PythonOptions, extras: Extras) -> anyhow::Result<Option<Pat
     Ok(found)
 }
 
-/// Demands that nobody but this user and root could have written in a directory, if it is there.
+/// Requires that only this user and root could have written in a directory, if it exists, and could have put it
+/// in its place: each directory above it and each link on the way is checked as well.
 fn demand_ours(directory: &Path) -> anyhow::Result<()> {
-    match directory.metadata() {
-        Ok(found) => match Writers::from(&found).others() {
-            Some(reason) => Err(no_place(directory, reason).into()),
+    let check = |path: &Path, found: &Metadata| {
+        let writers = Writers::from(found);
+        let is_itself = path == directory;
+        // With the sticky bit, nobody can move what belongs to another.
+        let is_sticky = !is_itself && found.is_dir() && found.mode() & 0o1000 != 0;
+        let has_owner_only = found.is_symlink() || is_sticky;
+        let others = if has_owner_only { writers.other_owner() } else { writers.others() };
+        match others.filter(|_| is_itself || !is_unmapped(found)) {
+            Some(reason) if is_itself => Err(no_place(directory, reason)),
+            Some(reason) => Err(no_place(directory, format!("`{}`: {reason}", path.display()))),
             None => Ok(()),
-        },
+        }
+    };
+    match visit(directory, check) {
+        Ok(checked) => Ok(checked?),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Ok(())
         }
-        Err(error) => Err(no_place(directory, &error).into()),
+        Err(error) => Err(no_place(directory, error).into()),
     }
+}
+
+/// Returns whether the owner has no number in this user namespace, as root of the host has in a container.
+fn is_unmapped(found: &Metadata) -> bool {
+    const OVERFLOW_UID: u32 = 65_534;
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let is_whole = map.split_whitespace().eq(["0", "0", "4294967295"]);
+    !is_whole && found.uid() == OVERFLOW_UID
+}
+
+/// Calls `check` for each directory and link on the way to a path, and for the path itself.
+fn visit(
+    path: &Path,
+    mut check: impl FnMut(&Path, &Metadata) -> Result<(), Failure>,
+) -> io::Result<Result<(), Failure>> {
+    let mut real = PathBuf::new();
+    let mut rest = names_of(path);
+    for _ in 0..STEPS_MAX {
+        let Some(name) = rest.pop() else { return Ok(Ok(())) };
+        if name == ".." {
+            real.pop();
+            continue;
+        }
+        real.push(name);
+        let found = real.symlink_metadata()?;
+        let shown = if rest.is_empty() && !found.is_symlink() { path } else { &real };
+        if let Err(refused) = check(shown, &found) {
+            return Ok(Err(refused));
+        }
+        if found.is_symlink() {
+            let target = fs::read_link(&real)?;
+            real.pop();
+            rest.extend(names_of(&target));
+        }
+    }
+    Err(io::Error::other("too many links"))
 }
 
 fn interpreter_in(directory: &Path, options: &PythonOptions) -> Interpreter {
@@ -578,6 +627,7 @@ async fn make(
     let pins = pins_of(base).context("the Python that was chosen has no pinned packages")?;
     let directory = directory(options, pins, base.minor);
     private_directory(&options.cache_dir)?;
+    demand_ours(&options.cache_dir)?;
     let lock = lock(&directory.with_added_extension("lock"), progress).await?;
     if !is_complete(&directory) {
         if directory.exists() {
@@ -783,7 +833,7 @@ fn keep(path: &Path, content: &[u8]) -> anyhow::Result<()> {
 mod tests {
     use std::ffi::OsString;
     use std::fs;
-    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
     use std::path::{Path, PathBuf};
     use std::process::Command;
 
@@ -931,6 +981,45 @@ esac
             if rustix::process::geteuid().is_root() {
                 check(name, &give_away, "it belongs to another user").await;
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn packages_below_what_others_may_exchange_are_neither_used_nor_made() {
+        let check = async |spoil: &dyn Fn(&Path), refused: Option<&str>| {
+            let mut machine = Machine::new().python("python3", 12, "");
+            let above = machine.options.cache_dir.parent().unwrap().join("above");
+            fs::create_dir_all(above.join("home")).unwrap();
+            spoil(&above);
+            machine.options.cache_dir = above.join("home/cache");
+            match refused {
+                Some(path) => {
+                    let message = machine.failure().await.message;
+                    let path: PathBuf = above.join(path).components().collect();
+                    assert!(message.contains(&format!("`{}`: ", path.display())), "{message}");
+                    assert_eq!(machine.log(), "");
+                }
+                None => drop(machine.prepare().await.0.unwrap()),
+            }
+        };
+        let open = |mode: u32| {
+            move |it: &Path| fs::set_permissions(it, fs::Permissions::from_mode(mode)).unwrap()
+        };
+        check(&open(0o755), None).await;
+        check(&open(0o1777), None).await;
+        check(&open(0o777), Some("")).await;
+        let link = |above: &Path| {
+            fs::rename(above.join("home"), above.join("real")).unwrap();
+            symlink("real", above.join("home")).unwrap();
+        };
+        check(&link, None).await;
+        if rustix::process::geteuid().is_root() {
+            check(&|it| chown(it, Some(12_345), None).unwrap(), Some("")).await;
+            let foreign_link = |above: &Path| {
+                link(above);
+                lchown(above.join("home"), Some(12_345), None).unwrap();
+            };
+            check(&foreign_link, Some("home")).await;
         }
     }
 
