@@ -62,7 +62,7 @@ pub enum Format {
     Jsonl,
     /// One table.
     Csv,
-    /// One table, with tabs.
+    /// One table, tab-separated.
     Tsv,
     /// Tables, charts and the reply as one Markdown text.
     Md,
