@@ -54,15 +54,15 @@ use crate::options::Family;
 use crate::options::IngestOptions;
 use crate::refusal::check_cancelled;
 
-/// The column that says which file a row is of.
+/// The column with the file of each row.
 pub const FILE_COLUMN: &str = "_file";
-/// Rows of a row group that is written, at most.
+/// Maximum rows of a written row group.
 const GROUP_ROWS_MAX: u64 = 256 * 1024;
-/// Rows that are decoded at once.
+/// Rows decoded at once.
 const BATCH_ROWS: usize = 64 * 1024;
-/// Bytes of text of a file whose table is one row group.
+/// Maximum text bytes of a file whose table is one row group.
 const ONE_GROUP_BYTES_MAX: u64 = 1024 * 1024;
-/// Names that a message shows.
+/// Maximum number of names in a message.
 const NAMED_MAX: usize = 5;
 
 /// Files to combine into one dataset.

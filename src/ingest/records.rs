@@ -29,7 +29,7 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    // Four bits of `start` and three of `end` hold the ASCII character that escapes in the cell.
+    // Four bits of `start` and three of `end` contain the cell's ASCII escape character.
     const POSITION_BITS: u32 = 28;
     const POSITION: u32 = (1 << Self::POSITION_BITS) - 1;
     const QUOTED: u32 = 1 << 31;
