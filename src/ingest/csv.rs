@@ -38,15 +38,16 @@ pub struct CsvWritten {
 ///
 /// Lines end with a line feed; cells are separated by `,` and quoted where necessary. No value is
 /// rounded or cut:
-/// - null is nothing, empty text is `""`. Where a row has one cell only, null is `""` too: readers skip
-///   an empty line;
-/// - floats have the fewest digits that say the same, always a point, and an exponent where they are
+/// - null is an empty field, empty text is `""`. Where a row has only one cell, null is `""` too:
+///   readers skip an empty line;
+/// - floats have the fewest digits that identify them, always a point, and an exponent where they are
 ///   very large or small: `2.0`, `0.1`, `1.0e+22`, `NaN`, `inf`, `-inf`;
 /// - truth values are `true` and `false`;
-/// - days and times are of ISO 8601: `2024-02-29`, `2024-02-29T09:30:00`, `09:30:00`, and instants end
-///   with `Z`. All values of a column have as many digits behind the second (0, 3 or 6) as its finest
-///   needs, because readers judge the form of all by the first;
-/// - text is as it is, bytes in hexadecimal, lists, structs and maps as JSON: that is how a dataset has them.
+/// - dates and times are in ISO 8601: `2024-02-29`, `2024-02-29T09:30:00`, `09:30:00`, and instants end
+///   with `Z`. All values of a column have as many decimals of a second (0, 3 or 6) as its most precise
+///   one needs, because readers infer the format of all from the first;
+/// - text is verbatim, bytes are hexadecimal, lists, structs and maps are JSON, as stored in the
+///   dataset.
 ///
 /// Returns the number of bytes written.
 ///

@@ -1,4 +1,4 @@
-//! CSV and Parquet files to datasets, and questions that Parquet answers without Python.
+//! CSV and Parquet files to datasets, and queries that Parquet answers without Python.
 //!
 //! The way of a file: `source` opens it, through `compression` if need be, and hands out windows
 //! and slices; `encoding` finds out which `charset` its text has, by its `letters` where it must,
@@ -127,18 +127,18 @@ pub use write::sync_dir;
 
 use csv_agent_types::limits::DATASET_NAME_BYTES_MAX;
 
-/// How far reading has come.
+/// Reading progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Of the source, read so far. Reading begins at 0 again behind decompression and in a second pass.
+    /// Bytes of the source read so far. Reading restarts at 0 after decompression and in a second pass.
     pub bytes: u64,
-    /// Of the source.
+    /// Total bytes of the source.
     pub bytes_total: u64,
     /// Rows so far.
     pub rows: u64,
 }
 
-/// Who watches the reading, and may stop it.
+/// Observes the reading, and can cancel it.
 struct Watch<'a> {
     progress: &'a (dyn Fn(Progress) + Sync),
     cancelled: &'a AtomicBool,
@@ -146,8 +146,8 @@ struct Watch<'a> {
 
 /// Returns the name of a dataset made from a file: `Sales 2024.csv` becomes `sales_2024`.
 ///
-/// Letters and digits stay, in lower case, endings such as `.csv.gz` go, everything else becomes
-/// one `_`. The name is an identifier, so it never begins with a digit and is never empty.
+/// Letters and digits are kept, in lower case; extensions such as `.csv.gz` are removed; everything
+/// else becomes one `_`. The name is an identifier, so it never begins with a digit and is never empty.
 pub fn name_of(path: &Path) -> String {
     let stem = stem_of(&path.file_name().unwrap_or_default().to_string_lossy()).to_lowercase();
     let mut name = String::new();
@@ -166,7 +166,7 @@ pub fn name_of(path: &Path) -> String {
     if name.starts_with(|it: char| it.is_numeric()) { format!("t_{name}") } else { name }
 }
 
-/// Returns the name of a file without endings such as `.csv.gz`.
+/// Returns a file name without extensions such as `.csv.gz`.
 pub fn stem_of(file_name: &str) -> &str {
     const ENDINGS: [&str; 27] = [
         "gz", "zst", "zip", "bz2", "csv", "tsv", "tab", "txt", "parquet", "pq", "psv", "tar",

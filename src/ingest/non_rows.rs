@@ -1,7 +1,7 @@
-//! Lines that are no rows: before the table, below it, and among its rows.
+//! Lines that are not rows: before the table, below it, and among its rows.
 //!
-//! Pure. They are kept out of the table, counted, and listed with the repairs, so that no line of a
-//! file vanishes.
+//! Pure. They are excluded from the table, counted, and listed with the repairs, so that no line of a
+//! file disappears silently.
 
 use memchr::memchr2;
 
@@ -13,12 +13,12 @@ use super::syntax::Syntax;
 use super::wrap::Rules;
 use crate::record_shapes::records;
 
-/// What tells a line among the rows that is none.
+/// How to recognise a comment line among the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Comment {
-    /// It begins as comments do.
+    /// It begins with a comment marker.
     Marked {
-        /// The first characters of the line, blanks before them aside.
+        /// The first characters of the line, ignoring leading blanks.
         marker: String,
         /// The user said so, or nearly all lines that begin so are no rows: then one that has as
         /// many cells as a row is a comment too.
