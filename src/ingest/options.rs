@@ -133,7 +133,7 @@ pub enum Comments {
     /// Not set.
     #[default]
     FindOut,
-    /// There are none.
+    /// The file has none.
     None,
     /// They begin with this.
     Begin(char),

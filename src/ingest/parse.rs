@@ -22,7 +22,7 @@ pub enum NumberFormat {
     GroupPoint,
     /// With a point and an exponent, or infinite.
     Scientific,
-    /// With an exponent and no point: `1E5`, which may as well be an identifier.
+    /// With an exponent and no point: `1E5`, which may also be an identifier.
     Exponent,
 }
 

@@ -88,21 +88,21 @@ pub(crate) struct PassStats {
     pub n_marks: u64,
     /// The line of the first such mark.
     pub mark_line: Option<u64>,
-    /// Of each column of the plan, the values that are not of its usual kind; the first line is 0.
+    /// For each column of the plan, the values that are not of its usual kind; the first line is 0.
     pub odds: Vec<OutlierValues>,
-    /// Of each column of the plan, the words for what is missing.
+    /// For each column of the plan, its markers of missing values.
     pub markers: Vec<Markers>,
-    /// Of each column of the plan, what it adds up to, where that is wanted.
+    /// For each column of the plan, its sum, if requested.
     pub sums: Vec<Sum>,
-    /// Lines before what lies below the table.
+    /// Lines before the text below the table.
     pub n_lines: u64,
-    /// Whether rows that may be totals lie below it.
+    /// Whether rows below the table may be totals.
     pub has_total: bool,
-    /// Whether every slice was built as the plan wanted.
+    /// Whether every slice was built according to the plan.
     pub is_built: bool,
-    /// Nulls of each column that was built.
+    /// Nulls of each built column.
     pub nulls: Vec<u64>,
-    /// Of the source.
+    /// Hash of the source.
     pub sha256: String,
 }
 
