@@ -269,7 +269,7 @@ impl ColumnBuilder {
                         });
                         return (is_instant == wants_instant).then_some(value);
                     }
-                    // A day among timestamps is its midnight.
+                    // A date among timestamps is its midnight.
                     let midnight = i64::from(parse::date(it)?) * parse::DAY_US;
                     seen.add(TypeEvidence::DATE);
                     (!wants_instant).then_some(midnight)

@@ -274,13 +274,13 @@ fn convert(
     way.convert(array).map_err(|error| failed(&error.to_string()))
 }
 
-/// Returns the columns as they are built; the first rows show whether a dictionary pays.
+/// Returns the columns to build; the first rows show whether a dictionary saves space.
 fn built_columns(
     table: &ParquetTable<'_>,
     ways: &[Conversion],
     first: Option<&RecordBatch>,
 ) -> Vec<BuiltColumn> {
-    /// Cells that are compared; more would not change the picture.
+    /// Cells to compare; more would not change the result.
     const CELLS_MAX: usize = 200_000;
     const ROWS_MAX: usize = 2_000;
     let n_rows = (CELLS_MAX / ways.len()).clamp(1, ROWS_MAX);
@@ -293,7 +293,7 @@ fn built_columns(
     columns.collect()
 }
 
-/// The Parquet file that is written.
+/// The Parquet file being written.
 struct ParquetOutput {
     file: ParquetFile,
     encoder: Encoder,
@@ -312,7 +312,7 @@ impl ParquetOutput {
         Ok(ParquetOutput { file, encoder, group: None, n_bytes: 0, n_rows: 0 })
     }
 
-    /// Appends rows to the row group that is open, and ends it when it is large enough.
+    /// Appends rows to the open row group, and closes it when it is large enough.
     fn append(&mut self, n_rows: u64, columns: &[ArrayRef]) -> anyhow::Result<()> {
         let mut group = match self.group.take() {
             Some(group) => group,
