@@ -184,7 +184,7 @@ mod tests {
     use crate::text::{Anchor, TextLabel};
     use crate::theme::Colour;
 
-    /// A scene of everything that can be on one, at places that are no whole pixels.
+    /// A scene of everything that can be on one, at positions between whole pixels.
     fn scene() -> Scene {
         let mut marks = vec![
             Mark::Rect { x: 10.3, y: 20.6, width: 31.7, height: 50.1, colour: Colour::SERIES[0] },

@@ -158,7 +158,7 @@ mod tests {
     /// Neighbours in the order of the series, and any two of the first three. For comparison, in the
     /// palette of Okabe and Ito blue and green are 0.086 apart for tritanopes.
     const NEIGHBOURS_MIN: f64 = 0.14;
-    /// Any two of all ten, which a legend tells apart as well as the order of parts and of lines.
+    /// Any two of all ten, which a legend and the order of parts and lines also distinguish.
     const ANY_TWO_MIN: f64 = 0.07;
 
     fn times(matrix: &[Row; 3], it: Row) -> Row {

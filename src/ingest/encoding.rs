@@ -449,7 +449,7 @@ mod tests {
         check("macintosh", "name,city\nJürgen,Málaga\nZoë,Köln\nFrançois,Orléans\n");
         check("windows-1250", "jméno,město\nTomáš,Plzeň\nŽofie,Třebíč\nJiří,Děčín\n");
         check("windows-1251", "имя,город\nАнна,Москва\nИван,Новосибирск\n");
-        // The detector tells no KOI8-R: KOI8-U has its letters and some more.
+        // The detector does not report KOI8-R: KOI8-U has its letters and some more.
         check("koi8-u", "имя,город\nАнна,Москва\nИван,Новосибирск\n");
         check("windows-1253", "όνομα,πόλη\nΜαρία,Θεσσαλονίκη\nΝίκος,Αθήνα\n");
         check("shift_jis", "名前,都市\n田中さくら,東京\n鈴木けんじ,大阪のまち\n");

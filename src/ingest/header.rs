@@ -1,6 +1,6 @@
 //! The position of the header and the names of the columns.
 //!
-//! Pure. `extent` determines by shape what may surround the table; here the types of the columns decide
+//! Pure. `table_bounds` determines by shape what may surround the table; here the types of the columns decide
 //! what shape leaves open, and the types get their first guesses.
 
 use std::collections::HashSet;

@@ -519,7 +519,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// Looks at windows over the file; at more of its head when the first record does not fit.
+    /// Examines windows over the file, and more of its head when the first record does not fit.
     fn find(
         input: &Input,
         shown_name: &str,

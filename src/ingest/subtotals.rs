@@ -250,7 +250,7 @@ mod tests {
     use super::find;
     use crate::syntax::{Delimiter, Syntax};
 
-    /// Shows the records that are no rows, and those that were kept with the first line of them.
+    /// Checks the records that are not rows, and the number of kept ones with the line of the first.
     #[track_caller]
     fn check(text: &str, records: &[&str], kept: Option<(u64, u32)>) {
         let comma = Syntax::usual(Delimiter::new(",").unwrap());

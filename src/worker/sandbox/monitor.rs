@@ -105,7 +105,7 @@ fn wait(policy: &Policy, worker: Pid) -> i32 {
         if pauses || is_paused {
             let signal = if pauses { Signal::SIGSTOP } else { Signal::SIGCONT };
             for process in watched() {
-                // It may have died by itself.
+                // It may have already died.
                 let _ = kill(process, signal);
             }
         }
