@@ -1,4 +1,4 @@
-//! Scenes as SVG and PNG: what a scene says in pixels is told to a plotters backend in its own units.
+//! Scenes as SVG and PNG: converts a scene from pixels to the units of a plotters backend.
 
 use std::convert::Infallible;
 
@@ -13,14 +13,14 @@ use super::text::{TextStyle, to_pixel};
 use super::theme::Theme;
 use crate::theme::Colour;
 
-/// The stroke of a hollow point.
+/// The stroke width of a hollow point.
 const RING: f64 = 1.4;
 
-/// A backend and what it needs to know of a scene.
+/// A backend and its settings for a scene.
 struct Painter<B> {
     backend: B,
     theme: Theme,
-    /// Units of the backend to a pixel of the scene.
+    /// Backend units per pixel of the scene.
     units: f64,
 }
 
@@ -40,11 +40,11 @@ impl BackendStyle for Stroke {
     }
 }
 
-/// Returns the scene as an SVG document whose accessible name and description are as given.
+/// Returns the scene as an SVG document with the given accessible name and description.
 ///
 /// # Errors
 ///
-/// Fails when the backend does.
+/// Fails when the backend fails.
 pub(crate) fn svg(
     scene: &Scene,
     theme: Theme,
@@ -58,11 +58,11 @@ pub(crate) fn svg(
     Ok(painter.backend.finish(title, description))
 }
 
-/// Returns the scene as pixels, `scale` of them to a pixel of the scene.
+/// Returns the scene as pixels, `scale` of them per pixel of the scene.
 ///
 /// # Errors
 ///
-/// Fails when the backend does.
+/// Fails when the backend fails.
 pub(crate) fn raster(scene: &Scene, theme: Theme, scale: f64) -> anyhow::Result<Raster> {
     let (width, height) = size(scene, scale)?;
     let backend = Canvas::new(usize::try_from(width)?, usize::try_from(height)?);
@@ -75,7 +75,7 @@ pub(crate) fn raster(scene: &Scene, theme: Theme, scale: f64) -> anyhow::Result<
 ///
 /// # Errors
 ///
-/// Fails when it has none.
+/// Fails when it has no size.
 pub(crate) fn size(scene: &Scene, scale: f64) -> anyhow::Result<(u32, u32)> {
     let pixels = |it: f64| u32::try_from(to_pixel(it * scale)).context("the chart has no size");
     Ok((pixels(scene.width)?, pixels(scene.height)?))
@@ -155,7 +155,7 @@ impl<B: DrawingBackend<ErrorType = Infallible>> Painter<B> {
         self.backend.draw_path(corners, &stroke)
     }
 
-    /// Returns the corners of a point that has any.
+    /// Returns the corners of a point, if its shape has corners.
     fn corners(
         &self,
         (x, y): (f64, f64),
@@ -184,7 +184,7 @@ mod tests {
     use crate::text::{Anchor, TextLabel};
     use crate::theme::Colour;
 
-    /// A scene of everything that can be on one, at places that are no whole pixels.
+    /// A scene of everything that can be on one, at positions between whole pixels.
     fn scene() -> Scene {
         let mut marks = vec![
             Mark::Rect { x: 10.3, y: 20.6, width: 31.7, height: 50.1, colour: Colour::SERIES[0] },

@@ -1,4 +1,4 @@
-//! Rows side by side: a band for each, and the labels under them.
+//! Rows side by side: a band for each, with the labels under them.
 
 use std::collections::HashMap;
 
@@ -13,35 +13,35 @@ use crate::glyphs::Weight;
 use crate::text::{Anchor, TextLabel};
 use crate::theme::Colour;
 
-/// Bands at most that stand for gaps in the data and for rows.
+/// Maximum number of bands, for rows and for gaps in the data.
 const BANDS_MAX: usize = 300;
-/// The longest label that is turned.
+/// The longest rotated label.
 const TURNED_LABEL_MAX: f64 = 170.0;
-/// The room that a turned label needs.
+/// The band width that a rotated label requires.
 pub(crate) const TURNED_BAND_MIN: f64 = 16.0;
-/// The room below which some of the labels that count are left out and the others stay level, as plain
-/// numbers always do.
+/// The band width below which some of the counting labels are left out and the others remain
+/// horizontal, as plain numbers always do.
 const COUNTING_BAND_MIN: f64 = 22.0;
-/// Lines of a level label.
+/// Maximum lines of a horizontal label.
 const LABEL_LINES_MAX: usize = 3;
-/// A label that is not the only one on its band.
+/// The longest label when it is not the only one.
 const LABEL_MAX: f64 = 150.0;
-/// Labels that only count may be left out when there are more.
+/// With more labels than this, some of those that only count may be left out.
 const COUNTING_MIN: usize = 20;
 /// Pixels between the labels of an axis.
 const GAP: f64 = 12.0;
 
-/// The bands of rows whose values are lengths.
+/// The bands of rows whose values are drawn as lengths.
 pub(crate) struct Bands {
-    /// One a band.
+    /// One entry per band.
     pub x: X,
     /// The band of each row.
     pub of_rows: Vec<usize>,
 }
 
 impl Bands {
-    /// Gives each row a band. Where x ascends in regular steps, a step without a row is a band without
-    /// bars: a month without sales should look like one.
+    /// Assigns a band to each row. Where x ascends in regular steps, a step without a row becomes a
+    /// band without bars: a month without sales should be visible.
     pub(crate) fn of(x: &X) -> Bands {
         let plain = || Bands { x: x.clone(), of_rows: (0..x.len()).collect() };
         match x {
@@ -71,22 +71,22 @@ fn places<T: Eq + std::hash::Hash>(rows: &[T], all: &[T]) -> Vec<usize> {
     rows.iter().filter_map(|it| at.get(it).copied()).collect()
 }
 
-/// Returns a whole number that is the same as `f64`.
+/// Returns the whole number equal to an `f64`.
 fn exact(value: f64) -> Option<i64> {
     (value.abs() < 9e15).then(|| value.to_string().parse().ok()).flatten()
 }
 
 /// The labels under an axis.
 pub(crate) struct AxisLabels {
-    /// The pixel of the middle, the lines.
+    /// The pixel of each label's centre, and its lines.
     labels: Vec<(f64, Vec<String>)>,
     is_turned: bool,
-    /// Pixels.
+    /// In pixels.
     pub height: f64,
 }
 
 impl AxisLabels {
-    /// Labels bands of a width, of which the first begins at `left`.
+    /// Labels bands of width `band`, the first of which begins at `left`.
     pub(crate) fn bands(x: &X, band: f64, left: f64) -> AxisLabels {
         let at = |it: usize| left + band * (count(it) + 0.5);
         if let X::Times(times) = x {
@@ -116,7 +116,7 @@ impl AxisLabels {
         AxisLabels::level(labels.map(|(it, label)| (at(it), vec![label])))
     }
 
-    /// Labels positions.
+    /// Labels positions, horizontally.
     pub(crate) fn level(labels: impl Iterator<Item = (f64, Vec<String>)>) -> AxisLabels {
         let labels: Vec<_> = labels.collect();
         let used =
@@ -125,7 +125,7 @@ impl AxisLabels {
         AxisLabels { labels, is_turned: false, height: LINE * count(n_lines) }
     }
 
-    /// Labels times, each told in the context of the one before it.
+    /// Labels times, each in the context of the previous one.
     pub(crate) fn times<T>(times: &[(T, DateTime)], unit: Unit, at: impl Fn(T) -> f64) -> AxisLabels
     where
         T: Copy,
@@ -138,15 +138,15 @@ impl AxisLabels {
         AxisLabels::level(labels)
     }
 
-    /// Returns the pixels of the labels.
+    /// Returns the x pixels of the labels.
     pub(crate) fn places(&self) -> impl Iterator<Item = f64> {
         self.labels.iter().map(|it| it.0)
     }
 
-    /// Draws the labels under `bottom`, with a mark for each where `has_ticks`. One that would touch the
-    /// one before it is left out.
+    /// Draws the labels under `bottom`, with a tick for each if `has_ticks`. A label that would touch
+    /// the previous one is left out.
     pub(crate) fn draw(&self, sheet: &mut ChartBuilder, bottom: f64, has_ticks: bool) {
-        // The end of each line so far.
+        // The right end of each line so far.
         let mut ends = vec![f64::MIN; LABEL_LINES_MAX];
         for (x, lines) in &self.labels {
             if self.is_turned {
@@ -177,7 +177,7 @@ impl AxisLabels {
     }
 }
 
-/// Returns the bands to label: all, or those at round times, or every so many.
+/// Returns the bands to label: all, those at round times, or every n-th.
 fn band_times(times: &[Option<DateTime>], unit: Unit, band: f64) -> Vec<(usize, DateTime)> {
     let known = times.iter().enumerate().filter_map(|(at, time)| Some((at, (*time)?)));
     let known: Vec<_> = known.collect();
@@ -200,7 +200,7 @@ fn band_times(times: &[Option<DateTime>], unit: Unit, band: f64) -> Vec<(usize, 
     known.into_iter().step_by(stride(room, band)).collect()
 }
 
-/// Returns the room that the labels of times need.
+/// Returns the width that time labels require.
 pub(crate) fn time_room(unit: Unit) -> f64 {
     let sample = match unit {
         Unit::Year | Unit::Month => "2024",
@@ -210,13 +210,13 @@ pub(crate) fn time_room(unit: Unit) -> f64 {
     text::width(sample, SIZE, Weight::Regular) + GAP
 }
 
-/// Returns the lines of each label when all fit their bands.
+/// Returns the lines of each label if all fit their bands.
 pub(crate) fn level_labels(labels: &[String], band: f64) -> Option<Vec<Vec<String>>> {
     let lines = |it: &String| fit::wrap(it, SIZE, Weight::Regular, band - 8.0, LABEL_LINES_MAX);
     labels.iter().map(lines).collect()
 }
 
-/// Returns whether many labels differ in ascending numbers alone, so that some may be left out: between
+/// Returns whether many labels differ only in ascending numbers, so that some may be left out: between
 /// `Week 4` and `Week 6` is `Week 5`.
 pub(crate) fn counts(labels: &[String]) -> bool {
     let parts = |label: &String| {
@@ -236,7 +236,7 @@ pub(crate) fn counts(labels: &[String]) -> bool {
     COUNTING_MIN < labels.len() && parts.windows(2).all(is_next)
 }
 
-/// Returns every how many bands a label of that size has room.
+/// Returns the interval in bands at which labels of that width fit.
 pub(crate) fn stride(room: f64, band: f64) -> usize {
     usize::try_from(text::to_pixel((room / band).ceil())).unwrap_or(1).max(1)
 }

@@ -1,4 +1,4 @@
-//! Bars that stand and bars that lie: lengths from zero, side by side or on top of each other.
+//! Vertical and horizontal bars: lengths from zero, side by side or stacked.
 
 use csv_agent_types::chart::ChartType;
 
@@ -15,29 +15,29 @@ use crate::glyphs::Weight;
 use crate::text::{Anchor, TextLabel};
 use crate::theme::Colour;
 
-/// The widest bar. One alone should not fill the picture.
+/// The widest bar. A single one should not fill the picture.
 const BAR_MAX: f64 = 72.0;
-/// Of a band, the share that its bars take.
+/// The share of a band that its bars take.
 const BAR_SHARE: f64 = 0.78;
-/// Of a picture with bars that stand and are few.
+/// Minimum width of a picture with few vertical bars.
 const WIDTH_MIN: f64 = 600.0;
-/// Bands that stand are no wider.
+/// Maximum width of a vertical bar's band.
 const BAND_MAX: f64 = 130.0;
-/// A picture grows until bars are this wide...
+/// A picture grows until bars have this width...
 const BAR_MIN: f64 = 2.0;
-/// ...or it is this long.
+/// ...or the picture reaches this length.
 pub(crate) const LENGTH_MAX: f64 = 3_400.0;
-/// The longest label that is turned under a bar; where there is a longer one, bars lie.
+/// The longest label rotated under a bar; with a longer one, bars are horizontal.
 const TURNED_LABEL_MAX: f64 = 120.0;
-/// The longest label beside a lying bar.
+/// The longest label next to a horizontal bar.
 const LYING_LABEL_MAX: f64 = 260.0;
-/// The thickness of a lying bar that has room for its value.
+/// The thickness of a horizontal bar with room for its value.
 const VALUE_SLOT: f64 = 14.5;
-/// Of a label that touches the one below it.
+/// The height of a label that touches the one below it.
 const LABEL_HEIGHT: f64 = 13.0;
-/// Bars side by side that carry values; more make a table of it.
+/// Maximum number of grouped bars with printed values; more would turn the chart into a table.
 const VALUES_MAX: usize = 48;
-/// A value that is not zero can be seen.
+/// Minimum visible length of a non-zero value.
 const LENGTH_MIN: f64 = 1.0;
 
 /// A bar: from one value to another, in one of the slots of a row's band.
@@ -50,7 +50,7 @@ struct Bar {
     series: usize,
 }
 
-/// Bars, and what they stand or lie on.
+/// Bars and their bands.
 struct Bars {
     all: Vec<Bar>,
     bands: Bands,
@@ -112,11 +112,11 @@ impl Bars {
     }
 }
 
-/// The values to print at the bars' ends: series, rows.
+/// The values printed at the ends of bars: series, rows.
 struct BarValues(Vec<Vec<String>>);
 
 impl BarValues {
-    /// Returns values that stand together, if `tell` can tell them.
+    /// Returns values in a common format, if `tell` can format them.
     fn of(plot: &Plot, tell: impl Fn(&[Option<f64>]) -> Option<Vec<String>>) -> Option<BarValues> {
         if plot.chart_type == ChartType::StackedColumn && 1 < plot.series.len() {
             return None;
@@ -135,7 +135,7 @@ impl BarValues {
     }
 }
 
-/// Returns the ends of a bar that can be seen.
+/// Returns the visible ends of a bar.
 fn ends(scale: &Scale, bar: &Bar, is_alone: bool) -> (f64, f64) {
     let (from, to) = (scale.at(bar.from), scale.at(bar.to));
     if !is_alone || bar.to == 0.0 || LENGTH_MIN <= (to - from).abs() {
@@ -145,7 +145,7 @@ fn ends(scale: &Scale, bar: &Bar, is_alone: bool) -> (f64, f64) {
     (from, from + away * LENGTH_MIN)
 }
 
-/// Draws a value, over the line to read values by that runs from one of its edges to the other.
+/// Draws a value over the gridline that runs from one of its edges to the other.
 fn value(
     sheet: &mut ChartBuilder,
     label: TextLabel,
@@ -161,7 +161,8 @@ fn value(
     }
 }
 
-/// Returns whether column labels fit neither level nor turned, so that the bars should lie.
+/// Returns whether column labels fit neither horizontally nor rotated, so that the bars should be
+/// horizontal.
 pub(crate) fn labels_need_lines(plot: &Plot) -> bool {
     let X::Labels(labels) = &plot.x else { return false };
     let band = (WIDTH - 2.0 * MARGIN - 60.0) / count(labels.len());
@@ -170,8 +171,7 @@ pub(crate) fn labels_need_lines(plot: &Plot) -> bool {
         && (band < TURNED_BAND_MIN || TURNED_LABEL_MAX < widest(labels.iter()))
 }
 
-/// Returns the width of a picture with bars that stand: narrower where they are few, wider where they are
-/// many.
+/// Returns the width of a picture with vertical bars: narrower for few, wider for many.
 fn standing_width(plot: &Plot, bars: &Bars) -> f64 {
     let n_bands = count(bars.n_bands());
     let room = 2.0 * MARGIN + 60.0;
@@ -185,7 +185,7 @@ fn standing_width(plot: &Plot, bars: &Bars) -> f64 {
     if fits && narrow < WIDTH { narrow } else { wide.clamp(WIDTH, LENGTH_MAX) }
 }
 
-/// Lays out bars that stand.
+/// Lays out vertical bars.
 pub(crate) fn standing(plot: &Plot) -> Scene {
     let bars = Bars::of(plot);
     let ticks = bars.ticks(plot, 5);
@@ -198,7 +198,7 @@ pub(crate) fn standing(plot: &Plot) -> Scene {
     let foot = sheet.foot_height(level) + below.height + 6.0;
     let height = sheet.height(foot);
     let bottom = height - foot;
-    // Values may be as wide as their bars' slots, and a little wider than a bar that is alone.
+    // Values may be as wide as their bars' slots, or a little wider than a single bar.
     let room = if bars.n_slots == 1 { band - 8.0 } else { band * BAR_SHARE / count(bars.n_slots) };
     let fits = |it: &BarValues| it.widest() <= room;
     let values = BarValues::of(plot, |it| Some(amounts(it, plot.measure)))
@@ -230,7 +230,7 @@ pub(crate) fn standing(plot: &Plot) -> Scene {
     sheet.finish(height, level, (left, right))
 }
 
-/// Returns the height of the bands of bars that lie: the fewer, the higher, and room for each bar.
+/// Returns the band height of horizontal bars: the fewer, the higher, with room for each bar.
 fn lying_band(bars: &Bars) -> f64 {
     let one = match bars.n_bands() {
         0..=6 => 40.0,
@@ -242,7 +242,7 @@ fn lying_band(bars: &Bars) -> f64 {
     (count(bars.n_slots) * VALUE_SLOT / BAR_SHARE).max(one)
 }
 
-/// Returns the lines of the labels beside lying bars.
+/// Returns the lines of the labels next to horizontal bars.
 fn lying_labels(x: &X, band: f64) -> Vec<Vec<String>> {
     let labels: Vec<_> = (0..x.len()).map(|it| x.full_label(it)).collect();
     let n_lines = if 2.0 * LINE <= band { 2 } else { 1 };
@@ -254,7 +254,7 @@ fn lying_labels(x: &X, band: f64) -> Vec<Vec<String>> {
     labels.iter().zip(short).map(lines).collect()
 }
 
-/// Lays out bars that lie, the first row on top; the picture is as high as they need.
+/// Lays out horizontal bars, the first row on top; the picture is as high as they require.
 pub(crate) fn lying(plot: &Plot) -> Scene {
     let bars = Bars::of(plot);
     let mut sheet =
@@ -263,7 +263,7 @@ pub(crate) fn lying(plot: &Plot) -> Scene {
     let foot = sheet.foot_height(level) + LINE + 8.0;
     let n_bands = count(bars.n_bands());
     let band = lying_band(&bars).min((LENGTH_MAX - sheet.top - LINE - foot) / n_bands);
-    // Where there is a second axis above.
+    // If there is a second axis above.
     let top = sheet.top + if is_far(band * n_bands) { LINE } else { 0.0 };
     let bottom = top + band * n_bands;
 

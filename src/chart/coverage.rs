@@ -1,11 +1,11 @@
-//! Coverage: how much of each pixel a shape fills, exactly.
+//! Coverage: the exact share of each pixel that a shape fills.
 //!
-//! Each edge adds, to the pixels that it crosses, the area to its right; summed from left to right,
-//! that is the coverage. (Source: R. Levien, "Inside the fastest font renderer in the world", 2016.)
-//! Shapes that turn the same way and overlap are one shape, so that a line is as even at its joints
-//! as between them.
+//! Each edge adds, to the pixels that it crosses, the area to its right; the sum from left to right is
+//! the coverage. (Source: R. Levien, "Inside the fastest font renderer in the world", 2016.)
+//! Overlapping shapes of the same orientation are one shape, so that a line is as even at its joints as
+//! between them.
 
-/// Coverage below this is rounding.
+/// Coverage below this is rounding error.
 const NOTHING: f32 = 1e-3;
 
 /// A place in device pixels.
@@ -15,16 +15,16 @@ pub(crate) type Point = (f32, f32);
 pub(crate) struct Mask {
     width: usize,
     height: usize,
-    /// One more a row than pixels, for what is right of the last.
+    /// One more per row than pixels, for the area right of the last.
     cells: Vec<f32>,
-    /// The cells of each row that are not zero: from, to.
+    /// The non-zero cells of each row: from, to.
     touched: Vec<(usize, usize)>,
-    /// The rows that are touched: from, to.
+    /// The rows with such cells: from, to.
     rows: (usize, usize),
 }
 
 impl Mask {
-    /// Makes an empty mask of a picture.
+    /// Creates an empty mask of a picture.
     pub(crate) fn new(width: usize, height: usize) -> Mask {
         let cells = vec![0.0; (width + 2) * height];
         Mask { width, height, cells, touched: vec![(usize::MAX, 0); height], rows: (height, 0) }
@@ -56,7 +56,7 @@ impl Mask {
         self.rows = (self.rows.0.min(first), self.rows.1.max(end));
     }
 
-    /// Adds the part of an edge that is in a row: its height, and its ends from left to right.
+    /// Adds the part of an edge within a row: its height, and its ends from left to right.
     fn cross(&mut self, row: usize, height: f32, left: f32, right: f32) {
         let width = float(self.width);
         let (left, right) = (left.clamp(0.0, width), right.clamp(0.0, width));
@@ -65,7 +65,7 @@ impl Mask {
         let touched = &mut self.touched[row];
         *touched = (touched.0.min(first), touched.1.max(last + 2));
         if first == last {
-            // Right of the middle of the edge the pixel is filled, and each one after it wholly.
+            // Right of the edge's midpoint the pixel is filled, and every later one completely.
             let filled = height * (1.0 - (f32::midpoint(left, right) - float(first)));
             self.cells[base + first] += filled;
             self.cells[base + first + 1] += height - filled;
@@ -74,7 +74,8 @@ impl Mask {
         let per_pixel = height / (right - left);
         let mut before = 0.0;
         for pixel in first..=last {
-            // What the edge has crossed up to the pixel's right end, less half of what it does in it.
+            // The height that the edge has crossed up to the pixel's right end, less half of its
+            // crossing within it.
             let (start, stop) = (left.max(float(pixel)), right.min(float(pixel + 1)));
             let risen = per_pixel * (start - left);
             let rise = per_pixel * (stop - start);
@@ -85,7 +86,7 @@ impl Mask {
         self.cells[base + last + 1] += height - before;
     }
 
-    /// Gives the coverage of each pixel that has any, from 1 to 255, and empties the mask.
+    /// Passes on the coverage of each covered pixel, from 1 to 255, and empties the mask.
     pub(crate) fn drain(&mut self, mut pixel: impl FnMut(usize, usize, u8)) {
         for row in self.rows.0..self.rows.1 {
             let (first, end) = std::mem::replace(&mut self.touched[row], (usize::MAX, 0));

@@ -1,4 +1,4 @@
-//! Text in the room that there is: broken into lines, or cut so that two texts stay two.
+//! Fitting text: broken into lines, or shortened so that different texts remain different.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,12 @@ use unicode_width::UnicodeWidthChar;
 use super::text::width;
 use crate::glyphs::Weight;
 
-/// Where a word may end besides at a space, so that `net_revenue` and `2024/25` can be broken.
+/// Where a word may be broken in addition to spaces, as in `net_revenue` and `2024/25`.
 const BREAKS: [char; 7] = ['-', '_', '/', ',', '‐', '–', '…'];
-/// Of their room, what lines are tried in to make them even.
+/// Shares of the width that are tried to make lines even.
 const EVEN_SHARES: [f64; 5] = [0.5, 0.6, 0.7, 0.8, 0.9];
-/// Of a text that is cut in the middle, the shares of its room that its beginning gets until it is told
-/// from others.
+/// For a text cut in the middle, the shares of the width that its beginning gets, tried until it
+/// differs from the others.
 const HEAD_SHARES: [f64; 2] = [0.6, 0.25];
 
 /// Returns the text, cut with an ellipsis when it is wider than `width_max` pixels.
@@ -24,8 +24,8 @@ pub(crate) fn shorten(text: &str, size: f64, weight: Weight, width_max: f64) -> 
     format!("{}…", head(text, size, weight, room).trim_end())
 }
 
-/// Returns the texts, each at most `width_max` pixels wide, so that those that differ still do: cut at
-/// the end, else in the middle, else numbered.
+/// Returns the texts, each at most `width_max` pixels wide, so that different ones remain different:
+/// cut at the end, else in the middle, else numbered.
 pub(crate) fn shorten_all(
     texts: &[String],
     size: f64,
@@ -54,7 +54,7 @@ pub(crate) fn shorten_all(
                 let room = width_max - width(&sign, size, weight);
                 format!("{}{sign}", head(text, size, weight, room).trim_end())
             };
-            // Among one more than there are texts, one is free.
+            // Of one more number than there are texts, at least one is free.
             (1..=texts.len() + 1).map(number).find(|it| !taken.contains_key(it)).unwrap_or_default()
         };
         let name = numbered.get(text).cloned().unwrap_or_else(free);
@@ -65,7 +65,7 @@ pub(crate) fn shorten_all(
     short
 }
 
-/// Returns the texts that were cut to what another text is.
+/// Returns the texts whose shortened form equals that of another text.
 fn shared(texts: &[String], short: &[String]) -> Vec<usize> {
     let mut owners: HashMap<&String, &String> = HashMap::new();
     let mut alike: HashMap<&String, bool> = HashMap::new();
@@ -76,7 +76,7 @@ fn shared(texts: &[String], short: &[String]) -> Vec<usize> {
     (0..texts.len()).filter(|it| alike[&short[*it]] && short[*it] != texts[*it]).collect()
 }
 
-/// Returns the beginning and the end of a text, with an ellipsis for what is between.
+/// Returns the beginning and the end of a text, with an ellipsis for the middle.
 fn middle(text: &str, size: f64, weight: Weight, width_max: f64, head_share: f64) -> String {
     let room = width_max - width("…", size, weight);
     let head = head(text, size, weight, room * head_share);
@@ -87,12 +87,12 @@ fn middle(text: &str, size: f64, weight: Weight, width_max: f64, head_share: f64
         used += width(char.encode_utf8(&mut [0; 4]), size, weight);
         used <= room
     });
-    // What changes the letter before it does not stand alone.
+    // A character that modifies the previous letter cannot begin a part.
     let start = fits.filter(|it| !is_joined(it.1)).last().map_or(rest.len(), |it| it.0);
     format!("{}…{}", head.trim_end(), rest[start..].trim_start())
 }
 
-/// Returns as much of the text's beginning as fits.
+/// Returns as much of the beginning as fits.
 fn head(text: &str, size: f64, weight: Weight, room: f64) -> &str {
     let mut used = 0.0;
     let mut end = 0;
@@ -103,7 +103,7 @@ fn head(text: &str, size: f64, weight: Weight, room: f64) -> &str {
         }
         end = at + char.len_utf8();
     }
-    // A letter without the marks that follow it is another letter.
+    // A letter without the marks after it is a different letter.
     let is_split = |end: usize| text[end..].chars().next().is_some_and(is_joined);
     while 0 < end && is_split(end) {
         end = text[..end].char_indices().next_back().map_or(0, |it| it.0);
@@ -117,7 +117,8 @@ fn is_joined(char: char) -> bool {
 
 /// Returns the text in at most `n_lines` lines no wider than `width_max` pixels, if it fits.
 ///
-/// Lines end at spaces, at hyphens and their like, and between letters that need no spaces.
+/// Lines end at spaces, at hyphens and similar characters, and between letters of scripts without
+/// spaces.
 pub(crate) fn wrap(
     text: &str,
     size: f64,
@@ -130,7 +131,7 @@ pub(crate) fn wrap(
     (is_whole && lines.iter().all(fits)).then(|| balanced(text, lines, size, weight, width_max))
 }
 
-/// Returns the same number of lines, of more even widths where that can be.
+/// Returns the same number of lines, of more even widths where possible.
 fn balanced(
     text: &str,
     whole: Vec<String>,
@@ -150,7 +151,7 @@ fn balanced(
     EVEN_SHARES.iter().find_map(narrow).unwrap_or(whole)
 }
 
-/// Returns the text in lines like [`wrap`]; what does not fit is cut with an ellipsis.
+/// Returns the text in lines like [`wrap`]; the excess is cut with an ellipsis.
 pub(crate) fn wrap_or_cut(
     text: &str,
     size: f64,
@@ -165,8 +166,8 @@ pub(crate) fn wrap_or_cut(
     lines.iter().map(|it| shorten(it, size, weight, width_max)).collect()
 }
 
-/// Returns lines of which the last has all that is left, and whether it needs to be no wider than the
-/// others.
+/// Returns lines of which the last contains all the remaining text, and whether that is no wider than
+/// the others need to be.
 fn lines(
     text: &str,
     size: f64,
@@ -199,7 +200,7 @@ fn lines(
     (lines, is_whole)
 }
 
-/// Returns the parts of a word between which a line may end.
+/// Returns the parts of a word between which a line may be broken.
 fn pieces(word: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -215,14 +216,14 @@ fn pieces(word: &str) -> Vec<&str> {
         before = Some(char);
     }
     pieces.push(&word[start..]);
-    // A sign before a number is no hyphen.
+    // A sign before a number is not a hyphen.
     if pieces.len() > 1 && pieces[0].chars().all(|it| BREAKS.contains(&it)) {
         pieces.splice(..2, [&word[..pieces[0].len() + pieces[1].len()]]);
     }
     pieces
 }
 
-/// Returns whether a letter is of a script that needs no spaces.
+/// Returns whether a letter belongs to a script without spaces.
 fn is_wide(char: char) -> bool {
     char.is_alphabetic() && UnicodeWidthChar::width(char) == Some(2)
 }

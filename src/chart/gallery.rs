@@ -1,6 +1,6 @@
 //! Charts of every kind and size, judged by their geometry.
 //!
-//! `cargo test gallery -- --ignored` also draws them as files, to be looked at.
+//! `cargo test gallery -- --ignored` also draws them to files, for viewing.
 
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ pub(crate) fn chart(
     spec.check(frame).unwrap()
 }
 
-/// Returns numbers that look like data and are the same every time.
+/// Returns deterministic numbers that look like data.
 fn wave(n: usize, size: f64, phase: usize) -> Vec<Value> {
     let value = |it: usize| {
         let noise = count((it * 7_919 + phase * 104_729) % 1_000) / 1_000.0;
@@ -89,7 +89,7 @@ fn many(n_series: usize, n_rows: usize, size: f64) -> Vec<(&'static str, Vec<Val
     (0..n_series).map(|it| (names[it], wave(n_rows, size, it))).collect()
 }
 
-/// Returns charts whose x is unsorted, irregular, has gaps or is partly unknown.
+/// Returns charts whose x is unsorted, irregular, has gaps or is partly missing.
 fn axes() -> Vec<(String, Chart)> {
     let mut all = Vec::new();
     let mut unsorted = days(30, 3);

@@ -1,10 +1,10 @@
-//! From text to glyphs: which fonts have them, and in which order they stand.
+//! From text to glyphs: the fonts that contain them, and their visual order.
 //!
-//! The fonts are Noto Sans for Latin, Greek, Cyrillic and signs, Noto Sans Hebrew and Arabic, and
+//! The fonts are Noto Sans for Latin, Greek, Cyrillic and symbols, Noto Sans Hebrew and Arabic, and
 //! Droid Sans Fallback for the common characters of Chinese, Japanese and Korean: 1.5 MB in all.
-//! Letters of other scripts are written in Latin ones, emoji by name between colons, and what has no
-//! name as `�`: a box would say nothing. All of this is for pixels; an SVG has the text as it is,
-//! because its viewer has more fonts than a program can bring.
+//! Letters of other scripts are transliterated to Latin, emoji are named between colons, and characters
+//! without a name become `�`: a box would say nothing. All of this is for pixels; an SVG contains the
+//! original text, because its viewer has more fonts than a program can embed.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use ab_glyph::{Font, FontRef, GlyphId};
 use icu_normalizer::ComposingNormalizerBorrowed;
 use unicode_bidi::{BidiInfo, Level};
 
-/// What stands for a character that no font and no name tells.
+/// Replaces a character that no font contains and that has no name.
 const UNKNOWN: char = '\u{fffd}';
 
 static REGULAR: LazyLock<FontRef<'static>> =
@@ -32,13 +32,13 @@ fn parse(bytes: &'static [u8]) -> FontRef<'static> {
 /// A glyph of a text.
 #[derive(Debug, Clone)]
 pub(crate) struct Set {
-    /// Where it is from.
+    /// Its font.
     pub font: &'static FontRef<'static>,
-    /// In the font.
+    /// Its id in the font.
     pub id: GlyphId,
-    /// How far it moves the pen, in ems.
+    /// How far it advances the pen, in ems.
     pub advance: f64,
-    /// How far from the pen it stands, in ems: marks stand over the middle of the letter before.
+    /// Its offset from the pen, in ems: marks are centred over the previous letter.
     pub offset: f64,
 }
 
@@ -78,7 +78,7 @@ fn glyph(font: &'static FontRef<'static>, char: char) -> Option<Set> {
     (id != GlyphId(0)).then_some(Set { font, id, advance, offset: 0.0 })
 }
 
-/// Returns the middle of a glyph's outline, in ems.
+/// Returns the centre of a glyph's outline, in ems.
 fn middle(glyph: &Set) -> f64 {
     let units = glyph.font.units_per_em().unwrap_or(1000.0);
     let bounds =
@@ -86,8 +86,8 @@ fn middle(glyph: &Set) -> f64 {
     f64::from(f32::midpoint(bounds.0, bounds.1) / units)
 }
 
-/// Returns whether a character only says how others look: vowel points, joiners, variation selectors,
-/// marks of direction and tones of skin.
+/// Returns whether a character only modifies others: vowel points, joiners, variation selectors,
+/// direction marks and skin tones.
 fn is_left_out(char: char) -> bool {
     matches!(char,
         '\u{591}'..='\u{5bd}' | '\u{5bf}'..='\u{5c7}' | '\u{610}'..='\u{61a}'
@@ -101,13 +101,13 @@ fn substitute(char: char) -> Cow<'static, str> {
         Some(latin) if char.is_alphabetic() => latin.into(),
         Some(name) if 2 < name.len() => format!(":{name}:").into(),
         Some(mark) if !mark.is_empty() => mark.into(),
-        // A mark on the letter before it.
+        // A mark on the previous letter.
         _ if unicode_width::UnicodeWidthChar::width(char) == Some(0) => "".into(),
         _ => UNKNOWN.to_string().into(),
     }
 }
 
-/// Returns a text in the order in which it is seen, which is from left to right.
+/// Returns a text in visual order, from left to right.
 fn in_visual_order(text: &str) -> Cow<'_, str> {
     if !has_rtl(text) {
         return text.into();
@@ -126,13 +126,13 @@ fn in_visual_order(text: &str) -> Cow<'_, str> {
     seen.into()
 }
 
-/// Returns whether any letter of a text is written from right to left.
+/// Returns whether any letter of a text is right-to-left.
 pub(crate) fn has_rtl(text: &str) -> bool {
     let is_rtl = |it| matches!(it, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}');
     text.chars().any(is_rtl)
 }
 
-/// Returns what a bracket looks like where text runs to the left.
+/// Returns the mirrored form of a bracket in right-to-left text.
 fn mirrored(char: char) -> char {
     match char {
         '(' => ')',
@@ -149,8 +149,8 @@ fn mirrored(char: char) -> char {
     }
 }
 
-/// Arabic letters and their forms: alone, at the end of a group, and for those that join what follows
-/// them, at its start and inside it. Ranges of letters have ranges of forms.
+/// Arabic letters and their forms: isolated, final, and for letters that join the next one, initial and
+/// medial. Ranges of letters have ranges of forms.
 const FORMS: [(char, char, u32, u32); 29] = [
     ('\u{621}', '\u{621}', 0xfe80, 1),
     ('\u{622}', '\u{625}', 0xfe81, 2),
@@ -177,23 +177,23 @@ const FORMS: [(char, char, u32, u32); 29] = [
     ('\u{6c1}', '\u{6c1}', 0xfba6, 4),
     ('\u{6cc}', '\u{6cc}', 0xfbfc, 4),
     ('\u{6d2}', '\u{6d2}', 0xfbae, 2),
-    // Lam and an alef are one letter; these stand for the pairs until they are joined.
+    // Lam and an alef are one letter; these represent the pairs until they are joined.
     ('\u{fef5}', '\u{fef5}', 0xfef5, 2),
     ('\u{fef7}', '\u{fef7}', 0xfef7, 2),
     ('\u{fef9}', '\u{fef9}', 0xfef9, 2),
     (LAM_ALEF, LAM_ALEF, 0xfefb, 2),
 ];
 const LAM_ALEF: char = '\u{fefb}';
-/// A line between letters, as long as one likes.
+/// A connecting line between letters, of any length.
 const TATWEEL: char = '\u{640}';
 
-/// Returns the first of a letter's forms and how many it has.
+/// Returns the first of a letter's forms and their number.
 fn forms(char: char) -> Option<(u32, u32)> {
     let (first, _, forms, n) = FORMS.iter().find(|it| it.0 <= char && char <= it.1)?;
     Some((forms + (u32::from(char) - u32::from(*first)) * n, *n))
 }
 
-/// Returns a text whose Arabic letters have the form that their neighbours give them.
+/// Returns a text in which Arabic letters have the forms that their neighbours require.
 fn joined(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|it| ('\u{620}'..='\u{6ff}').contains(&it)) {
         return text.into();

@@ -1,4 +1,4 @@
-//! PNG pictures on a terminal: kitty's protocol and iTerm2's.
+//! PNG pictures on a terminal: the protocols of kitty and iTerm2.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use csv_agent_types::limits::CHART_TTY_LINES_MAX;
 
 /// Characters of Base64 in one sequence. Source: kitty, "Terminal graphics protocol", "Remote client".
 const CHUNK_CHARS: usize = 4096;
-/// Stands in a cell for a part of a picture. Source: kitty, "Unicode placeholders".
+/// Represents a part of a picture in a cell. Source: kitty, "Unicode placeholders".
 const PLACEHOLDER: char = '\u{10eeee}';
 /// The marks on a placeholder that number rows, from 0. Source: kitty, `rowcolumn-diacritics.txt`.
 const ROW_MARKS: [char; CHART_TTY_LINES_MAX] = [
@@ -18,9 +18,9 @@ const ROW_MARKS: [char; CHART_TTY_LINES_MAX] = [
     '\u{35b}', '\u{363}', '\u{364}', '\u{365}',
 ];
 
-/// Returns the sequences by which kitty shows a PNG over so many columns and rows, silently.
+/// Returns the sequences with which kitty shows a PNG over these columns and rows, without a reply.
 ///
-/// The cursor goes to the line below.
+/// The cursor moves to the line below.
 pub(crate) fn kitty(png: &[u8], (columns, rows): (u16, u16)) -> String {
     chunks(png, &format!("a=T,f=100,q=2,c={columns},r={rows}")).concat() + "\n"
 }
@@ -36,18 +36,19 @@ fn chunks(png: &[u8], control: &str) -> Vec<String> {
     chunks.collect()
 }
 
-/// Returns what shows a PNG in kitty from within a tmux that passes sequences through.
+/// Returns the sequences for a PNG in kitty inside a tmux that passes sequences through.
 ///
-/// The picture goes past tmux; in its cells are characters that tmux moves as it does any text, and
-/// that kitty shows the picture for.
+/// The picture bypasses tmux; its cells contain characters that tmux moves like any text, and that
+/// kitty replaces with the picture.
 pub(crate) fn kitty_in_tmux(png: &[u8], (columns, rows): (u16, u16)) -> String {
-    // The colour of the characters says which picture. Another with the same number replaces it.
+    // The colour of the characters identifies the picture. Another with the same number replaces it.
     let id = 1 + png.iter().fold(0_u32, |it, byte| it.wrapping_mul(31) + u32::from(*byte)) % 255;
     let control = format!("a=T,U=1,f=100,q=2,i={id},c={columns},r={rows}");
     let mut text: String = chunks(png, &control).iter().map(|it| through_tmux(it)).collect();
     for mark in ROW_MARKS.iter().take(usize::from(rows)) {
         let first = ROW_MARKS[0];
-        // Writing to a string cannot fail. A placeholder without marks is right of the one before.
+        // Writing to a string cannot fail. A placeholder without marks belongs to the right of the
+        // previous one.
         let _ = write!(text, "\x1b[38;5;{id}m{PLACEHOLDER}{mark}{first}");
         text.extend((1..columns).map(|_| PLACEHOLDER));
         text.push_str("\x1b[0m\n");
@@ -55,13 +56,13 @@ pub(crate) fn kitty_in_tmux(png: &[u8], (columns, rows): (u16, u16)) -> String {
     text
 }
 
-/// Wraps a sequence for a tmux that passes it on. Source: tmux(1), `allow-passthrough`.
+/// Wraps a sequence for a tmux that passes it through. Source: tmux(1), `allow-passthrough`.
 pub(crate) fn through_tmux(sequence: &str) -> String {
     format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b"))
 }
 
-/// Returns the sequence by which iTerm2 shows a PNG over so many columns and rows. The cursor stays
-/// behind it. Source: iTerm2, "Inline Images Protocol".
+/// Returns the sequence with which iTerm2 shows a PNG over these columns and rows. The cursor remains
+/// after it. Source: iTerm2, "Inline Images Protocol".
 pub(crate) fn iterm(png: &[u8], (columns, rows): (u16, u16)) -> String {
     format!(
         "\x1b]1337;File=inline=1;size={};width={columns};height={rows};preserveAspectRatio=1:{}\x07",

@@ -1,4 +1,4 @@
-//! What holds of every chart, whatever is drawn, as facts of its geometry.
+//! Geometric invariants of every chart, whatever it shows.
 
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_assert, prop_oneof, proptest};
@@ -16,8 +16,8 @@ use crate::theme::Colour;
 /// Left, top, right, bottom.
 type Bounds = (f64, f64, f64, f64);
 
-/// Says what is wrong with a scene: a label that leaves the picture, that covers another or that lies on
-/// data; a mark outside; a size that is none.
+/// Returns what is wrong with a scene: a label that leaves the picture, overlaps another or covers
+/// data; a mark outside; an invalid size.
 pub(crate) fn check(scene: &Scene) -> Result<(), String> {
     let is_size = |it: f64| (100.0..=LENGTH_MAX + 1.0).contains(&it);
     if !is_size(scene.width) || !is_size(scene.height) {
@@ -55,7 +55,7 @@ fn touch(a: Bounds, b: Bounds) -> bool {
     a.0 < b.2 && b.0 < a.2 && a.1 < b.3 && b.1 < a.3
 }
 
-/// Axes, lines to read values by and paper may be behind a label.
+/// Axes, gridlines and paper may be behind a label.
 fn is_data(mark: &Mark) -> bool {
     match mark {
         Mark::Rect { colour, .. } | Mark::Line { colour, .. } | Mark::Dot { colour, .. } => {

@@ -1,10 +1,10 @@
-//! Charts as pictures: SVG for documents, PNG for everything else, a sentence for those who listen;
-//! and as terminals show them, in their protocols for pictures or in characters.
+//! Charts as pictures: SVG for documents, PNG for everything else, a sentence for screen readers; and
+//! as terminals show them, by their picture protocols or in characters.
 //!
-//! A [`Chart`] becomes a plot (its numbers, dates and labels), the plot a scene (what stands where),
+//! A [`Chart`] becomes a plot (its numbers, dates and labels), the plot a scene (marks with positions),
 //! the scene a document. Nothing depends on the machine: the fonts are embedded, and the arithmetic
-//! that places things is addition, multiplication and square roots. Characters stand on a grid of
-//! their own, made from the same plot.
+//! that places marks uses only addition, multiplication and square roots. Character charts have their
+//! own grid, built from the same plot.
 
 mod plot;
 mod numbers;
@@ -38,7 +38,7 @@ use plot::Plot;
 use scene::Scene;
 pub use theme::Theme;
 
-/// Names of series that the alternative text gives one by one.
+/// Maximum number of series that the alternative text describes individually.
 const SERIES_NAMED_MAX: usize = 4;
 
 /// How a chart is painted.
@@ -46,7 +46,7 @@ const SERIES_NAMED_MAX: usize = 4;
 pub struct ChartStyle {
     /// Its colours.
     pub theme: Theme,
-    /// Pixels of the PNG to a pixel of the SVG, from 1.
+    /// Pixels of the PNG per pixel of the SVG, at least 1.
     pub scale: u32,
 }
 
@@ -63,7 +63,7 @@ pub struct Drawing {
     pub svg: String,
     /// Width and height of the SVG in its pixels.
     pub svg_size: (u32, u32),
-    /// The same picture.
+    /// The same picture as PNG.
     pub png: Vec<u8>,
     /// Width and height of the PNG in pixels.
     pub png_size: (u32, u32),
@@ -76,18 +76,18 @@ pub struct Raster {
     pub width: u32,
     /// Pixels.
     pub height: u32,
-    /// Row by row from the upper left, three bytes a pixel.
+    /// Row by row from the upper left, three bytes per pixel.
     pub rgb: Vec<u8>,
 }
 
 /// Draws a chart.
 ///
-/// It is 960 pixels wide and 540 high, or as large as its bars, labels and legend need: from 600 pixels
-/// for a few columns to 3,400 for hundreds. The same chart gives the same bytes.
+/// It is 960 pixels wide and 540 high, or as large as its bars, labels and legend require: from 600
+/// pixels for a few columns to 3,400 for hundreds. The same chart always yields the same bytes.
 ///
 /// # Errors
 ///
-/// Fails when a backend or the encoder does, which is a bug.
+/// Fails when a backend or the encoder fails, which is a bug.
 pub fn draw(chart: &Chart, style: ChartStyle) -> anyhow::Result<Drawing> {
     let plot = Plot::of(chart);
     let scene = scene(&plot);
@@ -98,11 +98,11 @@ pub fn draw(chart: &Chart, style: ChartStyle) -> anyhow::Result<Drawing> {
     Ok(Drawing { svg, svg_size, png, png_size: (raster.width, raster.height) })
 }
 
-/// Draws a chart as an SVG document alone, as [`draw`] does.
+/// Draws a chart only as an SVG document, as [`draw`] does.
 ///
 /// # Errors
 ///
-/// Fails when the backend does, which is a bug.
+/// Fails when the backend fails, which is a bug.
 pub fn svg(chart: &Chart, theme: Theme) -> anyhow::Result<String> {
     let plot = Plot::of(chart);
     document(chart, &plot, &scene(&plot), theme)
@@ -124,7 +124,7 @@ fn scene(plot: &Plot) -> Scene {
     }
 }
 
-/// Returns the chart in one sentence: its type and title, what against what, and the extremes.
+/// Returns the chart in one sentence: its type and title, its axes, and the extremes.
 pub fn alt(chart: &Chart) -> String {
     sentence(&Plot::of(chart))
 }

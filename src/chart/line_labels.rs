@@ -11,23 +11,23 @@ use crate::text::TextLabel;
 
 /// The widest line of a name.
 const NAME_MAX: f64 = 150.0;
-/// Lines of a name.
+/// Maximum lines of a name.
 const NAME_LINES_MAX: usize = 2;
-/// How far a name may be from its line's end, upwards or downwards.
+/// Maximum distance of a name from its line's end, upwards or downwards.
 const SHIFT_MAX: f64 = 34.0;
-/// Of the axis, the share that a line may end before the others.
+/// Maximum share of the axis by which a line may end before the others.
 const EARLY_MAX: f64 = 0.03;
-/// From the end of the axis to the names.
+/// Distance from the end of the axis to the names.
 const GAP: f64 = 10.0;
 
-/// The names of a chart's lines, if they can stand at the ends.
+/// The names of a chart's lines, if they fit at the ends.
 pub(crate) struct Names {
-    /// One a series.
+    /// One per series.
     lines: Vec<Vec<String>>,
 }
 
 impl Names {
-    /// Returns the names of lines that are several and have short names; there is a legend otherwise.
+    /// Returns the names of several lines if they are short; otherwise there is a legend.
     pub(crate) fn of(plot: &Plot) -> Option<Names> {
         let is_wanted = plot.chart_type == ChartType::Line
             && 1 < plot.series.len()
@@ -38,13 +38,13 @@ impl Names {
         Some(Names { lines: is_wanted.then(|| names.collect::<Option<_>>()).flatten()? })
     }
 
-    /// Returns the pixels that the names take to the right of the lines.
+    /// Returns the width of the names to the right of the lines, in pixels.
     pub(crate) fn width(&self) -> f64 {
         widest(self.lines.iter().flatten()) + GAP
     }
 
-    /// Draws the names beside the ends of the lines, apart from each other, if they can be near them.
-    /// `ends` has the last point of each series.
+    /// Draws the names next to the ends of the lines without overlap, if they can be near them. `ends`
+    /// has the last point of each series.
     #[must_use]
     pub(crate) fn draw(
         &self,
@@ -82,15 +82,16 @@ impl Names {
     }
 }
 
-/// Returns middles near those wanted at which things of these heights do not overlap, in the same order;
-/// none where they need more room than there is.
+/// Returns non-overlapping centres near the wanted ones for items of these heights, in the same order;
+/// `None` where they do not fit.
 fn spread(wanted: &[f64], heights: &[f64], (top, bottom): (f64, f64)) -> Option<Vec<f64>> {
     if bottom - top < heights.iter().sum() {
         return None;
     }
     let mut order: Vec<_> = (0..wanted.len()).collect();
     order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
-    // Blocks of neighbours that touch: the first of each in `order`, its height, its upper edge.
+    // Blocks of touching neighbours: the index of each block's first item in `order`, its height, its
+    // upper edge.
     let mut blocks: Vec<(usize, f64, f64)> = Vec::new();
     for (at, it) in order.iter().enumerate() {
         blocks.push((at, heights[*it], 0.0));

@@ -1,34 +1,34 @@
-//! Numbers as people read them: separators, units, a true minus, as many digits as count.
+//! Numbers formatted for people: separators, units, a true minus, as many digits as are significant.
 
 use csv_agent_text::digits;
 
-/// Numbers from which thousands and so on are abbreviated: 12,000 is 12k, 9,000 is not 9k.
+/// Numbers from here on are abbreviated with k and so on: 12,000 is 12k, 9,000 is not 9k.
 const ABBREVIATED_FROM: f64 = 10_000.0;
-/// Beyond these, numbers are written with an exponent.
+/// Numbers outside this range are written with an exponent.
 pub(crate) const PLAIN_RANGE: (f64, f64) = (1e-4, 1e17);
-/// Numbers that stand together share a unit, unless one is this many times another.
+/// Grouped numbers share a unit, unless one is this many times another.
 const SPREAD_MAX: f64 = 1e3;
-/// Of a value, what its short form may leave out.
+/// The share of a value that its short form may omit.
 const LOST_MAX: f64 = 0.02;
-/// Digits after the point of a short form.
+/// Maximum decimals of a short form.
 const SHORT_DECIMALS_MAX: usize = 2;
-/// From here up a percentage is not a share under a wrong name.
+/// From here up a percentage is not a mislabelled share.
 const PERCENT_FROM: f64 = 1.5;
 
-/// How values are told. None of it changes a value.
+/// How values are displayed. It never changes a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Measure {
     /// As numbers.
     Plain,
-    /// Parts of one, as percentages: 0.25 is 25%.
+    /// Shares of one, as percentages: 0.25 is 25%.
     Share,
-    /// Percentages already: 25 is 25%.
+    /// Already percentages: 25 is 25%.
     Percent,
 }
 
 impl Measure {
-    /// Returns how to tell values with these names: all of them must say the same of themselves, and
-    /// the values must agree.
+    /// Returns how to display values with these names: all names must imply the same, and the values
+    /// must agree.
     pub(crate) fn of(names: &[&str], range: (f64, f64)) -> Measure {
         let (low, high) = range;
         let all = |says: fn(&str) -> bool| !names.is_empty() && names.iter().all(|it| says(it));
@@ -41,12 +41,12 @@ impl Measure {
         }
     }
 
-    /// Returns the number to write for a value.
+    /// Returns the number to display for a value.
     pub(crate) fn written(self, value: f64) -> f64 {
         if self == Measure::Share { value * 100.0 } else { value }
     }
 
-    /// Returns what follows each number but zero.
+    /// Returns the suffix of each number except zero.
     pub(crate) fn sign(self) -> &'static str {
         if self == Measure::Plain { "" } else { "%" }
     }
@@ -56,7 +56,7 @@ fn words(name: &str) -> Vec<String> {
     name.split(|it: char| !it.is_alphanumeric()).map(str::to_lowercase).collect()
 }
 
-/// Shares of companies and earnings per share are no shares of a whole.
+/// Company shares and earnings per share are not shares of a whole.
 fn says_share(name: &str) -> bool {
     let words = words(name);
     let says = |it: &[&str]| words.iter().any(|word| it.contains(&word.as_str()));
@@ -68,7 +68,7 @@ fn says_percent(name: &str) -> bool {
         || words(name).iter().any(|it| ["percent", "percentage", "pct"].contains(&it.as_str()))
 }
 
-/// Returns a value as a reader wants it beside its mark: short, with three or more digits that count.
+/// Returns a value for display next to its mark: short, with at least three significant digits.
 pub(crate) fn amount(value: f64, measure: Measure) -> String {
     let value = measure.written(value);
     if value == 0.0 {
@@ -97,8 +97,8 @@ fn plain(value: f64) -> String {
     grouped(&trimmed(&text))
 }
 
-/// Returns values that stand together: with the same unit and the same number of digits after the
-/// point where they are of like size. A missing one has no text.
+/// Returns values displayed together: with the same unit and the same number of decimals where they are
+/// of similar size. A missing value yields empty text.
 pub(crate) fn amounts(values: &[Option<f64>], measure: Measure) -> Vec<String> {
     let each = |it: &Option<f64>| it.map_or(String::new(), |it| amount(it, measure));
     let sizes = || values.iter().flatten().map(|it| measure.written(*it).abs());
@@ -114,8 +114,8 @@ pub(crate) fn amounts(values: &[Option<f64>], measure: Measure) -> Vec<String> {
     fixed(values, measure, unit, usize_of(decimals))
 }
 
-/// Returns values like [`amounts`] with few digits, for little room; none where that would lose too much
-/// of one.
+/// Returns values like [`amounts`] with few digits, for narrow spaces; `None` where that would lose too
+/// much of one.
 pub(crate) fn short_amounts(values: &[Option<f64>], measure: Measure) -> Option<Vec<String>> {
     let size = values.iter().flatten().map(|it| measure.written(*it).abs()).fold(0.0, f64::max);
     let unit = if size < 1_000.0 { (0, "") } else { unit(size.max(ABBREVIATED_FROM)) };
@@ -132,7 +132,7 @@ pub(crate) fn short_amounts(values: &[Option<f64>], measure: Measure) -> Option<
     Some(fixed(values, measure, unit, decimals))
 }
 
-/// Returns values with the same unit and as few digits after the point, up to `decimals`, as tell them.
+/// Returns values with the same unit and as few decimals, up to `decimals`, as represent them.
 fn fixed(
     values: &[Option<f64>],
     measure: Measure,
@@ -158,7 +158,7 @@ fn fixed(
     values.iter().map(|it| it.as_ref().map_or(String::new(), written)).collect()
 }
 
-/// Returns a number that is a name, like a year or a code: with every digit and no separator.
+/// Returns a number that is a name, such as a year or a code: with every digit and no separator.
 pub(crate) fn name(value: f64) -> String {
     let size = value.abs();
     let is_plain = size == 0.0 || (PLAIN_RANGE.0 <= size && size < PLAIN_RANGE.1);
@@ -178,7 +178,7 @@ pub(crate) fn parts(value: f64) -> (f64, i32) {
     (mantissa.parse().unwrap_or(1.0), exponent.parse().unwrap_or(0))
 }
 
-/// Returns the power of ten that a number is counted in, and its sign.
+/// Returns the power of ten of a number's unit, and the unit's suffix.
 pub(crate) fn unit(size: f64) -> (i32, &'static str) {
     match size {
         it if it < ABBREVIATED_FROM => (0, ""),
@@ -196,20 +196,20 @@ pub(crate) fn scientific(value: f64, decimals: i32) -> String {
     format!("{}e{exponent}", trimmed(mantissa)).replace('-', "−")
 }
 
-/// Returns a count of digits, none where it is negative.
+/// Returns a number of digits, 0 if negative.
 pub(crate) fn usize_of(decimals: i32) -> usize {
     usize::try_from(decimals).unwrap_or(0)
 }
 
-/// Returns a decimal number with separators between thousands and a true minus.
+/// Returns a decimal number with thousands separators and a true minus.
 pub(crate) fn grouped(number: &str) -> String {
     let text = digits::grouped(number);
-    // What rounds to zero has no sign.
+    // A number that rounds to zero has no sign.
     let is_zero = !text.contains(|it: char| ('1'..='9').contains(&it));
     if is_zero { text.replace('-', "") } else { text.replace('-', "−") }
 }
 
-/// Returns a decimal number without zeros at the end of its fraction.
+/// Returns a decimal number without trailing zeros in its fraction.
 fn trimmed(number: &str) -> String {
     if number.contains('.') {
         number.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,4 +1,5 @@
-//! Points on each other: rows at one place are one larger point, and points that hide others are hollow.
+//! Overlapping points: rows at one place become one larger point, and points that would hide others are
+//! hollow.
 
 use std::collections::HashMap;
 
@@ -6,20 +7,20 @@ use super::plot::Plot;
 use super::scene::Mark;
 use super::sheet::{Scale, colour, count, shape};
 
-/// A larger point would reach the labels of the axes.
+/// A larger point would reach the axis labels.
 const RADIUS_MAX: f64 = 9.0;
-/// A smaller point cannot be seen.
+/// A smaller point would be invisible.
 const RADIUS_MIN: f64 = 1.5;
-/// Of the places, the share that may lie under another before all points are hollow.
+/// Maximum share of hidden places before all points become hollow.
 const HIDDEN_MAX: f64 = 0.1;
 
-/// The places of a scatter plot where rows are.
+/// The places of rows in a scatter plot.
 pub(crate) struct Crowd {
-    /// Within a series those of more rows first, so that the others lie on them.
+    /// Within a series, those with more rows first, so that the others are drawn over them.
     places: Vec<PointPlace>,
-    /// Rows of the place that has the most.
+    /// Rows at the place with the most.
     n_rows_max: usize,
-    /// Of a place with one row.
+    /// Radius of a place with one row.
     radius: f64,
 }
 
@@ -31,7 +32,7 @@ struct PointPlace {
 }
 
 impl Crowd {
-    /// Counts the rows at each place; `positions` has the pixels of the rows on the level axis.
+    /// Counts the rows at each place; `positions` are the x pixels of the rows.
     pub(crate) fn of(plot: &Plot, positions: &[Option<f64>]) -> Crowd {
         let mut places: Vec<PointPlace> = Vec::new();
         for (series, it) in plot.series.iter().enumerate() {
@@ -39,7 +40,7 @@ impl Crowd {
             let mut at = HashMap::new();
             for (x, value) in positions.iter().zip(&it.values) {
                 let (Some(x), Some(value)) = (*x, *value) else { continue };
-                // Zero has two signs and one place.
+                // Zero has two signs but one place.
                 let key = ((x + 0.0).to_bits(), (value + 0.0).to_bits());
                 let place = *at.entry(key).or_insert(places.len());
                 match places.get_mut(place) {
@@ -58,14 +59,14 @@ impl Crowd {
         Crowd { places, n_rows_max, radius: radius.min(RADIUS_MAX / count(n_rows_max).sqrt()) }
     }
 
-    /// Returns what a reader must know of the sizes.
+    /// Returns the note that explains the sizes.
     pub(crate) fn note(&self) -> Option<String> {
         let n_rows = self.n_rows_max;
         (1 < n_rows)
             .then(|| format!("The larger a point, the more rows it stands for: up to {n_rows}."))
     }
 
-    /// Returns the points. The area of one grows with its rows.
+    /// Returns the points. Their area grows with their rows.
     pub(crate) fn marks(&self, scale: &Scale) -> Vec<Mark> {
         let is_hollow = HIDDEN_MAX * count(self.places.len()) < count(self.n_hidden(scale));
         let mark = |it: &PointPlace| Mark::Dot {
@@ -83,7 +84,7 @@ impl Crowd {
         (self.radius * count(place.n_rows).sqrt()).max(RADIUS_MIN)
     }
 
-    /// Returns the number of places whose middle is under the point of another.
+    /// Returns the number of places whose centre is under another point.
     fn n_hidden(&self, scale: &Scale) -> usize {
         let mut all: Vec<_> =
             self.places.iter().map(|it| (it.x, scale.at(it.value), self.radius(it))).collect();

@@ -1,4 +1,4 @@
-//! What a chart plots: its rows as numbers, dates and labels that are safe to print.
+//! The content of a chart: its rows as numbers, dates and sanitised labels.
 
 use jiff::civil::DateTime;
 use serde_json::Value;
@@ -9,53 +9,54 @@ use csv_agent_types::chart::{Chart, ChartSpec, ChartType};
 use super::numbers::{self, Measure};
 use super::time::{self, Unit};
 
-/// Larger numbers overflow where they are added and scaled; they are drawn as gaps.
+/// Larger numbers overflow when they are added and scaled; they are drawn as gaps.
 const VALUE_MAX: f64 = 1e300;
-/// Characters of a label, at its beginning and at its end. No picture shows more, and measuring is linear.
+/// Characters kept at the beginning and at the end of a label. No picture shows more, and measuring
+/// takes linear time.
 const LABEL_CHARS_MAX: (usize, usize) = (200, 99);
-/// Lines of a note, before they are wrapped.
+/// Maximum lines of a note, before wrapping.
 const NOTES_MAX: usize = 4;
-/// What stands for a missing label.
+/// The text for a missing label.
 const MISSING: &str = "(none)";
-/// What stands for a label of which nothing would be seen.
+/// The text for an invisible label.
 const EMPTY: &str = "(empty)";
 
 /// The content of a chart.
 pub(crate) struct Plot {
     /// The shape of the marks.
     pub chart_type: ChartType,
-    /// Above.
+    /// The title above the chart.
     pub title: Option<String>,
-    /// Below, one under the other: what the chart says of itself, the note, the source.
+    /// The lines below: the chart's own notes, the note, the source.
     pub notes: Vec<String>,
-    /// Of the x axis.
+    /// The label of the x axis.
     pub x_label: String,
-    /// Of the value axis.
+    /// The label of the value axis.
     pub y_label: Option<String>,
-    /// As many rows as each of the series.
+    /// As many rows as each of the series has.
     pub x: X,
-    /// At least one.
+    /// The series, at least one.
     pub series: Vec<PlotSeries>,
-    /// How the values are told.
+    /// How values are displayed.
     pub measure: Measure,
 }
 
 /// One series.
 pub(crate) struct PlotSeries {
-    /// In the legend.
+    /// Its name in the legend.
     pub name: String,
-    /// One a row; none where it is missing.
+    /// One per row; `None` where it is missing.
     pub values: Vec<Option<f64>>,
 }
 
-/// Where the rows stand on the x axis.
+/// The positions of the rows on the x axis.
 #[derive(Debug, Clone)]
 pub(crate) enum X {
-    /// At numbers.
+    /// At numeric positions.
     Numbers(Vec<Option<f64>>),
     /// At times.
     Times(Vec<Option<DateTime>>),
-    /// Side by side.
+    /// Side by side, with labels.
     Labels(Vec<String>),
 }
 
@@ -91,7 +92,7 @@ impl Plot {
         plot
     }
 
-    /// Puts the rows of a line in the order of their times or numbers, and says which have no place.
+    /// Sorts the rows of a line by time or number, and notes those without a position.
     fn place_rows(&mut self) {
         if matches!(self.chart_type, ChartType::Line | ChartType::Scatter) {
             let n_lost = self.x.n_missing();
@@ -110,7 +111,7 @@ impl Plot {
         }
     }
 
-    /// Returns where a row stands, in words. Nobody reads all digits of a measured x.
+    /// Returns the position of a row, in words. A measured x needs no more than a few digits.
     pub(crate) fn place(&self, row: usize) -> String {
         let measured = match (&self.x, self.chart_type) {
             (X::Numbers(numbers), ChartType::Line | ChartType::Scatter) => numbers[row],
@@ -121,18 +122,18 @@ impl Plot {
         short.unwrap_or_else(|| self.x.full_label(row))
     }
 
-    /// Returns whether every value is a whole number, as counts are.
+    /// Returns whether every value is a whole number, as in counts.
     pub(crate) fn is_whole(&self) -> bool {
         let mut values = self.series.iter().flat_map(|it| it.values.iter().flatten());
         self.measure != Measure::Share && values.all(|it| it.fract() == 0.0)
     }
 
-    /// Returns the value at a series and a row.
+    /// Returns the value of a series in a row.
     pub(crate) fn value(&self, (series, row): (usize, usize)) -> Option<f64> {
         self.series[series].values[row]
     }
 
-    /// Returns where the smallest and the largest value are: series, row.
+    /// Returns the positions of the smallest and the largest value: series, row.
     pub(crate) fn extremes(&self) -> Option<((usize, usize), (usize, usize))> {
         let all = self.series.iter().enumerate().flat_map(|(series, it)| {
             it.values.iter().enumerate().filter_map(move |(row, it)| Some(((series, row), (*it)?)))
@@ -187,7 +188,7 @@ impl X {
         }
     }
 
-    /// Returns the rows by number or time, those without at the end; labels stay as they are.
+    /// Returns the rows sorted by number or time, those without one last; labels keep their order.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<_> = (0..self.len()).collect();
         match self {
@@ -209,7 +210,7 @@ impl X {
         }
     }
 
-    /// Returns what the times tell; of no use for anything else.
+    /// Returns the unit of the times; meaningless for other positions.
     pub(crate) fn unit(&self) -> Unit {
         match self {
             X::Times(times) => time::unit_of(times.iter().flatten()),
@@ -217,7 +218,7 @@ impl X {
         }
     }
 
-    /// Returns the label of a row by itself.
+    /// Returns the label of a row on its own.
     pub(crate) fn full_label(&self, row: usize) -> String {
         match self {
             X::Numbers(numbers) => numbers[row].map_or(MISSING.into(), numbers::name),
@@ -229,7 +230,7 @@ impl X {
     }
 }
 
-/// The label of the values speaks for all of them; without one, their names or their columns do.
+/// The value label applies to all values; without one, the names of the series or their columns do.
 fn measure(spec: &ChartSpec, range: (f64, f64)) -> Measure {
     if let Some(label) = &spec.y_label {
         return Measure::of(&[label.as_str()], range);
@@ -242,7 +243,7 @@ fn measure(spec: &ChartSpec, range: (f64, f64)) -> Measure {
     }
 }
 
-/// Returns the lines of a note. A source at its end gets a line of its own.
+/// Returns the lines of a note. A source at its end gets its own line.
 fn notes(note: &str) -> Vec<String> {
     let lines = note.lines().flat_map(|line| match line.rfind(". Source: ") {
         Some(at) => vec![&line[..=at], &line[at + 2..]],
@@ -251,7 +252,7 @@ fn notes(note: &str) -> Vec<String> {
     lines.map(clean).filter(|it| !it.trim().is_empty()).take(NOTES_MAX).collect()
 }
 
-/// Returns a number that can be drawn. Whole numbers beyond 2^53 come as digits.
+/// Returns a number that can be drawn. Whole numbers beyond 2^53 arrive as digits.
 fn number(cell: &Value) -> Option<f64> {
     let number = match cell {
         Value::Number(number) => number.as_f64(),
@@ -261,7 +262,7 @@ fn number(cell: &Value) -> Option<f64> {
     number.filter(|it: &f64| it.abs() <= VALUE_MAX)
 }
 
-/// Returns text as one line that terminals and XML take.
+/// Returns text as one line that is valid in terminals and XML.
 pub(crate) fn clean(text: &str) -> String {
     let (head, tail) = LABEL_CHARS_MAX;
     let n_chars = text.chars().count();

@@ -10,17 +10,17 @@ use png::{BitDepth, ColorType, Compression, Encoder, FilterType};
 use super::Raster;
 use super::theme::Rgb;
 
-/// Colours of a PNG's palette at most.
+/// Maximum colours of a PNG palette.
 const COLOURS_MAX: usize = 256;
 
 /// Returns pixels as a PNG with a palette.
 ///
-/// Smooth edges of many series have more colours than a palette; the rarest of them, which stand on
-/// a few pixels each, become the most like of the others.
+/// The smooth edges of many series have more colours than a palette; the rarest, which cover a few
+/// pixels each, are replaced by the most similar others.
 ///
 /// # Errors
 ///
-/// Fails when the encoder does.
+/// Fails when the encoder fails.
 pub(crate) fn encode(raster: &Raster) -> anyhow::Result<Vec<u8>> {
     let (palette, indices) = indexed(&raster.rgb);
     let mut bytes = Vec::new();
@@ -37,12 +37,12 @@ pub(crate) fn encode(raster: &Raster) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns at most [`COLOURS_MAX`] colours, the commonest first, and the place of each pixel's.
+/// Returns at most [`COLOURS_MAX`] colours, most frequent first, and the index of each pixel's colour.
 fn indexed(rgb: &[u8]) -> (Vec<Rgb>, Vec<u8>) {
     let (pixels, _) = rgb.as_chunks::<3>();
     let mut numbers: HashMap<Rgb, usize, BuildHasherDefault<ColourHasher>> = HashMap::default();
     let mut found: Vec<(Rgb, usize)> = Vec::new();
-    // In runs, because most pixels are like the one before.
+    // By runs, because most pixels equal the previous one.
     let mut runs = Vec::new();
     for run in pixels.chunk_by(|one, other| one == other) {
         let number = *numbers.entry(run[0]).or_insert_with(|| {
@@ -59,7 +59,7 @@ fn indexed(rgb: &[u8]) -> (Vec<Rgb>, Vec<u8>) {
     for (place, number) in (0..=u8::MAX).zip(&order) {
         places[*number] = place;
     }
-    // Colours that hardly differ are looked for once.
+    // Colours that hardly differ are matched once.
     let mut alike: HashMap<Rgb, u8> = HashMap::new();
     for number in order.iter().skip(COLOURS_MAX) {
         let about = found[*number].0.map(|it| it & 0xf0 | 8);
@@ -72,7 +72,7 @@ fn indexed(rgb: &[u8]) -> (Vec<Rgb>, Vec<u8>) {
     (palette, indices)
 }
 
-/// Returns the place of the colour that is most like another.
+/// Returns the index of the most similar colour.
 fn nearest(colour: Rgb, palette: &[Rgb]) -> u8 {
     let distance = |it: &Rgb| -> u32 {
         it.iter().zip(colour).map(|(one, other)| u32::from(one.abs_diff(other)).pow(2)).sum()
@@ -81,7 +81,7 @@ fn nearest(colour: Rgb, palette: &[Rgb]) -> u8 {
     nearest.map_or(0, |(place, _)| place)
 }
 
-/// A hasher for three bytes. That of the standard library takes more time than all the rest.
+/// A hasher for three bytes. The standard library's would take more time than everything else.
 #[derive(Default)]
 struct ColourHasher(u64);
 
@@ -93,7 +93,7 @@ impl Hasher for ColourHasher {
     }
 
     fn finish(&self) -> u64 {
-        // Knuth's multiplier spreads the low bits over the high ones, which the table looks at first.
+        // Knuth's multiplier spreads the low bits over the high ones, which the table uses first.
         self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 }

@@ -1,4 +1,4 @@
-//! Lines and points: positions on two axes, gaps where a value is missing.
+//! Lines and points: positions on two axes, with gaps where a value is missing.
 
 use csv_agent_types::chart::ChartType;
 
@@ -14,21 +14,21 @@ use super::ticks::Ticks;
 use super::time;
 use crate::theme::Colour;
 
-/// Points up to which those of a line are marked, and rows.
+/// Maximum points, and rows, of a line chart with marked points.
 const MARKED_MAX: (usize, usize) = (120, 40);
 /// Above this share of the largest value, an axis of positions need not begin at zero.
 const ZERO_SHARE: f64 = 0.5;
-/// From the ends of the level axis to the first and the last position on it.
+/// Distance from the ends of the horizontal axis to the first and last positions.
 const INSET: f64 = 12.0;
-/// Whole numbers below are told without separators.
+/// Whole numbers below this are shown without separators.
 const NAMED_MAX: f64 = 10_000.0;
-/// Whole numbers within are years.
+/// Whole numbers in this range are years.
 const YEARS: (f64, f64) = (1_000.0, 3_000.0);
 
-/// Lays out a line chart or a scatter plot, with names at the ends of the lines where they can stand.
+/// Lays out a line chart or a scatter plot, with names at the ends of the lines where they fit.
 pub(crate) fn scene(plot: &Plot) -> Scene {
     let named = Names::of(plot).and_then(|it| lay_out(plot, Some(&it)));
-    // A legend always can.
+    // A legend always fits.
     named.or_else(|| lay_out(plot, None)).expect("only names may find no place")
 }
 
@@ -48,7 +48,7 @@ fn lay_out(plot: &Plot, names: Option<&Names>) -> Option<Scene> {
     let scale = Scale::new(ticks.range(), (bottom, sheet.top));
     sheet.upright_axis(&ticks, &scale, (left, right));
     if plot.chart_type == ChartType::Scatter && !matches!(plot.x, X::Labels(_)) {
-        // Both numbers of a point are read.
+        // Both coordinates of a point matter.
         for x in axis.below.places() {
             sheet.line((x, sheet.top), (x, bottom), Colour::GRID);
         }
@@ -84,7 +84,7 @@ fn lay_out(plot: &Plot, names: Option<&Names>) -> Option<Scene> {
     Some(sheet.finish(height, level, (left, right)))
 }
 
-/// Draws a line with gaps; a point between two gaps is one.
+/// Draws a line with gaps; a value between two gaps becomes a point.
 fn line(sheet: &mut ChartBuilder, plot: &Plot, series: usize, points: &[Option<(f64, f64)>]) {
     let n_points = plot.x.len() * plot.series.len();
     let is_marked = n_points <= MARKED_MAX.0 && plot.x.len() <= MARKED_MAX.1;
@@ -117,19 +117,19 @@ fn upright_ticks(plot: &Plot) -> Ticks {
     ticks.measured(plot.measure)
 }
 
-/// Returns what an axis of positions must cover: all values, and zero if it is near.
+/// Returns the range that an axis of positions must cover: all values, and zero if it is near.
 pub(crate) fn upright_range(plot: &Plot) -> (f64, f64) {
     let Some((low, high)) = plot.range() else { return (0.0, 1.0) };
-    // Of values that are all the same, only the size can be seen.
+    // If all values are the same, only their size is informative.
     let is_flat = high <= low;
     let from_zero = 0.0 <= low && (low < ZERO_SHARE * high || is_flat);
     let to_zero = high <= 0.0 && (ZERO_SHARE * low < high || is_flat);
     (if from_zero { 0.0 } else { low }, if to_zero { 0.0 } else { high })
 }
 
-/// The level axis: where rows stand, and what is written under it.
+/// The horizontal axis: the positions of rows, and the labels under it.
 struct Axis {
-    /// One a row; none where x is missing.
+    /// One per row; `None` where x is missing.
     positions: Vec<Option<f64>>,
     below: AxisLabels,
 }
@@ -194,7 +194,7 @@ impl Axis {
                 return Axis { below: AxisLabels::level(labels), positions };
             }
         }
-        // A line fills the axis; points do not stand at its ends.
+        // A line fills the axis; points are not placed at its ends.
         let ends = if low < high && is_line { (low, high) } else { ticks.range() };
         let scale = Scale::new(ends, (left, right));
         let inside = ticks.values.iter().zip(ticks.labels);
@@ -212,7 +212,7 @@ impl Axis {
     }
 }
 
-/// Returns the places of the rows, ascending, if all can be labelled: a reader looks for those.
+/// Returns the distinct row positions, ascending, if all can be labelled: a reader looks for those.
 fn few<T: PartialOrd + PartialEq + Copy>(
     mut known: Vec<T>,
     room: f64,

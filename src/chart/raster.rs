@@ -1,7 +1,7 @@
-//! A plotters backend that paints pixels with smooth edges.
+//! A plotters backend that paints pixels with antialiased edges.
 //!
-//! Coordinates are 64ths of a pixel. Edges of bars and level or upright lines keep to whole pixels, so
-//! that they are sharp.
+//! Coordinates are 64ths of a pixel. Edges of bars and horizontal or vertical lines are on whole
+//! pixels, so that they are sharp.
 
 use std::convert::Infallible;
 
@@ -11,17 +11,17 @@ use plotters_backend::{
 
 use super::coverage::{Mask, Point};
 
-/// Whether something was drawn; our drawing cannot fail.
+/// The result of drawing, which cannot fail here.
 pub(crate) type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
-/// Of a coordinate, to a pixel.
+/// Units per pixel.
 pub(crate) const UNITS: i32 = 64;
-/// Standing bars thinner than this many pixels show their width by shade: all look the same.
+/// Vertical bars thinner than this many pixels show their width by shade, so that all look the same.
 const SHARP_MIN: i32 = 3;
-/// Where a quarter of a circle is nearest to a Bézier curve.
+/// The control distance at which a Bézier curve best matches a quarter circle.
 const CIRCLE: f32 = 0.552_284_8;
 
-/// A picture in the making.
+/// A picture being drawn.
 pub(crate) struct Canvas {
     width: usize,
     height: usize,
@@ -31,7 +31,7 @@ pub(crate) struct Canvas {
 }
 
 impl Canvas {
-    /// Makes a black picture.
+    /// Creates a black picture.
     pub(crate) fn new(width: usize, height: usize) -> Canvas {
         let circle = circle(12);
         let (rgb, mask) = (vec![0; width * height * 3], Mask::new(width, height));
@@ -43,13 +43,13 @@ impl Canvas {
         self.rgb
     }
 
-    /// Paints what the mask covers.
+    /// Paints the area that the mask covers.
     fn fill(&mut self, colour: BackendColor) {
         let Canvas { mask, rgb, width, .. } = self;
         mask.drain(|x, y, coverage| blend(rgb, y * *width + x, colour, coverage));
     }
 
-    /// Paints whole pixels; the right and lower ends are not part of it.
+    /// Paints whole pixels, excluding the right and lower ends.
     fn block(&mut self, from: (i32, i32), to: (i32, i32), colour: BackendColor) {
         let clip = |it: i32, end: usize| usize::try_from(it).unwrap_or(0).min(end);
         let (left, right) = (clip(from.0, self.width), clip(to.0, self.width));
@@ -61,7 +61,7 @@ impl Canvas {
         }
     }
 
-    /// Paints a level or upright line on whole pixels.
+    /// Paints a horizontal or vertical line on whole pixels.
     fn rule(&mut self, from: (i32, i32), to: (i32, i32), width: i32, colour: BackendColor) {
         let thick = round(width).max(UNITS);
         let start = |it: i32| round(it - thick / 2);
@@ -75,8 +75,8 @@ impl Canvas {
         self.block((from.0 / UNITS, from.1 / UNITS), (to.0 / UNITS, to.1 / UNITS), colour);
     }
 
-    /// Adds a line with round joints and ends to the mask. Its pieces meet and hardly overlap: where
-    /// smooth edges are counted twice, a line has knots.
+    /// Adds a line with round joints and ends to the mask. Its pieces touch and hardly overlap: where
+    /// antialiased edges are counted twice, a line shows knots.
     fn stroke(&mut self, points: &[Point], radius: f32) {
         let mut points = points.to_vec();
         points.dedup();
@@ -95,7 +95,7 @@ impl Canvas {
             ]);
             if let Some(last) = before {
                 let last_side = (-last.1, last.0);
-                // The outer side of the turn is open.
+                // The outer side of the turn needs filling.
                 let is_right = 0.0 <= last.0 * ahead.1 - last.1 * ahead.0;
                 let (first, second) =
                     if is_right { (back(last_side), back(side)) } else { (side, last_side) };
@@ -118,7 +118,7 @@ impl Canvas {
         }
     }
 
-    /// Adds a part of a disc: from one radius by way of another to a third.
+    /// Adds a sector of a disc: from one radius through another to a third.
     fn fan(&mut self, at: Point, first: Point, middle: Point, last: Point) {
         let radius = (middle.0 * middle.0 + middle.1 * middle.1).sqrt();
         let between = |one: Point, other: Point| scaled((one.0 + other.0, one.1 + other.1), radius);
@@ -134,7 +134,7 @@ impl Canvas {
         self.mask.polygon(&self.rim(at, radius));
     }
 
-    /// Takes a disc away from what was added: what turns the other way does.
+    /// Subtracts a disc from the mask: opposite orientation subtracts.
     fn hole(&mut self, at: Point, radius: f32) {
         let mut rim = self.rim(at, radius);
         rim.reverse();
@@ -162,7 +162,7 @@ impl DrawingBackend for Canvas {
         Ok(())
     }
 
-    /// Unlike shapes, takes whole pixels: this is where type comes in.
+    /// Unlike shapes, this takes whole pixels: type is drawn here.
     fn draw_pixel(&mut self, (x, y): BackendCoord, colour: BackendColor) -> Drawn {
         if let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y))
             && x < self.width
@@ -181,7 +181,7 @@ impl DrawingBackend for Canvas {
         _: bool,
     ) -> Drawn {
         let (left, right) = sharp(from.0, to.0);
-        // Parts of a stack meet without a gap, however thin they are.
+        // Parts of a stack touch without a gap, however thin they are.
         let (top, bottom) = (round(from.1), round(to.1));
         if [left, right, top, bottom].iter().all(|it| it % UNITS == 0) {
             let pixel = |x: i32, y: i32| (x / UNITS, y / UNITS);
@@ -249,7 +249,7 @@ impl DrawingBackend for Canvas {
 
 fn blend(rgb: &mut [u8], pixel: usize, colour: BackendColor, coverage: u8) {
     let (red, green, blue) = colour.rgb;
-    // In sixteenths, which no eye tells from more, so that most pictures need no more than a palette.
+    // In sixteenths, indistinguishable to the eye, so that most pictures need no more than a palette.
     let coverage = (u32::from(coverage) + 8) / 17 * 17;
     for (old, new) in rgb[pixel * 3..pixel * 3 + 3].iter_mut().zip([red, green, blue]) {
         let mixed = u32::from(*old) * (255 - coverage) + u32::from(new) * coverage;
@@ -266,7 +266,7 @@ fn round(units: i32) -> i32 {
     (units + UNITS / 2).div_euclid(UNITS) * UNITS
 }
 
-/// Returns a vector of a given length in the direction of another that is not zero.
+/// Returns a vector of a given length in the direction of another, non-zero one.
 fn scaled((x, y): Point, length: f32) -> Point {
     let factor = length / (x * x + y * y).sqrt().max(f32::MIN_POSITIVE);
     (x * factor, y * factor)
@@ -286,7 +286,7 @@ fn level(alpha: f64) -> u8 {
     (alpha.clamp(0.0, 1.0) * 255.0 + 0.5) as u8
 }
 
-/// Returns a circle of radius 1 as a polygon of four times `n` corners, which turns as strokes do.
+/// Returns a circle of radius 1 as a polygon of `4n` corners, with the orientation of strokes.
 fn circle(n: u8) -> Vec<Point> {
     let mut quarter = Vec::new();
     for step in 0..n {

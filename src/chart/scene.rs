@@ -1,7 +1,7 @@
-//! What stands where on a chart: marks with coordinates, before any backend draws them.
+//! The positions of marks on a chart, before any backend draws them.
 //!
-//! Units are pixels from the upper left corner. A scene is what tests look at: whether labels
-//! collide or leave the picture is a question of its geometry.
+//! Units are pixels from the upper left corner. Tests examine scenes: whether labels collide or leave
+//! the picture is a question of geometry.
 
 use crate::text::TextLabel;
 use crate::theme::Colour;
@@ -13,7 +13,7 @@ pub(crate) struct Scene {
     pub width: f64,
     /// Whole pixels.
     pub height: f64,
-    /// In the order in which they cover each other.
+    /// In drawing order, later ones on top.
     pub marks: Vec<Mark>,
 }
 
@@ -26,35 +26,35 @@ pub(crate) enum Mark {
         x: f64,
         /// Upper edge.
         y: f64,
-        /// To the right.
+        /// Extent to the right.
         width: f64,
-        /// Downwards.
+        /// Extent downwards.
         height: f64,
-        /// Its filling.
+        /// Fill colour.
         colour: Colour,
     },
     /// A line through points.
     Line {
         /// At least two.
         points: Vec<(f64, f64)>,
-        /// Of the stroke.
+        /// Stroke width.
         width: f64,
-        /// Of the stroke.
+        /// Stroke colour.
         colour: Colour,
     },
-    /// A point. A filled one has a rim of paper, so that points on each other can be told apart.
+    /// A point. A filled one has a rim of paper, so that overlapping points can be distinguished.
     Dot {
         /// Centre.
         x: f64,
         /// Centre.
         y: f64,
-        /// Without the rim.
+        /// Radius without the rim.
         radius: f64,
-        /// Tells series apart without colour.
+        /// Distinguishes series without colour.
         shape: PointShape,
-        /// Its filling, or its outline.
+        /// Fill colour, or outline colour.
         colour: Colour,
-        /// Whether it is an outline, through which those under it can be seen.
+        /// Whether it is an outline, through which points under it are visible.
         is_hollow: bool,
     },
     /// A line of text.
@@ -75,7 +75,7 @@ pub(crate) enum PointShape {
 }
 
 impl PointShape {
-    /// The shapes in the order in which series take them.
+    /// The shapes in the order in which series use them.
     pub(crate) const ALL: [PointShape; 4] =
         [PointShape::Circle, PointShape::Square, PointShape::Triangle, PointShape::Diamond];
 }

@@ -1,4 +1,4 @@
-//! A chart as a terminal shows it: as a picture, in characters, or as a few lines of plain text.
+//! A chart on a terminal: as a picture, in characters, or as a few lines of plain text.
 
 use csv_agent_types::chart::Chart;
 use csv_agent_types::limits::CHART_TTY_LINES_MAX;
@@ -10,11 +10,11 @@ use super::{Theme, backend, inline, png, scene, sixel, text_summary};
 
 pub use text_chart::Depth;
 
-/// Pixels of a cell on a terminal that does not say.
+/// Pixels of a cell when the terminal does not report them.
 const CELL_UNKNOWN: (u16, u16) = (8, 16);
-/// A picture this much smaller than it was drawn can no longer be read; characters can.
+/// A picture scaled down further than this is unreadable; characters are not.
 const SCALE_MIN: f64 = 0.45;
-/// Terminals that claim larger cells than screens have get no larger pictures.
+/// Terminals that report larger cells than real screens have get no larger pictures.
 const SCALE_MAX: f64 = 3.0;
 
 /// How a terminal shows charts.
@@ -22,11 +22,11 @@ const SCALE_MAX: f64 = 3.0;
 pub enum Graphics {
     /// Pictures by kitty's protocol.
     Kitty,
-    /// Pictures by iTerm2's.
+    /// Pictures by iTerm2's protocol.
     Iterm,
     /// Pictures as sixels.
     Sixel,
-    /// Characters that stand on the grid.
+    /// Characters on the grid.
     Blocks,
     /// A few lines of text.
     Sketch,
@@ -37,27 +37,27 @@ pub enum Graphics {
 pub struct Screen {
     /// What it can show.
     pub graphics: Graphics,
-    /// Of a line.
+    /// Cells of a line.
     pub columns: u16,
-    /// Of text.
+    /// The colour depth of text.
     pub colours: Depth,
-    /// Pixels of a cell, across and down; none when the terminal does not say.
+    /// Pixels of a cell, horizontal and vertical; `None` when the terminal does not report them.
     pub cell: Option<(u16, u16)>,
-    /// Of pictures; characters stand on the terminal's own paper.
+    /// The theme of pictures; characters appear on the terminal's own background.
     pub theme: Theme,
-    /// Whether a tmux stands between us and the terminal that shows pictures.
+    /// Whether a tmux is between us and the terminal that shows pictures.
     pub is_in_tmux: bool,
 }
 
-/// Returns what shows the chart, with a final line feed: at most as wide as the screen, and at most
+/// Returns the output for the chart, with a final line feed: at most as wide as the screen, and at most
 /// [`CHART_TTY_LINES_MAX`] rows.
 ///
-/// A picture that would be too small to read is drawn in characters instead; characters of several
-/// series without colours, which cannot be told apart, as a sketch.
+/// A picture too small to read is drawn in characters instead; several series in characters without
+/// colour would be indistinguishable and become a sketch.
 ///
 /// # Errors
 ///
-/// Fails when drawing the picture does, which is a bug.
+/// Fails when drawing the picture fails, which is a bug.
 pub fn show(chart: &Chart, screen: &Screen) -> anyhow::Result<String> {
     let plot = Plot::of(chart);
     let columns = usize::from(screen.columns);
@@ -91,17 +91,17 @@ pub fn show(chart: &Chart, screen: &Screen) -> anyhow::Result<String> {
     })
 }
 
-/// How large a picture is on a screen.
+/// The size of a picture on a screen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Size {
     columns: u16,
     rows: u16,
-    /// Pixels of the screen to one of the drawing.
+    /// Screen pixels per pixel of the drawing.
     scale: f64,
 }
 
 impl Size {
-    /// Returns the largest size that fits; none where type would be too small to read.
+    /// Returns the largest size that fits; `None` where text would be too small to read.
     fn of(natural: (f64, f64), screen: &Screen) -> Option<Size> {
         let known = screen.cell.filter(|(width, height)| 0 < *width && 0 < *height);
         let cell = known.unwrap_or(CELL_UNKNOWN);

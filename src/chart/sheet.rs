@@ -1,4 +1,4 @@
-//! The sheet that every chart is drawn on: title and legend above, label and note below.
+//! The common parts of every chart: title and legend above, axis label and note below.
 
 use csv_agent_types::chart::ChartType;
 
@@ -11,17 +11,17 @@ use crate::glyphs::Weight;
 use crate::text::{Anchor, TextLabel};
 use crate::theme::Colour;
 
-/// Of a chart without unusual needs.
+/// Width of a chart without special requirements.
 pub(crate) const WIDTH: f64 = 960.0;
-/// Of a chart without unusual needs.
+/// Height of a chart without special requirements.
 const HEIGHT: f64 = 540.0;
-/// Of the part with the marks; a picture with much around it is higher.
+/// Minimum height of the plot area; a picture with much around it is higher.
 const MARKS_HEIGHT_MIN: f64 = 260.0;
-/// Free on every side.
+/// Free space on every side.
 pub(crate) const MARGIN: f64 = 24.0;
-/// Of labels, in pixels of an em.
+/// Size of labels, in pixels per em.
 pub(crate) const SIZE: f64 = 13.0;
-/// Between the lines of a label.
+/// Distance between the lines of a label.
 pub(crate) const LINE: f64 = 17.0;
 
 const TITLE_SIZE: f64 = 20.0;
@@ -29,23 +29,23 @@ const TITLE_LINE: f64 = 26.0;
 const NOTE_SIZE: f64 = 12.0;
 const LEGEND_LINE: f64 = 22.0;
 const LEGEND_NAME_MAX: f64 = 260.0;
-/// Lines of a line of the note.
+/// Maximum wrapped lines for each line of the note.
 const NOTE_LINES_MAX: usize = 3;
 
-/// A chart in the making.
+/// A chart being built.
 pub(crate) struct ChartBuilder<'a> {
     plot: &'a Plot,
     marks: Vec<Mark>,
-    /// Of the picture.
+    /// Width of the picture.
     pub width: f64,
     /// The first free pixel under title and legend.
     pub top: f64,
-    /// What the drawing itself needs to have said, above the notes of the plot.
+    /// A hint that the drawing itself requires, above the notes of the plot.
     pub hint: Option<String>,
 }
 
 impl<'a> ChartBuilder<'a> {
-    /// Starts a sheet with the title, a legend where one is wanted, and the label of the upright axis.
+    /// Starts a sheet with the title, a legend if requested, and the label of the vertical axis.
     pub(crate) fn new(
         plot: &'a Plot,
         width: f64,
@@ -116,7 +116,7 @@ impl<'a> ChartBuilder<'a> {
         self.marks.push(mark);
     }
 
-    /// Returns the pixels that the label of the level axis and the note take.
+    /// Returns the height of the horizontal axis label and the note, in pixels.
     pub(crate) fn foot_height(&self, level: Option<&str>) -> f64 {
         let label = if level.is_some() { LINE + 6.0 } else { 0.0 };
         let note = self.note_lines().len();
@@ -125,7 +125,7 @@ impl<'a> ChartBuilder<'a> {
         label + note + MARGIN - 8.0
     }
 
-    /// Ends the sheet: the label of the level axis, centred between two pixels, then the note.
+    /// Finishes the sheet: the label of the horizontal axis, centred between two pixels, then the note.
     pub(crate) fn finish(
         mut self,
         height: f64,
@@ -153,7 +153,7 @@ impl<'a> ChartBuilder<'a> {
         Scene { width: self.width.ceil(), height: height.ceil(), marks: self.marks }
     }
 
-    /// Returns the height of a picture whose axis labels and foot take so many pixels.
+    /// Returns the height of a picture whose axis labels and foot take `below` pixels.
     pub(crate) fn height(&self, below: f64) -> f64 {
         HEIGHT.max(self.top + MARKS_HEIGHT_MIN + below)
     }
@@ -175,7 +175,7 @@ impl<'a> ChartBuilder<'a> {
         self.marks.push(Mark::Text(label));
     }
 
-    /// Adds a label that no line runs through.
+    /// Adds a label on paper, which hides lines behind it.
     pub(crate) fn text_on_paper(&mut self, label: TextLabel) {
         let (left, top, right, bottom) = label.bounds();
         let (width, height) = (right - left, bottom - top);
@@ -188,7 +188,7 @@ impl<'a> ChartBuilder<'a> {
         self.marks.push(Mark::Line { points: vec![from, to], width: 1.0, colour });
     }
 
-    /// Adds the lines to read values by, and their labels, for an upright value axis.
+    /// Adds gridlines and their labels for a vertical value axis.
     pub(crate) fn upright_axis(&mut self, ticks: &Ticks, scale: &Scale, ends: (f64, f64)) {
         for (value, label) in ticks.values.iter().zip(&ticks.labels) {
             let y = scale.at(*value);
@@ -198,8 +198,8 @@ impl<'a> ChartBuilder<'a> {
         }
     }
 
-    /// Adds the lines to read values by, and their labels, for a value axis that lies below the marks;
-    /// and above them too, where they are far from there.
+    /// Adds gridlines and their labels for a horizontal value axis below the marks, and labels above
+    /// the marks too, where those are far away.
     pub(crate) fn level_axis(&mut self, ticks: &Ticks, scale: &Scale, (top, bottom): (f64, f64)) {
         for (value, label) in ticks.values.iter().zip(&ticks.labels) {
             let x = scale.at(*value);
@@ -213,12 +213,12 @@ impl<'a> ChartBuilder<'a> {
     }
 }
 
-/// Returns whether so many pixels are too far to read a value from an axis.
+/// Returns whether this distance is too far to read a value from an axis.
 pub(crate) fn is_far(pixels: f64) -> bool {
     HEIGHT < pixels
 }
 
-/// Returns ticks whose labels have room side by side in so many pixels.
+/// Returns ticks whose labels fit side by side in `room` pixels.
 pub(crate) fn level_ticks(room: f64, ticks: impl Fn(u32) -> Ticks) -> Ticks {
     let fits = |it: &Ticks| {
         let n_steps = count(it.values.len() - 1);
@@ -257,7 +257,7 @@ pub(crate) fn shape(series: usize) -> PointShape {
     PointShape::ALL[series % PointShape::ALL.len()]
 }
 
-/// Returns the pixels that the widest of some labels takes.
+/// Returns the width of the widest label, in pixels.
 pub(crate) fn widest<'a>(labels: impl Iterator<Item = &'a String>) -> f64 {
     labels.map(|it| text::width(it, SIZE, Weight::Regular)).fold(0.0, f64::max)
 }

@@ -1,4 +1,4 @@
-//! Pictures as sixels: columns of six pixels, a colour at a time.
+//! Pictures as sixels: columns of six pixels, one colour at a time.
 //!
 //! Source: Digital Equipment Corporation, "VT330/VT340 Programmer Reference Manual", chapter 14.
 
@@ -8,12 +8,12 @@ use std::fmt::Write as _;
 use super::Raster;
 use super::theme::Rgb;
 
-/// Colours that every terminal with sixels has, at least.
+/// Colours that every sixel terminal supports.
 const COLOURS_MAX: usize = 256;
-/// Pixels of a column of sixels.
+/// Pixels in a column of a sixel.
 const BAND: usize = 6;
 
-/// Returns the sequence that shows a picture where the cursor is.
+/// Returns the sequence that shows a picture at the cursor.
 pub(crate) fn encode(raster: &Raster) -> String {
     let width = usize::try_from(raster.width).unwrap_or(0).max(1);
     let pixels: Vec<Rgb> = raster.rgb.chunks_exact(3).map(|it| [it[0], it[1], it[2]]).collect();
@@ -39,7 +39,7 @@ pub(crate) fn encode(raster: &Raster) -> String {
     text + "\x1b\\"
 }
 
-/// Writes what one colour has of a band; runs of the same column are counted.
+/// Writes one colour of a band, with run-length encoding of equal columns.
 fn line(band: &[usize], width: usize, colour: usize, text: &mut String) {
     let column = |x: usize| {
         let rows = band.iter().skip(x).step_by(width).enumerate();
@@ -52,7 +52,7 @@ fn line(band: &[usize], width: usize, colour: usize, text: &mut String) {
         x += n_same;
         let char = char::from(b'?' + bits);
         match n_same {
-            // Nothing follows: the rest of the line stays as it is.
+            // Nothing follows: the rest of the line is unchanged.
             _ if bits == 0 && x == width => {}
             1..=3 => text.extend((0..n_same).map(|_| char)),
             _ => {
@@ -62,7 +62,7 @@ fn line(band: &[usize], width: usize, colour: usize, text: &mut String) {
     }
 }
 
-/// Returns at most [`COLOURS_MAX`] colours, and for each pixel which of them is nearest.
+/// Returns at most [`COLOURS_MAX`] colours, and the index of the nearest one for each pixel.
 fn indexed(pixels: &[Rgb]) -> (Vec<Rgb>, Vec<usize>) {
     let mut counts: HashMap<Rgb, usize> = HashMap::new();
     for pixel in pixels {
@@ -70,12 +70,12 @@ fn indexed(pixels: &[Rgb]) -> (Vec<Rgb>, Vec<usize>) {
     }
     let mut colours: Vec<_> = counts.into_iter().collect();
     colours.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    // Of each colour: the nearest that is kept, and how far it is.
+    // For each colour: the nearest kept one, and its distance.
     let mut all: Vec<_> =
         colours.into_iter().map(|it| (it.0, 0, u32::MAX)).collect::<Vec<(Rgb, usize, u32)>>();
     let mut kept: Vec<Rgb> = Vec::new();
     while kept.len() < COLOURS_MAX {
-        // What is seen most stays as it is; then whatever has the farthest to go.
+        // The most frequent colours are kept; then the ones with the largest distance.
         let next = if kept.len() < COLOURS_MAX / 2 {
             all.get(kept.len()).map(|it| it.0)
         } else {

@@ -1,7 +1,7 @@
 //! A plotters backend that writes SVG.
 //!
-//! Coordinates are tenths of a pixel, so that all numbers are whole and a tenth can be told. What most
-//! type has in common stands once, on the root; nothing refers to anything outside the document.
+//! Coordinates are tenths of a pixel, so that all numbers are whole. Attributes common to most text are
+//! on the root element; nothing refers to anything outside the document.
 
 use std::convert::Infallible;
 use std::fmt::{Arguments, Write};
@@ -18,21 +18,21 @@ use super::raster::Drawn;
 use super::sheet::SIZE;
 use super::text::to_pixel;
 
-/// Units of a pixel.
+/// Units per pixel.
 pub(crate) const UNITS: f64 = 10.0;
-/// The embedded font where the viewer has it, else its like. That of many Linux desktops is too wide;
-/// its condensed kin is not.
+/// The embedded font where the viewer has it, else similar ones. The default of many Linux desktops is
+/// too wide; its condensed variant is not.
 const FAMILY: &str = "'Noto Sans','Open Sans','Segoe UI',Helvetica,Arial,'DejaVu Sans Condensed',\
                       sans-serif";
 
-/// Edges between pixels are drawn on them, as in a PNG: bars and axes are not blurred.
+/// Edges on pixel boundaries are drawn there, as in a PNG: bars and axes are not blurred.
 const SHARP: &str = " shape-rendering=\"crispEdges\"";
 
-/// A document in the making.
+/// A document being written.
 pub(crate) struct SvgDocument {
     width: u32,
     height: u32,
-    /// Of type that says nothing else.
+    /// The default colour of text.
     ink: BackendColor,
     body: String,
 }
@@ -43,10 +43,10 @@ impl SvgDocument {
         SvgDocument { width, height, ink, body: String::new() }
     }
 
-    /// Ends the document. `title` is its accessible name, `description` what is said besides.
+    /// Finishes the document. `title` is its accessible name, `description` its accessible description.
     pub(crate) fn finish(self, title: &str, description: &str) -> String {
         let SvgDocument { width, height, ink, body } = self;
-        // Names that are its own, for pages that hold several.
+        // Unique ids, for pages with several documents.
         let digest = Sha256::digest(format!("{title}\n{description}\n{body}"));
         let id = digest[..4].iter().fold(String::from("c"), |id, byte| format!("{id}{byte:02x}"));
         format!(
@@ -173,8 +173,8 @@ impl DrawingBackend for SvgDocument {
         if style.color().rgb != self.ink.rgb {
             put(&mut attributes, format_args!(" fill=\"{}\"", hex(style.color())));
         }
-        // The document reads from the left, so that anchors are where they are said to be; inside, a
-        // text reads as its own first letter does.
+        // The document is left-to-right, so that anchors are where they are specified; each text has
+        // the direction of its first letter.
         let (open, close) = if has_rtl(text) { ("\u{2068}", "\u{2069}") } else { ("", "") };
         let text = escape(text);
         self.add(format_args!("<text{attributes}>{open}{text}{close}</text>"));
@@ -182,7 +182,7 @@ impl DrawingBackend for SvgDocument {
     }
 }
 
-/// Writes a path: its first point, then how far it is to each other.
+/// Writes a path: its first point, then relative steps.
 fn steps(path: impl IntoIterator<Item = BackendCoord>) -> String {
     let mut steps = String::new();
     let mut before = None;
@@ -191,7 +191,7 @@ fn steps(path: impl IntoIterator<Item = BackendCoord>) -> String {
             None => put(&mut steps, format_args!("M{x} {y}")),
             Some((x0, y0)) if y == y0 => put(&mut steps, format_args!("h{}", x - x0)),
             Some((x0, y0)) if x == x0 => put(&mut steps, format_args!("v{}", y - y0)),
-            // A minus separates as well as a space.
+            // A minus sign also separates numbers.
             Some((x0, y0)) if y < y0 => put(&mut steps, format_args!("l{}{}", x - x0, y - y0)),
             Some((x0, y0)) => put(&mut steps, format_args!("l{} {}", x - x0, y - y0)),
         }

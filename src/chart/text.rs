@@ -1,4 +1,4 @@
-//! The type of a chart: embedded fonts, measured and set the same way on every machine.
+//! The type of a chart: embedded fonts, measured and set identically on every machine.
 //!
 //! `font/NotoSans-{Regular,Bold}.subset.ttf` are Noto Sans 2.004 with arrows and signs of Noto Sans
 //! Math and Noto Sans Symbols 2, from Debian's fonts-noto-core 20201225: cut with `pyftsubset` to Latin,
@@ -28,13 +28,13 @@ pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     set(text, weight).iter().map(|it| it.advance).sum::<f64>() * size
 }
 
-/// A label as a plotters backend takes it: its baseline has its anchor at the given point.
+/// A label for a plotters backend: its anchor on the baseline is at the given point.
 pub(crate) struct TextStyle<'a> {
-    /// What is set.
+    /// The label.
     pub label: &'a TextLabel,
-    /// Of the type.
+    /// The colour of the type.
     pub colour: BackendColor,
-    /// Units of the backend to a pixel of the chart.
+    /// Backend units per pixel of the chart.
     pub units: f64,
 }
 
@@ -78,7 +78,7 @@ impl BackendTextStyle for TextStyle<'_> {
         Ok(((0, 0), (to_pixel(width), to_pixel(self.size()))))
     }
 
-    /// Gives the whole pixels of the type, for a backend of [`UNITS`] to a pixel.
+    /// Passes on the covered pixels of the type, for a backend with [`UNITS`] per pixel.
     fn draw<E, Draw: FnMut(i32, i32, BackendColor) -> Result<(), E>>(
         &self,
         text: &str,
@@ -87,7 +87,8 @@ impl BackendTextStyle for TextStyle<'_> {
     ) -> Result<Result<(), E>, Infallible> {
         let pixel = f64::from(UNITS);
         let size = self.size() / pixel;
-        // Along the line type stands where it belongs; across, on whole pixels, which makes it sharp.
+        // Along the line, glyphs are at their exact positions; across it, on whole pixels, which keeps
+        // them sharp.
         let (along, across) = if self.label.is_turned {
             (f64::from(-y) / pixel, to_pixel(f64::from(x) / pixel))
         } else {
@@ -101,7 +102,8 @@ impl BackendTextStyle for TextStyle<'_> {
             Anchor::End => along - width,
         };
         for Set { font, id, advance, offset } in glyphs {
-            // ab_glyph counts the size from the top of the font to its bottom; everyone else in ems.
+            // ab_glyph measures the size from the top of the font to its bottom; the usual measure is
+            // the em.
             let ems = font.height_unscaled() / font.units_per_em().unwrap_or(1000.0);
             let (position, scale) =
                 (point(to_f32(pen + offset * size), 0.0), PxScale::from(to_f32(size) * ems));
@@ -149,37 +151,37 @@ fn to_f32(value: f64) -> f32 {
 /// Which end of a text is at its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
-    /// The left one; the lower one when turned.
+    /// The left end; the lower one when rotated.
     Start,
     /// The centre.
     Middle,
-    /// The right one; the upper one when turned.
+    /// The right end; the upper one when rotated.
     End,
 }
 
 /// A line of text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TextLabel {
-    /// Safe to show, and valid in XML.
+    /// Sanitised, and valid in XML.
     pub text: String,
-    /// Where the anchor is.
+    /// The x of the anchor.
     pub x: f64,
-    /// The baseline.
+    /// The y of the baseline.
     pub y: f64,
-    /// Pixels of an em.
+    /// Pixels per em.
     pub size: f64,
-    /// Of the type.
+    /// The weight of the type.
     pub weight: Weight,
-    /// Of the type.
+    /// The colour of the type.
     pub colour: Colour,
     /// Which end is at the point.
     pub anchor: Anchor,
-    /// Whether it reads upwards.
+    /// Whether it is rotated to read upwards.
     pub is_turned: bool,
 }
 
 impl TextLabel {
-    /// Makes a label in regular ink that starts at a point.
+    /// Creates a label in regular weight and ink that starts at a point.
     pub(crate) fn new(text: impl Into<String>, x: f64, y: f64, size: f64) -> TextLabel {
         TextLabel {
             text: text.into(),
@@ -193,14 +195,14 @@ impl TextLabel {
         }
     }
 
-    /// Moves the anchor.
+    /// Sets the anchor.
     #[must_use]
     pub(crate) fn anchored(mut self, anchor: Anchor) -> TextLabel {
         self.anchor = anchor;
         self
     }
 
-    /// Changes the colour.
+    /// Sets the colour.
     #[must_use]
     pub(crate) fn coloured(mut self, colour: Colour) -> TextLabel {
         self.colour = colour;
@@ -209,7 +211,7 @@ impl TextLabel {
 }
 
 impl TextLabel {
-    /// Returns left, top, right and bottom of the type.
+    /// Returns the left, top, right and bottom of the type.
     pub(crate) fn bounds(&self) -> (f64, f64, f64, f64) {
         let width = super::text::width(&self.text, self.size, self.weight);
         let before = match self.anchor {

@@ -1,7 +1,7 @@
-//! A chart in a few lines of plain text, for those who listen and for logs.
+//! A chart in a few lines of plain text, for screen readers and logs.
 //!
-//! Each line says something by itself: a voice reads it from the left, and can leave after any. The
-//! program's own signs are ASCII; names and labels are the user's.
+//! Each line is self-contained: a voice reads it from the left, and the listener can stop after any
+//! line. The program's own characters are ASCII; names and labels are the user's.
 
 use csv_agent_types::chart::{Chart, ChartType};
 
@@ -12,25 +12,25 @@ use super::sheet::count;
 use super::text::to_pixel;
 use super::text_chart::{shorten_all, width, wrap};
 
-/// Rows that are told one by one, of the beginning and of the end.
+/// Rows listed individually, at the beginning and at the end.
 const HEAD: usize = 12;
 const TAIL: usize = 3;
 /// Characters of the longest bar.
 const BAR_MAX: usize = 24;
-/// Lines of the sentence.
+/// Maximum lines of the sentence.
 const SENTENCE_LINES_MAX: usize = 10;
-/// Cells of a label.
+/// Maximum cells of a label.
 const LABEL_MAX: usize = 40;
-/// Points of a series that are told.
+/// Maximum points listed per series.
 const POINTS: usize = 7;
-/// Lines that one thing is told in.
+/// Maximum lines of one item.
 const FOLDS_MAX: usize = 3;
-/// Before all but the first of them.
+/// Indentation of all but its first line.
 const INDENT: &str = "  ";
-/// What a missing value is called.
+/// The text for a missing value.
 const MISSING: &str = "no value";
 
-/// Returns the alternative text and what matters of the values, each line no wider than `columns`.
+/// Returns the alternative text and the most important values, each line at most `columns` wide.
 pub(crate) fn text(chart: &Chart, plot: &Plot, columns: usize) -> String {
     let sentence = wrap(&ascii(&alt(chart)), columns.saturating_sub(2), SENTENCE_LINES_MAX);
     let mut lines: Vec<_> = sentence.into_iter().map(|it| it.replace('…', "...")).collect();
@@ -48,7 +48,7 @@ pub(crate) fn text(chart: &Chart, plot: &Plot, columns: usize) -> String {
     lines.map(|it| it + "\n").collect()
 }
 
-/// Returns a line as a few that fit; all but the first are indented, below it.
+/// Returns a line folded to fit; continuation lines are indented.
 fn folded(line: &str, columns: usize) -> Vec<String> {
     if width(line) <= columns {
         return vec![line.to_owned()];
@@ -62,7 +62,7 @@ fn folded(line: &str, columns: usize) -> Vec<String> {
     lines.collect()
 }
 
-/// Returns our own typography as every voice and every log has it.
+/// Returns our own typography in ASCII, for every voice and log.
 fn ascii(text: &str) -> String {
     text.replace(['“', '”'], "\"").replace('−', "-").replace('…', "...")
 }
@@ -71,7 +71,7 @@ fn value(value: Option<f64>, measure: Measure) -> String {
     value.map_or_else(|| MISSING.to_owned(), |it| ascii(&numbers::amount(it, measure)))
 }
 
-/// A line a row: its label, its values, and where there is one series a bar behind them.
+/// One line per row: its label, its values, and for a single series a bar after them.
 fn rows(plot: &Plot, columns: usize) -> Vec<String> {
     let n_rows = plot.x.len();
     let labels: Vec<_> = (0..n_rows).map(|it| plot.x.full_label(it)).collect();
@@ -116,7 +116,7 @@ fn rows(plot: &Plot, columns: usize) -> Vec<String> {
     shown.iter().map(line).collect()
 }
 
-/// Two lines a series: where it begins and ends, its extremes and gaps, and points between.
+/// Two lines per series: its start and end, its extremes and gaps, and points between.
 fn courses(plot: &Plot) -> Vec<String> {
     let course = |series: &super::plot::PlotSeries| {
         let known = series.values.iter().enumerate().filter_map(|(row, it)| Some((row, (*it)?)));
@@ -148,7 +148,7 @@ fn courses(plot: &Plot) -> Vec<String> {
     plot.series.iter().flat_map(course).collect()
 }
 
-/// A line a series: how many points, and where they lie.
+/// One line per series: the number and range of its points.
 fn points(plot: &Plot) -> Vec<String> {
     let cloud = |series: &super::plot::PlotSeries| {
         let mut known: Vec<_> = series.values.iter().flatten().copied().collect();

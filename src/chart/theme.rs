@@ -1,6 +1,6 @@
-//! What the parts of a chart look like on white and on dark paper.
+//! The colours of a chart's parts on white and on dark paper.
 //!
-//! A scene names roles; here they become colours. The tests measure what is claimed of them.
+//! A scene names roles; here they become colours. The tests verify the stated contrasts.
 
 use csv_agent_types::limits::CHART_SERIES_MAX;
 
@@ -17,12 +17,12 @@ pub enum Theme {
 /// Red, green, blue.
 pub(crate) type Rgb = [u8; 3];
 
-/// The look of every role, in their order: paper, ink, grey, axis, grid, then the series.
+/// The colours of all roles, in order: paper, ink, grey, axis, grid, then the series.
 ///
 /// Type has a contrast of at least 4.5 : 1 with the paper, marks of at least 3 : 1 (Source: WCAG 2.2,
-/// criteria 1.4.3 and 1.4.11). The colours of series come of a search by computer for the largest
-/// distance between them as trichromats, protanopes, deuteranopes and tritanopes see them, where
-/// neighbours and the first three count most; the first hues are given: blue, orange, green.
+/// criteria 1.4.3 and 1.4.11). A computer search chose the series colours for the largest distance
+/// between them as seen by trichromats, protanopes, deuteranopes and tritanopes, with most weight on
+/// neighbours and the first three; the first hues are fixed: blue, orange, green.
 type Palette = [Rgb; Colour::N_ROLES];
 
 const LIGHT: Palette = [
@@ -66,7 +66,7 @@ impl Theme {
     #[cfg(test)]
     pub const ALL: [Theme; 2] = [Theme::Light, Theme::Dark];
 
-    /// Returns what a role looks like.
+    /// Returns the colour of a role.
     pub fn rgb(self, colour: Colour) -> Rgb {
         let palette = match self {
             Theme::Light => &LIGHT,
@@ -76,7 +76,7 @@ impl Theme {
     }
 }
 
-/// What a part of a chart is, for a theme to give it a colour.
+/// The role of a chart's part, to which a theme assigns a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Colour(u8);
 
@@ -85,11 +85,11 @@ impl Colour {
     pub const PAPER: Colour = Colour(0);
     /// Titles and labels.
     pub const INK: Colour = Colour(1);
-    /// What is read second: axis labels, notes.
+    /// Secondary text: axis labels, notes.
     pub const GREY: Colour = Colour(2);
     /// The line that values start from.
     pub const AXIS: Colour = Colour(3);
-    /// Lines to read values by.
+    /// Gridlines.
     pub const GRID: Colour = Colour(4);
     /// The series, in their order.
     pub const SERIES: [Colour; CHART_SERIES_MAX] = {
@@ -101,10 +101,10 @@ impl Colour {
         }
         all
     };
-    /// Roles in all.
+    /// Number of roles.
     pub const N_ROLES: usize = 5 + CHART_SERIES_MAX;
 
-    /// Returns the place of the role among all.
+    /// Returns the index of the role.
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
@@ -158,7 +158,7 @@ mod tests {
     /// Neighbours in the order of the series, and any two of the first three. For comparison, in the
     /// palette of Okabe and Ito blue and green are 0.086 apart for tritanopes.
     const NEIGHBOURS_MIN: f64 = 0.14;
-    /// Any two of all ten, which a legend tells apart as well as the order of parts and of lines.
+    /// Any two of all ten, which a legend and the order of parts and lines also distinguish.
     const ANY_TWO_MIN: f64 = 0.07;
 
     fn times(matrix: &[Row; 3], it: Row) -> Row {

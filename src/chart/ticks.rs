@@ -1,20 +1,20 @@
 //! Round values for axes.
 //!
-//! All arithmetic that decides a label goes through decimal text, so that it is the same everywhere.
+//! All arithmetic that decides a label uses decimal text, so that it is the same on every machine.
 
 use super::numbers::{Measure, PLAIN_RANGE, decimal, grouped, parts, scientific, unit, usize_of};
 
-/// Steps of an axis at most; what asks for more is a bug, and ends here.
+/// Maximum steps of an axis; a request for more is a bug, and is cut here.
 const STEPS_MAX: i64 = 40;
 
 /// The ticks of a numeric axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ticks {
-    /// Ascending; at least two. The axis reaches from the first to the last.
+    /// Ascending; at least two. The axis extends from the first to the last.
     pub values: Vec<f64>,
-    /// As `values`.
+    /// The labels of `values`.
     pub labels: Vec<String>,
-    /// The power of ten of the last digit that tells neighbours apart.
+    /// The power of ten of the last digit that distinguishes neighbours.
     lowest_digit: i32,
 }
 
@@ -33,7 +33,7 @@ impl Ticks {
         let (low, high) = widen(low, high);
         let step_min = if is_whole { 1.0 } else { 0.0 };
         let (mantissa, exponent) = parts(((high - low) / f64::from(n_steps)).max(step_min));
-        // In tenths: 1, 2, 2.5, 5 and 10 times a power of ten, whichever is nearest.
+        // In tenths: the nearest of 1, 2, 2.5, 5 and 10 times a power of ten.
         let (tens, exponent) = match mantissa {
             it if it <= 1.4 => (10, exponent),
             it if it <= 2.2 => (20, exponent),
@@ -57,7 +57,7 @@ impl Ticks {
         (first, self.values.last().copied().unwrap_or(1.0))
     }
 
-    /// Tells the values as percentages where they are.
+    /// Converts the values to percentages where they are shares.
     #[must_use]
     pub(crate) fn measured(mut self, measure: Measure) -> Ticks {
         if measure == Measure::Share {
@@ -70,7 +70,7 @@ impl Ticks {
         self
     }
 
-    /// Drops the abbreviations and separators: 2024 is a year.
+    /// Removes abbreviations and separators: 2024 is a year.
     #[must_use]
     pub(crate) fn years(mut self) -> Ticks {
         self.labels = self.values.iter().map(ToString::to_string).collect();
@@ -78,7 +78,7 @@ impl Ticks {
     }
 }
 
-/// Makes room where there is none, or less than numbers of that size can tell.
+/// Widens a range that is empty, or too narrow for numbers of that size.
 fn widen(low: f64, high: f64) -> (f64, f64) {
     let size = low.abs().max(high.abs());
     if size * 1e-9 < high - low {
@@ -106,7 +106,7 @@ fn labels(values: &[f64], lowest_digit: i32) -> Vec<String> {
         } else if size < PLAIN_RANGE.0 || PLAIN_RANGE.1 <= size {
             scientific(*value, parts(value.abs()).1 - lowest_digit)
         } else if 3 < decimals && 0 < unit {
-            // Millions that differ in their last digits are written out.
+            // Millions that differ in their last digits are written in full.
             grouped(&format!("{value:.*}", usize_of(-lowest_digit)))
         } else {
             grouped(&format!("{:.*}{suffix}", usize_of(decimals), value / decimal(1, unit)))

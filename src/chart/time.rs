@@ -1,9 +1,9 @@
-//! Dates and times on an axis: reading them, round steps, labels of two lines.
+//! Dates and times on an axis: parsing, round steps, two-line labels.
 
 use jiff::civil::{Date, DateTime};
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
-/// What a label of an axis tells: the coarsest that tells neighbours apart.
+/// The precision of an axis label: the coarsest that distinguishes neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
     /// 2024.
@@ -40,16 +40,16 @@ const STEPS_S: [i64; 16] = [
 ];
 /// Steps of a month and more, in months.
 const STEPS_MONTHS: [i64; 12] = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1_200, 12_000];
-/// Dates at the ends of months that are no accident.
+/// Minimum number of month-end dates that are not a coincidence.
 const PERIODS_MIN: usize = 3;
 /// The last day that every month has.
 const DAYS_IN_ALL_MONTHS: i8 = 28;
-/// How much finer a step may be than was asked for.
+/// How much finer a step may be than requested.
 const FINER_MAX: f64 = 1.25;
-/// A Monday, so that steps of weeks begin on one.
+/// A Monday, so that weekly steps begin on one.
 const MONDAY_S: i64 = 4 * DAY_S;
 
-/// Reads an ISO 8601 date, month, date and time, or instant; an instant is told in UTC.
+/// Parses an ISO 8601 date, month, date and time, or instant; an instant is converted to UTC.
 pub fn parse(text: &str) -> Option<DateTime> {
     let bytes = text.as_bytes();
     if bytes.len() < 7 || bytes[4] != b'-' || !bytes[..4].iter().all(u8::is_ascii_digit) {
@@ -77,7 +77,7 @@ fn at_seconds(seconds: i64) -> Option<DateTime> {
     epoch().checked_add(SignedDuration::from_secs(seconds)).ok()
 }
 
-/// Returns the coarsest unit that tells these times apart.
+/// Returns the coarsest unit that distinguishes these times.
 pub fn unit_of<'a>(times: impl Iterator<Item = &'a DateTime>) -> Unit {
     let unit = |it: &DateTime| {
         if it.second() != 0 {
@@ -95,7 +95,7 @@ pub fn unit_of<'a>(times: impl Iterator<Item = &'a DateTime>) -> Unit {
     times.map(unit).max().unwrap_or(Unit::Year)
 }
 
-/// Returns the two lines of a label; the second is empty where it says what `before` said.
+/// Returns the two lines of a label; the second is empty where it would repeat that of `before`.
 pub fn label(time: DateTime, before: Option<DateTime>, unit: Unit) -> (String, String) {
     let year = || {
         if before.is_none_or(|it| it.year() != time.year()) {
@@ -120,7 +120,7 @@ pub fn label(time: DateTime, before: Option<DateTime>, unit: Unit) -> (String, S
     }
 }
 
-/// Returns a label of one line that needs no neighbour.
+/// Returns a one-line label that needs no context.
 pub fn full_label(time: DateTime, unit: Unit) -> String {
     let format = match unit {
         Unit::Year => "%Y",
@@ -132,9 +132,9 @@ pub fn full_label(time: DateTime, unit: Unit) -> String {
     time.strftime(format).to_string()
 }
 
-/// Returns the periods that times stand for, as their first days. A month's figure is often dated
-/// 31 January and belongs under January; what is dated 1 July each year tells of years. Other times stay
-/// as they are.
+/// Returns the periods that times represent, as their first days. A month's figure is often dated 31
+/// January and belongs under January; figures dated 1 July of each year are yearly. Other times are
+/// unchanged.
 pub fn periods(times: Vec<Option<DateTime>>) -> Vec<Option<DateTime>> {
     let mut known = times.iter().flatten();
     let is_end = |it: &DateTime| {
@@ -157,8 +157,8 @@ pub fn periods(times: Vec<Option<DateTime>>) -> Vec<Option<DateTime>> {
     times.into_iter().map(|it| it.map(first)).collect()
 }
 
-/// Returns the times from the first to the last in steps of their own, if they are regular: ascending,
-/// and at least half of them one step after the one before. What lies between is a gap in the data.
+/// Returns the times from the first to the last at their own step, if they are regular: ascending, and
+/// at least half of them one step after the previous one. Times between them are gaps in the data.
 pub fn filled(times: &[DateTime], n_max: usize) -> Option<Vec<DateTime>> {
     let first = *times.first()?;
     let is_monthly = |it: &DateTime| {
@@ -172,7 +172,7 @@ pub fn filled(times: &[DateTime], n_max: usize) -> Option<Vec<DateTime>> {
     keys.into_iter().map(time).collect()
 }
 
-/// Returns every number from the first to the last in steps of their own, if they are regular.
+/// Returns every number from the first to the last at their own step, if they are regular.
 pub fn regular(keys: &[i64], n_max: usize) -> Option<Vec<i64>> {
     let steps = keys.windows(2).map(|it| it[1].checked_sub(it[0]));
     let steps: Vec<_> = steps.collect::<Option<Vec<_>>>()?;
@@ -191,8 +191,8 @@ fn divisor(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 
-/// Returns round times within a range, in about `n_steps` steps no finer than `finest`, and what their
-/// labels tell.
+/// Returns round times within a range, in about `n_steps` steps no finer than `finest`, and the unit of
+/// their labels.
 pub fn ticks(first: DateTime, last: DateTime, n_steps: u32, finest: Unit) -> (Vec<DateTime>, Unit) {
     let (low, high) = (seconds(first), seconds(last));
     let wanted = (high - low) / f64::from(n_steps);
@@ -234,7 +234,7 @@ fn ticks_of_months(first: DateTime, last: DateTime, step: i64) -> Vec<DateTime> 
     times.filter(|it| first <= *it && *it <= last).collect()
 }
 
-/// Returns the month, counted from the year 0.
+/// Returns the number of the month, counted from year 0.
 fn month_of(time: DateTime) -> i64 {
     i64::from(time.year()) * 12 + i64::from(time.month()) - 1
 }

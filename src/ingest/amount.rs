@@ -1,13 +1,13 @@
-//! Amounts with a sign of what they count: `$1,234.50`, `5,00 €`, `USD 5`, `(1,234)`, `12.5 %`.
+//! Amounts with a unit sign: `$1,234.50`, `5,00 €`, `USD 5`, `(1,234)`, `12.5 %`.
 //!
-//! Pure, from bytes, without allocation. An amount leaves what its number says, as any number does, and
-//! its sign; the whole column decides whether all are of one kind.
+//! Pure, from bytes, without allocation. An amount yields the evidence of its number, as any number
+//! does, and its sign; the whole column decides whether all are of one kind.
 
 use super::number::NumberForm;
 use super::type_evidence::{self, TypeEvidence};
 
-/// The currencies by their ISO code, each with the signs that are written for it. A sign that several
-/// countries use is that of the first one here; `kr` is the krone of three and is kept as it is.
+/// The currencies by ISO code, each with its common signs. A sign shared by several countries belongs
+/// to the first one listed here; `kr` is the krone of three countries and is kept as is.
 pub(crate) const CURRENCIES: [(&str, &[&str]); 27] = [
     ("USD", &["US$", "$"]),
     ("EUR", &["€"]),
@@ -38,32 +38,32 @@ pub(crate) const CURRENCIES: [(&str, &[&str]); 27] = [
     ("THB", &["฿"]),
 ];
 
-/// What the amounts of a column count.
+/// The unit of a column's amounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
-    /// Money of this place of [`CURRENCIES`], if any value has a sign.
+    /// Money in the currency at this index of [`CURRENCIES`], if any value has a sign.
     Money(Option<usize>),
-    /// Hundredths.
+    /// Percent.
     Percent,
 }
 
-/// A text with what is around its number taken off.
+/// A text with everything around its number removed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Amount<'a> {
     /// Digits and marks, without a sign, if the text is an amount or a number.
     pub number: &'a [u8],
-    /// Whether a minus or brackets were around it.
+    /// Whether it had a minus or parentheses.
     pub is_negative: bool,
     is_in_brackets: bool,
     sign: Option<Sign>,
 }
 
 impl<'a> Amount<'a> {
-    /// Takes a sign, a minus and brackets off; none where one of them is there twice.
+    /// Removes a sign, a minus and parentheses; `None` where one of them occurs twice.
     pub(crate) fn strip(text: &'a [u8]) -> Option<Self> {
         let mut amount =
             Amount { number: text, is_negative: false, is_in_brackets: false, sign: None };
-        // A sign, a minus and brackets may be around the number in any order, each once.
+        // A sign, a minus and parentheses may surround the number in any order, each once.
         loop {
             let rest = trim(amount.number);
             amount.number = rest;
@@ -85,7 +85,7 @@ impl<'a> Amount<'a> {
         }
     }
 
-    /// Takes apart what has a sign or is in brackets, as far as its ends show; most other text costs little.
+    /// Parses a text with a sign or parentheses, as far as its ends show; most other text costs little.
     fn scan(text: &'a [u8]) -> Option<Self> {
         let amount = Amount::strip(text)?;
         let is_plain = matches!(amount.number, [b'0'..=b'9', .., b'0'..=b'9'] | [b'0'..=b'9']);
@@ -99,7 +99,7 @@ impl<'a> Amount<'a> {
     }
 
     fn evidence(&self) -> Option<TypeEvidence> {
-        // `$1e5` is no amount as people write it.
+        // `$1e5` is not an amount in a form that people write.
         let has_letters = self.number.iter().any(u8::is_ascii_alphabetic);
         let number = type_evidence::number(self.number).filter(|_| !has_letters)?;
         let kind = match self.sign {
@@ -113,12 +113,12 @@ impl<'a> Amount<'a> {
     }
 }
 
-/// Takes a currency or `%` off either end.
+/// Removes a currency or `%` from either end.
 fn sign(text: &[u8]) -> Option<(Sign, &[u8])> {
     if let Some(rest) = text.strip_suffix(b"%") {
         return Some((Sign::Percent, rest));
     }
-    // Most text that is no amount is told by its ends.
+    // The ends of most text show that it is not an amount.
     let is_end = |it: Option<&u8>| it.is_some_and(|it| it.is_ascii_digit() || b"()-".contains(it));
     if is_end(text.first()) && is_end(text.last()) {
         return None;
@@ -129,12 +129,12 @@ fn sign(text: &[u8]) -> Option<(Sign, &[u8])> {
     })
 }
 
-/// Takes `word` off either end, if it is there.
+/// Removes `word` from either end, if present.
 fn cut<'a>(text: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {
     text.strip_prefix(word).or_else(|| text.strip_suffix(word))
 }
 
-/// Takes blanks off both ends, those that do not break as well.
+/// Trims blanks, including non-breaking ones.
 fn trim(text: &[u8]) -> &[u8] {
     const BLANKS: [&str; 2] = ["\u{a0}", "\u{202f}"];
     let mut text = text.trim_ascii();
@@ -147,12 +147,12 @@ fn trim(text: &[u8]) -> &[u8] {
     text
 }
 
-/// Returns what an amount says about its column.
+/// Returns the evidence of an amount.
 pub(crate) fn evidence(text: &[u8]) -> Option<TypeEvidence> {
     Amount::scan(text)?.evidence()
 }
 
-/// Returns the number of an amount of this kind, or of a number without a sign, and what it says.
+/// Returns the number of an amount of this kind, or of a number without a sign, and its evidence.
 pub(crate) fn read<T>(
     text: &[u8],
     wanted: Sign,

@@ -1,7 +1,7 @@
-//! Archives with several files: what they hold, and one file of them at a time.
+//! Archives with several files: their list of files, and access to one file at a time.
 //!
-//! A zip archive has a directory of its own. A tar archive has none, so it is walked once; a compressed one is
-//! decompressed to a file without a name first, which takes no more passes however many files are wanted.
+//! A zip archive has a directory. A tar archive has none, so it is scanned once; a compressed one is
+//! first decompressed to an unnamed file, which needs one pass however many files are wanted.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,12 +22,12 @@ use super::compression::{Compression, damaged};
 use super::sniff::binary_kind;
 use crate::refusal::{check_cancelled, refuse};
 
-/// What [`binary_kind`] calls a tar archive.
+/// The name that [`binary_kind`] returns for a tar archive.
 const TAR: &str = "a tar archive";
-/// Bytes of a block of a tar archive; the first tells what it is.
+/// Bytes of a tar block; the first identifies the archive.
 const TAR_BLOCK_BYTES: u64 = 512;
 
-/// An archive that is open.
+/// An open archive.
 #[derive(Clone)]
 pub struct Archive {
     name: String,
@@ -43,18 +43,18 @@ enum ArchiveKind {
 /// A file in an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Below the archive: `2024/sales.csv`.
+    /// Path within the archive: `2024/sales.csv`.
     pub path: String,
-    /// Of its content.
+    /// Size of its content.
     pub bytes: u64,
     place: EntryPlace,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EntryPlace {
-    /// Its number in the directory of a zip archive.
+    /// Its index in the directory of a zip archive.
     Number(usize),
-    /// Where its content begins in a tar archive.
+    /// The offset of its content in a tar archive.
     Offset(u64),
 }
 
@@ -65,19 +65,19 @@ impl fmt::Debug for Archive {
 }
 
 impl Archive {
-    /// Opens a file that is a zip or tar archive, the latter compressed or not; `name` calls it as the user
-    /// does. Returns nothing for any other file, and for one that is damaged: whoever reads it says so.
+    /// Opens a zip or tar archive, the latter compressed or not; `name` is the user's name for it.
+    /// Returns `None` for any other file, and for a damaged one: its reader reports the damage.
     ///
     /// # Errors
     ///
-    /// Fails when the archive cannot be decompressed into a temporary file, or holds more than any does; and
+    /// Fails when the archive cannot be decompressed into a temporary file, or exceeds the limits; and
     /// once `cancelled` is set.
     pub fn open(
         path: &Path,
         name: &str,
         cancelled: &AtomicBool,
     ) -> anyhow::Result<Option<(Archive, Vec<Entry>)>> {
-        // A pipe would be waited for, and what is read of it is gone.
+        // Opening a pipe would block, and reading would consume its bytes.
         if !path.metadata().is_ok_and(|it| it.is_file()) {
             return Ok(None);
         }
@@ -107,7 +107,8 @@ impl Archive {
     ///
     /// # Errors
     ///
-    /// Fails when the archive is damaged there, `out` cannot be written, and once `cancelled` is set.
+    /// Fails when that part of the archive is damaged, `out` cannot be written, and once `cancelled` is
+    /// set.
     pub fn copy(
         &self,
         entry: &Entry,
@@ -152,7 +153,8 @@ fn copy(
     }
 }
 
-/// Returns the files of a zip archive; nothing when it holds one, which is then no more than compressed.
+/// Returns the files of a zip archive; `None` when it contains only one and thus serves as mere
+/// compression.
 fn zip_entries(zip: &ZipArchive<FileSection>, name: &str) -> anyhow::Result<Option<Vec<Entry>>> {
     let mut zip = zip.clone();
     let mut entries = BTreeMap::new();
@@ -172,7 +174,7 @@ fn tar_entries(tar: &FileSection, name: &str) -> anyhow::Result<Vec<Entry>> {
             format!("cannot read `{name}`: its tar data is damaged or cut short ({error})");
         refuse(message, "get the file again, or repair it")
     };
-    // Blocks of zeros end an archive: without them, nobody knows what else there was.
+    // Zero blocks end an archive: without them, it is unknown what is missing.
     let mut end = Vec::new();
     let mut last = FileSection { at: tar.bytes.saturating_sub(TAR_BLOCK_BYTES), ..tar.clone() };
     last.read_to_end(&mut end).map_err(damaged)?;
@@ -192,7 +194,7 @@ fn tar_entries(tar: &FileSection, name: &str) -> anyhow::Result<Vec<Entry>> {
     Ok(entries.into_values().collect())
 }
 
-/// Adds a file by its path. Where an archive has a path again, the last one is meant, as for who unpacks it.
+/// Adds a file by its path. Where a path is repeated, the last entry wins, as when unpacking.
 fn add(
     entries: &mut BTreeMap<String, Entry>,
     path: &str,
@@ -212,7 +214,7 @@ fn add(
     Ok(())
 }
 
-/// Returns a path as it is below the archive: neither `/` before it nor `..` leads out.
+/// Returns a path relative to the archive: neither a leading `/` nor `..` can escape from it.
 fn within(path: &str) -> String {
     let mut parts = Vec::new();
     for part in path.split('/') {
@@ -225,12 +227,12 @@ fn within(path: &str) -> String {
     parts.join("/")
 }
 
-/// macOS adds files of its own.
+/// macOS adds its own files.
 fn is_of_system(path: &str) -> bool {
     path.starts_with("__MACOSX/") || path.rsplit('/').next().is_none_or(|it| it.starts_with("._"))
 }
 
-/// Returns the tar archive that a compressed file holds; nothing when it holds something else.
+/// Returns the tar archive in a compressed file; `None` when it contains something else.
 fn decompressed_tar(
     file: File,
     name: &str,
@@ -263,14 +265,14 @@ fn decompressed_tar(
     });
     match unpacked {
         Ok(file) if is_tar => Ok(Some(FileSection::whole(file)?)),
-        // Whoever reads the file says what is wrong with it.
+        // The reader of the file reports what is wrong with it.
         Ok(_) => Ok(None),
         Err(_) if !is_tar => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// A part of a file, read by several at once: each has a place of its own.
+/// A section of a file, for concurrent readers: each has its own position.
 #[derive(Debug, Clone)]
 struct FileSection {
     file: Arc<File>,

@@ -1,8 +1,8 @@
-//! Arrow files, which are Feather files of version 2: their record batches, as Parquet.
+//! Arrow files, which are Feather files of version 2: their record batches, converted to Parquet.
 //!
-//! Everything that is decided about the columns of a Parquet file holds for them as well, so they become one
-//! first. The bytes need not be those of a writer: what a buffer says it would take is looked at before any is set
-//! aside for it.
+//! All rules for the columns of a Parquet file apply to them as well, so they are first converted to
+//! Parquet. The bytes are untrusted: the declared size of a buffer is checked before memory is
+//! allocated for it.
 
 use std::io::{BufReader, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
@@ -19,16 +19,16 @@ use crate::refusal::{check_cancelled, refuse};
 
 const MAGIC: &[u8] = b"ARROW1";
 
-/// Returns whether a file is one of Arrow, from its first bytes.
+/// Returns whether a file is an Arrow file, from its first bytes.
 pub(crate) fn is_of(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 
-/// Returns the same rows in a Parquet file without a name.
+/// Returns the same rows in an unnamed Parquet file.
 ///
 /// # Errors
 ///
-/// Fails when the file is damaged, would take more than `bytes_max`, or has types that Parquet has not.
+/// Fails when the file is damaged, would take more than `bytes_max`, or has types that Parquet lacks.
 pub(crate) fn as_parquet(
     input: &Input,
     dir: &Path,
@@ -57,7 +57,7 @@ pub(crate) fn as_parquet(
     input.written_to(out, watch.cancelled)
 }
 
-/// Fails when a part of the file would take more than there is, or than is allowed.
+/// Fails when a part of the file would take more than the file has, or than is allowed.
 fn check(input: &Input, bytes_max: u64) -> anyhow::Result<()> {
     /// The length of the footer, and the magic.
     const TAIL_BYTES: u64 = 10;
@@ -105,7 +105,7 @@ fn check(input: &Input, bytes_max: u64) -> anyhow::Result<()> {
             let n_bytes = if is_compressed && 8 <= n_stored {
                 let prefix = read(at, 8)?;
                 let n = i64::from_le_bytes(prefix.try_into().unwrap_or_default());
-                // -1 stands for what is not compressed after all.
+                // -1 marks an uncompressed buffer.
                 if n < 0 { n_stored } else { number(n)? }
             } else {
                 n_stored

@@ -1,8 +1,8 @@
-//! Cells to Arrow columns, while the guess of their types holds.
+//! Cells to Arrow columns, while the guessed types hold.
 //!
-//! Pure. A cell that does not fit the guess ends the building of its column; the rest of the slice
-//! is then read for evidence only, and a second pass builds with the types that the evidence of the
-//! whole file decides.
+//! Pure. A cell that does not fit the guess stops the building of its column; the rest of the slice is
+//! then read only for evidence, and a second pass builds with the types that the evidence of the whole
+//! file decides.
 
 use std::sync::Arc;
 
@@ -28,18 +28,18 @@ use super::totals::Sum;
 use super::type_evidence::{self, Nulls, TypeEvidence, classify};
 use super::type_inference::ValueForm;
 
-/// What a column is taken for.
+/// The guessed type of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Guess {
     /// The type to build.
     pub dtype: DType,
     /// How the values are written.
     pub form: ValueForm,
-    /// The user said so: a value that does not fit is an error, and numbers may be rewritten.
+    /// The user requested it: a value that does not fit is an error, and numbers may be rewritten.
     pub wanted: Option<RequestedType>,
-    /// Nothing in the file can change it, so values need not be looked at.
+    /// Nothing in the file can change it, so values need not be examined.
     pub is_settled: bool,
-    /// Of a column of text, what nearly all of its values are.
+    /// For a text column, the kind of nearly all of its values.
     pub usual: Option<Usual>,
 }
 
@@ -71,16 +71,16 @@ pub(crate) fn field(name: &str, dtype: DType) -> Field {
     Field::new(name, data_type, true)
 }
 
-/// One column of a slice on its way.
+/// One column of a slice being built.
 pub(crate) struct ColumnBuilder {
     guess: Guess,
     values: Values,
     nulls: NullBufferBuilder,
     evidence: TypeEvidence,
-    /// Rows built. Once [`ColumnBuilder::misfit`] is set, they no longer grow.
+    /// Rows built. Once [`ColumnBuilder::misfit`] is set, the count no longer grows.
     n_rows: usize,
     misfit: Option<usize>,
-    /// Rows of text, as long as there is something usual among them, and what is not.
+    /// Rows of text, while most share a usual kind, and the exceptions.
     n_texts: u64,
     odds: OutlierValues,
     markers: Markers,
@@ -95,7 +95,7 @@ enum Values {
 }
 
 impl ColumnBuilder {
-    /// Makes an empty column with room for `n_rows`.
+    /// Creates an empty column with capacity for `n_rows`.
     pub(crate) fn new(guess: Guess, n_rows: usize) -> Self {
         let values = match guess.dtype {
             DType::Bool => Values::Bool(BooleanBufferBuilder::new(n_rows)),
@@ -125,12 +125,12 @@ impl ColumnBuilder {
         }
     }
 
-    /// Makes a column that is only looked at.
+    /// Creates a column that is only examined.
     pub(crate) fn looking(guess: Guess) -> Self {
         ColumnBuilder { misfit: Some(0), ..ColumnBuilder::new(guess, 0) }
     }
 
-    /// Returns what the values say. Of a column that is settled it says nothing.
+    /// Returns the evidence of the values. A settled column yields none.
     pub(crate) fn evidence(&self) -> TypeEvidence {
         self.evidence
     }
@@ -140,17 +140,17 @@ impl ColumnBuilder {
         self.misfit
     }
 
-    /// Takes out the values that are not of the usual kind, by row of the slice.
+    /// Removes and returns the values that are not of the usual kind, by row of the slice.
     pub(crate) fn take_odds(&mut self) -> OutlierValues {
         std::mem::take(&mut self.odds)
     }
 
-    /// Takes out the words for what is missing.
+    /// Removes and returns the markers of missing values.
     pub(crate) fn take_markers(&mut self) -> Markers {
         std::mem::take(&mut self.markers)
     }
 
-    /// Returns what the values add up to.
+    /// Returns the sum of the values.
     pub(crate) fn sum(&self) -> Sum {
         let mut sum = Sum::default();
         match &self.values {
@@ -174,7 +174,7 @@ impl ColumnBuilder {
         sum
     }
 
-    /// Appends `cells`, which lie in `slice`.
+    /// Appends `cells`, which are positions in `slice`.
     pub(crate) fn extend(
         &mut self,
         slice: &[u8],
@@ -269,7 +269,7 @@ impl ColumnBuilder {
                         });
                         return (is_instant == wants_instant).then_some(value);
                     }
-                    // A day among timestamps is its midnight.
+                    // A date among timestamps is its midnight.
                     let midnight = i64::from(parse::date(it)?) * parse::DAY_US;
                     seen.add(TypeEvidence::DATE);
                     (!wants_instant).then_some(midnight)
@@ -320,11 +320,11 @@ impl ColumnBuilder {
         }
     }
 
-    /// Returns the column, if all of its cells fitted.
+    /// Returns the column, if all of its cells fit.
     ///
     /// # Errors
     ///
-    /// Fails when text is no UTF-8, which the slice has been checked for.
+    /// Fails when text is not UTF-8, which has been checked for the slice.
     pub(crate) fn finish(mut self) -> anyhow::Result<ArrayRef> {
         let nulls = self.nulls.finish();
         Ok(match self.values {
@@ -356,7 +356,7 @@ fn primitive<T: ArrowPrimitiveType>(
     Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(values), nulls))
 }
 
-/// Notes what a value says.
+/// Records the evidence of a value.
 #[inline]
 fn noted<T>(found: Option<(T, TypeEvidence)>, seen: &mut TypeEvidence) -> Option<T> {
     let (value, evidence) = found?;
@@ -364,7 +364,7 @@ fn noted<T>(found: Option<(T, TypeEvidence)>, seen: &mut TypeEvidence) -> Option
     Some(value)
 }
 
-/// Reads a truth value, and what it says.
+/// Reads a truth value and its evidence.
 #[inline]
 fn flag(text: &[u8], form: ValueForm) -> Option<(bool, TypeEvidence)> {
     if let Some(value) = parse::bool(text) {
@@ -379,7 +379,7 @@ fn flag(text: &[u8], form: ValueForm) -> Option<(bool, TypeEvidence)> {
     parse::yes_no(text).map(|(pair, value)| (value, TypeEvidence::word(pair, value)))
 }
 
-/// What is missing in a column that is not text, and the words for it.
+/// The missing values in a column that is not text, and their markers.
 struct Missing<'a> {
     nulls: &'a Nulls,
     markers: &'a mut Markers,
@@ -391,7 +391,7 @@ impl Missing<'_> {
         self.nulls.is_told(text)
     }
 
-    /// Returns whether a text stands for a missing value; counts it if so.
+    /// Returns whether a text means a missing value; counts it if so.
     fn takes(&mut self, text: &[u8]) -> bool {
         let is_null = self.nulls.is_null(text);
         if is_null {
@@ -401,7 +401,7 @@ impl Missing<'_> {
     }
 }
 
-/// Takes a local day apart and notes what it says.
+/// Parses a local date and records its evidence.
 #[inline]
 fn local(text: &[u8], form: ValueForm, seen: &mut TypeEvidence) -> Option<(Local, DateOrder)> {
     let ValueForm::Local(order) = form else { return None };
@@ -410,12 +410,12 @@ fn local(text: &[u8], form: ValueForm, seen: &mut TypeEvidence) -> Option<(Local
     Some((local, order))
 }
 
-/// Reads a number as leniently as Rust does: `007` is 7 if the user wants a number.
+/// Reads a number as leniently as Rust does: `007` is 7 if the user requests a number.
 fn told<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Appends parsed cells; returns how many fitted before the first that did not.
+/// Appends parsed cells; returns how many fit before the first that did not.
 #[inline]
 fn fill<T: Default>(
     slice: &[u8],
@@ -445,7 +445,7 @@ fn fill<T: Default>(
     n_fit
 }
 
-/// Appends truth values; returns how many fitted before the first that did not.
+/// Appends truth values; returns how many fit before the first that did not.
 #[inline]
 fn flags(
     slice: &[u8],
@@ -472,7 +472,7 @@ fn flags(
     n_fit
 }
 
-/// Appends text. An empty cell is null; an empty cell in quotes is empty text.
+/// Appends text. An empty cell is null; an empty quoted cell is empty text.
 #[inline]
 fn text(
     slice: &[u8],

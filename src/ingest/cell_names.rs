@@ -1,4 +1,4 @@
-//! Cells of a workbook as people call them: `Sheet1!B12`.
+//! Names of workbook cells: `Sheet1!B12`.
 
 /// Returns the name of a cell: `Sheet1!B12`. The first row and the first column are 0.
 pub(crate) fn cell_name(sheet: &str, row: u64, column: u64) -> String {

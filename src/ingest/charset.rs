@@ -1,6 +1,6 @@
-//! How bytes become text: an encoding, and a decoder that counts what it cannot read.
+//! From bytes to text: an encoding, and a decoder that counts what it cannot decode.
 //!
-//! Pure. `encoding_rs` knows every encoding of the WHATWG list; UTF-32 and the code page of DOS in
+//! Pure. `encoding_rs` supports every encoding of the WHATWG list; UTF-32 and the DOS code page of
 //! Western Europe, which are not on it, are decoded here.
 
 use encoding_rs::{
@@ -14,13 +14,13 @@ use csv_agent_types::catalog::Damage;
 pub(crate) enum Charset {
     /// One of the WHATWG list.
     Listed(&'static Encoding),
-    /// Four bytes a character, the least significant first.
+    /// Four bytes per character, the least significant first.
     Utf32Le,
-    /// Four bytes a character, the most significant first.
+    /// Four bytes per character, the most significant first.
     Utf32Be,
-    /// What DOS wrote in Western Europe. Its letters are those of code page 437, too.
+    /// The DOS code page of Western Europe. Its letters are the same as in code page 437.
     Ibm850,
-    /// UTF-8, and windows-1252 where the bytes are not UTF-8: files of both that were joined.
+    /// UTF-8, and windows-1252 where the bytes are not UTF-8: concatenated files of both.
     Mixed,
 }
 
@@ -32,14 +32,14 @@ const IBM850: &str = "\
     └┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀\
     ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u{ad}±‗¾¶§÷¸°¨·¹³²■\u{a0}";
 
-/// The name of two encodings in one file.
+/// The name for two encodings in one file.
 const MIXED: &str = "utf-8+windows-1252";
 
 impl Charset {
-    /// What most files are.
+    /// The encoding of most files.
     pub(crate) const UTF_8: Charset = Charset::Listed(UTF_8);
 
-    /// Returns the encoding of that name, in any of its spellings.
+    /// Returns the encoding with that name, in any of its spellings.
     pub(crate) fn for_label(label: &str) -> Option<Self> {
         match label.trim().to_ascii_lowercase().as_str() {
             "utf-32" | "utf-32le" | "utf32" => Some(Charset::Utf32Le),
@@ -52,7 +52,7 @@ impl Charset {
 
     /// Returns the encoding that a byte order mark declares, and the length of the mark.
     pub(crate) fn for_mark(head: &[u8]) -> Option<(Self, usize)> {
-        // Its first half is the mark of UTF-16, where a NUL would follow.
+        // The first half is the mark of UTF-16, where a NUL would follow.
         if head.starts_with(b"\xff\xfe\0\0") {
             return Some((Charset::Utf32Le, 4));
         }
@@ -76,7 +76,7 @@ impl Charset {
         }
     }
 
-    /// Returns the bytes of an ASCII character.
+    /// Returns the number of bytes of an ASCII character.
     pub(crate) fn unit_bytes(self) -> usize {
         match self {
             Charset::Listed(encoding) if [UTF_16LE, UTF_16BE].contains(&encoding) => 2,
@@ -94,17 +94,17 @@ impl Charset {
     }
 }
 
-/// Bytes that do not belong to the encoding.
+/// Bytes that are invalid in the encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Malformed {
-    /// Of the first such byte, in all that was decoded.
+    /// Offset of the first such byte in the decoded input.
     pub offset: u64,
 }
 
-/// Decodes text that comes in parts.
+/// Decodes text that arrives in parts.
 pub(crate) struct TextDecoder {
     inner: Inner,
-    /// Whether U+FFFD stands in for what is malformed.
+    /// Whether U+FFFD replaces malformed bytes.
     is_lossy: bool,
     /// Bytes decoded.
     offset: u64,
@@ -127,11 +127,11 @@ enum Inner {
     },
 }
 
-/// What stands for bytes that cannot be read.
+/// The replacement for undecodable bytes.
 const REPLACEMENT: &str = "\u{fffd}";
 
 impl TextDecoder {
-    /// Begins behind the byte order mark.
+    /// Begins after the byte order mark.
     pub(crate) fn new(charset: Charset, is_lossy: bool) -> Self {
         let inner = match charset {
             Charset::Listed(encoding) => Inner::Listed(encoding.new_decoder_without_bom_handling()),
@@ -144,12 +144,12 @@ impl TextDecoder {
         TextDecoder { inner, is_lossy, offset, n_line_ends, is_behind_cr: false, damage: None }
     }
 
-    /// Returns what could not be read so far; offsets count from where the decoder began.
+    /// Returns the damage so far; offsets count from where the decoder began.
     pub(crate) fn damage(&self) -> Option<Damage> {
         self.damage
     }
 
-    /// Appends the text of all of `bytes`, but for a character that the next part completes.
+    /// Appends the text of all of `bytes`, except for a character that the next part completes.
     ///
     /// # Errors
     ///
@@ -223,7 +223,7 @@ impl TextDecoder {
         self.offset += bytes.len() as u64;
     }
 
-    /// Every byte that is not of a character of UTF-8 is one of windows-1252.
+    /// Every byte that is not part of a UTF-8 character is windows-1252.
     fn decode_mixed(&mut self, units: &[u8], text: &mut Vec<u8>, is_end: bool) {
         let mut units = units;
         while !units.is_empty() {

@@ -1,4 +1,4 @@
-//! Compressed files: told by their first bytes, whatever they are called, and opened to be read.
+//! Compressed files: detected by their first bytes, whatever their name, and opened for reading.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -15,21 +15,21 @@ use crate::refusal::refuse;
 /// How a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compression {
-    /// One member or several, one behind the other.
+    /// One or more concatenated members.
     Gzip,
-    /// One frame or several.
+    /// One or more frames.
     Zstd,
-    /// One stream or several.
+    /// One or more streams.
     Bzip2,
-    /// An archive, which may hold one table.
+    /// An archive, which may contain one table.
     Zip,
 }
 
-/// Takes what is decompressed.
+/// Receives the decompressed stream.
 type Take<'a> = dyn FnMut(&mut dyn Read) -> anyhow::Result<File> + 'a;
 
 impl Compression {
-    /// Returns how a file is compressed, from its first bytes; an Excel workbook is not.
+    /// Returns the compression of a file, from its first bytes; an Excel workbook does not count.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
         match binary_kind(head)? {
             "gzip-compressed" => Some(Compression::Gzip),
@@ -40,7 +40,7 @@ impl Compression {
         }
     }
 
-    /// Returns the name that users read.
+    /// Returns the name shown to users.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Compression::Gzip => "gzip",
@@ -50,12 +50,12 @@ impl Compression {
         }
     }
 
-    /// Gives what `file` holds to `take`; `name` is for messages.
+    /// Passes the decompressed content of `file` to `take`; `name` is for messages.
     ///
     /// # Errors
     ///
-    /// Fails when the file is damaged, when an archive does not hold exactly one table, and when
-    /// `take` does.
+    /// Fails when the file is damaged, when an archive does not contain exactly one table, and when
+    /// `take` fails.
     pub(crate) fn open(self, file: &File, name: &str, take: &mut Take<'_>) -> anyhow::Result<File> {
         let buffered = BufReader::new(file);
         match self {
@@ -83,9 +83,9 @@ impl Compression {
     }
 }
 
-/// Returns the name of the one entry that can be a table.
+/// Returns the name of the only entry that can be a table.
 fn only_entry<'a>(entries: &'a [String], name: &str) -> anyhow::Result<&'a str> {
-    /// Names that a message shows.
+    /// Maximum number of names in a message.
     const SHOWN_MAX: usize = 10;
     let is_data = |path: &&String| {
         let file_name = path.rsplit('/').next().unwrap_or_default();
@@ -111,10 +111,10 @@ fn only_entry<'a>(entries: &'a [String], name: &str) -> anyhow::Result<&'a str> 
     }
 }
 
-/// Makes the error for compressed data that cannot be decompressed.
+/// Returns the error for compressed data that cannot be decompressed.
 pub(crate) fn damaged(name: &str, compression: Compression, error: &io::Error) -> anyhow::Error {
     let compression = compression.name();
-    // The words of a library for the end of the file are no news to anybody.
+    // The library's wording for the end of the file adds nothing.
     let why = match error.get_ref().and_then(|it| it.downcast_ref::<ZipError>()) {
         Some(ZipError::InvalidArchive(_)) => String::new(),
         _ => format!(" ({error})"),

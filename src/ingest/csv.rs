@@ -1,6 +1,6 @@
-//! A dataset as CSV, for code that runs where its Parquet file is not read.
+//! A dataset as CSV, for code that runs where its Parquet file cannot be read.
 //!
-//! The file is decoded batch by batch and written as it comes, so memory does not grow with it.
+//! The file is decoded in batches and written continuously, so memory use does not depend on its size.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -24,36 +24,37 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use super::from_parquet::guard;
 use super::stored::Stored;
 
-/// Bytes that are collected before they are written.
+/// Bytes to collect before a write.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// What [`csv_of`] has written.
+/// The result of [`csv_of`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CsvWritten {
-    /// Of the CSV.
+    /// Bytes of CSV.
     pub bytes: u64,
 }
 
-/// Writes the dataset at `parquet` as CSV: a line of names, then a line for each row.
+/// Writes the dataset at `parquet` as CSV: a line of names, then one line per row.
 ///
-/// Lines end with a line feed, cells are separated by `,` and quoted where they have to be. No value
-/// is rounded or cut:
-/// - null is nothing, empty text is `""`. Where a row has one cell only, null is `""` too: readers skip
-///   an empty line;
-/// - floats have the fewest digits that say the same, always a point, and an exponent where they are
+/// Lines end with a line feed; cells are separated by `,` and quoted where necessary. No value is
+/// rounded or cut:
+/// - null is an empty field, empty text is `""`. Where a row has only one cell, null is `""` too:
+///   readers skip an empty line;
+/// - floats have the fewest digits that identify them, always a point, and an exponent where they are
 ///   very large or small: `2.0`, `0.1`, `1.0e+22`, `NaN`, `inf`, `-inf`;
 /// - truth values are `true` and `false`;
-/// - days and times are of ISO 8601: `2024-02-29`, `2024-02-29T09:30:00`, `09:30:00`, and instants end
-///   with `Z`. All values of a column have as many digits behind the second (0, 3 or 6) as its finest
-///   needs, because readers judge the form of all by the first;
-/// - text is as it is, bytes in hexadecimal, lists, structs and maps as JSON: that is how a dataset has them.
+/// - dates and times are in ISO 8601: `2024-02-29`, `2024-02-29T09:30:00`, `09:30:00`, and instants end
+///   with `Z`. All values of a column have as many decimals of a second (0, 3 or 6) as its most precise
+///   one needs, because readers infer the format of all from the first;
+/// - text is verbatim, bytes are hexadecimal, lists, structs and maps are JSON, as stored in the
+///   dataset.
 ///
-/// Returns how many bytes that was.
+/// Returns the number of bytes written.
 ///
 /// # Errors
 ///
 /// Fails when the file is missing or damaged, when `into` cannot be written, and with
-/// [`ExitStatus::Input`] when the CSV would have more than `bytes_max` bytes.
+/// [`ExitStatus::Input`] when the CSV would exceed `bytes_max` bytes.
 pub fn csv_of(
     parquet: &Path,
     into: &mut (dyn Write + Send),
@@ -95,7 +96,7 @@ fn write(parquet: &Path, mut output: CsvOutput<'_>) -> anyhow::Result<CsvWritten
     Ok(CsvWritten { bytes: output.n_bytes })
 }
 
-/// Where the CSV goes.
+/// The output and its byte count.
 struct CsvOutput<'a> {
     into: &'a mut (dyn Write + Send),
     n_bytes: u64,
@@ -114,7 +115,7 @@ impl CsvOutput<'_> {
     }
 }
 
-/// Returns how many digits behind the second each column needs; 0 where it has no seconds.
+/// Returns how many decimals of a second each column needs; 0 where it has no seconds.
 fn digits_of_columns(table: &Stored) -> anyhow::Result<Vec<usize>> {
     let fields = table.metadata.schema().fields();
     let has_seconds = |at: &usize| {
@@ -133,7 +134,7 @@ fn digits_of_columns(table: &Stored) -> anyhow::Result<Vec<usize>> {
     Ok(digits)
 }
 
-/// The values of one column of a batch. Types of datasets are few.
+/// The values of one column of a batch. Datasets have few types.
 enum ColumnValues<'a> {
     Bool(&'a BooleanArray),
     Int(&'a PrimitiveArray<Int64Type>),
@@ -206,7 +207,7 @@ impl<'a> ColumnValues<'a> {
                 )?;
             }
             ColumnValues::Moment { values, is_instant, digits } => {
-                // Not by `Timestamp`, which ends a day before the years of four digits do.
+                // Not `Timestamp`: its range ends one day before the last four-digit year does.
                 let since = SignedDuration::from_micros(values.value(row));
                 let moment = DateTime::constant(1970, 1, 1, 0, 0, 0, 0).checked_add(since)?;
                 write!(out, "{moment:.digits$}{}", if *is_instant { "Z" } else { "" })?;
@@ -232,7 +233,8 @@ fn digits_of<T: ArrowPrimitiveType<Native = i64>>(values: &PrimitiveArray<T>) ->
     values.iter().flatten().map(digits).max().unwrap_or(0)
 }
 
-/// A point keeps a column of floats from being read as whole numbers, or as identifiers such as `1e5`.
+/// A point prevents a column of floats from being read as whole numbers, or as identifiers such as
+/// `1e5`.
 fn write_float(value: f64, out: &mut String) {
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format(value);

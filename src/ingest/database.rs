@@ -1,7 +1,7 @@
-//! Databases in a file: the tables and views of SQLite.
+//! Single-file databases: the tables and views of SQLite.
 //!
-//! The file is opened so that nothing is written to it or beside it, and none of its schema is trusted. Each value
-//! has a type of its own there; whatever the column is declared as, the values decide.
+//! The file is opened so that nothing is written to it or next to it, and its schema is untrusted. Each
+//! value has its own type; the values decide the column's type, whatever its declaration.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -32,21 +32,21 @@ pub(crate) fn is_of(head: &[u8]) -> bool {
     head.starts_with(b"SQLite format 3\0")
 }
 
-/// A database that is open.
+/// An open database.
 struct Database {
     connection: Connection,
-    /// When the last row came, in milliseconds since the database was opened.
+    /// When the last row arrived, in milliseconds since the database was opened.
     last_row_ms: Arc<AtomicU64>,
     start: Instant,
-    /// Goes when the database is closed, if it is a copy.
+    /// Removed when the database is closed, if it is a copy.
     _copy: Option<NamedTempFile>,
 }
 
 impl Database {
     fn open(input: &Input, dir: &Path, cancelled: &AtomicBool) -> anyhow::Result<Database> {
-        /// Steps of the machine that runs queries, between looks whether to go on.
+        /// Virtual machine steps between two checks for cancellation.
         const STEPS: i32 = 100_000;
-        /// Bytes that it may take.
+        /// Heap limit in bytes.
         const HEAP_BYTES_MAX: i64 = 256 * 1024 * 1024;
         check_cancelled(cancelled)?;
         let (path, copy) = match path_of(&input.file()?) {
@@ -95,14 +95,15 @@ fn path_of(file: &File) -> Option<PathBuf> {
     ((open.dev(), open.ino()) == (there.dev(), there.ino())).then_some(path)
 }
 
-/// Returns how SQLite is told to open a file that nobody writes to meanwhile, so that nothing is made beside it.
+/// Returns the SQLite URI for opening a file that no one writes to meanwhile, so that nothing is
+/// created next to it.
 fn uri(path: &Path) -> String {
     let mut text = "file:".to_owned();
     for byte in path.as_os_str().as_bytes() {
         if byte.is_ascii_alphanumeric() || b"/._-".contains(byte) {
             text.push(char::from(*byte));
         } else {
-            // A string takes all that is written.
+            // Writing to a string cannot fail.
             let _ = write!(text, "%{byte:02x}");
         }
     }
@@ -110,7 +111,7 @@ fn uri(path: &Path) -> String {
     text
 }
 
-/// Fails when there are changes of a database in a file beside it.
+/// Fails when a file next to the database contains pending changes.
 fn check_complete(path: &Path, name: &str) -> anyhow::Result<()> {
     for ending in ["-wal", "-journal"] {
         let beside = [path.as_os_str().as_bytes(), ending.as_bytes()].concat();
@@ -160,7 +161,7 @@ pub(crate) fn tables(
                 match has_row {
                     Ok(false) => Some("empty"),
                     Err(error) if is_interrupted(&error) => Some("brings no row"),
-                    // Whoever reads it says what is wrong, if anything is.
+                    // The reader reports what is wrong, if anything is.
                     Ok(true) | Err(_) => None,
                 }
             }
@@ -174,7 +175,7 @@ pub(crate) fn tables(
 ///
 /// # Errors
 ///
-/// Fails when there is none of that name, and when its rows cannot be read.
+/// Fails when no table has that name, and when its rows cannot be read.
 pub(crate) fn write(
     spool: &mut Spool<'_>,
     input: &Input,
@@ -211,7 +212,7 @@ pub(crate) fn write(
             match row.get_ref(at).map_err(failed)? {
                 ValueRef::Null => spool.nothing(at),
                 ValueRef::Integer(value) => spool.value(at, &value.to_string()),
-                // With its point, so that a column of them is one of fractions.
+                // With its point, so that the column becomes one of floats.
                 ValueRef::Real(value) => spool.value(at, &fraction(value)),
                 ValueRef::Text(text) => {
                     let text = String::from_utf8_lossy(text);

@@ -1,4 +1,4 @@
-//! The files of a dataset before they have their names.
+//! The files of a dataset before they get their final names.
 
 use std::io::{BufWriter, IntoInnerError};
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use crate::line_map::LineWriter;
 use crate::pass::PassOutput;
 use crate::write::{BuiltColumn, LateFile, ParquetFile, Summed, keep, modified, sync_files};
 
-/// The files of a dataset, complete, under names that vanish unless they are kept.
+/// The complete files of a dataset, under temporary names that are removed unless they are kept.
 #[derive(Debug, Default)]
 #[must_use = "without `keep`, the files vanish"]
 pub struct DatasetFiles(Vec<(Option<TempPath>, PathBuf)>);
 
 impl DatasetFiles {
-    /// Gives the Parquet file this name, in place of what has it, and lets go of the others.
+    /// Renames the Parquet file to this name, replacing any existing file, and removes the others.
     ///
     /// # Errors
     ///
@@ -30,7 +30,7 @@ impl DatasetFiles {
         keep(table, path)
     }
 
-    /// Returns the table and the list of repairs, if there is one, under the names that vanish.
+    /// Returns the table and the list of repairs, if any, under their temporary names.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl DatasetFiles {
         Ok((table.context("no pass has built the table")?, rejects))
     }
 
-    /// Takes the table and the list of repairs of several files, whose lines are in no one file.
+    /// Takes the table and the list of repairs of several files, which have no common line numbering.
     ///
     /// # Errors
     ///
@@ -62,10 +62,10 @@ impl DatasetFiles {
         files.complete(target, true, Some(about))
     }
 
-    /// Keeps the files of datasets, and returns of each whether they were kept, in their order.
+    /// Keeps the files of datasets, and returns for each whether it was kept, in order.
     ///
-    /// The disk has all of them before the first gets its name; [`sync_dir`](super::sync_dir) makes the names
-    /// survive a power cut.
+    /// All are synced to disk before the first gets its name; [`sync_dir`](super::sync_dir) makes the
+    /// names survive a power cut.
     pub fn keep_all(all: Vec<Self>) -> Vec<anyhow::Result<()>> {
         let there = || all.iter().map(|it| it.0.iter().filter_map(|it| it.0.as_deref()));
         let paths: Vec<&Path> = there().flatten().collect();
@@ -79,12 +79,12 @@ impl DatasetFiles {
         all.into_iter().zip(counts).map(keep).collect()
     }
 
-    /// Gives the files their names, the Parquet file last.
+    /// Renames the files, the Parquet file last.
     fn rename(self) -> anyhow::Result<()> {
         for (temp, path) in self.0 {
             match temp {
                 Some(temp) => keep(temp, &path)?,
-                // Of a dataset that had this name before.
+                // From a dataset that had this name before.
                 None if path.exists() => {
                     let doing = || format!("cannot remove {}", path.display());
                     std::fs::remove_file(&path).with_context(doing)?;
@@ -96,7 +96,7 @@ impl DatasetFiles {
     }
 }
 
-/// The three files of a dataset before they have their names.
+/// The three files of a dataset before they get their final names.
 pub(crate) struct TempFiles {
     parquet: Option<ParquetFile>,
     lines: Option<Summed>,
@@ -104,7 +104,7 @@ pub(crate) struct TempFiles {
 }
 
 impl TempFiles {
-    /// Takes a Parquet file whose rows come from no lines.
+    /// Takes a Parquet file whose rows do not come from lines.
     pub(crate) fn of_parquet(parquet: ParquetFile) -> Self {
         TempFiles { parquet: Some(parquet), lines: None, rejects: None }
     }
@@ -129,7 +129,7 @@ impl TempFiles {
         Ok((TempFiles { parquet: None, lines: None, rejects: None }, output))
     }
 
-    /// Completes what a pass wrote, unless another pass follows.
+    /// Completes the output of a pass, unless another pass follows.
     pub(crate) fn finish(&mut self, output: PassOutput, is_built: bool) -> anyhow::Result<()> {
         let rejects = output.rejects.into_inner().map_err(IntoInnerError::into_error)?;
         self.rejects = rejects.into_temporary().map(|it| it.finish().0);
@@ -137,7 +137,7 @@ impl TempFiles {
         if is_needed {
             self.lines = lines.into_inner().map_err(IntoInnerError::into_error)?.into_temporary();
         } else {
-            // Dropped, it would be written first.
+            // Dropping the writer would first flush it.
             drop(lines.into_parts());
         }
         if is_built {
@@ -146,8 +146,8 @@ impl TempFiles {
         Ok(())
     }
 
-    /// Writes into the Parquet file what it is, for who finds it without a catalog, and completes it. The
-    /// dataset gets the checksums.
+    /// Writes the dataset's description into the Parquet file, for a reader without a catalog, and
+    /// completes the file. Sets the checksums of the dataset.
     ///
     /// # Errors
     ///
@@ -178,13 +178,13 @@ impl TempFiles {
     }
 }
 
-/// Where the files go.
+/// The destination of the files.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     /// The session's directory of datasets.
     pub dir: &'a Path,
     /// The dataset's name.
     pub name: &'a str,
-    /// Whether they are read and go.
+    /// Whether they are only read and then removed.
     pub is_temporary: bool,
 }

@@ -8,7 +8,7 @@ use memchr::memchr;
 /// Finds delimiters, line ends and quotes.
 pub(crate) struct Marks<'a> {
     bytes: &'a [u8],
-    /// Two bytes that are looked for beside line ends.
+    /// Two bytes to find in addition to line ends.
     wanted: [u8; 2],
     base: usize,
     mask: u64,
@@ -17,14 +17,14 @@ pub(crate) struct Marks<'a> {
 const LANES: usize = 64;
 
 impl<'a> Marks<'a> {
-    /// Makes ready to find line ends and the two bytes `wanted`.
+    /// Prepares to find line ends and the two bytes `wanted`.
     pub(crate) fn new(bytes: &'a [u8], wanted: [u8; 2]) -> Self {
         let mut marks = Marks { bytes, wanted, base: 0, mask: 0 };
         marks.load(0);
         marks
     }
 
-    /// Returns the first mark at or behind `from`, or the end of the bytes.
+    /// Returns the first mark at or after `from`, or the end of the bytes.
     #[inline]
     pub(crate) fn next(&mut self, from: usize) -> usize {
         if self.base + LANES <= from {
@@ -55,17 +55,17 @@ impl<'a> Marks<'a> {
     }
 }
 
-/// Finds one byte that is often near the one before it, such as a quote.
+/// Finds a byte that often occurs close to its previous occurrence, such as a quote.
 pub(crate) struct Near<'a> {
     bytes: &'a [u8],
     wanted: u8,
-    /// Where the bytes that `mask` speaks of begin; behind all bytes when it speaks of none.
+    /// Start of the bytes that `mask` covers; beyond the end when it covers none.
     base: usize,
     mask: u64,
 }
 
 impl<'a> Near<'a> {
-    /// Makes ready to find `wanted`.
+    /// Prepares to find `wanted`.
     pub(crate) fn new(bytes: &'a [u8], wanted: u8) -> Self {
         Near { bytes, wanted, base: usize::MAX, mask: 0 }
     }
@@ -100,7 +100,7 @@ fn mask_of(chunk: &[u8; LANES], [first, second]: [u8; 2]) -> u64 {
     })
 }
 
-/// Returns a bit for each byte that `hit` gives 1 for, the lowest for the first.
+/// Returns a bit for each byte for which `hit` returns 1, the lowest for the first.
 #[inline]
 fn mask_where(chunk: &[u8; LANES], hit: impl Fn(u8) -> u8) -> u64 {
     let hits: [u8; LANES] = std::array::from_fn(|at| hit(chunk[at]));

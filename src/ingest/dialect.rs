@@ -1,7 +1,7 @@
-//! How cells are told apart: delimiter, quote, escape and blanks, each with the reason.
+//! How records are split into cells: delimiter, quote, escape and blanks, each with its reason.
 //!
-//! Pure. Every syntax that the windows speak for is tried on them: the one wins that makes even rows
-//! of cells that look like single values. The usual delimiters go first; another one has to win
+//! Pure. Every syntax supported by the windows is tried on them: the winner is the one with even rows
+//! whose cells look like single values. The usual delimiters have preference; another one must win
 //! clearly.
 
 use std::collections::HashSet;
@@ -20,7 +20,7 @@ use crate::counts::{mode, ratio};
 use crate::options::IngestOptions;
 use crate::record_shapes::{RecordShape, records};
 
-/// What the user said; everything else is found out.
+/// What the user specified; everything else is detected.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DialectHints {
     /// Between cells.
@@ -32,7 +32,7 @@ pub(crate) struct DialectHints {
 }
 
 impl DialectHints {
-    /// Takes what the options say.
+    /// Parses the options.
     ///
     /// # Errors
     ///
@@ -67,21 +67,21 @@ impl DialectHints {
             let message = "quotes cannot be doubled where there are none".to_owned();
             return refuse(message, "leave out `--quote none` or `--escape doubled`");
         }
-        // A quote before a quote doubles it.
+        // An escape equal to the quote means doubling.
         let is_doubled = escape.is_some() && escape == told.quote.map_or(Some(QUOTE), Quote::char);
         Ok(if is_doubled { DialectHints { escape: Some(Escape::Doubled), ..told } } else { told })
     }
 }
 
-/// Delimiters in the order of preference, should two score the same.
+/// Delimiters in order of preference, for equal scores.
 pub(crate) const USUAL: [&str; 4] = [",", ";", "\t", "|"];
-/// Delimiters that have to win clearly: their characters are common within cells, or rare at all.
+/// Delimiters that must win clearly: their characters are common within cells, or rare anywhere.
 const OTHERS: [&str; 15] =
     [" ", "::", ":", "@@", "$$", "##", "%%", "<>", "^", "~", "\u{1}", "\u{1e}", "\u{1f}", "§", "¦"];
-/// Records of a window that are looked at; more would not change the picture.
+/// Records of a window to examine; more would not change the result.
 const RECORDS_MAX: usize = 1_000;
 
-/// Returns how cells are told apart, with a sentence for each decision.
+/// Returns how records are split into cells, with a sentence for each decision.
 pub(crate) fn find(windows: &mut Windows, told: &DialectHints) -> (Syntax, Vec<String>) {
     let lead = windows.head.drain(..leading_text::n_bytes(&windows.head)).collect::<Vec<_>>();
     let found = fields::delimiter(&lead, &windows.head).filter(|_| told.delimiter.is_none());
@@ -96,7 +96,7 @@ pub(crate) fn find(windows: &mut Windows, told: &DialectHints) -> (Syntax, Vec<S
     found
 }
 
-/// Finds the same, with nothing above the table.
+/// Detects the same, with nothing above the table.
 fn find_below(windows: &Windows, told: &DialectHints) -> (Syntax, Vec<String>) {
     let mut best: Option<Trial> = None;
     for (delimiter, is_usual) in delimiters(windows, told) {
@@ -137,11 +137,11 @@ fn find_below(windows: &Windows, told: &DialectHints) -> (Syntax, Vec<String>) {
     (best.syntax, reasons)
 }
 
-/// Returns the syntax in which most of the head is one record that ends behind it, and where that record
-/// begins: it takes more of the file to see how cells are told apart.
+/// Returns the start of the first record if it fills most of the head and ends beyond it, with the
+/// syntax that cuts it: more of the file is needed to detect the dialect.
 ///
-/// That is for the syntax that was found to say. Only where no delimiter makes even rows, the usual ones
-/// are asked that cut the first record.
+/// Normally the detected syntax decides. Only where no delimiter makes even rows, the usual delimiters
+/// that cut the first record are tried.
 pub(crate) fn cut_record(windows: &Windows, found: Syntax) -> Option<(usize, Syntax)> {
     let cut = |syntax: Syntax| Some((windows.cut_record(syntax)?, syntax));
     if found.delimiter != Delimiter::NONE || found.quote != Some(QUOTE) {
@@ -156,19 +156,19 @@ pub(crate) fn cut_record(windows: &Windows, found: Syntax) -> Option<(usize, Syn
     cut(found).or_else(|| usual.filter(cuts_first).find_map(cut))
 }
 
-/// Returns the delimiter that a first line `sep=;` declares, as Excel writes it, and its length.
+/// Returns the delimiter declared by a first line `sep=;`, as Excel writes it, and the line's length.
 pub(crate) fn declared(head: &[u8]) -> Option<(Delimiter, usize)> {
     let line = head.get(..4)?.eq_ignore_ascii_case(b"sep=").then(|| &head[4..])?;
     let n_line = line.iter().position(|it| matches!(it, b'\r' | b'\n'))?;
     let (text, rest) = line.split_at(n_line);
     let delimiter = Delimiter::new(std::str::from_utf8(text).ok()?)?;
-    // `sep=` in a file of keys and values goes on with a value.
+    // In a file of keys and values, `sep=` is followed by a value.
     let is_one = std::str::from_utf8(text).is_ok_and(|it| it.chars().count() == 1);
     let n_end = if rest.starts_with(b"\r\n") { 2 } else { 1 };
     is_one.then_some((delimiter, 4 + n_line + n_end))
 }
 
-/// Returns whether text is JSON, or one JSON document a line, as far as it is known.
+/// Returns whether the known text is JSON, or one JSON document per line.
 pub(crate) fn is_json(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     if !head.starts_with(b"{") && !head.starts_with(b"[") {
@@ -176,7 +176,7 @@ pub(crate) fn is_json(head: &[u8]) -> bool {
     }
     let mut documents = serde_json::Deserializer::from_slice(head).into_iter::<IgnoredAny>();
     match documents.next() {
-        // A row such as `[1],2` goes on behind it.
+        // A row such as `[1],2` continues after it.
         Some(Ok(_)) => {
             let rest = head[documents.byte_offset()..].trim_ascii_start();
             rest.is_empty() || rest.starts_with(b"{") || rest.starts_with(b"[")
@@ -189,7 +189,7 @@ pub(crate) fn is_json(head: &[u8]) -> bool {
     }
 }
 
-/// Returns delimiters that occur, and whether they are usual.
+/// Returns the delimiters that occur, and whether each is a usual one.
 fn delimiters(windows: &Windows, told: &DialectHints) -> Vec<(Delimiter, bool)> {
     if let Some(told) = told.delimiter {
         return vec![(told, true)];
@@ -200,13 +200,13 @@ fn delimiters(windows: &Windows, told: &DialectHints) -> Vec<(Delimiter, bool)> 
     all.filter_map(|(it, is_usual)| Some((Delimiter::new(it)?, is_usual))).collect()
 }
 
-/// Returns quotes in the order of preference.
+/// Returns the quotes in order of preference.
 fn quotes(windows: &Windows, told: &DialectHints) -> Vec<Option<u8>> {
     if let Some(told) = told.quote {
         return vec![told.char()];
     }
     let mut quotes = vec![Some(QUOTE)];
-    // Two cells in quotes, at least.
+    // At least two quoted cells.
     let n_single = memchr::memchr_iter(b'\'', &windows.head).take(4).count();
     if 4 <= n_single {
         quotes.push(Some(b'\''));
@@ -214,7 +214,7 @@ fn quotes(windows: &Windows, told: &DialectHints) -> Vec<Option<u8>> {
     quotes
 }
 
-/// Returns how columns are told apart that blanks align, where nothing but blanks may do so.
+/// Returns how to split columns aligned by blanks, where only blanks can separate them.
 fn aligned(windows: &Windows, told: &DialectHints, best: Option<&Trial>) -> Option<Trial> {
     const GAPS: [&str; 2] = ["  ", " "];
     let is_other = best.is_some_and(|it| it.syntax.delimiter.bytes() != b" ");
@@ -227,7 +227,7 @@ fn aligned(windows: &Windows, told: &DialectHints, best: Option<&Trial>) -> Opti
         let syntax = Syntax { blanks: Blanks::Aligned, ..Syntax::usual(delimiter) };
         let trial = Trial { syntax, is_usual: false, score: Score::of(windows, syntax) };
         let is_allowed = told.delimiter.is_none_or(|it| it == delimiter);
-        // A row with an empty cell would have its values moved.
+        // In a row with an empty cell, the values would shift.
         let is_even = 3 <= trial.score.n_records && 0.98 <= trial.score.evenness();
         let beats = |best: &Trial| best.score.value() < trial.score.value();
         (is_allowed && is_even && best.is_none_or(beats)).then_some(trial)
@@ -237,8 +237,8 @@ fn aligned(windows: &Windows, told: &DialectHints, best: Option<&Trial>) -> Opti
         .filter(|it| 1 < it.score.width)
 }
 
-/// Returns how cells are told apart where rows leave out their empty cells at the end, so that no number
-/// of cells is the usual one: `width_of` has that of the header.
+/// Returns how records are split into cells where rows omit trailing empty cells, so that no number of
+/// cells is typical: `width_of` returns the width of the header.
 fn tails(
     windows: &Windows,
     told: &DialectHints,
@@ -274,7 +274,7 @@ fn one_column(windows: &Windows, told: &DialectHints) -> (Syntax, Vec<String>) {
     (trial.syntax, reasons)
 }
 
-/// A syntax and what it makes of the windows.
+/// A syntax and its result on the windows.
 #[derive(Debug, Clone)]
 struct Trial {
     syntax: Syntax,
@@ -283,7 +283,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// Tries a delimiter and a quote with the escape that suits them better.
+    /// Tries a delimiter and a quote, with whichever escape fits them better.
     fn of(
         windows: &Windows,
         told: &DialectHints,
@@ -307,8 +307,8 @@ impl Trial {
         if escaped.explains_quotes_better_than(&doubled) { escaped } else { doubled }
     }
 
-    /// Takes blanks between a delimiter and a quote for layout where that makes quoted cells, and rows
-    /// that are as even as without.
+    /// Treats blanks between a delimiter and a quote as layout where that yields quoted cells, and rows
+    /// at least as even.
     fn blank_before_quote(self, windows: &Windows) -> Trial {
         let Syntax { delimiter, quote: Some(quote), blanks: Blanks::Kept, .. } = self.syntax else {
             return self;
@@ -326,14 +326,14 @@ impl Trial {
         if is_better { Trial { syntax, score, ..self } } else { self }
     }
 
-    /// Returns whether quotes behind backslashes are text, which `doubled` takes for what they are.
+    /// Returns whether quotes after backslashes are text, although `doubled` treats them as quotes.
     fn explains_quotes_better_than(&self, doubled: &Trial) -> bool {
         let (escaped, doubled) = (&self.score, &doubled.score);
         if escaped.n_escapes == 0 || escaped.value() < doubled.value() {
             return false;
         }
-        // Read with doubled quotes, no quote is out of place: a backslash before a closing one is the
-        // cell's last character, as in `"C:\"`, unless rows become more even without it.
+        // With doubled quotes, no quote is misplaced: a backslash before a closing quote is the cell's
+        // last character, as in `"C:\"`, unless rows become more even with the escape.
         if doubled.n_bare == 0 && doubled.n_unclosed == 0 {
             return doubled.evenness() < escaped.evenness();
         }
@@ -348,7 +348,7 @@ impl Trial {
             (true, false) => 1.1,
             _ => 1.02,
         };
-        // What makes a table of all records, the names among them, is hardly a chance.
+        // A syntax that makes all records a table, including the names, is hardly a coincidence.
         let margin = match (best.explains_all(), self.explains_all()) {
             (true, false) if !self.score.is_first_modal => margin * 1.5,
             (false, true) if !best.score.is_first_modal => margin / 1.5,
@@ -357,12 +357,12 @@ impl Trial {
         best.score.value() * margin < value && self.is_credible()
     }
 
-    /// Returns whether all of several records have the same number of cells.
+    /// Returns whether several records all have the same number of cells.
     fn explains_all(&self) -> bool {
         self.is_usual && 3 <= self.score.n_records && self.score.n_modal == self.score.n_records
     }
 
-    /// Returns whether a syntax that is less usual has the evidence it needs.
+    /// Returns whether a less usual syntax has the evidence it needs.
     fn is_credible(&self) -> bool {
         let score = &self.score;
         let part = |n: usize, of: usize| ratio(n, of);
@@ -371,10 +371,10 @@ impl Trial {
         if !is_quoted_well || self.is_usual {
             return is_quoted_well;
         }
-        // R has no name for the row names.
+        // R has no label for the row names.
         let n_even = score.n_modal + usize::from(score.is_first_short);
         let is_even = 3 <= score.n_records && 0.8 <= part(n_even, score.n_records);
-        // Words make rows, too.
+        // Words also form rows.
         let is_common = matches!(self.syntax.delimiter.bytes(), b" " | b":");
         let n_filled = score.n_cells - score.n_empty;
         let has_values = 0.4 <= part(score.n_values + score.n_quoted, n_filled)
@@ -382,7 +382,7 @@ impl Trial {
         is_even && (!is_common || has_values)
     }
 
-    /// Returns whether lines are values already, which the delimiter occurs in.
+    /// Returns whether lines are already values that contain the delimiter.
     fn cuts_values(&self, windows: &Windows) -> bool {
         let lines = Syntax::usual(Delimiter::NONE);
         let head = windows.head(lines);
@@ -400,21 +400,21 @@ impl Trial {
             n_values += usize::from(is_value(line));
         }
         let n_wanted = n_lines - usize::from(has_label);
-        // `1,2` may be two numbers as well as one, but a label tells.
+        // `1,2` may be one number or two, but a label resolves that.
         let tells = has_label || !self.is_usual;
         tells && 0 < n_wanted && n_wanted * 9 <= n_values * 10
     }
 
-    /// Returns whether the first line has no delimiter, while the rows have.
+    /// Returns whether the first line lacks the delimiter, while the rows contain it.
     fn lacks_names(&self, windows: &Windows) -> bool {
         let head = windows.head(self.syntax).trim_ascii_start();
         let n_line = memchr::memchr2(b'\n', b'\r', head).unwrap_or(head.len());
         memmem::find(&head[..n_line], self.syntax.delimiter.bytes()).is_none()
     }
 
-    /// Returns whether lines are words of one column, which signs that are common within text cut: the
-    /// first record names one column less than the rows have, or one alone, and what would name the rows
-    /// does not tell them apart.
+    /// Returns whether lines are words of one column, split at punctuation that is common in text: the
+    /// first record names one column fewer than the rows have, or only one, and the would-be row names
+    /// do not distinguish the rows.
     fn cuts_words(&self, windows: &Windows) -> bool {
         if !matches!(self.syntax.delimiter.bytes(), b" " | b"  " | b":") {
             return false;
@@ -433,7 +433,7 @@ impl Trial {
         }
         let rows: Vec<Vec<Cell>> = records.take(RECORDS_MAX).filter(|it| 1 < it.len()).collect();
         let is_value = |it: &Cell| it.is_quoted() || is_value(it.raw(head));
-        // A title may stand above the names.
+        // A title may be above the names.
         if rows.first().is_some_and(|it| !it.iter().any(is_value)) {
             return false;
         }
@@ -445,7 +445,7 @@ impl Trial {
         distinct.len() < rows.len() && !firsts().all(is_value)
     }
 
-    /// Takes quotes for text where that makes rows clearly more even, or the writer never quotes.
+    /// Treats quotes as text where that makes rows clearly more even, or the writer never quotes.
     fn without_quotes(self, windows: &Windows, told: &DialectHints) -> Trial {
         let Score { n_unclosed, n_bare, n_inner, .. } = self.score;
         let is_odd = 0 < n_unclosed || 0 < n_bare + n_inner;
@@ -458,12 +458,12 @@ impl Trial {
         if is_clear || self.never_quotes(&score) { Trial { syntax, score, ..self } } else { self }
     }
 
-    /// Returns whether the writer of the file never quotes: no cell needs its quotes, `without` them all
-    /// rows are even, and other cells have quotes that a writer who quotes would have escaped.
+    /// Returns whether the writer of the file never quotes: no cell needs its quotes, all rows are even
+    /// `without` them, and other cells contain quotes that a quoting writer would have escaped.
     fn never_quotes(&self, without: &Score) -> bool {
         let Score { n_quoted, n_records, n_doubled, n_bare, n_inner, .. } = self.score;
         let n_text = n_inner + usize::try_from(self.score.n_unclosed).unwrap_or(usize::MAX);
-        // With tabs it is common not to quote. With other delimiters nearly every writer does.
+        // Tab-separated files are often unquoted. With other delimiters nearly every writer quotes.
         let is_odd = match self.syntax.delimiter.bytes() {
             b"\t" => 0 < n_text + n_bare,
             _ => 3 * n_quoted <= n_text,
@@ -472,8 +472,8 @@ impl Trial {
         0 < n_quoted && n_doubled == 0 && is_odd && 2 * n_quoted <= n_records && is_even
     }
 
-    /// Takes a backslash before delimiters and line ends, in a file without quotes, for an escape
-    /// where that makes rows more even.
+    /// Treats a backslash before delimiters and line ends, in a file without quotes, as an escape where
+    /// that makes rows more even.
     fn escaped(self, windows: &Windows, told: &DialectHints) -> Trial {
         let delimiter = self.syntax.delimiter.bytes();
         let is_before = |it: &[u8]| memmem::find(&windows.head, &[b"\\", it].concat()).is_some();
@@ -488,7 +488,7 @@ impl Trial {
         if is_clear { Trial { syntax, score, ..self } } else { self }
     }
 
-    /// Takes a delimiter that always stands there twice for one.
+    /// Treats a delimiter that always occurs doubled as one delimiter.
     fn twice(self, windows: &Windows, told: &DialectHints) -> Trial {
         let text = self.syntax.delimiter.text().unwrap_or_default();
         let can_be = told.delimiter.is_none() && ["|", ":", "^", "~", ";", "\t"].contains(&text);
@@ -498,12 +498,12 @@ impl Trial {
         let Some(delimiter) = Delimiter::new(&text.repeat(2)) else { return self };
         let syntax = Syntax { delimiter, ..self.syntax };
         let score = Score::of(windows, syntax);
-        // Names between the delimiters are those of columns that are empty.
+        // Names between the delimiters belong to empty columns.
         let is_named = self.score.is_first_modal && !score.is_first_modal;
         if is_named { self } else { Trial { syntax, score, ..self } }
     }
 
-    /// Takes the signs that stand on both sides of every delimiter for a part of it: `~|~`, `|~|`.
+    /// Treats characters on both sides of every delimiter as part of it: `~|~`, `|~|`.
     fn framed(self, windows: &Windows, told: &DialectHints) -> Trial {
         const SIGNS: &[u8] = b"~^|#@$%&*!;:=";
         let [sign] = *self.syntax.delimiter.bytes() else { return self };
@@ -538,7 +538,7 @@ impl Trial {
         }
     }
 
-    /// Takes the blank that follows every delimiter for a part of it.
+    /// Treats the blank after every delimiter as part of it.
     fn spaced(self, windows: &Windows) -> Trial {
         let Score { n_records, n_behind, n_blank_led, .. } = self.score;
         let is_spaced = 2 <= n_records && 0 < n_behind && n_behind * 95 <= n_blank_led * 100;
@@ -549,7 +549,7 @@ impl Trial {
         Trial { syntax, score: Score::of(windows, syntax), ..self }
     }
 
-    /// Returns one sentence each for delimiter, quote and escape, as far as there is one to say.
+    /// Returns one sentence each for delimiter, quote and escape, where there is a reason to report.
     fn reasons(&self, told: &DialectHints) -> Vec<String> {
         let Syntax { delimiter, quote, escape, blanks, .. } = self.syntax;
         let Score { n_modal, n_records, width, n_quoted, n_escapes, .. } = self.score;
@@ -605,7 +605,7 @@ impl Trial {
     }
 }
 
-/// Returns what blanks mean, as far as it matters to where quotes open.
+/// Returns what blanks mean, where that affects the position of opening quotes.
 fn blanks(windows: &Windows, delimiter: Delimiter, quote: Option<u8>) -> Blanks {
     let (Some(quote), Some(text)) = (quote, delimiter.text()) else { return Blanks::Kept };
     let count = |between: &[u8]| {
@@ -626,28 +626,28 @@ struct Score {
     /// The most frequent number of cells, and how many records have it.
     width: usize,
     n_modal: usize,
-    /// Whether the first record has as many.
+    /// Whether the first record has that number of cells.
     is_first_modal: bool,
-    /// Whether the first record has one less.
+    /// Whether the first record has one fewer.
     is_first_short: bool,
     /// How much the cells look like single values, 0 to 1 on average.
     cells: f64,
     n_cells: usize,
     n_quoted: usize,
     n_empty: usize,
-    /// Cells that look like a value of some type.
+    /// Cells that match some type.
     n_values: usize,
-    /// Filled cells behind a delimiter, and those of them that begin with a blank.
+    /// Filled cells after a delimiter, and those of them that begin with a blank.
     n_behind: usize,
     n_blank_led: usize,
-    /// Filled cells in every second column.
+    /// Filled cells in every other column.
     n_odd_filled: usize,
-    /// Quotes within quoted cells, with their escape and without.
+    /// Quotes within quoted cells, escaped and unescaped.
     n_escapes: usize,
     n_bare: usize,
-    /// Quoted cells with quotes that are doubled.
+    /// Quoted cells with doubled quotes.
     n_doubled: usize,
-    /// Cells that are not quoted and have quotes within.
+    /// Unquoted cells that contain quotes.
     n_inner: usize,
     n_unclosed: u64,
 }
@@ -676,7 +676,7 @@ impl Score {
         let n_first = widths.first().copied();
         let (mut width, mut n_modal) = mode(&mut widths);
         if n_modal * 2 < widths.len() {
-            // Programs leave out as many empty cells at the end of a row as they like.
+            // Programs may omit any number of empty cells at the end of a row.
             let by_filled = mode(&mut filled_widths);
             if n_modal < by_filled.1 {
                 (width, n_modal) = by_filled;
@@ -738,7 +738,7 @@ impl Score {
         }
     }
 
-    /// Returns how many of the records have the most frequent width, 0 to 1.
+    /// Returns the share of records with the most frequent width, 0 to 1.
     fn evenness(&self) -> f64 {
         ratio(self.n_modal, self.n_records)
     }
@@ -750,17 +750,17 @@ impl Score {
         let modal = self.evenness();
         #[expect(clippy::cast_precision_loss, reason = "a count of cells in a row")]
         let width = self.width as f64;
-        // A text column with a comma in every third value is no table of two columns.
+        // A text column with a comma in every third value is not a table of two columns.
         if modal < 0.4 {
             return 0.0;
         }
-        // Names have the delimiter as well.
+        // A header contains the delimiter as well.
         let header = if self.is_first_modal { 1.0 } else { 0.9 };
         modal * self.cells * header * (1.0 - 1.0 / (width * width))
     }
 }
 
-/// Returns how much a text that is not quoted looks like one cell, 0 to 1.
+/// Returns how much an unquoted text looks like one cell, 0 to 1.
 fn text_score(text: &[u8], syntax: &Syntax) -> f64 {
     let is_within = |sign: u8| 1 < text.len() && text[0] == sign && text.ends_with(&[sign]);
     if [b'"', b'\''].into_iter().any(is_within) {
@@ -773,13 +773,13 @@ fn text_score(text: &[u8], syntax: &Syntax) -> f64 {
         0 if delimiter != b":" && has_inner_colon(text) => 0.7,
         0 if text.iter().any(|it| b"\x01\x1e\x1f^~".contains(it)) => 0.6,
         0 => 0.95,
-        // A comma in prose is followed by a blank.
+        // In prose, a blank follows a comma.
         1 if text.windows(2).any(|it| it == b", ") => 0.8,
         _ => 0.4,
     }
 }
 
-/// Returns whether a colon stands between letters or digits, as in no sentence and no address.
+/// Returns whether a colon is between letters or digits, unlike in sentences and addresses.
 fn has_inner_colon(text: &[u8]) -> bool {
     text.windows(3)
         .any(|it| it[1] == b':' && it[0].is_ascii_alphanumeric() && it[2].is_ascii_alphanumeric())

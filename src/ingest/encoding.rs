@@ -1,10 +1,10 @@
-//! Which encoding a file has, and the reason.
+//! The encoding of a file, and the reason for it.
 //!
-//! Pure. A byte order mark decides, then the zeros of UTF-16, then whether all bytes are UTF-8. A
-//! file that is none of these is surveyed as a whole: it is damaged UTF-8 when nearly all of it is
-//! UTF-8, joined from UTF-8 and windows-1252 when it has much of both, and otherwise of the encoding
-//! that its other letters make the most sense in. Few letters fit many encodings: then it is
-//! windows-1252 unless they exclude that, and the reason says that it was a guess.
+//! Pure. A byte order mark decides, then the zeros of UTF-16, then whether all bytes are UTF-8. A file
+//! that is none of these is examined as a whole: it is damaged UTF-8 when nearly all of it is UTF-8,
+//! concatenated from UTF-8 and windows-1252 when it has much of both, and otherwise in the encoding in
+//! which its non-ASCII letters make the most sense. A few letters fit many encodings: the result is
+//! then windows-1252 unless they exclude it, and the reason says that it was a guess.
 
 use std::collections::BTreeSet;
 
@@ -20,23 +20,23 @@ use csv_agent_types::limits::ENCODING_SAMPLE_BYTES_MAX;
 use super::charset::{Charset, TextDecoder};
 use super::language_fit::{BALTIC, CENTRAL, LanguageFit, TURKISH, VIETNAMESE, WESTERN};
 
-/// An encoding, and why it is that one.
+/// An encoding, and the reason for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FoundEncoding {
     /// The encoding.
     pub charset: Charset,
     /// Bytes of the byte order mark.
     pub mark_bytes: usize,
-    /// What is no text of the encoding; `None` until the whole file was read for it.
+    /// The bytes that are invalid in the encoding; `None` until the whole file has been read for it.
     pub damage: Option<Damage>,
-    /// As the user reads it.
+    /// The reason, as shown to the user.
     pub reason: String,
-    /// Whether the reason is one that the user should check.
+    /// Whether the user should check the reason.
     pub is_doubtful: bool,
 }
 
 impl FoundEncoding {
-    /// What is found of text that this program has written.
+    /// Returns the result for text that this program has written.
     pub(crate) fn utf8_as_written() -> Self {
         FoundEncoding {
             charset: Charset::UTF_8,
@@ -48,17 +48,17 @@ impl FoundEncoding {
     }
 }
 
-/// Reads a text from its beginning, and hands on part after part.
+/// Reads a text from its beginning, and passes it on in parts.
 pub(crate) type Parts<'a> = dyn Fn(&mut dyn FnMut(&[u8])) -> anyhow::Result<()> + 'a;
 
-/// Returns what the first bytes say for certain.
+/// Returns what the first bytes determine with certainty.
 pub(crate) fn of_head(head: &[u8]) -> Option<FoundEncoding> {
     let found = |charset, mark_bytes, reason: &str| {
         let reason = reason.to_owned();
         Some(FoundEncoding { charset, mark_bytes, damage: None, reason, is_doubtful: false })
     };
     if let Some((charset, mut length)) = Charset::for_mark(head) {
-        // Programs that put one in front do not look whether there is one.
+        // Programs that prepend a mark do not check whether one exists.
         while charset == Charset::UTF_8 && head[length..].starts_with(b"\xef\xbb\xbf") {
             length += 3;
         }
@@ -75,7 +75,7 @@ pub(crate) fn of_head(head: &[u8]) -> Option<FoundEncoding> {
     None
 }
 
-/// Returns UTF-8 if the windows are, so that only what lies between them could tell otherwise.
+/// Returns UTF-8 if all windows are UTF-8, so that only the text between them could prove otherwise.
 pub(crate) fn utf8(head: &[u8], others: &[Vec<u8>]) -> Option<FoundEncoding> {
     let is_utf8 = is_utf8(head) && others.iter().all(|it| is_utf8(behind_torn(it)));
     let reason = "the whole file is valid UTF-8".to_owned();
@@ -168,15 +168,15 @@ pub(crate) fn survey(parts: &Parts<'_>) -> anyhow::Result<FoundEncoding> {
     Ok(damaged(guessed, damage))
 }
 
-/// Returns whether there is enough of both for a file that was joined from UTF-8 and another encoding.
+/// Returns whether there is enough of both for a concatenation of UTF-8 and another encoding.
 fn is_mixed(n_good: u64, n_bad: u64) -> bool {
     1 < n_bad && n_bad <= 4 * n_good && n_good <= 20 * n_bad
 }
 
-/// Returns whether so much is well-formed that the rest must be damage and not another encoding.
+/// Returns whether so much is well-formed that the rest must be damage rather than another encoding.
 fn is_mostly(n_good: u64, n_bad: u64) -> bool {
-    /// In a short file a few are no proof of another encoding: two letters of another encoding are
-    /// hardly ever a character of UTF-8 by chance.
+    /// In a short file a few malformed bytes do not prove another encoding: two letters of another
+    /// encoding are hardly ever a UTF-8 character by chance.
     const A_FEW: u64 = 16;
     n_bad * 1_000 < n_good || (n_bad <= A_FEW && n_bad * 2 <= n_good)
 }
@@ -213,12 +213,12 @@ fn damaged(found: FoundEncoding, damage: Option<Damage>) -> FoundEncoding {
 
 /// Fewer words fit some language by chance.
 const WORDS_MIN: usize = 3;
-/// With fewer words, or fewer kinds of bytes beyond ASCII, the encoding is a guess.
+/// With fewer words, or fewer distinct non-ASCII bytes, the encoding is a guess.
 const SURE_WORDS_MIN: usize = 5;
 const SURE_BYTES_MIN: usize = 3;
 const WESTERN_EUROPE: Charset = Charset::Listed(WINDOWS_1252);
 
-/// Encodings of Latin letters, and the languages that are written in them.
+/// Encodings of Latin letters, and the languages written in them.
 const LATIN: &[(&[Charset], &[&str])] = &[
     (&[WESTERN_EUROPE], WESTERN),
     (&[Charset::Listed(WINDOWS_1250), Charset::Listed(ISO_8859_2)], CENTRAL),
@@ -228,7 +228,7 @@ const LATIN: &[(&[Charset], &[&str])] = &[
     (&[Charset::Listed(MACINTOSH), Charset::Ibm850], WESTERN),
 ];
 
-/// Returns by how much another encoding must fit better than that of Western Europe.
+/// Returns by how much another encoding must fit better than the Western European one.
 fn doubt(western: LanguageFit, other: LanguageFit, is_agreed: bool) -> usize {
     let few = if western.n_impossible == 0 && !is_agreed { WORDS_MIN } else { 0 };
     let mixed =
@@ -241,24 +241,24 @@ fn is_western(byte: u8) -> bool {
     !matches!(byte, 0x81 | 0x8d | 0x8f | 0x90 | 0x9d)
 }
 
-/// An encoding that was found by its letters.
+/// An encoding guessed from its letters.
 #[derive(Debug, Clone, Copy)]
 struct Guess {
     charset: Charset,
-    /// Whether another one would fit as well.
+    /// Whether another encoding would fit as well.
     is_doubtful: bool,
 }
 
-/// Gives the lines that hold more than ASCII to the detector: in the others it would only see that
-/// most of a table is digits.
+/// Passes only lines with non-ASCII bytes to the detector: the other lines would only show it that most
+/// of a table is digits.
 struct LetterSample {
     detector: EncodingDetector,
     n_bytes: usize,
-    /// The first of the lines.
+    /// The first such lines.
     lines: Vec<u8>,
     /// The first of those that are not UTF-8.
     not_utf8: Vec<u8>,
-    /// The beginning of a line whose end is still to come.
+    /// The beginning of an incomplete line.
     rest: Vec<u8>,
 }
 
@@ -271,14 +271,14 @@ impl LetterSample {
 
     /// Returns the encoding in which the lines read best.
     ///
-    /// The detector knows how letters follow each other, and neither Macintosh nor DOS.
+    /// The detector uses letter sequences, and supports neither Macintosh nor DOS encodings.
     fn guess(&self) -> Guess {
         let high_bytes = self.high_bytes();
         let guess = Charset::Listed(self.detector.guess(None, Utf8Detection::Deny));
         let (latin, fit) = self.latin(guess);
         let is_latin = LATIN.iter().any(|it| it.0.contains(&guess));
         let is_sure = fit.is_full() && (latin == WESTERN_EUROPE || WORDS_MIN <= fit.n_words);
-        // No text of another script has one letter only.
+        // A text in another script never has only one distinct letter.
         let is_one = high_bytes.len() == 1 && high_bytes.iter().all(|it| is_western(*it));
         let charset = match (is_latin || is_sure, is_one) {
             (true, _) => latin,
@@ -294,7 +294,7 @@ impl LetterSample {
     }
 
     fn reason(&self, guess: Guess) -> String {
-        /// Bytes that a message shows.
+        /// Maximum number of bytes shown in a message.
         const SHOWN_MAX: usize = 4;
         const WORD_BYTES_MAX: usize = 40;
         if !guess.is_doubtful {
@@ -314,8 +314,8 @@ impl LetterSample {
         )
     }
 
-    /// Returns whether bytes that are not UTF-8 are letters and signs of windows-1252: each between
-    /// ASCII, and none the beginning of a character that was cut off.
+    /// Returns whether bytes that are not UTF-8 are windows-1252 characters: each between ASCII
+    /// characters, and none the beginning of a truncated character.
     fn is_western_in_utf8(&self) -> bool {
         let (mut n_bad, mut n_western) = (0, 0);
         let mut chunks = self.not_utf8.utf8_chunks().peekable();
@@ -335,8 +335,8 @@ impl LetterSample {
         4 * n_bad <= 5 * n_western
     }
 
-    /// Returns the encoding of Latin letters in which most words can be meant: that of Western Europe,
-    /// unless another fits better.
+    /// Returns the encoding of Latin letters in which most words are plausible: the Western European
+    /// one, unless another fits better.
     fn latin(&self, guess: Charset) -> (Charset, LanguageFit) {
         let fit = |charset: Charset, languages: &[&str]| {
             let text = charset.window(&self.lines);
@@ -359,7 +359,7 @@ impl LetterSample {
     }
 
     fn add(&mut self, part: &[u8], is_end: bool) {
-        /// More would not change the picture.
+        /// More would not change the result.
         const LINES_BYTES_MAX: usize = 64 * 1024;
         let is_full = ENCODING_SAMPLE_BYTES_MAX <= self.n_bytes;
         if is_full && LINES_BYTES_MAX <= self.not_utf8.len() {
@@ -449,7 +449,7 @@ mod tests {
         check("macintosh", "name,city\nJürgen,Málaga\nZoë,Köln\nFrançois,Orléans\n");
         check("windows-1250", "jméno,město\nTomáš,Plzeň\nŽofie,Třebíč\nJiří,Děčín\n");
         check("windows-1251", "имя,город\nАнна,Москва\nИван,Новосибирск\n");
-        // The detector tells no KOI8-R: KOI8-U has its letters and some more.
+        // The detector does not report KOI8-R: KOI8-U has its letters and some more.
         check("koi8-u", "имя,город\nАнна,Москва\nИван,Новосибирск\n");
         check("windows-1253", "όνομα,πόλη\nΜαρία,Θεσσαλονίκη\nΝίκος,Αθήνα\n");
         check("shift_jis", "名前,都市\n田中さくら,東京\n鈴木けんじ,大阪のまち\n");

@@ -1,6 +1,7 @@
-//! Datasets of one shape: as many files have the same columns, a family is told once and not file by file.
+//! Datasets with the same columns: when many files share their columns, they are described as one
+//! family.
 //!
-//! Nothing is stored: the catalog has the columns and the sources, and a family is what they have in common.
+//! Nothing is stored: the catalog has the columns and the sources, and a family is what they share.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,31 +10,32 @@ use csv_agent_types::catalog::{Catalog, Column, DType, Dataset};
 
 use crate::{most_common, name_of};
 
-/// Datasets that are told one by one although they have the same columns: so few are no family.
+/// Minimum number of members; fewer datasets are described individually although they have the same
+/// columns.
 const MEMBERS_MIN: usize = 3;
 
-/// Datasets that have the same columns, in the same order.
+/// Datasets with the same columns in the same order.
 #[derive(Debug)]
 pub struct Family<'a> {
     /// By name.
     pub members: Vec<(&'a str, &'a Dataset)>,
-    /// Names of another family have the same in common, so that it tells nobody apart.
+    /// The name pattern is the same as another family's, so it does not identify this one.
     shares_pattern: bool,
 }
 
-/// Returns the families of a catalog, and the datasets that are in none, each in the order of names.
+/// Returns the families of a catalog, and the datasets that belong to none, each ordered by name.
 pub fn families(catalog: &Catalog) -> (Vec<Family<'_>>, Vec<(&str, &Dataset)>) {
     families_of(catalog.iter())
 }
 
-/// Returns the families among datasets, and those that are in none.
+/// Returns the families among datasets, and the datasets that belong to none.
 pub fn families_of<'a>(
     datasets: impl Iterator<Item = (&'a str, &'a Dataset)>,
 ) -> (Vec<Family<'a>>, Vec<(&'a str, &'a Dataset)>) {
     let mut by_columns: BTreeMap<Vec<&str>, Vec<(&str, &Dataset)>> = BTreeMap::new();
     let mut alone = Vec::new();
     for (name, dataset) in datasets {
-        // What stays on a cluster, or is joined already, is one dataset whatever the others are.
+        // A remote dataset, or one that is already joined, stands alone whatever the others are.
         if dataset.remote().is_some() || !dataset.files.is_empty() {
             alone.push((name, dataset));
             continue;
@@ -65,23 +67,23 @@ impl Family<'_> {
         &self.members[0].1.columns
     }
 
-    /// Returns the rows of all members.
+    /// Returns the total number of rows.
     pub fn row_count(&self) -> u64 {
         self.members.iter().map(|it| it.1.row_count).sum()
     }
 
-    /// Returns the types that a column has among the members, the most common first, with how many have it.
+    /// Returns the types of a column among the members, the most common first, with their counts.
     pub fn dtypes(&self, at: usize) -> Vec<(DType, usize)> {
         most_common(self.members.iter().map(|it| it.1.columns[at].dtype))
     }
 
-    /// Returns whether every column has one type among all members.
+    /// Returns whether every column has the same type in all members.
     pub fn is_of_one_type(&self) -> bool {
         (0..self.columns().len()).all(|at| self.dtypes(at).len() == 1)
     }
 
-    /// Returns what the names of the members have in common: `fraud_*`; `*` when that is nothing, or what another
-    /// family has in common as well.
+    /// Returns the common pattern of the members' names: `fraud_*`; `*` when they share nothing, or
+    /// share it with another family.
     pub fn pattern(&self) -> String {
         if self.shares_pattern {
             return "*".to_owned();
@@ -92,13 +94,13 @@ impl Family<'_> {
         let rest: Vec<&str> = names.iter().map(|it| &it[before.len()..]).collect();
         let behind: String = common(&rest, |it| Box::new(it.chars().rev())).chars().rev().collect();
         let behind = behind.find('_').map_or("", |it| &behind[it..]);
-        // A name of nothing but what all have is a member as well.
+        // A name that consists only of the common part is a member as well.
         let behind = if rest.iter().any(|it| it.len() <= behind.len()) { "" } else { behind };
         format!("{before}*{behind}")
     }
 
-    /// Returns what the members are called together: by their pattern, or by the first where they have nothing in
-    /// common.
+    /// Returns the name of the family: its pattern, or the first member's name where the names share
+    /// nothing.
     pub fn name(&self) -> String {
         match self.pattern() {
             pattern if pattern == "*" => format!("{}, …", self.members[0].0),
@@ -106,14 +108,14 @@ impl Family<'_> {
         }
     }
 
-    /// Returns what is before and behind the part of the names that differs.
+    /// Returns the common prefix and suffix of the names.
     pub fn ends(&self) -> (String, String) {
         let pattern = self.pattern();
         let (before, behind) = pattern.split_once('*').unwrap_or_default();
         (before.to_owned(), behind.to_owned())
     }
 
-    /// Returns the argument of `ingest` that joins the files of the members: `fraud='data/fraud/*.csv'`.
+    /// Returns the `ingest` argument that joins the files of the members: `fraud='data/fraud/*.csv'`.
     pub fn joining(&self) -> String {
         let sources: Vec<Vec<&str>> =
             self.members.iter().map(|it| it.1.source.split('/').collect()).collect();
@@ -150,7 +152,7 @@ impl Family<'_> {
     }
 }
 
-/// Returns the letters that all begin with, in the order that `letters` gives.
+/// Returns the common beginning of all texts, in the order given by `letters`.
 fn common<'a>(
     texts: &[&'a str],
     letters: impl Fn(&'a str) -> Box<dyn Iterator<Item = char> + 'a>,

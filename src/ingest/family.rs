@@ -1,13 +1,13 @@
-//! Several files to one dataset: columns by their names, types decided over all files.
+//! Several files to one dataset: columns matched by name, types decided over all files.
 //!
-//! Names that differ in no more than case and blanks are one name, spelled as in the first file. A file that cannot
-//! be read is left out and reported, and what is known of the column that says which file a row is of says so.
+//! Names that differ only in case and blanks are one name, spelled as in the first file. An unreadable
+//! file is left out and reported, and the description of the column with file names reports it too.
 //!
-//! Each file is read as if it came alone, several at the same time. Where they agree on a column's type, that is
-//! its type. Where they do not, what the values of all files say together decides, as for one file: the files
-//! that were read otherwise are read again. So a column that is whole numbers in some files and text in another
-//! is the text of all files as it is written, and no value is changed. The tables of the files are then put one
-//! behind the other, with columns that say which file a row is of.
+//! Each file is read independently, several concurrently. Where the files agree on a column's type,
+//! that is its type. Where they do not, the combined evidence of all files decides, as for one file,
+//! and the files that were read differently are read again. A column of whole numbers in some files and
+//! text in another thus becomes text as written in all files, and no value is changed. The tables of
+//! the files are then concatenated, with columns that identify the file of each row.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::File;
@@ -54,51 +54,52 @@ use crate::options::Family;
 use crate::options::IngestOptions;
 use crate::refusal::check_cancelled;
 
-/// The column that says which file a row is of.
+/// The column with the file of each row.
 pub const FILE_COLUMN: &str = "_file";
-/// Rows of a row group that is written, at most.
+/// Maximum rows of a written row group.
 const GROUP_ROWS_MAX: u64 = 256 * 1024;
-/// Rows that are decoded at once.
+/// Rows decoded at once.
 const BATCH_ROWS: usize = 64 * 1024;
-/// Bytes of text of a file whose table is one row group.
+/// Maximum text bytes of a file whose table is one row group.
 const ONE_GROUP_BYTES_MAX: u64 = 1024 * 1024;
-/// Names that a message shows.
+/// Maximum number of names in a message.
 const NAMED_MAX: usize = 5;
 
-/// Files that become one dataset.
+/// Files to combine into one dataset.
 pub struct Union<'a> {
-    /// What the user named, for the catalog.
+    /// The source as the user named it, for the catalog.
     pub shown_name: &'a str,
-    /// The files as they are told, in their order.
+    /// The names of the files for messages, in order.
     pub files: &'a [String],
-    /// Returns where a file can be read, and what goes when it has been.
+    /// Returns where to read a file, and the copy to remove afterwards.
     pub open: &'a (dyn Fn(usize) -> anyhow::Result<Opened> + Sync),
-    /// Columns whose values are parts of the files' paths, with the value of each file.
+    /// Columns whose values are parts of the file paths, with the value of each file.
     pub path_columns: &'a [(String, Vec<Option<String>>)],
-    /// Whether a file may lack columns of the others.
+    /// Whether a file may lack columns that others have.
     pub by_name: bool,
-    /// Takes why a file cannot be read, which is then left out.
+    /// Receives the reason why a file cannot be read; that file is then left out.
     pub fail: &'a dyn Fn(anyhow::Error),
 }
 
-/// A file that can be read.
+/// A file ready to be read.
 pub struct Opened {
-    /// Where it is.
+    /// Its location.
     pub path: PathBuf,
-    /// Goes when the file has been read, if it is a copy.
+    /// Removed when the file has been read, if it is a copy.
     pub copy: Option<NamedTempFile>,
-    /// The sheet or table of it that is read, if it has several.
+    /// The sheet or table to read, if it has several.
     pub table: Option<String>,
 }
 
 /// A file that has been read.
 struct FilePart {
-    /// Its number among all files.
+    /// Its index among all files.
     at: usize,
     dataset: Dataset,
-    /// The names of its columns as it has them; those of the dataset are as the first file has them.
+    /// The names of its columns as spelled in the file; the dataset uses the spelling of the first
+    /// file.
     spelled: Vec<String>,
-    /// What the values of its columns say; none of a Parquet file.
+    /// The type evidence of its columns; empty for a Parquet file.
     evidence: Vec<TypeEvidence>,
     /// Decompressed.
     bytes: u64,
@@ -106,13 +107,13 @@ struct FilePart {
     rejects: Option<TempPath>,
 }
 
-/// Joins files into what will be `dir/NAME.parquet`. `count` is called when a file has been read.
+/// Joins files into the future `dir/NAME.parquet`. `count` is called whenever a file has been read.
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Input`] when none of the files can be ingested, or one of them with `strict` options;
-/// when they have other columns and are not to be joined by name; or when a Parquet file has a type that does not
-/// go with the others; and once `cancelled` is set.
+/// Fails with [`ExitStatus::Input`] when none of the files can be ingested, or one of them with
+/// `strict` options; when their columns differ and are not to be matched by name; or when a Parquet
+/// file has an incompatible type; and once `cancelled` is set.
 pub fn union(
     union: &Union<'_>,
     name: &str,
@@ -191,8 +192,8 @@ fn read_part(
     Ok(FilePart { at, dataset, spelled, evidence, bytes, table, rejects })
 }
 
-/// Does the work for several files at the same time, in the memory that one would take. Returns the outcomes in
-/// the order of `which`.
+/// Processes several files concurrently, within the memory limit of one. Returns the outcomes in the
+/// order of `which`.
 fn side_by_side<T: Send>(
     which: &[usize],
     cancelled: &AtomicBool,
@@ -219,7 +220,7 @@ fn side_by_side<T: Send>(
     Ok(outcomes.into_iter().map(|it| it.1).collect())
 }
 
-/// Returns the files that were read, and the names of those that cannot be.
+/// Returns the files that were read, and the names of the unreadable ones.
 fn readable<'a>(
     union: &Union<'a>,
     read: Vec<anyhow::Result<FilePart>>,
@@ -266,8 +267,8 @@ fn readable<'a>(
     Ok((parts, unread))
 }
 
-/// Gives names that differ in no more than case and blanks the spelling of the first file, but where one file
-/// has two of them. Returns the other spellings of each name.
+/// Gives names that differ only in case and blanks the spelling of the first file, except where one
+/// file has two of them. Returns the other spellings of each name.
 fn spell_alike(parts: &mut [FilePart]) -> BTreeMap<String, BTreeSet<String>> {
     let keys_of =
         |part: &FilePart| part.spelled.iter().map(|it| spelling_key(it)).collect::<Vec<_>>();
@@ -295,12 +296,12 @@ fn spell_alike(parts: &mut [FilePart]) -> BTreeMap<String, BTreeSet<String>> {
     others
 }
 
-/// Returns what spellings of one name have in common.
+/// Returns the common form of all spellings of a name.
 fn spelling_key(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Returns the columns of a file that are its own: surplus cells are not.
+/// Returns the columns that a file itself has, without surplus cells.
 fn own_columns(part: &FilePart) -> &[Column] {
     let columns = &part.dataset.columns;
     let n_surplus = usize::from(0 < part.dataset.surplus_rows);
@@ -340,11 +341,11 @@ fn check_same_columns(parts: &[FilePart]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the names of all columns, as they first come.
+/// Returns the names of all columns, in order of first occurrence.
 fn column_names(parts: &[FilePart]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut known: HashSet<&str> = HashSet::new();
-    // Surplus cells are the last of all.
+    // The column of surplus cells is the last.
     let own = parts.iter().flat_map(own_columns);
     let surplus = parts.iter().flat_map(|it| &it.dataset.columns[own_columns(it).len()..]);
     for column in own.chain(surplus) {
@@ -355,21 +356,21 @@ fn column_names(parts: &[FilePart]) -> Vec<String> {
     names
 }
 
-/// What the columns of all files become.
+/// The combined columns of all files.
 #[derive(Default)]
 struct Columns {
     names: Vec<String>,
     dtypes: Vec<DType>,
-    /// How files are read that alone would be read otherwise.
+    /// How to reread files that were read differently on their own.
     readings: Vec<ColumnType>,
     /// Whether there are such files.
     are_mixed: Vec<bool>,
-    /// Whether whole numbers of some files become floats, of which none changes.
+    /// Whether whole numbers of some files become floats, with no value changed.
     are_widened: Vec<bool>,
 }
 
 impl Columns {
-    /// Returns what a file must be told to have these types.
+    /// Returns the settings with which a file gets these types.
     fn family_of(&self, part: &FilePart) -> Family {
         let mut told = BTreeMap::new();
         for (at, name) in self.names.iter().enumerate() {
@@ -438,17 +439,17 @@ fn decide(
     Ok(columns)
 }
 
-/// A column of one file, which has some value.
+/// A non-empty column of one file.
 struct FileColumn<'a> {
     column: &'a Column,
     source: &'a str,
-    /// What its values say, if it was read from text: then it can be read in another way.
+    /// The evidence of its values, if it was read from text and can therefore be reread.
     seen: Option<TypeEvidence>,
 }
 
 impl FileColumn<'_> {
-    /// Returns whether it holds floats, or whole numbers that are floats, whatever other files say; whole
-    /// numbers of a Parquet file are looked at when they are joined.
+    /// Returns whether it contains floats, or whole numbers that convert exactly to floats. Whole
+    /// numbers of a Parquet file are checked when they are joined.
     fn is_exact_as_float(&self) -> bool {
         let long = TypeEvidence::LONG_INT.and(TypeEvidence::LOCAL_LONG);
         let is_clear = self.seen.is_none_or(|it| is_clear_number(it) && !it.has(long));
@@ -487,12 +488,12 @@ fn decide_one(
     Ok((together.dtype(), together))
 }
 
-/// The columns of the table that is written.
+/// The columns of the written table.
 struct Joined {
     columns: Vec<BuiltColumn>,
-    /// Those of the files; the others are of their paths.
+    /// Number of columns that come from the files; the others come from their paths.
     n_of_files: usize,
-    /// Of each column of a path, the value of each file.
+    /// For each path column, the value of each file.
     of_paths: Vec<Vec<Option<String>>>,
 }
 
@@ -510,7 +511,7 @@ impl Joined {
             .collect();
         let n_of_files = built.len();
         let mut of_paths = Vec::new();
-        // A file may have a column of that name itself, which says something else.
+        // A file may itself have a column of that name, with another meaning.
         let free = |built: &[BuiltColumn], name: &str| {
             let mut name = name.to_owned();
             while built.iter().any(|it| it.name == name) {
@@ -533,7 +534,7 @@ impl Joined {
         Joined { columns: built, n_of_files, of_paths }
     }
 
-    /// Returns the rows of a file as those of the table.
+    /// Converts the rows of a file to those of the table.
     fn rows(&self, batch: &RecordBatch, part: &FilePart) -> anyhow::Result<Vec<ArrayRef>> {
         let n_rows = batch.num_rows();
         let mut arrays = Vec::with_capacity(self.columns.len());
@@ -551,7 +552,7 @@ impl Joined {
         Ok(arrays)
     }
 
-    /// Returns the columns that say which file rows are of.
+    /// Returns the columns that identify the file of each row.
     fn of_path(&self, part: &FilePart, n_rows: usize) -> Vec<ArrayRef> {
         let columns = self.columns[self.n_of_files..].iter().zip(&self.of_paths);
         let array = |(column, values): (&BuiltColumn, &Vec<Option<String>>)| -> ArrayRef {
@@ -567,7 +568,7 @@ impl Joined {
         columns.map(array).collect()
     }
 
-    /// Returns where a file has the columns of the table, if it has each as it is there.
+    /// Returns where a file has the columns of the table, if it has each in the same type.
     fn places(&self, part: &FilePart, metadata: &ArrowReaderMetadata) -> Option<Arc<[usize]>> {
         let place = |column: &BuiltColumn| {
             let own = part.dataset.columns.iter().position(|it| it.name == column.name)?;
@@ -586,14 +587,14 @@ impl Joined {
     }
 }
 
-/// Returns whether text is a whole number as it is written, so that `007` stays what it is.
+/// Returns whether text is a canonical whole number, so that `007` remains text.
 fn is_whole(text: &str) -> bool {
     text.parse::<i64>().is_ok_and(|it| it.to_string() == text)
 }
 
-/// Returns whole numbers as floats, if none of them changes.
+/// Returns whole numbers as floats, if that changes none of them.
 fn widened(array: &ArrayRef, column: &BuiltColumn, part: &FilePart) -> anyhow::Result<ArrayRef> {
-    /// Beyond it, not every whole number is a float.
+    /// Beyond this, not every whole number is representable as a float.
     const EXACT_MAX: u64 = 1 << 53;
     let (name, source) = (&column.name, &part.dataset.source);
     let ints = array.as_primitive_opt::<Int64Type>().filter(|_| column.dtype == DType::Float64);
@@ -610,11 +611,11 @@ fn widened(array: &ArrayRef, column: &BuiltColumn, part: &FilePart) -> anyhow::R
     Ok(Arc::new(floats))
 }
 
-/// A row group of the table, and what it is made of.
+/// A row group of the table, and its origin.
 enum GroupPlan {
-    /// Rows that are encoded anew.
+    /// Rows to be encoded again.
     Rows(Vec<RowSpan>),
-    /// A row group of one file, whose columns are as in the table: they are kept as they are encoded.
+    /// A row group of one file, with the same columns as the table: its encoded form is kept.
     Kept { part: usize, group: usize, metadata: Arc<ParquetMetaData>, places: Arc<[usize]> },
 }
 
@@ -622,13 +623,14 @@ enum GroupPlan {
 #[derive(Debug)]
 struct RowSpan {
     part: usize,
-    /// The row group; none where the table has one.
+    /// The row group; `None` where the file's table has only one.
     group: Option<usize>,
     n_rows: u64,
     bytes: u64,
 }
 
-/// Writes the tables of all files one behind the other. Returns the table, its rows, and the nulls of each column.
+/// Concatenates the tables of all files. Returns the table, its row count, and the null count of each
+/// column.
 fn join(
     joined: &Joined,
     parts: &[FilePart],
@@ -689,7 +691,8 @@ fn join(
     Ok((file, n_rows, nulls))
 }
 
-/// Divides the rows of all files into row groups. What small files have is put together until one is full.
+/// Divides the rows of all files into row groups. Rows of small files are combined until a group is
+/// full.
 fn groups(joined: &Joined, parts: &[FilePart]) -> anyhow::Result<Vec<GroupPlan>> {
     let mut groups: Vec<GroupPlan> = Vec::new();
     let (mut n_rows, mut bytes) = (0, 0);
@@ -731,9 +734,9 @@ fn groups(joined: &Joined, parts: &[FilePart]) -> anyhow::Result<Vec<GroupPlan>>
     Ok(groups)
 }
 
-/// A row group on its way to the file.
+/// An encoded row group, ready to be written.
 struct Encoded {
-    /// Its first columns, where they are those of another file.
+    /// Its first columns, where they are copied from another file.
     kept: Option<CopiedColumns>,
     columns: Vec<ArrowColumnChunk>,
     nulls: Vec<u64>,
@@ -752,7 +755,7 @@ fn encode(
     for piece in group {
         let part = &parts[piece.part];
         let reader = match piece.group {
-            // In one go: there are thousands of small ones.
+            // Read at once: there are thousands of small files.
             None => {
                 let all = Bytes::from(std::fs::read(&part.table)?);
                 ParquetRecordBatchReaderBuilder::try_new(all)?
@@ -775,7 +778,7 @@ fn encode(
     Ok(Encoded { kept: None, columns: row_group.close()?, nulls, n_rows })
 }
 
-/// Takes a row group of a file as it is, with columns that say which file it is of.
+/// Copies a row group of a file unchanged, with columns that identify its file.
 fn keep(
     joined: &Joined,
     part: &FilePart,
@@ -800,7 +803,7 @@ fn keep(
     Ok(Encoded { kept: Some(kept), columns: others.close()?, nulls, n_rows: n_rows as u64 })
 }
 
-/// Writes the lists of repairs of all files one behind the other, each entry with its file.
+/// Concatenates the repair lists of all files, each entry with its file.
 fn rejects_of(
     union: &Union<'_>,
     parts: &[FilePart],
@@ -830,13 +833,13 @@ fn rejects_of(
     Ok(Some(temp))
 }
 
-/// What is known of the files beside their rows.
+/// What is known about the files besides their rows.
 #[derive(Clone, Copy)]
 struct UnionNotes<'a> {
     columns: &'a Columns,
-    /// The spellings that names have in other files than the first.
+    /// The spellings of names in files other than the first.
     spellings: &'a BTreeMap<String, BTreeSet<String>>,
-    /// Files that cannot be read.
+    /// Unreadable files.
     unread: &'a [&'a str],
 }
 
@@ -911,7 +914,8 @@ fn describe(
     }
 }
 
-/// Returns what the column of files says: which of them have a row that may be a total, and which are missing.
+/// Returns the note on the file column: which files have a row that may be a total, and which are
+/// missing.
 fn note_on_files(parts: &[FilePart], unread: &[&str]) -> String {
     let listed = |all: Vec<String>| match all.len().checked_sub(NAMED_MAX) {
         Some(n @ 1..) => format!("{} and {n} more", all[..NAMED_MAX].join(", ")),
@@ -931,7 +935,8 @@ fn note_on_files(parts: &[FilePart], unread: &[&str]) -> String {
     said.join("; ")
 }
 
-/// Returns what most files say around their tables; what each says of itself says nothing of all.
+/// Returns the notes that most files have around their tables; a note of a single file says nothing
+/// about all.
 fn shared_notes(parts: &[FilePart]) -> Vec<String> {
     let mut counts: Vec<(&String, usize)> = Vec::new();
     let mut places: HashMap<&String, usize> = HashMap::new();
@@ -946,7 +951,7 @@ fn shared_notes(parts: &[FilePart]) -> Vec<String> {
     most.map(|it| it.0.clone()).take(NOTES_MAX).collect()
 }
 
-/// Returns what is known of a column that files have.
+/// Returns the description of a column that comes from the files.
 fn one_of(
     parts: &[FilePart],
     built: &BuiltColumn,
@@ -986,7 +991,7 @@ fn one_of(
     let notes = most_common(columns().filter_map(|it| it.note.as_deref()));
     said.extend(notes.first().map(|(note, n_files)| match *n_files {
         n_files if n_files == n => (*note).to_owned(),
-        // What one file says, with its counts, it says of itself.
+        // A note of one file, with its counts, applies only to that file.
         1 => {
             let has_it = |it: &&(&Column, &str)| it.0.note.as_deref() == Some(*note);
             let source = found.iter().find(has_it).map_or("", |it| it.1);
@@ -1008,7 +1013,7 @@ fn one_of(
     column
 }
 
-/// Returns each of several things with how often it comes, the most common first.
+/// Returns distinct values with their counts, the most common first.
 pub fn most_common<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<(T, usize)> {
     let mut counts: Vec<(T, usize)> = Vec::new();
     for one in all {
@@ -1021,7 +1026,7 @@ pub fn most_common<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<(T, usize)
     counts
 }
 
-/// Returns how all files were read, as far as they were read alike.
+/// Returns how all files were read, where they were read alike.
 fn dialect(parts: &[FilePart], options: &IngestOptions) -> Dialect {
     let dialects = || parts.iter().map(|it| &it.dataset.dialect);
     let first = &parts[0].dataset.dialect;

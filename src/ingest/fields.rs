@@ -1,14 +1,14 @@
-//! Names in the `#Fields:` line of a log in the extended log file format of the W3C, as IIS writes it, and
-//! in the `#fields` line of a log of Zeek, whose cells are separated by tabs.
+//! Column names in the `#Fields:` line of a log in the W3C extended log file format, as IIS writes it,
+//! and in the `#fields` line of a Zeek log, whose cells are tab-separated.
 //!
-//! Pure. The other lines that begin with `#` are comments, also where the server was started again.
+//! Pure. Other lines that begin with `#` are comments, including those after a server restart.
 
 use super::records::Tokeniser;
 use super::syntax::{Delimiter, Syntax};
 
-/// What begins the line, before a colon or a tab.
+/// The beginning of the line, before a colon or a tab.
 const BEGINNING: &[u8] = b"#fields";
-/// Rows that are looked at.
+/// Rows to examine.
 const ROWS_MAX: usize = 100;
 
 /// Returns the names in a record, if it is such a line.
@@ -23,7 +23,7 @@ pub(crate) fn names(record: &[u8]) -> Option<Vec<String>> {
     (1 < names.len()).then_some(names)
 }
 
-/// Returns what separates the cells of the rows in `below`, if a line of `lead` names as many columns.
+/// Returns the delimiter of the rows in `below`, if a line of `lead` names as many columns.
 pub(crate) fn delimiter(lead: &[u8], below: &[u8]) -> Option<Delimiter> {
     let n_names = lead.split(|it| *it == b'\n').rev().find_map(names)?.len();
     ["\t", " "].into_iter().filter_map(Delimiter::new).find(|delimiter| {

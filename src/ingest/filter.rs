@@ -1,39 +1,39 @@
-//! Bloom filters over long text: made when a column is written, asked when a value is searched.
+//! Bloom filters over long text: built when a column is written, queried when a value is searched.
 //!
-//! They stand where Parquet has them, so other readers may use them. Beside each text itself they
-//! have it as a search compares it. That adds to what a filter may hold and takes nothing away, so
-//! it is still right for whoever asks for the exact text.
+//! They are stored in the standard Parquet location, so other readers can use them. In addition to each
+//! text, a filter contains the text in the form that a search compares. That only adds entries, so a
+//! filter remains correct for a lookup of the exact text.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use parquet::bloom_filter::Sbbf;
 
-/// Chance that a filter says of a text that is not there that it may be.
+/// Probability that a filter reports a possible match for an absent text.
 const FALSE_POSITIVES: f64 = 0.05;
-/// Bytes of text for each byte of filter, at least. Of shorter texts a filter would add more than
-/// a few percent to the file and save less reading.
+/// Minimum bytes of text per byte of filter. For shorter texts a filter would add more than a few
+/// percent to the file and save less reading.
 const BYTES_PER_FILTER_BYTE: usize = 64;
 
-/// Returns a text as a search compares it: without case and blanks around it.
+/// Returns a text in the form that a search compares: in lower case and trimmed.
 pub(crate) fn fold(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
-/// Returns whether folding leaves a text as it is, as far as that is to be seen at once.
+/// Returns whether folding leaves a text unchanged, as far as a quick check shows.
 fn is_folded(text: &str) -> bool {
-    // All bytes, so that it becomes vector code.
+    // No early exit, so that it compiles to vector code.
     let is_other = text.bytes().fold(false, |is, it| is | !it.is_ascii() | it.is_ascii_uppercase());
     !is_other && text.trim().len() == text.len()
 }
 
-/// Makes the filter of a column, if its texts are long enough for one.
+/// Builds the filter of a column, if its texts are long enough for one.
 ///
 /// # Errors
 ///
-/// Fails never, unless the constants of this module are wrong.
+/// Does not fail unless the constants of this module are wrong.
 pub(crate) fn of_column(column: &ArrayRef) -> anyhow::Result<Option<Sbbf>> {
-    /// Of a filter, for each text: what `FALSE_POSITIVES` comes to.
+    /// Bits of a filter per text, which follow from `FALSE_POSITIVES`.
     const BITS_PER_TEXT: usize = 7;
     if *column.data_type() != DataType::Utf8 {
         return Ok(None);
@@ -44,7 +44,7 @@ pub(crate) fn of_column(column: &ArrayRef) -> anyhow::Result<Option<Sbbf>> {
     if n_texts == 0 || texts.values().len() < filter_bytes * BYTES_PER_FILTER_BYTE {
         return Ok(None);
     }
-    // Room for both forms of each; what is not needed is folded away.
+    // Capacity for both forms of each; unused capacity is folded away.
     let mut filter = Sbbf::new_with_ndv_fpp(2 * n_texts as u64, FALSE_POSITIVES)?;
     for text in texts.iter().flatten() {
         filter.insert(text);
@@ -56,7 +56,7 @@ pub(crate) fn of_column(column: &ArrayRef) -> anyhow::Result<Option<Sbbf>> {
     Ok(Some(filter))
 }
 
-/// Returns whether a text that folds to `folded` may be among those of a filter.
+/// Returns whether a filter may contain a text that folds to `folded`.
 pub(crate) fn may_hold(filter: &Sbbf, folded: &str) -> bool {
     filter.check(folded)
 }

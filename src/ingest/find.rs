@@ -1,7 +1,8 @@
-//! Which columns hold a value, and how often, without reading more of a Parquet file than needed.
+//! Which columns contain a value, and how often, reading no more of a Parquet file than necessary.
 //!
-//! For each column and row group: can the type hold the value, and do minimum and maximum allow it?
-//! That is in the footer. What remains is spread over threads, each looking at a [`chunk`] at a time.
+//! For each column and row group: can the type represent the value, and do minimum and maximum allow
+//! it? The footer answers that. The rest is distributed over threads, each processing a [`chunk`] at a
+//! time.
 
 mod chunk;
 mod needle;
@@ -44,7 +45,7 @@ fn search(path: &Path, value: &str) -> anyhow::Result<Vec<ValueMatch>> {
     let table = SearchedFile::open(path)?;
     let n_row_groups = table.metadata.metadata().num_row_groups();
     let fields = table.metadata.schema().fields();
-    // Row group by row group, so that neighbours in the file are read one after the other.
+    // By row group, so that adjacent chunks of the file are read one after the other.
     let places: Vec<ChunkPosition> = (0..n_row_groups)
         .flat_map(|row_group| {
             (0..fields.len()).map(move |column| ChunkPosition { row_group, column })
@@ -54,7 +55,7 @@ fn search(path: &Path, value: &str) -> anyhow::Result<Vec<ValueMatch>> {
 
     let next = AtomicUsize::new(0);
     let count = || -> anyhow::Result<Vec<u64>> {
-        // Each thread has its own file: they share no position in it.
+        // Each thread opens the file itself, so that they share no file position.
         let file = Arc::new(File::open(path)?);
         let mut counts = vec![0; fields.len()];
         while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {

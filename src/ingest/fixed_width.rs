@@ -1,7 +1,7 @@
-//! Text whose columns have widths: `--widths 5,10,3`, or blanks that align them.
+//! Text with fixed-width columns: `--widths 5,10,3`, or columns aligned by blanks.
 //!
-//! Each line is a row; the last column takes what is left of it. Widths count letters, not bytes, and blanks around
-//! a cell are no part of it. Everything else is found out as in any other text.
+//! Each line is a row; the last column takes the rest of the line. Widths count characters, not bytes,
+//! and blanks around a cell are not part of it. Everything else is detected as in any other text.
 
 use super::Watch;
 use super::charset::TextDecoder;
@@ -14,7 +14,7 @@ use crate::refusal::check_cancelled;
 ///
 /// # Errors
 ///
-/// Fails when the file cannot be read, or is no text of its encoding.
+/// Fails when the file cannot be read, or is not text in its encoding.
 pub(crate) fn write(
     spool: &mut Spool<'_>,
     input: &Input,
@@ -27,7 +27,7 @@ pub(crate) fn write(
     let mut failure = None;
     let end = input.text_end(found.charset)?;
     input.parts(found.mark_bytes, end, watch.cancelled, &mut |part| {
-        // Nothing is malformed where U+FFFD stands for it.
+        // A lossy decoder does not fail.
         let _ = decoder.decode(part, &mut text, false);
         let n_whole = memchr::memrchr(b'\n', &text).map_or(0, |it| it + 1);
         let rest = text.split_off(n_whole);
@@ -61,7 +61,7 @@ fn rows(
     Ok(())
 }
 
-/// Returns the cells of a line, of which one that is too short has fewer.
+/// Returns the cells of a line; a short line has fewer.
 fn cells<'a>(line: &'a str, widths: &[usize]) -> Vec<&'a str> {
     let mut rest = line;
     let mut cells = Vec::with_capacity(widths.len());
@@ -78,24 +78,25 @@ fn cells<'a>(line: &'a str, widths: &[usize]) -> Vec<&'a str> {
     cells
 }
 
-/// The columns of a text that blanks align.
+/// The columns of a text aligned by blanks.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Aligned {
-    /// Letters of each.
+    /// Width of each, in characters.
     pub widths: Vec<usize>,
-    /// Whether nothing else can be meant: each has one name, and two blanks in front in every line.
+    /// Whether there is no other interpretation: each has one name, with two blanks before it in every
+    /// line.
     pub is_safe: bool,
 }
 
-/// Finds columns between which every line of a text has blanks, where cells are empty: else the blanks in a row
-/// tell cells apart. The first line has the names.
+/// Finds columns separated by blanks in every line of a text with empty cells: without empty cells,
+/// runs of blanks separate the cells. The first line contains the names.
 pub(crate) fn aligned(text: &str) -> Option<Aligned> {
     /// Longer lines are prose.
     const LETTERS_MAX: usize = 500;
     const LINES_MIN: usize = 4;
     let is_sign = |it: char| matches!(it, ',' | ';' | '\t' | '|' | '"');
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // A look at one line is enough for nearly every file.
+    // For nearly every file, the first line is enough.
     if text.lines().next()?.contains(is_sign) || text.contains(is_sign) {
         return None;
     }
@@ -112,7 +113,7 @@ pub(crate) fn aligned(text: &str) -> Option<Aligned> {
             *filled |= char != ' ';
         }
     }
-    // Where a letter is behind blanks that all lines have.
+    // Positions where a character follows blanks common to all lines.
     let before = |at: &usize, n: usize| at.checked_sub(n).is_none_or(|it| !is_filled[it]);
     let starts: Vec<usize> = (0..n_letters).filter(|at| is_filled[*at] && before(at, 1)).collect();
     let ends = starts.iter().skip(1).copied().chain([n_letters]);

@@ -1,4 +1,4 @@
-//! What a dataset's own file says of it, for a session that has lost its catalog.
+//! The description of a dataset in its own file, for a session that has lost its catalog.
 
 use std::fs::File;
 use std::path::Path;
@@ -24,14 +24,15 @@ use super::write::{ABOUT_KEY, checksum, modified};
 use crate::stored::dtype_of;
 use crate::stored::footer;
 
-/// Returns the entry of a catalog that a Parquet file is the dataset `name` of.
+/// Returns the catalog entry for a Parquet file as the dataset `name`.
 ///
-/// An ingest writes it into the footer. A file without it, or of other rows and columns than it says, gets the
-/// names, types and counts that any Parquet file has. The checksums are of the files as they are.
+/// An ingest writes it into the footer. A file without it, or with other rows and columns than it
+/// states, gets the names, types and counts available in any Parquet file. The checksums are computed
+/// from the current files.
 ///
 /// # Errors
 ///
-/// Fails when the file is damaged, is nothing that csv-agent reads as a dataset, or takes too much memory.
+/// Fails when the file is damaged, is not readable as a dataset, or takes too much memory.
 pub fn dataset_of(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
     let read = || {
         let lines = directory::open_file(&path.with_extension("lines"));
@@ -42,8 +43,8 @@ pub fn dataset_of(file: &File, path: &Path, name: &str) -> anyhow::Result<Datase
     guard::run(read).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Returns why a Parquet file is not that of a dataset, if its ends tell. Its pages are looked at when somebody
-/// has changed or copied the file, and it is not too large for that.
+/// Returns why a Parquet file is not that of a dataset, if its header and footer show it. The pages are
+/// checked when the file has been changed or copied, and is not too large for that.
 pub fn why_not(file: &File, dataset: &Dataset) -> Option<&'static str> {
     const DAMAGED: Option<&str> = Some("is damaged");
     const OTHER: Option<&str> = Some("is that of other data");
@@ -53,7 +54,7 @@ pub fn why_not(file: &File, dataset: &Dataset) -> Option<&'static str> {
     if u64::try_from(n_rows) != Ok(dataset.row_count) || !names.eq(leaves) {
         return OTHER;
     }
-    // What an ingest wrote of the dataset says of which bytes it was made.
+    // The description written by an ingest states from which bytes the dataset was made.
     let says = |it: &str| memmem::find(&footer, it.as_bytes()).is_some();
     if says(ABOUT_KEY) && !says(&dataset.sha256) {
         return OTHER;
@@ -98,7 +99,7 @@ fn read(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
         location: Location::Here { path: file_of(name) },
         source: path.display().to_string(),
         origin: None,
-        // Of no file: whatever is ingested under the name is other data.
+        // No source file: whatever is ingested under the name is other data.
         sha256: String::new(),
         bytes: stat.len(),
         row_count,

@@ -1,4 +1,4 @@
-//! Sources that are no text: which reader has their rows written as one.
+//! Sources that are not text: which reader writes their rows as text.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::refusal::refuse;
 use crate::spool::ForeignTable;
 use crate::text_encoding::encoding_of;
 
-/// What reads a source.
+/// The reader of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Foreign {
     Workbook(workbook::WorkbookKind),
@@ -37,7 +37,7 @@ impl Foreign {
         (json::is_of(head) || json::is_called(name)).then_some(Foreign::Json)
     }
 
-    /// Returns what a table of it is called, if it may have several.
+    /// Returns the word for one of its tables, if it may have several.
     fn noun(self) -> Option<&'static str> {
         match self {
             Foreign::Workbook(_) => Some("sheet"),
@@ -46,7 +46,7 @@ impl Foreign {
         }
     }
 
-    /// Returns what it is, and what it knows of itself.
+    /// Returns what it is, and what it declares itself.
     fn words(self) -> &'static str {
         match self {
             Foreign::Workbook(_) => "a workbook, whose cells are known",
@@ -59,9 +59,9 @@ impl Foreign {
 /// The tables of a file that may have several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tables {
-    /// What one of them is called: a sheet, for example.
+    /// The word for one of them, such as sheet.
     pub noun: &'static str,
-    /// Those that are read unless others are named.
+    /// Those that are read unless the user names others.
     pub names: Vec<String>,
     /// The others, each with the reason.
     pub left_out: Vec<(String, &'static str)>,
@@ -79,14 +79,14 @@ impl Tables {
         tables
     }
 
-    /// Returns the names of all, those that are not read included.
+    /// Returns all names, including tables that are not read.
     pub fn all(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str).chain(self.left_out.iter().map(|it| it.0.as_str()))
     }
 
-    /// Says what is left out, if anything is.
+    /// Reports what is left out, if anything.
     pub fn left_out_words(&self) -> Option<String> {
-        /// Names that are shown.
+        /// Maximum number of names shown.
         const SHOWN_MAX: usize = 5;
         let words = self.left_out.iter().take(SHOWN_MAX);
         let words: Vec<String> = words.map(|(name, why)| format!("`{name}` ({why})")).collect();
@@ -98,28 +98,28 @@ impl Tables {
     }
 }
 
-/// Returns what tells by the head of a file that nobody named whether it is data, where its ending leaves that open.
+/// Returns a check of the head of an unnamed file for data, where its extension leaves that open.
 pub fn look_of_data(name: &str) -> Option<fn(&[u8]) -> bool> {
     match name.rsplit_once('.')?.1.to_lowercase().as_str() {
-        // What programs keep about data is more often one object.
+        // JSON that programs keep about data is more often a single object.
         "json" => Some(json::is_list),
         "db" => Some(database::is_of),
         _ => None,
     }
 }
 
-/// Returns the tables of a file that may have several; nothing of any other file.
+/// Returns the tables of a file that may have several; `None` for any other file.
 ///
 /// # Errors
 ///
-/// Fails when the file is damaged, has more than `bytes_max`, and once `cancelled` is set.
+/// Fails when the file is damaged or exceeds `bytes_max`, and once `cancelled` is set.
 pub fn tables(
     path: &Path,
     shown_name: &str,
     bytes_max: u64,
     cancelled: &AtomicBool,
 ) -> anyhow::Result<Option<Tables>> {
-    // A pipe would be waited for, and what is read of it is gone.
+    // Opening a pipe would block, and reading would consume its bytes.
     let is_file = path.metadata().is_ok_and(|it| it.is_file() && 0 < it.len());
     if !is_file
         || !super::source::head_of(path)
@@ -151,20 +151,20 @@ fn tables_of(
     Ok(Some(Tables::of(noun, parts)))
 }
 
-/// Writes the rows of a source that is no text as one, beside the dataset, and says how that is read. Nothing
-/// comes of text.
+/// Writes the rows of a non-text source as text, next to the dataset, and returns how to read that.
+/// Returns `None` for text.
 ///
 /// # Errors
 ///
 /// Fails when the source is damaged, or has several tables and `options` name none of them; with
-/// [`ExitStatus::Usage`] when an option says how text is read.
+/// [`ExitStatus::Usage`] when an option describes how text is read.
 pub(super) fn as_text(
     input: &Input,
     dir: &Path,
     options: &IngestOptions,
     watch: &Watch<'_>,
 ) -> anyhow::Result<Option<(Input, IngestOptions)>> {
-    // What was saved in a turn is CSV or nothing.
+    // A file saved in a turn is CSV or nothing.
     if options.is_plain {
         return Ok(None);
     }
@@ -213,7 +213,7 @@ pub(super) fn as_text(
     Ok(Some((input, options)))
 }
 
-/// Returns the columns that blanks align in a text, of which nothing else is said.
+/// Returns the columns aligned by blanks in a text, if the options leave its layout open.
 pub(super) fn aligned(head: &[u8], options: &IngestOptions) -> Option<Aligned> {
     let IngestOptions { delimiter, quote, escape, skip_lines, encoding, .. } = options;
     let is_told = delimiter.is_some() || quote.is_some() || escape.is_some() || encoding.is_some();
@@ -247,7 +247,7 @@ fn by_widths(
     Ok((input, options))
 }
 
-/// Returns the name of the one table that is to be read.
+/// Returns the name of the one table to read.
 fn chosen(
     input: &Input,
     noun: &str,
@@ -277,7 +277,7 @@ fn chosen(
     }
 }
 
-/// Fails when an option says how text is to be read that this source is not.
+/// Fails when an option describes how to read text, which this source is not.
 fn check_options(
     options: &IngestOptions,
     foreign: Foreign,

@@ -1,4 +1,4 @@
-//! A table that code has saved as CSV somewhere else, as a frame.
+//! A table that code has saved as CSV elsewhere, as a frame.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -13,19 +13,20 @@ use super::ingest::ingest;
 use super::{Source, head};
 use crate::options::IngestOptions;
 
-/// Reads the CSV at `csv`, which a program has written: the whole table goes to `into_parquet`, in
-/// place of what has that name, and its first rows are returned, at most `rows_max` of them and at most
-/// `cells_max` cells. `shown_name` is the file as whoever saved it knows it: `/mnt/data/df.csv`.
+/// Reads the CSV at `csv`, which a program has written. Writes the whole table to `into_parquet`,
+/// replacing any existing file, and returns its first rows: at most `rows_max` rows and at most
+/// `cells_max` cells. `shown_name` is the file's name for the program that saved it:
+/// `/mnt/data/df.csv`.
 ///
-/// It is read like any file that somebody ingests, as to bounds and what is refused, but not as to what
-/// people do to tables: the first record has the names, every other one is a row, and only what
-/// programs write as numbers, truth values, days and times is that. `12 %`, `yes` and `NA` stay text. Types
-/// of the frame are named as pandas names them.
+/// The limits and refusals are those of any ingest, but not the rules for manual edits to tables: the
+/// first record contains the names, every other record is a row, and only program forms of numbers,
+/// truth values, dates and times are recognised. `12 %`, `yes` and `NA` remain text. The frame's types
+/// have their pandas names.
 ///
 /// # Errors
 ///
-/// Fails when the file is missing, empty, no text, too long, or no CSV, with a message that a model can
-/// act on; when `into_parquet` cannot be written; and once `cancelled` is set.
+/// Fails when the file is missing, empty, not text, too long, or not CSV, with a message that a model
+/// can act on; when `into_parquet` cannot be written; and once `cancelled` is set.
 pub fn table_of_csv(
     csv: &Path,
     shown_name: &str,
@@ -35,7 +36,7 @@ pub fn table_of_csv(
     cancelled: &AtomicBool,
 ) -> anyhow::Result<Frame> {
     let dir = into_parquet.parent().context("no directory to write the table in")?;
-    // A compressed file may hold more than was fetched.
+    // A compressed file may expand to more than was fetched.
     let bytes_max = FETCHED_FILE_BYTES_MAX;
     let options = IngestOptions { is_plain: true, bytes_max, ..IngestOptions::default() };
     let source = Source::File(csv.to_owned());
@@ -46,7 +47,7 @@ pub fn table_of_csv(
     head(into_parquet, rows_max.min(cells_max / n_columns))
 }
 
-/// Says how to save a table that can be read; what a user would be told of flags helps no model.
+/// Advises how to save a readable table; hints about flags do not help a model.
 fn advised(error: anyhow::Error, shown_name: &str) -> anyhow::Error {
     match error.downcast::<Failure>() {
         Ok(Failure { status: ExitStatus::Input, message, .. }) => {

@@ -1,10 +1,10 @@
-//! Parquet files to datasets: the footer is checked, the rows are read batch by batch and written
-//! again, so that a dataset has our types, layout and names wherever it comes from.
+//! Parquet files to datasets: the footer is checked, and the rows are read in batches and written
+//! again, so that a dataset has our types, layout and names whatever its origin.
 //!
-//! A column becomes the nearest type of ours. If that proves not to hold one of its values, the file
-//! is read again and the column is text. The file is read on a thread of its own, beside the one that
-//! writes: decoding and encoding take about the same time, and damage that the decoder does not
-//! expect ends that thread only.
+//! A column becomes our nearest type. If that type cannot represent one of its values, the file is read
+//! again and the column becomes text. A separate thread reads the file while another writes: decoding
+//! and encoding take about the same time, and damage that makes the decoder panic ends only that
+//! thread.
 
 mod convert;
 mod bounded_file;
@@ -44,17 +44,16 @@ use file::ParquetTable;
 
 pub(crate) use file::is_parquet;
 
-/// Rows of a row group that is written, at most.
+/// Maximum rows of a written row group.
 const GROUP_ROWS_MAX: u64 = 256 * 1024;
 
-/// Reads a Parquet file into `dir`, or only looks at it.
+/// Reads a Parquet file into `dir`, or only examines it.
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Usage`] when an option says how text is read; with
-/// [`ExitStatus::Input`] when the file is damaged, too wide, or has a column of a type that is not
-/// read, or changes while it is read; and with [`ExitStatus::Interrupted`] once the user wants to
-/// stop.
+/// Fails with [`ExitStatus::Usage`] when an option describes how text is read; with
+/// [`ExitStatus::Input`] when the file is damaged, too wide, has a column of an unsupported type, or
+/// changes while it is read; and with [`ExitStatus::Interrupted`] once the user cancels.
 pub(crate) fn ingest(
     input: &Input,
     name: &str,
@@ -118,7 +117,7 @@ pub(crate) fn ingest(
     Ok((dataset, files))
 }
 
-/// Fails when an option says how text is to be read: a file of columns says all of that itself.
+/// Fails when an option describes how to read text: a columnar file defines all of that itself.
 ///
 /// # Errors
 ///
@@ -138,23 +137,23 @@ pub(crate) fn check_options(
     Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
 }
 
-/// What a pass brought.
+/// The result of a pass.
 struct PassResult {
-    /// `None` when nothing is written, and when a column proved to be of another type.
+    /// `None` when nothing is written, and when a column turned out to have another type.
     file: Option<ParquetFile>,
     n_rows: u64,
     nulls: Vec<u64>,
 }
 
-/// Reads the whole file once. A column whose values its way does not hold gets another one, and
-/// then nothing is written any more.
+/// Reads the whole file once. A column whose conversion cannot represent a value gets another
+/// conversion, and then no more is written.
 fn read(
     table: &ParquetTable<'_>,
     ways: &mut [Conversion],
     target: Option<Target<'_>>,
     watch: &Watch<'_>,
 ) -> anyhow::Result<PassResult> {
-    /// Batches that wait to be written.
+    /// Batches that may wait to be written.
     const WAITING_MAX: usize = 2;
     thread::scope(|scope| {
         let (sender, batches) = sync_channel(WAITING_MAX);
@@ -173,7 +172,7 @@ fn read(
     })
 }
 
-/// Reads batch after batch until there are no more, or nobody takes them.
+/// Reads batches until the end, or until the receiver is gone.
 fn send(table: &ParquetTable<'_>, batches: &SyncSender<RecordBatch>) -> anyhow::Result<()> {
     for batch in table.batches()? {
         let batch = batch.map_err(|error| table.damaged(&error.to_string()))?;
@@ -188,8 +187,8 @@ fn send(table: &ParquetTable<'_>, batches: &SyncSender<RecordBatch>) -> anyhow::
     Ok(())
 }
 
-/// Halves a batch until the text of each part fits a slice. One value may come a thousand times and
-/// yet be stored once.
+/// Halves a batch until the text of each part fits a slice. One value may occur a thousand times and
+/// still be stored once.
 pub(crate) fn split(batch: RecordBatch, parts: &mut Vec<RecordBatch>) {
     let n_bytes: u64 = batch.columns().iter().map(text_bytes).sum();
     let n_rows = batch.num_rows();
@@ -275,13 +274,13 @@ fn convert(
     way.convert(array).map_err(|error| failed(&error.to_string()))
 }
 
-/// Returns the columns as they are built; the first rows show whether a dictionary pays.
+/// Returns the columns to build; the first rows show whether a dictionary saves space.
 fn built_columns(
     table: &ParquetTable<'_>,
     ways: &[Conversion],
     first: Option<&RecordBatch>,
 ) -> Vec<BuiltColumn> {
-    /// Cells that are compared; more would not change the picture.
+    /// Cells to compare; more would not change the result.
     const CELLS_MAX: usize = 200_000;
     const ROWS_MAX: usize = 2_000;
     let n_rows = (CELLS_MAX / ways.len()).clamp(1, ROWS_MAX);
@@ -294,7 +293,7 @@ fn built_columns(
     columns.collect()
 }
 
-/// The Parquet file that is written.
+/// The Parquet file being written.
 struct ParquetOutput {
     file: ParquetFile,
     encoder: Encoder,
@@ -313,7 +312,7 @@ impl ParquetOutput {
         Ok(ParquetOutput { file, encoder, group: None, n_bytes: 0, n_rows: 0 })
     }
 
-    /// Appends rows to the row group that is open, and ends it when it is large enough.
+    /// Appends rows to the open row group, and closes it when it is large enough.
     fn append(&mut self, n_rows: u64, columns: &[ArrayRef]) -> anyhow::Result<()> {
         let mut group = match self.group.take() {
             Some(group) => group,

@@ -1,4 +1,4 @@
-//! The first rows of a Parquet file as a frame; the door by which polars comes in.
+//! The first rows of a Parquet file as a frame; the only module that uses polars here.
 
 use std::fs::File;
 use std::path::Path;
@@ -21,11 +21,11 @@ use crate::stored::is_whole;
 
 /// The number of an encoding.
 const DELTA_BYTE_ARRAY: i64 = 7;
-/// Whole numbers beyond this are strings: a JSON reader would round them.
+/// Whole numbers beyond this become strings: a JSON reader would round them.
 const JSON_INT_MAX: u64 = (1 << 53) - 1;
 
 /// Reads the first `n_rows` of the Parquet file at `path`: `n_rows × columns` cells, fewer rows when
-/// there are no more. Only the row groups that hold them are read.
+/// the file has fewer. Only the row groups that contain them are read.
 ///
 /// # Errors
 ///
@@ -58,7 +58,7 @@ fn read(path: &Path, n_rows: usize) -> anyhow::Result<Frame> {
     })
 }
 
-/// Demands that the row groups with the first rows take no more memory than those of any dataset.
+/// Requires that the row groups with the first rows are within the memory limits of a dataset.
 fn measure(file: &File, n_rows: usize) -> anyhow::Result<()> {
     is_whole(file, PARQUET_FOOTER_BYTES_MAX)?;
     let n_bytes = file.metadata()?.len();
@@ -91,7 +91,7 @@ fn measure(file: &File, n_rows: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the dtype that pandas gives a column of a type.
+/// Returns the pandas dtype of a column type.
 fn pandas_dtype(dtype: &DataType) -> String {
     match dtype {
         DataType::Boolean => "bool".to_owned(),
@@ -100,13 +100,14 @@ fn pandas_dtype(dtype: &DataType) -> String {
         DataType::String => "str".to_owned(),
         DataType::Datetime(_, None) => "datetime64[us]".to_owned(),
         DataType::Datetime(_, Some(zone)) => format!("datetime64[us, {zone}]"),
-        // Days and times of day are Python objects in pandas.
+        // Dates and times of day are Python objects in pandas.
         DataType::Date | DataType::Time => "object".to_owned(),
         other => other.to_string(),
     }
 }
 
-/// Returns the values of a column. Rows may name one long text of a dictionary, which `room` ends.
+/// Returns the values of a column. Many rows may refer to one long dictionary text; `room` limits the
+/// total.
 fn cells(column: &Column, room: &mut usize) -> anyhow::Result<Vec<Value>> {
     if *column.dtype() == DataType::String {
         for row in 0..column.len() {
@@ -128,7 +129,7 @@ fn cell(value: &AnyValue<'_>) -> Value {
         AnyValue::Int64(it) => Value::String(it.to_string()),
         AnyValue::Float64(it) => Number::from_f64(*it).map_or(Value::Null, Value::Number),
         AnyValue::String(it) => Value::String((*it).to_owned()),
-        // A column of one row gives its value away; its `Display` would put it in quotes.
+        // A one-row column returns an owned value, whose `Display` would quote it.
         AnyValue::StringOwned(it) => Value::String(it.to_string()),
         AnyValue::Date(days) => text(day(*days)),
         AnyValue::Datetime(it, unit, zone) => text(moment(*it, *unit, zone.is_some())),
@@ -138,7 +139,7 @@ fn cell(value: &AnyValue<'_>) -> Value {
     }
 }
 
-/// A moment that the calendar does not reach has no text.
+/// A timestamp outside the calendar has no text.
 fn text(value: Option<String>) -> Value {
     value.map_or(Value::Null, Value::String)
 }

@@ -1,7 +1,7 @@
-//! Where the header is and what the columns are called.
+//! The position of the header and the names of the columns.
 //!
-//! Pure. `extent` says by shape what may lie around the table; here the types of the columns decide
-//! what shape leaves open, and the first guesses of the types are made.
+//! Pure. `table_bounds` determines by shape what may surround the table; here the types of the columns decide
+//! what shape leaves open, and the types get their first guesses.
 
 use std::collections::HashSet;
 
@@ -31,86 +31,86 @@ pub(crate) use above::are_labels;
 /// What is known about the table before the file is read.
 #[derive(Debug)]
 pub(crate) struct Header {
-    /// Unique names; made up where there are none.
+    /// Unique names; generated where the file has none.
     pub names: Vec<String>,
-    /// Of each, whether the file has no name for it.
+    /// For each column, whether the file has no name for it.
     pub is_unnamed: Vec<bool>,
-    /// The line of the record that holds them, if one does; the first is 0.
+    /// The line of the record that contains the names, if any; the first line is 0.
     pub line: Option<u32>,
-    /// What the windows show of each column.
+    /// The evidence that the windows show for each column.
     pub evidence: Vec<TypeEvidence>,
-    /// Of each column, whether it is text for certain.
+    /// For each column, whether it is certainly text.
     pub is_settled: Vec<bool>,
     /// Bytes of text before the first row.
     pub body_start: usize,
-    /// Lines before the first row, as far as blank lines do not precede it.
+    /// Lines before the first row, not counting blank lines directly before it.
     pub body_line: u32,
-    /// Of each column, whether its values come again and again.
+    /// For each column, whether its values repeat.
     pub repeats: Vec<bool>,
-    /// Of each column, what nearly all of its values are.
+    /// For each column, the kind of nearly all of its values.
     pub usual: Vec<Option<Usual>>,
-    /// Whether rows with more cells than columns were seen.
+    /// Whether any row with more cells than columns was seen.
     pub has_surplus: bool,
     /// Bytes of an average row.
     pub row_bytes: usize,
-    /// Of each column, what its first values look like.
+    /// For each column, the class of its first values.
     pub classes: Vec<Class>,
-    /// The lines before the table, the first line being 0.
+    /// The lines before the table; the first line is 0.
     pub asides: NonRows,
-    /// What among the rows is none.
+    /// Which records among the rows are not rows.
     pub rule: AsideRule,
     /// The text below the table, to the end of the file.
     pub below: LinesBelow,
     /// Whether it names all columns but the first.
     pub is_short: bool,
-    /// Records that it spans.
+    /// Number of records it spans.
     pub n_records: usize,
-    /// Whether it is the line of a log that begins with `#Fields:`.
+    /// Whether it is the `#Fields:` line of a log.
     pub is_log: bool,
-    /// What records below the names say of the columns; empty where there are none.
+    /// Descriptions of the columns in records below the names; empty where there are none.
     pub descriptions: Vec<String>,
     /// Lines that may be another table.
     pub doubt: Option<TableDoubt>,
-    /// Rows that are called totals or averages and are none; the line is counted from the first row.
+    /// Rows that look like totals or averages but are not; the line is counted from the first row.
     pub kept: Option<KeptRows>,
 }
 
-/// Lines that may be a table of their own, the first line being 0.
+/// Lines that may be a separate table; the first line is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TableDoubt {
     /// The first of them.
     pub first: u32,
     /// The last of them.
     pub last: u32,
-    /// Whether they are rows of the table, else they are left out.
+    /// Whether they are rows of the table; otherwise they are left out.
     pub are_rows: bool,
 }
 
-/// What the user said about the place of the table.
+/// What the user specified about the position of the table.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is said by itself")]
 pub(crate) struct HeaderHints {
     /// Whether there is a header.
     pub header: Option<bool>,
-    /// What begins a comment line.
+    /// The comment marker.
     pub comments: Comments,
-    /// The table begins with the first record that is no comment.
+    /// The table begins with the first record that is not a comment.
     pub is_placed: bool,
-    /// A program wrote the file: below the names, every record is a row.
+    /// A program wrote the file: every record below the names is a row.
     pub is_plain: bool,
-    /// The last row of the table is one, whatever it is called.
+    /// The last row of the table is a row, whatever its label.
     pub keeps_totals: bool,
-    /// What may be a table of its own is one.
+    /// What may be a separate table is one.
     pub takes_all_tables: bool,
     /// Other tables precede this one.
     pub is_further: bool,
-    /// What was found out: the lines of the drawing, where the table is drawn.
+    /// Detected, not specified: the lines of the drawing, where the table is drawn.
     pub rules: Option<Rules>,
 }
 
-/// Decides where the table lies, its width, names and first guesses of the types.
+/// Decides the position of the table, its width, its names and the first guesses of the types.
 ///
-/// What lies below the table is taken out of `windows`.
+/// Removes what is below the table from `windows`.
 pub(crate) fn find(
     windows: &mut Windows,
     syntax: Syntax,
@@ -130,7 +130,7 @@ pub(crate) fn find(
         }
         None => (Vec::new(), Vec::new()),
     };
-    // A table beside longer ones has as many delimiters as they have.
+    // A table next to longer ones has as many delimiters as they have.
     let is_one_of_several = found.end.is_some() || told.is_further;
     let width_max = if is_one_of_several && windows.is_whole {
         let shapes = records(windows.head(syntax), syntax, usize::MAX);
@@ -151,7 +151,7 @@ pub(crate) fn find(
     header
 }
 
-/// Decides all of this for a file of one table, which has nothing behind `width_max` cells.
+/// Decides the same for a file of one table, with no content beyond `width_max` cells.
 fn find_first(
     windows: &mut Windows,
     syntax: Syntax,
@@ -207,13 +207,13 @@ fn find_first(
         let text = [total, notes].concat();
         return Header { below: LinesBelow { n_notes: text.len(), text, n_total }, ..header };
     }
-    // What looked like notes may be rows that were cut short.
+    // What looked like notes may be truncated rows.
     windows.show_end(&total);
     windows.show_end(&notes);
     Search::new(windows, syntax, nulls, told, (widths, n_lead), comment).find(&shapes, reasons)
 }
 
-/// Sets aside what among the rows are totals of some of them, and such rows at the beginning of `total`, which is
+/// Sets aside rows that are totals of other rows, and such rows at the beginning of `total`, which is
 /// below the rows and was hidden.
 fn set_totals_aside(
     windows: &mut Windows,
@@ -233,13 +233,13 @@ fn set_totals_aside(
     let n_below = among.len() - among.partition_point(|it| it.0 < n_body);
     let n_filled = records(total, syntax, usize::MAX).iter().filter(|it| 0 < it.n_filled).count();
     if n_below == n_filled && n_below < among.len() {
-        // Those below are of some rows as well.
+        // Those below are also totals of some rows.
         windows.show_end(&std::mem::take(total));
     } else {
         among.truncate(among.len() - n_below);
     }
     let is_last = |it: &(usize, usize)| text[it.1..].trim_ascii().is_empty();
-    // It was looked into, with the numbers of all rows.
+    // It was examined, using the numbers of all rows.
     among.retain(|it| !keeps_totals || !is_last(it));
     if among.is_empty() {
         return;
@@ -251,9 +251,9 @@ fn set_totals_aside(
     header.evidence = body.all;
 }
 
-/// Returns the row of strokes that stands below the names, as programs print it for people.
+/// Returns the ruling below the names, as printed by programs for people.
 fn rule_row(head: &[u8], syntax: Syntax, width: usize, shapes: &[RecordShape]) -> Option<Rules> {
-    /// It stands below the header, and perhaps below a preamble.
+    /// It is below the header, and possibly below a preamble.
     const RECORDS_ABOVE_MAX: usize = 20;
     let pairs = shapes.windows(2).take(RECORDS_ABOVE_MAX);
     let pairs = pairs.filter(|it| it.iter().all(|it| it.width == width && it.n_filled == width));
@@ -265,10 +265,11 @@ fn rule_row(head: &[u8], syntax: Syntax, width: usize, shapes: &[RecordShape]) -
     })
 }
 
-/// Returns whether notes are text, and no values of the first column where nothing sets them apart.
+/// Returns whether notes are text that does not belong to the first column, where nothing separates
+/// them.
 fn is_footer(text: &[u8], footer: &Footer, header: &Header, syntax: Syntax, nulls: &Nulls) -> bool {
     let first_of = |it: &RecordShape| texts_of(&text[it.start..it.end], syntax).into_iter().next();
-    // Below rows of which each has all cells, one sentence tells what the others are.
+    // Below rows that each fill every cell, one sentence shows what the others are.
     let is_told = footer.is_below_hollow && {
         let notes = records(text, syntax, usize::MAX);
         let mut notes = notes.iter().filter(|it| 0 < it.n_filled).filter_map(first_of);
@@ -296,7 +297,7 @@ fn is_footer(text: &[u8], footer: &Footer, header: &Header, syntax: Syntax, null
     })
 }
 
-/// Returns whether text is a sentence: some words with a full stop, or many.
+/// Returns whether text is a sentence: several words with a full stop, or many words.
 fn is_sentence(text: &str) -> bool {
     const WORDS_MIN: usize = 3;
     const WORDS_MANY: usize = 7;
@@ -304,7 +305,7 @@ fn is_sentence(text: &str) -> bool {
     WORDS_MANY <= n_words || (WORDS_MIN <= n_words && text.trim_end().ends_with('.'))
 }
 
-/// Returns whether text is what people write below a table, not into its first column.
+/// Returns whether text looks like a remark below a table rather than a value of its first column.
 fn looks_like_note(text: &str) -> bool {
     const BEGINNINGS: [&str; 9] =
         ["*", "(", "[", "©", "source", "note", "total", "generated", "end of"];
@@ -321,22 +322,22 @@ struct Search<'a> {
     syntax: Syntax,
     nulls: &'a Nulls,
     told: &'a HeaderHints,
-    /// Columns that most records have.
+    /// Columns of most records.
     width: usize,
-    /// Cells behind which no record has anything.
+    /// Cells beyond which every record is empty.
     width_max: usize,
     /// Bytes of comments and sentences above the table.
     n_lead: usize,
     comment: Option<Comment>,
 }
 
-/// Records that may hold the names.
+/// Records that may contain the names.
 struct HeaderCandidate<'a> {
-    /// The records that are no comments.
+    /// The records that are not comments.
     shapes: Vec<&'a RecordShape>,
-    /// Position of the first that belongs to the table.
+    /// Index of the first that belongs to the table.
     first: usize,
-    /// It is a comment line by its beginning.
+    /// It has a comment marker.
     is_commented: bool,
 }
 
@@ -379,7 +380,7 @@ impl<'a> Search<'a> {
             header.extend(below);
             others = rows;
             let n = header.len();
-            // Names that need no others stay as they are.
+            // Names that are complete on their own remain unchanged.
             let why = if self.told.rules.is_some() {
                 labels = multi_row_header::joined(&levels);
                 "a rule line stands below them"
@@ -398,10 +399,10 @@ impl<'a> Search<'a> {
 
         let mut names = if is_present { labels } else { vec![String::new(); labels.len()] };
         let mut width = names.len();
-        // Else the rows that are longer have a surplus.
+        // Otherwise the longer rows have surplus cells.
         let n_longer = others.iter().filter(|it| width < it.width).count();
-        // R writes row names without a label, in front; a delimiter at the end of each row
-        // makes an empty cell behind.
+        // R writes unlabelled row names in front; a delimiter at the end of each row adds an empty cell
+        // at the end.
         let is_in_front = is_present && modal == width + 1 && !body.is_empty(modal - 1);
         let is_most = others.len() * 9 <= n_longer * 10
             || is_in_front && others.len() * 3 <= n_longer * 4 && self.are_row_names(others);
@@ -434,7 +435,7 @@ impl<'a> Search<'a> {
         let mut body = self.sample(width, body_start, again.clone());
         let mut rule = self.rule(again);
         if !rule.header.is_empty() && !body.is_typed() {
-            // Among text, the words of the header may be values.
+            // In an all-text table, the words of the header may also be values.
             rule.header.clear();
             body = self.sample(width, body_start, Vec::new());
         }
@@ -462,7 +463,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds the byte order marks that are passed over before the first row.
+    /// Counts the byte order marks skipped before the first row.
     fn add_marks_before(&self, body_start: usize, asides: &mut NonRows) {
         let head = self.head;
         let mut above = Tokeniser::new(&head[..body_start], self.syntax);
@@ -470,7 +471,7 @@ impl<'a> Search<'a> {
         asides.add_marks(&above);
     }
 
-    /// Returns the labels of the first record of the table, and whether it is the line of a log.
+    /// Returns the labels of the first record of the table, and whether it is a log's field line.
     fn labels_of(&self, place: &HeaderCandidate<'_>, first: &RecordShape) -> (Vec<String>, bool) {
         if let Some(fields) = self.fields(first) {
             return (fields, true);
@@ -487,7 +488,7 @@ impl<'a> Search<'a> {
         (labels, false)
     }
 
-    /// Returns whether the first cells of rows may name them: no two are the same.
+    /// Returns whether the first cells of rows may be row names: all are distinct.
     fn are_row_names(&self, rows: &[&RecordShape]) -> bool {
         let names = rows.iter().filter_map(|it| self.labels(it).into_iter().next());
         let names: Vec<String> = names.collect();
@@ -495,7 +496,7 @@ impl<'a> Search<'a> {
         distinct.len() == names.len()
     }
 
-    /// Returns the labels of each record of a header that spans more than its first.
+    /// Returns the labels of each record of a multi-record header.
     fn levels(&self, labels: &[String], others: &[&RecordShape]) -> Option<Vec<Vec<String>>> {
         let mut levels = vec![labels.to_vec()];
         let mut found = None;
@@ -517,8 +518,7 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// Returns the labels of each record of a header that is more than the first one, up to the rule
-    /// below it.
+    /// Returns the labels of each record of a multi-record header, down to the ruling below it.
     fn levels_above_rule(
         &self,
         shapes: &[RecordShape],
@@ -545,7 +545,7 @@ impl<'a> Search<'a> {
         labels
     }
 
-    /// Returns the names in a record, if it is the line of a log that has them.
+    /// Returns the names in a record, if it is a log's field line.
     fn fields(&self, shape: &RecordShape) -> Option<Vec<String>> {
         fields::names(&self.head[shape.start..shape.end])
             .filter(|_| self.told.comments == Comments::FindOut)
@@ -556,7 +556,7 @@ impl<'a> Search<'a> {
         self.comment.as_ref().is_some_and(|it| it.marks(&head[shape.start..shape.end]))
     }
 
-    /// Returns whether the first record holds names, and why; the others begin at `start`.
+    /// Returns whether the first record contains names, and why; the others begin at `start`.
     fn is_header(&self, labels: &[String], body: &Sample, start: usize) -> (bool, &'static str) {
         let head = &self.head[start..];
         if let Some(reason) = is_one_of(labels, head, self.syntax) {
@@ -571,7 +571,7 @@ impl<'a> Search<'a> {
         is_header(labels, body, self.nulls)
     }
 
-    /// Returns whether `shape` is a row of the table below it, by the types of that.
+    /// Returns whether `shape` is a row of the table below it, judged by the column types there.
     fn is_row(&self, shape: &RecordShape, body: &Sample) -> bool {
         !is_header(&self.labels(shape), body, self.nulls).0
     }
@@ -604,7 +604,7 @@ impl<'a> Search<'a> {
         HeaderCandidate { shapes, first, is_commented: false }
     }
 
-    /// Returns whether a comment line holds the names of the rows below it.
+    /// Returns whether a comment line contains the names of the rows below it.
     fn is_commented_header(&self, comment: &RecordShape, below: Option<&RecordShape>) -> bool {
         let Some(below) = below else { return comment.width == self.width };
         if comment.width != self.width || below.is_behind_blank || below.width != self.width {
@@ -614,8 +614,8 @@ impl<'a> Search<'a> {
         if body.is_typed() { self.is_row(below, &body) } else { !comment.is_prose }
     }
 
-    /// Returns the position of the record with which the table begins; what is before it is
-    /// preamble. A record that may be a row is never preamble.
+    /// Returns the index of the record with which the table begins; the records before it are preamble.
+    /// A record that may be a row is never preamble.
     fn first(&self, shapes: &[&RecordShape]) -> usize {
         let width = self.width;
         // A sentence above the names may have as many commas as a row.
@@ -648,12 +648,12 @@ impl<'a> Search<'a> {
             return 0;
         }
         if self.is_row(shapes[at], &body) {
-            // A header of another width: without a name for the row names, or with one too many.
+            // A header of another width: it lacks a name for the row names, or has one too many.
             let is_name = width == 2 && at == 1 && near.width == 1 && !near.is_prose;
             if 1 < near.n_filled || (is_name && !shapes[at].is_behind_blank) {
                 return at - 1;
             }
-            // Rows with one value in the first column.
+            // Rows with only a first value.
             let is_row = |it: &&RecordShape| it.width == width && it.n_filled == 1;
             return if lead.iter().all(|it| is_row(it) && !it.is_behind_blank) { 0 } else { at };
         }
@@ -669,8 +669,8 @@ impl<'a> Search<'a> {
         if is_header { 0 } else { at }
     }
 
-    /// Returns the position of the header below notes that were padded to the width of the table, as
-    /// spreadsheets do, the first of them at `start`.
+    /// Returns the index of the header below notes that were padded to the width of the table, as
+    /// spreadsheets do; the first note is at `start`.
     fn below_notes(&self, shapes: &[&RecordShape], start: usize) -> Option<usize> {
         const NOTES_MAX: usize = 50;
         let lead = shapes.iter().skip(start).take(NOTES_MAX);
@@ -678,7 +678,7 @@ impl<'a> Search<'a> {
         let n_filled_max = lead.clone().filter_map(of_width).max()?;
         let n_notes = lead.clone().position(|it| of_width(it) == Some(n_filled_max))?;
         let (notes, header) = (&shapes[start..start + n_notes], shapes[start + n_notes]);
-        // One or two records right above may group the names.
+        // One or two records directly above may group the names.
         let is_apart = |it: &&RecordShape| it.is_behind_blank || it.n_filled == 0;
         let are_notes = 2 < n_notes || notes.iter().skip(1).any(is_apart) || header.is_behind_blank;
         if notes.is_empty() || !are_notes || header.n_filled + 1 < self.width {
@@ -692,8 +692,8 @@ impl<'a> Search<'a> {
         is_table.then_some(start + n_notes)
     }
 
-    /// Returns the position of the header right below records of names and values, the first of them
-    /// at `start`, such as `Report;31.01.2024;;` or `Balance;1.234;56;EUR`.
+    /// Returns the index of the header directly below records of names and values, such as
+    /// `Report;31.01.2024;;` or `Balance;1.234;56;EUR`; the first of them is at `start`.
     fn below_values(&self, shapes: &[&RecordShape], start: usize) -> Option<usize> {
         const RECORDS_MAX: usize = 5;
         const ROWS_MIN: usize = 3;
@@ -711,7 +711,7 @@ impl<'a> Search<'a> {
         }
         let body = self.sample(self.width, header.after.0, Vec::new());
         let n_typed = body.all.iter().filter(|it| is_typed(**it)).count();
-        // Labels that fit a type would be values of a row.
+        // Labels that fit a column's type would be values of a row.
         let fits = |(seen, label): (&TypeEvidence, &String)| {
             is_typed(*seen) && is_typed(seen.and(classify(label.as_bytes(), self.nulls)))
         };
@@ -721,7 +721,8 @@ impl<'a> Search<'a> {
         is_table.then_some(start + n)
     }
 
-    /// Returns whether a record has a value that names no column: a number or a day, but no year.
+    /// Returns whether a record has a value that cannot be a column name: a number or a date, but not a
+    /// year.
     fn has_value(&self, shape: &RecordShape) -> bool {
         self.labels(shape).iter().any(|label| {
             let seen = classify(label.as_bytes(), self.nulls);
@@ -730,7 +731,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Returns whether the cells of a record have values of the types of the columns, at least one.
+    /// Returns whether the cells of a record fit the column types, with at least one value.
     fn fits(&self, shape: &RecordShape, body: &Sample) -> bool {
         let labels = self.labels(shape);
         let mut n_fit = 0;
@@ -748,7 +749,7 @@ impl<'a> Search<'a> {
         0 < n_fit
     }
 
-    /// Returns what stands before the first records of the table and between them.
+    /// Returns the non-rows before and between the first records of the table.
     fn asides(&self, shapes: &[RecordShape], first: &[&RecordShape]) -> NonRows {
         let head = self.head;
         let mut asides = NonRows::default();
@@ -765,7 +766,7 @@ impl<'a> Search<'a> {
 }
 
 impl Header {
-    /// Of a file without a record.
+    /// The header of a file without records.
     fn nothing() -> Self {
         Header {
             names: Vec::new(),
@@ -798,7 +799,7 @@ fn modal_width(shapes: &[&RecordShape]) -> usize {
     mode(&mut widths).0
 }
 
-/// Returns whether the first record holds names, and why.
+/// Returns whether the first record contains names, and why.
 pub(crate) fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (bool, &'static str) {
     let typed: Vec<_> = body
         .all
@@ -826,7 +827,7 @@ pub(crate) fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (boo
     };
     let misfits: Vec<_> = typed.iter().filter(|it| !fits(it)).collect();
     if !misfits.is_empty() {
-        // Beside values that fit, a number such as `0378.97` is a value as well.
+        // Next to values that fit, a number such as `0378.97` is a value as well.
         let has_fit = typed.iter().any(|it| it.1 != TypeEvidence::default() && fits(it));
         return if has_fit && misfits.iter().all(|it| is_value(it.2)) {
             (false, "the first record has values like the others")
@@ -840,7 +841,7 @@ pub(crate) fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (boo
     let is_first_blank = labels.first().is_some_and(|it| it.trim().is_empty());
     let is_first_name = labels.first().is_some_and(|it| classify(it.as_bytes(), nulls).is_name());
     if is_first_blank || is_first_name {
-        // A year of which nothing is known yet counts as well.
+        // A year in a column without evidence counts as well.
         let is_counted = |(seen, label): &(&TypeEvidence, &String)| {
             let is_empty =
                 || **seen == TypeEvidence::default() && label.trim().parse::<i32>().is_ok();
@@ -851,7 +852,7 @@ pub(crate) fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (boo
         if steps.as_ref().is_some_and(Steps::are_years) {
             return (true, "the labels count years");
         }
-        // As data frames call columns without a name, beside row names.
+        // Data frames name unlabelled columns this way, next to row names.
         if is_first_blank && !body.is_empty(0) && steps.as_ref().is_some_and(Steps::are_positions) {
             return (true, "the labels count columns");
         }
@@ -859,7 +860,7 @@ pub(crate) fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (boo
     (false, "the first record fits the types of the columns")
 }
 
-/// Whole numbers at even distances.
+/// Whole numbers at equal intervals.
 struct Steps {
     first: i32,
     last: i32,
@@ -867,7 +868,7 @@ struct Steps {
 }
 
 impl Steps {
-    /// Takes numbers, if they are two or more and go up or down evenly.
+    /// Parses labels, if there are at least two and they rise or fall in equal steps.
     fn of<'a>(labels: impl Iterator<Item = &'a str>) -> Option<Steps> {
         let numbers: Vec<i32> =
             labels.map(|it| it.trim().parse()).collect::<Result<_, _>>().ok()?;
@@ -886,9 +887,9 @@ impl Steps {
     }
 }
 
-/// Returns why the first record is one of the rows below it, where that shows whatever their types are.
+/// Returns why the first record is a row like those below it, where that is clear regardless of types.
 fn is_one_of(labels: &[String], body: &[u8], syntax: Syntax) -> Option<&'static str> {
-    /// A header comes again where files were joined, and then each time above a row.
+    /// A header repeats where files were concatenated, each time above a row.
     const AGAIN_MIN: usize = 10;
     const ROWS_MAX: usize = 1_000;
     let mut block = Block::default();
@@ -911,13 +912,13 @@ fn is_one_of(labels: &[String], body: &[u8], syntax: Syntax) -> Option<&'static 
     (1..labels.len()).any(is_amount).then_some("the first record has amounts like those below it")
 }
 
-/// Returns whether labels count years, and the numbers below them are other numbers.
+/// Returns whether labels are consecutive years, and the numbers below them are not years.
 pub(crate) fn are_years_above_others(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
-    /// More would not change the picture.
+    /// More rows would not change the result.
     const ROWS_MAX: usize = 1_000;
     const ROWS_MIN: usize = 2;
     let steps = Steps::of(labels.iter().map(String::as_str));
-    // Two numbers are always at even distances.
+    // Two numbers always form an even sequence.
     let are_years = |it: &Steps| it.are_years() && (2 < labels.len() || it.step.abs() == 1);
     if labels.len() < 2 || !steps.as_ref().is_some_and(are_years) {
         return false;
@@ -926,7 +927,7 @@ pub(crate) fn are_years_above_others(labels: &[String], body: &[u8], syntax: Syn
     Tokeniser::new(body, syntax).block(&mut block, labels.len(), ROWS_MAX);
     let texts = block.cells.iter().map(|it| it.text(body)).filter(|it| !it.trim().is_empty());
     let values: Option<Vec<f64>> = texts.map(|it| it.trim().parse().ok()).collect();
-    // A number may be that of a year by chance.
+    // A number may look like a year by chance.
     let is_other = |values: Vec<f64>| {
         let n_years = values.iter().filter(|it| (1900.0..=2100.0).contains(*it)).count();
         !values.is_empty() && n_years * 10 <= values.len()
@@ -934,16 +935,16 @@ pub(crate) fn are_years_above_others(labels: &[String], body: &[u8], syntax: Syn
     ROWS_MIN <= block.n_rows() && values.is_some_and(is_other)
 }
 
-/// Returns whether a record of text is one more of the rows of text below it: its values come again
-/// where values do that, and are made like those of columns whose values are all made alike.
+/// Returns whether a text record is another of the text rows below it: its values repeat where values
+/// repeat, and match the pattern of columns with a single pattern.
 pub(crate) fn resembles_rows(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
-    /// More would not change the picture.
+    /// More rows would not change the result.
     const ROWS_MAX: usize = 1_000;
-    /// Less do not show a habit.
+    /// Fewer rows do not show a pattern.
     const ROWS_MIN: usize = 3;
     let mut block = Block::default();
     Tokeniser::new(body, syntax).block(&mut block, labels.len(), ROWS_MAX);
-    // The header of an appended table comes again, perhaps without its last names.
+    // The header of a concatenated table repeats, possibly without its last names.
     let is_again = |row: &&[Cell]| {
         let mut pairs = row.iter().zip(labels).map(|(it, label)| (it.text(body), label));
         pairs.all(|(text, label)| text.is_empty() || text == *label)
@@ -964,7 +965,7 @@ pub(crate) fn resembles_rows(labels: &[String], body: &[u8], syntax: Syntax) -> 
     !verdicts.is_empty() && verdicts.iter().all(|it| *it)
 }
 
-/// Returns whether `label` is one of a column's values; `None` if they have too little in common.
+/// Returns whether `label` belongs to a column's values; `None` if they have too little in common.
 fn resembles(label: &str, values: &[String]) -> Option<bool> {
     let filled: Vec<&str> = values.iter().map(String::as_str).filter(|it| !it.is_empty()).collect();
     let distinct: HashSet<&str> = filled.iter().copied().collect();
@@ -975,12 +976,12 @@ fn resembles(label: &str, values: &[String]) -> Option<bool> {
         return Some(distinct.contains(label));
     }
     let first = pattern(filled[0]);
-    // Words are made alike, whatever they mean.
+    // Words share a pattern, whatever they mean.
     let is_telling = first.chars().any(|it| !matches!(it, 'a' | ' ' | '_'));
     (is_telling && filled.iter().all(|it| pattern(it) == first)).then(|| pattern(label) == first)
 }
 
-/// Returns how a text is made: `a` for letters, `9` for digits, and its signs.
+/// Returns the pattern of a text: `a` for letters, `9` for digits, and its punctuation.
 fn pattern(text: &str) -> String {
     let mut pattern = String::new();
     for char in text.chars() {
@@ -996,7 +997,7 @@ fn pattern(text: &str) -> String {
     pattern
 }
 
-/// Takes single quotes off labels where all of them have some, and makes those that are doubled single.
+/// Removes single quotes from labels where all labels have them, and undoubles doubled ones.
 fn without_single_quotes(labels: Vec<String>) -> Vec<String> {
     let inner = |it: &str| Some(it.strip_prefix('\'')?.strip_suffix('\'')?.to_owned());
     let are_quoted = labels.iter().all(|it| it.is_empty() || inner(it).is_some());
@@ -1008,7 +1009,7 @@ fn without_single_quotes(labels: Vec<String>) -> Vec<String> {
     labels.into_iter().map(plain).collect()
 }
 
-/// Returns whether two single quotes stand between letters: alone they mean inches or seconds.
+/// Returns whether doubled single quotes are between letters: elsewhere they mean inches or seconds.
 fn is_doubled_within(label: &str) -> bool {
     label.match_indices("''").any(|(at, quotes)| {
         label[..at].ends_with(char::is_alphabetic)
@@ -1016,7 +1017,7 @@ fn is_doubled_within(label: &str) -> bool {
     })
 }
 
-/// Makes names usable: trimmed, on one line, never empty, and unique whatever their case.
+/// Makes names usable: trimmed, on one line, never empty, and unique ignoring case.
 pub(crate) fn names_of(labels: Vec<String>) -> Vec<String> {
     let one_line = |it: String| it.trim().replace("\r\n", " ").replace(['\r', '\n'], " ");
     let labels = without_single_quotes(labels.into_iter().map(one_line).collect());

@@ -1,4 +1,5 @@
-//! A source to a dataset: look, read, and read again if the first guess of a type was wrong.
+//! From a source to a dataset: examine the file, read it, and read it again if a guessed type was
+//! wrong.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -59,8 +60,8 @@ use crate::spool_notes::SpoolNotes;
 use crate::text_encoding::hint_for;
 use crate::text_encoding::{certain, check_text, survey};
 
-/// Returns how many files are best read at the same time: one for each core, as far as the memory that one may
-/// take is enough for a slice or two of each.
+/// Returns how many files to read concurrently: one per core, if the memory limit of one ingest leaves
+/// a slice or two for each.
 pub fn files_at_once() -> usize {
     n_cores().min(SLICES_BYTES_MAX / (SLICE_BYTES_MIN * (1 + pass::SLICES_BESIDE)))
 }
@@ -69,17 +70,18 @@ fn n_cores() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 
-/// How the work is divided. It changes nothing about the outcome, except row groups.
+/// How the work is divided. It does not affect the outcome, except for row groups.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tuning {
-    /// Bytes of a slice, at most.
+    /// Maximum bytes of a slice.
     pub slice_bytes: usize,
-    /// Slices parsed at the same time.
+    /// Slices parsed concurrently.
     pub n_workers: usize,
 }
 
 impl Tuning {
-    /// Returns what suits this machine and a file of `bytes`, of which `n_at_once` are read.
+    /// Returns suitable values for this machine and a file of `bytes`, when `n_at_once` files are read
+    /// concurrently.
     fn new(bytes: u64, n_at_once: usize) -> Self {
         let n_cores = (n_cores() / n_at_once).max(1);
         let all_bytes_max = SLICES_BYTES_MAX / n_at_once;
@@ -87,7 +89,7 @@ impl Tuning {
         let n_slices_max = n_bytes / SLICE_BYTES_MIN + 1;
         let n_workers = n_cores.min(n_slices_max);
         let n_workers = n_workers.min(all_bytes_max / SLICE_BYTES_MIN - pass::SLICES_BESIDE);
-        // Some slices for each worker.
+        // A few slices for each worker.
         let share = n_bytes / (4 * n_workers) + 1;
         let most = all_bytes_max / (n_workers + pass::SLICES_BESIDE);
         let slice_bytes = share.clamp(SLICE_BYTES_MIN, SLICE_BYTES_MAX.min(most));
@@ -95,28 +97,29 @@ impl Tuning {
     }
 }
 
-/// Reads `source` into what will be `dir/NAME.parquet`, with `NAME.lines` and `NAME.rejects.jsonl`
-/// beside it where they say something.
+/// Reads `source` into the future `dir/NAME.parquet`, with `NAME.lines` and `NAME.rejects.jsonl` next
+/// to it where they have content.
 ///
-/// `shown_name` is the source as the user named it, `dir` the session's directory of datasets,
-/// `name` the dataset's name. The files are complete, and the footer of the Parquet file has been read back
-/// and counts the rows that were parsed; [`DatasetFiles::keep_all`] sees that the disk has them, and gives them
-/// their names. Without that, and when the ingest fails, nothing is left behind and what was there is
-/// untouched.
+/// `shown_name` is the source as the user named it, `dir` the session's directory of datasets, `name`
+/// the dataset's name. The returned files are complete: the footer of the Parquet file has been read
+/// back, and its row count matches the parsed rows. [`DatasetFiles::keep_all`] syncs them to disk and
+/// renames them. Without that call, or when the ingest fails, no new file remains and existing files
+/// are unchanged.
 ///
-/// No value is changed: a column whose values a type would change is text. Missing are empty cells
-/// and, in columns that are not text, the usual markers such as `NA`; an empty cell in quotes is
-/// empty text in a text column. Rows that are too short are padded with null; the surplus of rows
-/// that are too long is kept in a column `_extra`. Lines without a character are skipped. Bytes that
-/// are no text in a file that otherwise is become U+FFFD, which the dialect tells.
+/// No value is changed: a column whose values a type would change is text. Empty cells count as missing
+/// and, in columns that are not text, so do the usual markers such as `NA`; an empty quoted cell is
+/// empty text in a text column. Rows that are too short are padded with null; the surplus cells of rows
+/// that are too long are stored in a column `_extra`. Blank lines are skipped. Undecodable bytes in a
+/// file that is otherwise text become U+FFFD, which the dialect reports.
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Input`] when the source is missing, no file, unreadable, empty, no text,
-/// compressed in an unknown way, longer than `bytes_max` even when decompressed, not of the encoding
-/// given, has a value that is not of the type given for its column, has uneven rows and `strict` is
-/// set, or changes while it is read; with [`ExitStatus::Usage`] when an option cannot be followed;
-/// with [`ExitStatus::Interrupted`] once `cancelled` is set.
+/// Fails with [`ExitStatus::Input`] when the source is missing, not a file, unreadable, empty, not
+/// text, compressed in an unknown way, longer than `bytes_max` even when decompressed, or not in the
+/// requested encoding; when it has a value that is not of the type requested for its column, or has
+/// uneven rows and `strict` is set; or when it changes while it is read. Fails with
+/// [`ExitStatus::Usage`] when an option cannot be followed, and with [`ExitStatus::Interrupted`] once
+/// `cancelled` is set.
 pub fn ingest(
     source: Source,
     shown_name: &str,
@@ -132,7 +135,7 @@ pub fn ingest(
     ingest_input(&input, shown_name, name, Some(dir), options, tuning, &watch)
 }
 
-/// Finds out all that [`ingest`] would, and writes nothing.
+/// Determines everything that [`ingest`] would, and writes nothing.
 ///
 /// # Errors
 ///
@@ -152,17 +155,17 @@ pub fn inspect(
     Ok(ingest_input(&input, shown_name, name, None, options, tuning, &watch)?.0)
 }
 
-/// What an ingest found out about a file that is one of several.
+/// The result of an ingest of one of several files.
 pub(super) struct PartRead {
-    /// The dataset that it would be alone.
+    /// The dataset that the file would be on its own.
     pub dataset: Dataset,
-    /// What the values of its columns say; nothing of a Parquet file, whose types are its own.
+    /// The type evidence of its columns; empty for a Parquet file, which has its own types.
     pub evidence: Vec<TypeEvidence>,
-    /// Of the file, decompressed.
+    /// Bytes of the file, decompressed.
     pub bytes: u64,
 }
 
-/// Reads a file that is one of several into temporary files in `dir`.
+/// Reads one of several files into temporary files in `dir`.
 ///
 /// # Errors
 ///
@@ -212,7 +215,7 @@ pub(super) fn ingest_input(
     Ok((understood.dataset, files))
 }
 
-/// Reads a file of columns that have their names and types; nothing comes of any other.
+/// Reads a columnar file, which has column names and types; returns `None` for any other.
 fn ingest_columnar(
     input: &Input,
     name: &str,
@@ -232,44 +235,44 @@ fn ingest_columnar(
     let parquet = arrow_file::as_parquet(input, dir.unwrap_or(&temp), options.bytes_max, watch)?;
     let (mut dataset, files) = from_parquet::ingest(&parquet, name, dir, options, watch)?;
     dataset.dialect.format = SourceFormat::Arrow;
-    // What is said of row groups and their writer is of the file in between.
+    // Statements about row groups and their writer concern the intermediate file.
     dataset.dialect.reasons.retain(|it| !it.starts_with("Parquet: "));
     Ok(Some((dataset, files)))
 }
 
-/// What an ingest found out about a text.
+/// What an ingest determined about a text.
 pub(super) struct Understood {
-    /// The dataset that it makes of it.
+    /// The resulting dataset.
     pub dataset: Dataset,
-    /// How the values of the columns are written, surplus cells aside.
+    /// How the values of each column are written, except surplus cells.
     pub guesses: Vec<Guess>,
-    /// What the values of these columns say.
+    /// The type evidence of these columns.
     pub evidence: Vec<TypeEvidence>,
-    /// How cells are told apart.
+    /// How records are split into cells.
     pub syntax: Syntax,
     /// Its encoding.
     pub charset: Charset,
-    /// Whether something is around the rows, or lines before the table were left out.
+    /// Whether the rows are wrapped in something, or lines before the table were left out.
     pub is_wrapped: bool,
-    /// Records of the header.
+    /// Number of records in the header.
     pub n_header_records: usize,
-    /// What begins a comment line, if there are any.
+    /// The comment marker, if there are comment lines.
     pub comment: Option<Comment>,
     /// Whether any cell was quoted.
     pub any_quoted: bool,
-    /// Records of nothing but delimiters.
+    /// Number of records that contain only delimiters.
     pub n_hollow: u64,
-    /// Quotes that began a cell and were never closed.
+    /// Number of unclosed quotes at the start of a cell.
     pub n_unclosed: u64,
-    /// Lines that began with a byte order mark.
+    /// Number of lines that begin with a byte order mark.
     pub n_marks: u64,
 }
 
-/// Finds out all that an ingest would, and how it would read the text; writes nothing.
+/// Determines everything that an ingest would, and how it would read the text; writes nothing.
 ///
 /// # Errors
 ///
-/// Fails as [`ingest`] does, and where the input is no text.
+/// Fails as [`ingest`] does, and when the input is not text.
 pub(super) fn understand(
     input: &Input,
     shown_name: &str,
@@ -296,14 +299,14 @@ fn ingest_text(
         anyhow::Ok((layout, options, result))
     };
     let (mut layout, mut read_options, mut result) = find(None, false)?;
-    // What lies between the windows may tell otherwise.
+    // The text between the windows may point to a different encoding.
     if result.as_ref().is_err_and(anyhow::Error::is::<Undecodable>) && options.encoding.is_none() {
         let found = found_in_all(input, layout.found, layout.text.end, watch)?;
         (layout, read_options, result) = find(Some(found), false)?;
     }
     let mut unclear_total = None;
     if let Some(total) = result.as_ref().ok().and_then(|it| it.refuted_total(&layout)) {
-        // It is a row like the others.
+        // It is an ordinary row.
         drop(result);
         unclear_total = total;
         (layout, read_options, result) = find(Some(layout.found), true)?;
@@ -325,7 +328,7 @@ fn ingest_text(
     let doubts = layout.table_doubt(word).into_iter().chain(layout.total_doubt(word));
     let doubts = doubts.chain(columns_doubt(input, &layout, options)?);
     let doubts = doubts.chain(layout.sides_doubt(&columns, tally.n_rows, written)).collect();
-    // How the text is written of rows is nobody's concern.
+    // The text is our own intermediate form, so its format is irrelevant to the user.
     let is_text = written.is_none();
     let has_rejects = 0 < tally.n_short + tally.n_surplus + tally.n_split + tally.set_aside.sum();
     let mut dataset = Dataset {
@@ -371,7 +374,7 @@ fn ingest_text(
     };
     let files = match (files, target) {
         (Some(files), Some(target)) => {
-            // What was saved in a turn, or is a part of one, is no dataset.
+            // A file saved in a turn, or a part of a dataset, is not a dataset.
             let about = (!options.is_plain && !target.is_temporary).then_some(&mut dataset);
             files.complete(target, has_rejects, about)?
         }
@@ -406,7 +409,7 @@ fn stray_quotes(tally: &PassStats) -> StrayQuotes {
     }
 }
 
-/// Returns a sentence for each thing about the rows that a user might question.
+/// Returns a sentence for each repair of rows that a user might question.
 fn repairs(tally: &PassStats, layout: &Layout) -> Vec<String> {
     let mut sentences = Vec::new();
     let PassStats { n_short, n_surplus, .. } = tally;
@@ -433,7 +436,7 @@ fn repairs(tally: &PassStats, layout: &Layout) -> Vec<String> {
     sentences
 }
 
-/// Returns a sentence for each kind of line that is no row.
+/// Returns a sentence for each kind of line that is not a row.
 fn set_aside(counts: SkippedLines, layout: &Layout) -> Vec<String> {
     let SkippedLines { preamble, comments, rules, repeated_headers, footer, .. } = counts;
     let SkippedLines { other_tables, totals, .. } = counts;
@@ -472,14 +475,14 @@ fn set_aside(counts: SkippedLines, layout: &Layout) -> Vec<String> {
     sentences
 }
 
-/// Returns as much of the first line as a sentence has room for.
+/// Returns the first line, cut to fit in a sentence.
 fn first_line(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let text = text.lines().next().unwrap_or_default();
     text[..text.floor_char_boundary(60)].to_owned()
 }
 
-/// Takes the first lines out of a text, if it has more.
+/// Removes the first lines from a text and returns them, if the text has more.
 fn take_lines(text: &mut Vec<u8>, n_lines: u64) -> Option<Vec<u8>> {
     let mut end = 0;
     for _ in 0..n_lines {
@@ -495,28 +498,28 @@ fn undecodable_failure(shown_name: &str, undecodable: &Undecodable) -> anyhow::E
     Failure::new(ExitStatus::Input, message).hint(hint).into()
 }
 
-/// How the file is laid out, decided before it is read.
+/// The layout of the file, decided before it is read.
 struct Layout {
     found: FoundEncoding,
     text: Text,
     syntax: Syntax,
     header: Header,
-    /// What precedes the first row, and how many lines.
+    /// The text before the first row, and the number of its lines.
     lead: Lead,
     first_line: u64,
     header_line: Option<u64>,
     /// What is left and right of the table.
     beside: Option<Beside>,
-    /// The columns of each of several tables side by side, if there surely are such.
+    /// The columns of each of several tables side by side, if their presence is certain.
     sides: Vec<ColumnSpan>,
-    /// What among those lines is no row.
+    /// The non-rows among the lines before the first row.
     asides: NonRows,
     nulls: Nulls,
     reasons: Vec<String>,
 }
 
 impl Layout {
-    /// Looks at windows over the file; at more of its head when the first record does not fit.
+    /// Examines windows over the file, and more of its head when the first record does not fit.
     fn find(
         input: &Input,
         shown_name: &str,
@@ -531,7 +534,7 @@ impl Layout {
         loop {
             let narrow_end = input.text_end(Charset::UTF_8)?;
             let read = input.head(n_head)?;
-            // The zeros that end a short file may be of what tells its kind.
+            // Zeros at the end of a short file may belong to its signature.
             let is_written = options.written.is_some();
             if let Some(kind) = sniff::binary_kind(&read).filter(|_| !is_written) {
                 return Err(refuse(&format!("it is {kind}"), hint_for(kind)));
@@ -553,7 +556,7 @@ impl Layout {
             let FoundEncoding { charset, mark_bytes, damage, .. } = found;
             let end = input.text_end(charset)?;
             let text = Text { charset, mark_bytes, end, is_lossy: damage.is_some() };
-            // The end of wide text is another one than that of its bytes.
+            // In wide text, padding ends at a different position than in single-byte text.
             let others = if end == narrow_end { others } else { input.others(n_head, end)? };
             let mut windows = text.windows(before(&read, end), others);
             let is_whole = windows.is_whole;
@@ -629,7 +632,7 @@ impl Layout {
     }
 }
 
-/// Says how the bytes of a file are text that ends at `end`.
+/// States in which encoding the bytes of a file are text that ends at `end`.
 fn first_reasons(
     input: &Input,
     found: &FoundEncoding,
@@ -645,7 +648,8 @@ fn first_reasons(
     reasons
 }
 
-/// Returns what precedes the first row: lines that were skipped, and what lies `n_lines` behind their beginning.
+/// Returns what precedes the first row: lines that were skipped, and the non-rows `n_lines` after their
+/// beginning.
 fn asides_of(options: &IngestOptions, skipped: &[u8], above: NonRows, n_lines: u64) -> NonRows {
     let mut asides = NonRows::default();
     let kind = if options.is_further { NonRowKind::OtherTable } else { NonRowKind::Preamble };
@@ -655,7 +659,7 @@ fn asides_of(options: &IngestOptions, skipped: &[u8], above: NonRows, n_lines: u
 }
 
 impl Layout {
-    /// Returns the options, with what is known of the columns that the table lies in.
+    /// Returns the options, limited to what is known about the columns that contain the table.
     fn options_of<'a>(&self, options: &'a IngestOptions) -> Cow<'a, IngestOptions> {
         let (Some(beside), Some(written)) = (self.beside, &options.written) else {
             return Cow::Borrowed(options);
@@ -664,9 +668,9 @@ impl Layout {
         Cow::Owned(IngestOptions { written: Some(Arc::new(written)), ..options.clone() })
     }
 
-    /// Says which rows are called totals or averages, and were kept.
+    /// Reports the rows that look like totals or averages and were kept.
     fn total_doubt(&self, word: &str) -> Option<String> {
-        // What it is called is a value, which is not for everybody who may read this.
+        // Its label is a value, which not every reader of this text may see.
         let KeptRows { n, line } = self.header.kept.as_ref()?;
         let line = self.first_line + u64::from(*line) + 1;
         Some(match n {
@@ -680,10 +684,10 @@ impl Layout {
         })
     }
 
-    /// Says which lines may be another table.
+    /// Reports which lines may be another table.
     fn table_doubt(&self, word: &str) -> Option<String> {
         let TableDoubt { first, last, are_rows } = self.header.doubt?;
-        // Lines before what was looked at.
+        // Lines before the examined text.
         let n_lines = self.first_line - u64::from(self.header.body_line);
         let [first, last] = [first, last].map(|it| n_lines + u64::from(it) + 1);
         let what = if are_rows { "kept as rows" } else { "left out" };
@@ -695,7 +699,7 @@ impl Layout {
 }
 
 impl Layout {
-    /// Says which columns are, or may be, tables side by side that were read as one.
+    /// Reports which columns are, or may be, tables side by side that were read as one.
     fn sides_doubt(
         &self,
         columns: &[Column],
@@ -734,9 +738,9 @@ impl Layout {
     }
 }
 
-/// Returns the first column without a name and a value that may be a gap between tables.
+/// Returns the first column that has neither a name nor a value and may be a gap between tables.
 fn gap(columns: &[Column], n_rows: u64) -> Option<usize> {
-    /// Columns of a table.
+    /// Minimum columns of a table.
     const COLUMNS_MIN: usize = 2;
     let is_gap = |it: &Column| it.is_unnamed && it.nulls == Some(n_rows) && 0 < n_rows;
     let is_side = |it: &[Column]| COLUMNS_MIN <= it.iter().filter(|it| !it.is_unnamed).count();
@@ -744,12 +748,12 @@ fn gap(columns: &[Column], n_rows: u64) -> Option<usize> {
     gaps.find(|at| is_side(&columns[..*at]) && is_side(&columns[*at + 1..]))
 }
 
-/// Returns whether there may be several tables side by side, of which none is named.
+/// Returns whether there may be several tables side by side and the user selected none.
 fn may_have_sides(options: &IngestOptions) -> bool {
     options.columns.is_none() && options.header.is_none() && !options.is_table()
 }
 
-/// Returns columns as the file or the sheet counts them.
+/// Returns column spans as numbered in the file or the sheet.
 fn spans(sides: &[Range<usize>], written: Option<&Arc<SpoolNotes>>) -> Vec<ColumnSpan> {
     let n_before = written.map_or(0, |it| it.first_column());
     let span = |it: &Range<usize>| ColumnSpan {
@@ -759,7 +763,8 @@ fn spans(sides: &[Range<usize>], written: Option<&Arc<SpoolNotes>>) -> Vec<Colum
     sides.iter().map(span).collect()
 }
 
-/// Returns whether no record of a text behind `lead` has anything but in the columns of tables, if there are any.
+/// Returns whether every record after `lead` has content only within the columns of the tables, if
+/// there are any.
 fn all_within(
     sides: &[Range<usize>],
     input: &Input,
@@ -782,7 +787,7 @@ fn all_within(
     Ok(true)
 }
 
-/// Says how the columns of a text are read that blanks may align.
+/// Reports how a text is read whose columns may be aligned by blanks.
 fn columns_doubt(
     input: &Input,
     layout: &Layout,
@@ -801,7 +806,7 @@ fn columns_doubt(
     }))
 }
 
-/// Returns what of the head of a file lies before `end`.
+/// Returns the part of a file's head that precedes `end`.
 fn before(head: &[u8], end: u64) -> &[u8] {
     &head[..head.len().min(usize::try_from(end).unwrap_or(usize::MAX))]
 }
@@ -813,7 +818,7 @@ fn nulls_of(options: &IngestOptions) -> Nulls {
     Nulls::new(options.nulls.as_deref())
 }
 
-/// Returns what the user says about the place of the table.
+/// Returns what the user specified about the position of the table.
 fn place(options: &IngestOptions, rules: Option<Rules>) -> HeaderHints {
     let IngestOptions { header, comments, skip_lines, .. } = *options;
     let is_plain = options.is_table();
@@ -830,8 +835,8 @@ fn place(options: &IngestOptions, rules: Option<Rules>) -> HeaderHints {
     }
 }
 
-/// Returns what is left and right of the columns that the user names, or of the first of several tables if each
-/// is read.
+/// Returns what is left and right of the columns that the user names, or of the first of several tables
+/// when each is read.
 fn beside(
     shown_name: &str,
     options: &IngestOptions,
@@ -876,8 +881,8 @@ fn open_quote(shown_name: &str, line: u64) -> anyhow::Error {
     no_csv(shown_name, &found, &format!("close the quote on line {line}, or remove it"))
 }
 
-/// Fails when the record that was cut when less was seen begins with a quote that is never closed.
-/// `n_before` lines are before the head.
+/// Fails when the record that was cut in the smaller head begins with an unclosed quote. `n_before`
+/// lines precede the head.
 fn check_quote(
     shown_name: &str,
     head: &[u8],
@@ -886,7 +891,7 @@ fn check_quote(
     n_before: u64,
 ) -> anyhow::Result<()> {
     let Some((at, cut_by)) = cut_record else { return Ok(()) };
-    // What was taken for the delimiter then may not be it.
+    // The delimiter guessed from the smaller head may be wrong.
     let is_same = syntax.delimiter == Delimiter::NONE || syntax.delimiter == cut_by.delimiter;
     if !is_same || !opens_quote(&head[at..], cut_by) {
         return Ok(());
@@ -894,11 +899,11 @@ fn check_quote(
     Err(open_quote(shown_name, n_before + u64::from(count_line_ends(&head[..at])) + 1))
 }
 
-/// Returns how much of a file to look at when `n_head` bytes of it were not enough. Each look costs as
-/// much as all before it together, or more.
+/// Returns how much of a file to examine when `n_head` bytes were not enough. Each step costs at least
+/// as much as all previous ones together.
 fn larger(n_head: usize) -> usize {
     const FACTOR: usize = 8;
-    // A cell may be as long as that; what opens it is then no longer at the end of what is seen.
+    // A cell may be this long; its opening quote is then no longer at the end of the examined text.
     if n_head < QUOTED_BYTES_MAX {
         (n_head * FACTOR).min(QUOTED_BYTES_MAX)
     } else {
@@ -906,14 +911,15 @@ fn larger(n_head: usize) -> usize {
     }
 }
 
-/// Returns whether a quote in the first record of `text` opens a cell that no quote closes.
+/// Returns whether the first record of `text` has an opening quote without a closing one.
 fn opens_quote(text: &[u8], syntax: Syntax) -> bool {
     let mut tokeniser = Tokeniser::new(text, syntax);
     tokeniser.record(&mut Vec::new());
     0 < tokeniser.n_unclosed()
 }
 
-/// Fails when a text is binary or a document, as wide characters tell once they are read, or JSON.
+/// Fails when a text is binary or a document, which wide characters reveal only once decoded, or is
+/// JSON.
 fn check_decoded(
     shown_name: &str,
     text: &[u8],
@@ -929,7 +935,7 @@ fn check_decoded(
     check_json(shown_name, text, options)
 }
 
-/// Fails when a text is JSON that could not be read as such.
+/// Fails when a text is JSON that could not be parsed as JSON.
 fn check_json(shown_name: &str, text: &[u8], options: &IngestOptions) -> anyhow::Result<()> {
     if options.written.is_some() || !dialect::is_json(text) {
         return Ok(());
@@ -937,7 +943,7 @@ fn check_json(shown_name: &str, text: &[u8], options: &IngestOptions) -> anyhow:
     Err(no_csv(shown_name, "it is JSON", "write it in UTF-8"))
 }
 
-/// Fails when a table is wider than any.
+/// Fails when a table exceeds the column limit.
 fn check_width(shown_name: &str, n_columns: usize) -> anyhow::Result<()> {
     if n_columns <= CSV_COLUMNS_MAX {
         return Ok(());
@@ -946,7 +952,7 @@ fn check_width(shown_name: &str, n_columns: usize) -> anyhow::Result<()> {
     Err(no_csv(shown_name, &found, "name the delimiter with `--delimiter`"))
 }
 
-/// Finds out, from the whole file, what to make of bytes that do not fit the encoding found at first.
+/// Determines, from the whole file, how to treat bytes that do not fit the first detected encoding.
 fn found_in_all(
     input: &Input,
     first: FoundEncoding,
@@ -960,7 +966,7 @@ fn found_in_all(
     encoding::with_damage(first, &|each| input.parts(start, end, watch.cancelled, each))
 }
 
-/// Fails when bytes would be replaced and the user does not want that.
+/// Fails when bytes would be replaced and the user does not allow that.
 fn check_damage(layout: &Layout, shown_name: &str, is_strict: bool) -> anyhow::Result<()> {
     let FoundEncoding { charset, damage, is_doubtful, ref reason, .. } = layout.found;
     if is_strict && is_doubtful && charset == Charset::Mixed {
@@ -981,18 +987,18 @@ fn check_damage(layout: &Layout, shown_name: &str, is_strict: bool) -> anyhow::R
     Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
 
-/// How lines become cells.
+/// How lines are split into cells.
 struct Split {
     syntax: Syntax,
     /// Bytes of a line that declares the delimiter.
     n_declared: usize,
-    /// What is around the rows.
+    /// What is wrapped around the rows.
     wrapping: Option<Wrapping>,
-    /// Which lines are no more than that.
+    /// Which lines consist only of that.
     rules: Option<Rules>,
 }
 
-/// Returns how lines become cells; takes what is around the rows out of the windows.
+/// Returns how lines are split into cells; removes the wrapping from the windows.
 fn split(
     options: &IngestOptions,
     mut told: dialect::DialectHints,
@@ -1023,7 +1029,7 @@ fn split(
             return Split { syntax, ..split };
         }
     }
-    // The head had to grow to show whole records; they are longer than windows.
+    // The head had to grow to contain whole records; they are longer than windows.
     let is_long = SNIFF_HEAD_BYTES < n_head;
     let others = if is_long { std::mem::take(&mut windows.others) } else { Vec::new() };
     let (syntax, mut found) = dialect::find(windows, &told);
@@ -1035,20 +1041,20 @@ fn split(
     Split { syntax, ..split }
 }
 
-/// What reading the whole file brought.
+/// The result of reading the whole file.
 struct ReadResult {
     columns: Vec<Column>,
-    /// How the values of the columns are written, surplus cells aside.
+    /// How the values of the columns are written, except surplus cells.
     guesses: Vec<Guess>,
     tally: PassStats,
     reasons: Vec<String>,
-    /// None when nothing is written.
+    /// `None` when nothing is written.
     files: Option<TempFiles>,
 }
 
-/// Returns what is known of values before they are read.
+/// Returns what is known about values before they are read.
 fn hints(layout: &Layout, options: &IngestOptions) -> Hints {
-    // What a program wrote has points.
+    // Programs write decimal points.
     let of_program = options.written.as_ref().filter(|it| it.format != SourceFormat::Text);
     Hints {
         date_order: options.date_order,
@@ -1126,7 +1132,7 @@ fn read(
     let mut reasons = Vec::new();
     let readings = decide(&tally.evidence, tally.n_lines);
     let exact = attempt.exact(&readings, &tally.evidence, &wants)?;
-    // Among text, the words of the header may be values.
+    // In an all-text table, the words of the header may also be values.
     let is_text_with_header =
         0 < tally.set_aside.repeated_headers && exact.iter().all(|it| it.dtype == DType::String);
     if is_text_with_header {
@@ -1139,7 +1145,7 @@ fn read(
     {
         drop(output.take());
         attempt.plan.guesses = exact;
-        // All values have been looked at.
+        // Every value has been examined.
         let texts = attempt.plan.guesses.iter_mut().filter(|it| it.dtype == DType::String);
         texts.for_each(|it| it.is_settled = true);
         attempt.plan.has_extra = 0 < tally.n_surplus;
@@ -1148,7 +1154,7 @@ fn read(
         reasons.push("read twice: the first guess of the types did not hold".to_owned());
     }
     if tally.n_rows == 0 && 0 < tally.n_hollow {
-        // A table of nothing else has rows without a value.
+        // A table with only such records has rows without values.
         drop(output.take());
         attempt.plan.keeps_hollow = true;
         (output, tally) = attempt.run(watch)?;
@@ -1165,12 +1171,13 @@ fn read(
     Ok(ReadResult { columns, guesses: attempt.plan.guesses, tally, reasons, files: output })
 }
 
-/// Puts a column's name in the place of `COLUMN` in the flag that a note gives, if a shell takes it as it is.
+/// Replaces `COLUMN` in a note's flag with the column's name, if a shell accepts the name inside single
+/// quotes.
 fn with_name(note: String, name: &str) -> String {
     if name.contains('\'') { note } else { note.replace("'COLUMN=", &format!("'{name}=")) }
 }
 
-/// Returns the columns as the catalog has them, with what is to be known of each.
+/// Returns the columns for the catalog, with a description of each.
 fn described(
     columns: Vec<BuiltColumn>,
     readings: Vec<ColumnType>,
@@ -1194,7 +1201,7 @@ fn described(
     let parts = columns.into_iter().zip(&tally.nulls).zip(readings).zip(notes).zip(unnamed);
     let columns =
         parts.map(|((((column, nulls), (reading, seen)), (odds, markers)), is_unnamed)| {
-            // Where the user said the type, the values were not asked.
+            // Where the user set the type, the values did not decide it.
             let is_asked = reading.dtype() == column.dtype;
             let note = reading.note.map(|it| with_name(it, &column.name));
             let note = note.or(odds).filter(|_| is_asked);
@@ -1219,13 +1226,13 @@ fn described(
     columns
 }
 
-/// Returns how a column is read that the user wants to be something. Of amounts the values of the whole file
-/// decide in which form they are.
+/// Returns how to read a column with a requested type. The form of amounts is decided by the values of
+/// the whole file.
 fn guess_wanted(guess: &Guess, wanted: RequestedType) -> Guess {
     let RequestedType::Type(dtype) = wanted else {
         return Guess { is_settled: false, usual: None, ..guess.clone() };
     };
-    // What the sample shows of how the values are written holds, if it is of that type.
+    // The sample shows how the values are written, if it is of that type.
     let form = match dtype {
         DType::Bool => ValueForm::Words,
         _ if guess.dtype == dtype => guess.form,
@@ -1234,11 +1241,12 @@ fn guess_wanted(guess: &Guess, wanted: RequestedType) -> Guess {
     Guess { dtype, form, wanted: Some(wanted), is_settled: true, usual: None }
 }
 
-/// Returns how a column is read of which some value is not what the user wants: the next pass finds it.
+/// Returns how to read a column with a value that does not fit the requested type: the next pass finds
+/// the value.
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Input`] when every value may be that, but in two ways.
+/// Fails with [`ExitStatus::Input`] when every value fits, but in two ways.
 fn guess_unfit(
     name: &str,
     seen: TypeEvidence,
@@ -1263,8 +1271,8 @@ fn guess_unfit(
 }
 
 impl ReadResult {
-    /// Returns the line of the first row below the table if such rows were taken for totals and are none;
-    /// no line where it has another name than that of a total.
+    /// Returns the line of the first row below the table if such rows were mistaken for totals; no line
+    /// where its label is not that of a total.
     #[expect(
         clippy::option_option,
         reason = "whether there is a line only matters if it is no total"
@@ -1280,7 +1288,7 @@ impl ReadResult {
     }
 }
 
-/// Adds what the header says of columns beside their names.
+/// Adds what the header says about columns besides their names.
 fn describe(columns: &mut [Column], header: &Header) {
     const UNNAMED: &str = "the header has one name fewer than the rows have cells, as where names of \
                            rows come first";
@@ -1292,7 +1300,7 @@ fn describe(columns: &mut [Column], header: &Header) {
     }
 }
 
-/// One pass with everything it needs.
+/// The context of one pass.
 struct PassContext<'a> {
     input: &'a Input,
     layout: &'a Layout,
@@ -1303,7 +1311,7 @@ struct PassContext<'a> {
 }
 
 impl PassContext<'_> {
-    /// Reads the whole file once; the files it made vanish unless they are kept.
+    /// Reads the whole file once; its output files are removed unless they are kept.
     fn run(&self, watch: &Watch<'_>) -> anyhow::Result<(Option<TempFiles>, PassStats)> {
         let Layout { text, lead, first_line, header, .. } = self.layout;
         let slices = self.input.slices(*text, *lead, &header.below)?;
@@ -1328,7 +1336,7 @@ impl PassContext<'_> {
         Ok((Some(files), tally))
     }
 
-    /// The columns as they are built, the one for surplus cells last.
+    /// The columns as built, with the one for surplus cells last.
     fn columns(&self) -> Vec<BuiltColumn> {
         let header = &self.layout.header;
         let repeats = header.repeats.iter().copied().chain(std::iter::repeat(true));
@@ -1350,7 +1358,7 @@ impl PassContext<'_> {
         columns
     }
 
-    /// Returns the types that the evidence of the whole file decides.
+    /// Returns the types decided by the evidence of the whole file.
     fn exact(
         &self,
         readings: &[ColumnType],

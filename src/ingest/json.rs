@@ -1,8 +1,8 @@
 //! JSON: an array of objects, or one object after another, as in JSON lines.
 //!
-//! Each object is a row, each key a column; a key that an object lacks is null. Numbers stay as they are written,
-//! so that none is rounded on its way; text that looks like one stays text. What lies in an object or array of its
-//! own is kept as JSON, or, if the user says so, each value of an object becomes a column: `address.city`.
+//! Each object is a row, each key a column; a missing key is null. Numbers are kept as written, so that
+//! none is rounded; text that looks like a number remains text. Nested objects and arrays are kept as
+//! JSON, or, if the user requests it, each value of an object becomes a column: `address.city`.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -27,7 +27,7 @@ pub(crate) fn is_of(head: &[u8]) -> bool {
     is_json(head)
 }
 
-/// Returns whether a file is called as JSON is, compressed or not.
+/// Returns whether a file has a JSON extension, compressed or not.
 pub(crate) fn is_called(name: &str) -> bool {
     let name = name.to_lowercase();
     let compressed = [".gz", ".zst", ".bz2", ".zip"];
@@ -45,7 +45,7 @@ pub(crate) fn is_list(head: &[u8]) -> bool {
 ///
 /// # Errors
 ///
-/// Fails when the file is no JSON, or holds something else than objects.
+/// Fails when the file is not JSON, or contains anything but objects.
 pub(crate) fn write(
     spool: &mut Spool<'_>,
     input: &Input,
@@ -64,7 +64,8 @@ pub(crate) fn write(
     let mut rows =
         JsonRows { spool, input, watch, is_flat, columns: HashMap::new(), failure: None };
     let mut documents = Deserializer::from_reader(reader);
-    // A value may be nested as deep as its text is long; none is looked into deeper than a program would.
+    // A value may be nested as deep as its text is long; nesting is parsed no deeper than a program
+    // would write.
     let read = if is_array {
         documents.deserialize_seq(&mut rows).and_then(|()| documents.end())
     } else {
@@ -105,7 +106,7 @@ pub(crate) fn write(
     Ok(names)
 }
 
-/// Passes over a byte order mark and blanks; returns whether an array begins.
+/// Skips a byte order mark and blanks; returns whether an array begins.
 fn begins_array(reader: &mut impl BufRead) -> anyhow::Result<bool> {
     let head = reader.fill_buf()?;
     let n_mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
@@ -121,7 +122,7 @@ fn begins_array(reader: &mut impl BufRead) -> anyhow::Result<bool> {
     }
 }
 
-/// Stands between the keys of a path; no name of a column has it.
+/// Separates the keys of a path; no column name contains it.
 const STEP: char = '\0';
 
 struct JsonRows<'a, 'b> {
@@ -129,9 +130,9 @@ struct JsonRows<'a, 'b> {
     input: &'a Input,
     watch: &'a Watch<'a>,
     is_flat: bool,
-    /// By the keys that lead there: `a.b` may be one key or two.
+    /// By key path: `a.b` may be one key or two.
     columns: HashMap<String, usize>,
-    /// Why reading was stopped, where that is not the fault of the JSON.
+    /// Why reading stopped, where the JSON is not at fault.
     failure: Option<anyhow::Error>,
 }
 
@@ -139,7 +140,7 @@ impl JsonRows<'_, '_> {
     fn add(&mut self, value: &RawValue) -> anyhow::Result<()> {
         let number = self.spool.n_rows() + 1;
         self.add_row(value).map_err(|error| match error.downcast::<serde_json::Error>() {
-            // The parts of an object are read by themselves, and do not know where they are.
+            // The parts of an object are parsed separately, and do not know their position.
             Ok(error) => {
                 let name = &self.input.name;
                 let message = format!("cannot read `{name}` as JSON: object {number}: {error}");
@@ -161,7 +162,7 @@ impl JsonRows<'_, '_> {
         let mut cells = Vec::new();
         self.cells(text, "", 0, &mut cells)?;
         cells.sort_by_key(|it: &(usize, String)| it.0);
-        // Of a key that comes twice, the last counts, as everywhere.
+        // Of a repeated key, the last value counts, as is usual.
         cells.reverse();
         cells.dedup_by_key(|it| it.0);
         while let Some((column, value)) = cells.pop() {
@@ -237,7 +238,7 @@ impl JsonRows<'_, '_> {
         refuse(message, "write each row as an object: {\"name\": value, …}")
     }
 
-    /// Fails when the first object holds the table as one of its values.
+    /// Fails when the first object contains the table as one of its values.
     fn check_wrapper(&self, text: &str) -> anyhow::Result<()> {
         let entries: Entries = serde_json::from_str(text)?;
         let is_table = |value: &RawValue| is_list(value.get().as_bytes());
@@ -273,7 +274,7 @@ impl<'de> Visitor<'de> for &mut JsonRows<'_, '_> {
     }
 }
 
-/// The keys and values of an object, in their order, values as they are written.
+/// The keys and values of an object, in order, with the values as written.
 struct Entries(Vec<(String, Box<RawValue>)>);
 
 impl<'de> serde::Deserialize<'de> for Entries {
@@ -300,7 +301,7 @@ impl<'de> Visitor<'de> for KeepEntries {
     }
 }
 
-/// Returns JSON without blanks between its parts.
+/// Returns JSON without blanks between tokens.
 fn compact(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     let (mut is_quoted, mut is_escaped) = (false, false);

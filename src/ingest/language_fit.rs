@@ -1,15 +1,15 @@
-//! How well a text fits the languages of an encoding: which letters its words have, and where.
+//! How well a text fits the languages of an encoding: the letters of its words, and their positions.
 //!
-//! Pure. A detector weighs which letters follow each other, and a few words give it little to weigh.
-//! Two things tell more: a word of a language has only letters of that language, and every character
-//! has its places. `Køge` is Danish and `kg/m³` is a unit; `M‡laga` and `Wroc³aw` are not words.
+//! Pure. A detector weighs letter sequences, and a few words give it little to weigh. Two facts reveal
+//! more: a word of a language has only letters of that language, and every character has its typical
+//! positions. `Køge` is Danish and `kg/m³` is a unit; `M‡laga` and `Wroc³aw` are not words.
 
 use std::collections::BTreeSet;
 
-/// Stands anywhere, and counts: where it is a letter elsewhere, that would make more words.
+/// Valid anywhere, and counted: in an encoding where the byte is a letter, it would make more words.
 const NO_BREAK_SPACE: char = '\u{a0}';
 
-/// Languages of Western Europe: their letters beyond ASCII.
+/// Languages of Western Europe: their non-ASCII letters.
 pub(crate) const WESTERN: &[&str] = &[
     "àâæçéèêëîïôœùûüÿ",
     "äöüßé",
@@ -37,23 +37,22 @@ pub(crate) const CENTRAL: &[&str] = &[
 pub(crate) const TURKISH: &[&str] = &["çğıöşüâîû\u{307}"];
 /// Languages of the Baltic.
 pub(crate) const BALTIC: &[&str] = &["ąčęėįšųūž", "āčēģīķļņōšūž", "äöõüšžé"];
-/// Vietnamese, with its marks behind the letters.
+/// Vietnamese, with its combining marks after the letters.
 pub(crate) const VIETNAMESE: &[&str] = &["ăâđêôơưàáãéèíóúùýõòì\u{300}\u{301}\u{303}\u{309}\u{323}"];
 
 /// How well a text fits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LanguageFit {
-    /// Different words with more than ASCII.
+    /// Distinct words with non-ASCII characters.
     pub n_words: usize,
-    /// Words with a letter of none of the languages, or with a character that cannot be there.
+    /// Words with a letter of none of the languages, or with a character in an impossible position.
     pub n_impossible: usize,
-    /// The more of the words there can be, and the more of them in one language, the higher; at most
-    /// three a word.
+    /// Higher for more plausible words, and for more of them in one language; at most three per word.
     pub score: usize,
 }
 
 impl LanguageFit {
-    /// Looks at the words of a text, as an encoding has it that `languages` are written in.
+    /// Examines the words of a text, decoded with an encoding of `languages`.
     pub(crate) fn of(text: &str, languages: &[&str], is_western: bool) -> Self {
         let is_apart =
             |it: char| it == '\u{fffd}' || (it.is_ascii() && !it.is_ascii_alphanumeric());
@@ -82,27 +81,28 @@ impl LanguageFit {
         self.score == 3 * self.n_words
     }
 
-    /// Returns whether one language explains all but a few words, such as names of elsewhere.
+    /// Returns whether one language explains all but a few words, such as foreign names.
     pub(crate) fn is_nearly_full(self) -> bool {
         3 * 31 * self.n_words <= 32 * self.score
     }
 }
 
-/// Returns the letters beyond ASCII, in lower case.
+/// Returns the non-ASCII letters, in lower case.
 fn letters(chars: &[char]) -> impl Iterator<Item = char> {
     let is_letter = |it: &&char| is_letter(**it) && !it.is_ascii();
     chars.iter().filter(is_letter).flat_map(|it| it.to_lowercase()).filter(|it| !it.is_ascii())
 }
 
-/// Some signs count as letters elsewhere.
+/// Some symbols count as letters in Unicode.
 fn is_letter(char: char) -> bool {
     const MARKS: std::ops::RangeInclusive<char> = '\u{300}'..='\u{323}';
     (char.is_alphabetic() && !matches!(char, 'ª' | 'º' | 'µ' | 'ƒ')) || MARKS.contains(&char)
 }
 
-/// Returns 2 for a word whose characters are in their places, 1 for an odd one, 0 if it cannot be meant.
+/// Returns 2 for a word whose characters are in plausible positions, 1 for an odd one, 0 for an
+/// impossible one.
 fn plausibility(chars: &[char], is_western: bool) -> usize {
-    /// Letters beyond ASCII that follow each other in a word.
+    /// Maximum run of non-ASCII letters in a word.
     const RUN_MAX: usize = 3;
     let longest = |is_in: &dyn Fn(&char) -> bool| {
         chars.split(|it| !is_in(it)).map(<[char]>::len).max().unwrap_or(0)
@@ -124,8 +124,8 @@ fn plausibility(chars: &[char], is_western: bool) -> usize {
     beyond_ascii.map(of).min().unwrap_or(2).min(if run == RUN_MAX { 1 } else { 2 })
 }
 
-/// Judges the place of a letter. Letters of the West are judged more closely: every other encoding has
-/// letters of its own in their place.
+/// Judges the position of a letter. Western letters are judged more strictly: every other encoding has
+/// its own letters at their code points.
 fn letter(before: Option<char>, char: char, behind: Option<char>, is_western: bool) -> usize {
     let is_digit = |it: Option<char>| it.is_some_and(|it| it.is_ascii_digit());
     if char.is_uppercase() && before.is_some_and(char::is_lowercase) {
@@ -167,11 +167,11 @@ fn letter(before: Option<char>, char: char, behind: Option<char>, is_western: bo
     if is_placed { 1 + usize::from(is_usual) } else { 0 }
 }
 
-/// Judges the place of what is not a letter.
+/// Judges the position of a non-letter.
 fn sign(before: &[char], char: char, next: Option<char>) -> usize {
-    /// What only begins a word, or is apart from it.
+    /// Characters that only begin a word, or are separate from it.
     const LEADING: &str = "‚„†‡ˆ‰‹•˜¡¿“‘¤¢¥£§¶¼½¾÷×¸¨´";
-    /// What hardly any table has.
+    /// Characters that occur in hardly any table.
     const RARE: &str = "¤¦¨¬¯¸´¶ˆ˜†‡ƒ˛˘˝ˇ˙";
     let last = before.last().copied();
     let is_word = |it: Option<char>| it.is_some_and(is_letter);
@@ -180,7 +180,7 @@ fn sign(before: &[char], char: char, next: Option<char>) -> usize {
     let is_catalan = char == '·' && last == Some('l');
     match char {
         '\u{80}'..='\u{9f}' => 0,
-        // `l’eau`; a range may have a dash.
+        // `l’eau`; a range may contain a dash.
         '’' | '\u{ad}' | '–' | '—' | '…' | NO_BREAK_SPACE => 2,
         _ if is_within && !is_catalan => 0,
         'µ' => 2 * usize::from(!is_word(last)),

@@ -1,28 +1,28 @@
-//! Lines above a table that are none of it: comments, and sentences such as those of a licence.
+//! Lines above a table that are not part of it: comments, and sentences such as those of a licence.
 //!
-//! Pure. They have no vote on how cells are told apart and how many columns there are: a long text above a
-//! small table would win.
+//! Pure. They do not influence the detected delimiter and column count: a long text above a small table
+//! would outweigh it.
 
-/// What begins a comment line.
+/// Comment markers.
 const MARKERS: [&[u8]; 7] = [b"#", b"//", b"%", b"--", b"*", b"\"#", b"\xef\xbb\xbf#"];
-/// Words of a line that make it a sentence.
+/// Minimum words of a sentence.
 const WORDS_MIN: usize = 6;
-/// Lines in a row that may be titles.
+/// Consecutive lines that may be titles.
 const TITLES_MAX: usize = 5;
-/// Lines below that must be none of it.
+/// Minimum lines below that are of neither kind.
 const LINES_BELOW_MIN: usize = 2;
-/// Lines below that are looked at for sentences.
+/// Lines below to check for sentences.
 const LINES_BELOW_MAX: usize = 50;
 
-/// Returns how many bytes of `head` are lines of comments and sentences above others that are neither.
+/// Returns how many bytes of `head` are lines of comments and sentences above lines that are neither.
 pub(crate) fn n_bytes(head: &[u8]) -> usize {
     let (mut n_marked, mut n_sentences, mut n_plain) = (0, 0, 0);
-    // Behind the last line that is surely none of the table, and behind lines that may be titles.
+    // The end of the last line that is certainly not part of the table, and the end of possible titles.
     let (mut end, mut at, mut n_titles, mut is_below) = (0, 0, 0, false);
     for line in head.split_inclusive(|it| *it == b'\n') {
         let kind = kind(line);
         match kind {
-            // Rows without a sign that separates cells may have comments among them.
+            // Rows of a single column may have comments among them.
             LineKind::Marked if 0 < n_titles && 0 < n_marked => break,
             LineKind::Marked => n_marked += 1,
             LineKind::Sentence => n_sentences += 1,
@@ -44,7 +44,7 @@ pub(crate) fn n_bytes(head: &[u8]) -> usize {
         (end, n_plain) = (at, n_plain + n_titles);
     }
     let (lead, rest) = head.split_at(end);
-    // A quote that is open may go on behind the lines.
+    // An open quote may continue after these lines.
     let is_closed = memchr::memchr_iter(b'"', lead).count().is_multiple_of(2);
     let below = || rest.split(|it| *it == b'\n').filter(|it| !it.trim_ascii().is_empty());
     let is_text = || below().take(LINES_BELOW_MAX).any(|it| matches!(kind(it), LineKind::Sentence));
@@ -54,13 +54,13 @@ pub(crate) fn n_bytes(head: &[u8]) -> usize {
     if is_closed && is_clear && is_above { end } else { 0 }
 }
 
-/// What a line is by itself.
+/// The kind of a single line.
 enum LineKind {
-    /// It begins as comments do.
+    /// It begins with a comment marker.
     Marked,
-    /// It has words like a sentence.
+    /// It has as many words as a sentence.
     Sentence,
-    /// It has nothing that separates cells.
+    /// It has no delimiter.
     Plain,
     Blank,
     Other,

@@ -1,18 +1,22 @@
-//! CSV and Parquet files to datasets, and questions that Parquet answers without Python.
+//! CSV and Parquet files to datasets, and queries that Parquet answers without Python.
 //!
-//! The way of a file: `source` opens it, through `compression` if need be, and hands out windows
-//! and slices; `encoding` finds out which `charset` its text has, by its `letters` where it must,
-//! `wrap` what is around its rows, `dialect` how their cells are told apart, `sides`, `tables`, `extent`, `header` and `levels` where the table
-//! lies and what its columns are called, `totals` and `subtotals` which of its rows are none; `pass` has slices read side by side, each by `slice`:
-//! `records` finds their cells, `swallowed` the rows that a stray quote has joined, `aside` takes out what is no row, `build` makes columns of them with
-//! the rules of `parse`, `local` and `number`, `infer` notes what was seen, `odd` what is out of
-//! place, and `decide` weighs it; `write` makes row groups. `ingest` decides whether a second pass
-//! is needed, and gives the files their names when all is well. A Parquet file goes by `columnar`
-//! instead. The way back: `scan` answers queries, `find` searches, `head` shows the first rows, `footer` has
-//! what the catalog says, `mask` copies a
-//! dataset without the values of some columns, `census` counts the rows that hold some values, `csv`
-//! writes a dataset as CSV for code that runs elsewhere, `recipe` says how pandas reads that, `saved`
-//! reads what such code has saved, and `instructions` say how another program reads texts as an ingest would.
+//! The path of a file: `source` opens it, through `compression` if necessary, and returns windows and
+//! slices. `encoding` detects the `charset` of its text, by `language_fit` where necessary; `wrap` what
+//! is wrapped around its rows; `dialect` how they are split into cells; `side_by_side`, `header`,
+//! `header::tables`, `table_bounds` and `multi_row_header` the position of the table and the names of
+//! its columns; `totals` and `subtotals` which of its records are not rows. `pass` parses slices
+//! concurrently with `slice`: `records` finds the cells, `records::swallowed` the rows that a stray
+//! quote has joined, `non_rows` removes what is not a row, `builder` builds columns by the rules of
+//! `parse`, `local_dates` and `number`, `type_evidence` records what was seen, `outlier_values` what is
+//! unusual, and `type_inference` decides. `write` writes row groups. `ingest` decides whether a second
+//! pass is necessary, and names the files on success. A Parquet file takes the path of `from_parquet`
+//! instead.
+//!
+//! Reading a dataset: `scan` answers queries, `find` searches, `head` returns the first rows, `footer`
+//! the catalog entry, `mask` copies a dataset without the values of some columns, `value_counts` counts
+//! the rows with given values, `csv` writes a dataset as CSV for code that runs elsewhere,
+//! `pandas_reader` returns the Python line that reads it, `from_csv` reads what such code has saved,
+//! and `read_spec` describes how another program reads texts as an ingest would.
 
 mod amount;
 mod archive;
@@ -127,18 +131,18 @@ pub use write::sync_dir;
 
 use csv_agent_types::limits::DATASET_NAME_BYTES_MAX;
 
-/// How far reading has come.
+/// Reading progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Of the source, read so far. Reading begins at 0 again behind decompression and in a second pass.
+    /// Bytes of the source read so far. Reading restarts at 0 after decompression and in a second pass.
     pub bytes: u64,
-    /// Of the source.
+    /// Total bytes of the source.
     pub bytes_total: u64,
     /// Rows so far.
     pub rows: u64,
 }
 
-/// Who watches the reading, and may stop it.
+/// Observes the reading, and can cancel it.
 struct Watch<'a> {
     progress: &'a (dyn Fn(Progress) + Sync),
     cancelled: &'a AtomicBool,
@@ -146,8 +150,8 @@ struct Watch<'a> {
 
 /// Returns the name of a dataset made from a file: `Sales 2024.csv` becomes `sales_2024`.
 ///
-/// Letters and digits stay, in lower case, endings such as `.csv.gz` go, everything else becomes
-/// one `_`. The name is an identifier, so it never begins with a digit and is never empty.
+/// Letters and digits are kept, in lower case; extensions such as `.csv.gz` are removed; everything
+/// else becomes one `_`. The name is an identifier, so it never begins with a digit and is never empty.
 pub fn name_of(path: &Path) -> String {
     let stem = stem_of(&path.file_name().unwrap_or_default().to_string_lossy()).to_lowercase();
     let mut name = String::new();
@@ -166,7 +170,7 @@ pub fn name_of(path: &Path) -> String {
     if name.starts_with(|it: char| it.is_numeric()) { format!("t_{name}") } else { name }
 }
 
-/// Returns the name of a file without endings such as `.csv.gz`.
+/// Returns a file name without extensions such as `.csv.gz`.
 pub fn stem_of(file_name: &str) -> &str {
     const ENDINGS: [&str; 27] = [
         "gz", "zst", "zip", "bz2", "csv", "tsv", "tab", "txt", "parquet", "pq", "psv", "tar",

@@ -1,10 +1,10 @@
-//! `NAME.lines`: the source line of each row, where blank lines or quoted line ends move them apart.
+//! `NAME.lines`: the source line of each row, where blank lines or quoted line ends shift them.
 //!
-//! The file is the eight bytes `lines 1\n`, then pairs of numbers, each number in LEB128: rows since
-//! the row of the pair before (since row 0 at first), and how many lines more than one the row lies
-//! behind its predecessor (row 0: more than line 1). Rows without a pair lie one line behind their
-//! predecessor. A file without blank lines and quoted line ends has no `NAME.lines`: its row `r`, the
-//! first being 0, is on line `r + 1`, or `r + 2` below a header.
+//! The file consists of the eight bytes `lines 1\n`, then pairs of LEB128 numbers: the rows since the
+//! row of the previous pair (initially row 0), and how many lines beyond one separate the row from its
+//! predecessor (for row 0: from line 1). Rows without a pair are one line after their predecessor. A
+//! file without blank lines and quoted line ends has no `NAME.lines`: its row `r`, the first being 0,
+//! is on line `r + 1`, or `r + 2` below a header.
 
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read, Write};
@@ -31,17 +31,17 @@ pub(crate) struct LineWriter<W> {
 }
 
 impl<W: Write> LineWriter<W> {
-    /// Begins the file of a table whose header, if any, takes `n_header` lines when it is plain.
+    /// Begins the file of a table whose header, if any, takes `n_header` lines in the plain case.
     ///
     /// # Errors
     ///
-    /// Fails, as all of these do, when the file cannot be written.
+    /// Fails when the file cannot be written, as do the other methods.
     pub(crate) fn new(mut out: W, n_header: u64) -> std::io::Result<Self> {
         out.write_all(MAGIC)?;
         Ok(LineWriter { out, row_before: 0, n_header, is_needed: false })
     }
 
-    /// Says that `row` lies `n_more` lines further than one behind its predecessor.
+    /// Records that `row` is `n_more` lines further from its predecessor than one line.
     ///
     /// # Errors
     ///
@@ -54,18 +54,18 @@ impl<W: Write> LineWriter<W> {
         Ok(())
     }
 
-    /// Returns the file, which is still to be flushed, and whether it says more than that there is a header.
+    /// Returns the file, not yet flushed, and whether it contains more than the offset of a header.
     pub(crate) fn finish(self) -> (W, bool) {
         (self.out, self.is_needed)
     }
 }
 
-/// Returns the lines of the source, the first being 1, on which rows of a dataset begin. None when the
-/// source has no lines.
+/// Returns the lines of the source, the first being 1, on which rows of a dataset begin. `None` when
+/// the source has no lines.
 ///
 /// # Errors
 ///
-/// Fails when the dataset's line map cannot be read, or is not what the ingest wrote.
+/// Fails when the dataset's line map cannot be read, or differs from what the ingest wrote.
 pub fn source_lines(
     session_dir: &Path,
     dataset: &Dataset,
@@ -76,7 +76,7 @@ pub fn source_lines(
     }
     let path = dataset.file_in(session_dir)?.with_extension("lines");
     let Some(file) = map(&path, dataset)? else {
-        // The names of JSON are in every object.
+        // In JSON, every object contains the names.
         let has_names = dataset.dialect.format != SourceFormat::Json;
         let n_header = u64::from(dataset.dialect.header && has_names);
         return Ok(Some(rows.iter().map(|row| row + 1 + n_header).collect()));
@@ -90,7 +90,8 @@ fn map(path: &Path, dataset: &Dataset) -> anyhow::Result<Option<File>> {
     open_map(path, dataset).map_err(|reason| anyhow!("the line map `{}` {reason}", path.display()))
 }
 
-/// Opens the line map of a dataset, if it has one. The reason why not goes on after its name.
+/// Opens the line map of a dataset, if it has one. An error completes a sentence that begins with its
+/// name.
 fn open_map(path: &Path, dataset: &Dataset) -> Result<Option<File>, String> {
     let written = dataset.checksums.as_ref().map(|it| it.lines);
     if written == Some(None) {
@@ -109,21 +110,21 @@ fn open_map(path: &Path, dataset: &Dataset) -> Result<Option<File>, String> {
     Ok(Some(file))
 }
 
-/// Returns why the line map of a dataset is not what the ingest wrote, if so: `is missing`.
+/// Returns why the line map of a dataset is not the one that the ingest wrote, if so: `is missing`.
 pub fn why_no_lines(session_dir: &Path, dataset: &Dataset) -> Option<String> {
     let path = dataset.file_in(session_dir).ok()?.with_extension("lines");
     open_map(&path, dataset).err()
 }
 
-/// Returns the file that a dataset came from, without the sheet that it may be.
+/// Returns the file that a dataset came from, without the name of its sheet.
 pub fn source_file(dataset: &Dataset) -> String {
     let Dataset { source, dialect, .. } = dataset;
     let sheet = dialect.sheet.as_ref().and_then(|it| source.strip_suffix(&it.name));
     sheet.and_then(|it| it.strip_suffix('/')).unwrap_or(source).to_owned()
 }
 
-/// Returns the cells of a workbook, such as `Sheet1!B12`, that a column has in rows of its sheet, the first row
-/// being 1; whole rows where no column is meant.
+/// Returns the workbook cells, such as `Sheet1!B12`, of a column in rows of its sheet, the first row
+/// being 1; whole rows when no column is given.
 pub fn source_cells(dataset: &Dataset, column: Option<&str>, rows: &[u64]) -> Vec<String> {
     let Some(sheet) = &dataset.dialect.sheet else { return Vec::new() };
     let column = column.and_then(|name| dataset.columns.iter().position(|it| it.name == name));
@@ -138,7 +139,7 @@ pub fn source_cells(dataset: &Dataset, column: Option<&str>, rows: &[u64]) -> Ve
 ///
 /// # Errors
 ///
-/// Fails when `lines` is no such file.
+/// Fails when `lines` is not such a file.
 pub(crate) fn lines_at(mut lines: impl Read, rows: &[u64]) -> anyhow::Result<Vec<u64>> {
     check_magic(&mut lines)?;
     let last = rows.iter().copied().max().unwrap_or_default();
@@ -156,12 +157,12 @@ pub(crate) fn lines_at(mut lines: impl Read, rows: &[u64]) -> anyhow::Result<Vec
     Ok(found)
 }
 
-/// Returns where rows of a dataset do not follow each other in its source: each time so many rows, and how
-/// many lines more lie before the next. None where each row is one line.
+/// Returns where the rows of a dataset are not on consecutive lines of its source: each entry has a
+/// number of rows, and how many extra lines precede the next row. `None` where each row is one line.
 ///
 /// # Errors
 ///
-/// Fails when the dataset's line map cannot be read, or is not what the ingest wrote.
+/// Fails when the dataset's line map cannot be read, or differs from what the ingest wrote.
 pub fn line_runs(session_dir: &Path, dataset: &Dataset) -> anyhow::Result<Option<Vec<(u64, u64)>>> {
     let path = dataset.file_in(session_dir)?.with_extension("lines");
     let Some(file) = map(&path, dataset)? else { return Ok(None) };
@@ -180,9 +181,10 @@ pub fn line_runs(session_dir: &Path, dataset: &Dataset) -> anyhow::Result<Option
     Ok(Some(runs))
 }
 
-/// Returns why the source of a dataset cannot be read once more, if it cannot. `bytes_max` bounds its size.
+/// Returns why the source of a dataset cannot be read again, if it cannot. `bytes_max` limits its size.
 ///
-/// Who made the session chose the source: it may be anything, and is read only when it is as long as it was.
+/// The creator of the session chose the source: it may be anything, and is read only if its length is
+/// unchanged.
 pub fn source_trouble(dataset: &Dataset, bytes_max: u64) -> Option<String> {
     let source = &dataset.source;
     if source == "-" {
@@ -216,9 +218,10 @@ pub fn source_trouble(dataset: &Dataset, bytes_max: u64) -> Option<String> {
     }
 }
 
-/// Returns whether a file has so many bytes with this hash.
+/// Returns whether a file has `bytes` bytes with this hash.
 ///
-/// No more than these are read. What has no length, as in `/proc`, is not read: it may be waited for.
+/// It reads no more than these. A file without a length, as in `/proc`, is not read: reading it may
+/// block.
 pub fn is_same_file(file: &File, bytes: u64, sha256: &str) -> bool {
     let is_as_long = 0 < bytes && file.metadata().is_ok_and(|it| it.len() == bytes);
     is_as_long && sha256_of(file.take(bytes)).is_ok_and(|it| it == sha256)

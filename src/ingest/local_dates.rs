@@ -1,13 +1,13 @@
-//! Days as people write them, `31/12/2024`, `12-31-24`, `3 Jan 2024`, `Jan 3, 2024`, with a time of
-//! day or without.
+//! Dates in local forms, `31/12/2024`, `12-31-24`, `3 Jan 2024`, `Jan 3, 2024`, with or without a time
+//! of day.
 //!
-//! Pure, from bytes, without allocation. One value seldom tells its order: `01/02/2024` may be two
-//! days. So a value says which orders it rules out, and the whole column decides.
+//! Pure, from bytes, without allocation. One value seldom shows its order: `01/02/2024` may be two
+//! dates. Each value therefore rules out orders, and the whole column decides.
 
 use super::parse::{DAY_US, civil, n_digits, time};
 use super::type_evidence::TypeEvidence;
 
-/// What comes first in a day.
+/// The order of the parts of a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DateOrder {
     /// Day, month, year: `31/12/2024`.
@@ -19,7 +19,7 @@ pub enum DateOrder {
 }
 
 impl DateOrder {
-    /// All of them.
+    /// All orders.
     pub const ALL: [DateOrder; 3] = [DateOrder::Dmy, DateOrder::Mdy, DateOrder::Ymd];
 
     /// Returns the order in words.
@@ -31,7 +31,7 @@ impl DateOrder {
         }
     }
 
-    /// Returns what a value leaves that cannot be read in this order.
+    /// Returns the evidence of a value that is invalid in this order.
     pub(super) fn ruled_out(self) -> TypeEvidence {
         match self {
             DateOrder::Dmy => TypeEvidence::NOT_DMY,
@@ -41,25 +41,25 @@ impl DateOrder {
     }
 }
 
-/// Two-digit years from here on are of the 20th century, as POSIX `strptime` has it.
+/// Two-digit years from here on are in the 20th century, as in POSIX `strptime`.
 pub(crate) const PIVOT_YEAR: u32 = 69;
 
-/// A day with its parts as they stand, whatever they mean.
+/// A date with its parts as written, whatever they mean.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Local {
     parts: [u32; 3],
-    /// Digits of each part; a month in letters has two.
+    /// Digits of each part; a named month counts as two.
     lengths: [usize; 3],
     /// Microseconds since midnight.
     time: Option<i64>,
-    /// The order, if a month in letters leaves no other.
+    /// The order, if a named month allows only one.
     order: Option<DateOrder>,
     /// Separator, length of the year, clock.
     form: TypeEvidence,
 }
 
 impl Local {
-    /// Takes `text` apart, if it has the shape of a day.
+    /// Parses `text`, if it has the shape of a date.
     #[inline]
     pub(crate) fn scan(text: &[u8]) -> Option<Self> {
         let (mut local, rest) = match text.first()? {
@@ -85,7 +85,7 @@ impl Local {
         Some(local)
     }
 
-    /// Returns what the value says about its column: [`TypeEvidence::TEXT`] if no order makes it a day.
+    /// Returns the evidence of the value: [`TypeEvidence::TEXT`] if no order makes it a valid date.
     #[inline]
     pub(crate) fn evidence(&self) -> TypeEvidence {
         let mut seen = self.form;
@@ -106,7 +106,7 @@ impl Local {
         seen
     }
 
-    /// Returns the days since 1970-01-01, if the parts are a day of the calendar in this order.
+    /// Returns the days since 1970-01-01, if the parts are a valid date in this order.
     #[inline]
     pub(crate) fn day(&self, order: DateOrder) -> Option<i32> {
         if self.order.is_some_and(|it| it != order) {
@@ -120,7 +120,7 @@ impl Local {
         };
         let year = match n_year {
             4 => year,
-            // A year of four digits stands elsewhere, or there is none.
+            // A four-digit year is in another position, or there is no year.
             _ if n_year != 2 || self.form.has(TypeEvidence::YEAR4) => return None,
             _ if year < PIVOT_YEAR => 2_000 + year,
             _ => 1_900 + year,
@@ -128,7 +128,7 @@ impl Local {
         civil(year, month, day)
     }
 
-    /// Returns the microseconds since 1970, a day alone being its midnight.
+    /// Returns the microseconds since 1970; a date without a time is its midnight.
     #[inline]
     pub(crate) fn timestamp(&self, order: DateOrder) -> Option<i64> {
         Some(i64::from(self.day(order)?) * DAY_US + self.time.unwrap_or(0))
@@ -180,7 +180,7 @@ fn begins_with_digits(text: &[u8]) -> Option<(Local, &[u8])> {
     Some((Local { parts: [first, second, third], lengths, time: None, order, form }, rest))
 }
 
-/// What follows the day in `03JAN2024`, as SAS writes it. With less digits it may be a code.
+/// What follows the day in `03JAN2024`, as SAS writes it. With fewer digits it may be a code.
 fn joined(day: u32, rest: &[u8]) -> Option<(Local, &[u8])> {
     let (month, rest) = month(rest).filter(|it| rest.len() - it.1.len() == 3)?;
     let (year, n_year, rest) = number(rest)?;
@@ -216,7 +216,7 @@ fn number(text: &[u8]) -> Option<(u32, usize, &[u8])> {
     Some((digits.iter().fold(0, |sum, it| sum * 10 + u32::from(it - b'0')), n, rest))
 }
 
-/// An English month, in full or its first three letters, in any case.
+/// An English month, in full or abbreviated to three letters, in any case.
 fn month(text: &[u8]) -> Option<(u32, &[u8])> {
     const MONTHS: [&str; 12] = [
         "january",

@@ -1,9 +1,9 @@
-//! Copies of datasets in which tokens stand for the values of some columns.
+//! Copies of datasets in which tokens replace the values of some columns.
 //!
-//! Code that a model writes is given the copies and cannot reach what they were made of, so no value of such
-//! a column can leave the machine, whatever the code does with it. A token is a keyed hash of the value as
-//! text: equal values have equal tokens in every dataset and turn of a session, and who has no key cannot
-//! try values out. Missing values stay missing.
+//! The model's code receives the copies and cannot access the originals, so no value of such a column
+//! can leave the machine, whatever the code does with it. A token is a keyed hash of the value as text:
+//! equal values have equal tokens in every dataset and turn of a session, and without the key, values
+//! cannot be tested by trial. Missing values remain missing.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -29,21 +29,21 @@ use super::refusal::check_cancelled;
 use super::stored::Stored;
 use super::write::{BuiltColumn, ParquetFile};
 
-/// How each token begins, so that it is taken for nothing else.
+/// The prefix of each token, which makes it recognisable.
 pub const TOKEN: &str = "redacted_";
-/// Bytes of the hash in a token: of ten million values, hardly ever two have the same.
+/// Bytes of the hash in a token: among ten million values, a collision is very unlikely.
 const HASH_BYTES: usize = 10;
 /// Rows of a row group of a copy.
 const GROUP_ROWS: u64 = 256 * 1024;
 
-/// Returns the datasets as they are without the values that are kept back: such columns are text. The
-/// files are still the same.
+/// Returns the datasets as they appear with values withheld: such columns are text. The files are
+/// unchanged.
 pub fn masked_schema(catalog: &Catalog, withheld: &Redaction) -> Catalog {
     let mut masked = Catalog::default();
     for (name, dataset) in catalog.iter() {
         let mut dataset = dataset.clone();
         if dataset.columns.iter().any(|it| withheld.has(name, &it.name)) {
-            // They are of the file, and nobody knows of which columns.
+            // They concern the file, and it is unknown which columns they mention.
             dataset.notes.clear();
             dataset.doubts.clear();
         }
@@ -60,14 +60,14 @@ pub fn masked_schema(catalog: &Catalog, withheld: &Redaction) -> Catalog {
     masked
 }
 
-/// Returns the datasets without the values that notes on columns quote, for where rows are kept back.
+/// Returns the datasets without the values quoted in column notes, for sessions that withhold rows.
 #[must_use]
 pub fn without_quotations(catalog: &Catalog) -> Catalog {
     let mut unquoted = Catalog::default();
     for (name, dataset) in catalog.iter() {
         let mut dataset = dataset.clone();
         for column in &mut dataset.columns {
-            // A value that is quoted comes with its line.
+            // A quoted value is followed by its line.
             column.note.take_if(|it| it.contains("` on line "));
         }
         unquoted.insert(name.to_owned(), dataset);
@@ -75,13 +75,13 @@ pub fn without_quotations(catalog: &Catalog) -> Catalog {
     unquoted
 }
 
-/// Copies all datasets into a directory, with tokens in the place of the values that are kept back. What
-/// needs none is linked or copied as well: the directory is all that code gets to see.
+/// Copies all datasets into a directory, with tokens in place of withheld values. Datasets without such
+/// values are linked or copied as well: the directory is all that code can access.
 ///
 /// # Errors
 ///
-/// Fails when a dataset cannot be read, or a copy cannot be written: also when its file is there already. Ends once
-/// `cancelled` is set.
+/// Fails when a dataset cannot be read, or a copy cannot be written, which includes an existing file.
+/// Stops once `cancelled` is set.
 pub fn masked(
     catalog: &Catalog,
     session_dir: &Path,
@@ -95,7 +95,7 @@ pub fn masked(
         let from = dataset.file_in(session_dir)?;
         let is_masked: Vec<bool> =
             dataset.columns.iter().map(|it| withheld.has(name, &it.name)).collect();
-        // Names of datasets are no names of files.
+        // Dataset names are not file names.
         let path = into.join(format!("{at}.parquet"));
         let doing = || format!("cannot keep values of `{name}` back");
         if is_masked.contains(&true) {
@@ -112,12 +112,12 @@ pub fn masked(
 
 fn with_path(masked: &Catalog, name: &str, dataset: &Dataset, path: PathBuf) -> Dataset {
     let copied = masked.get(name).unwrap_or(dataset).with_file(path);
-    // Of the file that was copied.
+    // They belong to the original file.
     Dataset { checksums: None, ..copied }
 }
 
-/// Gives a file another name, or copies it where that cannot be. What is there may be the file itself, and
-/// would be empty before it is copied, so nothing is written over.
+/// Hard-links a file, or copies it where that fails. An existing target may be the file itself, which
+/// opening for writing would empty, so nothing is overwritten.
 fn link(from: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(from, path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
@@ -127,7 +127,7 @@ fn link(from: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// One dataset on its way.
+/// The copy of one dataset.
 struct Copy<'a> {
     columns: &'a [Column],
     is_masked: &'a [bool],
@@ -176,7 +176,7 @@ impl Copy<'_> {
     }
 }
 
-/// Returns values as they are written: texts one behind the other.
+/// Returns values in plain encoding: texts stored consecutively.
 fn plain(values: &ArrayRef) -> ArrayRef {
     match values.as_string_view_opt() {
         Some(texts) => Arc::new(texts.iter().collect::<StringArray>()),
@@ -184,7 +184,7 @@ fn plain(values: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// Returns what writes the value of a row as text. Types of datasets are few.
+/// Returns a function that formats the value of a row as text. Datasets have few types.
 fn text_at<'a>(values: &'a ArrayRef) -> anyhow::Result<Box<dyn Fn(usize) -> String + 'a>> {
     Ok(match values.data_type() {
         DataType::Utf8View => {

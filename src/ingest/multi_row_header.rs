@@ -1,7 +1,7 @@
 //! Headers that span several records: groups above the names, units below them.
 //!
-//! Pure. Whether a record belongs to the header is decided by what it leaves open and what the types
-//! of the columns below it are; its labels become one name a column.
+//! Pure. A record belongs to the header or not depending on the cells it leaves empty and on the types
+//! of the columns below it; the labels become one name per column.
 
 use std::collections::HashSet;
 
@@ -9,15 +9,15 @@ use super::sample::Sample;
 use super::type_evidence::{Nulls, TypeEvidence, classify};
 use super::type_inference::is_typed;
 
-/// Records that a header may span.
+/// Maximum records in a header.
 pub(crate) const RECORDS_MAX: usize = 3;
-/// Bytes of what is kept of the description of a column.
+/// Maximum bytes stored of a column description.
 const DESCRIPTION_BYTES_MAX: usize = 300;
-/// How Qualtrics tells which column it is.
+/// The Qualtrics marker of a column's id.
 const IMPORT_ID: &str = "{\"ImportId\":";
 
-/// Returns whether all records behind the first of `levels` belong to the header, above `n_rows` rows
-/// of which `body` is the evidence.
+/// Returns whether all records after the first of `levels` belong to the header, above `n_rows` rows
+/// with the evidence `body`.
 pub(crate) fn are_levels(
     levels: &[Vec<String>],
     body: &Sample,
@@ -32,7 +32,7 @@ pub(crate) fn are_levels(
     let mut above = first;
     below.iter().enumerate().all(|(at, level)| {
         let is_level = is_level(above, level, body, n_rows, 0 < at, nulls);
-        // Names that need no others are what each record below describes.
+        // Complete names are what each record below them describes.
         if !are_complete(first) {
             above = level;
         }
@@ -79,12 +79,12 @@ fn is_level(
         let are_years = is_beside_names && are_years(labels.iter().filter(|it| !is_empty(it)));
         return 2 <= n_rows && (are_years || n_fit == 0 && !misfits.is_empty());
     }
-    // Below names that leave nothing open: units, or the names in another language. A row whose
-    // numbers are all unknown is none.
+    // Below complete names: units, or the names in another language. A row whose numbers are all
+    // unknown is not a level.
     if misfits.iter().any(|it| is_word_for_nothing(it)) {
         return false;
     }
-    // A description is of several words or longer than the name; a word for a value that is missing is not.
+    // A description has several words or is longer than the name; a marker of a missing value is not.
     let is_described = |(above, it): (&String, &String)| {
         let it = it.trim();
         it.is_empty() || it.contains([' ', '!', '{', '?']) || above.trim().len() < it.len()
@@ -105,13 +105,13 @@ fn is_level(
     if n_fit != 0 || misfits.len() < 2 || (are_alike && !are_units) {
         return false;
     }
-    // Above two rows, there may be hardly any label that no type tells from a value.
+    // Above two rows, hardly any label may be indistinguishable by type from a value.
     let n_open = labels.iter().filter(|it| !is_empty(it)).count() - misfits.len();
     let is_clear = are_units || (is_further && n_open == 0) || (3 <= misfits.len() && n_open <= 1);
     4 <= n_rows || (2 <= n_rows && is_complete && (is_clear || are_formats(labels)))
 }
 
-/// Returns whether labels tell the widths and types of all columns, as `5s` and `14n` do.
+/// Returns whether labels are the widths and types of all columns, such as `5s` and `14n`.
 fn are_formats(labels: &[String]) -> bool {
     let is_format = |it: &String| {
         let digits = it.trim().trim_end_matches(|it: char| it.is_ascii_alphabetic());
@@ -120,14 +120,14 @@ fn are_formats(labels: &[String]) -> bool {
     labels.iter().all(|it| is_format(it) && 1 < it.trim().len())
 }
 
-/// Returns whether labels name all columns by themselves.
+/// Returns whether labels alone name all columns.
 pub(crate) fn are_complete(labels: &[String]) -> bool {
     let distinct: HashSet<String> = labels.iter().map(|it| it.trim().to_lowercase()).collect();
     distinct.len() == labels.len() && !distinct.contains("")
 }
 
-/// Returns what the levels below the first one say of each column. Where a program says in its own words
-/// which column it is, that is no description.
+/// Returns the descriptions of each column in the levels below the first. A program's internal column
+/// id is not a description.
 pub(crate) fn described(levels: &[Vec<String>]) -> Vec<String> {
     const BETWEEN: &str = "; ";
     let Some((names, others)) = levels.split_first() else { return Vec::new() };
@@ -147,7 +147,7 @@ pub(crate) fn described(levels: &[Vec<String>]) -> Vec<String> {
     names.iter().enumerate().map(describe).collect()
 }
 
-/// Returns whether text stands for a value that nobody knows, as no description and no unit does.
+/// Returns whether text means an unknown value, unlike any description or unit.
 fn is_word_for_nothing(text: &str) -> bool {
     const BEGINNINGS: [&str; 14] = [
         "unknown",
@@ -169,8 +169,8 @@ fn is_word_for_nothing(text: &str) -> bool {
     BEGINNINGS.iter().any(|it| text.starts_with(it))
 }
 
-/// Returns whether labels are the second record of an export of `SurveyMonkey`: nothing below the names of
-/// what it knows itself, and what kind of answer each question has.
+/// Returns whether labels are the second record of a `SurveyMonkey` export: empty below its own
+/// metadata columns, and the kind of answer below each question.
 fn are_answers(labels: &[String]) -> bool {
     const KINDS: [&str; 2] = ["Response", "Open-Ended Response"];
     labels.first().is_some_and(|it| it.trim().is_empty())
@@ -184,8 +184,8 @@ fn is_import_id(label: &str) -> bool {
     text == IMPORT_ID
 }
 
-/// Returns one label a column: those of all levels, where a group names the columns to its right
-/// until the next one.
+/// Returns one label per column: those of all levels, where a group covers the columns to its right up
+/// to the next one.
 pub(crate) fn joined(levels: &[Vec<String>]) -> Vec<String> {
     let n_columns = levels.first().map_or(0, Vec::len);
     let mut spread = Vec::new();
@@ -207,7 +207,7 @@ pub(crate) fn joined(levels: &[Vec<String>]) -> Vec<String> {
     (0..n_columns).map(join).collect()
 }
 
-/// Returns labels, each repeated over the columns that it groups, by where labels stand below.
+/// Returns labels, each repeated over the columns that it groups, given where labels exist below.
 fn spread_over<'a>(labels: &'a [String], is_below: &[bool]) -> Vec<&'a str> {
     let mut group = "";
     let spread = labels.iter().zip(is_below).map(|(label, is_below)| {
@@ -222,7 +222,7 @@ fn spread_over<'a>(labels: &'a [String], is_below: &[bool]) -> Vec<&'a str> {
     spread.collect()
 }
 
-/// Returns whether labels are consecutive years, up or down, or one group of them after another.
+/// Returns whether labels are consecutive years, ascending or descending, or repeated groups of them.
 pub(crate) fn are_years<'a>(labels: impl Iterator<Item = &'a String>) -> bool {
     let years: Option<Vec<i32>> = labels.map(|it| it.trim().parse().ok()).collect();
     let Some(years) = years else { return false };

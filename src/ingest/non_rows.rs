@@ -1,7 +1,7 @@
-//! Lines that are no rows: before the table, below it, and among its rows.
+//! Lines that are not rows: before the table, below it, and among its rows.
 //!
-//! Pure. They are kept out of the table, counted, and listed with the repairs, so that no line of a
-//! file vanishes.
+//! Pure. They are excluded from the table, counted, and listed with the repairs, so that no line of a
+//! file disappears silently.
 
 use memchr::memchr2;
 
@@ -13,18 +13,18 @@ use super::syntax::Syntax;
 use super::wrap::Rules;
 use crate::record_shapes::records;
 
-/// What tells a line among the rows that is none.
+/// How to recognise a comment line among the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Comment {
-    /// It begins as comments do.
+    /// It begins with a comment marker.
     Marked {
-        /// The first characters of the line, blanks before them aside.
+        /// The first characters of the line, ignoring leading blanks.
         marker: String,
         /// The user said so, or nearly all lines that begin so are no rows: then one that has as
         /// many cells as a row is a comment too.
         is_sure: bool,
     },
-    /// The table is drawn, and it is of the drawing.
+    /// The table is drawn, and the line belongs to the drawing.
     Drawn(Rules),
 }
 
@@ -37,7 +37,7 @@ impl Comment {
         }
     }
 
-    /// Returns whether a record that it marks is no row whatever its width.
+    /// Returns whether a marked record is not a row whatever its width.
     pub(crate) fn is_sure(&self) -> bool {
         match self {
             Comment::Marked { is_sure, .. } => *is_sure,
@@ -45,7 +45,7 @@ impl Comment {
         }
     }
 
-    /// Returns why a record that it marks is no row.
+    /// Returns why a marked record is not a row.
     pub(crate) fn kind(&self) -> NonRowKind {
         match self {
             Comment::Marked { .. } => NonRowKind::Comment,
@@ -54,41 +54,41 @@ impl Comment {
     }
 }
 
-/// How lines among the rows are told apart from rows.
+/// How to distinguish other lines from rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct AsideRule {
-    /// What begins a comment line, if there are any.
+    /// The comment marker, if there are comments.
     pub comment: Option<Comment>,
-    /// The records of the header as they stand in the file, where they may come again.
+    /// The records of the header as in the file, where they may repeat.
     pub header: Vec<Vec<u8>>,
-    /// Totals among the rows as they stand in the file, in the order of their bytes.
+    /// Totals among the rows as in the file, in byte order.
     pub totals: Vec<Vec<u8>>,
 }
 
-/// What is to be known of lines that are no rows.
+/// What is known about lines that are not rows.
 #[derive(Debug, Default)]
 pub(crate) struct NonRows {
-    /// How many of each kind.
+    /// The number of each kind.
     pub counts: SkippedLines,
-    /// The first of them.
+    /// The first of them, listed.
     pub listed: Vec<Repair>,
     /// The line on which a table below begins.
     pub table_line: Option<u64>,
-    /// Byte order marks that begin a record, and so are no part of its first cell.
+    /// Byte order marks that begin a record, and so are not part of its first cell.
     pub n_marks: u64,
     /// The line of the first of them.
     pub mark_line: Option<u64>,
 }
 
 impl NonRows {
-    /// Adds the records of a text that holds no rows.
+    /// Adds the records of a text without rows.
     pub(crate) fn add_all(&mut self, kind: NonRowKind, text: &[u8], syntax: Syntax) {
         for record in records(text, syntax, usize::MAX) {
             self.add(kind, u64::from(record.line), &text[record.start..record.end]);
         }
     }
 
-    /// Adds what lies below the table.
+    /// Adds the text below the table.
     pub(crate) fn add_below(&mut self, below: &LinesBelow, syntax: Syntax) {
         let (notes, tables) = below.text.split_at(below.n_notes);
         let (totals, notes) = notes.split_at(below.n_total);
@@ -108,7 +108,7 @@ impl NonRows {
         }
     }
 
-    /// Adds what lies `n_lines` lines further on.
+    /// Adds non-rows that are `n_lines` lines further on.
     pub(crate) fn append(&mut self, behind: NonRows, n_lines: u64) {
         self.counts.add(behind.counts);
         self.table_line = self.table_line.or(behind.table_line.map(|it| it + n_lines));
@@ -118,7 +118,7 @@ impl NonRows {
         self.mark_line = self.mark_line.or(behind.mark_line.map(|it| it + n_lines));
     }
 
-    /// Adds the byte order marks that were passed over.
+    /// Adds the byte order marks that were skipped.
     pub(crate) fn add_marks(&mut self, tokeniser: &Tokeniser<'_>) {
         self.n_marks += tokeniser.n_marks();
         self.mark_line = self.mark_line.or(tokeniser.mark_line().map(u64::from));
@@ -148,27 +148,27 @@ fn n_lines_of(text: &[u8], syntax: Syntax) -> u64 {
     u64::from(tokeniser.n_lines())
 }
 
-/// Why a line is no row.
+/// Why a line is not a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NonRowKind {
-    /// It stands before the table.
+    /// It precedes the table.
     Preamble,
-    /// It begins as comments do.
+    /// It begins with a comment marker.
     Comment,
-    /// It is drawn between rows.
+    /// It is a ruling between rows.
     Rule,
-    /// It is the header once more.
+    /// It repeats the header.
     RepeatedHeader,
-    /// It stands below the table.
+    /// It is below the table.
     Footer,
-    /// It holds the sums of the columns.
+    /// It contains the sums of the columns.
     Total,
-    /// It is of a table below the first.
+    /// It belongs to a table below the first.
     OtherTable,
 }
 
 impl AsideRule {
-    /// Takes what is no row out of `block`; lines are those of the slice.
+    /// Removes what is not a row from `block`; lines are those of the slice.
     pub(crate) fn set_aside(
         &self,
         slice: &[u8],
@@ -197,7 +197,7 @@ impl AsideRule {
         }
     }
 
-    /// Returns why a record is no row, if it is none.
+    /// Returns why a record is not a row, or `None` for a row.
     fn kind(&self, record: &[u8], is_full: impl Fn() -> bool) -> Option<NonRowKind> {
         if self.header.iter().any(|it| it == record) {
             return Some(NonRowKind::RepeatedHeader);
@@ -211,10 +211,10 @@ impl AsideRule {
     }
 }
 
-/// Takes rows out of a block; `rows` are in order.
+/// Removes rows from a block; `rows` are in order.
 fn remove(block: &mut Block, rows: &[usize], width: usize) {
     let stays = |row: &usize| rows.binary_search(row).is_err();
-    // Rows before one that stays and are taken out.
+    // The new index of a row, after removing the rows before it.
     let moved = |row: usize| row - rows.partition_point(|it| *it < row);
     let kept: Vec<usize> = (0..block.n_rows()).filter(stays).collect();
     for (to, from) in kept.iter().enumerate() {
@@ -241,13 +241,13 @@ pub(crate) fn is_marked(record: &[u8], marker: &str) -> bool {
         && memchr2(b'\n', b'\r', record).is_none()
 }
 
-/// What lies below a table.
+/// The text below a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LinesBelow {
     /// Notes, then other tables.
     pub text: Vec<u8>,
     /// Where the other tables begin in it.
     pub n_notes: usize,
-    /// Where the notes begin in it, behind rows that may be totals.
+    /// Where the notes begin in it, after rows that may be totals.
     pub n_total: usize,
 }

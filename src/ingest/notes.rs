@@ -1,6 +1,6 @@
-//! What a file says above and below its table: titles, sources, what the numbers mean.
+//! The notes of a file above and below its table: titles, sources, the meaning of numbers.
 //!
-//! Pure. The lines are no rows, but whoever reads the table needs them.
+//! Pure. These lines are not rows, but a reader of the table needs them.
 
 use csv_agent_types::limits::{NOTE_BYTES_MAX, NOTES_MAX};
 
@@ -10,7 +10,7 @@ use super::syntax::Syntax;
 use crate::non_rows::LinesBelow;
 use crate::record_shapes::records;
 
-/// Returns the texts of what stands above a table, and of the notes below it, as far as there is room.
+/// Returns the texts above a table and the notes below it, up to the limit.
 pub(crate) fn of(above: &NonRows, below: Option<&LinesBelow>, syntax: Syntax) -> Vec<String> {
     let is_note = |reason: &str| reason.starts_with("preamble") || reason.starts_with("comment");
     let above = above.listed.iter().filter(|it| is_note(&it.reason));
@@ -20,7 +20,7 @@ pub(crate) fn of(above: &NonRows, below: Option<&LinesBelow>, syntax: Syntax) ->
         .into_iter()
         .filter_map(|it| note(&below[it.start..it.end], syntax))
         .collect::<Vec<_>>();
-    // Half of the room is for each, and what one leaves is for the other.
+    // Each gets half of the limit, plus what the other leaves.
     let n_above = NOTES_MAX.saturating_sub(below.len().min(NOTES_MAX / 2));
     above.take(n_above).chain(below).take(NOTES_MAX).collect()
 }

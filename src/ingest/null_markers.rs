@@ -1,14 +1,14 @@
-//! Words for a value that is missing, as far as a column has them.
+//! Markers of missing values that occur in a column.
 //!
-//! Pure. In a column of numbers or days they are null; in a column of text they stay, since Namibia's code
-//! is NA. Both are said: code that compares or counts has to know.
+//! Pure. In a column of numbers or dates they are null; in a text column they are kept, since Namibia's
+//! code is NA. Both are reported, because code that compares or counts must know.
 
 use csv_agent_text::sanitize;
 
-/// Returns whether a text is a word for a value that is missing.
+/// Returns whether a text is a marker of a missing value.
 #[inline]
 fn is_word(text: &[u8]) -> bool {
-    // A match goes by length first, so that other text costs next to nothing.
+    // The match compares lengths first, so other text costs next to nothing.
     matches!(
         text,
         b"-" | b"."
@@ -46,12 +46,12 @@ fn is_word(text: &[u8]) -> bool {
     )
 }
 
-/// The words of a column, in the order of the file.
+/// The markers of a column, in file order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Markers {
-    /// Those that are null.
+    /// Those read as null.
     taken: Counts,
-    /// Those that are text.
+    /// Those kept as text.
     kept: Counts,
 }
 
@@ -59,12 +59,12 @@ pub(crate) struct Markers {
 struct Counts(Vec<(Vec<u8>, u64)>);
 
 impl Markers {
-    /// Counts a word that is null.
+    /// Counts a marker that is null.
     pub(crate) fn take(&mut self, text: &[u8]) {
         self.taken.add(text.trim_ascii(), 1);
     }
 
-    /// Counts a text if it is a word for a value that is missing.
+    /// Counts a text if it is a marker of a missing value.
     #[inline]
     pub(crate) fn keep(&mut self, text: &[u8]) {
         if is_word(text) {
@@ -72,14 +72,14 @@ impl Markers {
         }
     }
 
-    /// Adds those of another part of the file.
+    /// Adds the markers of another part of the file.
     pub(crate) fn add(&mut self, other: Markers) {
         for (all, part) in [(&mut self.taken, other.taken), (&mut self.kept, other.kept)] {
             part.0.into_iter().for_each(|(text, n)| all.add(&text, n));
         }
     }
 
-    /// Says which there are. What `told` names already is not said again.
+    /// Reports the markers. Those already named in `told` are not repeated.
     pub(crate) fn note(&self, told: &str) -> Option<String> {
         let taken = self.taken.words("").map(|it| format!("{it} taken for missing"));
         let kept = self.kept.words(told).map(|it| format!("{it} kept as text"));
@@ -98,7 +98,7 @@ impl Counts {
     }
 
     fn words(&self, told: &str) -> Option<String> {
-        /// More are rare, and say no more.
+        /// More are rare, and add nothing.
         const SHOWN_MAX: usize = 4;
         let shown =
             |text: &[u8]| format!("`{}`", sanitize::one_line(&String::from_utf8_lossy(text)));

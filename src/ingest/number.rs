@@ -1,12 +1,12 @@
-//! Numbers as people write them: `1234,56`, `1.234,56`, `1,234,567`, `1 234`, `1'234.50`.
+//! Numbers in local forms: `1234,56`, `1.234,56`, `1,234,567`, `1 234`, `1'234.50`.
 //!
-//! Pure, from bytes, without allocation. `1,234` may be two numbers. So a value says which forms it
-//! rules out, and the whole column decides.
+//! Pure, from bytes, without allocation. `1,234` may be two numbers. Each value therefore rules out
+//! forms, and the whole column decides.
 
 use super::parse::{self, NumberFormat};
 use super::type_evidence::TypeEvidence;
 
-/// What stands between the whole part of a number and its fraction.
+/// The mark between the whole part of a number and its fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecimalMark {
     /// `0.5`
@@ -15,7 +15,7 @@ pub enum DecimalMark {
     Comma,
 }
 
-/// What stands between thousands.
+/// The mark between thousands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DigitGrouping {
     /// Nothing.
@@ -24,27 +24,27 @@ pub enum DigitGrouping {
     Comma,
     /// `1.234`
     Point,
-    /// `1 234`, the blank breaking or not, wide or narrow.
+    /// `1 234`, with a breaking or non-breaking, wide or narrow blank.
     Blank,
     /// `1'234`
     Apostrophe,
 }
 
-/// How the numbers of a column are written.
+/// The form of a column's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NumberForm {
-    /// Before the fraction.
+    /// The decimal mark.
     pub decimal: DecimalMark,
-    /// Between thousands.
+    /// The thousands separator.
     pub group: DigitGrouping,
 }
 
 impl NumberForm {
-    /// As programs write numbers.
+    /// The form that programs write.
     pub const PLAIN: NumberForm =
         NumberForm { decimal: DecimalMark::Point, group: DigitGrouping::None };
 
-    /// All but the plain one, those without thousands first.
+    /// All but the plain form, those without a thousands separator first.
     pub const ALL: [NumberForm; 7] = [
         NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::None },
         NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::Point },
@@ -55,7 +55,7 @@ impl NumberForm {
         NumberForm { decimal: DecimalMark::Point, group: DigitGrouping::Apostrophe },
     ];
 
-    /// Returns what a value leaves that cannot be read in this form.
+    /// Returns the evidence of a value that is invalid in this form.
     pub(super) const fn ruled_out(self) -> TypeEvidence {
         let at = match (self.decimal, self.group) {
             (DecimalMark::Comma, DigitGrouping::Point) => 1,
@@ -88,18 +88,18 @@ impl NumberForm {
     }
 }
 
-/// A number with marks in it, taken apart.
+/// The shape of a number with marks.
 #[derive(Debug, Clone, Copy)]
 struct MarkedNumber {
     n_digits: usize,
-    /// Digits before the first mark and behind the last.
+    /// Digits before the first mark and after the last.
     n_first: usize,
     n_last: usize,
     n_marks: usize,
     /// The first mark and the last.
     first: DigitGrouping,
     last: DigitGrouping,
-    /// Whether the marks but the last are alike and have three digits between them.
+    /// Whether all marks but the last are the same, with three digits between them.
     is_even: bool,
     begins_with_zero: bool,
 }
@@ -160,7 +160,7 @@ impl MarkedNumber {
     }
 }
 
-/// Returns a mark between digits and its bytes.
+/// Returns a mark between digits and its length in bytes.
 fn mark(text: &[u8]) -> Option<(DigitGrouping, usize)> {
     match text {
         [b',', ..] => Some((DigitGrouping::Comma, 1)),
@@ -178,11 +178,11 @@ fn unsigned(text: &[u8]) -> &[u8] {
     if let [b'-' | b'+', rest @ ..] = text { rest } else { text }
 }
 
-/// Returns what a number that is not written plainly says about its column.
+/// Returns the evidence of a number that is not in the plain form.
 #[inline]
 pub(crate) fn evidence(text: &[u8]) -> Option<TypeEvidence> {
     let shape = MarkedNumber::of(unsigned(text))?;
-    // `+49 170 123` is called, not counted.
+    // `+49 170 123` is a phone number.
     if text[0] == b'+' && shape.first == DigitGrouping::Blank {
         return None;
     }
@@ -211,13 +211,13 @@ pub(crate) fn evidence(text: &[u8]) -> Option<TypeEvidence> {
     any.then_some(seen)
 }
 
-/// Returns the whole number that `text` spells in `form`.
+/// Returns the whole number that `text` represents in `form`.
 #[inline]
 pub(crate) fn int(text: &[u8], form: NumberForm) -> Option<i64> {
     read(text, form, parse::int)
 }
 
-/// Returns the number that `text` spells in `form`.
+/// Returns the number that `text` represents in `form`.
 #[inline]
 pub(crate) fn float(text: &[u8], form: NumberForm) -> Option<f64> {
     let (value, written) = read(text, form, parse::float)?;
@@ -230,13 +230,13 @@ fn read<T>(text: &[u8], form: NumberForm, parse: impl Fn(&[u8]) -> Option<T>) ->
     }
     match MarkedNumber::of(unsigned(text)) {
         Some(shape) if shape.fits(form) => normal(text, form, parse),
-        // `.5` and `5.` are no shapes, but numbers with a point.
+        // `.5` and `5.` have no shape here, but are numbers with a point.
         None if form.decimal == DecimalMark::Point => parse(text),
         _ => None,
     }
 }
 
-/// Parses the number without marks between thousands and with a point before the fraction.
+/// Parses the number with thousands separators removed and a decimal point.
 fn normal<T>(text: &[u8], form: NumberForm, parse: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
     /// Longer numbers are longer than any float.
     const NUMBER_BYTES_MAX: usize = 64;

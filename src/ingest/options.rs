@@ -1,4 +1,4 @@
-//! What the user said about a file; everything else is found out.
+//! The user's options for a file; everything else is detected.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,62 +14,62 @@ use crate::spool_notes::SpoolNotes;
 use crate::syntax::{Escape, Quote};
 use crate::type_inference::ColumnType;
 
-/// What the user said about the file; everything else is found out.
+/// The user's options for a file; everything else is detected.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct IngestOptions {
-    /// Where the source is from the session's directory, for the catalog.
+    /// The source's path relative to the session's directory, for the catalog.
     pub origin: Option<String>,
-    /// What separates cells: a few characters.
+    /// The delimiter: a few characters.
     pub delimiter: Option<String>,
-    /// What cells are quoted with.
+    /// The quote around cells.
     pub quote: Option<Quote>,
-    /// How a quote is written within quotes.
+    /// The escape of a quote within quotes.
     pub escape: Option<Escape>,
     /// A label of the WHATWG list: `utf-8`, `latin1`, `shift_jis`, …
     pub encoding: Option<String>,
-    /// Whether the first record holds names; `Some(false)` is `--no-header`.
+    /// Whether the first record contains names; `Some(false)` is `--no-header`.
     pub header: Option<bool>,
-    /// Lines before the table, which then begins with the next record.
+    /// Lines before the table, which begins with the next record.
     pub skip_lines: Option<u64>,
-    /// Whether these lines are of other tables.
+    /// Whether these lines belong to other tables.
     pub is_further: bool,
-    /// What may be a table of its own, is one: each is read.
+    /// Every possible separate table counts as one and is read.
     pub all_tables: bool,
-    /// The columns of the file that the table lies in.
+    /// The columns of the file that contain the table.
     pub columns: Option<ColumnSpan>,
-    /// What begins a comment line.
+    /// The comment marker.
     pub comments: Comments,
-    /// What stands for a missing value, in every column, in place of the usual markers.
+    /// The markers of a missing value in every column, instead of the usual ones.
     pub nulls: Option<Vec<String>>,
-    /// What columns are to be, by name; `*` names those that are known as that.
+    /// Requested types of columns, by name; `*` matches the columns with that meaning.
     pub dtypes: Vec<(String, RequestedType)>,
     /// Whether the file may lack such columns.
     pub may_lack: bool,
-    /// Of days that can be read in two ways, such as `01/02/2024`.
+    /// The order of ambiguous dates, such as `01/02/2024`.
     pub date_order: Option<DateOrder>,
-    /// What precedes the fraction of numbers, in every column.
+    /// The decimal mark of numbers, in every column.
     pub decimal: Option<DecimalMark>,
-    /// Bytes of the source.
+    /// Limit on the bytes of the source.
     pub bytes_max: u64,
-    /// Refuse a file with rows that are shorter or longer than the others, or with bytes that are no
-    /// text of its encoding.
+    /// Reject a file with rows that are shorter or longer than the others, or with bytes that are
+    /// invalid in its encoding.
     pub strict: bool,
-    /// The file is CSV as programs write it, and nobody has edited it: the first record has the names
-    /// and every other one is a row, cells are separated by `,` and quoted with `"`, and numbers, days and
-    /// truth values are written as programs write them. Anything else is text.
+    /// The file is unedited CSV from a program: the first record contains the names and every other one
+    /// is a row, cells are separated by `,` and quoted with `"`, and numbers, dates and truth values
+    /// have the form that programs write. Anything else is text.
     pub is_plain: bool,
-    /// Files that are read at the same time, and share the memory that one would take.
+    /// Number of files read concurrently, which share the memory limit of one.
     pub n_at_once: usize,
-    /// The file is one of several that become one dataset: what the others say of its columns.
+    /// The file is one of several that become one dataset: the column types that the others decided.
     pub family: Option<Arc<Family>>,
-    /// The sheet or table to read, of a file that has several.
+    /// The sheet or table to read, in a file with several.
     pub table: Option<String>,
-    /// Values of nested objects are columns.
+    /// Values of nested objects become columns.
     pub flatten: bool,
-    /// Letters of each column of a text without delimiters; none where it has some.
+    /// Width of each column of a text without delimiters, in characters; empty where it has delimiters.
     pub widths: Vec<usize>,
-    /// The text was written of rows of something else, of which this is known.
+    /// The text was written from the rows of another format, with these notes.
     pub written: Option<Arc<SpoolNotes>>,
 }
 
@@ -106,18 +106,18 @@ impl Default for IngestOptions {
 }
 
 impl IngestOptions {
-    /// Returns whether a program wrote the table, so that below its names every record is a row.
+    /// Returns whether a program wrote the table, so that every record below its names is a row.
     pub(crate) fn is_table(&self) -> bool {
         self.is_plain || self.written.as_ref().is_some_and(|it| it.is_table)
     }
 }
 
-/// How columns of a file are read since other files of its family say so, by their names.
+/// How to read columns, as decided by the other files of the family, by column name.
 #[derive(Debug, Clone, Default)]
 pub struct Family(pub(crate) BTreeMap<String, ColumnType>);
 
 impl Family {
-    /// Puts what the family says in the place of what the file alone says.
+    /// Replaces the decision for the file alone with the family's decision.
     pub(crate) fn decide(&self, readings: &mut [ColumnType], names: &[String]) {
         for (reading, name) in readings.iter_mut().zip(names) {
             if let Some(decided) = self.0.get(name) {
@@ -127,13 +127,13 @@ impl Family {
     }
 }
 
-/// What the user said of comment lines.
+/// The user's setting for comment lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Comments {
-    /// Nothing.
+    /// Not set.
     #[default]
     FindOut,
-    /// There are none.
+    /// The file has none.
     None,
     /// They begin with this.
     Begin(char),

@@ -1,37 +1,37 @@
-//! The values that make a column text although nearly all of its values are of a type.
+//! The values that make a column text although nearly all of its values have a type.
 //!
-//! Pure. A sample shows what is usual in a column; then each value that is not leaves a count, and
-//! the first of its kind its line.
+//! Pure. A sample shows the usual kind of a column; each other value is then counted, and the first of
+//! each kind is recorded with its line.
 
 use csv_agent_text::sanitize;
 use csv_agent_types::catalog::DType;
 
 use super::type_evidence::{Nulls, TypeEvidence, classify};
 
-/// What nearly all values of a text column are.
+/// The kind of nearly all values of a text column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Usual {
     /// Numbers, or digits.
     Number,
-    /// Days, with a time of day or without.
+    /// Dates, with or without a time of day.
     Day,
     /// Times of day.
     Time,
     /// `true` and `false`.
     Flag,
-    /// Percentages, with numbers that have no sign among them.
+    /// Percentages, including numbers without a sign.
     Percentage,
-    /// Money, with numbers that have no sign among them.
+    /// Money, including numbers without a sign.
     Money,
-    /// Amounts with signs of several kinds, or in brackets.
+    /// Amounts with mixed signs, or in parentheses.
     Amount,
 }
 
 impl Usual {
-    /// Those that a value tells by itself.
+    /// Kinds that a single value shows.
     const SINGLE: [Usual; 4] = [Usual::Number, Usual::Day, Usual::Time, Usual::Flag];
 
-    /// Returns what is usual in a column that was taken for `dtype`.
+    /// Returns the usual kind of a column that was guessed to be `dtype`.
     pub(crate) fn of(dtype: DType) -> Option<Self> {
         match dtype {
             DType::Int64 | DType::Float64 => Some(Usual::Number),
@@ -42,7 +42,7 @@ impl Usual {
         }
     }
 
-    /// Returns what at least two in three values are.
+    /// Returns the kind of at least two thirds of the values.
     pub(crate) fn among<'a>(values: impl Iterator<Item = &'a [u8]>, nulls: &Nulls) -> Option<Self> {
         let mut counts = [0_usize; Self::SINGLE.len()];
         let (mut n_values, mut n_amounts, mut amounts) = (0, 0, TypeEvidence::default());
@@ -93,7 +93,7 @@ impl Usual {
         is_plain || classify(text, nulls).is_only(self.evidence())
     }
 
-    /// Returns why a value is none of the usual ones.
+    /// Returns why a value is not of the usual kind.
     fn why(self, text: &[u8]) -> Why {
         let text = text.trim_ascii();
         match digits(text).filter(|_| self == Usual::Number) {
@@ -104,7 +104,7 @@ impl Usual {
         }
     }
 
-    /// Returns the kind in words, for one value and for many.
+    /// Returns the kind in words, singular and plural.
     fn words(self) -> [&'static str; 2] {
         match self {
             Usual::Number => ["a number", "numbers"],
@@ -118,13 +118,13 @@ impl Usual {
     }
 }
 
-/// Returns the digits of what is nothing else but a sign before them.
+/// Returns the digits of a text with only a sign before them.
 fn digits(text: &[u8]) -> Option<&[u8]> {
     let digits = text.strip_prefix(b"+").or(text.strip_prefix(b"-")).unwrap_or(text);
     (!digits.is_empty() && digits.iter().all(u8::is_ascii_digit)).then_some(digits)
 }
 
-/// Why a value is none of the usual ones.
+/// Why a value is not of the usual kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Why {
     Zeros,
@@ -137,7 +137,7 @@ enum Why {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OutlierValues {
     found: Vec<OutlierValue>,
-    /// A value of the usual kind that says how they are written.
+    /// A value of the usual kind that shows the written form.
     example: Option<String>,
 }
 
@@ -145,7 +145,7 @@ pub(crate) struct OutlierValues {
 struct OutlierValue {
     why: Why,
     n: u64,
-    /// Where the first is: a row at first, then a line.
+    /// The position of the first: a row at first, then a line.
     place: u64,
     value: String,
 }
@@ -169,12 +169,12 @@ impl OutlierValues {
         self.found.push(OutlierValue { why, n: 1, place, value: shown(text) });
     }
 
-    /// Turns rows into lines.
+    /// Converts rows to lines.
     pub(crate) fn locate(&mut self, line_of: impl Fn(u64) -> u64) {
         self.found.iter_mut().for_each(|it| it.place = line_of(it.place));
     }
 
-    /// Adds those of another part of the file, which lies `n_lines` lines further on.
+    /// Adds the values of another part of the file, which is `n_lines` lines further on.
     pub(crate) fn add(&mut self, other: OutlierValues, n_lines: u64) {
         for odd in other.found {
             match self.found.iter_mut().find(|it| it.why == odd.why) {
@@ -185,7 +185,7 @@ impl OutlierValues {
         self.example = self.example.take().or(other.example);
     }
 
-    /// Says what made the column text; lines are counted from 0, and `place` says where one is.
+    /// Explains what made the column text; lines are counted from 0, and `place_of` names a place.
     pub(crate) fn note(&self, usual: Usual, place_of: impl Fn(u64) -> String) -> Option<String> {
         let told = self.found.iter().map(|OutlierValue { why, n, place, value }| {
             let what = match why {
@@ -207,16 +207,16 @@ impl OutlierValues {
     }
 }
 
-/// Returns whether a value has a digit and, beside what programs write in numbers, days and times, another
-/// sign, such as `26,474` and `12 %`.
+/// Returns whether a value has a digit and a character that programs do not write in numbers, dates and
+/// times, such as `26,474` and `12 %`.
 fn is_written_by_people(text: &[u8]) -> bool {
     text.iter().any(u8::is_ascii_digit)
         && text.iter().any(|it| !it.is_ascii_alphanumeric() && !b" +-.:".contains(it))
 }
 
-/// Returns a value as it is shown.
+/// Returns a value for display.
 fn shown(text: &[u8]) -> String {
-    /// Characters of a value that are shown.
+    /// Maximum characters of a displayed value.
     const SHOWN_CHARS: usize = 40;
     let text = String::from_utf8_lossy(text);
     let mut value: String = text.chars().take(SHOWN_CHARS).collect();

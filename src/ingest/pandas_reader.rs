@@ -1,6 +1,6 @@
-//! The line of Python with which pandas reads a dataset's CSV as it was.
+//! The Python line with which pandas reads a dataset's CSV back unchanged.
 //!
-//! Pure. What pandas finds out by itself is left out, so that the line stays short: whole numbers,
+//! Pure. Types that pandas infers by itself are omitted, so that the line stays short: whole numbers,
 //! floats and truth values without missing values.
 
 use std::fmt::Write;
@@ -8,8 +8,8 @@ use std::fmt::Write;
 use csv_agent_types::catalog::{Column, DType};
 use csv_agent_types::limits::READING_RECIPE_BYTES_MAX;
 
-/// Returns an expression, one line of Python, with which pandas reads `/mnt/data/NAME.csv` as
-/// [`csv_of`](super::csv_of) has written it.
+/// Returns a one-line Python expression with which pandas reads `/mnt/data/NAME.csv` as written by
+/// [`csv_of`](super::csv_of).
 ///
 /// The values are those that `load(NAME)` gives in the REPL: text stays text (`007`, `NA`, numbers of
 /// twenty digits, blanks around it), whole numbers stay whole where some are missing (`Int64`), truth
@@ -23,8 +23,8 @@ use csv_agent_types::limits::READING_RECIPE_BYTES_MAX;
 /// - before pandas 3, text ends before a NUL;
 /// - before pandas 2, a column of whole numbers beyond 2^53, some of them missing, is an error.
 ///
-/// The line has at most [`READING_RECIPE_BYTES_MAX`] bytes. Where the names of the columns do not fit, it
-/// reads every value as text, and says in a comment how that becomes what it was.
+/// The line has at most [`READING_RECIPE_BYTES_MAX`] bytes. Where the column names do not fit, it reads
+/// every value as text, and a comment explains how to convert it back.
 pub fn reading_recipe(name: &str, columns: &[Column]) -> String {
     let path = literal(&format!("/mnt/data/{name}.csv"));
     let recipe = exact(&path, columns);
@@ -49,7 +49,7 @@ fn exact(path: &str, columns: &[Column]) -> String {
     if columns.iter().any(|it| it.dtype == DType::Float64) {
         recipe.push_str(", float_precision=\"round_trip\"");
     }
-    // Where no column is text, what pandas takes for missing by itself is missing.
+    // Where no column is text, the default missing markers of pandas are correct.
     if columns.iter().any(is_text) {
         recipe.push_str(", keep_default_na=False");
         recipe.push_str(&missing(path, columns));
@@ -58,7 +58,7 @@ fn exact(path: &str, columns: &[Column]) -> String {
     recipe
 }
 
-/// Returns what has to be said of a column's type, if anything.
+/// Returns the type argument that a column needs, if any.
 fn dtype(column: &Column) -> Option<&'static str> {
     match column.dtype {
         DType::String | DType::Time => Some("str"),
@@ -72,9 +72,9 @@ fn is_text(column: &Column) -> bool {
     matches!(column.dtype, DType::String | DType::Time)
 }
 
-/// Returns the argument that says what is missing in which column, the shorter way of two.
+/// Returns the argument that names the missing markers of each column, in the shorter of two forms.
 ///
-/// Floats that are no number are not counted as missing in the dataset, but are in pandas.
+/// NaN is not counted as missing in the dataset, but is missing in pandas.
 fn missing(path: &str, columns: &[Column]) -> String {
     let may_miss = |it: &&Column| it.nulls != Some(0) || it.dtype == DType::Float64;
     let markers =
@@ -111,7 +111,7 @@ fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
     format!("[{}]", names.join(", "))
 }
 
-/// Returns text as Python writes it, on one line, with nothing in it that cannot be seen.
+/// Returns text as a one-line Python literal without invisible characters.
 fn literal(text: &str) -> String {
     let mut literal = "\"".to_owned();
     for char in text.chars() {
@@ -120,7 +120,7 @@ fn literal(text: &str) -> String {
             '\\' => literal.push_str("\\\\"),
             '\n' => literal.push_str("\\n"),
             '\'' => literal.push('\''),
-            // Rust escapes what is no letter, sign or blank of its own.
+            // Rust escapes characters that are not printable.
             _ if char.escape_debug().len() == 1 => literal.push(char),
             _ => {
                 let _ = write!(literal, "\\U{:08x}", u32::from(char));

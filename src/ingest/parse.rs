@@ -1,11 +1,11 @@
-//! The text of one cell as a number, a date or a time, if it can be told without changing it.
+//! The text of one cell as a number, a date or a time, if that preserves the text.
 //!
 //! Pure, from bytes, without allocation: these run once for every cell of a file.
 
 /// Microseconds of a day.
 pub(crate) const DAY_US: i64 = 86_400_000_000;
 
-/// How a number was written; it decides which numbers may share a column.
+/// The form of a number, which decides which numbers may share a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumberFormat {
     /// One to three digits alone: `42`.
@@ -18,17 +18,17 @@ pub enum NumberFormat {
     Point,
     /// With a point and four or more digits before it: `4200.5`.
     WidePoint,
-    /// With a point and three digits behind it, which may be thousands: `4.200`.
+    /// With a point and three digits after it, which may be a thousands group: `4.200`.
     GroupPoint,
     /// With a point and an exponent, or infinite.
     Scientific,
-    /// With an exponent and no point: `1E5`, which may as well be an identifier.
+    /// With an exponent and no point: `1E5`, which may also be an identifier.
     Exponent,
 }
 
-/// Returns the whole number that `text` spells, if it is written as numbers are.
+/// Returns the whole number that `text` represents, if it is in canonical form.
 ///
-/// `007` and `+491701234567` are identifiers, not numbers: written back, they would have changed.
+/// `007` and `+491701234567` are identifiers, not numbers: writing them back would change them.
 #[inline]
 pub(crate) fn int(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
@@ -41,7 +41,7 @@ pub(crate) fn int(text: &[u8]) -> Option<i64> {
         _ if 19 < digits.len() => return None,
         _ => {}
     }
-    // Nineteen digits always fit in 64 bits without a sign.
+    // Nineteen digits always fit in an unsigned 64-bit integer.
     let mut value: u64 = 0;
     for &byte in digits {
         let digit = byte.wrapping_sub(b'0');
@@ -53,16 +53,16 @@ pub(crate) fn int(text: &[u8]) -> Option<i64> {
     if negative { 0i64.checked_sub_unsigned(value) } else { i64::try_from(value).ok() }
 }
 
-/// Returns whether a 64-bit float holds every whole number up to `value`.
+/// Returns whether `value` is beyond the range in which a 64-bit float represents every whole number.
 #[inline]
 pub(crate) fn is_long(value: i64) -> bool {
     (1 << 53) < value.unsigned_abs()
 }
 
-/// Returns the number that `text` spells and how it is written.
+/// Returns the number that `text` represents, and its form.
 ///
-/// A number of more digits than a 64-bit float holds is none, since it would come back changed.
-/// Digits that the float would print itself are fine, however many: `0.1000000000000000055511151`.
+/// A number with more digits than a 64-bit float represents is rejected, since it would be changed.
+/// Digits that the float itself would print are accepted, however many: `0.1000000000000000055511151`.
 #[inline]
 pub(crate) fn float(text: &[u8]) -> Option<(f64, NumberFormat)> {
     let unsigned = if let [b'-' | b'+', rest @ ..] = text { rest } else { text };
@@ -85,7 +85,7 @@ pub(crate) fn float(text: &[u8]) -> Option<(f64, NumberFormat)> {
             _ if is_long(value) => NumberFormat::LongWhole,
             _ => NumberFormat::WideWhole,
         };
-        // A column of floats has no long whole numbers: `infer` makes it text.
+        // A column of floats contains no long whole numbers: `type_inference` makes it text.
         #[expect(clippy::cast_precision_loss, reason = "exact below 2^53; above it is not used")]
         return Some((if text[0] == b'-' && value == 0 { -0.0 } else { value as f64 }, written));
     }
@@ -105,7 +105,7 @@ pub(crate) fn float(text: &[u8]) -> Option<(f64, NumberFormat)> {
         };
     }
     if rest.is_empty() && n_whole + n_fraction <= DIGITS_EXACT {
-        // Both are exact, so their quotient is rounded once, as it has to be.
+        // Both are exact, so their quotient is rounded only once, correctly.
         #[expect(clippy::cast_precision_loss, reason = "below 10^15")]
         let value = all as f64 / POWERS[n_fraction];
         return Some((if text[0] == b'-' { -value } else { value }, written));
@@ -121,14 +121,14 @@ pub(crate) fn float(text: &[u8]) -> Option<(f64, NumberFormat)> {
     is_exact(value, mantissa).then_some((value, written))
 }
 
-/// So many decimal digits a 64-bit float always holds.
+/// Decimal digits that a 64-bit float always represents.
 const DIGITS_EXACT: usize = 15;
-/// Powers of ten, which a 64-bit float holds exactly.
+/// Powers of ten that a 64-bit float represents exactly.
 const POWERS: [f64; DIGITS_EXACT + 1] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// Returns how many digits `text` begins with, and what they make of the digits before them, which is of
-/// no use when there are more than nineteen in all.
+/// Returns the number of leading digits of `text`, and the value of `before` extended by them, which is
+/// meaningless for more than nineteen digits in all.
 #[inline]
 fn digits(text: &[u8], before: u64) -> (usize, u64) {
     let (mut n, mut value) = (0, before);
@@ -143,7 +143,7 @@ fn digits(text: &[u8], before: u64) -> (usize, u64) {
     (n, value)
 }
 
-/// Returns how many digits `text` begins with.
+/// Returns the number of leading digits of `text`.
 #[inline]
 pub(crate) fn n_digits(text: &[u8]) -> usize {
     text.iter().take_while(|it| it.is_ascii_digit()).count()
@@ -155,9 +155,9 @@ fn infinite(text: &[u8], unsigned: &[u8]) -> Option<f64> {
     named.then_some(value)
 }
 
-/// Returns whether `value` says all that the digits of `mantissa` say.
+/// Returns whether `value` represents all the digits of `mantissa`.
 fn is_exact(value: f64, mantissa: &[u8]) -> bool {
-    /// A double's own digits end here in practice; longer text is kept as text.
+    /// Limit on a double's own digits in practice; longer text is kept as text.
     const DIGITS_MAX: usize = 64;
     if !value.is_finite() {
         return false;
@@ -186,7 +186,7 @@ fn is_exact(value: f64, mantissa: &[u8]) -> bool {
     significant(rounded.as_bytes(), &mut printed) == Some(n) && printed[..n] == digits[..n]
 }
 
-/// Copies the digits without leading and trailing zeros; returns how many, `None` if too many.
+/// Copies the digits without leading and trailing zeros; returns their number, `None` if too many.
 fn significant(mantissa: &[u8], digits: &mut [u8]) -> Option<usize> {
     let (mut n, mut n_kept) = (0, 0);
     for &byte in mantissa.iter().filter(|it| **it != b'.') {
@@ -207,7 +207,7 @@ fn significant(mantissa: &[u8], digits: &mut [u8]) -> Option<usize> {
     Some(n_kept)
 }
 
-/// Returns `true` or `false` as written in any case.
+/// Parses `true` or `false` in any case.
 #[inline]
 pub(crate) fn bool(text: &[u8]) -> Option<bool> {
     match text.len() {
@@ -217,7 +217,7 @@ pub(crate) fn bool(text: &[u8]) -> Option<bool> {
     }
 }
 
-/// Words that say yes and no, in any case. They stay text unless the user wants truth values.
+/// Words for yes and no, in any case. They remain text unless the user requests truth values.
 pub(crate) const YES_NO: [[&str; 2]; 8] = [
     ["yes", "no"],
     ["y", "n"],
@@ -229,10 +229,10 @@ pub(crate) const YES_NO: [[&str; 2]; 8] = [
     ["vrai", "faux"],
 ];
 
-/// Returns which pair of [`YES_NO`] a word is of, and whether it says yes.
+/// Returns the pair of [`YES_NO`] that a word belongs to, and whether it means yes.
 #[inline]
 pub(crate) fn yes_no(text: &[u8]) -> Option<(usize, bool)> {
-    /// Letters of the longest word.
+    /// Length of the longest word.
     const WORD_BYTES_MAX: usize = 6;
     if WORD_BYTES_MAX < text.len() {
         return None;
@@ -242,7 +242,7 @@ pub(crate) fn yes_no(text: &[u8]) -> Option<(usize, bool)> {
     Some((at, is(YES_NO[at][0])))
 }
 
-/// Returns the days since 1970-01-01 of a day written `2024-02-29`.
+/// Returns the days since 1970-01-01 of a date written `2024-02-29`.
 #[inline]
 pub(crate) fn date(text: &[u8]) -> Option<i32> {
     let &[y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1] = text else { return None };
@@ -250,7 +250,7 @@ pub(crate) fn date(text: &[u8]) -> Option<i32> {
     civil(year, u32::from(two(m0, m1)?), u32::from(two(d0, d1)?))
 }
 
-/// Returns the days since 1970-01-01 of a day of the calendar, from the year 1 to 9999.
+/// Returns the days since 1970-01-01 of a calendar date, from the year 1 to 9999.
 #[inline]
 pub(crate) fn civil(year: u32, month: u32, day: u32) -> Option<i32> {
     if year == 0 || month == 0 || 12 < month || day == 0 || days_in_month(year, month) < day {
@@ -278,8 +278,8 @@ pub(crate) fn time(text: &[u8]) -> Option<i64> {
     Some(seconds * 1_000_000 + fraction)
 }
 
-/// Returns the microseconds since 1970 of a day and a time with a blank or a `T` between them, and
-/// whether an offset (`Z`, `+02:00`, `-0330`, ` +0100`, ` UTC`) made it an instant.
+/// Returns the microseconds since 1970 of a date and a time separated by a blank or a `T`, and whether
+/// an offset (`Z`, `+02:00`, `-0330`, ` +0100`, ` UTC`) made it an instant.
 #[inline]
 pub(crate) fn timestamp(text: &[u8]) -> Option<(i64, bool)> {
     if text.len() < 16 || !matches!(text[10], b' ' | b'T') {
@@ -315,7 +315,7 @@ fn offset(text: &[u8]) -> Option<i64> {
     Some(if sign == b'-' { -us } else { us })
 }
 
-/// Digits after the point. Nanoseconds would be cut, so they are none.
+/// Parses the digits after the point. Nanoseconds would be truncated, so they are rejected.
 fn microseconds(digits: &[u8]) -> Option<i64> {
     if digits.is_empty() || 9 < digits.len() || n_digits(digits) < digits.len() {
         return None;

@@ -1,8 +1,8 @@
-//! One pass over a source: slices read side by side, results taken in the order of the file.
+//! One pass over a source: slices parsed concurrently, results collected in file order.
 //!
-//! A thread reads, some parse and encode, the caller writes. A slice's buffer goes back to the
-//! reader only when its result has been written, so no more slices exist than there are buffers,
-//! whatever the file's size and however uneven the work.
+//! One thread reads, several parse and encode, the caller writes. A slice's buffer returns to the
+//! reader only when its result has been written, so there are never more slices than buffers, whatever
+//! the file's size and however uneven the work.
 
 use std::collections::BTreeMap;
 use std::io::BufWriter;
@@ -31,82 +31,82 @@ use crate::non_rows::LinesBelow;
 use crate::refusal::check_cancelled;
 use crate::spool_notes::SpoolNotes;
 
-/// Slices beside those of the workers: one that is read, one that is written.
+/// Slices in addition to those of the workers: one being read, one being written.
 pub(crate) const SLICES_BESIDE: usize = 2;
 
-/// Bytes of a slice, at least. Smaller row groups cost more in headers than they bring.
+/// Minimum bytes of a slice. Smaller row groups cost more in headers than they save.
 pub(crate) const SLICE_BYTES_MIN: usize = 1024 * 1024;
 
-/// Where a pass leaves what it read.
+/// The output of a pass.
 pub(crate) struct PassOutput {
     /// The table.
     pub parquet: ParquetFile,
-    /// Encodes its columns.
+    /// The encoder of its columns.
     pub encoder: Encoder,
-    /// Rows to lines.
+    /// The line map.
     pub lines: LineWriter<BufWriter<LateFile>>,
     /// The list of repairs.
     pub rejects: BufWriter<LateFile>,
 }
 
-/// What a pass found.
+/// The statistics of a pass.
 #[derive(Debug, Default)]
 pub(crate) struct PassStats {
-    /// Rows.
+    /// Number of rows.
     pub n_rows: u64,
-    /// Of each column of the plan.
+    /// The evidence of each column of the plan.
     pub evidence: Vec<TypeEvidence>,
-    /// Rows that were padded.
+    /// Padded rows.
     pub n_short: u64,
-    /// Rows that had surplus cells.
+    /// Rows with surplus cells.
     pub n_surplus: u64,
-    /// The first of them.
+    /// The first repair.
     pub first_repair: Option<Repair>,
     /// Whether any cell was quoted.
     pub any_quoted: bool,
-    /// Records that are no rows, those before the table included.
+    /// Records that are not rows, including those before the table.
     pub set_aside: SkippedLines,
     /// The line on which a table below begins.
     pub table_line: Option<u64>,
-    /// Blank lines, which are no rows.
+    /// Blank lines, which are not rows.
     pub n_blank: u64,
-    /// Records of nothing but delimiters, which are no rows either.
+    /// Records with only delimiters, which are not rows either.
     pub n_hollow: u64,
-    /// Quotes that began a cell and were never closed.
+    /// Unclosed quotes at the start of a cell.
     pub n_unclosed: u64,
-    /// The line of the first of them.
+    /// The line of the first such quote.
     pub unclosed_line: Option<u64>,
-    /// Records that a stray quote had joined, and that were read line by line.
+    /// Records that a stray quote had joined and that were read line by line.
     pub n_split: u64,
-    /// Of these, the ones that would be one row each, had the file many of them.
+    /// Of these, the ones that would be one row each if the file had many of them.
     pub n_likely: u64,
-    /// Quoted cells that stayed one cell, though their lines could be rows.
+    /// Quoted cells that remained one cell although their lines could be rows.
     pub n_doubtful: u64,
-    /// The line of the first of them.
+    /// The line of the first such cell.
     pub doubtful_line: Option<u64>,
-    /// Lines that began with a byte order mark, which is no text.
+    /// Lines that began with a byte order mark, which is not text.
     pub n_marks: u64,
-    /// The line of the first of them.
+    /// The line of the first such mark.
     pub mark_line: Option<u64>,
-    /// Of each column of the plan, the values that are not of its usual kind; the first line is 0.
+    /// For each column of the plan, the values that are not of its usual kind; the first line is 0.
     pub odds: Vec<OutlierValues>,
-    /// Of each column of the plan, the words for what is missing.
+    /// For each column of the plan, its markers of missing values.
     pub markers: Vec<Markers>,
-    /// Of each column of the plan, what it adds up to, where that is wanted.
+    /// For each column of the plan, its sum, if requested.
     pub sums: Vec<Sum>,
-    /// Lines before what lies below the table.
+    /// Lines before the text below the table.
     pub n_lines: u64,
-    /// Whether rows that may be totals lie below it.
+    /// Whether rows below the table may be totals.
     pub has_total: bool,
-    /// Whether every slice was built as the plan wanted.
+    /// Whether every slice was built according to the plan.
     pub is_built: bool,
-    /// Nulls of each column that was built.
+    /// Nulls of each built column.
     pub nulls: Vec<u64>,
-    /// Of the source.
+    /// Hash of the source.
     pub sha256: String,
 }
 
-/// How a pass is run.
+/// The configuration of a pass.
 pub(crate) struct PassConfig<'a> {
     /// How slices are read.
     pub plan: &'a SlicePlan,
@@ -114,25 +114,25 @@ pub(crate) struct PassConfig<'a> {
     pub names: &'a [String],
     /// Lines before the first slice.
     pub first_line: u64,
-    /// What among them is no row.
+    /// The non-rows among them.
     pub asides: &'a NonRows,
-    /// Bytes of a slice, at most.
+    /// Maximum bytes of a slice.
     pub slice_bytes: usize,
-    /// Slices parsed at the same time.
+    /// Slices parsed concurrently.
     pub n_workers: usize,
     /// Bytes of the source.
     pub bytes: u64,
     /// Fail at the first repair.
     pub is_strict: bool,
-    /// What is known of the rows, if the text was written of some.
+    /// What is known about the rows, if the text was written from another format.
     pub written: Option<&'a SpoolNotes>,
 }
 
 impl PassConfig<'_> {
-    /// Returns how many bytes to read as slice `index`, which begins behind `offset` bytes of the source.
+    /// Returns how many bytes to read as slice `index`, which begins at `offset` in the source.
     ///
-    /// The first slices are small, so that no worker waits long for one; the last are, so that all workers
-    /// end at about the same time.
+    /// The first slices are small, so that no worker waits long; the last are too, so that all workers
+    /// finish at about the same time.
     fn slice_bytes_at(&self, index: usize, offset: u64) -> usize {
         let n_left = usize::try_from(self.bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
         let share = n_left / (2 * self.n_workers);
@@ -141,14 +141,14 @@ impl PassConfig<'_> {
     }
 }
 
-/// A slice on its way to a worker.
+/// A slice for a worker.
 struct Job {
     index: usize,
     bytes: Vec<u8>,
     offset: u64,
 }
 
-/// A slice on its way back.
+/// A parsed slice.
 struct Done {
     job: Job,
     parsed: Parsed,
@@ -156,12 +156,12 @@ struct Done {
     nulls: Vec<u64>,
 }
 
-/// Reads everything once.
+/// Reads the whole source once.
 ///
 /// # Errors
 ///
-/// Fails when the source cannot be read or decoded, when a value is not of a type that the user
-/// wants, when the output cannot be written, and when the user cancels.
+/// Fails when the source cannot be read or decoded, when a value does not fit a requested type, when
+/// the output cannot be written, and when the user cancels.
 pub(crate) fn run(
     mut slices: Slices<'_>,
     settings: &PassConfig<'_>,
@@ -191,7 +191,7 @@ pub(crate) fn run(
             let (jobs, done, is_broken) = (Arc::clone(&jobs), done_sender.clone(), &is_broken);
             scope.spawn(move || work(&jobs, &done, settings.plan, encoder, is_broken));
         }
-        // Each end that stays here would keep the other ends waiting.
+        // An end kept here would keep the other ends waiting.
         drop((jobs, done_sender));
         let mut collector = Collector::new(settings, sinks);
         let collected =
@@ -215,7 +215,7 @@ fn read_all(
     jobs: &SyncSender<Job>,
     cancelled: &AtomicBool,
 ) -> anyhow::Result<()> {
-    // No buffer comes, or none is taken, once the collector has failed; it says why.
+    // The channels close once the collector has failed; its error is reported.
     for (index, mut bytes) in buffers.iter().enumerate() {
         check_cancelled(cancelled)?;
         let n_bytes = settings.slice_bytes_at(index, slices.offset());
@@ -272,14 +272,14 @@ fn work(
 type Sinks<'a> =
     (&'a mut ParquetFile, &'a mut LineWriter<BufWriter<LateFile>>, &'a mut BufWriter<LateFile>);
 
-/// Takes the results in the order of the file.
+/// Collects the results in file order.
 struct Collector<'a> {
     settings: &'a PassConfig<'a>,
     sinks: Option<Sinks<'a>>,
     tally: PassStats,
     /// Lines before the next slice.
     line: u64,
-    /// Of those, lines behind the last row's first line, less one.
+    /// Of those, lines after the last row's first line, less one.
     n_lines_behind: u64,
     n_listed: u64,
 }
@@ -317,7 +317,7 @@ impl<'a> Collector<'a> {
                 let bytes = std::mem::take(&mut result.job.bytes);
                 let offset = result.job.offset;
                 self.take(result)?;
-                // The reader is gone when it has read everything.
+                // The reader has exited once it has read everything.
                 buffers.send(bytes).ok();
                 let rows = self.tally.n_rows;
                 (watch.progress)(Progress {
@@ -380,12 +380,12 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Lists what stands before the table.
+    /// Lists the non-rows before the table.
     fn begin(&mut self) -> anyhow::Result<()> {
         self.list(&[], self.settings.asides, 0)
     }
 
-    /// Lists what stands below the table.
+    /// Lists the non-rows below the table.
     fn end(&mut self, below: &LinesBelow) -> anyhow::Result<()> {
         let mut asides = NonRows::default();
         self.tally.n_lines = self.line;
@@ -394,8 +394,8 @@ impl<'a> Collector<'a> {
         self.list(&[], &asides, self.line)
     }
 
-    /// Lists repairs and what is no row, in the order of their lines, which are counted behind the
-    /// first `n_lines` of the file.
+    /// Lists repairs and non-rows in line order; their lines are relative to the first `n_lines` of the
+    /// file.
     fn list(&mut self, repairs: &[Repair], asides: &NonRows, n_lines: u64) -> anyhow::Result<()> {
         self.tally.set_aside.add(asides.counts);
         self.tally.table_line =
@@ -416,7 +416,7 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Fails for what the user does not want repaired.
+    /// Fails on anything that the user does not want repaired.
     fn check(&self, parsed: &Parsed) -> anyhow::Result<()> {
         if let Some(misfit) = &parsed.misfit {
             let line = self.line + misfit.line;

@@ -1,8 +1,8 @@
-//! Where quotes close.
+//! Finding closing quotes.
 //!
-//! Pure. Within quotes, a quote closes if a delimiter, a line end or the end follows, perhaps behind
-//! blanks, and is text otherwise; a quote that nobody closes is text, and so is one before which another cell begins with
-//! a quote.
+//! Pure. Within quotes, a quote closes the cell if a delimiter, a line end or the end of the text
+//! follows, possibly after blanks; otherwise it is text. An unclosed quote is text, and so is one
+//! followed by another cell that begins with a quote.
 
 use memchr::memchr2;
 
@@ -11,30 +11,30 @@ use csv_agent_types::limits::QUOTED_BYTES_MAX;
 use super::delimiter_search::Near;
 use super::syntax::{Escape, QUOTE, Syntax};
 
-/// U+FEFF, with which files begin. Where files were joined it stands within one.
+/// U+FEFF, which may begin a file. In concatenated files it also occurs in the middle.
 pub(crate) const BYTE_ORDER_MARK: &[u8; 3] = b"\xef\xbb\xbf";
 
 /// Where an opening quote is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Close {
-    /// At this position; between the quotes, escapes may occur.
+    /// At this position; escapes may occur between the quotes.
     At { at: usize, is_escaped: bool },
-    /// Perhaps behind the bytes at hand.
+    /// Possibly beyond the available bytes.
     Behind,
     /// Nowhere: the opening quote is text.
     Never,
 }
 
-/// Whether a cell ends somewhere.
+/// Whether a cell ends at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CellEnd {
     Here,
     NotHere,
-    /// What is known of the bytes does not tell.
+    /// The available bytes do not show it.
     Behind,
 }
 
-/// Finds closing quotes, each byte once even when many quotes are never closed.
+/// Finds closing quotes, visiting each byte once even when many quotes are unclosed.
 pub(crate) struct Quotes<'a> {
     bytes: &'a [u8],
     syntax: Syntax,
@@ -42,13 +42,13 @@ pub(crate) struct Quotes<'a> {
     quote: u8,
     is_end: bool,
     near: Near<'a>,
-    /// No quote before this position closes one that was opened before it, except in the run of
-    /// quotes that the opening one begins.
+    /// No quote before this position closes one that was opened before it, except in the run of quotes
+    /// that begins with the opening one.
     searched: usize,
 }
 
 impl<'a> Quotes<'a> {
-    /// Makes ready to search `bytes`, which `is_end` says nothing follows.
+    /// Prepares to search `bytes`; `is_end` means that nothing follows.
     pub(crate) fn new(bytes: &'a [u8], syntax: Syntax, is_end: bool) -> Self {
         let delimiter = syntax.delimiter.first_byte();
         let quote = syntax.quote.unwrap_or(QUOTE);
@@ -56,19 +56,18 @@ impl<'a> Quotes<'a> {
         Quotes { bytes, syntax, delimiter, quote, is_end, near, searched: 0 }
     }
 
-    /// Returns the first quote at or behind `from`.
+    /// Returns the first quote at or after `from`.
     #[inline]
     pub(crate) fn next(&mut self, from: usize) -> Option<usize> {
         self.near.next(from, self.bytes.len())
     }
 
-    /// Returns whether the quote at `quote`, outside of quotes, begins a cell of the plain syntax.
+    /// Returns whether a quote outside quotes begins a cell of the plain syntax.
     pub(crate) fn opens(&self, quote: usize) -> bool {
         quote == 0 || self.ends_cell(self.bytes[quote - 1]) || self.follows_mark(quote)
     }
 
-    /// Returns whether nothing but a byte order mark stands between the beginning of a line and a
-    /// position.
+    /// Returns whether only a byte order mark is between the beginning of a line and a position.
     fn follows_mark(&self, at: usize) -> bool {
         let before = self.bytes[..at].strip_suffix(BYTE_ORDER_MARK);
         before.is_some_and(|it| it.last().is_none_or(|it| matches!(it, b'\n' | b'\r')))
@@ -124,8 +123,8 @@ impl<'a> Quotes<'a> {
         let mut is_escaped = false;
         let mut from = open + 1;
         if open < self.searched {
-            // An earlier opening quote was followed from before this one in vain. Behind the run
-            // that begins here, that search saw the same pairs as this one would.
+            // A search for an earlier opening quote has already passed this position without success.
+            // After the run that begins here, it saw the same pairs as this one would.
             let run = self.bytes[open..].iter().take_while(|it| **it == quote_byte).count();
             let behind = open + run;
             if run % 2 == 0 && self.end_at::<PLAIN>(behind) != CellEnd::NotHere {
@@ -135,8 +134,8 @@ impl<'a> Quotes<'a> {
             is_escaped = true;
         }
         let stop = self.stop(open);
-        // Quotes within the cell that are not doubled, as in `"x "y""`: behind the first of a pair, two
-        // quotes at the end are the second one and the one that closes.
+        // Undoubled quotes within the cell, as in `"x "y""`: after the first of a pair, two quotes at
+        // the end are the second of the pair and the closing one.
         let mut is_bare_open = false;
         while let Some(quote) = self.near.next(from, stop) {
             if self.bytes.get(quote + 1) == Some(&quote_byte) {
@@ -163,8 +162,8 @@ impl<'a> Quotes<'a> {
             Escape::Char(escape) => escape,
             Escape::Doubled | Escape::None => self.quote,
         };
-        // A search from an earlier opening quote read the bytes behind this one in the same way,
-        // since no escape precedes the beginning of a cell.
+        // A search from an earlier opening quote read the bytes after this one in the same way, since
+        // no escape precedes the beginning of a cell.
         let mut from = self.searched.max(open + 1);
         let mut is_escaped = open < self.searched;
         let stop = self.stop(open);
@@ -196,7 +195,7 @@ impl<'a> Quotes<'a> {
         !delimiter.is_empty() && self.bytes[..quote].ends_with(delimiter)
     }
 
-    /// A quote that begins a cell tells that the one before it was never closed.
+    /// A quote that begins a cell shows that the previous one was never closed.
     fn overtaken(&mut self, quote: usize) -> Close {
         self.searched = quote;
         Close::Never
@@ -212,7 +211,7 @@ impl<'a> Quotes<'a> {
         if is_behind { Close::Behind } else { Close::Never }
     }
 
-    /// The last byte at hand may be the first of a doubled quote.
+    /// The last available byte may be the first of a doubled quote.
     #[inline]
     fn found<const PLAIN: bool>(&self, at: usize, is_escaped: bool) -> Close {
         match self.end_at::<PLAIN>(at + 1) {

@@ -1,5 +1,5 @@
-//! What the user said of how text is read, as flags: kept with the dataset, so that the same file
-//! again is known to be read in the same way.
+//! The user's reading options, as flags: stored with the dataset, to recognise when the same file is
+//! read in the same way again.
 
 use super::local_dates::DateOrder;
 use super::number::DecimalMark;
@@ -8,7 +8,7 @@ use crate::options::Comments;
 use crate::options::IngestOptions;
 
 impl IngestOptions {
-    /// Returns the flags with their values, as far as they were given: `--delimiter ;`.
+    /// Returns the given flags with their values: `--delimiter ;`.
     pub fn given(&self) -> Vec<String> {
         let char = |it: u8| char::from(it).to_string();
         let none = || "none".to_owned();
@@ -39,7 +39,7 @@ impl IngestOptions {
             ("--escape", escape),
             ("--encoding", self.encoding.clone()),
             ("--no-header", self.header.map(|_| String::new())),
-            // The further ones are known by their lines.
+            // The line offset of further tables identifies them.
             ("--tables", (self.all_tables && !self.is_further).then(|| "all".to_owned())),
             ("--columns", self.columns.map(|it| it.to_string())),
             ("--skip-rows", self.skip_lines.map(|it| it.to_string())),

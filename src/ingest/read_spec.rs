@@ -1,8 +1,8 @@
-//! What another program must be told so that it makes of texts the table that an ingest makes of them.
+//! What another program must know to read texts into the same table as an ingest.
 //!
-//! The files themselves are elsewhere, and too long to fetch; what is known of them are heads. These are
-//! read as any file is, and what was decided is handed out. What is no plain CSV, only an ingest can read:
-//! then there is nothing to hand out but the reason.
+//! The files themselves are elsewhere, and too long to fetch; only their heads are available. These are
+//! read like any file, and the decisions are returned. Anything but plain CSV can be read only by an
+//! ingest: the result is then only the reason.
 
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
@@ -34,44 +34,44 @@ pub struct HeadOfFile {
     pub name: String,
     /// Its first bytes, decompressed.
     pub bytes: Vec<u8>,
-    /// Whether there are no more.
+    /// Whether these are all of its bytes.
     pub is_whole: bool,
 }
 
-/// How the files are to be read.
+/// How to read the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instructions {
-    /// Between cells; none in files of one column.
+    /// The delimiter; `None` in single-column files.
     pub delimiter: Option<String>,
-    /// Around cells.
+    /// The quote around cells.
     pub quote: Option<char>,
-    /// What goes before a quote within quotes; the quote itself where quotes are doubled.
+    /// The escape of a quote within quotes; the quote itself where quotes are doubled.
     pub escape: Option<char>,
-    /// What begins a line that is a comment.
+    /// The comment marker.
     pub comment: Option<char>,
-    /// Whether cells have line breaks.
+    /// Whether cells contain line breaks.
     pub has_line_breaks: bool,
-    /// The header as it is written; none where there is none.
+    /// The header as written; `None` without a header.
     pub header: Option<Vec<String>>,
-    /// The columns. How many values are missing is unknown.
+    /// The columns. Their counts of missing values are unknown.
     pub columns: Vec<Column>,
-    /// How their values come of text.
+    /// How to convert their values from text.
     pub readings: Vec<SparkReading>,
-    /// What was decided, for people.
+    /// The decisions, for people.
     pub dialect: Dialect,
-    /// Rows of the heads.
+    /// Rows in the heads.
     pub n_rows: u64,
-    /// Bytes that these rows have, headers included.
+    /// Bytes of these rows, including headers.
     pub n_bytes: u64,
 }
 
-/// Finds out how files with these heads are to be read. The first has the names of the columns, which
-/// the others must have, too.
+/// Determines how to read files with these heads. The first file defines the column names, which the
+/// others must have, too.
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Input`] when the heads cannot be read or have other headers, or when they have
-/// what a plain reader of CSV does not know.
+/// Fails with [`ExitStatus::Input`] when the heads cannot be read or have different headers, or when
+/// they contain something that a plain CSV reader does not support.
 pub fn instructions(
     heads: &[HeadOfFile],
     shown_name: &str,
@@ -101,7 +101,7 @@ pub fn instructions(
             }
             text.extend_from_slice(more);
         }
-        // What the first head shows of the header holds: more rows cannot tell otherwise.
+        // The header found in the first head is final: more rows cannot change it.
         let header = if header { options.header } else { Some(false) };
         looks = read(&text, shown_name, &IngestOptions { header, ..options.clone() })?;
     }
@@ -112,7 +112,7 @@ pub fn instructions(
     Ok(handed_out(&text, looks, labels, &options, n_bytes))
 }
 
-/// Fails when an option says what a plain reader does not know.
+/// Fails when an option requests something that a plain reader does not support.
 fn check_options(options: &IngestOptions, shown_name: &str) -> anyhow::Result<()> {
     let is_amount = |it: &&(String, RequestedType)| {
         matches!(it.1, RequestedType::Money | RequestedType::Percent)
@@ -149,7 +149,7 @@ fn read(text: &[u8], shown_name: &str, options: &IngestOptions) -> anyhow::Resul
     understand(&input, shown_name, options, &watch)
 }
 
-/// Returns as much of a head as is whole records, or all where not even one is.
+/// Returns the complete records of a head, or the whole head if none is complete.
 fn whole_records(head: &HeadOfFile, syntax: Syntax) -> &[u8] {
     match cut(&head.bytes, syntax, head.is_whole) {
         0 => &head.bytes,
@@ -157,12 +157,12 @@ fn whole_records(head: &HeadOfFile, syntax: Syntax) -> &[u8] {
     }
 }
 
-/// Returns the header's cells as they are written.
+/// Returns the header's cells as written.
 fn header_of(text: &[u8], looks: &Understood) -> Vec<String> {
     first_record(text, looks).0
 }
 
-/// Returns the cells of the first record that is no comment, and where the next one begins.
+/// Returns the cells of the first record that is not a comment, and where the next one begins.
 fn first_record(text: &[u8], looks: &Understood) -> (Vec<String>, usize) {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let marker = match &looks.comment {
@@ -179,7 +179,7 @@ fn first_record(text: &[u8], looks: &Understood) -> (Vec<String>, usize) {
     (cells.iter().map(|it| it.text(text)).collect(), tokeniser.position())
 }
 
-/// Fails when a file has other columns, or in another order: a reader goes by their place.
+/// Fails when a file has other columns, or in another order: a reader identifies them by position.
 fn check_header(
     wanted: &[String],
     found: &[String],
@@ -203,7 +203,7 @@ fn check_header(
     Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
 
-/// Returns what of the files a plain reader does not know, and what to do about it.
+/// Returns the feature of the files that a plain reader does not support, and the remedy.
 fn obstacle(looks: &Understood) -> Option<(String, &'static str)> {
     const MEND: &str = "mend the files, or ingest them here, without `--remote`";
     let dataset = &looks.dataset;

@@ -1,4 +1,4 @@
-//! The shape of records: how many cells they have, how many of them hold something.
+//! The shape of records: how many cells they have, and how many of them are filled.
 //!
 //! Pure.
 
@@ -6,30 +6,30 @@ use crate::counts::mode;
 use crate::records::{Cell, Tokeniser, count_line_ends};
 use crate::syntax::Syntax;
 
-/// The shape of one record that holds something.
+/// The shape of one non-empty record.
 #[derive(Debug, Clone)]
 pub(crate) struct RecordShape {
-    /// Where the record before it ends, line end included, and the line there.
+    /// The end of the previous record, including its line end, and the line there.
     pub before: (usize, u32),
-    /// Where it ends, line end included, and the line there.
+    /// The end of this record, including its line end, and the line there.
     pub after: (usize, u32),
-    /// Where it begins.
+    /// Its start.
     pub start: usize,
-    /// Where it ends, without its line end.
+    /// Its end, without the line end.
     pub end: usize,
     /// The line it begins on; the first is 0.
     pub line: u32,
-    /// Cells.
+    /// Number of cells.
     pub width: usize,
-    /// Cells that hold more than blanks.
+    /// Cells that contain more than blanks.
     pub n_filled: usize,
-    /// Cells up to the last of them.
+    /// Number of cells up to the last filled one.
     pub reach: usize,
-    /// Whether the first cell is one of them.
+    /// Whether the first cell is filled.
     pub is_first_filled: bool,
-    /// Whether each cell behind the first goes on like a sentence: with a blank.
+    /// Whether each cell after the first begins with a blank, as in a sentence.
     pub is_prose: bool,
-    /// Whether a blank line stands before it.
+    /// Whether a blank line precedes it.
     pub is_behind_blank: bool,
 }
 
@@ -61,12 +61,12 @@ impl RecordShape {
     }
 
     /// Returns whether it may be a row or the header of a table of `width` columns: a title in the
-    /// first of many cells is none.
+    /// first of many cells is neither.
     pub(crate) fn is_full(&self, width: usize) -> bool {
         self.width == width && width.min(3) <= self.n_filled + 1 && 0 < self.n_filled
     }
 
-    /// Returns whether it may stand below a table of `width` columns.
+    /// Returns whether it may be a note below a table of `width` columns.
     pub(crate) fn is_note(&self, width: usize) -> bool {
         self.n_filled == 0
             || (self.n_filled == 1 && self.is_first_filled)
@@ -74,8 +74,8 @@ impl RecordShape {
     }
 }
 
-/// Returns the shapes of the first `n` records of `text`, which have `width_max` cells at most: what is behind has
-/// nothing in it.
+/// Returns the shapes of the first `n` records of `text`, limited to `width_max` cells: those beyond
+/// are empty.
 pub(crate) fn records_within(
     text: &[u8],
     syntax: Syntax,
@@ -105,7 +105,7 @@ pub(crate) fn records(text: &[u8], syntax: Syntax, n: usize) -> Vec<RecordShape>
     shapes
 }
 
-/// Returns how many columns the table has that most of the records make.
+/// Returns how many columns the table formed by most of the records has.
 pub(crate) fn width_of(shapes: &[RecordShape]) -> usize {
     let mut widths: Vec<usize> = shapes.iter().map(|it| it.width).filter(|it| 1 < *it).collect();
     let (width, n) = mode(&mut widths);
@@ -115,14 +115,16 @@ pub(crate) fn width_of(shapes: &[RecordShape]) -> usize {
     if shapes.len() <= 2 * n || width == 0 {
         return width.max(1);
     }
-    // Many lines of prose may have the same number of commas. The table is what has most cells.
+    // Many lines of prose may have the same number of commas. The table is the run with the most cells.
     let runs = widths.chunk_by(|a, b| a == b);
     runs.max_by_key(|it| it.len() * it[0]).map_or(width, |it| it[0])
 }
 
-/// Returns the width of a small table below a few names with their values, where all of its records have it.
+/// Returns the width of a small table below a few names with values, where all of its records have that
+/// width.
 ///
-/// A name may have a unit beside its value, and a delimiter at the end, where a blank line sets the table apart.
+/// A name may have a unit next to its value, and a trailing delimiter, where a blank line separates the
+/// table.
 fn width_below_pairs(shapes: &[RecordShape]) -> Option<usize> {
     const PAIRS_MAX: usize = 12;
     const RECORDS_MIN: usize = 3;

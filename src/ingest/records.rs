@@ -1,13 +1,13 @@
-//! Bytes to records: where a record ends, and where its cells lie.
+//! Bytes to records: where records end, and where their cells are.
 //!
-//! Pure. [`cut`] finds the last border between records in a buffer, so that the slices before it can
-//! be read side by side; [`Tokeniser`] reads one slice. Both follow one rule for quotes, which also
-//! reads files that were not quoted well: a quote opens at the beginning of a cell only; within
-//! quotes, a quote closes if a delimiter, a line end or the end follows, perhaps behind blanks, and is
-//! text otherwise, and two of them are one; a quote that nobody closes is text. A line ends with LF, CR, CRLF or CRCRLF,
-//! and a file may mix them.
+//! Pure. [`cut`] finds the last record boundary in a buffer, so that the slices before it can be parsed
+//! concurrently; [`Tokeniser`] reads one slice. Both follow one rule for quotes, which also handles
+//! badly quoted files. A quote opens only at the beginning of a cell. Within quotes, a quote closes the
+//! cell if a delimiter, a line end or the end of the text follows, possibly after blanks; otherwise it
+//! is text, and two quotes mean one. An unclosed quote is text. A line ends with LF, CR, CRLF or
+//! CRCRLF, and a file may mix them.
 //!
-//! The plain syntax (a delimiter of one byte, `"` doubled) has its own path, chosen once a slice.
+//! The plain syntax (a one-byte delimiter, doubled `"`) has its own code path, chosen once per slice.
 
 pub(crate) mod swallowed;
 
@@ -18,10 +18,10 @@ use super::quotes::{BYTE_ORDER_MARK, Close, Quotes};
 use super::syntax::{Blanks, Escape, QUOTE, Syntax};
 use swallowed::{LineRule, Verdict, judge};
 
-/// So few bytes are looked at one by one in less time than it takes to begin a search.
+/// Up to this many bytes, a byte-by-byte scan takes less time than starting a search.
 const NEAR_BYTES: usize = 16;
 
-/// Where a cell's text lies in its slice, without its quotes.
+/// The position of a cell's text in its slice, without its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cell {
     start: u32,
@@ -29,11 +29,11 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    // Four bits of `start` and three of `end` hold the ASCII character that escapes in the cell.
+    // Four bits of `start` and three of `end` contain the cell's ASCII escape character.
     const POSITION_BITS: u32 = 28;
     const POSITION: u32 = (1 << Self::POSITION_BITS) - 1;
     const QUOTED: u32 = 1 << 31;
-    /// What a row that is too short is padded with.
+    /// The padding cell of a row that is too short.
     pub(crate) const MISSING: Cell = Cell { start: 0, end: 0 };
 
     /// A cell of everything between two positions.
@@ -44,7 +44,7 @@ impl Cell {
         Cell { start: start as u32, end: end as u32 }
     }
 
-    /// A cell between its quotes; `escape` is 0 when nothing can be escaped in it.
+    /// A cell between its quotes; `escape` is 0 when it contains no escape.
     #[inline]
     fn quoted(start: usize, end: usize, escape: u8) -> Self {
         let Cell { start, end } = Cell::raw_span(start, end).escaped(escape);
@@ -58,7 +58,7 @@ impl Cell {
         Cell { start, end: self.end | (escape >> 4) << Self::POSITION_BITS }
     }
 
-    /// Returns the character that escapes in it, 0 if none does.
+    /// Returns its escape character, 0 if it has none.
     #[inline]
     fn escape(self) -> u8 {
         let [.., low] = (self.start >> Self::POSITION_BITS).to_be_bytes();
@@ -66,31 +66,31 @@ impl Cell {
         low | high << 4
     }
 
-    /// Returns the text; what is escaped in it still is.
+    /// Returns the text, still escaped.
     #[inline]
     pub(crate) fn raw(self, bytes: &[u8]) -> &[u8] {
         &bytes[(self.start & Self::POSITION) as usize..(self.end & Self::POSITION) as usize]
     }
 
-    /// Returns where it begins and ends, with its quotes.
+    /// Returns its start and end, including its quotes.
     pub(crate) fn span(self) -> (usize, usize) {
         let n_quotes = usize::from(self.is_quoted());
         let [start, end] = [self.start, self.end].map(|it| (it & Self::POSITION) as usize);
         (start - n_quotes, end + n_quotes)
     }
 
-    /// Returns whether it holds more than blanks.
+    /// Returns whether it contains more than blanks.
     pub(crate) fn is_filled(self, bytes: &[u8]) -> bool {
         !self.raw(bytes).trim_ascii().is_empty()
     }
 
-    /// Returns whether it was in quotes.
+    /// Returns whether it was quoted.
     #[inline]
     pub(crate) fn is_quoted(self) -> bool {
         self.end & Self::QUOTED != 0
     }
 
-    /// Returns whether something may be escaped in it.
+    /// Returns whether it may contain an escape.
     #[inline]
     pub(crate) fn is_escaped(self) -> bool {
         self.escape() != 0
@@ -102,12 +102,12 @@ impl Cell {
         0 < open && bytes[open - 1] == b' '
     }
 
-    /// Appends the text to `text` as it is meant: doubled quotes made single, escapes gone.
+    /// Appends the decoded text to `text`: doubled quotes made single, escapes removed.
     #[inline]
     pub(crate) fn unescape(self, bytes: &[u8], text: &mut Vec<u8>) {
         let mut rest = self.raw(bytes);
         let escape = self.escape();
-        // The closing quote stands behind the text.
+        // The closing quote follows the text.
         let quote = bytes.get((self.end & Self::POSITION) as usize).filter(|_| self.is_quoted());
         while escape != 0
             && let Some(at) = memchr(escape, rest)
@@ -119,7 +119,7 @@ impl Cell {
             let n_kept = at + usize::from(!is_escape);
             text.extend_from_slice(&rest[..n_kept]);
             rest = &rest[at + 1..];
-            // What is escaped is no escape itself.
+            // An escaped character is not an escape itself.
             if let Some((next, behind)) =
                 rest.split_first().filter(|_| is_escape || Some(&escape) != quote)
             {
@@ -130,7 +130,7 @@ impl Cell {
         text.extend_from_slice(rest);
     }
 
-    /// Returns the text as it is meant. The bytes of a slice are UTF-8.
+    /// Returns the decoded text. The bytes of a slice are UTF-8.
     pub(crate) fn text(self, bytes: &[u8]) -> String {
         let mut text = Vec::new();
         self.unescape(bytes, &mut text);
@@ -141,39 +141,39 @@ impl Cell {
 /// A row with more cells than columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Surplus {
-    /// Position of the row in its block.
+    /// Index of the row in its block.
     pub row: usize,
-    /// From the first cell that has no column to the end of the record.
+    /// Start of the first cell without a column.
     pub start: usize,
     /// The end of the record, without the line end.
     pub end: usize,
 }
 
-/// Some rows: `rows × width` cells.
+/// Several rows: `rows × width` cells.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
-    /// Row after row, each padded or cut to the width.
+    /// Row by row, each padded or cut to the width.
     pub cells: Vec<Cell>,
-    /// Of each row, the line it begins on; the first line of the slice is 0.
+    /// For each row, the line it begins on; the first line of the slice is 0.
     pub lines: Vec<u32>,
-    /// Of each row, the whole record without the line end.
+    /// For each row, the whole record without the line end.
     pub records: Vec<Cell>,
-    /// Rows that were padded, by position.
+    /// Padded rows, by index.
     pub short: Vec<usize>,
-    /// Rows that were cut, in order.
+    /// Cut rows, in order.
     pub surplus: Vec<Surplus>,
-    /// Rows that a stray quote had joined to one record, by position: the first of each.
+    /// Rows that a stray quote had joined into one record, by index: the first row of each.
     pub split: Vec<usize>,
-    /// How many of those records would be one row, had the file many of them.
+    /// How many of those records would be one row, if the file had many of them.
     pub n_likely: u64,
-    /// Rows with a quoted cell whose lines could be rows as well, by position.
+    /// Rows with a quoted cell whose lines could also be rows, by index.
     pub doubtful: Vec<usize>,
     /// Whether any cell was quoted.
     pub any_quoted: bool,
 }
 
 impl Block {
-    /// Returns how many rows there are.
+    /// Returns the number of rows.
     pub(crate) fn n_rows(&self) -> usize {
         self.lines.len()
     }
@@ -190,16 +190,16 @@ impl Block {
     }
 }
 
-/// Returns what the cells of one record hold.
+/// Returns the texts of the cells of one record.
 pub(crate) fn texts_of(record: &[u8], syntax: Syntax) -> Vec<String> {
     let mut cells = Vec::new();
     Tokeniser::new(record, syntax).record(&mut cells);
     cells.iter().map(|it| it.text(record)).collect()
 }
 
-/// Returns how many bytes of `bytes` are whole records; what follows may go on behind it.
+/// Returns how many bytes of `bytes` are complete records; the last one may continue beyond the buffer.
 ///
-/// `bytes` begins with a record. At the end of the input everything is whole.
+/// `bytes` begins with a record. At the end of the input every record is complete.
 pub(crate) fn cut(bytes: &[u8], syntax: Syntax, is_end: bool) -> usize {
     if is_end || bytes.is_empty() {
         return bytes.len();
@@ -224,7 +224,7 @@ pub(crate) fn cut(bytes: &[u8], syntax: Syntax, is_end: bool) -> usize {
     }
 }
 
-/// Returns the last position from `start` to `end` that surely ends a line.
+/// Returns the last position from `start` to `end` that certainly ends a line.
 #[inline]
 fn last_line_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     let last = |byte: u8, text: &[u8]| {
@@ -247,14 +247,15 @@ fn last_line_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     None
 }
 
-/// Returns whether the line end before `at` is whole: a CR behind which nothing is known, or
-/// another CR, may be the beginning of a CRLF or a CRCRLF.
+/// Returns whether the line end before `at` is complete: a CR followed by unknown bytes, or by another
+/// CR, may begin a CRLF or a CRCRLF.
 fn is_line_end(bytes: &[u8], at: usize) -> bool {
     let is_newline = 0 < at && bytes[at - 1] == b'\n';
     is_newline || bytes.get(at).is_some_and(|it| !matches!(it, b'\r' | b'\n'))
 }
 
-/// The slow way: where a syntax is not plain, only reading from the beginning tells what a quote is.
+/// The slow path: where a syntax is not plain, only reading from the beginning shows what a quote
+/// means.
 fn cut_by_reading(bytes: &[u8], syntax: Syntax) -> usize {
     let mut tokeniser = Tokeniser::new(bytes, syntax);
     tokeniser.quotes = Quotes::new(bytes, syntax, false);
@@ -275,11 +276,11 @@ pub(crate) struct Tokeniser<'a> {
     syntax: Syntax,
     is_plain: bool,
     delimiter: u8,
-    /// Bytes of a delimiter.
+    /// Bytes in a delimiter.
     n_delimiter: usize,
     quotes: Quotes<'a>,
     marks: Marks<'a>,
-    /// Where the next record begins.
+    /// Start of the next record.
     at: usize,
     /// The line on which it begins.
     line: u32,
@@ -290,18 +291,18 @@ pub(crate) struct Tokeniser<'a> {
     unclosed_line: Option<u32>,
     n_marks: u64,
     mark_line: Option<u32>,
-    /// What tells the lines of a quoted cell from rows, as far as that is known.
+    /// The rule that distinguishes the lines of a quoted cell from rows, if known.
     line_rule: Option<&'a LineRule>,
-    /// Before this position, a quote that its own line does not close is text.
+    /// Before this position, a quote that is not closed on its own line is text.
     lines_until: usize,
 }
 
 impl<'a> Tokeniser<'a> {
-    /// Begins with the first byte of `bytes`, which must begin a record.
+    /// Starts at the first byte of `bytes`, which must begin a record.
     pub(crate) fn new(bytes: &'a [u8], syntax: Syntax) -> Self {
         let delimiter = syntax.delimiter.first_byte();
-        // Quotes within a cell are found to be passed over; an escape is looked for where it says
-        // something outside of quotes.
+        // Quotes within a cell are found in order to be skipped; an escape is searched for where it has
+        // a meaning outside quotes.
         let other = match (syntax.quote, syntax.escape) {
             (Some(quote), _) => quote,
             (None, Escape::Char(escape)) => escape,
@@ -329,28 +330,29 @@ impl<'a> Tokeniser<'a> {
         }
     }
 
-    /// Takes what tells the lines of a quoted cell from rows that a stray quote has joined.
+    /// Sets the rule that distinguishes the lines of a quoted cell from rows that a stray quote has
+    /// joined.
     #[must_use]
     pub(crate) fn with_lines(self, rule: &'a LineRule) -> Self {
         Tokeniser { line_rule: Some(rule), ..self }
     }
 
-    /// Returns how many blank lines were passed over.
+    /// Returns how many blank lines were skipped.
     pub(crate) fn n_blank(&self) -> u64 {
         self.n_blank
     }
 
-    /// Returns how many records of nothing but delimiters were passed over.
+    /// Returns how many records with only delimiters were skipped.
     pub(crate) fn n_hollow(&self) -> u64 {
         self.n_hollow
     }
 
-    /// Takes records of nothing but delimiters for rows of missing values, as programs write them.
+    /// Treats records with only delimiters as rows of missing values, as programs write them.
     pub(crate) fn keep_hollow(&mut self) {
         self.keeps_hollow = true;
     }
 
-    /// Returns how many quotes began a cell, were never closed, and so were text.
+    /// Returns how many quotes opened a cell, were never closed, and were therefore text.
     pub(crate) fn n_unclosed(&self) -> u64 {
         self.n_unclosed
     }
@@ -360,7 +362,8 @@ impl<'a> Tokeniser<'a> {
         self.unclosed_line
     }
 
-    /// Returns how many records began with a byte order mark, which is no text: files were joined.
+    /// Returns how many records began with a byte order mark, which is not text: files were
+    /// concatenated.
     pub(crate) fn n_marks(&self) -> u64 {
         self.n_marks
     }
@@ -385,17 +388,17 @@ impl<'a> Tokeniser<'a> {
         self.unclosed_line.get_or_insert(self.line);
     }
 
-    /// Returns how many bytes were read so far.
+    /// Returns how many bytes have been read.
     pub(crate) fn position(&self) -> usize {
         self.at
     }
 
-    /// Returns how many lines were read so far.
+    /// Returns how many lines have been read.
     pub(crate) fn n_lines(&self) -> u32 {
         self.line
     }
 
-    /// Returns the next record whatever its width; `None` at the end. Blank lines are no records.
+    /// Returns the next record of any width; `None` at the end. Blank lines are not records.
     pub(crate) fn record(&mut self, cells: &mut Vec<Cell>) -> Option<(usize, usize)> {
         loop {
             cells.clear();
@@ -460,7 +463,7 @@ impl<'a> Tokeniser<'a> {
                 block.cells.resize(n_before + width, Cell::MISSING);
                 block.short.push(row);
             } else if let Some(start) = record.surplus_start
-                // Delimiters too many at the end of a row surround no value.
+                // Surplus delimiters at the end of a row do not enclose a value.
                 && !self.is_hollow(start, record.end)
             {
                 block.surplus.push(Surplus { row, start, end: record.end });
@@ -479,14 +482,14 @@ impl<'a> Tokeniser<'a> {
         judge(self.bytes, span, cells, is_even, (width, classes), self.syntax)
     }
 
-    /// Goes back to `start` on `line`, to read what is before `end` line by line.
+    /// Returns to `start` on `line`, to read the text before `end` line by line.
     fn read_lines(&mut self, start: usize, line: u32, end: usize) {
         let fresh = Tokeniser::new(self.bytes, self.syntax);
         (self.quotes, self.marks) = (fresh.quotes, fresh.marks);
         (self.at, self.line, self.lines_until) = (start, line, end);
     }
 
-    /// Finds the quote that closes the one at `open`, on the same line where lines are read one by one.
+    /// Finds the quote that closes the one at `open`, on the same line in line-by-line mode.
     #[inline]
     fn close<const PLAIN: bool>(&mut self, open: usize) -> Close {
         if open < self.lines_until {
@@ -503,7 +506,7 @@ impl<'a> Tokeniser<'a> {
         Quotes::new(&self.bytes[..end], self.syntax, true).close::<false>(open)
     }
 
-    /// Returns whether nothing but delimiters and blanks stands between two positions.
+    /// Returns whether only delimiters and blanks are between two positions.
     fn is_hollow(&self, start: usize, end: usize) -> bool {
         let delimiter = self.syntax.delimiter.bytes();
         self.bytes[start..end].iter().all(|it| delimiter.contains(it) || matches!(it, b' ' | b'\t'))
@@ -561,7 +564,8 @@ impl<'a> Tokeniser<'a> {
         }
     }
 
-    /// Returns the cell that begins at `start`, and where it ends: a delimiter, a line end, the end.
+    /// Returns the cell that begins at `start`, and where it ends: at a delimiter, a line end, or the
+    /// end.
     #[inline]
     fn cell(&mut self, start: usize, record: &mut Record) -> (Cell, usize) {
         let mut from = start;
@@ -589,7 +593,7 @@ impl<'a> Tokeniser<'a> {
         }
     }
 
-    /// Returns the same for any syntax; `None` when the bytes at hand may end within the cell.
+    /// Returns the same for any syntax; `None` when the cell may continue beyond the available bytes.
     fn general_cell(&mut self, start: usize, record: &mut Record) -> Option<(Cell, usize)> {
         let syntax = self.syntax;
         let Syntax { quote, escape, blanks, .. } = syntax;
@@ -647,8 +651,8 @@ impl<'a> Tokeniser<'a> {
         Some((cell, end))
     }
 
-    /// Returns where a cell of aligned columns ends that is followed by blanks at `at`: at the last
-    /// of them that make a delimiter, or at the line end behind them.
+    /// Returns the end of a cell in aligned columns that is followed by blanks at `at`: at the last
+    /// blanks that form a delimiter, or at the line end after them.
     fn end_of_gap(&self, at: usize) -> usize {
         let end = at + n_spaces(&self.bytes[at..]);
         let is_last = matches!(self.bytes.get(end), None | Some(b'\n' | b'\r'));
@@ -668,7 +672,7 @@ struct Record {
     surplus_start: Option<usize>,
 }
 
-/// Returns how many lines end in `text`.
+/// Returns the number of line ends in `text`.
 pub(crate) fn count_line_ends(text: &[u8]) -> u32 {
     if text.len() <= NEAR_BYTES && !text.iter().any(|it| matches!(it, b'\n' | b'\r')) {
         return 0;

@@ -1,19 +1,19 @@
-//! Why an ingest ends early: a file that cannot be read, or a user who stops it.
+//! Why an ingest ends early: the file cannot be read, or the user cancels.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use csv_agent_types::status::{ExitStatus, Failure};
 
-/// Makes the error for a source that cannot be read.
+/// Returns the error for a source that cannot be read.
 pub(crate) fn refuse(message: String, hint: &str) -> anyhow::Error {
     Failure::new(ExitStatus::Input, message).hint(hint).into()
 }
 
-/// Looks whether the user wants to stop.
+/// Checks whether the user has cancelled.
 ///
 /// # Errors
 ///
-/// Fails when they do.
+/// Fails if so.
 pub fn check_cancelled(cancelled: &AtomicBool) -> anyhow::Result<()> {
     if cancelled.load(Ordering::Relaxed) {
         return Err(Failure::new(ExitStatus::Interrupted, "interrupted").into());
@@ -21,7 +21,7 @@ pub fn check_cancelled(cancelled: &AtomicBool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the failure of a source that is no CSV.
+/// Returns the failure for a source that is not CSV.
 pub(crate) fn no_csv(shown_name: &str, found: &str, hint: &str) -> anyhow::Error {
     let message = format!("cannot read `{shown_name}` as CSV: {found}");
     Failure::new(ExitStatus::Input, message).hint(hint).into()

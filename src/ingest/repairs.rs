@@ -1,7 +1,7 @@
-//! What did not fit and was repaired, row by row, for `NAME.rejects.jsonl`.
+//! Rows that did not fit and were repaired, for `NAME.rejects.jsonl`.
 //!
-//! One JSON object a line: `{"line":7,"reason":"…","text":"…"}`, in the order of the file, the first
-//! [`REJECTS_MAX`] of them. The rows themselves are in the table; nothing is left out there.
+//! One JSON object per line: `{"line":7,"reason":"…","text":"…"}`, in file order, the first
+//! [`REJECTS_MAX`] of them. The rows themselves are in the table; none is left out of it.
 
 use std::io::Write;
 
@@ -9,26 +9,26 @@ use serde_json::json;
 
 use csv_agent_types::limits::{REJECT_BYTES_MAX, REJECTS_MAX};
 
-/// A row that was padded, or whose surplus cells went to `_extra`.
+/// A padded row, or one with surplus cells in `_extra`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Repair {
     /// The line of the source it begins on; the first is 1.
     pub line: u64,
-    /// Cells wanted and found.
+    /// Expected and actual number of cells.
     pub reason: String,
-    /// The record as it stands in the file, cut at [`REJECT_BYTES_MAX`].
+    /// The record as in the file, cut at [`REJECT_BYTES_MAX`].
     pub text: String,
 }
 
 impl Repair {
-    /// Makes a repair; `record` may be long and is cut between characters.
+    /// Creates a repair; a long `record` is cut between characters.
     pub(crate) fn new(line: u64, reason: String, record: &[u8]) -> Self {
         let text = String::from_utf8_lossy(record);
         let end = text.floor_char_boundary(REJECT_BYTES_MAX);
         Repair { line, reason, text: text[..end].to_owned() }
     }
 
-    /// Writes the line of the list.
+    /// Writes the repair as a line.
     ///
     /// # Errors
     ///

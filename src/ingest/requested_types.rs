@@ -1,27 +1,27 @@
-//! What the user wants columns to be, whatever their values look like.
+//! The column types that the user requests, whatever the values look like.
 
 use csv_agent_types::catalog::{DType, Meaning};
 use csv_agent_types::status::{ExitStatus, Failure};
 
-/// What a column is to be.
+/// The requested type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestedType {
-    /// Of this type.
+    /// This type.
     Type(DType),
-    /// Numbers of which no digit is lost: floats, or the file is refused.
+    /// Numbers without loss of any digit: floats, or the file is rejected.
     Decimal,
-    /// Numbers that are written with a currency, or without.
+    /// Numbers with or without a currency.
     Money,
-    /// Numbers that are written with `%`, or without: `12.5%` is 12.5.
+    /// Numbers with or without `%`: `12.5%` is 12.5.
     Percent,
 }
 
 impl RequestedType {
-    /// The names that the help shows.
+    /// The names shown in the help.
     pub const NAMES: &str =
         "text, int, float, decimal, bool, date, datetime, datetime_utc, time, money, percent";
 
-    /// Returns what a name means, in any case: one of ours, of SQL, of pandas or of Arrow.
+    /// Returns the type for a name, in any case: ours, or one of SQL, pandas or Arrow.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name.to_ascii_lowercase().as_str() {
             "text" | "string" | "str" | "utf8" | "object" => RequestedType::Type(DType::String),
@@ -43,7 +43,7 @@ impl RequestedType {
         })
     }
 
-    /// Returns the name that the catalog and messages have.
+    /// Returns the name used in the catalog and in messages.
     pub fn name(self) -> &'static str {
         match self {
             RequestedType::Type(dtype) => dtype.name(),
@@ -53,7 +53,7 @@ impl RequestedType {
         }
     }
 
-    /// Returns whether columns of this meaning are what `*` stands for.
+    /// Returns whether `*` includes columns of this meaning.
     fn is_of(self, meaning: Option<&Meaning>) -> bool {
         matches!(
             (self, meaning),
@@ -64,22 +64,22 @@ impl RequestedType {
     }
 }
 
-/// What is wanted of the columns of a file.
+/// The requested types of a file's columns.
 #[derive(Debug, Clone, Default)]
 pub struct Wants {
-    /// Of the columns that are named.
+    /// For each named column.
     by_column: Vec<Option<RequestedType>>,
-    /// Of all columns that are known as that.
+    /// For all columns with that meaning.
     of_known: Vec<RequestedType>,
 }
 
 impl Wants {
-    /// Finds the columns by their names, without regard to case where that leaves one.
+    /// Finds the columns by name, ignoring case where that is unambiguous.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Usage`] when there is no such column, or more than one, or when `*` stands for
-    /// a type that nothing is known as.
+    /// Fails with [`ExitStatus::Usage`] when there is no such column, or more than one, or when `*` is
+    /// used with a type that no meaning corresponds to.
     pub fn find(dtypes: &[(String, RequestedType)], names: &[String]) -> anyhow::Result<Self> {
         let mut wants = Wants { by_column: vec![None; names.len()], of_known: Vec::new() };
         for (name, wanted) in dtypes {
@@ -111,22 +111,22 @@ impl Wants {
         Ok(wants)
     }
 
-    /// Finds those columns that there are, as [`Wants::find`] does.
+    /// Finds the columns that exist, as [`Wants::find`] does.
     ///
     /// # Errors
     ///
-    /// Fails as that does, but for a column that is not there.
+    /// Fails in the same cases, except for a missing column.
     pub fn find_any(dtypes: &[(String, RequestedType)], names: &[String]) -> anyhow::Result<Self> {
         let is_there = |it: &&(String, RequestedType)| it.0 == "*" || place(&it.0, names).is_ok();
         Self::find(&dtypes.iter().filter(is_there).cloned().collect::<Vec<_>>(), names)
     }
 
-    /// Returns what the user wants of a column by its name.
+    /// Returns the type requested for a column by name.
     pub fn of_column(&self, at: usize) -> Option<RequestedType> {
         self.by_column.get(at).copied().flatten()
     }
 
-    /// Returns what is wanted of a column that is known to have this meaning.
+    /// Returns the type requested for a column with this meaning.
     pub fn of(&self, at: usize, meaning: Option<&Meaning>) -> Option<RequestedType> {
         let known = || self.of_known.iter().copied().find(|it| it.is_of(meaning));
         self.of_column(at).or_else(known)

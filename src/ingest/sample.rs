@@ -1,4 +1,4 @@
-//! What the windows over a file say of its columns before it is read.
+//! What the windows over a file show about its columns before it is read.
 
 use std::collections::HashSet;
 
@@ -15,18 +15,18 @@ use crate::records::swallowed::Class;
 
 /// The evidence of the windows.
 pub(crate) struct Sample {
-    /// Of all windows: a guess, since a window may begin within quotes.
+    /// From all windows: a guess, since a window may begin within quotes.
     pub all: Vec<TypeEvidence>,
-    /// Of the head alone, which is certain.
+    /// From the head alone, which is certain.
     pub head: Vec<TypeEvidence>,
-    /// Whether rows with more cells than columns were seen.
+    /// Whether any row with more cells than columns was seen.
     pub has_surplus: bool,
     /// Bytes of an average row.
     pub row_bytes: usize,
 }
 
 impl Sample {
-    /// Looks at what lies behind `start` in the head, and at the other windows.
+    /// Examines the head after `start`, and the other windows.
     pub(crate) fn of(
         windows: &Windows,
         syntax: Syntax,
@@ -54,12 +54,12 @@ impl Sample {
         sample
     }
 
-    /// Returns whether no value was seen in a column.
+    /// Returns whether a column has no value.
     pub(crate) fn is_empty(&self, column: usize) -> bool {
         self.all.get(column).is_none_or(|it| *it == TypeEvidence::default())
     }
 
-    /// Returns whether any column is of another type than text.
+    /// Returns whether any column has a type other than text.
     pub(crate) fn is_typed(&self) -> bool {
         self.all.iter().any(|it| is_typed(*it))
     }

@@ -1,16 +1,17 @@
-//! Whether a text looks like one value of some type, whatever the country it comes from.
+//! Whether a text looks like one value of some type, in the format of any country.
 //!
-//! Pure, and wider than the rules of `parse`: it weighs how a line may be cut, and decides no type.
+//! Pure, and more lenient than the rules of `parse`: it scores ways to split a line, and decides no
+//! type.
 
-/// Returns whether `text` looks like a number, a date, a time or both, a truth value or a marker
-/// for nothing; empty text does not.
+/// Returns whether `text` looks like a number, a date, a time or both, a truth value or a missing
+/// marker; empty text does not.
 pub(crate) fn is_value(text: &[u8]) -> bool {
     let text = text.trim_ascii();
     text.len() <= 40 && (is_number(text) || is_moment(text) || is_word(text) || names_month(text))
 }
 
-/// Returns whether `text` looks like a number that counts or measures and so names nothing: with thousands
-/// set apart, or of a currency.
+/// Returns whether `text` looks like a number that counts or measures and so is not a name: with a
+/// thousands separator or a currency.
 pub(crate) fn is_amount(text: &[u8]) -> bool {
     let text = text.trim_ascii();
     let has_group =
@@ -25,7 +26,7 @@ fn is_word(text: &[u8]) -> bool {
     WORDS.iter().any(|it| text.eq_ignore_ascii_case(it.as_bytes()))
 }
 
-/// A number with a decimal point or comma, with thousands set apart, of a currency, in percent.
+/// A number with a decimal point or comma, a thousands separator, a currency or a percent sign.
 fn is_number(text: &[u8]) -> bool {
     let text = text.strip_suffix(b"%").unwrap_or(text).trim_ascii_end();
     let text = ["€", "$", "£"].iter().fold(text, |text, sign| {
@@ -39,7 +40,7 @@ fn is_number(text: &[u8]) -> bool {
     match rest.split_first() {
         None => 0 < n_whole,
         Some((b'.' | b',', decimals)) if is_fraction(decimals) => {
-            // A code is cut at its comma more often than it is a number.
+            // A code split at its comma is more common than such a number.
             rest[0] == b'.' || !(whole.is_empty() || 1 < whole.len() && whole[0] == b'0')
         }
         Some((b'e' | b'E', exponent)) => 0 < n_whole && is_exponent(exponent),
@@ -61,7 +62,7 @@ fn is_exponent(text: &[u8]) -> bool {
     !digits.is_empty() && n_digits(digits) == digits.len()
 }
 
-/// Groups of three digits, each behind `mark`, then perhaps a fraction.
+/// Groups of three digits, each after `mark`, then possibly a fraction.
 fn is_grouped(mark: u8, mut rest: &[u8]) -> bool {
     if !b",. '".contains(&mark) {
         return false;

@@ -1,6 +1,6 @@
-//! How many values of a column a column of another dataset has, so that a join can be found.
+//! How many values of a column also occur in a column of another dataset, to suggest joins.
 //!
-//! Values are compared as they are written: `7` is the number, whole or not, and the text of one digit.
+//! Values are compared as written: `7` is the number, whole or float, and the one-digit text.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -16,8 +16,8 @@ use csv_agent_types::limits::{OVERLAP_ROWS_MAX, OVERLAP_TIME_MAX};
 use super::from_parquet::{guard, text};
 use super::stored::Stored;
 
-/// Compares columns with those that are like them. Nothing is known of a file that is missing or damaged, nor of
-/// what there is no time for.
+/// Compares columns with similar ones. The result is unknown for a missing or damaged file, and once
+/// time has run out.
 ///
 /// # Errors
 ///
@@ -54,9 +54,9 @@ pub(crate) fn overlaps(
     Ok(found)
 }
 
-/// The different values of a column.
+/// The distinct values of a column.
 struct DistinctValues {
-    /// As hashes, of which two of a million are hardly ever one.
+    /// As hashes; among a million, a collision is very unlikely.
     values: HashSet<u64>,
     /// Whether all rows were read.
     is_whole: bool,

@@ -1,6 +1,6 @@
-//! Rows that leave out their empty cells at the end, below a header that names all columns.
+//! Rows that omit trailing empty cells, below a header that names all columns.
 //!
-//! Pure. Programs that write so make rows of any width up to the header's, so no width is the usual one.
+//! Pure. Programs that do this write rows of any width up to the header's, so no width is typical.
 
 use std::collections::HashSet;
 
@@ -9,32 +9,31 @@ use super::syntax::Syntax;
 use super::type_evidence::{Nulls, classify};
 use crate::record_shapes::RecordShape;
 
-/// Records among which the header is looked for.
+/// Records among which to search for the header.
 const RECORDS_ABOVE_MAX: usize = 20;
-/// Fewer columns are made by the commas of a text as well.
+/// Commas in prose also produce fewer columns.
 const WIDTH_MIN: usize = 3;
-/// Fewer rows show no habit.
+/// Fewer rows show no pattern.
 const ROWS_MIN: usize = 3;
-/// Characters of a name; a longer one is a sentence.
+/// Maximum characters of a name; a longer one is a sentence.
 const NAME_CHARS_MAX: usize = 60;
 
-/// Returns how many columns the header names, where the rows below it have different numbers of cells, none
-/// more than that.
+/// Returns how many columns the header names, where the rows below it vary in width and none is wider.
 pub(crate) fn width(text: &[u8], shapes: &[RecordShape], syntax: Syntax) -> Option<usize> {
     let (at, width) = header(text, shapes, syntax)?;
     let rows = &shapes[at + 1..];
     let n_cut = rows.iter().filter(|it| it.width < width).count();
     let is_uneven = rows.iter().any(|it| it.width != rows[0].width);
-    // Rows that make the width by themselves need no header for that.
+    // Rows that determine the width by themselves need no header for it.
     (is_uneven && rows.len() <= n_cut * 2).then_some(width)
 }
 
-/// Returns how many columns the first record names, where no row below it has more cells than that.
+/// Returns how many columns the first record names, where no row below it has more cells.
 pub(crate) fn names_all(text: &[u8], shapes: &[RecordShape], syntax: Syntax) -> Option<usize> {
     header(text, shapes, syntax).filter(|it| it.0 == 0).map(|it| it.1)
 }
 
-/// Returns the position and the width of the widest record, where it has names above rows of cells.
+/// Returns the index and the width of the widest record, if it contains names above rows of cells.
 fn header(text: &[u8], shapes: &[RecordShape], syntax: Syntax) -> Option<(usize, usize)> {
     let width = shapes.iter().map(|it| it.width).max().filter(|it| WIDTH_MIN <= *it)?;
     let at = shapes.iter().take(RECORDS_ABOVE_MAX).position(|it| it.width == width)?;
@@ -49,7 +48,7 @@ fn header(text: &[u8], shapes: &[RecordShape], syntax: Syntax) -> Option<(usize,
     (are_cells && are_named()).then_some((at, width))
 }
 
-/// Returns whether labels are what columns are called: words, no two the same.
+/// Returns whether labels are column names: words, all distinct.
 pub(crate) fn are_names(labels: &[String]) -> bool {
     let nulls = Nulls::new(None);
     let is_name = |it: &String| {

@@ -1,9 +1,9 @@
-//! Tables side by side in one file: which columns each lies in.
+//! Tables side by side in one file: the columns of each.
 //!
-//! Pure. Columns without a name and a value divide the others into groups, each of which may be a table. A gap may
-//! as well be one within a table, so it divides tables only where its sides show that they have nothing to do with
-//! each other: where one has rows beside what is above the names of the other, where one goes on below the other,
-//! where their first columns have one name. Anything else is a doubt.
+//! Pure. Columns without a name and a value divide the others into groups, each of which may be a
+//! table. A gap may also be inside one table, so it divides tables only where its sides are clearly
+//! unrelated: one has rows next to the text above the other's names, one continues below the other, or
+//! their first columns have the same name. Anything else is reported as a doubt.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -17,18 +17,19 @@ use super::type_evidence::{Nulls, TypeEvidence, classify};
 use super::wrap::{Beside, Wrapping};
 use crate::record_shapes::{RecordShape, records};
 
-/// Columns of a table; one of them alone is a list beside it.
+/// Minimum columns of a table; a single one is a list next to it.
 const COLUMNS_MIN: usize = 2;
-/// Groups of columns that are looked at; a file with more of them is no row of tables.
+/// Groups of columns to examine; a file with more is not a sequence of tables.
 const GROUPS_MAX: usize = 32;
-/// Rows that show which values a column has.
+/// Minimum number of rows that show the values of a column.
 const ROWS_MIN: usize = 2;
-/// Rows of a table with no other one that goes on below it, unless its rows are told apart.
+/// Minimum rows of a table with another one continuing below it, unless keys distinguish its rows.
 const ROWS_CLEAR: usize = 3;
-/// Words of a title; fewer may be what the names below have in common.
+/// Minimum words of a title; fewer may be a common heading of the names below.
 const TITLE_WORDS_MIN: usize = 3;
 
-/// Returns the columns of each of several tables that surely are side by side, as far as windows show.
+/// Returns the columns of each of several tables that are certainly side by side, judging by the
+/// windows.
 pub(crate) fn find(
     windows: &Windows,
     syntax: Syntax,
@@ -52,7 +53,7 @@ pub(crate) fn find(
     if !are_apart.contains(&true) {
         return Vec::new();
     }
-    // Where one gap surely divides tables, another one does between tables that may be such.
+    // Where one gap certainly divides tables, another gap divides possible tables too.
     let are_tables = pairs().map(|it| it.is_some_and(|it| it.0.is_keyed && it.1.is_keyed));
     let are_apart = are_apart.into_iter().zip(are_tables).map(|it| it.0 || it.1);
     let mut tables: Vec<Range<usize>> = vec![groups[0].clone()];
@@ -65,7 +66,7 @@ pub(crate) fn find(
     tables
 }
 
-/// Returns whether no record has anything but in the columns of tables.
+/// Returns whether every record has content only in the columns of tables.
 pub(crate) fn hold(tables: &[Range<usize>], text: &[u8], syntax: Syntax) -> bool {
     let mut tokeniser = Tokeniser::new(text, syntax);
     let mut cells = Vec::new();
@@ -80,7 +81,7 @@ pub(crate) fn hold(tables: &[Range<usize>], text: &[u8], syntax: Syntax) -> bool
     true
 }
 
-/// Returns the runs of columns in which some record has something.
+/// Returns the runs of columns in which some record has content.
 fn groups(windows: &Windows, syntax: Syntax) -> Vec<Range<usize>> {
     let mut is_filled: Vec<bool> = Vec::new();
     for text in std::iter::once(windows.head(syntax)).chain(windows.others(syntax)) {
@@ -102,18 +103,19 @@ fn groups(windows: &Windows, syntax: Syntax) -> Vec<Range<usize>> {
     groups
 }
 
-/// What is between gaps, and has names and rows as a table has.
+/// The columns between gaps, with names and rows as in a table.
 struct SideTable {
     first_name: String,
-    /// The line of its names, the first being 0.
+    /// The line of its names; the first line is 0.
     line: u32,
-    /// Of the records above them, the lines and whether one is a title: text in the first column alone.
+    /// The lines of the records above them, and whether each is a title: text in the first column
+    /// alone.
     above: Vec<(u32, bool)>,
-    /// Whether a title is above the names that is no part of them: of some words, or above a blank line.
+    /// Whether a separate title is above the names: of several words, or above a blank line.
     is_titled: bool,
     /// The lines of its rows.
     rows: BTreeSet<u32>,
-    /// Whether its first column tells the rows apart.
+    /// Whether its first column distinguishes the rows.
     is_keyed: bool,
 }
 
@@ -166,7 +168,7 @@ impl SideTable {
         })
     }
 
-    /// Returns whether it surely is another table than one right of it.
+    /// Returns whether it is certainly a different table from the one to its right.
     fn is_apart_from(&self, right: &SideTable) -> bool {
         let sides = [self, right];
         if sides.iter().any(|it| it.rows.is_empty()) {
@@ -181,8 +183,8 @@ impl SideTable {
         if are_keyed && (is_repeated || are_titled) {
             return true;
         }
-        // Below its last row, a table has no keys. What is right of its rows may be not yet known, so that a table
-        // on the right that ends first shows nothing.
+        // Below its last row, a table has no keys. Cells to the right of its rows may just be unknown
+        // as yet, so a right-hand table that ends first proves nothing.
         let n_below = self.n_below(right);
         let is_long = ROWS_CLEAR <= self.rows.len() && ROWS_MIN <= n_below;
         0 < n_below && (right.is_keyed || is_long)
@@ -192,15 +194,17 @@ impl SideTable {
         self.rows.last().copied().unwrap_or_default()
     }
 
-    /// Returns whether a row of one is beside a title of the other, or beside nothing of it, above its names.
+    /// Returns whether a row of one table is next to a title of the other, or next to nothing, above
+    /// its names.
     fn begins_elsewhere(&self, right: &SideTable) -> bool {
         let [upper, lower] = if self.line < right.line { [self, right] } else { [right, self] };
-        // Names of several lines are one header; names with less above them are its first part.
+        // Names on several lines are one header; names with less above them are its first part.
         let is_free = lower.above.iter().all(|it| it.1 || it.0 < upper.line);
         is_free && upper.rows.iter().any(|it| *it <= lower.line && upper.line < *it)
     }
 
-    /// Returns how many rows of another one are below its last row, if it has all of them up to there.
+    /// Returns how many rows of another table are below its last row, if it has all of the other's rows
+    /// up to there.
     fn n_below(&self, long: &SideTable) -> usize {
         let end = self.last_row();
         let mut beside = long.rows.iter().filter(|it| (self.line + 1..=end).contains(it));
@@ -209,7 +213,7 @@ impl SideTable {
     }
 }
 
-/// Returns whether values tell rows apart: names of things or days, years, or numbers from 1 on, each another one.
+/// Returns whether values distinguish rows: names or dates, years, or numbers from 1 on, all distinct.
 fn are_keys(values: &[&str], nulls: &Nulls) -> bool {
     let distinct: HashSet<&str> = values.iter().copied().collect();
     if values.len() < ROWS_MIN || distinct.len() < values.len() || distinct.contains("") {

@@ -1,6 +1,6 @@
-//! One slice of whole records to columns, evidence and repairs.
+//! From one slice of complete records to columns, evidence and repairs.
 //!
-//! Pure. Slices are read side by side, so lines are counted from the beginning of the slice here.
+//! Pure. Slices are parsed concurrently, so lines are counted from the beginning of the slice.
 
 use csv_agent_types::catalog::DType;
 
@@ -19,93 +19,93 @@ use super::totals::Sum;
 use super::type_evidence::{Nulls, TypeEvidence};
 use crate::records::swallowed::LineRule;
 
-/// How every slice of a pass is read.
+/// How to read every slice of a pass.
 pub(crate) struct SlicePlan {
-    /// How cells are told apart.
+    /// How records are split into cells.
     pub syntax: Syntax,
-    /// What the columns are taken for; surplus cells not included.
+    /// The guessed column types, without surplus cells.
     pub guesses: Vec<Guess>,
     /// Whether there is a column for surplus cells.
     pub has_extra: bool,
-    /// What stands for a missing value.
+    /// The markers of missing values.
     pub nulls: Nulls,
-    /// What is no row.
+    /// The rule for non-rows.
     pub rule: AsideRule,
     /// Bytes of an average row.
     pub row_bytes: usize,
-    /// What tells the lines of a quoted cell from rows.
+    /// The rule that distinguishes the lines of a quoted cell from rows.
     pub lines: LineRule,
-    /// Records of nothing but delimiters are rows.
+    /// Records with only delimiters are rows.
     pub keeps_hollow: bool,
-    /// Whether it is to be known what columns add up to.
+    /// Whether column sums are requested.
     pub wants_sums: bool,
 }
 
-/// What one slice held.
+/// The result of one slice.
 pub(crate) struct Parsed {
-    /// Rows, whether built or not.
+    /// Rows, built or not.
     pub n_rows: u64,
-    /// Lines, blank ones and those within quotes included.
+    /// Lines, including blank ones and those within quotes.
     pub n_lines: u64,
-    /// Of each column of the plan.
+    /// The evidence of each column of the plan.
     pub evidence: Vec<TypeEvidence>,
-    /// Of each column of the plan, what it adds up to, where that is wanted.
+    /// The sum of each column of the plan, if requested.
     pub sums: Vec<Sum>,
-    /// The columns, the one for surplus cells last; `None` once the guess has failed.
+    /// The columns, with the one for surplus cells last; `None` once the guess has failed.
     pub columns: Option<Vec<ColumnBuilder>>,
-    /// Rows that were padded.
+    /// Padded rows.
     pub n_short: u64,
-    /// Rows that had surplus cells.
+    /// Rows with surplus cells.
     pub n_surplus: u64,
-    /// The first of them, lines counted from the beginning of the slice.
+    /// The first repairs; lines are counted from the beginning of the slice.
     pub repairs: Vec<Repair>,
-    /// What was no row, lines counted likewise.
+    /// The non-rows, with the same line numbering.
     pub asides: NonRows,
-    /// Rows of the slice that lie more than one line behind the row before, and by how many more;
-    /// row 0 by how many lines it lies behind the first.
+    /// Rows of the slice that are more than one line after the previous row, and by how many extra
+    /// lines; for row 0, its distance from the first line.
     pub skips: Vec<(u64, u64)>,
     /// Lines between the beginning of the last row and the end of the slice, less one.
     pub n_lines_behind: u64,
     /// Whether any cell was quoted.
     pub any_quoted: bool,
-    /// Blank lines, which are no rows.
+    /// Blank lines, which are not rows.
     pub n_blank: u64,
-    /// Records of nothing but delimiters, which are no rows either.
+    /// Records with only delimiters, which are not rows either.
     pub n_hollow: u64,
-    /// Quotes that began a cell and were never closed.
+    /// Unclosed quotes at the start of a cell.
     pub n_unclosed: u64,
-    /// The line of the first of them, counted likewise.
+    /// The line of the first such quote, in the same numbering.
     pub unclosed_line: Option<u32>,
-    /// Records that a stray quote had joined, and that were read line by line.
+    /// Records that a stray quote had joined and that were read line by line.
     pub n_split: u64,
-    /// Of these, the ones that would be one row each, had the file many of them.
+    /// Of these, the ones that would be one row each if the file had many of them.
     pub n_likely: u64,
-    /// Quoted cells that stayed one cell, though their lines could be rows.
+    /// Quoted cells that remained one cell although their lines could be rows.
     pub n_doubtful: u64,
-    /// The line of the first of them, counted likewise.
+    /// The line of the first such cell, in the same numbering.
     pub doubtful_line: Option<u32>,
-    /// Of each column of the plan, the values that are not of its usual kind, lines counted likewise.
+    /// For each column of the plan, the values that are not of its usual kind, in the same numbering.
     pub odds: Vec<OutlierValues>,
-    /// Of each column of the plan, the words for what is missing.
+    /// For each column of the plan, its markers of missing values.
     pub markers: Vec<Markers>,
-    /// The first value that does not fit a type that the user wants.
+    /// The first value that does not fit a requested type.
     pub misfit: Option<Misfit>,
 }
 
-/// A value that is not of the type that the user wants for its column.
+/// A value that does not fit the type requested for its column.
 pub(crate) struct Misfit {
-    /// Position of the column.
+    /// Index of the column.
     pub column: usize,
-    /// The type wanted.
+    /// The requested type.
     pub wanted: RequestedType,
-    /// The value found.
+    /// The value.
     pub value: String,
-    /// Counted from the beginning of the slice.
+    /// Its line, counted from the beginning of the slice.
     pub line: u64,
 }
 
 impl Misfit {
-    /// Returns the flag that may make the value one of the type, if there is one.
+    /// Returns the flag that may make the value fit the type, if there is one.
     pub(crate) fn way_out(&self) -> Option<&'static str> {
         const DECIMAL: &str =
             "name the decimal mark of its numbers with `--decimal ,` or `--decimal .`";
@@ -124,9 +124,9 @@ impl Misfit {
     }
 }
 
-/// Reads all records of `slice`. With `is_broken`, nothing is built and values only leave evidence.
+/// Reads all records of `slice`. With `is_broken`, nothing is built and values only yield evidence.
 pub(crate) fn read(slice: &[u8], plan: &SlicePlan, is_broken: bool) -> Parsed {
-    /// Cells at a time: their positions stay in the nearest cache while each column is built.
+    /// Cells per block: their positions stay in the nearest cache while each column is built.
     const BLOCK_CELLS: usize = 8 * 1024;
     let width = plan.guesses.len();
     let n_rows = slice.len() / plan.row_bytes + 1;
@@ -239,7 +239,7 @@ impl Extra {
     }
 }
 
-/// Returns the line of a row, from the rows that lie more than one line behind the one before.
+/// Returns the line of a row, given the rows that are more than one line after the previous one.
 fn line_of(skips: &[(u64, u64)], row: u64) -> u64 {
     row + skips.iter().take_while(|it| it.0 <= row).map(|it| it.1).sum::<u64>()
 }

@@ -1,7 +1,7 @@
-//! What a file is: text or not.
+//! Whether a file is text, and what else it may be.
 //!
-//! Pure. Everything is judged from windows: the head of the file and some further ones spread over
-//! it, so that what comes late has a say.
+//! Pure. Everything is judged from windows: the head of the file and several more spread over it, so
+//! that later content counts too.
 
 use super::records::{Tokeniser, cut};
 use super::syntax::Syntax;
@@ -12,22 +12,22 @@ use crate::records::swallowed;
 pub(crate) struct Windows {
     /// From the beginning of the file.
     pub head: Vec<u8>,
-    /// From further on, beginning and ending anywhere.
+    /// From further on, beginning and ending at arbitrary positions.
     pub others: Vec<Vec<u8>>,
     /// Whether `head` is the whole file.
     pub is_whole: bool,
 }
 
 impl Windows {
-    /// Takes a text of which nothing is missing.
+    /// Takes a complete text.
     pub(crate) fn whole(text: &[u8]) -> Self {
         Windows { head: text.to_vec(), others: Vec::new(), is_whole: true }
     }
 
-    /// Returns the whole records of the head.
+    /// Returns the complete records of the head.
     ///
-    /// Where a quote is open at the end of the head and the lines behind it are rows like those before,
-    /// the quote is text, and the head ends with its last whole line.
+    /// Where a quote is open at the end of the head and the lines after it are rows like those before,
+    /// the quote is text, and the head ends with its last complete line.
     pub(crate) fn head(&self, syntax: Syntax) -> &[u8] {
         let border = cut(&self.head, syntax, self.is_whole);
         if self.is_most_of_head(border) {
@@ -38,8 +38,8 @@ impl Windows {
         &self.head[..if is_border { border } else { n_lines }]
     }
 
-    /// Returns where the record begins that most of the head belongs to and that ends behind it, as one
-    /// with a long text in quotes does: it takes more of the file to see how cells are told apart.
+    /// Returns the start of the record that fills most of the head and ends beyond it, such as one with
+    /// a long quoted text: more of the file is needed to detect the dialect.
     pub(crate) fn cut_record(&self, syntax: Syntax) -> Option<usize> {
         let n_whole = self.head(syntax).len();
         (!self.is_most_of_head(n_whole)).then_some(n_whole)
@@ -49,7 +49,7 @@ impl Windows {
         self.is_whole || self.head.len() <= 2 * n_bytes
     }
 
-    /// Returns the end of the file, as far as it seems to begin with a whole record.
+    /// Returns the end of the file, starting at what appears to be a complete record.
     pub(crate) fn tail(&self, syntax: Syntax) -> &[u8] {
         if self.is_whole {
             return self.head(syntax);
@@ -59,13 +59,13 @@ impl Windows {
         &last[start..]
     }
 
-    /// Takes the last `n` bytes of the file out.
+    /// Removes the last `n` bytes of the file and returns them.
     pub(crate) fn hide_end(&mut self, n: usize) -> Vec<u8> {
         let last = self.last_mut();
         last.split_off(last.len() - n)
     }
 
-    /// Puts back what [`hide_end`](Self::hide_end) took out.
+    /// Restores what [`hide_end`](Self::hide_end) removed.
     pub(crate) fn show_end(&mut self, end: &[u8]) {
         self.last_mut().extend_from_slice(end);
     }
@@ -77,8 +77,8 @@ impl Windows {
         }
     }
 
-    /// Returns what seem to be whole records of the others. A line end may lie within quotes, so
-    /// they may mislead.
+    /// Returns what appear to be complete records of the other windows. A line end may be within
+    /// quotes, so they may be wrong.
     pub(crate) fn others(&self, syntax: Syntax) -> impl Iterator<Item = &[u8]> {
         self.others.iter().map(move |window| {
             let start = memchr::memchr2(b'\n', b'\r', window).map_or(window.len(), |it| it + 1);
@@ -87,9 +87,9 @@ impl Windows {
         })
     }
 
-    /// Returns the whole records of the others in a table of `width` columns. Where a window may begin
-    /// within quotes or outside of them, the reading counts in which less records are uneven; where
-    /// most are, as within one long cell, there are none.
+    /// Returns the complete records of the other windows in a table of `width` columns. Where a window
+    /// may begin inside or outside quotes, the reading with fewer uneven records is used; where most
+    /// are uneven, as within one long cell, there are none.
     pub(crate) fn rows_of_others(
         &self,
         syntax: Syntax,
@@ -114,8 +114,8 @@ impl Windows {
     }
 }
 
-/// Returns whether the lines from `border` to `end` are rows of the table that the records before
-/// `border` belong to, when a quote that is open at `end` is text.
+/// Returns whether the lines from `border` to `end` are rows of the same table as the records before
+/// `border`, if a quote open at `end` is text.
 fn are_rows(head: &[u8], border: usize, end: usize, syntax: Syntax) -> bool {
     let mut cells = Vec::new();
     let mut before = Tokeniser::new(&head[..border], syntax);
@@ -131,7 +131,7 @@ fn are_rows(head: &[u8], border: usize, end: usize, syntax: Syntax) -> bool {
     swallowed::are_rows(lines, width, syntax)
 }
 
-/// Returns what follows the record whose quoted cell `window` may begin in.
+/// Returns the text after the record in whose quoted cell `window` may begin.
 fn behind_quoted(window: &[u8], syntax: Syntax) -> &[u8] {
     let Some(quote) = syntax.quote.filter(|it| memchr::memchr(*it, window).is_some()) else {
         return &[];
@@ -142,18 +142,19 @@ fn behind_quoted(window: &[u8], syntax: Syntax) -> &[u8] {
     &window[tokeniser.position().saturating_sub(1)..]
 }
 
-/// How the first part of an OpenDocument spreadsheet is called, and what it holds.
+/// The name and the content of the first part of an OpenDocument spreadsheet.
 const OPEN_DOCUMENT: &[u8] = b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet";
 
-/// Returns whether a zip archive has the files of an Excel workbook: another may hold whole workbooks, or a file
-/// in a directory that is called like one of these. Source: ECMA-376, part 2; APPNOTE.TXT, 4.3.7.
+/// Returns whether a zip archive has the files of an Excel workbook: another archive may contain whole
+/// workbooks, or a directory with a file of one of these names. Source: ECMA-376, part 2; APPNOTE.TXT,
+/// 4.3.7.
 fn is_workbook(head: &[u8]) -> bool {
     const PLACES: [&[u8]; 5] =
         [b"[Content_Types].xml", b"_rels/", b"docProps/", b"customXml/", b"xl/"];
     const PARTS: [&[u8]; 4] = [b".xml", b".rels", b".bin", b"/"];
     const WORKBOOKS: [&[u8]; 4] = [b".xlsx", b".xlsm", b".xlsb", b".ods"];
     for at in memchr::memmem::find_iter(head, b"PK\x03\x04") {
-        // The name stands behind thirty bytes, of which two say how long it is.
+        // The name follows thirty bytes of header, two of which contain its length.
         let header = &head[at..];
         let n_bytes = header.get(26..28).map_or(0, |it| u16::from_le_bytes([it[0], it[1]]));
         let name = header.get(30..30 + usize::from(n_bytes)).unwrap_or_default();
@@ -168,7 +169,7 @@ fn is_workbook(head: &[u8]) -> bool {
     false
 }
 
-/// Returns what a file that is no text is, from its first bytes.
+/// Returns the kind of a non-text file, from its first bytes.
 pub(crate) fn binary_kind(head: &[u8]) -> Option<&'static str> {
     const MAGIC: &[(&[u8], &str)] = &[
         (b"\x89PNG\r\n\x1a\n", "a PNG image"),
@@ -202,9 +203,9 @@ pub(crate) fn binary_kind(head: &[u8]) -> Option<&'static str> {
     by_magic.or_else(|| document_kind(head))
 }
 
-/// Returns what a text that is not a table is, from its first words.
+/// Returns the kind of a text that is not a table, from its first words.
 pub(crate) fn document_kind(text: &[u8]) -> Option<&'static str> {
-    /// In lower case. None of them begins a table.
+    /// In lower case. None of them can begin a table.
     const FIRST_WORDS: &[(&str, &str)] = &[
         ("<!doctype html", "an HTML page"),
         ("<html", "an HTML page"),
@@ -239,14 +240,15 @@ pub(crate) fn document_kind(text: &[u8]) -> Option<&'static str> {
     FIRST_WORDS.iter().find(|it| begins(it.0)).map(|it| it.1)
 }
 
-/// Returns where the first control character stands, if there are too many of them for text.
+/// Returns the position of the first control character, if there are too many of them for text.
 pub(crate) fn first_control(text: &[u8]) -> Option<usize> {
-    /// In a short file a few are still text.
+    /// A few in a short file are still text.
     const A_FEW: usize = 3;
-    // Hive separates cells with 0x01, and converters put 0x1A where they could not write a letter.
+    // Hive separates cells with 0x01, and converters write 0x1A for characters that they could not
+    // encode.
     let is_control = |it: &u8| matches!(it, 0 | 2..=6 | 0x0e..=0x19 | 0x7f);
     let n_control = text.iter().filter(|it| is_control(it)).count();
-    // One in a hundred. An odd NUL in a cell is kept as it is.
+    // One in a hundred. A stray NUL in a cell is kept.
     let is_binary = A_FEW < n_control && text.len() < n_control * 100;
     is_binary.then(|| text.iter().position(is_control))?
 }

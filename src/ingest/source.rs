@@ -1,7 +1,7 @@
-//! A file on its way in: opened, looked at through windows, and read as slices of whole records.
+//! An input file: opened, examined through windows, and read as slices of complete records.
 //!
 //! Slices are UTF-8 whatever the file's encoding, and end where a record ends, so that they can be
-//! parsed side by side.
+//! parsed concurrently.
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
@@ -31,52 +31,52 @@ use super::{Progress, Watch};
 use crate::non_rows::LinesBelow;
 use crate::refusal::{check_cancelled, refuse};
 
-/// Where a table comes from.
+/// The source of a table.
 pub enum Source {
-    /// A file. What is no regular file is copied to one first, as stdin is.
+    /// A file. If it is not a regular file, it is first copied to one, like stdin.
     File(PathBuf),
     /// Standard input, read to its end.
     Stdin(Box<dyn Read + Send>),
 }
 
-/// A file that holds what is read in another form.
+/// A file that contains the text in another form.
 #[derive(Clone)]
 pub(crate) struct Archive {
-    /// How it is compressed, if it is.
+    /// Its compression, if any.
     pub compression: Option<Compression>,
-    /// Of that file.
+    /// Size of that file.
     pub bytes: u64,
-    /// Of that file.
+    /// Hash of that file.
     pub sha256: String,
 }
 
 /// A source that can be read more than once.
 pub(crate) struct Input {
     file: File,
-    /// As the user named it, for messages.
+    /// The name that the user gave, for messages.
     pub name: String,
     /// Bytes of the file that is read: decompressed, if it was compressed.
     pub bytes: u64,
-    /// What the user named, if what is read is what it holds.
+    /// The file that the user named, if its extracted content is read instead.
     pub archive: Option<Archive>,
     changed: (i64, i64),
 }
 
-/// Opens a file to read, whatever it is: without `O_NONBLOCK`, opening a pipe would wait for its writer.
+/// Opens any file for reading: without `O_NONBLOCK`, opening a pipe would wait for its writer.
 fn open(path: &Path) -> std::io::Result<File> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
-/// A file whose bytes may be a long time coming, as those of a pipe that nobody writes to yet. Reading it ends
-/// when the flag is raised.
+/// A file whose bytes may take long to arrive, such as a pipe without a writer. Reading it ends when
+/// the flag is set.
 pub struct Awaited<C> {
     file: File,
     cancelled: C,
 }
 
 impl<C: Deref<Target = AtomicBool>> Awaited<C> {
-    /// Makes a reader of a file that is open, or of a copy of stdin.
+    /// Creates a reader of an open file, or of a copy of stdin.
     pub fn new(file: File, cancelled: C) -> Self {
         Awaited { file, cancelled }
     }
@@ -84,13 +84,13 @@ impl<C: Deref<Target = AtomicBool>> Awaited<C> {
 
 impl<C: Deref<Target = AtomicBool>> Read for Awaited<C> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        /// Time between two looks at the flag.
+        /// Interval between two checks of the flag.
         const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
         loop {
             if self.cancelled.load(Ordering::Relaxed) {
                 return Err(std::io::Error::other("interrupted"));
             }
-            // A pipe that nobody has opened to write is not at its end: the writer is still to come.
+            // A pipe that has never had a writer is not at its end: the writer may still arrive.
             match poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&LOOK)) {
                 Ok(0) | Err(Errno::INTR) => continue,
                 Ok(_) => {}
@@ -105,12 +105,12 @@ impl<C: Deref<Target = AtomicBool>> Read for Awaited<C> {
 }
 
 impl Input {
-    /// Opens `source`, which `name` calls as the user does; what cannot be read twice is copied to a
-    /// file in `dir` that vanishes with the process.
+    /// Opens `source`, which the user named `name`. A source that cannot be read twice is copied to a
+    /// file in `dir` that is removed with the process.
     ///
     /// # Errors
     ///
-    /// Fails when the source is missing, no file, unreadable, empty, or longer than `bytes_max`.
+    /// Fails when the source is missing, not a file, unreadable, empty, or longer than `bytes_max`.
     pub(crate) fn open(
         source: Source,
         name: &str,
@@ -157,7 +157,7 @@ impl Input {
         }
     }
 
-    /// Returns what a compressed file holds, in a file of its own.
+    /// Returns the content of a compressed file, in a separate file.
     fn decompressed(
         self,
         compression: Compression,
@@ -185,11 +185,11 @@ impl Input {
         Ok(Input { file, name: self.name, bytes, archive, changed })
     }
 
-    /// Returns what was written to `file` of this one, which is what will be read.
+    /// Returns an input for `file`, which was converted from this one and will be read instead.
     ///
     /// # Errors
     ///
-    /// Fails when this file cannot be read or has changed, and when the user wants to stop.
+    /// Fails when this file cannot be read or has changed, and when the user cancels.
     pub(crate) fn written_to(&self, file: File, cancelled: &AtomicBool) -> anyhow::Result<Self> {
         let archive = if let Some(archive) = &self.archive {
             archive.clone()
@@ -208,14 +208,14 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// Fails when the file cannot be read, and when the user wants to stop.
+    /// Fails when the file cannot be read, and when the user cancels.
     pub(crate) fn sha256(&self, cancelled: &AtomicBool) -> anyhow::Result<String> {
         let mut hash = Sha256::new();
         self.parts(0, self.bytes, cancelled, &mut |part| hash.update(part))?;
         Ok(hex(&hash.finalize()))
     }
 
-    /// Returns the file, to be read at any place.
+    /// Returns the file, for reading at any position.
     ///
     /// # Errors
     ///
@@ -224,13 +224,13 @@ impl Input {
         self.file.try_clone().with_context(|| format!("cannot read `{}`", self.name))
     }
 
-    /// Returns the sentence that says what was decompressed, if anything was.
+    /// Returns the sentence about decompression, if there was any.
     pub(crate) fn archive_reason(&self) -> Option<String> {
         let compression = self.archive.as_ref()?.compression?.name();
         Some(format!("{compression}-compressed, {} bytes decompressed", self.bytes))
     }
 
-    /// Tells how much of the file is read, unless the user wants to stop.
+    /// Reports how much of the file has been read, unless the user cancels.
     fn show_position(&self, watch: &Watch<'_>) -> anyhow::Result<()> {
         check_cancelled(watch.cancelled)?;
         let mut file = &self.file;
@@ -240,8 +240,8 @@ impl Input {
         Ok(())
     }
 
-    /// Returns where text of an encoding ends: behind it may be NULs and `^Z`, with which old
-    /// programs fill the last block of a file. A file of nothing else has no such end.
+    /// Returns the end of the text in an encoding: NULs and `^Z` may follow it, with which old programs
+    /// fill the last block of a file. A file with nothing else has no such end.
     ///
     /// # Errors
     ///
@@ -269,7 +269,7 @@ impl Input {
         Ok(self.bytes)
     }
 
-    /// Returns the first `n_bytes`, or all there are.
+    /// Returns the first `n_bytes`, or fewer in a shorter file.
     ///
     /// # Errors
     ///
@@ -278,13 +278,13 @@ impl Input {
         self.window(0, n_bytes)
     }
 
-    /// Returns windows spread over what lies between the first `n_bytes` and `end`.
+    /// Returns windows spread between the first `n_bytes` and `end`.
     ///
     /// # Errors
     ///
     /// Fails when the file cannot be read.
     pub(crate) fn others(&self, n_bytes: usize, end: u64) -> anyhow::Result<Vec<Vec<u8>>> {
-        /// What the steps between windows may be rounded off by, in all.
+        /// Total rounding of the steps between windows.
         const ROUNDED_BYTES: u64 = 16;
         let window = SNIFF_WINDOW_BYTES as u64;
         let rest = end.saturating_sub(n_bytes as u64);
@@ -296,7 +296,7 @@ impl Input {
             });
         }
         let step = (rest - window) / (SNIFF_WINDOWS - 1);
-        // Such offsets that no unit of UTF-16 or UTF-32 is halved.
+        // Aligned offsets, so that no UTF-16 or UTF-32 unit is split.
         let starts = (0..SNIFF_WINDOWS).map(|it| (n_bytes as u64 + it * step) & !3);
         let n_bytes = |start: u64| usize::try_from((window + ROUNDED_BYTES).min(end - start));
         starts.map(|it| self.window(it, n_bytes(it)?)).collect()
@@ -311,11 +311,11 @@ impl Input {
         Ok(bytes)
     }
 
-    /// Hands the text on, part after part, as it is encoded.
+    /// Passes the encoded text on in parts.
     ///
     /// # Errors
     ///
-    /// Fails when the file cannot be read, and when the user wants to stop.
+    /// Fails when the file cannot be read, and when the user cancels.
     pub(crate) fn parts(
         &self,
         start: usize,
@@ -337,8 +337,8 @@ impl Input {
         Ok(())
     }
 
-    /// Returns the slices of the text behind `lead`, and before what lies below the table, with which
-    /// it ends.
+    /// Returns the slices of the text after `lead` and before the text below the table, which ends the
+    /// file.
     ///
     /// # Errors
     ///
@@ -369,7 +369,7 @@ impl Input {
         })
     }
 
-    /// Fails when the file is no longer the one that was opened.
+    /// Fails when the file has changed since it was opened.
     pub(crate) fn check_unchanged(&self) -> anyhow::Result<()> {
         let metadata =
             self.file.metadata().with_context(|| format!("cannot read `{}`", self.name))?;
@@ -399,8 +399,8 @@ fn too_large(name: &str, bytes: Option<u64>, bytes_max: u64) -> anyhow::Error {
     refuse(message, "raise the limit with `--max-bytes`")
 }
 
-/// Copies a stream to a file without a name, as long as `go_on` does not fail; `unreadable` says why
-/// the stream broke off.
+/// Copies a stream to an unnamed file while `go_on` succeeds; `unreadable` returns why the stream broke
+/// off.
 fn spool(
     reader: &mut dyn Read,
     name: &str,
@@ -429,21 +429,21 @@ fn spool(
     }
 }
 
-/// Which bytes of a file are its text, and how they are read.
+/// Which bytes of a file are its text, and how to decode them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Text {
     /// The encoding.
     pub charset: Charset,
     /// Bytes of the byte order mark before the text.
     pub mark_bytes: usize,
-    /// Where the text ends.
+    /// The end of the text.
     pub end: u64,
-    /// Whether U+FFFD stands in for what is malformed.
+    /// Whether U+FFFD replaces malformed bytes.
     pub is_lossy: bool,
 }
 
 impl Text {
-    /// Returns windows as UTF-8, without the mark at the beginning.
+    /// Returns windows as UTF-8, without the byte order mark.
     pub(crate) fn windows(self, head: &[u8], others: Vec<Vec<u8>>) -> Windows {
         let is_whole = head.len() as u64 == self.end;
         let head = &head[self.mark_bytes.min(head.len())..];
@@ -455,23 +455,23 @@ impl Text {
     }
 }
 
-/// What precedes the table's first row, and what is around the rows.
+/// What precedes the table's first row, and what is wrapped around the rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Lead {
-    /// Bytes of UTF-8 before the table as it was written: skipped lines, a `sep=` line.
+    /// Original bytes before the table, as UTF-8: skipped lines, a `sep=` line.
     pub n_raw: usize,
-    /// What is around the rows behind them, the outer first.
+    /// What is wrapped around the rows after that, outermost first.
     pub wrappings: [Option<Wrapping>; 2],
-    /// Bytes before the first row once that is taken off: blank lines, preamble, the header.
+    /// Bytes before the first row after unwrapping: blank lines, preamble, the header.
     pub n_text: usize,
 }
 
-/// The bytes do not belong to the encoding. The caller may know another one.
+/// The bytes are invalid in the encoding. The caller may know another one.
 #[derive(Debug)]
 pub(crate) struct Undecodable {
     /// The encoding that was tried.
     pub charset: Charset,
-    /// About where the first such byte is in the file.
+    /// The approximate offset of the first such byte in the file.
     pub offset: u64,
 }
 
@@ -487,37 +487,36 @@ impl std::error::Error for Undecodable {}
 pub(crate) struct Slices<'a> {
     input: &'a Input,
     text: Text,
-    /// `None` for UTF-8 without damage, which is checked instead.
+    /// `None` for undamaged UTF-8, which is only validated.
     decoder: Option<TextDecoder>,
     encoded: Vec<u8>,
     hash: Sha256,
     /// Bytes of the byte order mark still to skip.
     mark_bytes: usize,
-    /// What is still to skip before the table.
+    /// What remains to be skipped before the table.
     lead: Lead,
-    /// Of each wrapping, text of the last record that may go on behind it.
+    /// For each wrapping, text of the last record, which may continue.
     wrapped: [Vec<u8>; 2],
-    /// The end of the file; empty once it has proved to be rows.
+    /// The end of the file; empty once it has turned out to be rows.
     below: LinesBelow,
     /// Bytes of the file read so far.
     offset: u64,
     is_end: bool,
-    /// What was read behind the last slice.
+    /// Bytes read beyond the last slice.
     rest: Vec<u8>,
 }
 
 impl Slices<'_> {
-    /// Returns how many bytes of the file were read.
+    /// Returns how many bytes of the file have been read.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Returns the hash of the file, whose text has been read to its end, and the text below the
-    /// table.
+    /// Returns the hash of the file, whose text has been read to its end, and the text below the table.
     ///
     /// # Errors
     ///
-    /// Fails when what lies behind the text cannot be read.
+    /// Fails when the bytes after the text cannot be read.
     pub(crate) fn finish(mut self) -> anyhow::Result<(String, LinesBelow)> {
         let mut file = &self.input.file;
         std::io::copy(&mut file, &mut self.hash)
@@ -525,12 +524,12 @@ impl Slices<'_> {
         Ok((hex(&self.hash.finalize()), self.below))
     }
 
-    /// Fills `slice` with whole records of about `n_bytes`; returns false when there are no more.
+    /// Fills `slice` with complete records of about `n_bytes`; returns false when there are no more.
     ///
     /// # Errors
     ///
-    /// Fails with [`Undecodable`] when bytes do not belong to the encoding, and when one record is
-    /// longer than [`RECORD_BYTES_MAX`].
+    /// Fails with [`Undecodable`] when bytes are invalid in the encoding, and when one record is longer
+    /// than [`RECORD_BYTES_MAX`].
     pub(crate) fn next(
         &mut self,
         slice: &mut Vec<u8>,
@@ -569,14 +568,14 @@ impl Slices<'_> {
         self.wrapped.iter().map(Vec::len).max().unwrap_or_default()
     }
 
-    /// Returns how much of `slice` is surely of the table.
+    /// Returns how much of `slice` certainly belongs to the table.
     fn end_of_table(&mut self, slice: &[u8], syntax: Syntax) -> usize {
         let end = slice.len().saturating_sub(self.below.text.len());
         if !self.is_end || self.below.text.is_empty() {
             return end;
         }
-        // A window has shown what lies below. It does so only if a record begins there when the file is
-        // read from its beginning: a quote may be open.
+        // A window has shown what is below the table. That holds only if a record begins there when the
+        // file is read from its beginning: a quote may be open.
         let is_below = slice.ends_with(&self.below.text) && {
             let border = cut(&slice[..end], syntax, false);
             let mut tokeniser = Tokeniser::new(&slice[border..], syntax);
@@ -592,7 +591,8 @@ impl Slices<'_> {
         slice.len()
     }
 
-    /// Appends bytes of the file to `slice`, as text, until it has `wanted` or the file ends.
+    /// Appends bytes of the file to `slice`, as text, until it contains `wanted` bytes or the file
+    /// ends.
     fn fill(&mut self, slice: &mut Vec<u8>, wanted: usize) -> anyhow::Result<()> {
         const ENCODED_BYTES: usize = 256 * 1024;
         let text_start = slice.len();
@@ -632,7 +632,7 @@ impl Slices<'_> {
         Ok(())
     }
 
-    /// A slice ends where a record ends, so no character is halved.
+    /// A slice ends where a record ends, so no character is split.
     fn check(&self, slice: &[u8]) -> anyhow::Result<()> {
         if self.decoder.is_some() || simdutf8::basic::from_utf8(slice).is_ok() {
             return Ok(());
@@ -644,7 +644,7 @@ impl Slices<'_> {
     }
 }
 
-/// Takes up to `n` bytes out of `text` from `start` on, and counts them off.
+/// Removes up to `n` bytes of `text` from `start` on, and subtracts them from `n`.
 fn skip(n: &mut usize, text: &mut Vec<u8>, start: usize) {
     let n_skipped = (*n).min(text.len() - start);
     *n -= n_skipped;
@@ -671,7 +671,7 @@ pub fn sha256_file(path: &Path) -> anyhow::Result<String> {
     open(path).and_then(sha256_of).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Returns the hash of what a reader has, lower-case hexadecimal.
+/// Returns the hash of a reader's bytes, lower-case hexadecimal.
 ///
 /// # Errors
 ///
@@ -689,10 +689,10 @@ pub(crate) fn sha256_of(mut reader: impl Read) -> std::io::Result<String> {
     }
 }
 
-/// Writes bytes in lower-case hexadecimal.
+/// Formats bytes in lower-case hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, it| {
-        // A string takes all that is written.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{it:02x}");
         text
     })

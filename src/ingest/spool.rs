@@ -1,8 +1,8 @@
-//! Rows of something else than text, written as the text that an ingest reads.
+//! Rows of a non-text source, written as text for an ingest to read.
 //!
-//! Workbooks, databases and JSON have rows of cells whose kinds are known. They are written as CSV of one record
-//! a row, so that everything holds for them that holds for text: where the table lies, what it is called, what is
-//! left out, which type holds all values of a column. What text cannot say is beside it in [`SpoolNotes`].
+//! Workbooks, databases and JSON have rows of typed cells. They are written as CSV with one record per
+//! row, so that all rules for text apply to them: the position of the table, its names, what is left
+//! out, the type of each column. What text cannot express is in [`SpoolNotes`].
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -18,34 +18,34 @@ use crate::options::IngestOptions;
 use crate::refusal::refuse;
 use crate::spool_notes::SpoolNotes;
 
-/// Rows on their way into a text: each cell as it comes, then what all rows have in common.
+/// Rows being written as text: first each cell as it arrives, then what all rows share.
 pub(crate) struct Spool<'a> {
     input: &'a Input,
     dir: &'a Path,
     bytes_max: u64,
     nulls: Nulls,
-    /// Text that looks like a day is text.
+    /// Text that looks like a date remains text.
     days_are_text: bool,
     framed: BufWriter<File>,
     row: Vec<u8>,
-    /// The column of the first cell of the row, and the one behind its last cell.
+    /// The first column of the row, and the one after its last cell.
     span: Option<(usize, usize)>,
-    /// Rows that have been written.
+    /// Number of rows written.
     n_rows: u64,
     n_bytes: u64,
     n_filled: u64,
-    /// The first column, and the one behind the last.
+    /// The first column, and the one after the last.
     columns: Option<(usize, usize)>,
     table: TableColumns,
-    /// What is known of the columns, by their place in the source.
+    /// What is known about the columns, by their index in the source.
     pub written: SpoolNotes,
 }
 
-/// Where the rows of several cells begin. Titles above them and notes below may begin before.
+/// Where rows with several cells begin. Titles above and notes below may begin further left.
 #[derive(Debug, Default)]
 struct TableColumns {
     first: Option<usize>,
-    /// Of the rows of one cell since the last of several.
+    /// The first column of single-cell rows since the last row with several cells.
     first_between: Option<usize>,
 }
 
@@ -61,15 +61,16 @@ impl TableColumns {
     }
 }
 
-/// Bytes before each row: of the row, its first column and the one behind its last.
+/// Bytes before each row: the row's length, its first column and the one after its last.
 const FRAME_BYTES: usize = 12;
 
 impl<'a> Spool<'a> {
-    /// Begins a text beside the dataset, which may take as many bytes as the options allow for a source.
+    /// Begins a text next to the dataset, which may take as many bytes as the options allow for a
+    /// source.
     ///
     /// # Errors
     ///
-    /// Fails when no file can be made in `dir`.
+    /// Fails when no file can be created in `dir`.
     pub(crate) fn new(
         input: &'a Input,
         dir: &'a Path,
@@ -94,12 +95,12 @@ impl<'a> Spool<'a> {
         })
     }
 
-    /// Begins a text of a table that a program wrote: its names come first, all else is rows, and days are
-    /// days, since there is no other way to write them.
+    /// Begins a text of a table that a program wrote: the first record contains the names, all others
+    /// are rows, and date-like text is a date, since there is no other way to write one.
     ///
     /// # Errors
     ///
-    /// Fails when no file can be made in `dir`.
+    /// Fails when no file can be created in `dir`.
     pub(crate) fn of_table(
         input: &'a Input,
         dir: &'a Path,
@@ -114,12 +115,12 @@ impl<'a> Spool<'a> {
         Ok(spool)
     }
 
-    /// Returns how many rows have been written.
+    /// Returns the number of rows written.
     pub(crate) fn n_rows(&self) -> u64 {
         self.n_rows
     }
 
-    /// Adds a cell of text, behind those that the row has.
+    /// Adds a text cell, to the right of the existing ones.
     pub(crate) fn text(&mut self, column: usize, text: &str) {
         self.place(column);
         let seen = classify(text.as_bytes(), &self.nulls);
@@ -135,13 +136,13 @@ impl<'a> Spool<'a> {
         quote(text, &mut self.row);
     }
 
-    /// Adds a cell of a number, a day, a time or a truth value, as programs write them.
+    /// Adds a cell with a number, a date, a time or a truth value, in the form that programs write.
     pub(crate) fn value(&mut self, column: usize, text: &str) {
         self.place(column);
         self.row.extend_from_slice(text.as_bytes());
     }
 
-    /// Adds a cell as it stands in a text, where nothing is known of it.
+    /// Adds a cell of unknown type, verbatim.
     pub(crate) fn field(&mut self, column: usize, text: &str) {
         self.place(column);
         if !text.is_empty() {
@@ -149,7 +150,7 @@ impl<'a> Spool<'a> {
         }
     }
 
-    /// Adds a cell with nothing in it, which belongs to the table nonetheless.
+    /// Adds an empty cell that nevertheless belongs to the table.
     pub(crate) fn nothing(&mut self, column: usize) {
         self.place(column);
     }
@@ -191,12 +192,12 @@ impl<'a> Spool<'a> {
         self.check_size()
     }
 
-    /// Says something of a column, once all rows are there.
+    /// Adds a note on a column, once all rows are written.
     pub(crate) fn note(&mut self, column: usize, note: String) {
         self.written.column(column).notes.push(note);
     }
 
-    /// Says what the numbers of a column are.
+    /// Sets the meaning of a column's numbers.
     pub(crate) fn mean(&mut self, column: usize, meaning: Meaning) {
         self.written.column(column).meaning = Some(meaning);
     }
@@ -215,7 +216,7 @@ impl<'a> Spool<'a> {
         Err(refuse(message, "raise the limit with `--max-bytes`, or remove cells that lie far off"))
     }
 
-    /// Writes the text, with `names` as its first record if there are any. Nothing comes of no cells.
+    /// Writes the text, with `names` as its first record if given. Returns `None` without cells.
     ///
     /// # Errors
     ///
@@ -256,13 +257,13 @@ impl<'a> Spool<'a> {
             };
             let (n_bytes, row_first, row_end) = (part(0), part(4), part(8));
             row.clear();
-            // A title or a note lies where the table does.
+            // A title or a note is placed within the table's columns.
             let row_end = if row_first < row_end { row_end.max(first + 1) } else { row_end };
             let row_first = if row_first < row_end { row_first.max(first) } else { row_first };
             if row_first < row_end {
                 row.resize(row_first - first, b',');
             } else if names.is_some() && 1 < end {
-                // A row of nothing is one nonetheless.
+                // An empty row is still a row.
                 row.resize(end - 1, b',');
             }
             let start = row.len();
@@ -278,7 +279,7 @@ impl<'a> Spool<'a> {
         let n_before = first.min(self.written.columns.len());
         self.written.columns.drain(..n_before);
         if names.is_some() {
-            // The names take a row of the text.
+            // The names take one row of the text.
             let runs = self.written.columns.iter_mut().flat_map(|it| &mut it.texts);
             runs.for_each(|it| *it = (it.0 + 1, it.1 + 1));
             self.written.is_table = true;
@@ -290,7 +291,7 @@ impl<'a> Spool<'a> {
     }
 }
 
-/// Writes a cell of text. What is empty is quoted, as nothing else is.
+/// Writes a text cell. Empty text is quoted, to distinguish it from an empty cell.
 fn quote(text: &str, record: &mut Vec<u8>) {
     let is_bare =
         !text.is_empty() && !text.starts_with('\u{feff}') && !text.contains([',', '"', '\n', '\r']);
@@ -308,9 +309,9 @@ fn quote(text: &str, record: &mut Vec<u8>) {
     record.push(b'"');
 }
 
-/// Returns a number as programs write it: with a point unless it is whole, and as short as it can be.
+/// Formats a number as programs do: with a point unless it is whole, and as short as possible.
 pub(crate) fn number(value: f64) -> Option<String> {
-    /// Above it, not every whole number is one of these.
+    /// Above this, not every whole number is a float.
     const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
     if !value.is_finite() {
         return None;
@@ -334,7 +335,7 @@ fn temporary(dir: &Path, name: &str) -> anyhow::Result<File> {
 /// A sheet of a workbook, or a table of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ForeignTable {
-    /// As the file has it.
+    /// Its name in the file.
     pub name: String,
     /// Why it is not read unless it is named.
     pub left_out: Option<&'static str>,

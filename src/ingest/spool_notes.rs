@@ -1,4 +1,4 @@
-//! What is known of rows beside the text that was written of them.
+//! What is known about rows in addition to the text written from them.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use crate::requested_types::Wants;
 use crate::type_evidence::TypeEvidence;
 use crate::type_inference::ColumnType;
 
-/// What is known of rows beside the text that was written of them.
+/// What is known about rows in addition to the text written from them.
 #[derive(Debug, Clone, Default)]
 pub struct SpoolNotes {
-    /// What the rows come from.
+    /// The format of the source.
     pub format: SourceFormat,
-    /// Where they lie, if that is a sheet.
+    /// The position of the rows, if the source is a sheet.
     pub sheet: Option<SheetPlace>,
-    /// The first row has the names, and every other one is a row of the table.
+    /// The first row contains the names, and every other one is a row of the table.
     pub is_table: bool,
     /// One sentence for each thing that a user might question.
     pub reasons: Vec<String>,
@@ -24,13 +24,14 @@ pub struct SpoolNotes {
 }
 
 impl SpoolNotes {
-    /// Returns the columns that are text because cells of `rows` are, though every value looks like another type.
+    /// Returns the columns that are text because cells in `rows` are text, although every value looks
+    /// like another type.
     fn texts_in<'a>(&'a self, rows: &'a Range<u64>) -> impl Iterator<Item = usize> + 'a {
         let columns = self.columns.iter().enumerate();
         columns.filter(|it| it.1.has_text_in(rows)).map(|it| it.0)
     }
 
-    /// Makes the columns text whose cells are, unless the user wants something else.
+    /// Makes columns with text cells text, unless the user requests another type.
     pub fn decide(&self, readings: &mut [ColumnType], wants: &Wants, rows: &Range<u64>) {
         for at in self.texts_in(rows) {
             let Some(reading) = readings.get_mut(at) else { continue };
@@ -45,18 +46,18 @@ impl SpoolNotes {
         }
     }
 
-    /// Adds to the evidence of columns that they are text.
+    /// Adds to the evidence that these columns are text.
     pub fn testify(&self, evidence: &mut [TypeEvidence], wants: &Wants, rows: &Range<u64>) {
         for at in self.texts_in(rows).filter(|at| wants.of_column(*at).is_none()) {
             evidence.get_mut(at).into_iter().for_each(|it| it.add(TypeEvidence::TEXT));
         }
     }
 
-    /// Names the place that a record of the text came from; the first is 0.
+    /// Names the source position of a record of the text; the first record is 0.
     pub fn place(&self, column: usize, record: u64) -> String {
         match &self.sheet {
             Some(sheet) => cell_name(&sheet.name, record, sheet.first_column + column as u64),
-            // The names come first.
+            // The names are the first record.
             None if self.is_table => {
                 format!("{} {record}", self.format.place().unwrap_or("row"))
             }
@@ -64,12 +65,12 @@ impl SpoolNotes {
         }
     }
 
-    /// Returns how many columns of the source lie before the first.
+    /// Returns how many columns of the source precede the first.
     pub fn first_column(&self) -> u64 {
         self.sheet.as_ref().map_or(0, |it| it.first_column)
     }
 
-    /// Returns what is known of some of the columns.
+    /// Returns what is known about a range of columns.
     pub fn of_columns(&self, columns: Range<usize>) -> SpoolNotes {
         let mut written = self.clone();
         written.columns.truncate(columns.end);
@@ -80,7 +81,7 @@ impl SpoolNotes {
         written
     }
 
-    /// Adds to columns what is known of them.
+    /// Adds these notes to columns.
     pub fn describe(&self, columns: &mut [Column]) {
         for (column, known) in columns.iter_mut().zip(&self.columns) {
             let notes: Vec<String> =
@@ -100,10 +101,11 @@ impl SpoolNotes {
     }
 }
 
-/// What is known of a column.
+/// What is known about a column.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KnownColumn {
-    /// Rows whose cells are text that looks like a number, a day or a truth value: first and last, in order.
+    /// Rows whose cells are text that looks like a number, a date or a truth value: first and last, in
+    /// order.
     pub(crate) texts: Vec<(u64, u64)>,
     pub(crate) notes: Vec<String>,
     pub(crate) meaning: Option<Meaning>,

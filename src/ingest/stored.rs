@@ -1,9 +1,9 @@
-//! The Parquet file of a dataset, as it is in a session: measured before it is decoded.
+//! The Parquet file of a dataset in a session: measured before it is decoded.
 //!
-//! Somebody else may have made the session. A few bytes of Parquet can stand for gigabytes: a page that is one
-//! letter again and again, a long text that a dictionary has once and a million rows name. So the heads of the
-//! pages are looked at first, only what csv-agent writes is decoded, texts are not copied out of a dictionary,
-//! and no batch of rows has more text than a slice.
+//! The session may come from someone else. A few bytes of Parquet can expand to gigabytes: a page that
+//! repeats one letter, or a long dictionary text that a million rows refer to. Page headers are
+//! therefore checked first, only encodings that csv-agent writes are decoded, texts are not copied out
+//! of a dictionary, and no batch of rows has more text than a slice.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -32,21 +32,21 @@ use super::from_parquet::pages::{PageHead, Pages};
 use super::from_parquet::split;
 use super::from_parquet::thrift::{Outline, outline};
 
-/// Encodings that are read: plain, keys of a dictionary, runs, differences, also of lengths, and split bytes.
+/// Accepted encodings: plain, dictionary keys, runs, differences, also of lengths, and split bytes.
 /// With `DELTA_BYTE_ARRAY`, which csv-agent does not write, texts can be longer than their page.
 const ENCODINGS: [i64; 7] = [0, 2, 3, 5, 6, 8, 9];
 
-/// Levels of the schema of a dataset: the whole, and its columns.
+/// Levels of a dataset's schema: the root and its columns.
 const FLAT_LEVELS: usize = 2;
 
-/// Those of keys.
+/// The encodings of dictionary keys.
 const KEYS: [i64; 2] = [2, 8];
 
-/// A dataset's file, of which the footer is read.
+/// A dataset's file whose footer has been read.
 pub(crate) struct Stored {
     file: File,
     n_bytes: u64,
-    /// As the footer has it, with texts as views.
+    /// As in the footer, with texts as views.
     pub metadata: ArrowReaderMetadata,
 }
 
@@ -55,7 +55,7 @@ impl Stored {
     ///
     /// # Errors
     ///
-    /// Fails when it is missing, damaged or nothing that csv-agent has written.
+    /// Fails when it is missing, damaged or not written by csv-agent.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Stored> {
         Stored::of(File::open(path)?)
     }
@@ -66,7 +66,7 @@ impl Stored {
     ///
     /// Fails as [`Stored::open`] does.
     pub(crate) fn of(file: File) -> anyhow::Result<Stored> {
-        // The decoder calls itself for each level, and makes something of each column.
+        // The decoder recurses for each level, and allocates for each column.
         let is_flat = {
             let footer = footer(&file)?;
             let Outline { n_levels, leaves, .. } = outline(&footer);
@@ -105,7 +105,7 @@ impl Stored {
         Ok(Stored { file, n_bytes, metadata })
     }
 
-    /// Demands that all of the file may be read.
+    /// Requires that the whole file is within the limits.
     ///
     /// # Errors
     ///
@@ -116,13 +116,13 @@ impl Stored {
         (0..n_groups).try_for_each(|group| self.measure(group, 0..n_columns).map(drop))
     }
 
-    /// Demands that some columns of a row group take no more memory than those of any dataset. Returns whether
-    /// all of their values are keys of dictionaries.
+    /// Requires that some columns of a row group are within the memory limits of a dataset. Returns
+    /// whether all of their values are dictionary keys.
     ///
     /// # Errors
     ///
-    /// Fails when they do, when a page is encoded or compressed as csv-agent does not, and when the file is
-    /// damaged.
+    /// Fails when they exceed them, when a page has an encoding or compression that csv-agent does not
+    /// use, and when the file is damaged.
     pub(crate) fn measure(
         &self,
         group: usize,
@@ -152,7 +152,7 @@ impl Stored {
         Ok(are_keys)
     }
 
-    /// Reads some columns, batch by batch; none of them means all. A batch has at most `rows_max` rows.
+    /// Reads some columns in batches; `None` means all. A batch has at most `rows_max` rows.
     pub(crate) fn batches(
         &self,
         columns: Option<Vec<usize>>,
@@ -193,12 +193,12 @@ impl Stored {
     }
 }
 
-/// Adds up the pages of a column in a row group of `n_rows`, each of which may be read.
+/// Sums the sizes of a column's pages in a row group of `n_rows`, checking each page.
 ///
 /// # Errors
 ///
-/// Fails when a page is too large, its head cannot be read, or `look` fails, and when the pages have not as many
-/// values as there are rows: a decoder sets memory aside for what a page says.
+/// Fails when a page is too large, its header cannot be read, or `look` fails, and when the pages do
+/// not have as many values as there are rows: a decoder allocates what a page declares.
 pub(crate) fn measure_pages(
     pages: &mut Pages<'_>,
     n_rows: i64,
@@ -235,11 +235,11 @@ pub(crate) fn measure_pages(
     Ok(n_bytes)
 }
 
-/// Reads the footer of a Parquet file as it is.
+/// Reads the raw footer of a Parquet file.
 ///
 /// # Errors
 ///
-/// Fails when the file does not begin and end as Parquet does, or its footer has more than any has.
+/// Fails when the file does not begin and end as Parquet does, or its footer exceeds the limit.
 pub(crate) fn footer(file: &File) -> anyhow::Result<Vec<u8>> {
     is_whole(file, PARQUET_FOOTER_BYTES_MAX)?;
     let end = file.metadata()?.len() - 8;
@@ -251,7 +251,7 @@ pub(crate) fn footer(file: &File) -> anyhow::Result<Vec<u8>> {
     Ok(footer)
 }
 
-/// Returns the nearest type of ours; what has none is shown as text.
+/// Returns our nearest type; a type without one is shown as text.
 pub(crate) fn dtype_of(data_type: &DataType) -> DType {
     match data_type {
         DataType::Boolean => DType::Bool,
@@ -265,11 +265,11 @@ pub(crate) fn dtype_of(data_type: &DataType) -> DType {
     }
 }
 
-/// Demands that a file begins and ends as Parquet does, and has room for the footer between.
+/// Requires that a file begins and ends as Parquet does, with room for the footer between.
 ///
 /// # Errors
 ///
-/// Fails when it does not, its footer has more than `footer_bytes_max` bytes, or it cannot be read.
+/// Fails when it does not, its footer exceeds `footer_bytes_max` bytes, or it cannot be read.
 pub fn is_whole(file: &File, footer_bytes_max: u64) -> anyhow::Result<()> {
     const MAGIC: [u8; 4] = *b"PAR1";
     /// The length of the footer, and the magic bytes.

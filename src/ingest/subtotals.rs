@@ -1,8 +1,8 @@
 //! Totals among the rows, and averages and extremes below them.
 //!
-//! Pure. A subtotal holds the sums of the rows since the last one. As below the table, what a row is called shows
-//! that it may be one, and only the numbers show that it is one: else it stays, and is told. A short file is looked
-//! at as a whole; in a long one, these are not looked for.
+//! Pure. A subtotal contains the sums of the rows since the previous one. As with totals below the
+//! table, the label of a row shows that it may be one, and only its numbers prove it: otherwise the row
+//! is kept and reported. A short file is examined as a whole; a long one is not searched for subtotals.
 
 use super::non_rows::Comment;
 use super::records::{Cell, Tokeniser, texts_of};
@@ -12,15 +12,15 @@ use super::totals::{
 };
 use crate::record_shapes::{RecordShape, records_within};
 
-/// Bytes of what a row is called.
+/// Maximum bytes of a label.
 const LABEL_BYTES_MAX: usize = 60;
-/// Rows that sums are made of; one alone is its own sum.
+/// Minimum rows of a sum; a single row is its own sum.
 const ROWS_MIN: u64 = 2;
 
-/// A sum that is none by chance.
+/// A sum this large does not match by chance.
 const LARGE: f64 = 100.0;
 
-/// What a subtotal is called, or how its name ends: `North Total`.
+/// Labels of a subtotal, or the ends of its label: `North Total`.
 const NAMES: [&str; 11] = [
     "total",
     "totals",
@@ -35,12 +35,12 @@ const NAMES: [&str; 11] = [
     "промежуточный итог",
 ];
 
-/// What was found among rows.
+/// The subtotals found among rows.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct FoundSubtotals {
-    /// Where the records are that are no rows: start and end of each.
+    /// The records that are not rows: start and end of each.
     pub records: Vec<(usize, usize)>,
-    /// Rows that are called so, and whose numbers do not show that they are.
+    /// Rows with such a label whose numbers do not prove it.
     pub kept: Option<KeptRows>,
 }
 
@@ -60,12 +60,12 @@ impl KeptRows {
     }
 }
 
-/// What a row is called.
+/// The label of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Label {
-    /// A total, and nothing else.
+    /// A total, unambiguously.
     Total,
-    /// It begins like one; it may be the name of something.
+    /// It begins like a total, but may be a name.
     LikeTotal,
     Statistic(Statistic),
 }
@@ -83,7 +83,7 @@ impl Label {
     }
 }
 
-/// What the rows so far hold.
+/// The content of the rows so far.
 #[derive(Clone)]
 struct Held {
     n_rows: u64,
@@ -110,20 +110,20 @@ impl Held {
         }
     }
 
-    /// Returns whether the cells behind `first` are the sums of these rows, at least one of them for certain.
+    /// Returns whether the cells after `first` are the sums of these rows, at least one of them
+    /// certainly.
     fn adds_up_to(&self, cells: &[String], first: usize, is_clear: bool) -> bool {
         let pairs = cells.iter().zip(&self.sums).skip(first + 1);
         let found: Vec<TotalSign> = pairs.filter_map(|(cell, sum)| finding(cell, *sum)).collect();
         let n_of = |wanted: TotalSign| found.iter().filter(|it| **it == wanted).count();
         let (n_sums, n_open) = (n_of(TotalSign::Sum), n_of(TotalSign::Open));
-        // Few or small numbers add up by chance.
+        // Few or small numbers may match by chance.
         let is_large = |it: &String| amount(it.trim()).is_some_and(|it| LARGE <= it.0.abs());
         let is_by_chance = || n_sums < 2 && !cells[first + 1..].iter().any(is_large);
         0 < n_sums && n_of(TotalSign::Other) == 0 && (is_clear || (n_open == 0 && !is_by_chance()))
     }
 
-    /// Returns how many numbers there are behind `first`, if all are what they are called. An average may be
-    /// rounded.
+    /// Returns how many numbers follow `first`, if all match the label. An average may be rounded.
     fn n_of(&self, statistic: Statistic, cells: &[String], first: usize) -> Option<usize> {
         let columns = self.sums.iter().zip(&self.extremes).zip(cells).skip(first + 1);
         let mut n_found = 0;
@@ -149,8 +149,8 @@ impl Held {
     }
 }
 
-/// Finds the totals among the records of `text`, which are the rows of a table of `width` columns and what stands
-/// right below them. Nothing is behind `width_max` cells.
+/// Finds the totals among the records of `text`, which are the rows of a table of `width` columns and
+/// what is directly below them. Cells beyond `width_max` are empty.
 pub(crate) fn find(
     text: &[u8],
     syntax: Syntax,
@@ -178,14 +178,14 @@ pub(crate) fn find(
                 let adds_up = [&block, &all].map(|it| it.adds_up_to(&cells, first, is_plain));
                 if adds_up != [false, false] {
                     let span = (shape.start, shape.end);
-                    // The sum of one row is not told from a row like it.
+                    // The sum of one row cannot be distinguished from an equal row.
                     let is_of_many = if adds_up[0] { block.n_rows } else { all.n_rows } >= ROWS_MIN;
                     is_sure |= is_of_many;
                     (if is_of_many { &mut found.records } else { &mut of_one_row }).push(span);
                     block = Held::new(width);
                     continue;
                 }
-                // What is below the last row is told by itself.
+                // What is below the last row is judged separately.
                 if is_plain && at + 1 < shapes.len() {
                     KeptRows::add(&mut found.kept, shape.line);
                 }
@@ -196,7 +196,7 @@ pub(crate) fn find(
             }
             None => {}
         }
-        // A row below an average says that this was one too.
+        // A row below an average shows that the average was a row too.
         for (shape, ..) in statistics.drain(..) {
             let cells = texts_of(&text[shape.start..shape.end], syntax);
             all.add(&cells);
@@ -212,7 +212,7 @@ pub(crate) fn find(
         let cells = texts_of(&text[shape.start..shape.end], syntax);
         let first = cells.iter().position(|it| !it.trim().is_empty()).unwrap_or(0);
         let n_found = all.n_of(statistic, &cells, first);
-        // A single extreme is the value of a row as well.
+        // A single extreme is also the value of a row.
         let n_min = if statistic == Statistic::Mean { 1 } else { 2 };
         match n_found {
             Some(n) if n_min <= n => found.records.push((shape.start, shape.end)),
@@ -224,12 +224,12 @@ pub(crate) fn find(
     found
 }
 
-/// Returns whether what a row is called may be the name of a person as well: `Max`.
+/// Returns whether the label of a row may also be a person's name: `Max`.
 fn is_name(label: &str) -> bool {
     3 == label.trim_matches(['*', ':', '=', ' ', '.']).chars().count()
 }
 
-/// Returns whether any record is called as totals are.
+/// Returns whether any record has a label of totals.
 fn has_label(text: &[u8], syntax: Syntax) -> bool {
     let mut tokeniser = Tokeniser::new(text, syntax);
     let mut cells: Vec<Cell> = Vec::new();
@@ -250,7 +250,7 @@ mod tests {
     use super::find;
     use crate::syntax::{Delimiter, Syntax};
 
-    /// Shows the records that are no rows, and those that were kept with the first line of them.
+    /// Checks the records that are not rows, and the number of kept ones with the line of the first.
     #[track_caller]
     fn check(text: &str, records: &[&str], kept: Option<(u64, u32)>) {
         let comma = Syntax::usual(Delimiter::new(",").unwrap());

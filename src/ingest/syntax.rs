@@ -1,14 +1,14 @@
-//! What tells cells apart: the delimiter, the quote, its escape, and blanks around them.
+//! How records are split into cells: the delimiter, the quote, its escape, and blanks around them.
 //!
-//! Pure, small and copied freely. [`super::dialect`] finds it out, [`super::records`] follows it.
+//! Pure, small and copied freely. [`super::dialect`] detects it, [`super::records`] applies it.
 
 /// The usual quote.
 pub(crate) const QUOTE: u8 = b'"';
 
-/// Bytes of a delimiter, at most: longer ones are not in use.
+/// Maximum bytes of a delimiter: longer ones are not in use.
 pub(crate) const DELIMITER_BYTES_MAX: usize = 8;
 
-/// What separates cells: a short text, or nothing in a file of one column.
+/// The separator of cells: a short text, or nothing in a single-column file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Delimiter {
     bytes: [u8; DELIMITER_BYTES_MAX],
@@ -16,11 +16,11 @@ pub(crate) struct Delimiter {
 }
 
 impl Delimiter {
-    /// A file of one column.
+    /// The delimiter of a single-column file.
     pub(crate) const NONE: Delimiter = Delimiter { bytes: [0; DELIMITER_BYTES_MAX], length: 0 };
 
-    /// Returns the delimiter, if `text` can be one: up to [`DELIMITER_BYTES_MAX`] bytes, no line
-    /// end, no letter or digit of ASCII, no `"`.
+    /// Returns the delimiter, if `text` can be one: up to [`DELIMITER_BYTES_MAX`] bytes, without a line
+    /// end, an ASCII letter or digit, or `"`.
     pub(crate) fn new(text: &str) -> Option<Self> {
         let is_syntax = |it: &u8| !it.is_ascii_alphanumeric() && !b"\0\r\n\"".contains(it);
         let fits = !text.is_empty() && text.len() <= DELIMITER_BYTES_MAX;
@@ -30,18 +30,18 @@ impl Delimiter {
         (fits && text.bytes().all(|it| is_syntax(&it))).then_some(Delimiter { bytes, length })
     }
 
-    /// Returns its bytes, which are UTF-8; none in a file of one column.
+    /// Returns its bytes, which are UTF-8; empty in a single-column file.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
     }
 
-    /// Returns the text, `None` in a file of one column.
+    /// Returns the text, `None` in a single-column file.
     pub(crate) fn text(&self) -> Option<&str> {
         std::str::from_utf8(self.bytes()).ok().filter(|it| !it.is_empty())
     }
 
-    /// A line feed is tested for first wherever bytes are told apart, so it stands for none.
+    /// Line feeds are always tested first, so a line feed represents no delimiter.
     #[inline]
     pub(crate) fn first_byte(&self) -> u8 {
         self.bytes().first().copied().unwrap_or(b'\n')
@@ -53,7 +53,7 @@ pub fn is_delimiter(text: &str) -> bool {
     Delimiter::new(text).is_some()
 }
 
-/// What cells are quoted with.
+/// The quote around cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quote {
     /// Nothing.
@@ -72,20 +72,20 @@ impl Quote {
     }
 }
 
-/// How a quote is written within quotes.
+/// The escape of a quote within quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Escape {
-    /// Twice.
+    /// Doubled.
     Doubled,
-    /// Behind this ASCII character, which stands for itself when it stands there twice. In a file
-    /// without quotes it goes before delimiters and line ends that are text.
+    /// With this ASCII character before it; the character is doubled to represent itself. In a file
+    /// without quotes it escapes delimiters and line ends that are text.
     Char(u8),
-    /// Not at all: two quotes are two.
+    /// None: two quotes are two quotes.
     None,
 }
 
 impl Escape {
-    /// Returns the character that goes before a quote, where one does.
+    /// Returns the escape character before a quote, if any.
     pub fn char(self) -> Option<u8> {
         match self {
             Escape::Char(escape) => Some(escape),
@@ -94,69 +94,68 @@ impl Escape {
     }
 }
 
-/// What blanks behind a delimiter are.
+/// The meaning of blanks after a delimiter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Blanks {
     /// Text.
     Kept,
-    /// Nothing where they stand between a delimiter and a quote; text elsewhere.
+    /// Ignored between a delimiter and a quote; text elsewhere.
     AroundQuotes,
-    /// The first one belongs to the delimiter, if there is one; those around quotes are nothing.
+    /// The first one, if any, belongs to the delimiter; those around quotes are ignored.
     OneBehindDelimiter,
-    /// The delimiter is of blanks, and all that stand there in a row are one; those at the ends of a
-    /// line are nothing.
+    /// The delimiter consists of blanks, and a run of them is one delimiter; blanks at the ends of a
+    /// line are ignored.
     Aligned,
 }
 
-/// How cells are told apart.
+/// How records are split into cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Syntax {
-    /// Between cells.
+    /// The delimiter.
     pub delimiter: Delimiter,
-    /// An ASCII character around cells, if any is.
+    /// The ASCII quote, if any.
     pub quote: Option<u8>,
-    /// Within quotes.
+    /// The escape within quotes.
     pub escape: Escape,
-    /// Behind delimiters.
+    /// The meaning of blanks after delimiters.
     pub blanks: Blanks,
-    /// A record is one line, whatever its cells hold: it is a row of something else than text.
+    /// A record is one line, whatever its cells contain: it is a row of a non-text source.
     pub is_of_rows: bool,
 }
 
 impl Syntax {
-    /// Returns the usual syntax with a delimiter: `"` quotes, and is doubled.
+    /// Returns the usual syntax with a delimiter: `"` as the quote, doubled to escape it.
     pub(crate) fn usual(delimiter: Delimiter) -> Self {
         let (escape, blanks) = (Escape::Doubled, Blanks::Kept);
         Syntax { delimiter, quote: Some(QUOTE), escape, blanks, is_of_rows: false }
     }
 
-    /// Returns the syntax of what [`Spool`](super::spool::Spool) writes.
+    /// Returns the syntax that [`Spool`](super::spool::Spool) writes.
     pub(crate) fn of_rows() -> Self {
         let comma = Delimiter::new(",").unwrap_or(Delimiter::NONE);
         Syntax { is_of_rows: true, ..Syntax::usual(comma) }
     }
 
-    /// Returns the delimiter with the blank that belongs to it; `None` in a file of one column.
+    /// Returns the delimiter with the blank that belongs to it; `None` in a single-column file.
     pub(crate) fn delimiter_as_written(&self) -> Option<String> {
         let blank = if self.blanks == Blanks::OneBehindDelimiter { " " } else { "" };
         Some(format!("{}{blank}", self.delimiter.text()?))
     }
 
-    /// Returns whether this is the usual syntax with a delimiter of one byte, for which there is a
-    /// fast path.
+    /// Returns whether this is the usual syntax with a one-byte delimiter, which has a fast path.
     pub(crate) fn is_plain(&self) -> bool {
         let Syntax { is_of_rows, .. } = *self;
         self.delimiter.length <= 1
             && *self == Syntax { is_of_rows, ..Syntax::usual(self.delimiter) }
     }
 
-    /// Returns how many blanks of no meaning `text` begins with, should a quote follow them.
+    /// Returns the number of ignorable blanks at the start of `text`, if a quote follows them.
     #[inline]
     pub(crate) fn n_blanks(&self, text: &[u8]) -> usize {
         if self.blanks == Blanks::Kept { 0 } else { self.n_blanks_behind(text) }
     }
 
-    /// Returns how many blanks `text` begins with, which mean nothing behind a closing quote.
+    /// Returns the number of blanks at the start of `text`, which are ignored after a closing quote.
     #[inline]
     pub(crate) fn n_blanks_behind(&self, text: &[u8]) -> usize {
         let is_blank = |it: &&u8| matches!(it, b' ' | b'\t') && **it != self.delimiter.first_byte();

@@ -1,8 +1,7 @@
-//! Where the table lies in a file: behind a preamble, above a footer, with comments in between.
+//! The position of the table in a file: after a preamble, above a footer, with comments in between.
 //!
-//! Pure. Everything is judged by the shape of records: how many cells they have, how many of them
-//! hold something, whether a blank line precedes them. Types decide in `header` where shape leaves
-//! a doubt.
+//! Pure. Everything is judged by the shape of records: how many cells they have, how many of them are
+//! filled, whether a blank line precedes them. In `header`, types decide where shape leaves a doubt.
 
 use std::cell::OnceCell;
 
@@ -15,16 +14,17 @@ use super::syntax::Syntax;
 use crate::record_shapes::{RecordShape, records, records_within};
 use crate::records::swallowed::Class;
 
-/// Records of a window whose shape is looked at; more would not change the picture.
+/// Records of a window whose shape is examined; more would not change the result.
 pub(crate) const RECORDS_MAX: usize = 1_000;
 
-/// Returns what begins the comment lines among the records, if there are any.
+/// Returns the comment marker among the records, if there is one.
 ///
-/// A marker is one only where no row begins with it: `#3,x` in a table of two columns is a row, unless
-/// nearly all lines that begin so are none. The lines at the top are left out of that, since a header may be commented as well.
+/// A marker counts only where no row begins with it: `#3,x` in a table of two columns is a row, unless
+/// nearly all such lines are not rows. The lines at the top are ignored in this, since a header may be
+/// commented as well.
 pub(crate) fn comment_of(windows: &Windows, syntax: Syntax, width: usize) -> Option<Comment> {
     const MARKERS: [&str; 4] = ["#", "//", "%", ";"];
-    /// So many comments for each that has as many cells as a row by chance.
+    /// Number of comments required for each one that by chance has as many cells as a row.
     const N_SURE: usize = 10;
     if width < 2 {
         return None;
@@ -60,25 +60,25 @@ pub(crate) fn comment_of(windows: &Windows, syntax: Syntax, width: usize) -> Opt
 pub(crate) struct Footer {
     /// Bytes from its first character to the end of the file.
     pub bytes: usize,
-    /// Whether a blank line or a row of empty cells sets it apart from the table. In a table of two
-    /// columns, a row without its second cell below a row without any may be one as well.
+    /// Whether a blank line or a row of empty cells separates it from the table. In a table of two
+    /// columns, a row without its second cell, below a row without any, may also belong to it.
     pub is_apart: bool,
-    /// Whether a row of delimiters stands above it, and no row of the table lacks its second cell.
+    /// Whether a row of delimiters precedes it, and no row of the table lacks its second cell.
     pub is_below_hollow: bool,
-    /// Whether the first of them says that it is one.
+    /// Whether the first of them reads like a note.
     pub reads_as_note: bool,
 }
 
-/// What shows that records below a table are no rows of it.
+/// The evidence that records below a table are not its rows.
 struct BelowSigns<'a> {
     tail: &'a [u8],
     syntax: Syntax,
     width: usize,
     comment: Option<&'a Comment>,
     shapes: Vec<RecordShape>,
-    /// What each column holds, by the records that have as many cells as the table. Few files need it.
+    /// The class of each column, from the records with as many cells as the table. Few files need it.
     classes: OnceCell<Vec<Class>>,
-    /// Whether most records stand behind a blank line, so that one more says nothing.
+    /// Whether blank lines precede most records, so that another one proves nothing.
     has_blanks: bool,
 }
 
@@ -101,12 +101,12 @@ impl<'a> BelowSigns<'a> {
         texts
     }
 
-    /// A column holds values where most of its cells are some: the names above them are words, and so are
+    /// A column contains values where most of its cells do: the names above them are words, and so are
     /// the notes below.
     fn classes_of_rows(&self) -> Vec<Class> {
         let mut counts = vec![(0, 0); self.width];
         for shape in self.shapes.iter().filter(|it| it.width == self.width && 1 < it.n_filled) {
-            // What a blank line sets apart may be notes.
+            // Records after a blank line may be notes.
             if shape.is_behind_blank && !self.has_blanks && counts.iter().any(|it| 1 < it.0) {
                 break;
             }
@@ -134,8 +134,8 @@ impl<'a> BelowSigns<'a> {
         shape.is_note(self.width) || self.is_comment(shape)
     }
 
-    /// Returns whether a record has no value where the rows have theirs. One that has all its cells is a row,
-    /// unless they are the parts of a sentence.
+    /// Returns whether a record lacks values where the rows have them. A record with all its cells
+    /// filled is a row, unless they are the parts of a sentence.
     fn is_without_values(&self, shape: &RecordShape) -> bool {
         if shape.width == self.width && shape.n_filled == self.width && !shape.is_prose {
             return false;
@@ -151,8 +151,8 @@ impl<'a> BelowSigns<'a> {
         classes.contains(&Class::Values) && !classes.iter().zip(&self.texts(shape)).any(holds_value)
     }
 
-    /// Returns whether a blank line, a row of empty cells or a line of strokes stands before a record, or it
-    /// is one.
+    /// Returns whether a blank line, a row of empty cells or a ruling precedes a record, or it is a
+    /// ruling.
     fn is_apart(&self, at: usize) -> bool {
         let shape = &self.shapes[at];
         let is_stroke = |it: &u8| matches!(it, b'-' | b'_' | b'=' | b'*' | b'"');
@@ -163,8 +163,8 @@ impl<'a> BelowSigns<'a> {
         shape.n_filled == 0 || (shape.is_behind_blank && !self.has_blanks) || is_line()
     }
 
-    /// Returns whether the first cell of a record is all that it has, and says that it is a note: by how it
-    /// begins (also `(1)` or `[a]`), or as a sentence below rows that are full and hold none.
+    /// Returns whether a record has only its first cell, and that reads as a note: by its beginning
+    /// (also `(1)` or `[a]`), or as a sentence below rows that are full and contain none.
     fn reads_as_note(&self, at: usize) -> bool {
         const BEGINNINGS: [&str; 11] = [
             "source:",
@@ -200,7 +200,7 @@ impl<'a> BelowSigns<'a> {
             let filled = self.shapes[..at].iter().filter(|it| 0 < it.n_filled);
             filled.skip_while(|it| it.n_filled == 1)
         };
-        // Where rows have no more than their first cell as well, one more is a row like them.
+        // Where rows also have only their first cell, this is another such row.
         if rows().any(|it| it.n_filled == 1 && it.is_first_filled) {
             return false;
         }
@@ -211,8 +211,8 @@ impl<'a> BelowSigns<'a> {
     }
 }
 
-/// Returns the notes at the end of `tail`, which is the end of a file, as far as shape tells. Behind
-/// `width_max` cells no record has anything.
+/// Returns the notes at the end of `tail`, which is the end of a file, judging by shape. Cells beyond
+/// `width_max` are empty.
 pub(crate) fn footer_of(
     tail: &[u8],
     syntax: Syntax,

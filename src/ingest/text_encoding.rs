@@ -1,4 +1,4 @@
-//! Which encoding a file of text is in, found out from all of it.
+//! The encoding of a text file, detected from the whole file.
 
 use csv_agent_types::limits::SNIFF_HEAD_BYTES;
 use csv_agent_types::status::{ExitStatus, Failure};
@@ -10,11 +10,11 @@ use crate::refusal::no_csv;
 use crate::source::Input;
 use crate::{Watch, sniff};
 
-/// Finds out the encoding of a text before anything else is known of it.
+/// Detects the encoding of a text before anything else is known about it.
 ///
 /// # Errors
 ///
-/// Fails when the file cannot be read, and when the user names no encoding that there is.
+/// Fails when the file cannot be read, and when the user names an unknown encoding.
 pub(super) fn encoding_of(
     input: &Input,
     options: &IngestOptions,
@@ -31,8 +31,8 @@ pub(super) fn encoding_of(
     survey(input, input.text_end(Charset::UTF_8)?, watch)
 }
 
-/// Returns the encoding that the user names, with its mark if it is there, or that the first bytes
-/// say for certain.
+/// Returns the encoding that the user names, with its mark if present, or the one that the first bytes
+/// determine with certainty.
 pub(crate) fn certain(
     options: &IngestOptions,
     by_head: Option<FoundEncoding>,
@@ -51,14 +51,14 @@ pub(crate) fn certain(
     Ok(Some(FoundEncoding { charset, mark_bytes, damage: None, reason, is_doubtful: false }))
 }
 
-/// Fails when a text has control characters as no text has.
+/// Fails when a text has too many control characters.
 pub(crate) fn check_text(shown_name: &str, text: &[u8]) -> anyhow::Result<()> {
     let Some(at) = sniff::first_control(text) else { return Ok(()) };
     let found = format!("it is binary (byte 0x{:02X} at offset {at})", text[at]);
     Err(no_csv(shown_name, &found, "export the table as CSV, or name another file"))
 }
 
-/// Finds out the encoding from the whole file.
+/// Detects the encoding from the whole file.
 pub(crate) fn survey(input: &Input, end: u64, watch: &Watch<'_>) -> anyhow::Result<FoundEncoding> {
     encoding::survey(&|each| input.parts(0, end, watch.cancelled, each))
 }

@@ -1,4 +1,4 @@
-//! Which values of a column are good, worth a warning, or bad, batch by batch.
+//! Which values of a column are good, worth a warning, or bad, in batches.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ use csv_agent_types::thresholds::{Range, Rated, Ratings};
 use super::from_parquet::guard;
 use super::stored::Stored;
 
-/// Rows that are decoded at once.
+/// Rows decoded at once.
 const BATCH_ROWS: usize = 64 * 1024;
 
-/// Rates the values of a column of the Parquet file at `path`. None when the column holds no numbers.
+/// Rates the values of a column of the Parquet file at `path`. `None` when the column is not numeric.
 ///
 /// # Errors
 ///

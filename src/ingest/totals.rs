@@ -1,8 +1,8 @@
-//! Totals below a table: last rows that are called so and hold the sums of their columns.
+//! Totals below a table: labelled last rows that contain the sums of their columns.
 //!
-//! Pure. A sum over a column that has its total among the rows is twice what it should be. What a row is
-//! called shows that it may be a total, and only the sums show that it is one: the rows are read without it,
-//! and again with it where the sums are others.
+//! Pure. The sum of a column that contains its own total is twice too large. The label of a row shows
+//! that it may be a total, and only the sums prove it: the rows are read without it, and again with it
+//! where the sums differ.
 
 use super::amount::Amount;
 use super::non_rows::Comment;
@@ -10,10 +10,10 @@ use super::records::texts_of;
 use super::syntax::Syntax;
 use crate::record_shapes::{RecordShape, records, records_within};
 
-/// Rows of totals and averages below each other.
+/// Maximum consecutive rows of totals and averages.
 const ROWS_MAX: usize = 4;
 
-/// What a row is called that holds sums.
+/// Labels of a row with sums.
 const TOTALS: [&str; 33] = [
     "total",
     "totals",
@@ -49,7 +49,7 @@ const TOTALS: [&str; 33] = [
     "合计",
     "合計",
 ];
-/// How the name of such a row begins.
+/// Beginnings of such a label.
 const BEGINNINGS: [&str; 12] = [
     "total ",
     "sum of ",
@@ -64,7 +64,7 @@ const BEGINNINGS: [&str; 12] = [
     "sum: ",
     "subtotal ",
 ];
-/// What a row beside them is called that holds something else of the columns.
+/// Labels of an adjacent row with other statistics of the columns.
 const OTHERS: [(&str, Statistic); 18] = [
     ("average", Statistic::Mean),
     ("avg", Statistic::Mean),
@@ -86,7 +86,7 @@ const OTHERS: [(&str, Statistic); 18] = [
     ("standard deviation", Statistic::Other),
 ];
 
-/// What a row says of the columns beside their sums.
+/// The statistic in a row next to the sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Statistic {
     /// Their averages.
@@ -95,40 +95,40 @@ pub(crate) enum Statistic {
     Least,
     /// Their greatest values.
     Most,
-    /// Something that is not looked into.
+    /// Another statistic, which is not verified.
     Other,
 }
 
-/// Returns whether a row of this name, in lower case, is called a total and nothing else.
+/// Returns whether this label, in lower case, means a total and nothing else.
 pub(crate) fn is_total(label: &str) -> bool {
     TOTALS.contains(&label)
 }
 
-/// Returns whether a row of this name, in lower case, may be a total, such as `total fees`.
+/// Returns whether this label, in lower case, may mean a total, such as `total fees`.
 pub(crate) fn begins_as_total(label: &str) -> bool {
     BEGINNINGS.iter().any(|it| label.starts_with(it))
 }
 
-/// Returns what a row of this name, in lower case, holds of the columns.
+/// Returns the statistic that this label, in lower case, means.
 pub(crate) fn statistic_of(label: &str) -> Option<Statistic> {
     OTHERS.iter().find(|it| it.0 == label).map(|it| it.1)
 }
 
-/// What a column adds up to.
+/// The sum of a column.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Sum {
-    /// Of whole numbers.
+    /// The sum of whole numbers.
     pub whole: i128,
-    /// Of numbers with a fraction.
+    /// The sum of floats.
     pub real: f64,
-    /// Values that are there.
+    /// Number of values.
     pub n_values: u64,
-    /// Values that are no numbers.
+    /// Number of values that are not numbers.
     pub n_others: u64,
 }
 
 impl Sum {
-    /// Adds the sum of further rows.
+    /// Adds the sum of more rows.
     pub(crate) fn add(&mut self, other: Sum) {
         self.whole += other.whole;
         self.real += other.real;
@@ -136,7 +136,7 @@ impl Sum {
         self.n_others += other.n_others;
     }
 
-    /// Adds a value that is written as people write amounts.
+    /// Adds a value in a local form of amounts.
     pub(crate) fn add_text(&mut self, text: &str) {
         let text = text.trim();
         if text.is_empty() {
@@ -159,18 +159,19 @@ impl Sum {
     }
 }
 
-/// What a cell of a total says of its column.
+/// What a cell of a total shows about its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TotalSign {
     /// It is the sum.
     Sum,
-    /// It may be an average, a count, or a sum of values that were rounded.
+    /// It may be an average, a count, or a sum of rounded values.
     Open,
-    /// It can be nothing of the kind.
+    /// It cannot be any of these.
     Other,
 }
 
-/// Returns how many bytes at the end of `tail`, which is the end of a file, are rows that may be totals.
+/// Returns how many bytes at the end of `tail`, which is the end of a file, are rows that may be
+/// totals.
 pub(crate) fn candidate(
     tail: &[u8],
     syntax: Syntax,
@@ -198,26 +199,26 @@ pub(crate) fn candidate(
     let first = rows.iter().rev().find(|it| 0 < it.n_filled)?;
     let has_total = rows.iter().any(|it| label(it) == Some(Label::Total));
     let above = || shapes.iter().take_while(|it| it.start < first.start);
-    // What has no name is no total where rows have none either.
+    // An unlabelled row is not a total where rows have no labels either.
     let is_one = rows.iter().filter(|it| 0 < it.n_filled).count() == 1;
     let is_unnamed = is_one
         && label(first) == Some(Label::Unnamed)
         && above().all(|it| it.is_first_filled || it.n_filled == 0);
-    // A table of nothing else is no table.
+    // A table with no other rows is not a table.
     ((has_total || is_unnamed) && 2 <= above().count()).then(|| tail.len() - first.start)
 }
 
-/// What a row is called.
+/// The label of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Label {
     Total,
     Other,
-    /// Nothing: its first cell is empty, and all others are numbers.
+    /// No label: its first cell is empty, and all others are numbers.
     Unnamed,
 }
 
-/// Returns whether the first filled cell of a record calls it a total, or something beside one, or leaves
-/// that open.
+/// Returns whether the first filled cell labels a record as a total or as an adjacent statistic, or
+/// leaves that open.
 fn label_of(cells: &[String]) -> Option<Label> {
     let mut filled = cells.iter().map(|it| it.trim()).filter(|it| !it.is_empty());
     let first = filled.next()?;
@@ -232,14 +233,14 @@ fn label_of(cells: &[String]) -> Option<Label> {
     statistic_of(&label).map(|_| Label::Other)
 }
 
-/// Returns what a row is called that has no other name: who is not called so may be anything.
+/// Returns the label of a row if it can only mean a total.
 pub(crate) fn plain_label(cells: &[String]) -> Option<&str> {
     let first = cells.iter().map(|it| it.trim()).find(|it| !it.is_empty())?;
     let label = first.trim_matches(['*', ':', '=', ' ', '.']).to_lowercase();
     is_total(&label).then_some(first)
 }
 
-/// Returns whether the rows in `text` are totals of columns that add up to `sums`.
+/// Returns whether the rows in `text` are totals of columns with these `sums`.
 pub(crate) fn are_totals(text: &[u8], syntax: Syntax, sums: &[Sum]) -> bool {
     let rows = records(text, syntax, usize::MAX);
     rows.iter().filter(|it| 0 < it.n_filled).all(|it| {
@@ -253,7 +254,7 @@ pub(crate) fn are_totals(text: &[u8], syntax: Syntax, sums: &[Sum]) -> bool {
         let n_sums = found.iter().filter(|it| **it == TotalSign::Sum).count();
         let n_open = found.iter().filter(|it| **it == TotalSign::Open).count();
         let is_clear = match label {
-            // Few or small numbers add up by chance.
+            // Few or small numbers may match by chance.
             Some(Label::Unnamed) => n_open == 0 && is_surely_sum(&cells, sums, n_sums),
             _ => n_open <= n_sums || is_plain,
         };
@@ -262,7 +263,7 @@ pub(crate) fn are_totals(text: &[u8], syntax: Syntax, sums: &[Sum]) -> bool {
     })
 }
 
-/// Returns whether numbers that are the sums of their columns are so by no chance.
+/// Returns whether matching sums cannot be a coincidence.
 fn is_surely_sum(cells: &[String], sums: &[Sum], n_sums: usize) -> bool {
     const ROWS_MIN: u64 = 3;
     const LARGE: f64 = 100.0;
@@ -270,10 +271,10 @@ fn is_surely_sum(cells: &[String], sums: &[Sum], n_sums: usize) -> bool {
     sums.iter().any(|it| ROWS_MIN <= it.n_values) && (2 <= n_sums || cells.iter().any(is_large))
 }
 
-/// Compares a cell with the sum of its column; none where either is no number.
+/// Compares a cell with the sum of its column; `None` where either is not a number.
 pub(crate) fn finding(cell: &str, sum: Sum) -> Option<TotalSign> {
     let (value, n_decimals) = amount(cell.trim())?;
-    // Years and codes in a column of words say nothing.
+    // Years and codes in a column of words prove nothing.
     if sum.n_values <= 4 * sum.n_others {
         return None;
     }
@@ -293,8 +294,8 @@ pub(crate) fn finding(cell: &str, sum: Sum) -> Option<TotalSign> {
     })
 }
 
-/// Returns the number in an amount as people write it, and how many decimals it has: `$1,234.50`,
-/// `1.234,50 €`, `(12)`, `45 %`.
+/// Returns the number in an amount of a local form, and its number of decimals: `$1,234.50`, `1.234,50
+/// €`, `(12)`, `45 %`.
 pub(crate) fn amount(text: &str) -> Option<(f64, i32)> {
     let amount = Amount::strip(text.as_bytes())?;
     let text = str::from_utf8(amount.number).ok()?.trim_start_matches('+');
@@ -307,7 +308,7 @@ pub(crate) fn amount(text: &str) -> Option<(f64, i32)> {
         let mark = &text[*at..=*at];
         let n_behind = text.len() - at - 1;
         let is_only = text.matches(mark).count() == 1;
-        // Three digits behind the only mark are thousands, behind a comma; `1.234` is what programs write.
+        // Three digits after a single comma are thousands; `1.234` is what programs write.
         is_only && (n_behind != 3 || mark == "." || 1 < n_marks)
     });
     let (whole, fraction) = decimal.map_or((text, ""), |at| (&text[..at], &text[at + 1..]));

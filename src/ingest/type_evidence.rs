@@ -1,7 +1,7 @@
-//! What the values of a column say about its type.
+//! The evidence that the values of a column give about its type.
 //!
-//! Pure. Every value leaves evidence; evidence adds up, whatever the order; and `decide` makes types
-//! of the evidence of all values. No value is ever changed to fit: what does not fit makes the
+//! Pure. Every value yields evidence; evidence accumulates in any order; and `decide` derives types
+//! from the evidence of all values. No value is ever changed to fit: one that does not fit makes the
 //! column text.
 
 use std::collections::HashSet;
@@ -11,12 +11,12 @@ use super::local_dates::Local;
 use super::number;
 use super::parse::{self, NumberFormat};
 
-/// What was seen among the values of a column.
+/// The evidence seen among the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TypeEvidence(u128);
 
 impl TypeEvidence {
-    /// A value that no other type can hold.
+    /// A value that no other type can represent.
     pub const TEXT: TypeEvidence = TypeEvidence(1);
     /// `true` or `false`.
     pub const BOOL: TypeEvidence = TypeEvidence(1 << 1);
@@ -28,61 +28,61 @@ impl TypeEvidence {
     pub const POINT: TypeEvidence = TypeEvidence(1 << 4);
     /// A number with an exponent but no point.
     pub const EXPONENT: TypeEvidence = TypeEvidence(1 << 5);
-    /// A day.
+    /// A date.
     pub const DATE: TypeEvidence = TypeEvidence(1 << 6);
-    /// A day and a time of day.
+    /// A date and a time of day.
     pub const TIMESTAMP: TypeEvidence = TypeEvidence(1 << 7);
-    /// A day, a time of day and an offset.
+    /// A date, a time of day and an offset.
     pub const INSTANT: TypeEvidence = TypeEvidence(1 << 8);
     /// A time of day.
     pub const TIME: TypeEvidence = TypeEvidence(1 << 9);
 
-    /// A day as people write it.
+    /// A date in a local form.
     pub const LOCAL_DATE: TypeEvidence = TypeEvidence(1 << 10);
-    /// A day as people write it, and a time of day.
+    /// A date in a local form, and a time of day.
     pub const LOCAL_TIMESTAMP: TypeEvidence = TypeEvidence(1 << 11);
-    /// A day that is none as day, month, year.
+    /// A date that is invalid as day, month, year.
     pub const NOT_DMY: TypeEvidence = TypeEvidence(1 << 12);
-    /// A day that is none as month, day, year.
+    /// A date that is invalid as month, day, year.
     pub const NOT_MDY: TypeEvidence = TypeEvidence(1 << 13);
-    /// A day that is none as year, month, day.
+    /// A date that is invalid as year, month, day.
     pub const NOT_YMD: TypeEvidence = TypeEvidence(1 << 14);
-    /// A day with `/` between its parts.
+    /// A date with `/` between its parts.
     pub const SLASH: TypeEvidence = TypeEvidence(1 << 15);
-    /// A day with `-` between its parts, and not of ISO 8601.
+    /// A date with `-` between its parts that is not ISO 8601.
     pub const DASH: TypeEvidence = TypeEvidence(1 << 16);
-    /// A day with `.` between its parts.
+    /// A date with `.` between its parts.
     pub const DOT: TypeEvidence = TypeEvidence(1 << 17);
-    /// A day with blanks between its parts.
+    /// A date with blanks between its parts.
     pub const BLANK: TypeEvidence = TypeEvidence(1 << 18);
-    /// A day with its month in letters.
+    /// A date with a named month.
     pub const NAMED_MONTH: TypeEvidence = TypeEvidence(1 << 19);
-    /// A day with a year of four digits.
+    /// A date with a four-digit year.
     pub const YEAR4: TypeEvidence = TypeEvidence(1 << 20);
-    /// A day with a year of two digits.
+    /// A date with a two-digit year.
     pub const YEAR2: TypeEvidence = TypeEvidence(1 << 21);
-    /// A time of day after a local day, from 0 to 23 hours.
+    /// A time of day after a local date, from 0 to 23 hours.
     pub const CLOCK24: TypeEvidence = TypeEvidence(1 << 22);
-    /// A time of day after a local day, with AM or PM.
+    /// A time of day after a local date, with AM or PM.
     pub const CLOCK12: TypeEvidence = TypeEvidence(1 << 23);
 
-    /// A day with its month in digits, and not of ISO 8601.
+    /// A date with a numeric month that is not ISO 8601.
     pub const NUMBERED_MONTH: TypeEvidence = TypeEvidence(1 << 32);
-    /// A day with nothing between its parts: `03JAN2024`.
+    /// A date without separators: `03JAN2024`.
     pub const JOINED: TypeEvidence = TypeEvidence(1 << 57);
-    /// All that days tell as people write them.
+    /// All evidence from dates in local forms.
     pub const LOCAL_DAYS: TypeEvidence =
         TypeEvidence(((1 << 33) - 1) & !((1 << 10) - 1)).and(Self::JOINED);
 
-    /// A number with marks in it that programs do not write.
+    /// A number with marks that programs do not write.
     pub const LOCAL_NUMBER: TypeEvidence = TypeEvidence(1 << 40);
-    /// Of more digits than a float holds for certain.
+    /// With more digits than a float certainly represents.
     pub const LOCAL_LONG: TypeEvidence = TypeEvidence(1 << 41);
     /// With a comma.
     pub const COMMA: TypeEvidence = TypeEvidence(1 << 42);
     /// With a point as the last mark.
     pub const LAST_POINT: TypeEvidence = TypeEvidence(1 << 43);
-    /// With less than three digits before the first mark, or with a fraction.
+    /// With fewer than three digits before the first mark, or with a fraction.
     pub const SHORT_GROUP: TypeEvidence = TypeEvidence(1 << 44);
     /// `12 %`
     pub const PERCENT: TypeEvidence = TypeEvidence(1 << 45);
@@ -90,60 +90,61 @@ impl TypeEvidence {
     pub const CURRENCY: TypeEvidence = TypeEvidence(1 << 46);
     /// `(12)`
     pub const ACCOUNTING: TypeEvidence = TypeEvidence(1 << 47);
-    /// All forms of numbers that values rule out.
+    /// All number forms that values rule out.
     pub const NOT_NUMBERS: TypeEvidence = TypeEvidence(0x7f << 33);
-    /// All that numbers tell as people write them.
+    /// All evidence from numbers in local forms.
     pub const LOCAL_NUMBERS: TypeEvidence = TypeEvidence((0x7f << 33) | (0x1f << 40));
-    /// All that numbers tell as programs write them.
+    /// All evidence from numbers in the form that programs write.
     pub const PLAIN_NUMBERS: TypeEvidence =
         Self::INT.and(Self::LONG_INT).and(Self::POINT).and(Self::EXPONENT).and(Self::NOT_NUMBERS);
     /// All words for yes and no.
     pub const WORDS: TypeEvidence = TypeEvidence(0xffff << 109);
 
-    /// An instant with another offset than zero.
+    /// An instant with a non-zero offset.
     pub const OFFSET: TypeEvidence = TypeEvidence(1 << 56);
-    /// All that days tell, however they are written.
+    /// All evidence from dates, in any form.
     pub const DAYS: TypeEvidence =
         Self::DATE.and(Self::TIMESTAMP).and(Self::INSTANT).and(Self::OFFSET).and(Self::LOCAL_DAYS);
 
-    /// What numbers tell beside a sign of what they count is as far as this from where it is without.
+    /// The evidence from numbers with a unit sign is shifted by this many bits from that without.
     const AMOUNT_BITS: u32 = 64;
     /// All currencies.
     const CURRENCIES: TypeEvidence = TypeEvidence(((1 << CURRENCIES.len()) - 1) << 70);
-    /// All that numbers tell, however they are written.
+    /// All evidence from numbers, in any form.
     pub const NUMBERS: TypeEvidence = Self::PLAIN_NUMBERS.and(Self::LOCAL_NUMBERS);
-    /// All that amounts tell.
+    /// All evidence from amounts.
     pub const AMOUNTS: TypeEvidence = Self::PERCENT
         .and(Self::CURRENCY)
         .and(Self::ACCOUNTING)
         .and(Self::CURRENCIES)
         .and(TypeEvidence::of_amount(Self::NUMBERS));
 
-    /// A number with a sign of what it counts.
+    /// A number with a unit sign.
     #[must_use]
     pub const fn of_amount(number: TypeEvidence) -> TypeEvidence {
         TypeEvidence(number.0 << Self::AMOUNT_BITS)
     }
 
-    /// Returns what the numbers of amounts tell, and those without a sign.
+    /// Returns the evidence from numbers, both in amounts and without a unit sign.
     #[must_use]
     pub const fn numbers(self) -> TypeEvidence {
         TypeEvidence((self.0 | (self.0 >> Self::AMOUNT_BITS)) & Self::NUMBERS.0)
     }
 
-    /// Money of the currency at this place of [`CURRENCIES`].
+    /// Money of the currency at this index of [`CURRENCIES`].
     pub fn currency(at: usize) -> TypeEvidence {
         TypeEvidence(1 << (70 + at))
     }
 
-    /// Returns the first currency that was seen by its place in [`CURRENCIES`], and how many were.
+    /// Returns the index in [`CURRENCIES`] of the first currency seen, and the number of currencies
+    /// seen.
     pub fn currencies(self) -> (Option<usize>, u32) {
         let seen = self.0 & Self::CURRENCIES.0;
         let first = (seen != 0).then(|| seen.trailing_zeros() as usize - 70);
         (first, seen.count_ones())
     }
 
-    /// An instant, as `text` has it.
+    /// The evidence from an instant written as `text`.
     #[inline]
     pub fn instant(text: &[u8]) -> TypeEvidence {
         let zeros: [&[u8]; 5] = [b"Z", b"+00:00", b"+0000", b"+00", b" UTC"];
@@ -155,7 +156,7 @@ impl TypeEvidence {
         }
     }
 
-    /// A number that is none in the form at this place of
+    /// A number that is invalid in the form at this index of
     /// [`NumberForm::ALL`](super::number::NumberForm::ALL).
     pub const fn not_number(at: u32) -> TypeEvidence {
         TypeEvidence(1 << (33 + at))
@@ -179,20 +180,20 @@ impl TypeEvidence {
         }
     }
 
-    /// The first part of a day with a year of two digits lies in these tens, 3 and above as one.
+    /// The tens digit of the first part of a date with a two-digit year; 3 and above count as one.
     #[inline]
     pub fn first_tens(tens: u32) -> TypeEvidence {
         TypeEvidence(1 << (24 + tens.min(3)))
     }
 
-    /// The third part of a day with a year of two digits lies in these tens, 3 and above as one.
+    /// The tens digit of the third part of a date with a two-digit year; 3 and above count as one.
     #[inline]
     pub fn third_tens(tens: u32) -> TypeEvidence {
         TypeEvidence(1 << (28 + tens.min(3)))
     }
 
-    /// Returns of how many tens the first and the third parts are that [`TypeEvidence::first_tens`] and
-    /// [`TypeEvidence::third_tens`] told.
+    /// Returns how many tens occurred in the first and the third parts, as recorded by
+    /// [`TypeEvidence::first_tens`] and [`TypeEvidence::third_tens`].
     pub fn n_tens(self) -> (u32, u32) {
         (((self.0 >> 24) & 0xf).count_ones(), ((self.0 >> 28) & 0xf).count_ones())
     }
@@ -202,7 +203,7 @@ impl TypeEvidence {
         self.is_settled() || (self.has(Self::WORDS) && self.is_only(Self::WORDS))
     }
 
-    /// Returns what was seen but for `kinds`.
+    /// Returns the evidence without `kinds`.
     #[must_use]
     pub const fn without(self, kinds: TypeEvidence) -> TypeEvidence {
         TypeEvidence(self.0 & !kinds.0)
@@ -214,24 +215,24 @@ impl TypeEvidence {
         self.0 & kinds.0 != 0
     }
 
-    /// Returns all that either saw.
+    /// Returns the union of both.
     #[must_use]
     pub const fn and(self, other: TypeEvidence) -> TypeEvidence {
         TypeEvidence(self.0 | other.0)
     }
 
-    /// Returns whether nothing but `kinds` was seen.
+    /// Returns whether only `kinds` were seen.
     pub fn is_only(self, kinds: TypeEvidence) -> bool {
         self.0 & !kinds.0 == 0
     }
 
-    /// Adds what `other` saw.
+    /// Adds the evidence of `other`.
     #[inline]
     pub fn add(&mut self, other: TypeEvidence) {
         self.0 |= other.0;
     }
 
-    /// Returns whether nothing that is still to come can change the type.
+    /// Returns whether no further value can change the type.
     #[inline]
     pub fn is_settled(self) -> bool {
         self.0 & Self::TEXT.0 != 0
@@ -241,7 +242,7 @@ impl TypeEvidence {
 impl From<NumberFormat> for TypeEvidence {
     #[inline]
     fn from(written: NumberFormat) -> Self {
-        // By place in `NumberForm::ALL`.
+        // By index in `NumberForm::ALL`.
         const NOT_COMMA: TypeEvidence = TypeEvidence(0b000_1111 << 33);
         const NOT_GROUPED: TypeEvidence = TypeEvidence(0b111_1110 << 33);
         const NOT_COMMA_NOR_GROUPS: TypeEvidence = TypeEvidence(0b000_1101 << 33);
@@ -258,23 +259,23 @@ impl From<NumberFormat> for TypeEvidence {
     }
 }
 
-/// What stands for a missing value.
+/// The markers of a missing value.
 #[derive(Debug, Clone)]
 pub(crate) struct Nulls {
-    /// Null in every column, because the user said so.
+    /// Null in every column, because the user named it.
     told: HashSet<Vec<u8>>,
-    /// Null only where the other values are not text: Namibia's code is NA, and people are called
+    /// Null only where the other values are not text: Namibia's code is NA, and some people are named
     /// Null.
     usual: &'static [&'static str],
     /// Whether `\N` is null in every column.
     has_backslash: bool,
 }
 
-/// What stands for a missing value where the user names nothing.
+/// The markers of a missing value when the user names none.
 pub(crate) const USUAL: &[&str] = &[
     "NA", "N/A", "#N/A", "n/a", "NULL", "null", "NaN", "nan", "None", "nil", "-", ".", "?", "\\N",
 ];
-/// Bytes of the longest of them: longer text is not compared.
+/// Bytes of the longest marker: longer text is not compared.
 const USUAL_BYTES_MAX: usize = longest(USUAL);
 
 const fn longest(words: &[&str]) -> usize {
@@ -289,7 +290,7 @@ const fn longest(words: &[&str]) -> usize {
 }
 
 impl Nulls {
-    /// Takes the user's list in place of the usual one, if there is one.
+    /// Uses the user's list instead of the usual one, if there is one.
     pub(crate) fn new(told: Option<&[String]>) -> Self {
         Nulls {
             told: told.unwrap_or_default().iter().map(|it| it.clone().into_bytes()).collect(),
@@ -298,25 +299,25 @@ impl Nulls {
         }
     }
 
-    /// Returns what programs write for a number that is none, where nothing stands for what is missing.
+    /// Returns the NaN spellings of programs, for files without a marker for missing values.
     pub(crate) fn of_programs() -> Self {
         Nulls { told: HashSet::new(), usual: &["NaN", "nan"], has_backslash: false }
     }
 
-    /// Returns whether the user named `text` a missing value.
+    /// Returns whether the user named `text` as a missing value.
     #[inline]
     pub(crate) fn is_told(&self, text: &[u8]) -> bool {
         !self.told.is_empty() && self.told.contains(text)
     }
 
-    /// Returns whether `text` stands for a missing value even in a column of text: what the user named, and
-    /// the `\N` of databases, which nobody is called.
+    /// Returns whether `text` means a missing value even in a text column: the values that the user
+    /// named, and the `\N` of databases, which is never a real value.
     #[inline]
     pub(crate) fn is_null_text(&self, text: &[u8]) -> bool {
         (text == b"\\N" && self.has_backslash) || self.is_told(text)
     }
 
-    /// Returns whether `text` stands for a missing value in a column that is not text.
+    /// Returns whether `text` means a missing value in a column that is not text.
     #[inline]
     pub(crate) fn is_null(&self, text: &[u8]) -> bool {
         let text = text.trim_ascii();
@@ -326,7 +327,8 @@ impl Nulls {
     }
 }
 
-/// Returns what one value says. Blanks around it do not count; `text` has its doubled quotes still.
+/// Returns the evidence of one value. Surrounding blanks are ignored; quotes in `text` are still
+/// doubled.
 #[inline]
 pub(crate) fn classify(text: &[u8], nulls: &Nulls) -> TypeEvidence {
     let trimmed = text.trim_ascii();
@@ -352,7 +354,7 @@ pub(crate) fn classify(text: &[u8], nulls: &Nulls) -> TypeEvidence {
     }
 }
 
-/// Returns what a number says, however it is written.
+/// Returns the evidence of a number in any form.
 #[inline]
 pub(crate) fn number(text: &[u8]) -> Option<TypeEvidence> {
     parse::float(text).map(|it| it.1.into()).or_else(|| number::evidence(text))

@@ -1,7 +1,7 @@
-//! The evidence of all columns to their types, and the reasons that a user might ask for.
+//! From the evidence of all columns to their types, with the reasons that a user might ask for.
 //!
-//! Pure. A column decides for itself where it can. Where its values can be read in two ways, the
-//! user decides, or else what the other columns show; and if they show nothing, it stays text.
+//! Pure. A column decides for itself where it can. Where its values are ambiguous, the user decides, or
+//! else the other columns do; if they show nothing, it remains text.
 
 use csv_agent_types::catalog::{DType, Meaning};
 
@@ -18,48 +18,48 @@ pub enum ValueForm {
     /// As programs write them: ISO 8601, a decimal point, `true`.
     #[default]
     Plain,
-    /// Days in this order.
+    /// Dates in this order.
     Local(DateOrder),
     /// Numbers in this form.
     Number(NumberForm),
-    /// Numbers in this form, with a sign of what they count or without.
+    /// Numbers in this form, with or without a unit sign.
     Amount(Sign, NumberForm),
     /// Truth values as words of [`YES_NO`], or as 1 and 0.
     Words,
 }
 
-/// What the user said about all values.
+/// What the user specified about all values.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Hints {
-    /// Of days that can be read in two ways.
+    /// The order of ambiguous dates.
     pub date_order: Option<DateOrder>,
-    /// Of all numbers.
+    /// The decimal mark of all numbers.
     pub decimal: Option<DecimalMark>,
-    /// Cells are separated by `;`, as where the comma is the decimal mark.
+    /// The delimiter is `;`, as is common where the comma is the decimal mark.
     pub is_semicolon: bool,
-    /// Cells are separated by `,`, so that `1,2` in quotes may be a list.
+    /// The delimiter is `,`, so that a quoted `1,2` may be a list.
     pub is_comma: bool,
-    /// A program wrote the values: any other form is that of text.
+    /// A program wrote the values: any other form is text.
     pub is_plain: bool,
 }
 
-/// What a column is.
+/// The type of a column.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ColumnType {
-    /// The type that holds all values, unchanged.
+    /// The type that represents all values unchanged.
     pub dtype: Option<DType>,
     /// How they are written.
     pub form: ValueForm,
-    /// Why, where that is no matter of course.
+    /// The reason, where it is not obvious.
     pub note: Option<String>,
-    /// Text for no other reason than that the values can be read in two ways.
+    /// Text for the sole reason that the values are ambiguous.
     pub is_ambiguous: bool,
-    /// What the values are beyond their type.
+    /// The meaning of the values beyond their type.
     pub meaning: Option<Meaning>,
 }
 
 impl ColumnType {
-    /// Returns the type; text until something else is known.
+    /// Returns the type; text unless another is known.
     pub fn dtype(&self) -> DType {
         self.dtype.unwrap_or(DType::String)
     }
@@ -77,19 +77,19 @@ impl ColumnType {
     }
 }
 
-/// Returns what each column is, if the user wants nothing of any.
+/// Returns the type of each column, if the user requests none.
 pub(crate) fn decide(columns: &[TypeEvidence], hints: Hints) -> Vec<ColumnType> {
     decide_as(columns, &Wants::default(), hints)
 }
 
-/// Returns whether values are numbers that can be read in one way only, whatever the rest of their file is like.
+/// Returns whether values are unambiguous numbers, regardless of the rest of the file.
 pub(crate) fn is_clear_number(seen: TypeEvidence) -> bool {
     let marks = TypeEvidence::COMMA.and(TypeEvidence::LAST_POINT).and(TypeEvidence::POINT);
     Numbers::of(seen).is_some_and(|it| !seen.has(marks) || it.clear_mark().is_some())
 }
 
-/// Returns what each column is. What the user wants to be an amount or exact is that, if all values are;
-/// other types are up to the caller.
+/// Returns the type of each column. A column requested as an amount or as exact gets that type, if all
+/// its values fit; the caller handles other requested types.
 pub(crate) fn decide_as(columns: &[TypeEvidence], wants: &Wants, hints: Hints) -> Vec<ColumnType> {
     let may_be_lists = |it: &Numbers| hints.is_comma && it.may_be_lists();
     let numbers = columns.iter().filter_map(|it| Numbers::of(*it));
@@ -102,7 +102,7 @@ pub(crate) fn decide_as(columns: &[TypeEvidence], wants: &Wants, hints: Hints) -
     let order = agreed(orders).map(|it| (it, "as in other columns"));
     let by_comma = (hints.is_semicolon && decimal == Some(DecimalMark::Comma))
         .then_some((DateOrder::Dmy, "as in files with `;` and decimal comma"));
-    // Where no column shows an order; where they contradict each other, nothing does.
+    // Where no column shows an order; contradictory columns prove nothing.
     let is_open = !columns
         .iter()
         .any(|it| LocalDays::of(*it).is_some_and(|days| days.clear_order().is_some()));
@@ -140,7 +140,7 @@ pub(crate) fn decide_as(columns: &[TypeEvidence], wants: &Wants, hints: Hints) -
     readings.map(|it| Some(it).filter(is_plain).unwrap_or_default()).collect()
 }
 
-/// Returns what all say, if they say the same.
+/// Returns the common value, if all agree.
 fn agreed<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
     let first = all.next()?;
     all.all(|it| it == first).then_some(first)
@@ -150,18 +150,18 @@ fn any_numbers(columns: &[TypeEvidence], is_it: impl Fn(Numbers) -> bool) -> boo
     columns.iter().filter_map(|it| Numbers::of(*it)).any(is_it)
 }
 
-/// What the user and the rest of the file say about the numbers of a column.
+/// What the user and the rest of the file show about the numbers of a column.
 #[derive(Debug, Clone, Copy)]
 struct Others {
     hints: Hints,
-    /// The decimal mark that the user names, or else the one of all columns that leave no other.
+    /// The decimal mark that the user named, or else the only one possible in all columns.
     decimal: Option<DecimalMark>,
-    /// In some column points can only be between thousands.
+    /// In some column points can only separate thousands.
     groups_by_point: bool,
-    /// In some column commas can only be before fractions, unless they separate the items of lists.
+    /// In some column commas can only be decimal marks, unless they separate the items of lists.
     has_commas: bool,
-    /// Cells are separated by `;`, or days are written as `31.12.2024`: where people do that, `1.250` may
-    /// be a thousand.
+    /// The delimiter is `;`, or dates are written as `31.12.2024`: in such files, `1.250` may mean
+    /// 1250.
     is_european: bool,
 }
 
@@ -171,8 +171,8 @@ impl Others {
     }
 }
 
-/// Returns what text is known as, if every value is that: money of one currency, a percentage, or yes or
-/// no where both words of a pair occur.
+/// Returns the meaning of text, if it holds for every value: money of one currency, a percentage, or
+/// yes and no where both words of a pair occur.
 fn meaning(seen: TypeEvidence) -> Option<Meaning> {
     let both = |at: usize| TypeEvidence::word(at, true).and(TypeEvidence::word(at, false));
     if (0..YES_NO.len()).any(|at| seen == both(at)) {
@@ -195,7 +195,7 @@ fn money(currency: Option<usize>) -> Meaning {
     Meaning::Money { currency: currency.map(|it| CURRENCIES[it].0.to_owned()) }
 }
 
-/// Says why amounts of no one kind stay text.
+/// Explains why amounts of mixed kinds remain text.
 fn amounts(seen: TypeEvidence) -> Option<ColumnType> {
     let is_amount = seen.has(TypeEvidence::AMOUNTS);
     if !is_amount || !seen.is_only(TypeEvidence::AMOUNTS.and(TypeEvidence::NUMBERS)) {
@@ -219,7 +219,7 @@ fn amounts(seen: TypeEvidence) -> Option<ColumnType> {
     Some(ColumnType::text(format!("text: {what}")))
 }
 
-/// Returns whether a column was read as the user wants it.
+/// Returns whether a column was read as the user requested.
 pub(crate) fn is_as_wanted(reading: &ColumnType, wanted: RequestedType) -> bool {
     match wanted {
         RequestedType::Money => matches!(reading.form, ValueForm::Amount(Sign::Money(_), _)),
@@ -227,12 +227,12 @@ pub(crate) fn is_as_wanted(reading: &ColumnType, wanted: RequestedType) -> bool 
         RequestedType::Decimal => {
             matches!(reading.form, ValueForm::Number(_)) && reading.dtype() == DType::Float64
         }
-        // `1.250` would be a fraction in silence.
+        // `1.250` would silently become a fraction.
         RequestedType::Type(dtype) => dtype != DType::Float64 || !reading.is_ambiguous,
     }
 }
 
-/// Reads a column as the user wants it, if all values are of that kind.
+/// Reads a column as the user requested, if all values fit.
 fn as_wanted(seen: TypeEvidence, wanted: RequestedType, others: Others) -> Option<ColumnType> {
     let (kinds, sign) = match wanted {
         RequestedType::Money => {
@@ -287,7 +287,7 @@ fn as_wanted(seen: TypeEvidence, wanted: RequestedType, others: Others) -> Optio
     }
 }
 
-/// A column of nothing but numbers.
+/// A column that contains only numbers.
 #[derive(Clone, Copy)]
 struct Numbers(TypeEvidence);
 
@@ -297,7 +297,7 @@ impl Numbers {
         is_number.then_some(Numbers(seen))
     }
 
-    /// Takes the numbers of a column of nothing but amounts.
+    /// Returns the numbers of a column that contains only amounts.
     fn of_amounts(seen: TypeEvidence) -> Option<Self> {
         let is_amount = seen.has(TypeEvidence::AMOUNTS)
             && seen.is_only(TypeEvidence::AMOUNTS.and(TypeEvidence::NUMBERS));
@@ -312,12 +312,12 @@ impl Numbers {
         !self.0.has(form.ruled_out())
     }
 
-    /// Returns the forms that every value has.
+    /// Returns the forms that fit every value.
     fn open(self) -> impl Iterator<Item = NumberForm> {
         NumberForm::ALL.into_iter().filter(move |it| self.is_open(*it))
     }
 
-    /// Returns the decimal mark if the column leaves no other, and has marks at all.
+    /// Returns the decimal mark if the column allows only one, and contains marks at all.
     fn clear_mark(self) -> Option<DecimalMark> {
         let has_marks = TypeEvidence::COMMA.and(TypeEvidence::LAST_POINT).and(TypeEvidence::POINT);
         if !self.0.has(has_marks) || self.is_scientific() {
@@ -327,19 +327,19 @@ impl Numbers {
         agreed(self.open().map(|it| it.decimal).chain(is_plain))
     }
 
-    /// Exponents and infinity are what programs write, wherever they are.
+    /// Only programs write exponents and infinity, wherever they occur.
     fn is_scientific(self) -> bool {
         self.open().next().is_none()
     }
 
-    /// Returns whether points are between thousands, and nothing else can be.
+    /// Returns whether points can only separate thousands.
     fn has_clear_points(self) -> bool {
         let is_points =
             |it: NumberForm| it.decimal == DecimalMark::Comma && it.group == DigitGrouping::Point;
         !self.is_plain() && self.open().all(is_points)
     }
 
-    /// Returns whether every value is one or two whole numbers with a comma between them.
+    /// Returns whether every value is one whole number, or two separated by a comma.
     fn may_be_lists(self) -> bool {
         let comma = NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::None };
         let is_other = |it: NumberForm| it.decimal == DecimalMark::Point;
@@ -366,7 +366,8 @@ impl Numbers {
                 self.numbers(form, why)
             }
             (Some(_), Some(form), Some(DecimalMark::Point)) => self.numbers(form, why),
-            // Where `,` separates cells, only people who put it between thousands write `5,811`.
+            // Where `,` is the delimiter, only a writer that separates thousands with it writes
+            // `5,811`.
             (Some(_), Some(form), None) if others.hints.is_comma && !others.has_commas => {
                 self.numbers(form, "; `--decimal ,` makes it a decimal comma")
             }
@@ -383,8 +384,8 @@ impl Numbers {
         }
     }
 
-    /// Reads a column that programs may have written: its points are before fractions, unless each has
-    /// three digits behind it and the file is written as where points are between thousands.
+    /// Reads a column that a program may have written: its points are decimal points, unless three
+    /// digits follow each and the file's style separates thousands with points.
     fn read_plain(self, others: Others) -> ColumnType {
         let Others { decimal, groups_by_point, has_commas, is_european, .. } = others;
         let is_told = others.is_told();
@@ -395,7 +396,7 @@ impl Numbers {
         {
             return plain(self.0.without(TypeEvidence::NOT_NUMBERS));
         }
-        // Beside `1.250`, a program would write `980.000`, or fractions of other lengths.
+        // Next to `1.250`, a program would write `980.000`, or fractions of other lengths.
         let is_grouped = is_comma && (groups_by_point || self.0.has(TypeEvidence::INT));
         match (self.is_open(form), is_told) {
             (true, true) => self.numbers(form, "; as told"),
@@ -433,14 +434,14 @@ impl Numbers {
     }
 }
 
-/// Returns whether the values of a column are of some type or known as something, even if it is open how to
-/// read them.
+/// Returns whether the values of a column have some type or meaning, even if how to read them is
+/// ambiguous.
 pub(crate) fn is_typed(seen: TypeEvidence) -> bool {
     let readings = decide(&[seen], Hints::default());
     readings.iter().any(|it| it.is_ambiguous || it.meaning.is_some() || it.dtype() != DType::String)
 }
 
-/// Reads values that are written as programs write them.
+/// Reads values in the form that programs write.
 fn plain(seen: TypeEvidence) -> ColumnType {
     const LOCAL: TypeEvidence =
         TypeEvidence::DATE.and(TypeEvidence::TIMESTAMP).and(TypeEvidence::LOCAL_DAYS);
@@ -480,13 +481,13 @@ fn kinds(seen: TypeEvidence) -> Vec<&'static str> {
     kinds.into_iter().filter(|it| seen.has(it.0)).map(|it| it.1).collect()
 }
 
-/// Returns the type of values that are written as programs write them.
+/// Returns the type of values in the form that programs write.
 fn plain_dtype(seen: TypeEvidence) -> DType {
     const INT: TypeEvidence = TypeEvidence::INT.and(TypeEvidence::LONG_INT);
     const FLOAT: TypeEvidence =
         TypeEvidence::INT.and(TypeEvidence::POINT).and(TypeEvidence::EXPONENT);
     const TIMESTAMP: TypeEvidence = TypeEvidence::DATE.and(TypeEvidence::TIMESTAMP);
-    // Nothing seen: text, all of it null.
+    // No evidence: text, all null.
     if seen == TypeEvidence::default() || seen.has(TypeEvidence::TEXT) {
         DType::String
     } else if seen.is_only(TypeEvidence::BOOL) {
@@ -494,7 +495,7 @@ fn plain_dtype(seen: TypeEvidence) -> DType {
     } else if seen.is_only(INT) {
         DType::Int64
     } else if seen.is_only(FLOAT) {
-        // `1E5` among whole numbers and no point anywhere: identifiers.
+        // `1E5` among whole numbers without any point: identifiers.
         let is_identifier = seen.has(TypeEvidence::EXPONENT)
             && seen.has(TypeEvidence::INT)
             && !seen.has(TypeEvidence::POINT);
@@ -512,7 +513,7 @@ fn plain_dtype(seen: TypeEvidence) -> DType {
     }
 }
 
-/// A column of nothing but days, some of them as people write them.
+/// A column that contains only dates, some of them in local forms.
 #[derive(Clone, Copy)]
 struct LocalDays(TypeEvidence);
 
@@ -533,7 +534,7 @@ impl LocalDays {
         }
         let mut all = seen;
         if seen.has(ISO) {
-            // `2024-10-31` may be what `2024-1-5` is with two digits more.
+            // `2024-10-31` may have the same form as `2024-1-5`, with two more digits.
             all = all.and(TypeEvidence::DASH).and(TypeEvidence::YEAR4);
             all = all.and(TypeEvidence::NOT_DMY).and(TypeEvidence::NOT_MDY);
         }
@@ -543,7 +544,7 @@ impl LocalDays {
         Some(LocalDays(all))
     }
 
-    /// Returns whether a column has days such as `31.12.2024`.
+    /// Returns whether a column has dates such as `31.12.2024`.
     fn are_dotted(seen: TypeEvidence) -> bool {
         let is_dotted =
             |it: LocalDays| it.0.has(TypeEvidence::DOT) && it.open() != [DateOrder::Ymd];
@@ -554,7 +555,7 @@ impl LocalDays {
         kinds.iter().all(|it| self.0.has(*it))
     }
 
-    /// Returns the order of day and month, if numbers alone leave no other.
+    /// Returns the order of day and month, if the numbers alone allow only one.
     fn clear_order(self) -> Option<DateOrder> {
         match self.open()[..] {
             [order @ (DateOrder::Dmy | DateOrder::Mdy)] => {
@@ -564,7 +565,7 @@ impl LocalDays {
         }
     }
 
-    /// Returns the orders that make every value a day.
+    /// Returns the orders in which every value is a valid date.
     fn open(self) -> Vec<DateOrder> {
         let mut open: Vec<_> =
             DateOrder::ALL.into_iter().filter(|it| !self.0.has(it.ruled_out())).collect();
@@ -574,10 +575,10 @@ impl LocalDays {
         open
     }
 
-    /// Returns whether years of two digits may come first, although they may come last as well.
+    /// Returns whether two-digit years may come first, although they may also come last.
     ///
-    /// That is rare, and rarer with `/` and `.` than with `-`. Days of a month take most tens from 0
-    /// to 3; years of a table often take one.
+    /// That is rare, and rarer with `/` and `.` than with `-`. Days of the month cover most tens from 0
+    /// to 3; years of a table often cover one.
     fn may_begin_with_year(self) -> bool {
         let (n_first, n_third) = self.0.n_tens();
         if self.0.has(TypeEvidence::DASH) {
@@ -604,7 +605,7 @@ impl LocalDays {
             return ColumnType::text("text: months in letters and in digits".to_owned());
         }
         let open = self.open();
-        // Nobody can tell where years of four digits or months in letters stand but the values.
+        // Only the values show the position of four-digit years or named months.
         let told = told.filter(|it| {
             let is_year_first = self.0.has(TypeEvidence::YEAR4)
                 && (*it == DateOrder::Ymd || open == [DateOrder::Ymd]);

@@ -1,4 +1,5 @@
-//! How many rows hold values that are about to be told, so that what only a few rows have can be kept back.
+//! How many rows contain values that are about to be shown, so that values of only a few rows can be
+//! withheld.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -19,38 +20,38 @@ use super::stored::Stored;
 /// Microseconds of a day.
 const DAY: i64 = 24 * 60 * 60 * 1_000_000;
 
-/// Digits of a number that counts within words. Shorter ones look like counts of rows.
+/// Minimum digits of a number that counts within words. Shorter ones look like row counts.
 const RUN_DIGITS_MIN: usize = 4;
 
-/// What is looked for.
+/// The values to search for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Needles {
-    /// Whole cells of text.
+    /// Whole text cells.
     pub texts: BTreeSet<String>,
     /// Numbers, by [`number_key`].
     pub numbers: BTreeSet<u64>,
-    /// Days and times, in microseconds since 1970.
+    /// Dates and times, in microseconds since 1970.
     pub moments: BTreeSet<i64>,
-    /// Whether the cells of columns of true and false are counted.
+    /// Whether to count the cells of boolean columns.
     pub booleans: bool,
 }
 
-/// How many rows hold what was looked for.
+/// How many rows contain the searched values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ValueCounts {
-    /// Text → rows of the column that has it most.
+    /// Text → rows of the column in which it is most frequent.
     pub texts: HashMap<String, u64>,
-    /// Number → name of a column that has it, also within text, and in how many rows.
+    /// Number → the columns that contain it, also within text, each with its number of rows.
     pub numbers: HashMap<u64, Vec<(String, u64)>>,
-    /// Moment → rows of the column that has it least.
+    /// Timestamp → rows of the column in which it is least frequent.
     pub moments: HashMap<i64, u64>,
-    /// Column → rows of the dataset that has it least with false, and with true.
+    /// Column → rows with false and with true, in the dataset with the fewest.
     pub booleans: HashMap<String, [u64; 2]>,
 }
 
 impl ValueCounts {
-    /// Adds what datasets hold of which nothing may be told. No more passes for it: text of theirs is
-    /// that of few rows, however many have it.
+    /// Adds the values of datasets that must not be shown. This only restricts the result: their text
+    /// counts as that of few rows, however many contain it.
     pub fn narrow(&mut self, unseen: ValueCounts) {
         for text in unseen.texts.into_keys() {
             self.texts.entry(text).or_insert(1);
@@ -65,13 +66,13 @@ impl ValueCounts {
     }
 }
 
-/// Returns what stands for a number in a search: 7 and 7.0 are one.
+/// Returns the search key of a number: 7 and 7.0 have the same.
 pub fn number_key(number: f64) -> u64 {
     // Zero has two signs.
     if number == 0.0 { 0.0_f64.to_bits() } else { number.to_bits() }
 }
 
-/// Returns the day or time that a text is, in microseconds since 1970.
+/// Returns a text parsed as a date or time, in microseconds since 1970.
 pub fn moment(text: &str) -> Option<i64> {
     let instant = |it: DateTime| it.to_zoned(TimeZone::UTC).ok().map(|it| it.timestamp());
     let day = || text.parse::<Date>().ok().filter(|_| text.len() == 10);
@@ -81,8 +82,8 @@ pub fn moment(text: &str) -> Option<i64> {
     Some(timestamp?.as_microsecond())
 }
 
-/// Returns the numbers, by [`number_key`], that code may read out of a cell of text: `+47 900-11-222` is
-/// 4790011222 and `1.234,5` is 1234.5. Beside letters, numbers of fewer than 4 digits are none.
+/// Returns the numbers, by [`number_key`], that code may extract from a text cell: `+47 900-11-222` is
+/// 4790011222 and `1.234,5` is 1234.5. Next to letters, numbers of fewer than 4 digits do not count.
 fn numbers_in(text: &str) -> BTreeSet<u64> {
     let is_digit = |it: char| it.is_ascii_digit();
     if !text.contains(is_digit) {
@@ -109,7 +110,7 @@ fn numbers_in(text: &str) -> BTreeSet<u64> {
     numbers.flat_map(|it| [number_key(it), number_key(-it)]).collect()
 }
 
-/// Adds what the columns of the Parquet file at `path` hold.
+/// Adds the counts of the columns of the Parquet file at `path`.
 ///
 /// # Errors
 ///
@@ -140,7 +141,7 @@ pub fn add_to_census(
     Ok(())
 }
 
-/// What one column holds of the needles.
+/// The counts of one column.
 #[derive(Default)]
 struct Counts {
     texts: HashMap<String, u64>,
@@ -212,7 +213,7 @@ impl Counts {
                     counts[usize::from(value)] += 1;
                 }
             }
-            // Of these a value says nothing, or is told as text, which no such column has.
+            // Such a value shows nothing by itself, or is shown as text, which no such column contains.
             _ => {}
         }
     }

@@ -1,11 +1,12 @@
 //! Workbooks: Excel's `.xlsx`, `.xlsb` and `.xls`, and OpenDocument's `.ods`.
 //!
-//! A workbook has sheets, and a sheet is read as CSV is: it may have titles above its table, totals and notes
-//! below, headers of several rows. What a cell is, is known: text that looks like a number stays text, days are
-//! days, and a whole number is one though spreadsheets know none. Errors such as `#N/A` are nothing, and counted.
+//! A workbook has sheets, and a sheet is read like CSV: it may have titles above its table, totals and
+//! notes below, and a multi-row header. Cell types are known: text that looks like a number remains
+//! text, dates are dates, and a whole number is an integer although spreadsheets have only floats.
+//! Errors such as `#N/A` are missing, and counted.
 //!
-//! The bytes need not be those of a spreadsheet program: what a file would take is found out before it is read,
-//! and it is read on a thread whose panic is an error of the file.
+//! The bytes are untrusted: the required memory is determined before a file is read, and it is read on
+//! a thread whose panic is an error of the file.
 
 mod compound;
 mod content;
@@ -36,14 +37,14 @@ use crate::cell_names::cell_name;
 use crate::refusal::{check_cancelled, refuse};
 use crate::spool::ForeignTable;
 
-/// Rows and columns of a sheet, as every spreadsheet program bounds them.
+/// Limits on the rows and columns of a sheet, the same in every spreadsheet program.
 const ROWS_MAX: u32 = 1_048_576;
 const COLUMNS_MAX: u32 = 16_384;
 
-/// What kind of file a workbook is.
+/// The kind of a workbook file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WorkbookKind {
-    /// `.xlsx` or `.xlsb`, and what else is made of them.
+    /// `.xlsx` or `.xlsb`, and their variants.
     Office,
     /// `.xls`
     Old,
@@ -52,7 +53,7 @@ pub(crate) enum WorkbookKind {
 }
 
 impl WorkbookKind {
-    /// Returns what workbook a file is, from its first bytes.
+    /// Returns the kind of workbook, from a file's first bytes.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
         match binary_kind(head)? {
             "an Excel workbook" => Some(WorkbookKind::Office),
@@ -65,10 +66,10 @@ impl WorkbookKind {
 
 type WorkbookReader = BufReader<File>;
 
-/// Takes a cell with its number format, where that is known; says whether it wants more.
+/// Receives a cell with its number format, where known; returns whether to continue.
 type Each<'a> = dyn FnMut(CellPosition, DataRef<'_>, Option<&str>) -> anyhow::Result<bool> + 'a;
 
-/// A workbook that is open.
+/// An open workbook.
 enum Book {
     Xlsx(Box<Xlsx<WorkbookReader>>),
     Xlsb(Box<Xlsb<WorkbookReader>>),
@@ -125,7 +126,7 @@ impl Book {
         sheets.iter().map(sheet).collect()
     }
 
-    /// Hands on every cell of a sheet that has something in it, row by row, until `each` wants no more.
+    /// Passes every non-empty cell of a sheet to `each`, row by row, until it returns false.
     fn cells(&mut self, sheet: &str, name: &str, each: &mut Each<'_>) -> anyhow::Result<()> {
         let failed = |found: String| unreadable(name, &format!("sheet `{sheet}`: {found}"));
         match self {
@@ -169,8 +170,8 @@ impl Book {
         Ok(())
     }
 
-    /// Returns the columns that have a duration of a day or more. OpenDocument does not tell durations from times
-    /// of day, and no time of day is so long.
+    /// Returns the columns with a duration of a day or more. OpenDocument does not distinguish
+    /// durations from times of day, and no time of day is that long.
     fn long_durations(&mut self, sheet: &str, name: &str) -> anyhow::Result<HashSet<u32>> {
         let mut columns = HashSet::new();
         if matches!(self, Book::Ods(_)) {
@@ -185,8 +186,8 @@ impl Book {
         Ok(columns)
     }
 
-    /// Returns the columns whose numbers are all shown in a pattern of zeros such as `00000`, and at least one of
-    /// them otherwise than it is.
+    /// Returns the columns whose numbers all have a format of zeros such as `00000`, with at least one
+    /// shown differently from its value.
     fn patterned(&mut self, sheet: &str, name: &str) -> anyhow::Result<HashSet<u32>> {
         let mut columns: HashMap<u32, (bool, bool)> = HashMap::new();
         if let Book::Xlsx(book) = self {
@@ -212,14 +213,14 @@ impl Book {
         Ok(columns.into_iter().filter(|it| it.1 == (true, true)).map(|it| it.0).collect())
     }
 
-    /// Returns the columns with formulas that have no value stored beside them: how many, and the first.
+    /// Returns the columns with formulas without a stored value: how many, and the first.
     fn without_values(
         &mut self,
         sheet: &str,
         name: &str,
     ) -> anyhow::Result<BTreeMap<u32, (u64, CellPosition)>> {
         let mut columns = BTreeMap::new();
-        // The other kinds are not written without.
+        // The other kinds always store values.
         if let Book::Xlsx(book) = self {
             let failed = |it: XlsxError| unreadable(name, &format!("sheet `{sheet}`: {it}"));
             let mut cells = book.worksheet_cells_reader(sheet).map_err(failed)?;
@@ -266,7 +267,7 @@ fn in_range(range: &Range<Data>, name: &str, each: &mut Each<'_>) -> anyhow::Res
     Ok(())
 }
 
-/// Where a cell is; the first row and the first column are 0.
+/// The position of a cell; the first row and the first column are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct CellPosition {
     row: u32,
@@ -282,11 +283,11 @@ impl CellPosition {
     }
 }
 
-/// Returns the sheets of a workbook, in their order.
+/// Returns the sheets of a workbook, in order.
 ///
 /// # Errors
 ///
-/// Fails when the file is damaged, encrypted, or would take more memory than any workbook should.
+/// Fails when the file is damaged, encrypted, or exceeds the memory limit.
 pub(crate) fn sheets(
     input: &Input,
     kind: WorkbookKind,
@@ -343,7 +344,7 @@ pub(crate) fn write(
         let mut has_empty = false;
         book.cells(sheet, &input.name, &mut |place, value, format| {
             has_empty |= matches!(value, DataRef::Empty);
-            // What formulas leave empty is nothing; blanks are text.
+            // The empty result of a formula is missing; blanks are text.
             if !matches!(value, DataRef::Empty) && value.get_string() != Some("") {
                 rows.add(place, value, format, input, cancelled)?;
             }
@@ -360,33 +361,33 @@ pub(crate) fn write(
     })
 }
 
-/// What the cells of a column are.
+/// The contents of a column's cells.
 #[derive(Debug, Clone, Default)]
 struct ColumnSeen {
     n_numbers: u64,
     n_durations: u64,
     n_percents: u64,
-    /// How many are of each currency, and the first of them.
+    /// The count of each currency, and its first cell.
     money: Vec<(&'static str, u64, CellPosition)>,
-    /// How many are shown in a pattern of zeros, the first, and what it is.
+    /// How many have a format of zeros, the first, and its format.
     pattern: Option<(u64, CellPosition, String)>,
     /// Formulas without a value: how many, and the first.
     without_values: Option<(u64, CellPosition)>,
     n_errors: u64,
     first_error: Option<CellPosition>,
-    /// What the errors are called.
+    /// The names of the errors.
     errors: Vec<String>,
 }
 
 struct Rows<'a, 'b> {
     spool: &'a mut Spool<'b>,
     is_1904: bool,
-    /// Columns of durations, which would else be times of day.
+    /// Columns of durations, which would otherwise be times of day.
     long: HashSet<u32>,
-    /// Columns of numbers that are text as they are shown.
+    /// Columns of numbers that become text as shown.
     patterned: HashSet<u32>,
     columns: Vec<ColumnSeen>,
-    /// The cells of the row that is read, by their columns.
+    /// The cells of the current row, by column.
     row: Vec<(u32, Cell)>,
 }
 
@@ -477,7 +478,7 @@ impl Rows<'_, '_> {
         if self.row.is_empty() {
             return Ok(());
         }
-        // Not every program writes the cells of a row in their order, or each once.
+        // Some programs write the cells of a row out of order, or repeatedly.
         self.row.sort_by_key(|it| it.0);
         self.row.reverse();
         self.row.dedup_by_key(|it| it.0);
@@ -492,7 +493,7 @@ impl Rows<'_, '_> {
         self.spool.end_row()
     }
 
-    /// Says what is known of the columns.
+    /// Records the notes on the columns.
     fn finish(self, sheet: &str) {
         for (at, seen) in self.columns.iter().enumerate() {
             let spool = &mut *self.spool;
@@ -565,7 +566,7 @@ impl ColumnSeen {
     fn add_number(&mut self, place: CellPosition, format: Option<&str>) {
         self.n_numbers += 1;
         let Some(format) = format else { return };
-        // Text in quotes is shown as it is.
+        // Quoted text is shown literally.
         let is_percent = format.split('"').step_by(2).any(|it| it.contains('%'));
         self.n_percents += u64::from(is_percent);
         if let Some(currency) = currency(format) {
@@ -580,7 +581,7 @@ impl ColumnSeen {
     }
 
     fn add_error(&mut self, place: CellPosition, error: &CellErrorType) {
-        /// There are hardly more.
+        /// There are hardly more kinds.
         const ERRORS_MAX: usize = 8;
         self.n_errors += 1;
         self.first_error.get_or_insert(place);
@@ -591,7 +592,7 @@ impl ColumnSeen {
     }
 }
 
-/// Returns a number as it is without its format.
+/// Returns a number without its format.
 fn plain(value: &DataRef<'_>) -> Option<String> {
     match value {
         DataRef::Int(value) => Some(value.to_string()),
@@ -600,7 +601,7 @@ fn plain(value: &DataRef<'_>) -> Option<String> {
     }
 }
 
-/// Returns the currency of a number format, by its code.
+/// Returns the currency code of a number format.
 fn currency(format: &str) -> Option<&'static str> {
     const SIGNS: [(&str, &str); 6] =
         [("€", "EUR"), ("£", "GBP"), ("₹", "INR"), ("₽", "RUB"), ("₩", "KRW"), ("₺", "TRY")];
@@ -608,7 +609,8 @@ fn currency(format: &str) -> Option<&'static str> {
         ["USD", "EUR", "GBP", "JPY", "CHF", "CNY", "INR", "CAD", "AUD", "SEK"];
     let code = CODES.into_iter().find(|it| format.contains(it));
     let sign = || SIGNS.into_iter().find(|it| format.contains(it.0)).map(|it| it.1);
-    // `[$-409]` names a language, and `$` alone is what most call dollars; others are told by a code.
+    // `[$-409]` names a language, and a bare `$` usually means US dollars; other currencies have a
+    // code.
     let is_dollar = || {
         format.contains("[$$-409]")
             || format.contains("\"$\"")
@@ -620,16 +622,16 @@ fn currency(format: &str) -> Option<&'static str> {
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Returns days as milliseconds: nothing finer is kept of a moment.
+/// Converts days to milliseconds, the precision kept for timestamps.
 #[expect(clippy::cast_possible_truncation, reason = "it is bounded before")]
 fn milliseconds(days: f64) -> Option<i64> {
-    /// The day behind 9999-12-31.
+    /// The day after 9999-12-31.
     const DAYS_MAX: f64 = 2_958_466.0;
     let is_held = days.is_finite() && days.abs() < DAYS_MAX;
     is_held.then(|| (days * 86_400_000.0).round() as i64)
 }
 
-/// Returns a day, a time of day, or both, as ISO 8601 writes them.
+/// Returns a date, a time of day, or both, in ISO 8601.
 fn moment(value: ExcelDateTime, is_1904: bool) -> Option<String> {
     let ms = milliseconds(value.as_f64()).filter(|it| 0 <= *it)?;
     let (days, rest) = (ms / DAY_MS, ms % DAY_MS);
@@ -643,7 +645,7 @@ fn moment(value: ExcelDateTime, is_1904: bool) -> Option<String> {
         (false, _) => (1899, 12, 30),
     };
     let day = if (is_1904, days) == (false, 60) {
-        // Lotus 1-2-3 took 1900 for a leap year, and every spreadsheet does so since.
+        // Lotus 1-2-3 treated 1900 as a leap year, and every spreadsheet has done so since.
         "1900-02-29".to_owned()
     } else {
         jiff::civil::date(year, month, day).checked_add(days.days()).ok()?.to_string()
@@ -668,7 +670,7 @@ fn seconds(ms: i64) -> String {
     format!("{sign}{seconds}.{ms:03}").trim_end_matches('0').to_owned()
 }
 
-/// Returns a moment of ISO 8601 in as few digits as it takes.
+/// Returns an ISO 8601 timestamp without trailing zeros.
 fn iso_moment(text: &str) -> String {
     let text = match text.split_once('.') {
         Some((before, fraction)) => {
@@ -680,7 +682,7 @@ fn iso_moment(text: &str) -> String {
     text.strip_suffix("T00:00:00").unwrap_or(&text).to_owned()
 }
 
-/// Reads a duration such as `PT10H30M00.5S`, in milliseconds.
+/// Parses a duration such as `PT10H30M00.5S`, in milliseconds.
 fn iso_duration(text: &str) -> Option<i64> {
     let (hours, rest) = text.strip_prefix("PT")?.split_once('H')?;
     let (minutes, rest) = rest.split_once('M')?;
@@ -690,7 +692,7 @@ fn iso_duration(text: &str) -> Option<i64> {
     milliseconds((hours + seconds.parse::<f64>().ok()? / 3_600.0) / 24.0)
 }
 
-/// Looks how much the parts of a workbook hold, unpacked. Returns whether it is a binary one.
+/// Checks the unpacked size of a workbook's parts. Returns whether it is a binary workbook.
 fn check_parts(
     source: WorkbookReader,
     name: &str,
@@ -716,7 +718,7 @@ fn check_parts(
         if n_left < part.size() {
             return Err(too_large());
         }
-        // What it says need not be so.
+        // The declared size may be wrong.
         let mut buffer = vec![0; 64 * 1024];
         loop {
             check_cancelled(cancelled)?;
@@ -732,7 +734,7 @@ fn check_parts(
     Ok(has_binary)
 }
 
-/// Makes the error for a sheet that would take more memory than any should.
+/// Returns the error for a sheet that exceeds the memory limit.
 fn too_many_cells(name: &str) -> anyhow::Error {
     let message = format!(
         "cannot read `{name}`: a sheet reaches over more than {SHEET_CELLS_MAX} cells, empty ones included"

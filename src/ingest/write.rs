@@ -1,4 +1,4 @@
-//! Columns to row groups of zstd Parquet, under a temporary name until all is well.
+//! Columns to row groups of zstd Parquet, under a temporary name until the file is complete.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -31,23 +31,23 @@ use csv_agent_types::limits::WRITERS_MAX;
 use super::builder::field;
 use super::filter;
 
-/// zstd at level 1 is twice as fast as at 3 and a few percent larger.
+/// zstd at level 1 is twice as fast as at 3, and its output a few percent larger.
 const ZSTD_LEVEL: i32 = 1;
-/// Rows of a page: what a search has to decode at least.
+/// Rows of a page: the least that a search has to decode.
 const PAGE_ROWS: usize = 20_000;
 
-/// The disk is made to write after so many bytes, while others are parsed: at the end it has little left.
+/// Bytes between two syncs, which run while other data is parsed: at the end little remains to sync.
 const SYNC_BYTES: usize = 4 * 1024 * 1024;
 const CANNOT_WRITE: &str = "cannot write the Parquet file";
 
-/// A column as it is built.
+/// A column to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BuiltColumn {
     /// Unique.
     pub name: String,
     /// Its type.
     pub dtype: DType,
-    /// Whether its values come again and again, so that a dictionary pays.
+    /// Whether its values repeat, so that a dictionary saves space.
     pub repeats: bool,
 }
 
@@ -56,11 +56,11 @@ impl BuiltColumn {
         let path = || ColumnPath::new(vec![column.name.clone()]);
         let properties = properties.set_column_dictionary_enabled(path(), column.repeats);
         match column.dtype {
-            // As many bits as the numbers of a page need.
+            // As many bits as the numbers of a page require.
             DType::Int64 | DType::Date | DType::Timestamp | DType::TimestampUtc | DType::Time => {
                 properties.set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED)
             }
-            // Lengths apart from the letters.
+            // Lengths are stored separately from the characters.
             DType::String => {
                 properties.set_column_encoding(path(), Encoding::DELTA_LENGTH_BYTE_ARRAY)
             }
@@ -71,17 +71,17 @@ impl BuiltColumn {
 
 /// Encodes columns; shared by the threads of a pass.
 pub(crate) struct Encoder {
-    /// For so many columns each: what makes their writers makes all of them at once.
+    /// One factory for each group of columns, because a factory creates all its writers at once.
     parts: Arc<[ArrowRowGroupWriterFactory]>,
     schema: SchemaRef,
 }
 
 impl Encoder {
-    /// Makes what encodes these columns.
+    /// Creates an encoder of these columns.
     ///
     /// # Errors
     ///
-    /// Fails when they are no schema of a Parquet file.
+    /// Fails when they do not form a valid Parquet schema.
     pub(crate) fn of(columns: &[BuiltColumn]) -> anyhow::Result<Encoder> {
         let parts = columns
             .chunks(WRITERS_MAX)
@@ -90,7 +90,7 @@ impl Encoder {
         Ok(Encoder { parts, schema: schema_of(columns) })
     }
 
-    /// Begins a row group that is filled part by part.
+    /// Begins a row group that is filled in parts.
     ///
     /// # Errors
     ///
@@ -104,11 +104,11 @@ impl Encoder {
         Ok(RowGroup { writers, waiting: Vec::new(), parts, schema })
     }
 
-    /// Encodes and compresses the columns of one row group, taking one at a time.
+    /// Encodes and compresses the columns of one row group, one at a time.
     ///
     /// # Errors
     ///
-    /// Fails when a column is not of the type that the schema has.
+    /// Fails when a column does not have its type in the schema.
     pub(crate) fn encode(
         &self,
         columns: impl Iterator<Item = anyhow::Result<ArrayRef>>,
@@ -124,7 +124,7 @@ impl Encoder {
             // Free the column before the next is built.
             drop(column);
             let mut chunk = writer.close()?;
-            // A dictionary of all values tells more than a filter.
+            // A dictionary of all values is more precise than a filter.
             if !is_all_dictionary(&chunk.close().metadata) {
                 chunk.close_mut().bloom_filter = filter;
             }
@@ -134,7 +134,7 @@ impl Encoder {
     }
 }
 
-/// Makes a writer for each column in turn.
+/// Creates a writer for each column in turn.
 fn writers(
     parts: &[ArrowRowGroupWriterFactory],
 ) -> impl Iterator<Item = anyhow::Result<ArrowColumnWriter>> {
@@ -144,10 +144,10 @@ fn writers(
     })
 }
 
-/// A row group that is filled part by part.
+/// A row group that is filled in parts.
 pub(crate) struct RowGroup {
     writers: Vec<ArrowColumnWriter>,
-    /// The rows, where there are too many columns for all to have a writer at once.
+    /// The rows, where there are too many columns for each to have an open writer.
     waiting: Vec<Vec<ArrayRef>>,
     parts: Arc<[ArrowRowGroupWriterFactory]>,
     schema: SchemaRef,
@@ -158,7 +158,7 @@ impl RowGroup {
     ///
     /// # Errors
     ///
-    /// Fails when a column is not of the type that the schema has.
+    /// Fails when a column does not have its type in the schema.
     pub(crate) fn write(&mut self, columns: &[ArrayRef]) -> anyhow::Result<()> {
         if self.writers.is_empty() {
             self.waiting.push(columns.to_vec());
@@ -196,14 +196,14 @@ impl RowGroup {
     }
 }
 
-/// Columns of a row group of another file, encoded as they are there.
+/// Columns of a row group of another file, copied in their encoded form.
 pub(crate) struct CopiedColumns {
     file: File,
     columns: Vec<ColumnCloseResult>,
 }
 
 impl CopiedColumns {
-    /// Takes the columns at `places` of a row group. `metadata` is of the file at `path`.
+    /// Takes the columns at `places` of a row group. `metadata` belongs to the file at `path`.
     ///
     /// # Errors
     ///
@@ -233,23 +233,23 @@ impl CopiedColumns {
     }
 }
 
-/// Where the footer of a dataset keeps what the catalog says of it.
+/// The footer key under which a dataset file stores its catalog entry.
 pub(crate) const ABOUT_KEY: &str = "csv-agent.dataset";
 
-/// A Parquet file on its way.
+/// A Parquet file being written.
 pub(crate) struct ParquetFile {
     writer: SerializedFileWriter<Summed>,
     n_rows: u64,
-    /// Bytes that the disk surely has; none of a file that is not kept.
+    /// Bytes certainly synced to disk; `None` for a file that is not kept.
     n_synced: Option<usize>,
 }
 
 impl ParquetFile {
-    /// Begins a temporary file in `dir` that vanishes unless it is kept.
+    /// Creates a temporary file in `dir` that is removed unless it is kept.
     ///
     /// # Errors
     ///
-    /// Fails when the file cannot be made.
+    /// Fails when the file cannot be created.
     pub(crate) fn create(
         dir: &Path,
         name: &str,
@@ -259,7 +259,7 @@ impl ParquetFile {
         Ok((ParquetFile { writer, n_rows: 0, n_synced: Some(0) }, Encoder::of(columns)?))
     }
 
-    /// Spares the disk a file that is read and goes.
+    /// Disables syncing, for a file that is only read and then removed.
     pub(crate) fn forget(&mut self) {
         self.n_synced = None;
     }
@@ -282,7 +282,7 @@ impl ParquetFile {
         self.count(n_rows)
     }
 
-    /// Appends a row group of `n_rows`, whose first columns are those of another file.
+    /// Appends a row group of `n_rows`, whose first columns are copied from another file.
     ///
     /// # Errors
     ///
@@ -314,29 +314,29 @@ impl ParquetFile {
         Ok(())
     }
 
-    /// Keeps in the footer what the catalog says of a dataset.
+    /// Stores the catalog entry of a dataset in the footer.
     ///
     /// # Errors
     ///
-    /// Fails when that cannot be written as JSON.
+    /// Fails when it cannot be serialised as JSON.
     pub(crate) fn describe(&mut self, dataset: &Dataset) -> anyhow::Result<()> {
         let about = serde_json::to_string(dataset).context("cannot write JSON")?;
         self.writer.append_key_value_metadata(KeyValue::new(ABOUT_KEY.to_owned(), about));
         Ok(())
     }
 
-    /// Finishes the file and reads its footer back. Whether the disk has it is for who keeps it. Returns its
-    /// CRC-32 as well.
+    /// Finishes the file and reads its footer back. The caller that keeps the file must sync it. Also
+    /// returns its CRC-32.
     ///
     /// # Errors
     ///
-    /// Fails when the file cannot be written, or does not hold the rows that were appended.
+    /// Fails when the file cannot be written, or does not contain the rows that were appended.
     pub(crate) fn finish(self) -> anyhow::Result<(NamedTempFile, u32)> {
         let mut summed = self.writer.into_inner()?;
         summed.flush()?;
         let (temp, checksum) = summed.finish();
         if self.n_synced.is_none() {
-            // Who reads it counts the rows.
+            // The reader counts the rows.
             return Ok((temp, checksum));
         }
         let footer = SerializedFileReader::new(temp.reopen()?)?;
@@ -350,7 +350,7 @@ impl ParquetFile {
     }
 }
 
-/// A temporary file whose bytes are summed up as they are written.
+/// A temporary file whose checksum is computed as it is written.
 pub(crate) struct Summed {
     temp: NamedTempFile,
     hasher: crc32fast::Hasher,
@@ -379,11 +379,11 @@ impl Write for Summed {
     }
 }
 
-/// Returns when a file was last written, as a catalog keeps it.
+/// Returns when a file was last modified, in the catalog's format.
 ///
 /// # Errors
 ///
-/// Fails when the file system does not tell.
+/// Fails when the file system does not report it.
 pub(crate) fn modified(file: &File) -> anyhow::Result<String> {
     Ok(jiff::Timestamp::try_from(file.metadata()?.modified()?)?.to_string())
 }
@@ -413,7 +413,7 @@ fn schema_of(columns: &[BuiltColumn]) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// Begins a Parquet file of these columns.
+/// Begins a Parquet file with these columns.
 fn writer<W: Write + Send>(
     out: W,
     columns: &[BuiltColumn],
@@ -430,7 +430,7 @@ fn writer<W: Write + Send>(
     Ok(SerializedFileWriter::new(out, root, Arc::new(properties))?)
 }
 
-/// A temporary file that is made when something is written to it.
+/// A temporary file that is created on the first write.
 pub(crate) struct LateFile {
     dir: PathBuf,
     name: String,
@@ -438,7 +438,7 @@ pub(crate) struct LateFile {
 }
 
 impl LateFile {
-    /// Names a file in `dir`, and makes none yet.
+    /// Names a file in `dir` without creating it.
     pub(crate) fn new(dir: &Path, name: String) -> Self {
         LateFile { dir: dir.to_owned(), name, temp: None }
     }
@@ -463,7 +463,7 @@ impl Write for LateFile {
     }
 }
 
-/// Makes a file in `dir` that vanishes unless it is kept, readable by its owner only.
+/// Creates a file in `dir` that is removed unless it is kept, readable by its owner only.
 ///
 /// # Errors
 ///
@@ -476,7 +476,7 @@ pub(crate) fn temporary(dir: &Path, name: &str) -> anyhow::Result<NamedTempFile>
         .with_context(|| format!("cannot write in {}", dir.display()))
 }
 
-/// Gives a temporary file its final name, in place of what had it.
+/// Renames a temporary file to its final name, replacing any existing file.
 ///
 /// # Errors
 ///
@@ -486,8 +486,8 @@ pub(crate) fn keep(temp: TempPath, path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes sure that the disk has each of these files, and returns whether it has, in their order. Many at the same
-/// time take little longer than one.
+/// Syncs each of these files to disk, and returns the results in order. Syncing many concurrently takes
+/// little longer than one.
 pub(crate) fn sync_files(paths: &[&Path]) -> Vec<anyhow::Result<()>> {
     const AT_ONCE_MAX: usize = 16;
     let sync = |path: &Path| File::open(path).and_then(|it| it.sync_all()).context(CANNOT_WRITE);

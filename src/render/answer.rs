@@ -1,11 +1,13 @@
-//! The text of an answer as it is laid out for people: of a very long one the beginning, and where the rest is.
+//! The text of an answer, laid out for people: a very long one is cut, with a note on where the rest
+//! is.
 
 use std::borrow::Cow;
 
 use csv_agent_text::digits::count;
 use csv_agent_types::limits::ANSWER_SHOWN_BYTES_MAX;
 
-/// Returns the text, or the beginning of a longer one than people read. `whole` is what has all of it: a file, a flag.
+/// Returns the text; one longer than people read is cut. `whole` names where all of it is: a file, a
+/// flag.
 pub fn shown<'a>(text: &'a str, whole: &str) -> Cow<'a, str> {
     if text.len() <= ANSWER_SHOWN_BYTES_MAX {
         return Cow::Borrowed(text);

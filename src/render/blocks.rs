@@ -8,15 +8,15 @@ use csv_agent_chart::time;
 use csv_agent_types::chart::{ChartType, Series};
 use csv_agent_types::event::ChartDrawn;
 
-/// Characters of a line of a note, which Plotly does not break.
+/// Characters in a line of a note; Plotly does not wrap it.
 const NOTE_CHARS: usize = 90;
-/// What stands for a missing label.
+/// Label for a missing value.
 const MISSING: &str = "(none)";
 
 /// Returns `{"type": "text" | "chart", "content", "chart"}` objects: the text, then each chart.
 ///
-/// A chart is `{"data": [traces], "layout": {…}}` as Plotly reads it. Data that is not plain JSON
-/// gives traces without points.
+/// A chart is `{"data": [traces], "layout": {…}}` in Plotly's format. Data that is not plain JSON
+/// yields traces without points.
 pub fn blocks(text: &str, charts: &[ChartDrawn]) -> Vec<Value> {
     let mut blocks = vec![json!({"type": "text", "content": text, "chart": null})];
     let drawn = charts.iter().map(|chart| {
@@ -29,11 +29,11 @@ pub fn blocks(text: &str, charts: &[ChartDrawn]) -> Vec<Value> {
     blocks
 }
 
-/// Where the rows of a chart stand on the axis that is not for amounts.
+/// The positions of a chart's rows on the axis that is not for amounts.
 struct RowAxis {
-    /// One a row.
+    /// One per row.
     at: Vec<Value>,
-    /// Members of the axis. What kind it is, is never left to Plotly, which takes codes for numbers.
+    /// Members of the axis. Its type is always explicit, because Plotly would treat codes as numbers.
     axis: Value,
 }
 
@@ -44,7 +44,7 @@ impl RowAxis {
         let are_distinct = labels.iter().collect::<BTreeSet<_>>().len() == labels.len();
         let known = || cells.iter().filter(|it| !it.is_null());
         let is_bar = !matches!(chart.chart_type, ChartType::Line | ChartType::Scatter);
-        // A bar has a place of its own, whatever its neighbours are.
+        // Each bar has its own position, whatever its neighbours are.
         let is_time = |it: &Value| it.as_str().and_then(time::parse).is_some();
         let has_places = !is_bar || (are_distinct && !cells.iter().any(Value::is_null));
         if has_places && known().next().is_some() && known().all(is_time) {
@@ -61,7 +61,7 @@ impl RowAxis {
             let at = cells.iter().zip(labels).map(text).collect();
             return RowAxis { at, axis: json!({"type": "category"}) };
         }
-        // The same category twice would be one place, where one mark hides the other.
+        // A repeated category would share one position, where one mark hides the other.
         let at: Vec<Value> = (0..labels.len()).map(Value::from).collect();
         let axis = json!({"type": "linear", "tickmode": "array", "tickvals": at, "ticktext": labels,
             "zeroline": false});
@@ -77,7 +77,7 @@ fn label(cell: &Value) -> String {
     }
 }
 
-/// Plotly takes tags for tags, links included; text of a file or a model is shown as it is.
+/// Plotly interprets tags, including links; text from a file or a model is shown literally.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -113,7 +113,7 @@ fn layout(chart: &ChartDrawn, axis: Value) -> Value {
     }
     let note = chart.note.as_deref();
     if matches!(chart.chart_type, ChartType::Bar) {
-        // The first row is the top one, as in a table.
+        // The first row is at the top, as in a table.
         level["autorange"] = json!("reversed");
         amount["rangemode"] = json!("tozero");
         layout.insert("xaxis".into(), titled(amount, with_note(amount_title, note)));
@@ -142,7 +142,7 @@ fn titled(mut axis: Value, title: Option<String>) -> Value {
     axis
 }
 
-/// Puts a note under the title of the lower axis, the one place below a chart that no label reaches.
+/// Puts a note under the title of the lower axis, the only place below a chart that labels never reach.
 fn with_note(title: Option<String>, note: Option<&str>) -> Option<String> {
     let Some(note) = note else { return title };
     let mut lines = vec![String::new()];

@@ -1,9 +1,9 @@
-//! Markdown that loads nothing and runs nothing in whatever shows it: the one place for every text of a model,
-//! a file or a user that somebody may open in a viewer.
+//! Markdown that loads nothing and runs nothing in any viewer: the one place for all text from a model,
+//! a file or a user that someone may open in a viewer.
 //!
-//! A picture from a server would tell that server the address it was asked for, and a model that a cell has
-//! talked into it writes values there. Such pictures become links, which are followed by a click only, and
-//! HTML becomes text. Pictures in files of this machine stay.
+//! A picture from a server sends that server its requested address, and a model that a cell has
+//! prompted to do so can encode values there. Such pictures become links, which load only on a click,
+//! and HTML becomes text. Pictures in local files remain.
 
 use std::ops::Range;
 
@@ -13,16 +13,15 @@ use csv_agent_types::limits::MARKDOWN_BYTES_MAX;
 
 use crate::terminal_markdown::options;
 
-/// Passes after which a text is taken for one that was made to last: what is escaped can turn what stands
-/// after it into marks.
+/// Passes after which a text counts as malicious: escaping can turn what follows into markup.
 const PASSES_MAX: usize = 16;
-/// Signs that Markdown reads as marks within a line.
+/// Characters that Markdown treats as inline markup.
 const SIGNS: [char; 9] = ['\\', '[', ']', '<', '`', '*', '_', '&', '!'];
-/// A paragraph that can be told from others.
+/// A paragraph that is recognisable among others.
 const SENTINEL: &str = "\n\nsentinel";
 
-/// Returns the text with what a viewer would load or run made harmless. Code stays as it is, but that a block
-/// of it that nothing ends is ended: what follows would go on in it.
+/// Returns the text with everything that a viewer would load or run made harmless. Code is unchanged,
+/// except that an unclosed code block is closed, because what follows would become part of it.
 pub fn markdown(text: &str) -> String {
     let mut safe = text.to_owned();
     let n_passes = if text.len() <= MARKDOWN_BYTES_MAX { PASSES_MAX } else { 0 };
@@ -36,7 +35,7 @@ pub fn markdown(text: &str) -> String {
     text.replace('<', "&lt;").replace("![", "!&#91;").replace("```", "'''").replace("~~~", "'''")
 }
 
-/// Returns a text of one line that Markdown shows as it is.
+/// Returns one line of text, escaped so that Markdown shows it literally.
 pub fn text(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -53,7 +52,7 @@ pub fn text(text: &str) -> String {
     shown
 }
 
-/// Returns the text with a backslash at each of some places, which are in order.
+/// Returns the text with a backslash at each of the given positions, which are in order.
 fn escaped(text: &str, places: &[usize]) -> String {
     let mut escaped = String::with_capacity(text.len() + places.len());
     let mut begin = 0;
@@ -65,7 +64,7 @@ fn escaped(text: &str, places: &[usize]) -> String {
     escaped + &text[begin..]
 }
 
-/// Returns where signs stand that make a picture of a server, or HTML.
+/// Returns the positions of markup that makes a remote picture, or HTML.
 fn hazards(text: &str) -> Vec<usize> {
     if !text.contains('<') && !text.contains("![") {
         return Vec::new();
@@ -76,7 +75,7 @@ fn hazards(text: &str) -> Vec<usize> {
             Event::Code(_) | Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
                 code.push(range);
             }
-            // Below a list it is no code but text.
+            // Below a list it is not code but text.
             Event::Html(_)
             | Event::InlineHtml(_)
             | Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => html.push(range),
@@ -88,7 +87,7 @@ fn hazards(text: &str) -> Vec<usize> {
             _ => {}
         }
     }
-    // A picture without an address here may find one further down in the whole document.
+    // A picture without an address here may find its definition further down in the whole document.
     let pictures = text.match_indices("![").map(|it| it.0).filter(|it| !local.contains(it));
     let tags = text.match_indices('<').map(|it| it.0).filter(|it| is_within(*it, &html));
     let hazards =
@@ -104,20 +103,20 @@ fn is_within(at: usize, ranges: &[Range<usize>]) -> bool {
     after.checked_sub(1).is_some_and(|it| at < ranges[it].end)
 }
 
-/// Returns whether an odd number of backslashes stands before a sign.
+/// Returns whether an odd number of backslashes precedes a character.
 fn is_escaped(text: &str, at: usize) -> bool {
     text[..at].bytes().rev().take_while(|it| *it == b'\\').count() % 2 == 1
 }
 
-/// Returns whether an address is that of a file of this machine: it has no scheme and no server. Browsers
-/// leave out control characters, and take a backslash for a slash.
+/// Returns whether an address refers to a local file: it has no scheme and no server. Browsers ignore
+/// control characters, and treat a backslash as a slash.
 fn is_local(address: &str) -> bool {
     let first = address.split(['/', '?', '#']).next().unwrap_or_default();
     let is_odd = |it: char| it.is_control() || it == '\\';
     !address.trim().starts_with("//") && !first.contains(':') && !address.contains(is_odd)
 }
 
-/// Ends a block of code at the end of a text.
+/// Closes a code block at the end of a text.
 fn with_ended_code(text: String) -> String {
     if !text.contains("```") && !text.contains("~~~") {
         return text;

@@ -1,6 +1,6 @@
-//! From values to what people and programs read: tables, charts, blocks.
+//! Rendering of values for people and programs: tables, charts, blocks.
 //!
-//! Nothing here touches a file or a terminal; text and bytes come out.
+//! Nothing here accesses a file or a terminal; functions return text and bytes.
 
 pub mod answer;
 pub mod table;

@@ -1,7 +1,7 @@
-//! Links of a reply that lead to files: where they are, and what they become.
+//! Links in a reply that point to files: their positions, and their replacements.
 //!
-//! Pure. Only what Markdown takes for the destination of a link or an image is looked at; the same words
-//! in code or in running text stay as they are.
+//! Pure. Only link and image destinations as Markdown parses them are considered; the same words in
+//! code or in running text are unchanged.
 
 use std::ops::Range;
 
@@ -12,20 +12,20 @@ use csv_agent_types::event::FetchedFile;
 
 use crate::terminal_markdown::options;
 
-/// What models write before the path of a file in their container.
+/// The prefix that models write before the path of a file in their container.
 const SANDBOX: &str = "sandbox:";
 
-/// Returns the text with links to files in the container leading to the files of the turn, as far as they
-/// were fetched.
+/// Returns the text with links to container files redirected to the files of the turn, where they were
+/// fetched.
 pub fn to_fetched(text: &str, files: &[FetchedFile]) -> String {
-    // Most replies have neither.
+    // Most replies have neither files nor such links.
     if files.is_empty() || !text.to_ascii_lowercase().contains(SANDBOX) {
         return text.to_owned();
     }
     replaced(text, |it| Some(fetched(it, files)?.artifact.path.clone()))
 }
 
-/// Returns the text with links to files of the turn leading to where `place` says they are.
+/// Returns the text with links to files of the turn redirected to their locations, given by `place`.
 pub fn to_place(text: &str, files: &[FetchedFile], place: impl Fn(&str) -> String) -> String {
     if files.is_empty() {
         return text.to_owned();
@@ -33,28 +33,28 @@ pub fn to_place(text: &str, files: &[FetchedFile], place: impl Fn(&str) -> Strin
     replaced(text, |it| files.iter().any(|file| file.artifact.path == it).then(|| place(it)))
 }
 
-/// Returns the path that a link has in the container of the model, if it leads there: no browser can
-/// follow it.
+/// Returns the path of a link within the model's container, if it points there: no browser can follow
+/// it.
 pub fn in_container(link: &str) -> Option<&str> {
     let (scheme, path) = link.split_at_checked(SANDBOX.len())?;
     scheme.eq_ignore_ascii_case(SANDBOX).then_some(path)
 }
 
-/// Returns a path as a link has it: one with a space would need brackets, and one with brackets has no way
-/// out.
+/// Returns a path as a link destination: a space would require angle brackets, and inside those a
+/// bracket could not be escaped.
 pub fn destination(path: &str) -> String {
     path.replace(' ', "%20").replace('(', "%28").replace(')', "%29")
 }
 
-/// Finds the file that a link leads to: of several with the name the last, which the code wrote last.
+/// Finds the file that a link points to: of several with that name the last, which the code wrote last.
 fn fetched<'a>(link: &str, files: &'a [FetchedFile]) -> Option<&'a FetchedFile> {
     let name = in_container(link)?.rsplit('/').next().unwrap_or_default();
     let find = |name: &str| files.iter().rfind(|it| it.name == name);
-    // A name may have signs that look like an encoded one.
+    // A name may contain characters that look percent-encoded.
     find(name).or_else(|| find(&percent_decode_str(name).decode_utf8().ok()?))
 }
 
-/// Replaces the destinations of links and images for which `target` knows another.
+/// Replaces the destinations of links and images for which `target` returns another.
 fn replaced(text: &str, target: impl Fn(&str) -> Option<String>) -> String {
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
     let link = |from: &str, end| {
@@ -68,7 +68,7 @@ fn replaced(text: &str, target: impl Fn(&str) -> Option<String>) -> String {
             changes.extend(range.map(|it| (it, link.to)));
         }
     }
-    // Links that are open, each with the range in which it is written after what it shows.
+    // Open links, each with the range of its destination.
     let mut open: Vec<(Range<usize>, Option<Link>)> = Vec::new();
     for (event, range) in parser.into_offset_iter() {
         match event {
@@ -101,21 +101,21 @@ fn replaced(text: &str, target: impl Fn(&str) -> Option<String>) -> String {
     with_changes(text, changes)
 }
 
-/// A link that is to lead elsewhere.
+/// A link to redirect.
 struct Link {
     from: String,
     to: String,
     end: DestinationEnd,
 }
 
-/// What ends a destination that is not in brackets of its own.
+/// What ends a destination without angle brackets.
 #[derive(Clone, Copy, PartialEq)]
 enum DestinationEnd {
     Space,
     Bracket,
 }
 
-/// Returns where a link has its destination: in `range`, after a sign.
+/// Returns the range of a link's destination: in `range`, after a delimiter.
 fn written(text: &str, range: Range<usize>, sign: &str, link: &Link) -> Option<Range<usize>> {
     let after = range.start + text.get(range.clone())?.find(sign)? + sign.len();
     let rest = &text[after..range.end];
@@ -127,14 +127,14 @@ fn written(text: &str, range: Range<usize>, sign: &str, link: &Link) -> Option<R
     } else {
         (start, end_of(inside, |it, depth| it.is_ascii_whitespace() || is_last(it, depth)))
     };
-    // Where signs of a quotation or a list stand between, it begins with other letters.
+    // Where block quote or list markers intervene, it begins with other characters.
     let found = &text[start..start + n_bytes];
     let begin = link.from.chars().take(3);
     begin.eq(found.chars().take(3)).then_some(start..start + n_bytes)
 }
 
-/// Returns where the first character is that ends a destination and is not escaped. It is told how many
-/// brackets are open.
+/// Returns the position of the first unescaped character that ends a destination. `ends` receives the
+/// number of open brackets.
 fn end_of(text: &str, ends: impl Fn(char, u32) -> bool) -> usize {
     let (mut depth, mut is_escaped) = (0_u32, false);
     for (at, char) in text.char_indices() {
@@ -159,7 +159,7 @@ fn with_changes(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String 
     changes.sort_by_key(|it| it.0.start);
     let (mut written, mut end) = (String::with_capacity(text.len()), 0);
     for (range, new) in changes {
-        // The same place twice, or one within another, is written once.
+        // Overlapping or repeated changes are applied once.
         if let Some(before) = text.get(end..range.start) {
             written.push_str(before);
             written.push_str(&new);

@@ -1,6 +1,7 @@
-//! Reports: the findings of a turn in the forms that CI systems read.
+//! Reports: the findings of a turn in formats for CI systems.
 //!
-//! A finding is as bad as its severity says; whether that fails the check is the caller's `--fail-on`.
+//! A finding is as serious as its severity; whether that fails the check depends on the caller's
+//! `--fail-on`.
 
 mod github;
 mod junit;
@@ -11,25 +12,25 @@ use csv_agent_text::sanitize;
 use csv_agent_types::conversation::Assessment;
 use csv_agent_types::event::{ErrorBody, FindingShown, ReplyBody, Ungrounded};
 
-/// What has all of an answer.
+/// The command that shows a whole answer.
 const WHOLE: &str = "csv-agent show --format reply";
-/// Numbers that a sentence names one by one.
+/// Numbers that a sentence lists individually.
 const NUMBERS_TOLD_MAX: usize = 10;
 
-/// What a report is written for.
+/// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportKind {
-    /// The XML of `JUnit`, as most CI systems read it.
+    /// `JUnit` XML, which most CI systems read.
     Junit,
     /// SARIF 2.1.0.
     Sarif,
-    /// Annotations, as GitHub Actions reads them off a job's output.
+    /// Annotations, which GitHub Actions reads from a job's output.
     Github,
     /// Markdown for people.
     Md,
 }
 
-/// A turn, as far as reports tell it.
+/// The part of a turn that reports describe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnReport {
     /// As the user asked it.
@@ -40,7 +41,7 @@ pub struct TurnReport {
     pub ended: String,
     /// The severity from which a finding fails the check.
     pub fails_from: Assessment,
-    /// Whether a number that no tool result contains fails it.
+    /// Whether a number that no tool result contains fails the check.
     pub fails_ungrounded: bool,
     /// How it ended.
     pub ending: ReportOutcome,
@@ -56,7 +57,7 @@ pub enum ReportOutcome {
 }
 
 impl TurnReport {
-    /// Makes the report of a turn that has not begun.
+    /// Creates the report of a turn that has not begun.
     pub fn new(fails_from: Assessment, fails_ungrounded: bool) -> TurnReport {
         TurnReport {
             question: String::new(),
@@ -72,7 +73,7 @@ impl TurnReport {
     ///
     /// # Errors
     ///
-    /// Fails when the report cannot be written as text.
+    /// Fails when the report cannot be serialised as text.
     pub fn text(&self, kind: ReportKind) -> anyhow::Result<String> {
         match kind {
             ReportKind::Junit => junit::report(self),
@@ -93,7 +94,7 @@ impl TurnReport {
         self.reply().map_or(&[], |it| &it.findings)
     }
 
-    /// Returns the verdict, where it fails the check.
+    /// Returns the verdict, if it fails the check.
     fn failed(&self) -> Option<(Assessment, &ReplyBody)> {
         let reply = self.reply()?;
         reply.assessment.filter(|it| self.fails(*it)).map(|it| (it, reply))
@@ -103,7 +104,8 @@ impl TurnReport {
         self.fails_from <= severity
     }
 
-    /// Returns why there is no verdict to go by: the turn failed, or its answer has none or does not hold.
+    /// Returns why there is no usable verdict: the turn failed, or its answer has no verdict or an
+    /// invalid one.
     fn trouble(&self) -> Option<(String, String)> {
         match &self.ending {
             ReportOutcome::Failed(error) => Some((error.code.clone(), error.message.clone())),
@@ -125,7 +127,7 @@ impl TurnReport {
     }
 }
 
-/// Says which numbers of an answer no tool result contains.
+/// Reports which numbers of an answer no tool result contains.
 pub fn ungrounded(numbers: &[Ungrounded]) -> String {
     let (samples, others): (Vec<_>, Vec<_>) = numbers.iter().cloned().partition(|it| it.sample);
     let told = |what: &str, numbers: &[Ungrounded]| match numbers {
@@ -138,7 +140,7 @@ pub fn ungrounded(numbers: &[Ungrounded]) -> String {
     [none, few].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the first of the numbers, and how many more there are.
+/// Returns the first numbers, and how many more there are.
 fn listed(numbers: &[Ungrounded]) -> String {
     let shown: Vec<String> =
         numbers.iter().take(NUMBERS_TOLD_MAX).map(|it| format!("`{}`", it.text)).collect();
@@ -148,7 +150,7 @@ fn listed(numbers: &[Ungrounded]) -> String {
     }
 }
 
-/// Returns where a finding is, for people: `orders.csv, lines 5, 8`.
+/// Returns the location of a finding, for people: `orders.csv, lines 5, 8`.
 pub fn place(found: &FindingShown) -> Option<String> {
     let file = found.source_file.as_deref();
     let lines: Vec<String> = found.source_lines.iter().map(u64::to_string).collect();

@@ -1,6 +1,6 @@
 //! Tables as text: for a terminal, as GitHub Markdown, as CSV and TSV.
 //!
-//! The first is for eyes and fits the width; the others are exact and complete.
+//! The first is for reading and fits the width; the others are exact and complete.
 
 mod column;
 mod delimited;
@@ -28,43 +28,43 @@ use self::grid::Grid;
 pub use delimited::delimited;
 pub use markdown::markdown;
 
-/// Of the rows that a terminal shows of a long table, those from its end.
+/// Rows from the end of a long table that a terminal shows.
 const TAIL_ROWS: usize = 5;
-/// Rows up to which a table has room for cells of several lines.
+/// Maximum number of rows of a table that has room for multi-line cells.
 const TALL_ROWS_MAX: usize = 10;
-/// Lines up to which a table that is too wide is shown as records, so that nothing is hidden.
+/// Maximum number of lines for showing a too wide table as records, so that nothing is hidden.
 const RECORD_LINES_MAX: usize = 40;
-/// Columns below which a table that is too wide says too little.
+/// Minimum number of columns for a too wide table to be useful.
 const COLUMNS_MIN: usize = 3;
 
-/// How a table meets a terminal.
+/// How a table is formatted for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableStyle {
-    /// Cells of a line; none for no bound.
+    /// Cells of a line; `None` for no limit.
     pub width: Option<u16>,
-    /// Whether the header is bold and what is said about the table is dim.
+    /// Whether the header is bold and the notes are dim.
     pub colour: bool,
-    /// Rows that may be shown; none for as many as leave room for the answer.
+    /// Maximum number of rows to show; `None` for as many as leave room for the answer.
     pub rows_max: Option<usize>,
-    /// Lines that a cell of a list may take, whose first column is never empty; none in any other
-    /// table, where they are as many as leave room for the other rows.
+    /// Maximum number of lines in a cell of a list, whose first column is never empty. `None` for any
+    /// other table, where a cell takes as many as leave room for the other rows.
     pub lines_max: Option<usize>,
 }
 
 /// A table for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TerminalTable {
-    /// The table and what must be known to read it, without a final line feed.
+    /// The table and the notes needed to read it, without a final line feed.
     pub text: String,
-    /// Rows that are shown.
+    /// Number of visible rows.
     pub n_rows: usize,
 }
 
 /// Returns the table for a terminal, no line wider than the style allows.
 ///
-/// Numbers, dates and times are written as short as their column allows. The middle of a long table
-/// is left out. Of a wide one the columns that fit are shown, and the others named; where those would
-/// say too little, its rows follow one another, a column on each line. Cells are made safe.
+/// Numbers, dates and times are written as short as their column allows. The middle of a long table is
+/// left out. Of a wide table, the columns that fit are shown and the others are named; where those
+/// would say too little, its rows follow one another, one column per line. Cells are made safe.
 pub fn text(frame: &Frame, style: &TableStyle) -> TerminalTable {
     let width = style.width.map_or(usize::MAX / 2, usize::from);
     let n_columns = frame.columns.len();
@@ -88,8 +88,8 @@ pub fn text(frame: &Frame, style: &TableStyle) -> TerminalTable {
     as_grid(frame, style, &shown, &mut columns, &chosen, width)
 }
 
-/// Returns which rows are shown: all, or the first and the last. Of a table that goes on after the
-/// rows that are here, the last are not known.
+/// Returns which rows are shown: all, or the first and the last. If the table continues beyond the
+/// available rows, its last rows are not known.
 fn rows_shown(frame: &Frame, rows_max: usize) -> [Range<usize>; 2] {
     let n_rows = frame.rows.len();
     if n_rows <= rows_max {
@@ -124,7 +124,7 @@ fn as_grid(
     let gap_at = (n_rows < frame.rows.len()).then(|| shown[0].len());
     let room = if n_rows <= TALL_ROWS_MAX { TABLE_TTY_LINES_MAX } else { 1 };
     let lines_max = style.lines_max.unwrap_or(room);
-    // A list says in its first column where a row begins.
+    // In a list, the first column shows where a row begins.
     let has_rules = style.lines_max.is_none();
     let grid = Grid { columns: picked, widths, lines_max, has_rules, gap_at, colour: style.colour };
     let mut notes: Vec<String> = legend.into_iter().collect();
@@ -153,7 +153,7 @@ fn as_records(frame: &Frame, style: &TableStyle, width: usize) -> TerminalTable 
     TerminalTable { text: text + &noted(&notes, width, style.colour), n_rows: rows.len() }
 }
 
-/// Marks text without a character, if nulls are there too, which are blank; returns what explains it.
+/// Marks empty text if there are also nulls, which are blank; returns the explanation.
 fn mark_empty(columns: &mut [ColumnLayout]) -> Option<String> {
     if !(columns.iter().any(|it| it.has_nulls) && columns.iter().any(ColumnLayout::has_empty)) {
         return None;
@@ -164,7 +164,7 @@ fn mark_empty(columns: &mut [ColumnLayout]) -> Option<String> {
     Some("blank: no value · \"\": empty text".to_owned())
 }
 
-/// Returns the line under a table of an answer, with its line feed: what it is called, how many of its
+/// Returns the line under a table of an answer, with its line feed: the table's name, how many of its
 /// rows are shown, and where all of them are.
 pub fn caption(name: &str, n_rows: u64, n_all: u64, place: Option<&str>, colour: bool) -> String {
     let (dim, plain) = if colour { ("\x1b[2m", "\x1b[0m") } else { ("", "") };
@@ -173,7 +173,7 @@ pub fn caption(name: &str, n_rows: u64, n_all: u64, place: Option<&str>, colour:
     format!("{dim} {name} · {n_rows} of {n_all} rows{place}{plain}\n")
 }
 
-/// Says how many columns are hidden and, in as many lines as a cell has, which.
+/// States how many columns are hidden and, within the line limit of a cell, which.
 fn hidden_note(names: &[String], width: usize) -> Vec<String> {
     let columns = if names.len() == 1 { "column" } else { "columns" };
     let n_hidden = grouped(&names.len().to_string());
@@ -184,7 +184,7 @@ fn hidden_note(names: &[String], width: usize) -> Vec<String> {
         let name = format!("{}{comma}", fit::safe_line(name));
         let n_lines = lines.len();
         let line = lines.last_mut().expect("there is one from the start");
-        // One cell is before each line, and one is kept for what says that names are left out.
+        // One cell precedes each line, and one is reserved for the mark that names are left out.
         if fit::width(line) + fit::width(&name) + 3 <= width {
             *line += " ";
             *line += &name;
@@ -198,7 +198,7 @@ fn hidden_note(names: &[String], width: usize) -> Vec<String> {
     lines
 }
 
-/// Returns what is said under a table, each on a line of its own after the table's last.
+/// Returns the notes under a table, each on its own line.
 fn noted(notes: &[String], width: usize, colour: bool) -> String {
     let (dim, plain) = if colour { ("\x1b[2m", "\x1b[0m") } else { ("", "") };
     let lines =
@@ -207,7 +207,7 @@ fn noted(notes: &[String], width: usize, colour: bool) -> String {
     lines.collect::<Vec<_>>().concat()
 }
 
-/// Returns a cell as text: null as nothing, numbers and truth values as JSON writes them.
+/// Returns a cell as text: null as empty, numbers and truth values as in JSON.
 fn plain(cell: &Value) -> Cow<'_, str> {
     match cell {
         Value::Null => Cow::Borrowed(""),

@@ -1,4 +1,4 @@
-//! What tools show, as files of the turn and as events.
+//! Tool output for the user, as files of the turn and as events.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
@@ -17,30 +17,30 @@ use csv_agent_types::event::{Artifact, Body, ChartDrawn, DataFrame, Encoding, Sh
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{SLUG_CHARS_MAX, SLUGS_PER_TURN_MAX, WORKER_FILE_BYTES_MAX};
 
-/// Where the files of a turn go, and where the worker leaves its own.
+/// Where the files of a turn are stored, and where the worker leaves its own.
 #[derive(Debug, Clone, Copy)]
 pub struct TurnFiles<'a> {
-    /// What the paths in events are relative to.
+    /// The base directory of paths in events.
     pub session_dir: &'a Path,
-    /// Below `session_dir`; gets `tables/` and `charts/`.
+    /// Below `session_dir`; gets the subdirectories `tables/` and `charts/`.
     pub turn_dir: &'a Path,
-    /// What the worker may write, and therefore nothing to trust.
+    /// The directory that the worker may write, and therefore untrusted.
     pub scratch: &'a Path,
-    /// How charts are painted.
+    /// The style of drawn charts.
     pub chart_style: ChartStyle,
 }
 
 impl TurnFiles<'_> {
-    /// Stores what a tool shows and returns the event that tells of it.
+    /// Stores what a tool shows and returns the event that reports it.
     ///
-    /// The Parquet file of a table is moved to `tables/`, unread. A chart is drawn to `charts/` as
-    /// SVG and PNG, beside its spec and data as JSON; one that cannot be drawn is told as rejected.
-    /// No file replaces another: a name that is taken gets a number.
+    /// The Parquet file of a table is moved to `tables/`, unread. A chart is drawn to `charts/` as SVG
+    /// and PNG, next to its spec and data as JSON; one that cannot be drawn is reported as rejected. No
+    /// file replaces another: a name already in use gets a number.
     ///
     /// # Errors
     ///
-    /// Fails when a file cannot be written, or the worker's file is not a regular file of its own
-    /// with a plain name in `scratch`.
+    /// Fails when a file cannot be written, or the worker's file is not a regular file of its own with
+    /// a plain name in `scratch`.
     pub fn store(&self, call_id: &str, shown: Shown) -> anyhow::Result<Body> {
         match shown {
             Shown::Table { df_name, logical_name, frame, file } => {
@@ -127,7 +127,7 @@ impl TurnFiles<'_> {
     }
 }
 
-/// Makes a directory of the turn that only the user can look into.
+/// Creates a directory of the turn that only the user can access.
 pub(super) fn directory_in(turn_dir: &Path, name: &str) -> anyhow::Result<PathBuf> {
     let directory = turn_dir.join(name);
     fs::create_dir_all(&directory)
@@ -136,7 +136,7 @@ pub(super) fn directory_in(turn_dir: &Path, name: &str) -> anyhow::Result<PathBu
     Ok(directory)
 }
 
-/// Returns the path of a file of the turn as events name it.
+/// Returns the path of a file of the turn, as used in events.
 pub(super) fn relative(session_dir: &Path, path: &Path) -> anyhow::Result<String> {
     let path = path.strip_prefix(session_dir).context("the turn is not in its session")?;
     Ok(path.to_string_lossy().into_owned())
@@ -177,8 +177,8 @@ fn chart_rejected(call_id: &str, spec: Box<ChartSpec>, rejected: ChartRejected) 
     }
 }
 
-/// Returns a file name for a name that anybody may have given: letters and digits of any script in lower
-/// case, and `_` and `-`. With any of `extensions` it is free in `directory`.
+/// Returns a file name for an untrusted name: lower-case letters and digits of any script, `_` and `-`.
+/// With any of `extensions` it is unused in `directory`.
 pub(super) fn free_slug(
     directory: &Path,
     name: &str,
@@ -196,7 +196,7 @@ pub(super) fn free_slug(
     let slug = slug.trim_matches(['_', '-']);
     let slug = match slug {
         "" => fallback.to_owned(),
-        // A copy of the session may go to a system where such a name is a device.
+        // The session may be copied to a system where such a name is a device.
         slug if is_device(slug) => format!("{fallback}_{slug}"),
         slug => slug.to_owned(),
     };
@@ -210,14 +210,14 @@ pub(super) fn free_slug(
     })
 }
 
-/// Returns whether Windows takes the name, whatever its ending, for a device.
+/// Returns whether Windows treats the name, whatever its extension, as a device.
 fn is_device(slug: &str) -> bool {
     let numbered = |it: &str| matches!(it.as_bytes(), [b'0'..=b'9']);
     ["con", "prn", "aux", "nul"].contains(&slug)
         || ["com", "lpt"].iter().any(|it| slug.strip_prefix(it).is_some_and(numbered))
 }
 
-/// Moves the regular file `name` out of a directory that somebody else writes.
+/// Moves the regular file `name` out of a directory that another process writes.
 ///
 /// It is never opened through a link.
 fn take(scratch: &Path, name: &str, target: &Path) -> anyhow::Result<()> {
@@ -229,9 +229,9 @@ fn take(scratch: &Path, name: &str, target: &Path) -> anyhow::Result<()> {
     anyhow::ensure!(is_plain, "its name is not plain");
     let source = scratch.join(name);
     let file = directory::open_file(&source)?;
-    // A second name for the file could be one that the worker may not read but has linked.
+    // A file with a second name could be a hard link to one that the worker may not read.
     anyhow::ensure!(file.metadata()?.nlink() == 1, "it has more than one name");
-    // A file that is only moved could be written on by the code that has it open.
+    // Copy: code that has a moved file open could still write to it.
     copy(file, target)?;
     Ok(fs::remove_file(&source)?)
 }
@@ -248,7 +248,7 @@ fn copy(source: File, target: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes a file that nobody else reads, so that it is there whole or not at all.
+/// Writes a file that only the user can read, atomically.
 fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let write = || -> anyhow::Result<()> {
         let directory = path.parent().context("the file has no directory")?;
@@ -260,8 +260,8 @@ fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Makes a file that only the user can read and that vanishes unless it gets its name. After a kill its
-/// name tells the session that it may go.
+/// Creates a file that only the user can read and that is removed unless it is persisted. After a kill,
+/// its name shows the session that it may be removed.
 pub(super) fn temporary_in(directory: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().prefix(".").suffix(".tmp").tempfile_in(directory)
 }

@@ -9,10 +9,11 @@ use csv_agent_types::event::{Body, Event, Status};
 use crate::encryption::seal;
 use crate::{EventSink, OutputOptions, paths, write};
 
-/// The name and version of the document.
+/// The name and version of the document format.
 pub const SCHEMA: &str = "csv-agent.result/1";
 
-/// Collects the events of a turn and writes them as one document when it has ended, well or not.
+/// Collects the events of a turn and writes them as one document when it ends, whether or not it
+/// succeeded.
 pub struct Document {
     options: OutputOptions,
     out: Box<dyn Write>,
@@ -26,7 +27,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Makes a sink.
+    /// Creates a sink.
     pub fn new(options: OutputOptions, out: Box<dyn Write>) -> Document {
         Document {
             options,
@@ -41,7 +42,7 @@ impl Document {
         }
     }
 
-    /// Returns the document for the terminal event. Every member is there, whichever way it ended.
+    /// Returns the document for the terminal event. Every member is present, however the turn ended.
     fn document(&mut self, event: &Event, mut ending: Value) -> Value {
         let error = match &event.body {
             Body::Error(_) => ending.clone(),

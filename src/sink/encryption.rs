@@ -1,8 +1,8 @@
 //! Rows and plotted data as plain JSON, as base64url, or sealed with Fernet.
 //!
-//! Sealed are the payloads alone: `rows` of a `data_frame`, `data` of a `chart`, and the chart blocks
-//! of a `reply`, which hold the same data. `encoding` beside each says how it is written.
-//! Source: the Fernet specification, <https://github.com/fernet/spec/blob/master/Spec.md>.
+//! Only the payloads are sealed: `rows` of a `data_frame`, `data` of a `chart`, and the chart blocks of
+//! a `reply`, which contain the same data. `encoding` next to each states its form. Source: the Fernet
+//! specification, <https://github.com/fernet/spec/blob/master/Spec.md>.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use csv_agent_types::event::{Body, Encoding, Event};
 use csv_agent_types::status::{ExitStatus, Failure};
 
-/// Padded, as Python's `urlsafe_b64encode` writes it; read with and without.
+/// Written with padding, as by Python's `urlsafe_b64encode`; read with or without it.
 const BASE64URL: GeneralPurpose = GeneralPurpose::new(
     &URL_SAFE,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -25,7 +25,7 @@ const BASE64URL: GeneralPurpose = GeneralPurpose::new(
 const NEW_KEY: &str = "make one with `python3 -c 'import base64, os; \
      print(base64.urlsafe_b64encode(os.urandom(32)).decode())'`";
 
-/// A key that seals and opens. It is never shown.
+/// A key that seals and opens payloads. It is never shown.
 #[derive(Clone)]
 pub struct FernetKey(Fernet);
 
@@ -66,11 +66,11 @@ pub enum Seal {
 }
 
 impl Seal {
-    /// Decides from `DATA_EVENT_ENCRYPT` and `DATA_EVENT_KEY`.
+    /// Chooses by `DATA_EVENT_ENCRYPT` and `DATA_EVENT_KEY`.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when data shall be sealed and the key is missing or wrong.
+    /// Fails with [`ExitStatus::Setup`] when data must be sealed and the key is missing or wrong.
     pub fn from_settings(encrypt: bool, key: Option<&str>) -> anyhow::Result<Seal> {
         match key {
             _ if !encrypt => Ok(Seal::Plain),
@@ -100,11 +100,11 @@ impl Seal {
     }
 }
 
-/// Returns the event with its payload written as `seal` says. One that is sealed already stays.
+/// Returns the event with its payload written as `seal` specifies. A sealed payload is unchanged.
 ///
 /// # Errors
 ///
-/// Fails when an event cannot be written as JSON, which is a bug.
+/// Fails when an event cannot be serialised as JSON, which is a bug.
 pub fn seal<'a>(event: &'a Event, seal: &Seal) -> anyhow::Result<Cow<'a, Event>> {
     if matches!(seal, Seal::Plain) {
         return Ok(Cow::Borrowed(event));
@@ -135,8 +135,8 @@ pub fn seal<'a>(event: &'a Event, seal: &Seal) -> anyhow::Result<Cow<'a, Event>>
 ///
 /// # Errors
 ///
-/// Fails when the line is no JSON object or a payload is not what its `encoding` says; with
-/// [`ExitStatus::Setup`] when a payload is sealed and the key is missing or is another.
+/// Fails when the line is not a JSON object or a payload does not match its `encoding`; with
+/// [`ExitStatus::Setup`] when a payload is sealed and the key is missing or different.
 pub fn unseal_line(line: &str, seal_key: Option<&FernetKey>) -> anyhow::Result<String> {
     let mut value: Value = serde_json::from_str(line).context("this is no line of JSON")?;
     anyhow::ensure!(value.is_object(), "this is no event: wanted a JSON object");
@@ -165,7 +165,7 @@ fn unseal(value: &mut Value, key: Option<&FernetKey>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the payload that a string holds; none when it is plain.
+/// Returns the payload in a string; `None` when it is plain.
 fn open(payload: &Value, encoding: &str, key: Option<&FernetKey>) -> anyhow::Result<Option<Value>> {
     let text = payload.as_str().unwrap_or_default();
     let bytes = match encoding {

@@ -1,7 +1,7 @@
-//! Files that code at the provider made, as files of the turn.
+//! Files created by code at the provider, as files of the turn.
 //!
-//! What they are called and what is in them has no authority: a name gives letters and an ending, and the
-//! content is moved, never read as what it says it is.
+//! Their names and content are untrusted: a name supplies only letters and an extension, and the
+//! content is moved, never parsed as its claimed format.
 
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -20,49 +20,50 @@ use csv_agent_types::limits::{
 
 use crate::artifacts::{digest, directory_in, free_slug, relative, temporary_in};
 
-/// Where the files are, below the directory of their turn.
+/// The directory of the files, below that of their turn.
 const DIRECTORY: &str = "artifacts";
-/// What the ending of a file is when its name has no plain one.
+/// The extension of a file whose name has no plain one.
 const UNKNOWN: &str = "bin";
-/// Images that a provider sends as they are, each with its ending.
+/// Images that a provider sends inline, each with its extension.
 const IMAGES: [(&str, &str); 4] =
     [("image/png", "png"), ("image/jpeg", "jpg"), ("image/gif", "gif"), ("image/webp", "webp")];
 
-/// Returns how many bytes the next file of a turn may have that has these; none when it takes no more.
+/// Returns the byte limit for the next file of a turn that already has `files`; `None` when it accepts
+/// no more.
 pub fn room(files: &[FetchedFile]) -> Option<u64> {
     let n_bytes: u64 = files.iter().map(|it| it.artifact.bytes).sum();
     let room = FETCHED_BYTES_MAX.saturating_sub(n_bytes).min(FETCHED_FILE_BYTES_MAX);
     (files.len() < FETCHED_FILES_MAX && 0 < room).then_some(room)
 }
 
-/// Makes the file of the turn that something is fetched into. It vanishes unless it is kept; what a kill
-/// leaves of it goes when the session is opened again.
+/// Creates the temporary file of a download in the turn. It is removed unless it is kept; after a kill,
+/// the next open of the session removes it.
 ///
 /// # Errors
 ///
-/// Fails when it cannot be made.
+/// Fails when it cannot be created.
 pub fn temporary(turn_dir: &Path) -> anyhow::Result<NamedTempFile> {
     let directory = directory_in(turn_dir, DIRECTORY)?;
     temporary_in(&directory)
         .with_context(|| format!("cannot make a file in {}", directory.display()))
 }
 
-/// What the provider says of a file.
+/// What the provider reports about a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileOrigin {
     /// Its name, or its path in the container.
     pub name: String,
     /// Whether the answer refers to it.
     pub cited: bool,
-    /// Where it was fetched from; none for what came with the response.
+    /// The container it was fetched from; `None` for a file in the response.
     pub container_id: Option<String>,
-    /// The provider's name for it; none for what came with the response.
+    /// The provider's id for it; `None` for a file in the response.
     pub file_id: Option<String>,
 }
 
-/// Gives what was fetched its place in `turns/N/artifacts/`. The name of the file is made of the letters
-/// and digits of the one it had, and of its ending where that is plain. No file replaces another: a name
-/// that is taken gets a number.
+/// Moves a fetched file to `turns/N/artifacts/`. Its name consists of the letters and digits of the
+/// original name, and its extension if that is plain. No file replaces another: a name already in use
+/// gets a number.
 ///
 /// # Errors
 ///
@@ -90,13 +91,13 @@ pub fn keep(
     Ok(FetchedFile { name: name_of(&name), cited, container_id, file_id, artifact })
 }
 
-/// Returns the last part of a path in a container, bounded: the name by which a file is told.
+/// Returns the last component of a path in a container, bounded: the name shown for the file.
 pub fn name_of(path: &str) -> String {
     let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     last[..last.floor_char_boundary(FETCHED_NAME_BYTES_MAX)].to_owned()
 }
 
-/// Splits a name into what a slug is made of and the format, its ending in lower case where it is plain.
+/// Splits a name into the base of a slug and the format, its extension in lower case if that is plain.
 fn stem_and_format(name: &str) -> (&str, String) {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let is_plain = |it: &str| {
@@ -111,8 +112,8 @@ fn stem_and_format(name: &str) -> (&str, String) {
     }
 }
 
-/// Returns the image of a `data:` URL with its ending; none when it is of another type, is not base64, or
-/// is larger than a file may be. What the bytes are is the word of whoever sent them.
+/// Returns the image of a `data:` URL with its extension; `None` when it has another type, is not
+/// base64, or exceeds the file limit. Only the sender vouches for the content of the bytes.
 pub fn decode_image(data_url: &str) -> Option<(&'static str, Vec<u8>)> {
     let (scheme, rest) = data_url.split_at_checked("data:".len())?;
     let (head, data) = rest.split_once(',')?;

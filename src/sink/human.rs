@@ -1,4 +1,4 @@
-//! The answer for people: text on a terminal, text in a pipe, the reply alone, Markdown.
+//! The answer for people: text on a terminal, text in a pipe, the reply alone, or Markdown.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -13,25 +13,25 @@ use csv_agent_types::event::{Body, ChartDrawn, DataFrame, Event, FetchedFile, Re
 
 use crate::{EventSink, Format, OutputOptions, paths, write};
 
-/// Columns of a terminal that does not say.
+/// Columns assumed when the terminal reports none.
 const WIDTH_UNKNOWN: u16 = 80;
 
 /// Writes tables, charts and the reply.
 ///
-/// A terminal shows them as they come. Anything else gets them when the turn has ended well, so that
-/// a failed turn leaves nothing that looks like an answer.
+/// A terminal shows them as they arrive. Any other output receives them when the turn has succeeded, so
+/// that a failed turn leaves nothing that looks like an answer.
 pub(crate) struct Human {
     options: OutputOptions,
     out: Box<dyn Write>,
-    /// What waits for the turn to end well.
+    /// Output held until the turn succeeds.
     waiting: String,
     live: Option<Partial>,
-    /// Charts that a terminal was shown.
+    /// Charts already shown on a terminal.
     n_charts: u32,
 }
 
 impl Human {
-    /// Makes a sink for text, reply or md.
+    /// Creates a sink for text, reply or md.
     pub(crate) fn new(options: OutputOptions, out: Box<dyn Write>) -> Human {
         Human { options, out, waiting: String::new(), live: None, n_charts: 0 }
     }
@@ -40,7 +40,7 @@ impl Human {
         self.options.is_tty && self.options.format == Format::Text
     }
 
-    /// Writes a table or a chart: now on a terminal, later elsewhere.
+    /// Writes a table or a chart: immediately on a terminal, later elsewhere.
     fn show(&mut self, text: &str) -> anyhow::Result<()> {
         if self.is_terminal() {
             self.end_live()?;
@@ -69,7 +69,7 @@ impl Human {
         }
         let place = place.filter(|_| table.truncated);
         let mut text = table::markdown(&table.frame());
-        // Colour in a pipe is there only when the user forces it.
+        // A pipe gets colour only when the user forces it.
         if self.options.colour
             && let Some((header, rows)) = text.split_once('\n')
         {
@@ -105,7 +105,7 @@ impl Human {
         self.show(&text)
     }
 
-    /// Returns where the files of a reply are, a line each.
+    /// Returns the locations of a reply's files, one per line.
     fn files(&self, reply: &ReplyBody) -> String {
         let line = |file: &FetchedFile| {
             let path = paths::shown(&self.options, &file.artifact.path);
@@ -118,14 +118,14 @@ impl Human {
         reply.files.iter().map(line).collect()
     }
 
-    /// Returns text of a reply with links to its files leading to where they are from here.
+    /// Returns text of a reply with links to its files rewritten to their local paths.
     fn linked(&self, text: &str, reply: &ReplyBody) -> String {
-        // Text that was shown as it came has the links of the model still.
+        // Text that was shown as it arrived still has the model's links.
         let text = links::to_fetched(text, &reply.files);
         links::to_place(&text, &reply.files, |it| paths::shown(&self.options, it))
     }
 
-    /// Shows text as it comes. What an earlier item or attempt said stays on lines of its own.
+    /// Shows text as it arrives. The text of an earlier item or attempt remains on its own lines.
     fn partial(&mut self, item: u32, delta: &str) -> anyhow::Result<()> {
         if !(self.is_terminal() && self.options.stream) {
             return Ok(());
@@ -140,7 +140,7 @@ impl Human {
         write(&mut *self.out, &text)
     }
 
-    /// Makes way for what others write: the cursor goes to a line of its own.
+    /// Makes room for other output: moves the cursor to a new line.
     fn park(&mut self) -> anyhow::Result<()> {
         let window = self.window();
         match &mut self.live {
@@ -152,7 +152,7 @@ impl Human {
         }
     }
 
-    /// Leaves the text that has been shown so far as it is; it is not the reply.
+    /// Leaves the text shown so far unchanged; it is not the reply.
     fn end_live(&mut self) -> anyhow::Result<()> {
         self.park()?;
         self.live = None;
@@ -163,7 +163,7 @@ impl Human {
         let size = self.options.size.map(|look| look());
         let width = size.and_then(|it| it.columns).or(self.options.width).unwrap_or(WIDTH_UNKNOWN);
         let style = ProseStyle { width: width.into(), colour: self.options.colour };
-        // Two lines are left to what stands above, and to a cursor that a full line has pushed down.
+        // Reserves two lines: one for what is above, one for a cursor that a full line has pushed down.
         Window { style, rows: size.map_or(0, |it| usize::from(it.rows).saturating_sub(2)) }
     }
 
@@ -188,7 +188,7 @@ impl Human {
             answer += &self.files(reply);
             answer.push('\n');
         }
-        // The reply alone is for programs, word for word; the rest may be opened in a viewer.
+        // The reply alone is for programs, verbatim; the others may be opened in a viewer.
         answer += &match self.options.format {
             Format::Reply => sanitize::for_terminal(text),
             _ => inert::markdown(&sanitize::for_terminal(&answer::shown(text, &whole))),
@@ -203,13 +203,13 @@ impl Human {
         whole: &str,
         reply: &ReplyBody,
     ) -> anyhow::Result<()> {
-        // What stands at the end of a text is no part of the reply, and more may follow it there.
+        // Trailing space is not part of the reply, and more text may follow it.
         let rest =
             |shown: &str| text.strip_prefix(shown).or_else(|| text.strip_prefix(shown.trim_end()));
         if let Some(live) = &self.live
             && let Some(rest) = rest(&self.linked(&live.text, reply))
         {
-            // The reply has been read as it came; only what is missing is written.
+            // The reply has been shown as it arrived; write only what is missing.
             let (item, rest) = (live.item, rest.to_owned());
             self.partial(item, &rest)?;
             return self.end_live();
@@ -220,18 +220,18 @@ impl Human {
     }
 }
 
-/// Text of a response that is still being written.
+/// Text of a response still in progress.
 #[derive(Debug, Default)]
 struct Partial {
-    /// Whose text it is.
+    /// The item that it belongs to.
     item: u32,
-    /// All of it, which may become the reply.
+    /// The whole text, which may become the reply.
     text: String,
-    /// What the terminal shows of it.
+    /// The part of it that the terminal shows.
     shown: Live,
 }
 
-/// Returns the verdict for people: what it is, and each reason with its lines.
+/// Returns the verdict for people: its name, and each finding with its location.
 fn verdict(reply: &ReplyBody) -> String {
     let Some(assessment) = reply.assessment else { return String::new() };
     let mut text = format!("\n\nVerdict: {}\n", assessment.name());
@@ -251,12 +251,12 @@ impl EventSink for Human {
         match &event.body {
             Body::Partial { delta, item } => self.partial(*item, delta),
             Body::Reply(reply) => self.reply(reply, &event.turn_id),
-            // The next attempt says it all again.
+            // The next attempt repeats all of it.
             Body::Status(Status::Retrying { .. }) => self.end_live(),
             Body::Error(error) if error.fatal => self.end_live(),
             Body::DataFrame(table) if self.options.format != Format::Reply => self.table(table),
             Body::Chart(chart) if self.options.format != Format::Reply => self.chart(chart),
-            // The story of it is told below what has been shown.
+            // Progress messages appear below what has been shown.
             _ => self.park(),
         }
     }

@@ -10,7 +10,7 @@ use csv_agent_types::event::Event;
 use crate::encryption::{Seal, seal};
 use crate::{EventSink, line, paths, write};
 
-/// Writes every event as a line, whole and at once.
+/// Writes every event as one line, in a single write.
 pub struct Jsonl {
     out: Box<dyn Write>,
     seal: Seal,
@@ -18,7 +18,7 @@ pub struct Jsonl {
 }
 
 impl Jsonl {
-    /// Makes a sink. With `abs_dir`, the session directory, artifacts get an `abs_path`.
+    /// Creates a sink. With `abs_dir`, the session directory, artifacts include an `abs_path`.
     pub fn new(out: Box<dyn Write>, seal: Seal, abs_dir: Option<PathBuf>) -> Jsonl {
         Jsonl { out, seal, abs_dir }
     }

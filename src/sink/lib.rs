@@ -1,7 +1,7 @@
-//! Sinks: where events go, and how they look there.
+//! Sinks: where events are written, and in which form.
 //!
-//! A sink changes how an event looks, never what it says. stdout is the answer in one of the formats
-//! of [`Format`]; the turn's `events.jsonl` is a [`jsonl::Jsonl`] beside it in a [`Fanout`].
+//! A sink changes the form of an event, never its content. stdout is the answer in one of the formats
+//! of [`Format`]; the turn's `events.jsonl` is a [`jsonl::Jsonl`] next to it in a [`Fanout`].
 
 pub mod encryption;
 pub mod artifacts;
@@ -26,13 +26,13 @@ pub use line::line;
 
 pub use csv_agent_text::sanitize;
 
-/// Where events go.
+/// A destination of events.
 pub trait EventSink {
     /// Takes the next event of the turn.
     ///
     /// # Errors
     ///
-    /// Fails when the event cannot be written: a closed pipe and a full disk are in the chain as
+    /// Fails when the event cannot be written: a closed pipe or a full disk is in the chain as
     /// [`std::io::Error`].
     fn emit(&mut self, event: &Event) -> anyhow::Result<()>;
 }
@@ -41,17 +41,17 @@ pub trait EventSink {
 pub struct Fanout(pub Vec<Box<dyn EventSink>>);
 
 impl EventSink for Fanout {
-    /// Gives the event to every sink in order, even when one fails; the first failure is returned.
+    /// Passes the event to every sink in order, even when one fails, and returns the first failure.
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
         let results: Vec<_> = self.0.iter_mut().map(|it| it.emit(event)).collect();
         results.into_iter().collect()
     }
 }
 
-/// How the answer is written.
+/// The output format of the answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Format {
-    /// Tables, charts and the reply for people: a terminal's way or a pipe's.
+    /// Tables, charts and the reply for people, formatted for a terminal or for a pipe.
     #[default]
     Text,
     /// The reply alone.
@@ -62,59 +62,59 @@ pub enum Format {
     Jsonl,
     /// One table.
     Csv,
-    /// One table, with tabs.
+    /// One table, tab-separated.
     Tsv,
     /// Tables, charts and the reply as one Markdown text.
     Md,
 }
 
-/// The terminal that the answer goes to.
+/// The size of the answer's terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// Cells of a line; none when that is not for the terminal to say.
+    /// Cells of a line; `None` when the terminal does not determine it.
     pub columns: Option<u16>,
     /// Lines.
     pub rows: u16,
 }
 
-/// What a sink for the answer must know.
+/// The settings of a sink for the answer.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct OutputOptions {
-    /// How the answer is written.
+    /// The output format of the answer.
     pub format: Format,
-    /// Whether it goes to a terminal.
+    /// Whether the output is a terminal.
     pub is_tty: bool,
-    /// Whether colour is wanted there.
+    /// Whether to use colour.
     pub colour: bool,
     /// Cells of a line of the terminal.
     pub width: Option<u16>,
-    /// Looks at the terminal, whose size may change; none where no line can be written over.
+    /// Reads the terminal's size, which may change; `None` where no line can be overwritten.
     pub size: Option<fn() -> Size>,
-    /// The table of csv and tsv, by name or number from 1; none for the last.
+    /// The table for csv and tsv, by name or number from 1; `None` for the last.
     pub table: Option<String>,
     /// Whether to leave out what is not the answer, such as captions.
     pub quiet: bool,
-    /// Whether text is shown as it comes; on a terminal only.
+    /// Whether text is shown as it arrives; on a terminal only.
     pub stream: bool,
     /// How rows and plotted data are written in json and jsonl.
     pub seal: Seal,
-    /// What the paths of events are relative to.
+    /// The base directory of paths in events.
     pub session_dir: PathBuf,
-    /// Whether the files of the session stay when the process ends.
+    /// Whether the files of the session remain when the process ends.
     pub keeps_files: bool,
-    /// Whether people see absolute paths, and programs get `abs_path` beside `path`.
+    /// Whether people see absolute paths, and programs get `abs_path` next to `path`.
     pub abs_paths: bool,
-    /// The terminal that charts are drawn for. Whoever gives the sink its events fills it before the
-    /// first chart comes; while it is empty, charts are told by their paths.
+    /// The terminal that charts are drawn for. The caller that sends events fills it before the first
+    /// chart; while it is empty, charts are shown by their paths.
     pub screen: Rc<OnceCell<Screen>>,
 }
 
-/// Makes the sink for the answer.
+/// Creates the sink for the answer.
 ///
-/// `out` gets the answer: stdout, or the file of `-o`. `warn` gets the one warning that csv and tsv
-/// have no place for: that the table is longer than what is written. Nothing is written for a turn
-/// that fails, except in json and jsonl, and except what a terminal has already shown.
+/// `out` receives the answer: stdout, or the file of `-o`. `warn` receives the one warning that csv and
+/// tsv have no place for: that the table has more rows than were written. A failed turn writes nothing,
+/// except in json and jsonl, and except what a terminal has already shown.
 pub fn answer(
     options: OutputOptions,
     out: Box<dyn Write>,
@@ -132,7 +132,7 @@ pub fn answer(
     }
 }
 
-/// Writes a piece of the answer and sends it on its way.
+/// Writes a piece of the answer and flushes it.
 fn write(out: &mut dyn Write, text: &str) -> anyhow::Result<()> {
     use anyhow::Context;
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write the answer")

@@ -1,4 +1,4 @@
-//! JSON as one line that is safe to look at.
+//! JSON as one line that is safe to display.
 
 use std::io;
 
@@ -8,14 +8,14 @@ use serde_json::ser::Formatter;
 
 use csv_agent_text::sanitize::json_for_terminal;
 
-/// Returns JSON as one line with a line feed.
+/// Returns JSON as one line, with a line feed.
 ///
-/// Beyond what JSON asks for, characters that steer a terminal or turn text around are escaped, so
-/// that a line is safe to look at and still the same value.
+/// In addition to what JSON requires, characters that control a terminal or reverse text direction are
+/// escaped, so that a line is safe to display and still represents the same value.
 ///
 /// # Panics
 ///
-/// Never for values of this program: the names of all members are text.
+/// Never for values of this program: all member names are text.
 pub fn line(value: &impl Serialize) -> String {
     let mut json = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut json, ForTerminal);
@@ -24,7 +24,7 @@ pub fn line(value: &impl Serialize) -> String {
     String::from_utf8(json).expect("JSON is written as UTF-8")
 }
 
-/// JSON in which text is made safe piece by piece, so that a long one is in memory once.
+/// Makes JSON text safe piece by piece, so that a long text is in memory only once.
 struct ForTerminal;
 
 impl Formatter for ForTerminal {

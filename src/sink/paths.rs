@@ -9,8 +9,8 @@ use csv_agent_text::sanitize;
 
 use crate::OutputOptions;
 
-/// Returns the path of an artifact as the user would type it: below the working directory where it
-/// is there, else absolute.
+/// Returns the path of an artifact as the user would type it: relative if it is below the working
+/// directory, else absolute.
 pub(crate) fn shown(options: &OutputOptions, path: &str) -> String {
     let joined = options.session_dir.join(path);
     let path = absolute(&joined).unwrap_or(joined);

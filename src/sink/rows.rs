@@ -8,7 +8,7 @@ use csv_agent_types::event::{Body, DataFrame, Event};
 
 use crate::{EventSink, OutputOptions, paths, write};
 
-/// Keeps the tables of a turn and writes the one that was asked for when the turn has ended well.
+/// Collects the tables of a turn and writes the requested one when the turn succeeds.
 pub struct RowsSink {
     options: OutputOptions,
     delimiter: u8,
@@ -17,8 +17,8 @@ pub struct RowsSink {
     warn: Box<dyn Write>,
 }
 
-/// Returns the position of the table that was asked for: by name (the last of that name), else by
-/// number from 1, else the last. None when there is no such table.
+/// Returns the position of the requested table: by name (the last of that name), else by number from 1,
+/// else the last. `None` when there is no such table.
 pub fn chosen<T: AsRef<str>>(names: &[T], wanted: Option<&str>) -> Option<usize> {
     let Some(wanted) = wanted else { return names.len().checked_sub(1) };
     let by_name = names.iter().rposition(|it| it.as_ref() == wanted);
@@ -29,7 +29,7 @@ pub fn chosen<T: AsRef<str>>(names: &[T], wanted: Option<&str>) -> Option<usize>
 }
 
 impl RowsSink {
-    /// Makes a sink that separates fields with `delimiter`.
+    /// Creates a sink that separates fields with `delimiter`.
     pub fn new(
         options: OutputOptions,
         delimiter: u8,

@@ -1,4 +1,4 @@
-//! `find_value_columns`: which columns of a dataset hold a value.
+//! `find_value_columns`: which columns of a dataset contain a value.
 
 use std::path::{Path, PathBuf};
 
@@ -30,9 +30,9 @@ All rows are searched, without loading the dataset into the REPL. A question may
     allowance: Some(FINDS_MAX),
 };
 
-/// How parts of cells are found in a dataset of this machine.
+/// How to search within cells of a local dataset.
 const PARTS_HERE: &str = "str.contains in Python";
-/// How they are where a column is one of Spark.
+/// The same for a Spark column.
 const PARTS_THERE: &str = "F.col(...).contains(...) in Python";
 
 #[derive(Deserialize)]
@@ -74,7 +74,7 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     }))
 }
 
-/// Searches the datasets of this machine whose names match.
+/// Searches the local datasets whose names match.
 fn in_several(catalog: &Catalog, pattern: String, value: String) -> Result<Plan, ToolError> {
     let here = catalog.iter().filter(|it| is_named(&pattern, it.0));
     let here = here.filter_map(|(name, it)| Some((name.to_owned(), it.path()?.to_owned())));

@@ -1,7 +1,7 @@
 //! `get_dataset_info`: the schema of a dataset.
 //!
-//! It is in the catalog. The footer of the Parquet file says the same, and of a wide file of many row
-//! groups takes a hundred times as long to read.
+//! It is in the catalog. The footer of the Parquet file contains the same, but takes a hundred times as
+//! long to read for a wide file with many row groups.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -92,11 +92,11 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     }))
 }
 
-/// A column, and columns of other datasets by which a join may be made.
+/// A column, and columns of other datasets suitable for a join.
 struct Alike {
     column: String,
     others: Vec<Other>,
-    /// Datasets beyond those that are told.
+    /// Datasets beyond those that are listed.
     n_more: usize,
 }
 
@@ -137,12 +137,12 @@ impl Alike {
     }
 }
 
-/// Returns the columns that other datasets have as well. A dataset with all the same columns is of the same
-/// family, and joined row by row.
+/// Returns the columns that other datasets have as well. A dataset with exactly the same columns
+/// belongs to the same family, and is combined row by row.
 fn alike(catalog: &Catalog, name: &str, dataset: &Dataset) -> Vec<Alike> {
-    /// Columns that are told.
+    /// Maximum number of columns to list.
     const COLUMNS_MAX: usize = 20;
-    /// Datasets that are told of a column.
+    /// Maximum number of datasets to list per column.
     const DATASETS_MAX: usize = 5;
     let own = names_to_join(name, dataset);
     let names = |it: &Dataset| it.columns.iter().map(|it| key(&it.name)).collect::<BTreeSet<_>>();
@@ -153,7 +153,7 @@ fn alike(catalog: &Catalog, name: &str, dataset: &Dataset) -> Vec<Alike> {
         others.map(|(name, it, path)| (name, it, path, names_to_join(name, it))).collect();
     let mut found = Vec::new();
     for (column, (plain, long)) in dataset.columns.iter().zip(&own) {
-        // A name of nothing but signs is like any other.
+        // A name consisting only of symbols would match any other.
         if plain.is_empty() {
             continue;
         }
@@ -180,13 +180,13 @@ fn alike(catalog: &Catalog, name: &str, dataset: &Dataset) -> Vec<Alike> {
     found
 }
 
-/// Returns what a name is compared by.
+/// Returns the comparison key of a name.
 fn key(name: &str) -> String {
     name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns what each column may be called elsewhere: by its name, and with its dataset's: `id` of `customers` is
-/// `customer_id` in others.
+/// Returns what each column may be called elsewhere: its name, and its name with the dataset's: `id` of
+/// `customers` is `customer_id` in others.
 fn names_to_join(dataset: &str, table: &Dataset) -> Vec<(String, String)> {
     let of = key(dataset);
     let one = match of.strip_suffix("ies") {
@@ -197,7 +197,7 @@ fn names_to_join(dataset: &str, table: &Dataset) -> Vec<(String, String)> {
     columns.map(|it| (it.clone(), format!("{one}{it}"))).collect()
 }
 
-/// Adds what a reader must know of a column before computing with it.
+/// Adds what a reader must know about a column before computing with it.
 fn with_note(mut shown: Value, column: &Column) -> Value {
     let remarks = column.remarks();
     if !remarks.is_empty() {
@@ -206,7 +206,7 @@ fn with_note(mut shown: Value, column: &Column) -> Value {
     shown
 }
 
-/// Says what is known of a dataset on a cluster. Nobody counts its missing values.
+/// Describes a dataset on a cluster. Its missing values are not counted.
 fn of_remote(name: &str, dataset: &Dataset, remote: &Remote) -> Value {
     let columns: Vec<Value> = dataset
         .columns

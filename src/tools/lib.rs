@@ -1,7 +1,7 @@
-//! The tools: what the model reads about each, and what a call of it still needs.
+//! The tools: what the model reads about each, and what a call still requires.
 //!
 //! A tool is a plain value in [`TOOLS`]. Its `plan` is a plain function without process, file, network
-//! or clock; the round runs what the plan asks for and hands the answer to its `finish`.
+//! or clock; the round runs what the plan requests and passes the answer to its `finish`.
 
 mod find_value_columns;
 mod get_dataset_info;
@@ -45,19 +45,19 @@ pub fn runs_code(name: &str) -> bool {
     name == RUNS_CODE || hosted::runs_code(name)
 }
 
-/// Names of datasets that an error lists at most.
+/// Maximum number of dataset names in an error.
 const NAMES_LISTED_MAX: usize = 20;
 
-/// Names in the REPL that a tool must not write over.
+/// Names in the REPL that a tool must not overwrite.
 const RESERVED: [&str; 5] = ["pd", "np", "datasets", "load", "num"];
 
 /// The name of the connection to the cluster, where datasets are on one.
 const SESSION: &str = "spark";
 
-/// The member of a result that has a row count which is no more than an estimate.
+/// The member of a result that holds an estimated row count.
 pub const ROW_COUNT_ESTIMATE: &str = "row_count_estimate";
 
-/// Words that Python does not take as a name. Source: Python reference, "Keywords".
+/// Words that Python does not accept as a name. Source: Python reference, "Keywords".
 const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
     "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
@@ -67,24 +67,24 @@ const KEYWORDS: [&str; 35] = [
 
 /// A tool that the model may call.
 pub struct Tool {
-    /// As the model calls it.
+    /// The name by which the model calls it.
     pub name: &'static str,
-    /// What the model reads: what it does, when to prefer it, what comes back, its limits.
+    /// What the model reads: what it does, when to prefer it, what it returns, its limits.
     pub description: &'static str,
-    /// Makes the JSON Schema of the arguments.
+    /// Builds the JSON Schema of the arguments.
     pub parameters: fn() -> Value,
-    /// Turns arguments into a plan. The catalog holds the datasets that the model may see.
+    /// Turns arguments into a plan. The catalog contains the datasets that the model may see.
     pub plan: fn(&Catalog, Value) -> Result<Plan, ToolError>,
     /// Whether it needs the REPL on this machine.
     pub needs_repl: bool,
-    /// Whether the same call gives the same answer for as long as a turn lasts.
+    /// Whether the same call returns the same answer throughout a turn.
     pub only_reads: bool,
-    /// Calls that a turn may make, for a tool that costs much.
+    /// Limit on calls in a turn, for an expensive tool.
     pub allowance: Option<u32>,
 }
 
 impl Tool {
-    /// Returns what a request says of the tool, where code runs with so much.
+    /// Returns the declaration of the tool in a request, for code with these resources.
     pub fn declaration(&self, room: &CodeRoom) -> ToolDeclaration {
         let parameters = (self.parameters)();
         let description = match self.name {
@@ -95,7 +95,7 @@ impl Tool {
     }
 }
 
-/// What code has where it runs, as far as it differs from machine to machine.
+/// The resources of code that differ from machine to machine.
 #[derive(Debug, Clone, Default)]
 pub struct CodeRoom {
     /// Address space of a process.
@@ -104,13 +104,13 @@ pub struct CodeRoom {
     pub packages: Packages,
 }
 
-/// What a call still needs.
+/// What a call still requires.
 pub enum Plan {
     /// Nothing.
     Done(ToolOutput),
-    /// Facts from a Parquet file. Reads of a round run side by side.
+    /// Facts from a Parquet file. The reads of a round run concurrently.
     Read(Query, Box<dyn FnOnce(Facts) -> Result<ToolOutput, ToolError> + Send>),
-    /// The REPL. Asks of a round run in the order of their calls.
+    /// The REPL. The commands of a round run in the order of their calls.
     Ask(Command, Box<dyn FnOnce(Outcome) -> Result<ToolOutput, ToolError> + Send>),
 }
 
@@ -130,19 +130,19 @@ impl Plan {
     }
 }
 
-/// Why a call failed. It is text for the model, never the end of a turn.
+/// Why a call failed. It is text for the model and never ends a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolError {
     /// How the call ended; not ok.
     pub status: CallStatus,
-    /// What a program branches on.
+    /// The code that a program branches on.
     pub code: &'static str,
-    /// What the model reads, and what the user sees all the same.
+    /// What the model reads; the user sees it as well.
     pub output: ToolOutput,
 }
 
 impl ToolError {
-    /// Makes an error out of a sentence: what was wanted, what was found, what to do next.
+    /// Builds an error from a sentence: what was wanted, what was found, what to do next.
     pub fn new(code: &'static str, message: impl Into<String>) -> ToolError {
         let result = json!({"kind": "error", "text": message.into()});
         ToolError { status: CallStatus::Error, code, output: ToolOutput::json(result) }
@@ -154,7 +154,7 @@ impl ToolError {
     }
 }
 
-/// Finds a tool among those that a turn has.
+/// Finds a tool among those of a turn.
 ///
 /// # Errors
 ///
@@ -174,7 +174,8 @@ pub fn find(
 ///
 /// # Errors
 ///
-/// Fails when its arguments are no JSON object or not those of its schema. The model reads the reason.
+/// Fails when its arguments are not a JSON object or do not match its schema. The model reads the
+/// reason.
 pub fn plan(tool: &Tool, catalog: &Catalog, call: &ToolCall) -> Result<Plan, ToolError> {
     let arguments = serde_json::from_str::<Value>(&call.arguments).map_err(|error| {
         let message =
@@ -184,7 +185,7 @@ pub fn plan(tool: &Tool, catalog: &Catalog, call: &ToolCall) -> Result<Plan, Too
     (tool.plan)(catalog, arguments)
 }
 
-/// Returns a few words for people: the tool, and what this call of it is about.
+/// Returns a short label for people: the tool, and the subject of this call.
 pub fn label(call: &ToolCall) -> String {
     let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or_default();
     let text = |key: &str| arguments[key].as_str().map(str::to_owned);
@@ -213,9 +214,9 @@ fn dataset<'a>(catalog: &'a Catalog, name: &str) -> Result<&'a Dataset, ToolErro
     })
 }
 
-/// Returns the name that was probably meant, as a remark; nothing when none is near.
+/// Returns the name that was probably meant, as a remark; empty when none is similar.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    /// Share of equal letters from which one name is a slip of another.
+    /// Similarity from which one name counts as a misspelling of another.
     const ALIKE_MIN: f64 = 0.6;
     let name = name.trim().to_lowercase();
     let alike = |it: &str| strsim::normalized_damerau_levenshtein(&name, &it.trim().to_lowercase());
@@ -224,7 +225,7 @@ fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     found.map_or_else(String::new, |(_, it)| format!(" (did you mean `{it}`?)"))
 }
 
-/// Says how many rows a dataset has, under a name that tells an estimate from a count.
+/// Adds the row count of a dataset, under a name that distinguishes an estimate from a count.
 fn tell_rows(result: &mut Value, dataset: &Dataset, name: &str) {
     let name = if dataset.is_estimate() { ROW_COUNT_ESTIMATE } else { name };
     result[name] = json!(dataset.row_count);
@@ -238,7 +239,7 @@ fn listed(catalog: &Catalog) -> String {
     }
 }
 
-/// Checks the name of a variable that is to be made: where datasets are on a cluster, `spark` is taken.
+/// Checks the name of a new variable: where datasets are on a cluster, `spark` is reserved.
 fn new_variable(catalog: &Catalog, name: String) -> Result<String, ToolError> {
     if name == SESSION && catalog.remote().next().is_some() {
         return Err(taken(&name));
@@ -265,7 +266,7 @@ fn variable(name: String) -> Result<String, ToolError> {
     Ok(name)
 }
 
-/// Lets an outcome that is ok pass; any other becomes the error that the model reads.
+/// Passes a successful outcome through; any other becomes the error that the model reads.
 ///
 /// # Errors
 ///

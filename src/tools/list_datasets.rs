@@ -69,7 +69,7 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     Ok(Plan::Done(ToolOutput::json(result)))
 }
 
-/// Returns the pattern of names, whatever their case.
+/// Returns the case-insensitive name pattern.
 fn wanted(text: &str) -> Result<Pattern, ToolError> {
     Pattern::new(&text.to_lowercase()).map_err(|error| {
         let message =

@@ -23,7 +23,7 @@ the first rows.",
     allowance: None,
 };
 
-/// Names of columns that an error lists at most.
+/// Maximum number of column names in an error.
 const COLUMNS_LISTED_MAX: usize = 50;
 
 #[derive(Deserialize)]

@@ -72,7 +72,7 @@ fn finish(spec: ChartSpec, outcome: Outcome) -> Result<ToolOutput, ToolError> {
         return Err(refused(spec, ChartRejected { code, reason, limit: None, actual: None }));
     }
     let outcome = succeeded(outcome)?;
-    // Only the columns that were asked for came; the REPL knows what else there is.
+    // Only the requested columns were sent; the REPL knows which others exist.
     let lacks = outcome.result["lacks"].as_str().map(|it| format!("`{}` has {it}", spec.df_name));
     match spec.clone().check(outcome.frame.unwrap_or_default()) {
         Err(mut rejected) => {

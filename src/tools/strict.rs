@@ -1,7 +1,7 @@
-//! Schemas within the subset that `strict: true` accepts, and arguments read by them.
+//! Schemas within the subset that `strict: true` accepts, and parsing of arguments that follow them.
 //!
 //! Source: OpenAI guide, "Structured outputs": every object lists all of its properties as required and
-//! forbids others; a value that may be left out is a union with null.
+//! forbids others; an optional value is a union with null.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use csv_agent_types::limits::{
 
 use crate::ToolError;
 
-/// Makes the schema of an object with these properties, in this order, all required.
+/// Builds the schema of an object with these properties, in this order, all required.
 pub fn object<const N: usize>(properties: [(&str, Value); N]) -> Value {
     let required: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
     let properties: Map<String, Value> =
@@ -27,35 +27,35 @@ pub fn object<const N: usize>(properties: [(&str, Value); N]) -> Value {
     })
 }
 
-/// Makes the schema of a string.
+/// Builds the schema of a string.
 pub fn string(description: &str) -> Value {
     json!({"type": "string", "description": description})
 }
 
-/// Makes the schema of a string or null; the description says what null means.
+/// Builds the schema of a string or null; the description says what null means.
 pub fn nullable_string(description: &str) -> Value {
     json!({"type": ["string", "null"], "description": description})
 }
 
-/// Makes the schema of one of these strings.
+/// Builds the schema of one of these strings.
 pub fn one_of(values: &[&str], description: &str) -> Value {
     json!({"type": "string", "enum": values, "description": description})
 }
 
-/// Makes the schema of a whole number.
+/// Builds the schema of a whole number.
 pub fn integer(description: &str) -> Value {
     json!({"type": "integer", "description": description})
 }
 
-/// Makes the schema of an array. Bounds on its length are said in the description and checked by
-/// the tool, because not every server accepts them here.
+/// Builds the schema of an array. The description states limits on its length and the tool checks them,
+/// because not every server accepts them here.
 pub fn array(items: Value, description: &str) -> Value {
     let mut schema = json!({"type": "array", "description": description});
     schema["items"] = items;
     schema
 }
 
-/// Reads arguments into the type that a tool declares.
+/// Deserialises arguments into the type that a tool declares.
 ///
 /// # Errors
 ///
@@ -72,7 +72,7 @@ pub fn arguments<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> 
     })
 }
 
-/// Members that a schema may have in strict mode: those that all servers of the API take.
+/// Members allowed in a strict schema: those that all servers of the API accept.
 const KEYWORDS: [&str; 22] = [
     "type",
     "properties",
@@ -98,7 +98,7 @@ const KEYWORDS: [&str; 22] = [
     "maxItems",
 ];
 
-/// Formats of strings that strict mode knows.
+/// String formats that strict mode supports.
 const FORMATS: [&str; 9] =
     ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
@@ -113,7 +113,7 @@ pub fn check(schema: &Value) -> Result<(), String> {
     }
     let mut node = schema.clone();
     if let Some(members) = node.as_object_mut() {
-        // A name of the draft, which is no rule.
+        // This names the draft and is not a rule.
         members.shift_remove("$schema");
     }
     let mut n_enum_values = 0;

@@ -1,8 +1,8 @@
-//! Which Python the worker runs on, and the managed environment with its packages.
+//! Which Python the worker uses, and the managed environment with its packages.
 //!
-//! The managed environment is made once and used by every session. It counts as made when its marker
-//! is there, which is written last; whoever makes it holds a lock, so two processes make it once. What few
-//! need, such as the Spark client, is added on first use, with a marker of its own.
+//! The managed environment is created once and shared by every session. It is complete when its marker
+//! exists, which is written last. The creator holds a lock, so two processes create it once. Rarely
+//! needed packages, such as the Spark client, are added on first use, with their own marker.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
@@ -27,13 +27,13 @@ use csv_agent_types::limits::{PYTHON_PROBE, PYTHON_SETUP};
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_types::writers::Writers;
 
-/// Package versions for a range of Python 3 minors. Those they depend on are pinned as well.
+/// Package versions for a range of Python 3 minor versions. Their dependencies are pinned as well.
 struct Pins {
     minors: std::ops::RangeInclusive<u32>,
     packages: &'static [&'static str],
 }
 
-/// The newest first. numpy before 2.3.4 may return zeros where memory runs out, but 3.10 has no newer.
+/// Newest first. numpy before 2.3.4 may return zeros when memory runs out, but 3.10 has no newer one.
 const PINS: [Pins; 2] = [
     Pins {
         minors: 11..=14,
@@ -89,8 +89,8 @@ const PINS: [Pins; 2] = [
     },
 ];
 
-/// What analysts import beside the packages that the worker needs: the name of each package, and of its
-/// module. The managed environment has them all.
+/// What analysts import in addition to the packages that the worker needs: the name of each package and
+/// of its module. The managed environment contains them all.
 const ANALYSIS: [(&str, &str); 4] = [
     ("scipy", "scipy"),
     ("statsmodels", "statsmodels"),
@@ -98,10 +98,10 @@ const ANALYSIS: [(&str, &str); 4] = [
     ("openpyxl", "openpyxl"),
 ];
 
-/// The Spark client and all that it needs beside the packages, which are not touched for it.
+/// The Spark client and its dependencies. Installing them leaves the other packages unchanged.
 ///
-/// The first is all Python and comes as a source only; the others, which it needs, are wheels for every
-/// Python of [`PINS`].
+/// The first is pure Python, published only as source; the others are its dependencies, with wheels for
+/// every Python of [`PINS`].
 const SPARK: [&str; 8] = [
     "pyspark-client==4.2.0",
     "grpcio==1.85.1",
@@ -113,10 +113,10 @@ const SPARK: [&str; 8] = [
     "zstandard==0.25.0",
 ];
 
-/// Names under which a Python may be on the PATH, the usual one first.
+/// Names that a Python on the PATH may have, the usual one first.
 const PYTHONS: [&str; 6] =
     ["python3", "python3.14", "python3.13", "python3.12", "python3.11", "python3.10"];
-/// Says what a Python is and has. Nothing is imported for it but the standard library.
+/// Reports what a Python is and contains. It imports only the standard library.
 const PROBE: &str = "import json, sys
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -136,43 +136,43 @@ print(json.dumps({
     'spark': spark() if find_spec('grpc') and find_spec('grpc_status') else None,
     'can_make': all(find_spec(it) for it in ('venv', 'ensurepip')),
 }))";
-/// The file that says an environment is whole. It holds the path of the Python it was made with.
+/// The file that marks an environment as complete. It contains the path of the Python that created it.
 const MARKER: &str = "complete";
-/// The file that says the Spark client is whole as well. It holds the packages.
+/// The file that marks the Spark client as complete. It contains the packages.
 const SPARK_MARKER: &str = "complete-spark";
-/// The oldest client whose inner names the worker knows.
+/// The oldest client whose internal names the worker knows.
 const SPARK_MIN: [u32; 2] = [4, 2];
-/// Time between two signs of life during a long step.
+/// Interval between progress messages during a long step.
 const TICK: Duration = Duration::from_secs(3);
 /// Names on the way to a path, those of links included.
 const STEPS_MAX: usize = 1_000;
 /// How long a lock may be held before that is told.
 const LOCK_MOMENT: Duration = Duration::from_millis(300);
-/// Bytes of a step's output that are kept for the error message.
+/// Bytes of a step's output kept for the error message.
 const STEP_OUTPUT_BYTES_MAX: usize = 64 * 1024;
-/// What a Python needs, as people are told.
+/// What a Python needs, as shown to people.
 const PACKAGES: &str = "pandas, numpy and pyarrow";
 /// The same with the Spark client.
 const PACKAGES_AND_SPARK: &str = "pandas, numpy, pyarrow and pyspark-client with what it needs";
 
-/// Where to look for Python, as the environment of csv-agent says.
+/// Where to look for Python, according to csv-agent's environment.
 #[derive(Debug, Clone)]
 pub struct PythonOptions {
     /// `CSV_AGENT_PYTHON`: this one and no other.
     pub python: Option<PathBuf>,
     /// `VIRTUAL_ENV`: used when it has the packages.
     pub virtual_env: Option<PathBuf>,
-    /// Where the managed environment is, or will be made.
+    /// Where the managed environment is, or will be created.
     pub cache_dir: PathBuf,
-    /// What the managed environment has besides, as pip takes it: `lifelines`, `prophet>=1.1`.
+    /// Additional packages of the managed environment, in pip's syntax: `lifelines`, `prophet>=1.1`.
     pub packages: Vec<String>,
-    /// `PATH`, to find a Python to make it with.
+    /// `PATH`, to find a Python to create it with.
     pub path: OsString,
     /// Variables for pip only: `PIP_*`, proxies, certificates, `HOME` for its configuration.
     pub pip_env: Vec<(OsString, OsString)>,
 }
 
-/// What a Python must have beside the packages that every session needs.
+/// What a Python must have in addition to the packages that every session needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extras {
     /// The Spark client, for datasets on a cluster.
@@ -182,32 +182,32 @@ pub struct Extras {
 /// A Python that has the packages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interpreter {
-    /// The absolute path, not resolved: of a virtual environment it is the link that makes it one.
+    /// The absolute path, not resolved: in a virtual environment it is the link that makes it one.
     pub executable: PathBuf,
     /// Why this one.
     pub origin: PythonOrigin,
-    /// What it has.
+    /// What it contains.
     pub packages: Packages,
 }
 
-/// The packages of a Python that models are told of.
+/// The packages of a Python that the model is informed of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Packages {
-    /// Those beside pandas, numpy and pyarrow.
+    /// Those in addition to pandas, numpy and pyarrow.
     pub there: Vec<String>,
-    /// Those for analysis that it has not.
+    /// The analysis packages that it lacks.
     pub missing: Vec<&'static str>,
 }
 
 impl Packages {
-    /// Those of the managed environment.
+    /// The packages of the managed environment.
     fn managed(options: &PythonOptions) -> Packages {
         let analysis = ANALYSIS.map(|(name, _)| name.to_owned());
         let more = options.packages.iter().map(|it| name_of(it).to_owned());
         Packages { there: analysis.into_iter().chain(more).collect(), missing: Vec::new() }
     }
 
-    /// Those of another Python.
+    /// The packages of another Python.
     fn of(probe: &Probe) -> Packages {
         let has = |module: &str| probe.analysis.iter().any(|it| it == module);
         let (there, missing): (Vec<_>, Vec<_>) =
@@ -225,29 +225,29 @@ impl Packages {
     }
 }
 
-/// Returns the name in what pip takes: `prophet` of `prophet[plot]>=1.1`.
+/// Returns the name in a pip requirement: `prophet` of `prophet[plot]>=1.1`.
 fn name_of(package: &str) -> &str {
     let is_of_name = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
     package.split(|it| !is_of_name(it)).next().unwrap_or_default()
 }
 
-/// What is read while a Python runs, besides libraries of the system.
+/// What a running Python reads, besides system libraries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PythonFiles {
-    /// Directories and files of it and its packages, without a link in their paths.
+    /// Its directories and files and those of its packages, with no link in their paths.
     pub reads: Vec<PathBuf>,
-    /// Links on the way from its name to them.
+    /// Links in the path from its name to them.
     pub links: Vec<PathBuf>,
 }
 
 impl Interpreter {
-    /// Returns what has to be readable where this Python runs.
+    /// Returns what must be readable where this Python runs.
     ///
     /// # Errors
     ///
     /// Fails when the executable cannot be found.
     pub fn files(&self) -> io::Result<PythonFiles> {
-        // `PREFIX/bin/python`: of a virtual environment, and of the Python that it was made with.
+        // `PREFIX/bin/python`: of a virtual environment, and of the Python that created it.
         let prefix = |it: &Path| it.parent().and_then(Path::parent).map(Path::to_owned);
         let (mut links, real) = resolve(&self.executable)?;
         let mut prefixes = Vec::from_iter(prefix(&real));
@@ -258,9 +258,9 @@ impl Interpreter {
             prefixes.push(environment);
         }
         let mut reads = Vec::new();
-        // The root is no place for a Python: what it needs from there is the system's.
+        // A Python with prefix `/` needs only system files from there.
         for prefix in prefixes.iter().filter(|it| it.parent().is_some()) {
-            // An environment may be a project's directory, with all that the project has.
+            // An environment may be a project's directory, with everything in the project.
             for name in ["bin", "include", "lib", "lib64", "pyvenv.cfg", "share"] {
                 let path = prefix.join(name);
                 match path.symlink_metadata() {
@@ -274,7 +274,7 @@ impl Interpreter {
     }
 }
 
-/// Returns the links on the way to a path, and where the way ends.
+/// Returns the links in a path and the path that it resolves to.
 fn resolve(path: &Path) -> io::Result<(Vec<PathBuf>, PathBuf)> {
     /// As many as the kernel follows.
     const LINKS_MAX: usize = 40;
@@ -300,7 +300,7 @@ fn resolve(path: &Path) -> io::Result<(Vec<PathBuf>, PathBuf)> {
     Ok((links, real))
 }
 
-/// The names in a path, the last one first; an absolute path's root among them.
+/// The components of a path, last first, including the root of an absolute path.
 fn names_of(path: &Path) -> Vec<OsString> {
     path.components().rev().map(|it| it.as_os_str().to_owned()).collect()
 }
@@ -308,15 +308,15 @@ fn names_of(path: &Path) -> Vec<OsString> {
 /// Why a Python was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PythonOrigin {
-    /// It was named.
+    /// The user named it.
     Given,
-    /// It is the active virtual environment's.
+    /// It belongs to the active virtual environment.
     VirtualEnv,
-    /// csv-agent made it.
+    /// csv-agent created it.
     Managed,
 }
 
-/// What a Python says of itself.
+/// What a Python reports about itself.
 #[derive(Debug, Deserialize)]
 struct Probe {
     minor: u32,
@@ -324,7 +324,7 @@ struct Probe {
     executable: PathBuf,
     base: PathBuf,
     missing: Vec<String>,
-    /// Modules of [`ANALYSIS`] that are there.
+    /// Modules of [`ANALYSIS`] that it has.
     #[serde(default)]
     analysis: Vec<String>,
     /// The version of the Spark client.
@@ -333,17 +333,17 @@ struct Probe {
     can_make: bool,
 }
 
-/// Finds the Python to run: the one that was named, else an active virtual environment that has the
-/// packages and the extras, else the managed environment, which is made, and gets the extras, when it is
-/// not there or has them not.
+/// Finds the Python to run: the named one, else an active virtual environment with the packages and the
+/// extras, else the managed environment. That one is created, or given the extras, when they are
+/// missing.
 ///
-/// `progress` gets a sentence at each step of the making, and one every few seconds within a step.
-/// When the environment is there, no process is started and `progress` stays silent.
+/// `progress` receives a sentence at each setup step, and one every few seconds within a step. When the
+/// environment exists, no process starts and `progress` stays silent.
 ///
 /// # Errors
 ///
 /// Fails with a [`Failure`] of status [`ExitStatus::Sandbox`] when the named Python lacks a package,
-/// when there is no Python to make an environment with, and when pip cannot install the packages.
+/// when there is no Python to create an environment with, and when pip cannot install the packages.
 pub async fn prepare(
     options: &PythonOptions,
     extras: Extras,
@@ -362,7 +362,7 @@ pub async fn prepare(
     Ok(interpreter_in(&directory, options))
 }
 
-/// Returns the packages of the Python that will run, made or not.
+/// Returns the packages of the Python that will run, whether it exists yet or not.
 pub async fn packages(options: &PythonOptions) -> Packages {
     match find(options, Extras::default()).await {
         Ok(Some(found)) => found.packages,
@@ -370,7 +370,7 @@ pub async fn packages(options: &PythonOptions) -> Packages {
     }
 }
 
-/// Finds the Python to run as [`prepare`] does, but makes none.
+/// Finds the Python to run as [`prepare`] does, but does not create one.
 ///
 /// # Errors
 ///
@@ -416,7 +416,7 @@ async fn given(
     };
     let message = format!("CSV_AGENT_PYTHON is `{name}`, {fault}");
     let packages = ["pandas", "numpy", "pyarrow"].into_iter();
-    // Those that go with the pinned client; its own requirements leave them open.
+    // The versions that match the pinned client; its own requirements do not fix them.
     let packages: Vec<_> = packages.chain(SPARK.into_iter().filter(|_| extras.spark)).collect();
     let hint = format!(
         "install what is missing with `{name} -m pip install {}`, \
@@ -450,9 +450,9 @@ fn has_spark(version: &str) -> bool {
     [numbers.next(), numbers.next()] >= SPARK_MIN.map(Some)
 }
 
-/// Returns the managed environment that is ready, of the newest Python if there are several.
+/// Returns the managed environment that is ready; of several, the one with the newest Python.
 ///
-/// What is in it runs unconfined, so nobody else may have written there.
+/// Its code runs unconfined, so no one else may have written there.
 fn managed(options: &PythonOptions, extras: Extras) -> anyhow::Result<Option<PathBuf>> {
     demand_ours(&options.cache_dir)?;
     let all = PINS.iter().flat_map(|pins| pins.minors.clone().rev().map(move |it| (pins, it)));
@@ -531,7 +531,7 @@ fn interpreter_in(directory: &Path, options: &PythonOptions) -> Interpreter {
     }
 }
 
-/// Returns where the environment of these packages is: with others it is another.
+/// Returns the directory of the environment of these packages; other packages have another directory.
 fn directory(options: &PythonOptions, pins: &Pins, minor: u32) -> PathBuf {
     let more = options.packages.iter().map(String::as_str);
     let packages: Vec<&str> = pins.packages.iter().copied().chain(more).collect();
@@ -540,26 +540,26 @@ fn directory(options: &PythonOptions, pins: &Pins, minor: u32) -> PathBuf {
     options.cache_dir.join(format!("python-3.{minor}-{hash:08x}"))
 }
 
-/// Returns whether an environment was made to the end, and the Python it was made with is still there.
+/// Returns whether an environment is complete and the Python that created it still exists.
 fn is_complete(directory: &Path) -> bool {
     let base = fs::canonicalize(directory.join("bin/python"));
     let marker = fs::read_to_string(directory.join(MARKER));
     matches!((base, marker), (Ok(base), Ok(marker)) if base.to_str() == Some(marker.as_str()))
 }
 
-/// Returns whether the Spark client was added to an environment, to the end.
+/// Returns whether the Spark client in an environment is complete.
 fn has_spark_client(directory: &Path) -> bool {
     fs::read_to_string(directory.join(SPARK_MARKER)).is_ok_and(|it| it == SPARK.join("\n"))
 }
 
-/// Returns the executables of that name on a PATH, in its order.
+/// Returns the executables of that name on a PATH, in order.
 fn on_path(name: &OsStr, path: &OsStr) -> impl Iterator<Item = PathBuf> {
     let directories: Vec<_> = std::env::split_paths(path).collect();
     directories.into_iter().map(move |it| it.join(name)).filter(|it| it.is_file())
 }
 
-/// Returns a Python to make an environment with. The first on the PATH may be a broken shim, too old,
-/// or without `venv`, so the others are asked as well.
+/// Returns a Python to create an environment with. The first on the PATH may be a broken shim, too old,
+/// or without `venv`, so the others are probed as well.
 async fn find_base(options: &PythonOptions) -> anyhow::Result<Probe> {
     let mut refused = Vec::new();
     for name in PYTHONS {
@@ -590,7 +590,7 @@ fn pins_of(probe: &Probe) -> Option<&'static Pins> {
     PINS.iter().find(|it| probe.is_cpython && it.minors.contains(&probe.minor))
 }
 
-/// Asks a Python what it is and has.
+/// Asks a Python what it is and contains.
 async fn probe(python: &Path, options: &PythonOptions) -> Result<Probe, String> {
     let mut command = Command::new(python);
     command.args(["-I", "-B", "-c", PROBE]).args(ANALYSIS.map(|(_, module)| module));
@@ -609,7 +609,7 @@ async fn probe(python: &Path, options: &PythonOptions) -> Result<Probe, String> 
     serde_json::from_slice(&output.stdout).map_err(|_| "it is no Python".to_owned())
 }
 
-/// Says what to do where Python's packages cannot be kept.
+/// Says what to do when Python's packages cannot be stored.
 fn no_place(directory: &Path, reason: impl Display) -> Failure {
     let shown = directory.display();
     let message = format!("cannot keep Python's packages in `{shown}`: {reason}");
@@ -618,7 +618,7 @@ fn no_place(directory: &Path, reason: impl Display) -> Failure {
     Failure::new(ExitStatus::Sandbox, message).hint(hint)
 }
 
-/// Makes the managed environment, or waits for another process that is making it.
+/// Creates the managed environment, or waits for another process that is creating it.
 async fn make(
     base: &Probe,
     options: &PythonOptions,
@@ -666,7 +666,7 @@ async fn make(
     Ok(directory)
 }
 
-/// Makes a directory with its parents, unless it is there.
+/// Creates a directory with its parents, unless it exists.
 fn private_directory(path: &Path) -> anyhow::Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| no_place(path, error).into())
@@ -674,7 +674,7 @@ fn private_directory(path: &Path) -> anyhow::Result<()> {
 
 /// Adds the Spark client to the managed environment, or waits for another process that is adding it.
 ///
-/// Workers of other sessions may run there meanwhile: nothing that is there is changed or taken out.
+/// Workers of other sessions may be using it: no existing file is changed or removed.
 async fn add_spark(
     directory: &Path,
     options: &PythonOptions,
@@ -685,7 +685,7 @@ async fn add_spark(
         return Ok(());
     }
     let mut pip = pip_install(directory);
-    // An earlier try may have been cut off: what it left of a package is written again.
+    // An earlier attempt may have been interrupted: rewrite what it left of a package.
     pip.args(["--no-binary", "pyspark-client", "--no-deps", "--ignore-installed"]).args(SPARK);
     let what = format!("installing the Spark client, once: {}", listed(&SPARK[..2]));
     step(pip, (&what, PACKAGES_AND_SPARK), &lock, options, progress).await?;
@@ -706,7 +706,7 @@ fn listed(packages: &[&str]) -> String {
     names.join(", ")
 }
 
-/// Takes the lock, and says so when another process has it. It is let go when the file is closed.
+/// Takes the lock, and reports when another process holds it. Closing the file releases it.
 async fn lock(path: &Path, progress: &mut (dyn FnMut(&str) + Send)) -> anyhow::Result<File> {
     let context = || format!("cannot lock {}", path.display());
     let mut open = OpenOptions::new();
@@ -714,7 +714,7 @@ async fn lock(path: &Path, progress: &mut (dyn FnMut(&str) + Send)) -> anyhow::R
     open.mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
     let lock = open.open(path).with_context(context)?;
     let start = Instant::now();
-    // A process that is just started by this one has the lock for a moment.
+    // A child process that is just starting holds the lock for a moment.
     let mut tell_at = start + LOCK_MOMENT;
     loop {
         match lock.try_lock() {
@@ -737,8 +737,8 @@ async fn lock(path: &Path, progress: &mut (dyn FnMut(&str) + Send)) -> anyhow::R
     }
 }
 
-/// Runs one step of the making with a sign of life every few seconds. It is for these packages. Returns
-/// what it wrote, the end if that is long.
+/// Runs one setup step for these packages and reports progress every few seconds. Returns its output,
+/// only the end if that is long.
 async fn step(
     mut command: Command,
     (what, packages): (&str, &str),
@@ -748,8 +748,8 @@ async fn step(
 ) -> anyhow::Result<Vec<u8>> {
     progress(what);
     command.env_clear().env("PATH", &options.path).envs(options.pip_env.iter().cloned());
-    // The lock file is empty, so it serves as an empty input. What matters is that the lock lasts as
-    // long as the step, should this process be killed before it: two steps in one directory do not mix.
+    // The lock file is empty, so it serves as empty input. The child must hold the lock as long as the
+    // step runs, even if this process is killed first: two steps in one directory must not mix.
     command.stdin(lock.try_clone()?).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.kill_on_drop(true).spawn().context("cannot start Python")?;
     let (Some(mut stdout), Some(mut stderr)) = (child.stdout.take(), child.stderr.take()) else {
@@ -761,7 +761,7 @@ async fn step(
     let (mut out, mut err) = ([0; 4096], [0; 4096]);
     let (mut out_open, mut err_open) = (true, true);
     while out_open || err_open {
-        // Reads that lose are cancel safe: they have taken nothing.
+        // Reads that lose are cancel safe: they have consumed nothing.
         select! {
             read = stdout.read(&mut out), if out_open => out_open = take(read, &out, &mut text),
             read = stderr.read(&mut err), if err_open => err_open = take(read, &err, &mut text),
@@ -789,14 +789,14 @@ async fn step(
     Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
 }
 
-/// Returns what to do where the managed environment cannot be had.
+/// Returns what to do when the managed environment is unavailable.
 fn ways_out(packages: &str) -> String {
     format!(
         "set CSV_AGENT_PYTHON to a Python that has {packages}, or activate a virtual environment that has them"
     )
 }
 
-/// Keeps the end of a step's output. Returns whether more can come.
+/// Keeps the end of a step's output. Returns whether more can follow.
 fn take(read: std::io::Result<usize>, chunk: &[u8], text: &mut Vec<u8>) -> bool {
     let n_bytes = read.unwrap_or(0);
     text.extend_from_slice(&chunk[..n_bytes]);
@@ -804,7 +804,7 @@ fn take(read: std::io::Result<usize>, chunk: &[u8], text: &mut Vec<u8>) -> bool 
     n_bytes != 0
 }
 
-/// Returns the last lines that say something, joined. Of pip's tries to connect, one is enough.
+/// Returns the last informative lines, joined. One of pip's connection retries is enough.
 fn last_lines(text: &str, n_lines: usize) -> Option<String> {
     let says = |line: &&str| {
         let is_retry = line.starts_with("WARNING: Retrying") && !line.contains("total=0");
@@ -819,7 +819,7 @@ fn last_lines(text: &str, n_lines: usize) -> Option<String> {
     (!last.is_empty()).then(|| last.iter().map(cut).collect::<Vec<_>>().join("; "))
 }
 
-/// Writes a small file, by rename, so that it is never there in part.
+/// Writes a small file atomically, by rename.
 fn keep(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     let directory = path.parent().context("a file is in a directory")?;
     let mut file = NamedTempFile::new_in(directory)?;

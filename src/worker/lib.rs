@@ -1,8 +1,8 @@
 //! The Python worker: one process that runs the model's code, and the pipes to it.
 //!
-//! [`Worker::ask`] sends a command and returns its outcome; an exception of the code is an outcome
-//! like any other. A [`WorkerError`] other than [`WorkerError::Unsaved`] means that the process is
-//! gone, with its variables.
+//! [`Worker::ask`] sends a command and returns its outcome; an exception in the code is an ordinary
+//! outcome. A [`WorkerError`] other than [`WorkerError::Unsaved`] means that the process is gone, with
+//! its variables.
 
 pub mod environment;
 mod output;
@@ -44,13 +44,13 @@ use crate::protocol::{Command, Outcome, Response, Versions, WorkerRequest};
 use crate::sandbox::{Confinement, Monitor, MonitorMessage, Policy, Report, SandboxOptions};
 use crate::snapshot::{SaveReport, SaveRequest, Saved, adopt};
 
-/// Joins the files of the Python program, in order, and lists them.
+/// Concatenates the files of the Python program, in order, and lists them.
 macro_rules! program {
     ($($file:literal),+ $(,)?) => {
-        /// The files of the Python program in `src/worker/program`, in the order in which they are joined.
-        /// A file uses only names of the files before it, and imports of its own.
+        /// The files of the Python program in `src/worker/program`, in the order in which they are
+        /// concatenated. A file uses only names defined in earlier files, and its own imports.
         pub const PROGRAM_FILES: &[&str] = &[$($file),+];
-        /// The other end of the pipes.
+        /// The Python end of the pipes.
         const PROGRAM: &str = concat!($(include_str!(concat!("program/", $file)), "\n\n"),+);
     };
 }
@@ -74,56 +74,57 @@ program![
     "main.py",
 ];
 
-/// The other end of the relay.
+/// The Python end of the relay.
 const CLUSTER_PROGRAM: &str = include_str!("spark.py");
-/// How datasets of a cluster are read; no more than pyspark is needed for it.
+/// How to read datasets of a cluster; it requires only pyspark.
 pub const CLUSTER_READING: &str = include_str!("reading.py");
-/// Share of a tool output that a result may take, so that what was printed has a place beside it.
+/// Share of a tool output that a result may take, which leaves room for printed text.
 const RESULT_BYTES_MAX: usize = TOOL_OUTPUT_BYTES_MAX * 5 / 8;
-/// What is left to printed text beside even the largest result.
+/// Room for printed text next to even the largest result.
 const PRINTED_JSON_BYTES_MIN: usize = 1_024;
-/// Time between two interrupts. Code that catches one often does not catch the next.
+/// Interval between two interrupts. Code that catches one often does not catch the next.
 const INTERRUPT_EVERY: Duration = Duration::from_millis(500);
-/// Time to collect a process that was killed, and what it had printed.
+/// Time to reap a killed process and read its last output.
 const BURIAL: Duration = Duration::from_secs(2);
 const READ_BYTES: usize = 64 * 1024;
 
-/// What a worker is started with.
+/// The options of a new worker.
 #[derive(Debug, Clone)]
 pub struct WorkerOptions {
-    /// What it may do.
+    /// Its permissions.
     pub sandbox: SandboxOptions,
     /// The Python to run.
     pub interpreter: Interpreter,
-    /// A directory that exists, mode 0700: where the code runs, and all it may write to. It is emptied.
+    /// An existing directory, mode 0700: where the code runs, and the only one it may write to. The
+    /// worker empties it first.
     pub scratch: PathBuf,
     /// Name → absolute path of the Parquet file.
     pub datasets: Vec<(String, PathBuf)>,
-    /// Where the worker stands in for a container of a provider's: what was uploaded to it, file name →
-    /// absolute path. The code finds copies in its directory, and that where it asks for `/mnt/data`; of
-    /// what the REPL has at hand it finds nothing.
+    /// Where the worker replaces a provider's container: the uploaded files, file name → absolute path.
+    /// The code finds copies in its directory, which `/mnt/data` also refers to, and none of the names
+    /// that the REPL predefines.
     pub container: Option<Vec<(String, PathBuf)>>,
-    /// The snapshot to restore variables from; it need not exist.
+    /// The snapshot to restore variables from; it may be missing.
     pub saved: Option<PathBuf>,
-    /// Wall-clock time of one command, before it is interrupted.
+    /// Wall-clock limit of one command, after which it is interrupted.
     pub command_timeout: Duration,
-    /// Time that interrupted code has to end, before the process is killed.
+    /// Time for interrupted code to end before the process is killed.
     pub grace: Duration,
-    /// Bytes of text that are shown, of what code prints and of a value that is no table.
+    /// Bytes of text to show, both printed text and a value that is not a table.
     pub text_bytes: usize,
-    /// The cluster that it may ask, if any.
+    /// The cluster that it may query, if any.
     pub cluster: Option<Cluster>,
 }
 
-/// A worker's way to a cluster.
+/// A worker's connection to a cluster.
 #[derive(Debug, Clone)]
 pub struct Cluster {
-    /// The worker's end of the relay. Whoever starts the worker keeps none of it: the relay hears that the
-    /// worker is gone when the last one is closed.
+    /// The worker's end of the relay. The caller that starts the worker must not keep a copy: the relay
+    /// detects the end of the worker when the last copy is closed.
     pub relay: Arc<OwnedFd>,
-    /// The datasets that are there, by name.
+    /// The datasets on the cluster, by name.
     pub datasets: Vec<(String, Dataset)>,
-    /// As whom the cluster is asked.
+    /// The user whose identity the cluster sees.
     pub user: String,
 }
 
@@ -144,10 +145,10 @@ impl WorkerOptions {
         }
     }
 
-    /// Resolves links: in the worker's file system, these paths must lead to the same files.
+    /// Resolves links, because these paths must lead to the same files in the worker's file system.
     fn resolved(mut self) -> io::Result<Self> {
         self.scratch = fs::canonicalize(&self.scratch)?;
-        // Nothing may have been saved yet.
+        // The snapshot may not exist yet.
         self.saved = self.saved.and_then(|it| fs::canonicalize(it).ok());
         for (_, path) in self.datasets.iter_mut().chain(self.container.iter_mut().flatten()) {
             *path = fs::canonicalize(&*path)?;
@@ -155,10 +156,10 @@ impl WorkerOptions {
         Ok(self)
     }
 
-    /// Says to the stage what the worker may do.
+    /// Returns the policy for the stage.
     fn policy(&self) -> io::Result<Policy> {
         let PythonFiles { reads, links } = self.interpreter.files()?;
-        // Each file by itself: beside it are datasets that this question is not about.
+        // Each file individually: its directory contains datasets that this question does not use.
         let files = self.datasets.iter().chain(self.container.iter().flatten());
         let data: BTreeSet<_> = files.map(|(_, it)| it.clone()).chain(self.saved.clone()).collect();
         Ok(Policy {
@@ -178,16 +179,17 @@ impl WorkerOptions {
 /// Why there is no outcome. The caller branches on the variant; people and the model read the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkerError {
-    /// The process ended, or was killed: start another one and say that variables are lost.
+    /// The process ended, or was killed: start another one and report that variables are lost.
     Gone {
-        /// What became of it: `exited with status 1`.
+        /// How it ended: `exited with status 1`.
         reason: String,
     },
-    /// It sent what its own code never sends, and was killed. Code was tampering with the pipes.
+    /// It sent something that its own code never sends, and was killed. Code was tampering with the
+    /// pipes.
     Protocol(String),
-    /// It never became ready: another start would end the same way.
+    /// It never became ready; another start would fail the same way.
     Start(String),
-    /// The snapshot could not be written. The worker and the old snapshot are as they were.
+    /// The snapshot could not be written. The worker and the old snapshot are unchanged.
     Unsaved(String),
 }
 
@@ -209,18 +211,18 @@ impl std::error::Error for WorkerError {}
 /// A running Python process with the variables of the session.
 #[derive(Debug)]
 pub struct Worker {
-    /// The monitor: watches over the worker, and ends as the worker ends.
+    /// The monitor: watches the worker, and ends with the worker's status.
     child: Child,
-    /// How to interrupt. `None` until the worker is ready, when no code has run in it.
+    /// Delivers interrupts. `None` until the worker is ready, before any code has run in it.
     monitor: Option<Monitor>,
     /// Closing it makes `child` kill the worker.
     requests: Option<ChildStdin>,
     responses: ChildStdout,
     output: ChildStderr,
-    /// Bytes of a response that is not complete.
+    /// Bytes of an incomplete response.
     incoming: Vec<u8>,
     printed: Printed,
-    /// The request that has no response yet; it stays here when a caller stops waiting.
+    /// The request still without a response; it remains here when a caller stops waiting.
     open: Option<OpenRequest>,
     /// Why every further command fails.
     gone: Option<WorkerError>,
@@ -252,7 +254,7 @@ struct Start<'a> {
     saved: Option<&'a Path>,
     memory_bytes: u64,
     file_bytes: u64,
-    /// How many it may start; none when the kernel does not count them.
+    /// How many processes it may start; `None` when the kernel does not count them.
     processes: Option<u32>,
     tasks: usize,
     frames_bytes: u64,
@@ -263,7 +265,7 @@ struct Start<'a> {
     cluster: Option<ClusterStart<'a>>,
 }
 
-/// What the worker is told of its cluster.
+/// The worker's settings for its cluster.
 #[derive(Serialize)]
 struct ClusterStart<'a> {
     program: &'a str,
@@ -309,13 +311,13 @@ impl Worker {
     ///
     /// # Errors
     ///
-    /// Fails with [`WorkerError::Start`] when Python cannot be run, cannot import the packages, or
-    /// is not ready in time. A snapshot that cannot be read is no error: the first outcome tells.
+    /// Fails with [`WorkerError::Start`] when Python cannot be run, cannot import the packages, or is
+    /// not ready in time. An unreadable snapshot is not an error: the first outcome reports it.
     pub async fn start(options: WorkerOptions) -> Result<Worker, WorkerError> {
         let python = options.interpreter.executable.display().to_string();
         let cannot_run = |error| WorkerError::Start(format!("cannot run {python}: {error}"));
         let options = options.resolved().map_err(cannot_run)?;
-        // What an earlier process has left may be over the limit, or wait for this one.
+        // Files from an earlier process may exceed the limit, or be a trap for this one.
         directory::empty(&options.scratch).map_err(cannot_run)?;
         let policy = options.policy().map_err(cannot_run)?;
         let relay = options.cluster.as_ref().map(|it| it.relay.clone());
@@ -378,7 +380,7 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Waits for the stage to say what it could enforce. No code runs before that.
+    /// Waits for the stage to report what it could enforce. No code runs before that.
     async fn confined(&mut self) -> Result<Report, WorkerError> {
         let failed = |reason: &str| WorkerError::Start(format!("cannot confine it: {reason}"));
         let line = timeout(WORKER_START, async {
@@ -401,14 +403,14 @@ impl Worker {
     /// Sends a command and waits for its outcome.
     ///
     /// At the deadline the code is interrupted: variables survive, and the outcome's status is
-    /// `timeout`. Code that goes on regardless is killed a grace period later.
+    /// `timeout`. Code that ignores the interrupt is killed after the grace period.
     ///
-    /// Dropping the future interrupts the code. The worker stays usable: the next call first waits,
-    /// for the grace period at most, until the abandoned command has ended.
+    /// Dropping the future interrupts the code. The worker remains usable: the next call first waits,
+    /// at most for the grace period, until the abandoned command has ended.
     ///
     /// # Errors
     ///
-    /// Fails when the process is gone or had to be killed, and from then on always.
+    /// Fails when the process is gone or had to be killed; every later call fails as well.
     pub async fn ask(&mut self, command: Command) -> Result<Outcome, WorkerError> {
         self.settle().await?;
         let response = self.exchange(&command, self.command_timeout).await?;
@@ -423,19 +425,19 @@ impl Worker {
             let place = result.shift_remove("stdout_place");
             let printed = self.printed.take(n_left, place.as_ref().and_then(Value::as_str));
             if !printed.is_empty() {
-                // It was printed before the last value was there.
+                // It was printed before the last value was computed.
                 result.shift_insert(1.min(result.len()), "stdout".to_owned(), printed.into());
             }
         }
         Ok(outcome)
     }
 
-    /// Writes the variables into the directory `into`, in place of what was saved there before.
+    /// Writes the variables to the directory `into`, in place of the earlier snapshot.
     ///
     /// # Errors
     ///
     /// Fails as [`Worker::ask`] does, and with [`WorkerError::Unsaved`] when the files cannot be
-    /// written or the deadline comes first.
+    /// written in time.
     pub async fn save(&mut self, into: &Path) -> Result<Saved, WorkerError> {
         self.settle().await?;
         let unsaved = |error: io::Error| WorkerError::Unsaved(error.to_string());
@@ -451,7 +453,7 @@ impl Worker {
         adopt(report, &self.scratch, into).map_err(unsaved)
     }
 
-    /// Returns what the worker runs on.
+    /// Returns the versions of Python and its packages.
     pub fn versions(&self) -> &Versions {
         &self.versions
     }
@@ -461,14 +463,14 @@ impl Worker {
         &self.confinement
     }
 
-    /// Ends the process and its children at once.
+    /// Ends the process and its children immediately.
     pub async fn stop(mut self) {
         if self.gone.is_none() {
             self.bury().await;
         }
     }
 
-    /// Sends a request that has an id of its own and waits for the response with that id.
+    /// Sends a request with its own id and waits for the response with that id.
     async fn exchange<T: Serialize>(
         &mut self,
         body: &T,
@@ -482,7 +484,7 @@ impl Worker {
         self.finish_open(time).await
     }
 
-    /// Ends what a caller that stopped waiting has left behind.
+    /// Finishes the request that an earlier caller abandoned.
     async fn settle(&mut self) -> Result<(), WorkerError> {
         if let Some(error) = &self.gone {
             return Err(error.clone());
@@ -494,7 +496,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Moves bytes until the open request has its response, or the process is gone.
+    /// Transfers bytes until the open request has its response, or the process is gone.
     async fn finish_open(&mut self, time: Duration) -> Result<Response, WorkerError> {
         let mut interrupt = InterruptOnDrop(self.monitor);
         let response = self.await_response(time).await;
@@ -537,7 +539,7 @@ impl Worker {
                 None => n_searched = incoming.len(),
             }
             incoming.reserve(READ_BYTES);
-            // Each branch that loses has moved no byte: reads and writes of tokio are cancel safe.
+            // A branch that loses has moved no byte: tokio's reads and writes are cancel safe.
             select! {
                 sent = requests.write(&open.line[open.n_sent..]), if open.n_sent < open.line.len() => {
                     open.n_sent += sent.map_err(|_| NoResponse::Process(None))?;
@@ -554,7 +556,8 @@ impl Worker {
                 _ = child.wait() => return Err(NoResponse::Process(None)),
                 () = sleep_until(wake) => {
                     let now = Instant::now();
-                    // From the first interrupt, which comes late when csv-agent was stopped meanwhile.
+                    // Counted from the first interrupt, which is late when csv-agent was stopped
+                    // meanwhile.
                     let end = *end.get_or_insert(now + self.grace);
                     if end <= now {
                         return Err(NoResponse::Process(Some(killed_at(time, self.grace))));
@@ -569,34 +572,34 @@ impl Worker {
         if line_end + 1 < incoming.len() {
             return Err(NoResponse::Tampering("more than one line"));
         }
-        // What a large answer took is given back.
+        // Release the memory of a large answer.
         let line = std::mem::take(incoming);
         Response::read(&line, &open.id).map_err(NoResponse::Tampering)
     }
 
-    /// Kills a worker whose answers can no longer be told from what code wrote.
+    /// Kills a worker whose answers can no longer be distinguished from code's output.
     async fn tampered(&mut self, rule: &str) -> WorkerError {
         self.bury().await;
         self.gone.insert(WorkerError::Protocol(rule.to_owned())).clone()
     }
 
-    /// Lets the monitor end the worker, all that it started, and itself.
+    /// Makes the monitor end the worker, everything it started, and itself.
     fn kill(&mut self) {
         self.requests = None;
         self.monitor = None;
     }
 
-    /// Kills the worker, then collects the monitor and what was printed last.
+    /// Kills the worker, then reaps the monitor and reads the last output.
     async fn bury(&mut self) -> Option<ExitStatus> {
         self.kill();
         let Ok(status) = timeout(BURIAL, self.child.wait()).await else {
-            // The monitor hangs. It takes the worker with it.
+            // The monitor hangs. Killing it kills the worker.
             self.child.kill().await.ok()?;
             return None;
         };
         let status = status.ok();
         let mut chunk = vec![0; READ_BYTES];
-        // A process that the monitor did not find may hold the pipe open: this end is bounded as well.
+        // A process that the monitor missed may hold the pipe open, so this read has a timeout too.
         let drain = async {
             while let Ok(n_bytes @ 1..) = self.output.read(&mut chunk).await {
                 self.printed.push(&chunk[..n_bytes], b"\0\0");
@@ -607,18 +610,18 @@ impl Worker {
         status
     }
 
-    /// Removes what the code has written: links to other files among it, which a program of the user may
-    /// follow, and more than the disk has room for.
+    /// Removes the files that the code has written: they may include links to other files, which a
+    /// program of the user may follow, and may fill the disk.
     fn clear(&self) {
-        // The next worker begins with it, and says what fails.
+        // The next worker starts by emptying it, and reports a failure.
         let _ = directory::empty(&self.scratch);
     }
 }
 
 impl Drop for Worker {
-    /// Kills the tree and waits for its end, so that no process works in a session that is closed.
+    /// Kills the process tree and waits for its end, so that no process works in a closed session.
     ///
-    /// This blocks, for some milliseconds: it is the way of a turn that ends while Python starts or runs.
+    /// This blocks for some milliseconds, when a turn ends while Python starts or runs.
     fn drop(&mut self) {
         self.kill();
         let until = Instant::now() + BURIAL;
@@ -630,11 +633,11 @@ impl Drop for Worker {
     }
 }
 
-/// Why no response came.
+/// Why there is no response.
 enum NoResponse {
-    /// The process ended, for the reason given or for one that its status tells.
+    /// The process ended, for the given reason or for the one in its status.
     Process(Option<String>),
-    /// It sent what breaks the rule.
+    /// It sent something that breaks this rule.
     Tampering(&'static str),
 }
 
@@ -648,7 +651,7 @@ fn killed_at(time: Duration, grace: Duration) -> String {
     )
 }
 
-/// Says what became of a process that ended by itself.
+/// Describes how a process ended that csv-agent did not kill.
 fn describe(status: Option<ExitStatus>, last_line: Option<String>, memory_bytes: u64) -> String {
     let Some(status) = status else { return "ended".to_owned() };
     let words = last_line.map_or(String::new(), |line| {
@@ -668,8 +671,8 @@ fn describe(status: Option<ExitStatus>, last_line: Option<String>, memory_bytes:
             format!("was stopped: it had more than {WORKER_TASKS_MAX} threads and processes")
         }
         (Some(code), _) => format!("exited with status {code}{words}"),
-        // No one but the kernel kills it unasked, and it does so when memory runs out. It may also
-        // be our own kill of a process that had closed its pipes.
+        // Only the kernel kills it unasked, when memory runs out. It may also be our own kill of a
+        // process that had closed its pipes.
         (None, Some(9)) => "was killed: memory ran out, or it closed its pipes".to_owned(),
         (None, Some(11)) => format!("crashed (segmentation fault){words}"),
         (None, Some(6)) => format!("crashed (abort){words}"),

@@ -1,4 +1,4 @@
-//! What code printed: all of it read, the beginning and the end kept.
+//! The output of executed code: read in full, with the beginning and the end kept.
 
 use std::collections::VecDeque;
 
@@ -11,8 +11,8 @@ const END_BYTES_MAX: usize = WORKER_PRINTED_BYTES_MAX / 2;
 
 /// The output of one command, as it arrives.
 ///
-/// The worker closes a command's output with a mark that holds the command's id. Bytes after the mark
-/// come from threads and subprocesses that still run; they belong to the next command.
+/// The worker ends a command's output with a mark that contains the command's id. Bytes after the mark
+/// come from threads and subprocesses that are still running; they belong to the next command.
 #[derive(Debug, Default)]
 pub(super) struct Printed {
     unsorted: Vec<u8>,
@@ -22,7 +22,7 @@ pub(super) struct Printed {
 }
 
 impl Printed {
-    /// Takes bytes as they were read. Returns whether the mark has come.
+    /// Takes bytes as they are read. Returns whether the mark has arrived.
     pub(crate) fn push(&mut self, bytes: &[u8], mark: &[u8]) -> bool {
         self.unsorted.extend_from_slice(bytes);
         if let Some(at) = memmem::find(&self.unsorted, mark) {
@@ -32,13 +32,14 @@ impl Printed {
             self.unsorted = rest;
             return true;
         }
-        // The end may hold the beginning of the mark.
+        // The last bytes may be the beginning of the mark.
         self.sort(self.unsorted.len().saturating_sub(mark.len() - 1));
         false
     }
 
-    /// Returns the text and starts anew. At most `json_bytes_max` bytes as a JSON string, with what
-    /// is missing counted in its place, and said where the whole is; empty when nothing was printed.
+    /// Returns the text and resets. The text takes at most `json_bytes_max` bytes as a JSON string; a
+    /// note in place of the cut part counts the missing bytes and says where the whole output is. Empty
+    /// when nothing was printed.
     pub(crate) fn take(&mut self, json_bytes_max: usize, whole_at: Option<&str>) -> String {
         let head = std::mem::take(&mut self.head);
         let tail: Vec<u8> = std::mem::take(&mut self.tail).into();
@@ -52,7 +53,7 @@ impl Printed {
         cut_middle(&head, &tail, n_lost, json_bytes_max, whole_at)
     }
 
-    /// Returns the last line that was printed, for a process that ended before its mark.
+    /// Returns the last line printed, for a process that ended before its mark.
     pub(crate) fn last_line(&mut self) -> Option<String> {
         self.sort(self.unsorted.len());
         let text = self.take(WORKER_PRINTED_BYTES_MAX, None);
@@ -71,7 +72,7 @@ impl Printed {
     }
 }
 
-/// Returns `head` and `tail`, between which `n_lost` bytes are missing already, as one text.
+/// Joins `head` and `tail`, between which `n_lost` bytes are already missing, into one text.
 fn cut_middle(
     head: &str,
     tail: &str,
@@ -87,7 +88,8 @@ fn cut_middle(
     let seam =
         if n_lost == 0 { whole.floor_char_boundary(whole.len() * 2 / 3) } else { head.len() };
     let (head, tail) = whole.split_at(seam);
-    // Escapes make JSON longer than the text by an amount that depends on the text: try, then less.
+    // Escaping makes JSON longer than the text by an amount that depends on the text, so try and
+    // shorten.
     let mut n_kept = json_bytes_max.min(whole.len());
     loop {
         let front = &head[..head.floor_char_boundary(n_kept * 2 / 3)];
@@ -101,7 +103,7 @@ fn cut_middle(
     }
 }
 
-/// Returns how long a text is as a JSON string, without the quotes.
+/// Returns the length of a text as a JSON string, without the quotes.
 fn json_bytes(text: &str) -> usize {
     let escaped = |byte: u8| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 2,
@@ -111,8 +113,8 @@ fn json_bytes(text: &str) -> usize {
     text.bytes().map(escaped).sum()
 }
 
-/// Returns the text without memory addresses (`<object at 0x7f…>`): a replay must see what the
-/// recording saw.
+/// Returns the text without memory addresses (`<object at 0x7f…>`), so that a replay sees the same as
+/// the recording.
 fn without_addresses(text: &str) -> String {
     const AT: &str = " at 0x";
     let mut parts = text.split(AT);

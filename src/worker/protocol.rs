@@ -1,7 +1,7 @@
-//! What is said to the worker and what it answers: one JSON object a line, with an id.
+//! The requests to the worker and its responses: one JSON object per line, with an id.
 //!
-//! The worker's answers have no authority. They are data: length-checked where they are read,
-//! cut to size here, and never the path of a file that this process would parse.
+//! The worker's answers are untrusted data: their length is checked when they are read, they are cut to
+//! size here, and they never name a file that this process would parse.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -18,10 +18,10 @@ use csv_agent_types::limits::{
     TOOL_OUTPUT_BYTES_MAX, WORKER_ANSWER_BYTES_MAX, WORKER_ANSWER_VALUES_MAX,
 };
 
-/// The rule that a line breaks which is no answer at all.
+/// The rule broken by a line that is not a response.
 const NO_RESPONSE: &str = "a line that is no response";
 
-/// What the worker is asked to do.
+/// A command for the worker.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "command", rename_all = "snake_case")]
 pub enum Command {
@@ -36,34 +36,34 @@ pub enum Command {
         dataset: String,
         /// A Python identifier.
         variable: String,
-        /// Some columns in this order, or all.
+        /// The columns in this order, or all.
         columns: Option<Vec<String>>,
-        /// The first rows, or all.
+        /// The number of first rows, or all.
         n_rows: Option<u64>,
     },
-    /// Send the beginning of a variable that holds a frame.
+    /// Send the first rows of a variable that holds a frame.
     Fetch {
         /// The variable.
         variable: String,
-        /// Some columns in this order, or all. One that does not exist is left out.
+        /// The columns in this order, or all. Missing columns are ignored.
         columns: Option<Vec<String>>,
-        /// Rows to send at most, whatever the number of columns.
+        /// Maximum number of rows to send, whatever the number of columns.
         rows_max: usize,
-        /// Cells to send at most.
+        /// Maximum number of cells to send.
         cells_max: usize,
-        /// Whether the whole frame is also written to a Parquet file in the scratch directory.
+        /// Whether to also write the whole frame to a Parquet file in the scratch directory.
         write: bool,
     },
-    /// Count, on its cluster, in which columns of a remote dataset a value is.
+    /// Count the rows with a value in each column of a remote dataset, on its cluster.
     Find {
         /// The dataset's name.
         dataset: String,
         /// As the user wrote it.
         value: String,
     },
-    /// Put what a tool has found, and what is too long to be sent to the model, where code reaches it.
+    /// Store a tool's findings, and text too long for the model, in a variable for the code.
     Keep {
-        /// The tool; the key is made of its name.
+        /// The tool; its name is part of the key.
         tool: String,
         /// Objects with the same members, which become a frame.
         rows: Option<Vec<Value>>,
@@ -76,23 +76,23 @@ pub enum Command {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeStatus {
-    /// It did what was asked.
+    /// It succeeded.
     Ok,
-    /// It raised; `result` has the traceback as text.
+    /// It raised; `result` contains the traceback as text.
     Error,
-    /// It was interrupted at its deadline; the variables are there.
+    /// It was interrupted at its deadline; the variables remain.
     Timeout,
 }
 
-/// What the worker answers to a command.
+/// The worker's answer to a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// How it ended.
     pub status: OutcomeStatus,
     /// `{kind, text}` or `{kind: "dataframe", head, columns, row_count, dtypes}`, with `stdout` when
-    /// the code printed something, and `notes` when the worker has something to say (a frame was
-    /// pruned, a variable of an earlier process was lost). What was too long is whole under `data_key`
-    /// or, printed, under `stdout_key`.
+    /// the code printed something, and `notes` when the worker reports something (a frame was pruned, a
+    /// variable of an earlier process was lost). Where a value was cut, `data_key` refers to the whole;
+    /// where printed text was cut, `stdout_key` does.
     pub result: Value,
     /// The answer to [`Command::Fetch`].
     pub frame: Option<Frame>,
@@ -107,17 +107,17 @@ impl Outcome {
     }
 }
 
-/// A request as it goes over the pipe: the id beside the members of the command.
+/// A request as sent over the pipe: the id and the members of the command.
 #[derive(Debug, Serialize)]
 pub(super) struct WorkerRequest<'a, T> {
-    /// Fresh and random, so that code cannot write an answer in advance.
+    /// Fresh and random, so that code cannot forge an answer in advance.
     pub id: &'a str,
-    /// What is asked.
+    /// The command.
     #[serde(flatten)]
     pub body: &'a T,
 }
 
-/// A response as it comes over the pipe.
+/// A response as received from the pipe.
 #[derive(Debug)]
 pub(super) struct Response {
     /// The answer to the start.
@@ -128,7 +128,7 @@ pub(super) struct Response {
     file: Option<String>,
 }
 
-/// The same before it is measured: nothing that can grow is built yet.
+/// A response before it is measured: no value that can grow has been built yet.
 #[derive(Deserialize)]
 struct Unmeasured<'a> {
     id: Cow<'a, str>,
@@ -141,16 +141,16 @@ struct Unmeasured<'a> {
     file: Option<String>,
 }
 
-/// What the worker runs on.
+/// The versions of Python and its packages in the worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct Versions {
-    /// Of the interpreter, as in `3.12.4`.
+    /// The interpreter's version, as in `3.12.4`.
     pub python: String,
-    /// Of the package.
+    /// The package's version.
     pub pandas: String,
-    /// Of the package.
+    /// The package's version.
     pub numpy: String,
-    /// Of the package.
+    /// The package's version.
     pub pyarrow: String,
 }
 
@@ -170,12 +170,12 @@ struct WireFrame {
 }
 
 impl Response {
-    /// Reads the line that answers the request `id`. Values are counted before they are built: the shortest
-    /// of JSON take fifty times their length in memory.
+    /// Reads the line that answers the request `id`. Values are counted before they are built: the
+    /// shortest JSON values take fifty times their length in memory.
     ///
     /// # Errors
     ///
-    /// Fails, with the rule that was broken, as [`Response::into_outcome`] does.
+    /// Fails, with the broken rule, as [`Response::into_outcome`] does.
     pub(crate) fn read(line: &[u8], id: &str) -> Result<Response, &'static str> {
         let Unmeasured { id: answered, ready, status, result, frame, file } =
             serde_json::from_slice(line).map_err(|_| NO_RESPONSE)?;
@@ -191,11 +191,11 @@ impl Response {
         })
     }
 
-    /// Checks a response against the command that it answers.
+    /// Checks a response against its command.
     ///
     /// # Errors
     ///
-    /// Fails, with the rule that was broken, when it is not what the worker's own code would send.
+    /// Fails, with the broken rule, when the worker's own code would not send it.
     pub(crate) fn into_outcome(self, command: &Command) -> Result<Outcome, &'static str> {
         let status = self.status.ok_or("no status")?;
         let result = Value::Object(self.result);
@@ -220,13 +220,13 @@ impl Response {
         Ok(Outcome { status, result, frame, file: self.file })
     }
 
-    /// Returns the members of the result, for requests that are no [`Command`].
+    /// Returns the members of the result, for requests that are not a [`Command`].
     pub(crate) fn into_result(self) -> Value {
         Value::Object(self.result)
     }
 }
 
-/// Builds a part of a response, unless it has more values than any that the worker sends.
+/// Builds a part of a response, unless it has more values than the worker ever sends.
 fn build<T: DeserializeOwned>(raw: &RawValue) -> Result<T, &'static str> {
     if WORKER_ANSWER_VALUES_MAX < count_values(raw.get().as_bytes()) {
         return Err("more values than an answer may have");
@@ -248,7 +248,7 @@ impl WireFrame {
         if rows_max < n_rows || cells_max < n_rows * n_columns || row_count < n_rows as u64 {
             return Err("a frame over its bounds");
         }
-        // Events and documents name the column with each of its cells.
+        // Events and documents repeat the column name with each of its cells.
         let names_bytes = columns.iter().map(String::len).sum::<usize>();
         if WORKER_ANSWER_BYTES_MAX < n_rows * names_bytes {
             return Err("a frame whose names are longer than its cells may be");
@@ -261,7 +261,7 @@ impl WireFrame {
     }
 }
 
-/// Returns whether a name is one that the worker gives to a table: `table-7.parquet`.
+/// Returns whether a name has the form that the worker gives to a table: `table-7.parquet`.
 pub(super) fn is_table_name(name: &str) -> bool {
     let number = name.strip_prefix("table-").and_then(|it| it.strip_suffix(".parquet"));
     number.is_some_and(|it| {

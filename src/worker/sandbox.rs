@@ -1,8 +1,8 @@
-//! How the worker's process is made: what it may do, its environment, and how it is stopped.
+//! Starting the worker's process: its permissions, its environment, and how it is stopped.
 //!
-//! The code it runs is hostile by assumption. csv-agent runs itself once more as the [`stage`], which
-//! takes every right away that the kernel lets it take and then becomes Python. What holds after that,
-//! and what does not, is said by [`Confinement`]; nothing here claims more.
+//! The code it runs is assumed hostile. csv-agent runs itself again as the [`stage`], which drops every
+//! privilege that the kernel lets it drop and then becomes Python. [`Confinement`] states which rules
+//! then hold and which do not; nothing here claims more.
 
 mod layers;
 mod memory;
@@ -37,9 +37,10 @@ pub use csv_agent_types::event::Confinement;
 use csv_agent_types::limits::{WORKER_FILE_BYTES_MAX, WORKER_PROCESSES_MAX, WORKER_TASKS_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 
-/// The first argument that makes csv-agent the stage. It is for csv-agent alone.
+/// The first argument that turns csv-agent into the stage. Only csv-agent uses it.
 pub const STAGE: &str = "__sandbox";
-/// Where programs and libraries are, and what the loader and libraries look up; those that exist.
+/// Directories of programs and libraries, and files that the loader and libraries look up, where they
+/// exist.
 const SYSTEM: [&str; 12] = [
     "/usr",
     "/bin",
@@ -54,11 +55,11 @@ const SYSTEM: [&str; 12] = [
     "/etc/ld.so.cache",
     "/etc/localtime",
 ];
-/// Devices without a state of their own.
+/// Stateless devices.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/// The rule by which code reads and writes only the files that it was given.
+/// The rule that code reads and writes only the files it was given.
 pub const FILES: &str = "files";
-/// The rules of the product contract that need the kernel's help.
+/// The rules of the product contract that need the kernel's support.
 const RULES: [&str; 7] = [
     "network",
     FILES,
@@ -68,58 +69,60 @@ const RULES: [&str; 7] = [
     "system calls",
     "user",
 ];
-/// What the monitor ends with when the worker's processes had too much memory together.
+/// Exit status of the monitor when the worker's processes together used too much memory.
 pub(super) const STOPPED_FOR_MEMORY: i32 = 121;
-/// What the monitor ends with when the worker's files were too many or too large together.
+/// Exit status of the monitor when the worker's files together were too many or too large.
 pub(super) const STOPPED_FOR_DISK: i32 = 122;
-/// What the monitor ends with when the worker's threads and processes were too many together.
+/// Exit status of the monitor when the worker's threads and processes together were too many.
 pub(super) const STOPPED_FOR_TASKS: i32 = 123;
 
-/// Reads one line, which holds the worker's text and its settings, and runs the text with a copy of
-/// the builtins of its own: what code does to `builtins` does not reach the functions of the worker.
+/// Reads one line with the worker's program and its settings, and runs the program with its own copy of
+/// the builtins: code that changes `builtins` does not affect the worker's functions.
 const BOOTSTRAP: &str = "import json, sys; \
     start = json.loads(sys.stdin.buffer.readline()); \
     exec(compile(start.pop('program'), '<worker>', 'exec'), {'start': start, \
     '__name__': 'worker', '__builtins__': dict(vars(__import__('builtins')))})";
 
-/// Closes the memory and the environment of this process, where keys are, to other processes of the user:
-/// code that nothing confines is one of them. Programs that it runs begin open again, the stage too.
+/// Denies other processes of the user access to the memory and the environment of this process, which
+/// contain keys: unconfined code is such a process. Programs that it runs start accessible again,
+/// including the stage.
 pub fn close_to_others() {
-    // It fails for no process that asks for itself.
+    // It does not fail for the calling process itself.
     let _ = set_dumpable(false);
 }
 
-/// How a worker is to be confined.
+/// How to confine a worker.
 #[derive(Debug, Clone)]
 pub struct SandboxOptions {
     /// csv-agent itself, to run as the stage.
     pub program: PathBuf,
-    /// Layers that are left out, to see what the others stop.
+    /// Layers to leave out, to test what the others stop.
     pub without: Vec<Layer>,
-    /// What must hold before any code runs.
+    /// The rules required before any code runs.
     pub demand: Demand,
-    /// Address space of each process of code.
+    /// Address space of each process that runs code.
     pub memory_bytes: u64,
 }
 
-/// What must hold before any code runs.
+/// The rules required before any code runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Demand {
     /// Every rule.
     Everything,
-    /// The rule on files: without it, code reads the keys of the user and writes programs that they run.
+    /// The rule on files: without it, code can read the user's keys and write programs that the user
+    /// runs.
     #[default]
     Files,
-    /// Nothing. The user takes the risk.
+    /// None. The user accepts the risk.
     Nothing,
 }
 
 impl SandboxOptions {
-    /// Makes sure that enough holds for code to run.
+    /// Ensures that the required rules hold.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Sandbox`], what is missing and what can be done.
+    /// Fails with [`ExitStatus::Sandbox`], the missing rules and a remedy.
     pub fn check(&self, confinement: &Confinement) -> Result<(), Failure> {
         let is_enough = match self.demand {
             Demand::Everything => confinement.missing.is_empty(),
@@ -146,10 +149,10 @@ impl SandboxOptions {
     }
 }
 
-/// Returns what a report means for someone who does not know the kernel.
+/// Translates a report for readers who do not know the kernel.
 pub(super) fn confinement_of(report: &Report, policy: &Policy) -> Confinement {
     let Report { namespaces, landlock, seccomp, counts_processes, is_root, refused } = report;
-    // Landlock has rules on files from its first version on, on TCP from its fourth only.
+    // Landlock supports rules on files from its first version, on TCP only from its fourth.
     let files = *namespaces || 1 <= *landlock;
     let subprocesses = match (counts_processes, seccomp) {
         (true, _) => Some(format!("subprocesses: {WORKER_PROCESSES_MAX}")),
@@ -157,7 +160,7 @@ pub(super) fn confinement_of(report: &Report, policy: &Policy) -> Confinement {
         (false, false) => None,
     };
     let enforced = [
-        // Namespaces alone leave the sockets of a virtual machine to its host.
+        // Namespaces alone leave a virtual machine's sockets to its host open.
         seccomp.then(|| match policy.relay {
             None => "network: none".to_owned(),
             Some(_) => "network: none but the relay to the cluster".to_owned(),
@@ -194,13 +197,13 @@ pub(super) fn confinement_of(report: &Report, policy: &Policy) -> Confinement {
     confinement
 }
 
-/// Returns that of a machine where no process can be confined.
+/// Returns the confinement of a machine that cannot confine any process.
 pub fn unconfined(reason: String) -> Confinement {
     let missing = RULES.map(str::to_owned).to_vec();
     Confinement { enforced: Vec::new(), missing, reasons: vec![reason] }
 }
 
-/// Says what would be enforced here, without a worker.
+/// Reports what would be enforced here, without a worker.
 ///
 /// # Errors
 ///
@@ -227,10 +230,10 @@ pub async fn try_out(options: &SandboxOptions) -> anyhow::Result<Confinement> {
     }
 }
 
-/// Starts the stage with three pipes, and gives it the policy.
+/// Starts the stage with three pipes, and sends it the policy.
 ///
-/// It becomes the monitor of the worker: when the request pipe is closed, however csv-agent ended, it
-/// kills the worker and all that the worker started. `relay` is what the policy names.
+/// The stage becomes the worker's monitor: when the request pipe closes, however csv-agent ended, it
+/// kills the worker and everything that the worker started. `relay` is the descriptor in the policy.
 ///
 /// # Errors
 ///
@@ -243,10 +246,10 @@ pub(super) async fn spawn(
     let scratch = &policy.scratch;
     let policy = serde_json::to_vec(policy)?;
     let mut command = Command::new(program);
-    // The directory says to whoever lists processes which worker this is.
+    // In a process list, the directory identifies the worker.
     command.arg(STAGE).arg(policy.len().to_string()).arg(scratch).env_clear().current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A signal to the whole group of csv-agent must leave the monitor there to end the worker.
+    // A signal to csv-agent's whole process group must leave the monitor running to end the worker.
     command.process_group(0);
     if let Some(relay) = relay {
         raw::inherit(&mut command, relay);
@@ -258,17 +261,17 @@ pub(super) async fn spawn(
     Ok(child)
 }
 
-/// What the stage becomes.
+/// The program that the stage becomes.
 struct PythonCommand {
     program: CString,
     arguments: Vec<CString>,
     environment: Vec<CString>,
 }
 
-/// Returns the Python that runs the worker's text.
+/// Returns the Python command that runs the worker's program.
 ///
-/// `-I` would be the flag for an untouched environment, but it also ignores the hash seed, without
-/// which a set prints in another order each time.
+/// `-I` would be the usual flag for isolation, but it also ignores the hash seed, without which a set
+/// prints in a different order each time.
 fn python_command(python: &Path, scratch: &Path) -> Result<PythonCommand, NulError> {
     let program = CString::new(python.as_os_str().as_bytes())?;
     let arguments = ["-s", "-B", "-u", "-c", BOOTSTRAP].map(CString::new);
@@ -290,12 +293,12 @@ fn environment(scratch: &Path) -> Vec<(&'static str, OsString)> {
         ("PYTHONSAFEPATH", "1"),
         ("OMP_NUM_THREADS", "1"),
         ("OPENBLAS_NUM_THREADS", "1"),
-        // What scikit-learn would run in pools of threads or processes it runs in this one.
+        // Makes scikit-learn run its pools of threads or processes in this one.
         ("JOBLIB_MULTIPROCESSING", "0"),
         ("MKL_NUM_THREADS", "1"),
         ("NUMEXPR_NUM_THREADS", "1"),
         ("ARROW_IO_THREADS", "1"),
-        // These two keep address space for data: pools reserve it by the gigabyte.
+        // These two save address space for data: pools reserve it by the gigabyte.
         ("ARROW_DEFAULT_MEMORY_POOL", "system"),
         ("MALLOC_ARENA_MAX", "1"),
     ]
@@ -305,19 +308,19 @@ fn environment(scratch: &Path) -> Vec<(&'static str, OsString)> {
     environment
 }
 
-/// The monitor of a worker, which passes on what is meant for the worker.
+/// The monitor of a worker, which forwards signals to the worker.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Monitor(Pid);
 
 impl Monitor {
-    /// Takes the number of the process that was spawned and not collected yet.
+    /// Takes the id of a process that was spawned and not yet reaped.
     pub(crate) fn of(pid: u32) -> Self {
         Monitor(Pid::from_raw(pid.cast_signed()))
     }
 
-    /// Raises in the code that runs; nothing happens when none does.
+    /// Raises an interrupt in running code; does nothing when no code is running.
     pub(crate) fn interrupt(self) {
-        // It fails only when the process is gone, which whoever waits for it will see.
+        // It fails only when the process is gone, which its waiting caller will detect.
         let _ = kill(self.0, Signal::SIGINT);
     }
 }

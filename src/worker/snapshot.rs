@@ -1,9 +1,9 @@
-//! Variables kept between processes: files that the worker wrote, moved to where they last.
+//! Variables kept between processes: files that the worker wrote, moved to permanent storage.
 //!
-//! A snapshot is `manifest.json` and the files it names, each named after its content. New files come
-//! first, the manifest is renamed over the old one, then what it no longer names goes: after a kill at
-//! any point the directory holds the old snapshot or the new one. Nothing here reads what is in the
-//! files; only the worker does, inside its confinement.
+//! A snapshot is `manifest.json` and the files it names, each named after its content. New files are
+//! written first, then the manifest is renamed over the old one, then files it no longer names are
+//! removed: after a kill at any point the directory holds the old snapshot or the new one. Nothing here
+//! parses the files; only the worker does, inside its confinement.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, File};
@@ -17,11 +17,11 @@ use tempfile::Builder;
 use csv_agent_types::directory;
 use csv_agent_types::limits::{SCRATCH_BYTES_MAX, WORKER_FILE_BYTES_MAX};
 
-/// How the names of the files begin that the worker writes in scratch. They are in scratch itself: a
-/// directory of their own could be a link to any other.
+/// Prefix of the files that the worker writes in scratch. They are directly in scratch: a subdirectory
+/// could be a link to anywhere else.
 const PREFIX: &str = ".snapshot-";
 const MANIFEST: &str = "manifest.json";
-/// How the name of a file begins that is not whole yet, or never became so.
+/// Prefix of a file that is not complete yet, or never was.
 const UNFINISHED: &str = ".unfinished-";
 
 /// What a snapshot holds.
@@ -33,7 +33,7 @@ pub struct Saved {
     pub lost: BTreeMap<String, String>,
 }
 
-/// What the worker is asked: a snapshot without the files that are there already.
+/// The request to the worker: a snapshot without the files that already exist.
 #[derive(Debug, Serialize)]
 pub(super) struct SaveRequest {
     command: &'static str,
@@ -41,17 +41,17 @@ pub(super) struct SaveRequest {
 }
 
 impl SaveRequest {
-    /// Looks at what an earlier snapshot left in `into`.
+    /// Lists what an earlier snapshot left in `into`.
     ///
     /// # Errors
     ///
-    /// Fails when `into` cannot be made or listed.
+    /// Fails when `into` cannot be created or listed.
     pub(crate) fn into_directory(into: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(into)?;
         let mut have = BTreeMap::new();
         for entry in fs::read_dir(into)? {
             let entry = entry?;
-            // Of a directory entry: of a link, not of what it points to.
+            // Metadata of the directory entry: of a link, not of its target.
             let metadata = entry.metadata()?;
             if let Ok(name) = entry.file_name().into_string()
                 && is_content_name(&name)
@@ -64,7 +64,7 @@ impl SaveRequest {
     }
 }
 
-/// What the worker answers. Its names are checked before they become paths.
+/// The worker's answer. Its names are checked before they become paths.
 #[derive(Debug, Deserialize)]
 pub(super) struct SaveReport {
     kept: Vec<String>,
@@ -77,8 +77,8 @@ pub(super) struct SaveReport {
 ///
 /// # Errors
 ///
-/// Fails when a name or a file is not what a worker writes, or the disk does not take it. The old
-/// snapshot is then still whole.
+/// Fails when a name or a file is not what a worker writes, or the disk write fails. The old snapshot
+/// then remains complete.
 pub(super) fn adopt(report: SaveReport, scratch: &Path, into: &Path) -> io::Result<Saved> {
     let mut n_bytes_left = SCRATCH_BYTES_MAX;
     let mut take = |name: &str| {
@@ -106,14 +106,14 @@ pub(super) fn adopt(report: SaveReport, scratch: &Path, into: &Path) -> io::Resu
     Ok(Saved { kept: report.kept, lost: report.lost })
 }
 
-/// Moves a regular file that hostile code may have written; `to` appears at once and whole. Returns its
-/// size.
+/// Moves a regular file that hostile code may have written; `to` appears atomically. Returns its size.
 ///
 /// The content is copied, not renamed: the code could keep the old file open and change it later.
 ///
 /// # Errors
 ///
-/// Fails when `from` is no regular file or larger than the worker may write or `n_bytes_max`, or on I/O.
+/// Fails when `from` is not a regular file, is larger than the worker may write or than `n_bytes_max`,
+/// or on I/O.
 fn move_untrusted(from: &Path, to: &Path, n_bytes_max: u64) -> io::Result<u64> {
     let parent = to.parent().unwrap_or(Path::new("."));
     let mut target = Builder::new().prefix(UNFINISHED).tempfile_in(parent)?;

@@ -1,4 +1,4 @@
-//! Studies: Python of our own that looks at what must not be trusted, in a worker, confined like the model's.
+//! Studies: our own Python that examines untrusted data, in a worker confined like the model's.
 
 use std::path::PathBuf;
 
@@ -20,19 +20,19 @@ const VARIABLE: &str = "study_answer";
 /// Characters of a piece; a cell of a frame may have a few more.
 const PIECE_CHARS: usize = 30_000;
 
-/// A worker for studies. It is killed with it.
+/// A worker for studies. Dropping it kills the worker.
 pub struct Study {
     worker: Worker,
     _scratch: TempDir,
 }
 
 impl Study {
-    /// Starts the worker. `files` are what it may read, name and absolute path: `datasets` maps the names
-    /// to paths there.
+    /// Starts the worker. `files` are what it may read, name and absolute path; `datasets` maps the
+    /// names to the paths inside.
     ///
     /// # Errors
     ///
-    /// Fails when Python cannot be had or started.
+    /// Fails when Python is unavailable or cannot be started.
     pub async fn start(
         python: &PythonOptions,
         sandbox: &SandboxOptions,
@@ -41,12 +41,12 @@ impl Study {
         Study::start_with(python, sandbox, files, None, &mut |_| {}).await
     }
 
-    /// Starts the worker with a way to a cluster: `spark` is the session there, and `load` reads the
-    /// datasets of the cluster. `progress` is told what is installed, where the client is not there yet.
+    /// Starts the worker with a connection to a cluster: `spark` is the session there, and `load` reads
+    /// the datasets of the cluster. `progress` reports what is installed when the client is missing.
     ///
     /// # Errors
     ///
-    /// Fails when Python or the Spark client cannot be had or started.
+    /// Fails when Python or the Spark client is unavailable or cannot be started.
     pub async fn at_cluster(
         python: &PythonOptions,
         sandbox: &SandboxOptions,
@@ -71,11 +71,11 @@ impl Study {
         Ok(Study { worker, _scratch: scratch })
     }
 
-    /// Returns the table that an expression makes, `rows_max` rows of it at most.
+    /// Returns the table that an expression yields, at most `rows_max` rows.
     ///
     /// # Errors
     ///
-    /// Fails when the expression does, is no table, or the worker is gone.
+    /// Fails when the expression fails or is not a table, or the worker is gone.
     pub async fn table(&mut self, expression: &str, rows_max: usize) -> anyhow::Result<Frame> {
         let code = format!("{VARIABLE} = {expression};");
         self.run(code).await?;
@@ -92,13 +92,13 @@ impl Study {
         Ok(())
     }
 
-    /// Runs `code`, which defines a function `study`, and returns what this function makes of `input`.
+    /// Runs `code`, which defines a function `study`, and returns that function's result for `input`.
     ///
     /// # Errors
     ///
-    /// Fails when the code does, the worker is gone, or the answer is too long or no JSON.
+    /// Fails when the code fails, the worker is gone, or the answer is too long or not JSON.
     pub async fn ask(&mut self, code: &str, input: &Value) -> anyhow::Result<Value> {
-        // JSON's text is a Python literal too, once it is a JSON string itself.
+        // JSON text, encoded once more as a JSON string, is also a Python literal.
         let input = Value::String(input.to_string());
         let code = format!(
             "{code}\n\nimport json\n\

@@ -1,4 +1,4 @@
-//! A sheet of terminal cells: text and marks at columns and rows, then lines with colours.
+//! A sheet of terminal cells: text and marks at columns and rows, rendered to coloured lines.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -11,8 +11,8 @@ use csv_agent_types::limits::CHART_SERIES_MAX;
 
 use crate::theme::Rgb;
 
-/// The colours of series on a terminal whose background nobody knows. They are not those of the pictures:
-/// each stands out from black and from white.
+/// The colours of series on a terminal with unknown background. They differ from those of the pictures:
+/// each contrasts with both black and white.
 const SERIES: [Rgb; CHART_SERIES_MAX] = [
     [0x1f, 0x80, 0xc4],
     [0xc6, 0x82, 0x00],
@@ -26,10 +26,10 @@ const SERIES: [Rgb; CHART_SERIES_MAX] = [
     [0x7f, 0x7f, 0x7f],
 ];
 
-/// How many colours a terminal has.
+/// The colour depth of a terminal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Depth {
-    /// None is wanted; nothing but text is written.
+    /// No colour; only text is written.
     #[default]
     Monochrome,
     /// The 256 of xterm.
@@ -38,23 +38,23 @@ pub enum Depth {
     True,
 }
 
-/// What a cell is written in.
+/// The style of a cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Ink {
-    /// As the terminal writes.
+    /// The terminal's default.
     #[default]
     Plain,
     /// Titles.
     Strong,
-    /// What is read second.
+    /// Secondary text.
     Faint,
-    /// A line under an empty cell, to read values by.
+    /// A gridline under an empty cell.
     Ruled,
     /// A series.
     Series(usize),
-    /// The part of the cell that its character covers is one series, the rest another.
+    /// The part of the cell that its character covers belongs to one series, the rest to another.
     Over(usize, usize),
-    /// The part of the cell that its character leaves free is a series.
+    /// The part of the cell that its character leaves free belongs to a series.
     Rest(usize),
 }
 
@@ -70,7 +70,7 @@ impl Ink {
             (Ink::Over(at, behind), _) => {
                 format!("{};{}", colour(3, at, depth), colour(4, behind, depth))
             }
-            // The terminal swaps the colour with its background, which nobody knows.
+            // The terminal swaps the colour with its background, which is unknown.
             (Ink::Rest(at), _) => format!("{};7", colour(3, at, depth)),
         }
     }
@@ -96,12 +96,12 @@ fn nearest([red, green, blue]: Rgb) -> usize {
 
 #[derive(Debug, Clone, Default)]
 struct CharCell {
-    /// A character and what joins it; empty behind one that is two cells wide.
+    /// A character and its combining marks; empty after one that is two cells wide.
     text: String,
     ink: Ink,
 }
 
-/// Rows of cells; they grow as they are written on, up to the width.
+/// Rows of cells, which grow as they are written, up to the width.
 #[derive(Debug, Default)]
 pub(super) struct CharGrid {
     /// Columns.
@@ -110,17 +110,17 @@ pub(super) struct CharGrid {
 }
 
 impl CharGrid {
-    /// Makes an empty grid.
+    /// Creates an empty grid.
     pub(super) fn new(width: usize) -> CharGrid {
         CharGrid { width, rows: Vec::new() }
     }
 
-    /// Returns the number of rows that were written on.
+    /// Returns the number of rows written.
     pub(super) fn height(&self) -> usize {
         self.rows.len()
     }
 
-    /// Writes text from a column on; what leaves the grid is cut.
+    /// Writes text from a column on; text beyond the grid is cut.
     pub(super) fn put(&mut self, x: usize, y: usize, text: &str, ink: Ink) {
         let start = x;
         let mut x = x;
@@ -130,7 +130,7 @@ impl CharGrid {
             if self.width < x + width {
                 break;
             }
-            // What takes no room goes with what is before it.
+            // A zero-width character belongs to the previous one.
             let at = if width == 0 { x.saturating_sub(1) } else { x };
             for taken in x..x + width {
                 if let Some(cell) = self.cell(taken, y) {
@@ -208,7 +208,7 @@ impl CharGrid {
     }
 }
 
-/// Returns the cells that a text takes when it is written on a grid.
+/// Returns the width of a text on a grid, in cells.
 pub(crate) fn width(text: &str) -> usize {
     fit::width(&safe_line(text))
 }
@@ -218,8 +218,8 @@ pub(super) fn shorten(text: &str, width_max: usize) -> String {
     cut(text, width_max).into_owned()
 }
 
-/// Returns texts no wider than `width_max` cells. Where cutting their ends would make two the same,
-/// they are cut in the middle, or of all that are cut what they begin with alike.
+/// Returns texts no wider than `width_max` cells. Where cutting their ends would make two equal, they
+/// are cut in the middle, or their common beginning is shortened.
 pub(crate) fn shorten_all(texts: &[String], width_max: usize) -> Vec<String> {
     let count = |all: &[String]| all.iter().collect::<HashSet<_>>().len();
     let n_alike = n_alike(texts, width_max);
@@ -228,11 +228,12 @@ pub(crate) fn shorten_all(texts: &[String], width_max: usize) -> Vec<String> {
             shorten_beginning(it, n_alike, width_max)
         }];
     let all = cuts.into_iter().map(|cut| texts.iter().map(cut).collect::<Vec<_>>());
-    // The first of those that keep most of them apart.
+    // The first variant that keeps most of them distinct.
     all.rev().max_by_key(|it| count(it)).unwrap_or_default()
 }
 
-/// Returns with how many bytes all texts that are too wide begin alike, up to the end of a word.
+/// Returns the length in bytes of the common beginning of all texts that are too wide, up to the end of
+/// a word.
 fn n_alike(texts: &[String], width_max: usize) -> usize {
     let mut wide = texts.iter().filter(|it| width_max < width(it));
     let Some(first) = wide.next() else { return 0 };
@@ -246,7 +247,7 @@ fn n_alike(texts: &[String], width_max: usize) -> usize {
     end.map_or(0, |(at, char)| at + char.len_utf8())
 }
 
-/// Leaves out most of what a text begins with.
+/// Shortens the common beginning of a text.
 fn shorten_beginning(text: &str, n_alike: usize, width_max: usize) -> String {
     if width(text) <= width_max {
         return text.to_owned();
@@ -270,8 +271,8 @@ fn shorten_middle(text: &str, width_max: usize) -> String {
     shorten(text, width_max - width(&text[start..])) + &text[start..]
 }
 
-/// Returns the text in at most `n_lines` lines no wider than `width_max` cells, broken at spaces;
-/// what does not fit is cut with an ellipsis.
+/// Returns the text in at most `n_lines` lines no wider than `width_max` cells, broken at spaces; the
+/// excess is cut with an ellipsis.
 pub(crate) fn wrap(text: &str, width_max: usize, n_lines: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -1,5 +1,5 @@
-//! Bars of characters that lie, each with its label before it and its value behind; one a line, in
-//! as many columns as the terminal has room for.
+//! Horizontal character bars, each with its label before it and its value after it; one per line, in as
+//! many panels as fit the terminal.
 
 use super::grid::{Depth, Ink, shorten, shorten_all, width};
 use super::sheet::{TextChartBuilder, whole};
@@ -7,13 +7,13 @@ use super::strip::{self, BarSegment, RIGHTWARDS, Strip};
 use crate::sheet::count;
 use crate::ticks::Ticks;
 
-/// Columns of the terminal that a column of bars needs.
+/// Minimum terminal columns of a panel.
 const PANEL_MIN: usize = 38;
-/// Columns of bars below which their lengths say nothing.
+/// Minimum columns of bars for their lengths to be informative.
 const BARS_MIN: usize = 8;
-/// Between two columns of bars.
+/// Columns between two panels.
 const PANEL_GAP: usize = 3;
-/// Between the rows of several series.
+/// Lines between the rows of several series.
 const ROW_GAP: usize = 1;
 
 /// How rows are laid out.
@@ -34,7 +34,7 @@ impl Layout {
         let plot = sheet.plot;
         let n_rows = plot.x.len();
         let n_slots = if strip::is_stacked(plot) { 1 } else { plot.series.len() };
-        // A line of labels stands above, and one of ticks below dots.
+        // A line of labels is above, and one of ticks is below dots.
         let room = sheet.rows_left(1);
         let panels_max = ((sheet.grid.width + PANEL_GAP) / (PANEL_MIN + PANEL_GAP)).max(1);
         let layout = |n_lines: usize, gap: usize, has_dots: bool| {
@@ -57,17 +57,17 @@ impl Layout {
     }
 }
 
-/// Returns how many rows a sheet has room for.
+/// Returns how many rows fit a sheet.
 pub(super) fn rows_max(sheet: &TextChartBuilder) -> usize {
     Layout::of(sheet).capacity()
 }
 
-/// Draws bars, or dots where bars of several series would not fit.
+/// Draws bars, or dots where the bars of several series would not fit.
 pub(super) fn draw(mut sheet: TextChartBuilder, depth: Depth) -> TextChartBuilder {
     let layout = Layout::of(&sheet);
     let n_rows = sheet.plot.x.len();
     let n_shown = if n_rows <= layout.capacity() { n_rows } else { layout.capacity() - 1 };
-    // The beginning says most; the end shows where it leads.
+    // The beginning is most informative; the end shows the outcome.
     let n_tail = if n_shown < n_rows { n_shown / 4 } else { 0 };
     let gap = (n_shown < n_rows).then_some(None);
     let entries =
@@ -98,19 +98,19 @@ pub(super) fn draw(mut sheet: TextChartBuilder, depth: Depth) -> TextChartBuilde
     sheet
 }
 
-/// A column of bars: labels, the line that bars start from, bars, and values at their ends.
+/// A panel: labels, the line that bars start from, bars, and values at their ends.
 struct Panel {
     width: usize,
-    /// The column of the line at zero.
+    /// The column of the zero line.
     axis: usize,
-    /// Columns left and right of it that bars may fill.
+    /// Columns to its left and right that bars may fill.
     below: usize,
     above: usize,
-    /// Whether the values of bars below zero stand right of it too.
+    /// Whether the values of negative bars are also to its right.
     has_all_behind: bool,
-    /// Columns of a label.
+    /// Width of a label, in columns.
     label: usize,
-    /// One a row.
+    /// One per row.
     labels: Vec<String>,
     ends: (f64, f64),
     ticks: Option<Ticks>,
@@ -161,7 +161,7 @@ impl Panel {
         }
     }
 
-    /// Writes what the labels and the bars are.
+    /// Writes the headings of the labels and the bars.
     fn head(&self, sheet: &mut TextChartBuilder, left: usize, y: usize) {
         let plot = sheet.plot;
         let label = shorten(&plot.x_label, self.label.max(self.width / 2 - 1));
@@ -220,7 +220,7 @@ impl Panel {
         self.axis - self.below + whole(share * count(self.below + self.above))
     }
 
-    /// Writes a row as one dot a series, on a line that leads from its label to the last.
+    /// Writes a row as one dot per series, on a line from its label to the last dot.
     fn dots(&self, sheet: &mut TextChartBuilder, row: usize, (left, y): (usize, usize)) {
         self.label(sheet, row, (left, y));
         let plot = sheet.plot;
@@ -238,7 +238,7 @@ impl Panel {
         }
     }
 
-    /// Writes the values of the axis under dots.
+    /// Writes the axis values under dots.
     fn foot(&self, sheet: &mut TextChartBuilder, left: usize, y: usize) {
         let Some(ticks) = &self.ticks else { return };
         let mut end = 0;

@@ -1,5 +1,5 @@
-//! Charts of characters, for terminals that show no pictures: drawn on the grid of cells, so that
-//! text is text, with bars to an eighth of a cell and lines in the dots of braille.
+//! Character charts, for terminals that cannot show pictures: drawn on the cell grid, with real text,
+//! bars to an eighth of a cell and lines in braille dots.
 
 mod grid;
 mod sheet;
@@ -16,7 +16,7 @@ pub(crate) use grid::{shorten_all, width, wrap};
 use sheet::TextChartBuilder;
 use vertical_bars::BarFit;
 
-/// Columns beyond which a chart only gets harder to read.
+/// Columns beyond which a chart only becomes harder to read.
 const WIDTH_MAX: usize = 160;
 /// Columns below which nothing can be drawn; narrower terminals wrap.
 const WIDTH_MIN: usize = 20;

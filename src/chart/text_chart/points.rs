@@ -1,4 +1,4 @@
-//! Lines and points in the dots of braille, two by four in a cell.
+//! Lines and points in braille dots, two by four in a cell.
 
 use std::collections::BTreeMap;
 
@@ -14,19 +14,19 @@ use crate::sheet::count;
 use crate::ticks::Ticks;
 use crate::time;
 
-/// Columns of an axis that a tick takes, about.
+/// Approximate columns of an axis per tick.
 const TICK_COLUMNS: usize = 12;
-/// Between two labels.
+/// Columns between two labels.
 const LABEL_GAP: usize = 2;
 /// The longest label of a row.
 const LABEL_MAX: usize = 18;
-/// The longest name at the end of a line, and the share of the width that it may take.
+/// The longest name at the end of a line, and the divisor of the width that limits it.
 const NAME_MAX: usize = 18;
 const NAMES_SHARE: usize = 4;
-/// Lines up to which names stand at their ends; more would lie on each other.
+/// Maximum lines with names at their ends; more names would overlap.
 const NAMES_MAX: usize = 6;
 
-/// Returns the columns that the names of lines take at their ends; zero where a legend is better.
+/// Returns the columns for names at the ends of lines; zero where a legend is better.
 pub(super) fn names_width(sheet: &TextChartBuilder) -> usize {
     let plot = sheet.plot;
     let widest = plot.series.iter().map(|it| width(&it.name)).max().unwrap_or(0);
@@ -36,7 +36,7 @@ pub(super) fn names_width(sheet: &TextChartBuilder) -> usize {
     if is_line && fits && n_names.contains(&plot.series.len()) { widest + 1 } else { 0 }
 }
 
-/// Writes the names of lines beside their last values, moved apart where these are close.
+/// Writes the names of lines next to their last values, moved apart where these are close.
 fn names(sheet: &mut TextChartBuilder, area: &Area) {
     let plot = sheet.plot;
     let row = |value: f64| area.row(value).clamp(area.top + 1, area.top + area.height);
@@ -82,7 +82,7 @@ pub(super) fn draw(mut sheet: TextChartBuilder) -> TextChartBuilder {
     let is_line = match plot.chart_type {
         ChartType::Scatter => false,
         ChartType::Line => true,
-        // Bars that did not fit: only what follows one another is joined.
+        // Bars that did not fit: only consecutive positions are joined.
         ChartType::Bar | ChartType::Column | ChartType::StackedColumn => {
             !matches!(plot.x, X::Labels(_))
         }
@@ -110,7 +110,7 @@ pub(super) fn draw(mut sheet: TextChartBuilder) -> TextChartBuilder {
     sheet
 }
 
-/// Returns where the points of a series are, in dots from the upper left corner.
+/// Returns the points of a series, in dots from the upper left corner.
 fn dots(plot: &Plot, series: usize, axis: &Axis, area: &Area) -> Vec<Option<(usize, usize)>> {
     let height = area.height * 4;
     let dot = |(value, x): (&Option<f64>, &Option<f64>)| {
@@ -121,7 +121,7 @@ fn dots(plot: &Plot, series: usize, axis: &Axis, area: &Area) -> Vec<Option<(usi
     plot.series[series].values.iter().zip(&axis.positions).map(dot).collect()
 }
 
-/// Draws each point as a quarter of a cell, which is seen better than a dot.
+/// Draws each point as a quarter of a cell, which is more visible than a dot.
 fn scatter(sheet: &mut TextChartBuilder, axis: &Axis, area: &Area) {
     /// Quarters of a cell: upper left, upper right, lower left, lower right.
     const QUARTERS: [char; 16] =
@@ -140,17 +140,17 @@ fn scatter(sheet: &mut TextChartBuilder, axis: &Axis, area: &Area) {
     }
 }
 
-/// Returns which series has most of a cell, and what.
+/// Returns the series with the largest part of a cell, and that part.
 fn most<T: Copy>(masks: &[T], size: impl Fn(T) -> u32) -> (usize, T) {
     let all = masks.iter().copied().enumerate().rev();
     all.max_by_key(|it| size(it.1)).expect("a chart has a series")
 }
 
-/// Dots of all series.
+/// The dots of all series.
 struct Canvas {
-    /// Cells of a row.
+    /// Cells per row.
     width: usize,
-    /// Of each cell, of each series: its dots, as braille counts them.
+    /// For each cell and series: its dots, numbered as in braille.
     masks: Vec<Vec<u32>>,
 }
 
@@ -165,7 +165,7 @@ impl Canvas {
         self.masks[y / 4 * self.width + x / 2][series] |= BITS[x % 2][y % 4];
     }
 
-    /// Joins points by straight lines. One by itself is made large enough to be seen.
+    /// Joins points by straight lines. A single point is enlarged to be visible.
     fn polyline(&mut self, points: &[(usize, usize)], series: usize) {
         if let [(x, y)] = points {
             for (x, y) in [(*x, *y), (x ^ 1, *y), (*x, y ^ 1), (x ^ 1, y ^ 1)] {
@@ -184,8 +184,8 @@ impl Canvas {
         }
     }
 
-    /// Writes the dots. Where lines cross in a cell, it shows the one with more dots there, so that
-    /// none has dots of another's colour.
+    /// Writes the dots. Where lines cross in a cell, only the one with more dots is shown, so that no
+    /// dot has another line's colour.
     fn draw(&self, grid: &mut CharGrid, area: &Area) {
         for (at, masks) in self.masks.iter().enumerate() {
             let (series, mask) = most(masks, u32::count_ones);
@@ -199,13 +199,13 @@ impl Canvas {
     }
 }
 
-/// The level axis.
+/// The horizontal axis.
 struct Axis {
-    /// One a row, as a share of the width; none where x is missing.
+    /// One per row, as a share of the width; `None` where x is missing.
     positions: Vec<Option<f64>>,
-    /// Share of the width, lines.
+    /// Share of the width, and lines.
     labels: Vec<(f64, Vec<String>)>,
-    /// Whether the labels are those of the rows, so that one that is missing is missed.
+    /// Whether the labels are those of the rows, so that a missing one matters.
     is_named: bool,
 }
 
@@ -282,8 +282,8 @@ impl Axis {
         }
     }
 
-    /// Returns the labels that have room under an area: the column of each, where it starts, its
-    /// lines. One that would touch the one before it is left out.
+    /// Returns the labels that fit under an area: the column of each, its start, its lines. A label
+    /// that would touch the previous one is left out.
     fn placed(&self, n_columns: usize, left: usize, end: usize) -> Vec<(usize, usize, &[String])> {
         let mut placed: Vec<(usize, usize, &[String])> = Vec::new();
         let mut free = 0;

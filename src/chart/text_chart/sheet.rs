@@ -1,4 +1,4 @@
-//! What every chart of characters has: title and legend above, the upright axis, notes below.
+//! The common parts of every character chart: title and legend above, the vertical axis, notes below.
 
 use std::ops::RangeInclusive;
 
@@ -11,27 +11,27 @@ use crate::sheet::count;
 use crate::text::to_pixel;
 use crate::ticks::Ticks;
 
-/// Lines of a title, and of a note.
+/// Maximum lines of a title, and of a note.
 const LINES_MAX: usize = 2;
-/// Lines of a legend; what is left is counted.
+/// Maximum lines of a legend; the remaining series are counted.
 const LEGEND_LINES_MAX: usize = 5;
-/// Rows of a plot, below which it shows nothing.
+/// Minimum rows of a useful plot.
 const PLOT_ROWS_MIN: usize = 4;
 /// Rows between two ticks.
 const TICK_ROWS: RangeInclusive<usize> = 2..=4;
-/// Steps of an axis, about.
+/// Approximate maximum number of steps of an axis.
 const STEPS_MAX: u32 = 6;
 
-/// A chart in the making.
+/// A chart being built.
 pub(super) struct TextChartBuilder<'a> {
-    /// What is drawn.
+    /// The content.
     pub plot: &'a Plot,
-    /// Title and legend, at first.
+    /// The cells; initially title and legend.
     pub grid: CharGrid,
-    /// Rows at most.
+    /// Maximum rows.
     height: usize,
     notes: Vec<String>,
-    /// Columns right of an area that are kept free.
+    /// Columns kept free to the right of an area.
     pub margin: usize,
 }
 
@@ -49,7 +49,7 @@ impl<'a> TextChartBuilder<'a> {
         sheet
     }
 
-    /// Says which colour is which series.
+    /// Writes the legend of series and colours.
     pub(super) fn legend(&mut self) {
         if self.plot.series.len() < 2 {
             return;
@@ -79,18 +79,18 @@ impl<'a> TextChartBuilder<'a> {
         }
     }
 
-    /// Adds a line below: what the drawing cannot show.
+    /// Adds a note below, on what the drawing cannot show.
     pub(super) fn note(&mut self, text: &str) {
         self.notes.extend(wrap(text, self.grid.width, LINES_MAX));
     }
 
-    /// Returns how many rows are left for a plot that has `n_foot` rows of labels below it.
+    /// Returns how many rows are left for a plot with `n_foot` rows of labels below it.
     pub(super) fn rows_left(&self, n_foot: usize) -> usize {
         let used = self.grid.height() + n_foot + self.notes.len();
         self.height.saturating_sub(used).max(PLOT_ROWS_MIN)
     }
 
-    /// Writes the label of an axis on a line of its own.
+    /// Writes an axis label on its own line.
     pub(super) fn axis_label(&mut self, text: &str, middle: Option<usize>) {
         let y = self.grid.height();
         let text = shorten(text, self.grid.width);
@@ -108,10 +108,10 @@ impl<'a> TextChartBuilder<'a> {
     }
 }
 
-/// The upright axis and the area right of it.
+/// The vertical axis and the area to its right.
 ///
-/// A tick is at the lower edge of its row, where bars end; the topmost is on a row of its own above
-/// the area.
+/// A tick is at the lower edge of its row, where bars end; the topmost is on its own row above the
+/// area.
 pub(super) struct Area {
     /// Ends of the axis.
     pub range: (f64, f64),
@@ -126,7 +126,7 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// Returns the columns that an area would have.
+    /// Returns the number of columns that an area would have.
     pub(super) fn width(sheet: &TextChartBuilder, range: (f64, f64), n_foot: usize) -> usize {
         let rows = sheet.rows_left(n_foot).saturating_sub(1);
         let used = labels_width(&ticks(range, rows, sheet.plot.measure).0) + 1 + sheet.margin;
@@ -152,9 +152,9 @@ impl Area {
         area
     }
 
-    /// Returns how high a value stands over the lower edge, as a share of the height.
+    /// Returns the height of a value above the lower edge, as a share of the area's height.
     pub(super) fn share(&self, value: f64) -> f64 {
-        // Halves, because the range may be wider than a number can be.
+        // Halved, because the range may exceed the largest float.
         (value / 2.0 - self.range.0 / 2.0) / (self.range.1 / 2.0 - self.range.0 / 2.0)
     }
 
@@ -163,7 +163,7 @@ impl Area {
         self.top + self.height - whole(self.share(value) * count(self.height)).min(self.height)
     }
 
-    /// Returns the row under the area.
+    /// Returns the row below the area.
     pub(super) fn bottom(&self) -> usize {
         self.top + self.height + 1
     }
@@ -173,7 +173,8 @@ fn labels_width(ticks: &Ticks) -> usize {
     ticks.labels.iter().map(|it| width(it)).max().unwrap_or(0)
 }
 
-/// Returns ticks that cover a range, and the rows of an area of which each step has the same number.
+/// Returns ticks that cover a range, and the rows of an area in which all steps have the same number of
+/// rows.
 fn ticks((low, high): (f64, f64), rows: usize, measure: Measure) -> (Ticks, usize) {
     let all = (1..=STEPS_MAX).map(|it| {
         let ticks = Ticks::cover(low, high, it).measured(measure);
@@ -181,7 +182,7 @@ fn ticks((low, high): (f64, f64), rows: usize, measure: Measure) -> (Ticks, usiz
         let height = n_steps * (rows / n_steps).max(1);
         (ticks, height)
     });
-    // Of what leaves room between its ticks, the one that gives the values most of the rows.
+    // Of those with room between their ticks, the one that uses most of the rows for the values.
     let used = |(ticks, height): &(Ticks, usize)| {
         let (first, last) = ticks.range();
         count(*height) * (high / 2.0 - low / 2.0) / (last / 2.0 - first / 2.0)

@@ -1,4 +1,4 @@
-//! A row or a column of cells that bars fill to an eighth of a cell.
+//! A row or a column of cells filled by bars to an eighth of a cell.
 
 use std::ops::Range;
 
@@ -12,26 +12,26 @@ use crate::sheet::count;
 
 /// Eighths of a cell, from its lower edge.
 pub(super) const UPWARDS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Eighths of a cell, from its left edge. A whole one is a little lower, so that bars on neighbouring
-/// lines stay apart.
+/// Eighths of a cell, from its left edge. A whole one is slightly lower, so that bars on adjacent lines
+/// remain separate.
 pub(super) const RIGHTWARDS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '▇'];
 
-/// A part of a bar: from one value to another, of a series.
+/// A segment of a bar: from one value to another, of a series.
 pub(super) type BarSegment = (f64, f64, usize);
 
-/// Returns whether the series stand on each other.
+/// Returns whether the series are stacked.
 pub(super) fn is_stacked(plot: &Plot) -> bool {
     plot.chart_type == ChartType::StackedColumn
 }
 
-/// Returns the rows of each bar when so many share one.
+/// Returns the rows of each bar when `n_merged` rows share one.
 pub(super) fn groups(plot: &Plot, n_merged: usize) -> Vec<Range<usize>> {
     let n_rows = plot.x.len();
     (0..n_rows).step_by(n_merged).map(|it| it..(it + n_merged).min(n_rows)).collect()
 }
 
-/// Returns the bars of some rows, each of its parts; a bar without a value has none. Of several rows
-/// it is the mean.
+/// Returns the bars of some rows, each with its segments; a bar without a value has none. For several
+/// rows, it is the mean.
 pub(super) fn bars(plot: &Plot, rows: Range<usize>) -> Vec<Vec<BarSegment>> {
     let mean = |values: &[Option<f64>]| {
         let known: Vec<_> = values[rows.clone()].iter().flatten().collect();
@@ -55,7 +55,7 @@ pub(super) fn bars(plot: &Plot, rows: Range<usize>) -> Vec<Vec<BarSegment>> {
     vec![parts]
 }
 
-/// Returns the ends of all bars of so many rows each; zero is between them.
+/// Returns the ends of all bars of `n_merged` rows each; zero is between them.
 pub(super) fn range(plot: &Plot, n_merged: usize) -> (f64, f64) {
     let bars = groups(plot, n_merged).into_iter().flat_map(|it| bars(plot, it)).flatten();
     let (low, high) =
@@ -63,7 +63,7 @@ pub(super) fn range(plot: &Plot, n_merged: usize) -> (f64, f64) {
     if low < high { (low, high) } else { (0.0, 1.0) }
 }
 
-/// Returns what is written at the end of a bar: its value, or that of all its parts.
+/// Returns the text at the end of a bar: its value, or the sum of its segments.
 pub(super) fn amount(parts: &[BarSegment], measure: Measure) -> String {
     if parts.is_empty() {
         return "–".to_owned();
@@ -75,9 +75,9 @@ pub(super) fn amount(parts: &[BarSegment], measure: Measure) -> String {
 pub(super) struct Strip(Vec<Option<usize>>);
 
 impl Strip {
-    /// Fills `n_cells` with the parts of a bar; `share` says where on them a value is.
+    /// Fills `n_cells` with the segments of a bar; `share` returns the position of a value on them.
     ///
-    /// What is not zero is seen, however small.
+    /// Every non-zero value is visible, however small.
     pub(super) fn new(n_cells: usize, parts: &[BarSegment], share: impl Fn(f64) -> f64) -> Strip {
         let mut eighths = vec![None; n_cells * 8];
         let at = |value: f64| whole(share(value) * count(n_cells * 8)).min(n_cells * 8);
@@ -93,7 +93,7 @@ impl Strip {
         Strip(eighths)
     }
 
-    /// Returns what is written in each cell that is not empty, with its number.
+    /// Returns the character in each non-empty cell, with the cell's index.
     ///
     /// `glyphs` cover a cell from the edge where the strip begins; `half` covers its far half.
     pub(super) fn cells<'a>(
@@ -109,7 +109,7 @@ impl Strip {
                 (None, None) => return None,
                 (Some(first), None) => (glyphs[n_first - 1], Ink::Series(first)),
                 (Some(first), Some(second)) => (glyphs[n_first - 1], Ink::Over(first, second)),
-                // Characters that begin at the far edge exist for one half only.
+                // Characters that begin at the far edge exist only for one half.
                 (None, Some(second)) if !is_coloured => match n_first {
                     0..=2 => (glyphs[7], Ink::Series(second)),
                     3..=5 => (half, Ink::Series(second)),
@@ -122,7 +122,7 @@ impl Strip {
     }
 }
 
-/// Returns the series that most of some eighths belong to.
+/// Returns the series to which most of some eighths belong.
 fn most(eighths: &[Option<usize>]) -> Option<usize> {
     let size = |it: &Option<usize>| eighths.iter().filter(|other| *other == it).count();
     eighths.iter().copied().rev().max_by_key(|it| size(it)).flatten()

@@ -1,4 +1,4 @@
-//! Columns of characters.
+//! Vertical character bars.
 
 use std::ops::Range;
 
@@ -9,18 +9,18 @@ use super::strip::{self, Strip, UPWARDS};
 use crate::plot::{Plot, X};
 use crate::time;
 
-/// The widest bar. One alone should not fill the chart.
+/// The widest bar. A single one should not fill the chart.
 const BAR_MAX: usize = 8;
-/// Lines of a label under a column.
+/// Maximum lines of a label under a column.
 const LABEL_LINES_MAX: usize = 2;
-/// Between labels that stand side by side.
+/// Columns between adjacent labels.
 const LABEL_GAP: usize = 2;
 
 /// Whether columns fit.
 pub(super) enum BarFit {
-    /// With as many rows to a column.
+    /// With this number of rows per column.
     Standing(usize),
-    /// Bars that lie have room for the labels.
+    /// Horizontal bars have room for the labels.
     Lying,
     /// There are too many bars.
     Neither,
@@ -35,7 +35,7 @@ pub(super) fn fit(sheet: &TextChartBuilder) -> BarFit {
     let plot = sheet.plot;
     let (n_rows, n_slots) = (plot.x.len(), n_slots(plot));
     let is_named = matches!(plot.x, X::Labels(_));
-    // Ticks of another height may be a little wider.
+    // Tick labels at another height may be slightly wider.
     let room = Area::width(sheet, strip::range(plot, 1), 4).saturating_sub(2);
     let wanted = n_rows * if n_slots == 1 { 1 } else { n_slots + 1 };
     if room < wanted {
@@ -55,7 +55,7 @@ pub(super) fn fit(sheet: &TextChartBuilder) -> BarFit {
     BarFit::Standing(1)
 }
 
-/// Returns the lines of each label when all fit their bands.
+/// Returns the lines of each label if all fit their bands.
 fn level(labels: &[String], band: usize) -> Option<Vec<Vec<String>>> {
     let wrapped = labels.iter().map(|label| {
         let lines = wrap(label, band.saturating_sub(1), LABEL_LINES_MAX);
@@ -68,7 +68,7 @@ fn level(labels: &[String], band: usize) -> Option<Vec<Vec<String>>> {
 /// The labels under the bands: the band, the lines.
 type BandLabels = Vec<(usize, Vec<String>)>;
 
-/// Returns the labels that have room, and every how many bands one stands.
+/// Returns the labels that fit, and the interval in bands between them.
 fn band_labels(x: &X, groups: &[Range<usize>], band: usize) -> (BandLabels, usize) {
     let firsts = groups.iter().map(|it| it.start);
     if let X::Times(times) = x {
@@ -112,7 +112,7 @@ pub(super) fn draw(mut sheet: TextChartBuilder, n_merged: usize, depth: Depth) -
     let band = room / groups.len();
     let has_values =
         n_slots(plot) == 1 && n_merged == 1 && values.iter().all(|it| width(it) < band);
-    // The lowest value stands under its bar.
+    // The lowest value is written under its bar.
     let n_below = usize::from(has_values && low < 0.0);
     let (labels, _) = band_labels(&plot.x, &groups, band);
     let n_lines = labels.iter().map(|it| it.1.len()).max().unwrap_or(0);

@@ -1,7 +1,7 @@
-//! One column of one row group: how many of its values equal the value that is searched for.
+//! One column of one row group: how many of its values equal the searched value.
 //!
-//! Cheapest first: its Bloom filter; its dictionary, where all values are in it; the letters of its
-//! pages as they lie, without taking them apart. Only then are values decoded.
+//! Cheapest first: its Bloom filter; its dictionary, where that contains all values; the raw bytes of
+//! its pages, without decoding them. Only then are values decoded.
 
 use std::fs::File;
 use std::path::Path;
@@ -30,23 +30,23 @@ use crate::filter;
 use crate::stored::Stored;
 use crate::write::is_all_dictionary;
 
-/// Rows that are decoded at once: enough to be quick, few enough to stay in the cache.
+/// Rows decoded at once: enough for speed, few enough for the cache.
 const BATCH_ROWS: usize = 8 * 1024;
 
-/// A Parquet file that is searched; shared by the threads.
+/// A Parquet file being searched; shared by the threads.
 pub(super) struct SearchedFile {
     stored: Stored,
-    /// As the footer has it.
+    /// As in the footer.
     pub metadata: ArrowReaderMetadata,
-    /// The same with text columns as keys into dictionaries, so that each text is compared once.
+    /// The same with text columns as dictionary keys, so that each text is compared once.
     keyed: ArrowReaderMetadata,
 }
 
-/// Where a chunk is.
+/// The position of a chunk.
 pub(super) struct ChunkPosition {
-    /// Which row group.
+    /// Index of the row group.
     pub row_group: usize,
-    /// Which column.
+    /// Index of the column.
     pub column: usize,
 }
 
@@ -63,7 +63,7 @@ impl SearchedFile {
         Ok(SearchedFile { stored, metadata, keyed })
     }
 
-    /// Returns what the footer says of a chunk.
+    /// Returns the footer metadata of a chunk.
     pub(super) fn chunk(&self, place: &ChunkPosition) -> &ColumnChunkMetaData {
         self.metadata.metadata().row_group(place.row_group).column(place.column)
     }
@@ -141,8 +141,8 @@ impl SearchedFile {
         Ok(usize::try_from(self.metadata.metadata().row_group(place.row_group).num_rows())?)
     }
 
-    /// Counts values that are stored as numbers. Reads one column of a file of any width at a cost
-    /// that does not depend on the width.
+    /// Counts matches among values stored as numbers. Reads one column at a cost that does not depend
+    /// on the width of the file.
     fn count_values<T: StoredType>(
         &self,
         place: &ChunkPosition,
@@ -166,16 +166,16 @@ impl SearchedFile {
         }
     }
 
-    /// Returns whether the letters of the value stand one behind the other in some page.
+    /// Returns whether the letters of the value occur consecutively in some page.
     ///
-    /// Texts lie in a page as they are, so this costs no more than to decompress it.
+    /// Pages store texts verbatim, so this costs no more than decompressing them.
     fn may_be_in_pages(
         &self,
         place: &ChunkPosition,
         file: &Arc<File>,
         needle: &Needle,
     ) -> anyhow::Result<bool> {
-        /// Fewer are found somewhere in every page.
+        /// Shorter sequences occur somewhere in every page.
         const LETTERS_MIN: usize = 3;
         let letters = needle.letters();
         if letters.len() < LETTERS_MIN {
@@ -187,7 +187,7 @@ impl SearchedFile {
         while let Some(page) = pages.get_next_page()? {
             match page.encoding() {
                 Encoding::PLAIN | Encoding::DELTA_LENGTH_BYTE_ARRAY => {}
-                // Their texts were in the dictionary page, which came first.
+                // Their texts were in the preceding dictionary page.
                 Encoding::RLE_DICTIONARY if page.is_data_page() => continue,
                 _ => return Ok(true),
             }
@@ -215,7 +215,7 @@ impl SearchedFile {
         Ok(count)
     }
 
-    /// Counts texts that are keys into a dictionary.
+    /// Counts matches among texts that are dictionary keys.
     fn count_keys(
         &self,
         place: &ChunkPosition,
@@ -251,7 +251,7 @@ impl SearchedFile {
     }
 }
 
-/// Returns the metadata with text columns read as keys.
+/// Returns the metadata with text columns read as dictionary keys.
 fn keyed(metadata: &ArrowReaderMetadata) -> anyhow::Result<ArrowReaderMetadata> {
     let keyed = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let fields = metadata.schema().fields().iter().map(|field| match field.data_type() {

@@ -1,4 +1,4 @@
-//! What is searched for, as each type would have it. Pure.
+//! The searched value, in each type's representation. Pure.
 
 use arrow_schema::{DataType, TimeUnit};
 use parquet::file::metadata::ColumnChunkMetaData;
@@ -7,7 +7,7 @@ use parquet::file::statistics::Statistics;
 use crate::filter::fold;
 use crate::parse::{self, DAY_US};
 
-/// A value as each type would have it.
+/// A value in each type's representation.
 pub(super) struct Needle {
     int: Option<i64>,
     /// As a number with a fraction.
@@ -25,7 +25,7 @@ pub(super) struct Needle {
 }
 
 impl Needle {
-    /// Reads a value in every way that a column may hold it.
+    /// Parses a value in every way that a column may represent it.
     pub(super) fn new(value: &str) -> Self {
         let value = value.trim();
         let bytes = value.as_bytes();
@@ -46,7 +46,7 @@ impl Needle {
         }
     }
 
-    /// Returns whether a chunk of values may hold the value, from the footer alone.
+    /// Returns whether a chunk may contain the value, from the footer alone.
     pub(super) fn may_be_in(&self, chunk: &ColumnChunkMetaData, data_type: &DataType) -> bool {
         let statistics = chunk.statistics();
         let n_nulls = statistics.and_then(Statistics::null_count_opt);
@@ -79,7 +79,7 @@ impl Needle {
         }
     }
 
-    /// Returns the value as the 64-bit number that a type is stored as.
+    /// Returns the value as the 64-bit number in which a type is stored.
     pub(super) fn whole(&self, data_type: &DataType) -> Option<i64> {
         match data_type {
             DataType::Int64 => self.int,
@@ -90,10 +90,11 @@ impl Needle {
         }
     }
 
-    /// Returns whether texts from `min` to `max`, in the order of their bytes, may equal the value.
+    /// Returns whether texts from `min` to `max`, in byte order, may equal the value.
     fn may_be_between(&self, min: &[u8], max: &[u8]) -> bool {
         let needle = self.text.as_bytes();
-        // All of them begin with what both ends begin with, and go on within the ends' next bytes.
+        // All of them begin with the common prefix of both ends, and continue within the range of the
+        // ends' next bytes.
         let n_shared = min.iter().zip(max).take_while(|(min, max)| min == max).count();
         let shared = &min[..n_shared];
         if !self.text.is_ascii() || needle.is_empty() || shared.first().is_some_and(is_blank) {
@@ -109,13 +110,13 @@ impl Needle {
         let is_between = |it: u8| (*first..=*last).contains(&it);
         match rest.first() {
             Some(next) if is_between(*next) || is_between(next.to_ascii_uppercase()) => true,
-            // Blanks may stand before the value, or behind it.
+            // Blanks may precede or follow the value.
             _ if n_shared == 0 || rest.is_empty() => (*first..=*last).any(|it| is_blank(&it)),
             _ => false,
         }
     }
 
-    /// Returns whether a cell of text equals the value.
+    /// Returns whether a text cell equals the value.
     pub(super) fn is_text(&self, cell: &[u8]) -> bool {
         let needle = self.text.as_bytes();
         if !self.text.is_ascii() {
@@ -124,28 +125,28 @@ impl Needle {
         if cell.len() <= needle.len() {
             return cell.eq_ignore_ascii_case(needle);
         }
-        // Longer: it can only be blanks around the value.
+        // Longer: the difference can only be surrounding blanks.
         (cell.first().is_some_and(is_blank) || cell.last().is_some_and(is_blank))
             && str::from_utf8(cell).is_ok_and(|it| it.trim().eq_ignore_ascii_case(&self.text))
     }
 
-    /// Returns letters in lower case of which each cell that equals the value has one behind the
-    /// other, in either case.
+    /// Returns a lower-case letter sequence that every cell equal to the value contains, in either
+    /// case.
     pub(super) fn letters(&self) -> &str {
         if self.text.is_ascii() {
             return &self.text;
         }
-        // Beyond ASCII are letters whose lower case is `k` or begins with `i`.
+        // Some non-ASCII letters have a lower case that is `k` or begins with `i`.
         let runs = self.text.split(|it: char| !it.is_ascii() || matches!(it, 'k' | 'i'));
         runs.max_by_key(|it| it.len()).unwrap_or_default()
     }
 
-    /// Returns the value as [`fold`] leaves it.
+    /// Returns the value after [`fold`].
     pub(super) fn folded(&self) -> &str {
         &self.text
     }
 
-    /// Returns whether a page of dictionary values has the value.
+    /// Returns whether a page of dictionary values contains the value.
     pub(super) fn is_in_dictionary(&self, bytes: &[u8], data_type: &DataType) -> bool {
         match data_type {
             DataType::Utf8View => texts(bytes).any(|it| self.is_text(it)),
@@ -167,7 +168,7 @@ impl Needle {
     }
 }
 
-/// Returns the value as a whole number and as any number, where it is exactly that.
+/// Returns the value as a whole number and as a float, where the conversion is exact.
 fn amounts(value: &str) -> (Option<i64>, Option<f64>) {
     if let Ok(int) = value.parse::<i64>() {
         #[expect(clippy::cast_precision_loss, reason = "compared back right here")]
@@ -177,7 +178,7 @@ fn amounts(value: &str) -> (Option<i64>, Option<f64>) {
         return (Some(int), is_exact.then_some(float));
     }
     let float: Option<f64> = value.parse().ok().filter(|it: &f64| !it.is_nan());
-    // Whole, and below 2^63: a cast loses nothing.
+    // Whole, and below 2^63: the cast is lossless.
     #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and in range")]
     let int = float
         .filter(|it| is_equal(it.fract(), 0.0) && it.abs() < 9_223_372_036_854_775_808.0)
@@ -191,7 +192,7 @@ pub(super) fn is_equal(a: f64, b: f64) -> bool {
     a == b
 }
 
-/// Returns whether a byte may be of a blank: one of ASCII, or of what is beyond it.
+/// Returns whether a byte may belong to a blank, in ASCII or beyond.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "iterators and slices call it so")]
 fn is_blank(byte: &u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ' | 0x80..)
@@ -201,7 +202,7 @@ fn is_within<T: PartialOrd>(min: Option<&T>, value: &T, max: Option<&T>) -> bool
     min.is_none_or(|it| it <= value) && max.is_none_or(|it| value <= it)
 }
 
-/// Splits a page of plain texts: each is four bytes of length, then the bytes.
+/// Splits a page of plain texts: each has four bytes of length, then the bytes.
 fn texts(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let (length, rest) = bytes.split_first_chunk()?;

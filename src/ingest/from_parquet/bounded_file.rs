@@ -1,4 +1,4 @@
-//! A Parquet file as its reader wants it: no more is read at once than the file has.
+//! A Parquet file for its reader: no read is larger than the file.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -11,8 +11,8 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use crate::source::Input;
 
-/// The file as the Parquet reader wants it. Whatever length a damaged file names, no more is set
-/// aside for it than the file has.
+/// The file as the Parquet reader requires it. Whatever length a damaged file states, no more memory is
+/// allocated for it than the file's size.
 pub(super) struct BoundedFile {
     file: Arc<File>,
     at: u64,
@@ -48,7 +48,7 @@ impl ChunkReader for BoundedFile {
     type T = BufReader<BoundedFile>;
 
     fn get_read(&self, start: u64) -> ParquetResult<BufReader<BoundedFile>> {
-        /// Of the header of a page.
+        /// Buffer size for a page header.
         const HEADER_BYTES: usize = 1_024;
         let place = BoundedFile { file: Arc::clone(&self.file), at: start, end: self.end };
         Ok(BufReader::with_capacity(HEADER_BYTES, place))

@@ -1,7 +1,7 @@
-//! Columns of a Parquet file to ours: the nearest type that holds every value, else exact text.
+//! Columns of a Parquet file to ours: the nearest type that represents every value, else exact text.
 //!
-//! Pure. What is only another way to store the same value is rewritten; what our types would round,
-//! cut or wrap is written out as text.
+//! Pure. A different encoding of the same value is converted; a value that our types would round,
+//! truncate or wrap is written as text.
 
 use std::sync::Arc;
 
@@ -22,19 +22,19 @@ use csv_agent_types::catalog::DType;
 use super::text;
 use crate::parse::DAY_US;
 
-/// How the values of a column become ours.
+/// How the values of a column are converted to ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Conversion {
-    /// As the nearest type of ours, as long as that holds every value.
+    /// To our nearest type, as long as that represents every value.
     Nearest(DType),
-    /// Written out: bytes in hexadecimal, nested values as JSON.
+    /// To text: bytes in hexadecimal, nested values as JSON.
     Text,
-    /// Sixteen bytes as UUIDs are written.
+    /// Sixteen bytes, in UUID notation.
     Uuid,
 }
 
 impl Conversion {
-    /// Returns the first to try for a column of the source; `None` for a type that is not read.
+    /// Returns the first conversion to try for a column of the source; `None` for an unsupported type.
     pub(super) fn first(data_type: &DataType) -> Option<Self> {
         Some(Conversion::Nearest(match data_type {
             DataType::Boolean => DType::Bool,
@@ -65,7 +65,7 @@ impl Conversion {
         }))
     }
 
-    /// Returns the type of the column that comes of it.
+    /// Returns the type of the resulting column.
     pub(super) fn dtype(self) -> DType {
         match self {
             Conversion::Nearest(dtype) => dtype,
@@ -73,11 +73,11 @@ impl Conversion {
         }
     }
 
-    /// Returns values as ours; `None` when the nearest type does not hold all of them.
+    /// Returns the converted values; `None` when the nearest type cannot represent all of them.
     ///
     /// # Errors
     ///
-    /// Fails when a value is none of its own type, such as a day that no calendar has.
+    /// Fails when a value is invalid in its own type, such as a date outside the calendar.
     pub(super) fn convert(self, array: &ArrayRef) -> anyhow::Result<Option<ArrayRef>> {
         match self {
             Conversion::Nearest(_) => Ok(nearest(array)),
@@ -86,7 +86,7 @@ impl Conversion {
         }
     }
 
-    /// Returns what a user may want to know of a column: what it was, where it is not the same.
+    /// Returns the note on a converted column: its original type, where that differs.
     pub(super) fn note(self, source: &DataType, origin: Option<&DataType>) -> Option<String> {
         let note = match (source, self) {
             (DataType::Float16, _) => "float16 in the file, widened".to_owned(),
@@ -138,8 +138,8 @@ impl Conversion {
     }
 }
 
-/// Returns the type as which a column is read: text by reference to its page, so that one long value
-/// that comes a thousand times is stored once.
+/// Returns the type to read a column as: text by reference to its page, so that one long value that
+/// occurs a thousand times is stored once.
 pub(super) fn as_read(field: &Field) -> DataType {
     let item = |it: &Arc<Field>| Arc::new(Field::clone(it).with_data_type(as_read(it)));
     match field.data_type() {
@@ -161,7 +161,7 @@ fn unit_name(unit: TimeUnit) -> &'static str {
     }
 }
 
-/// Returns values as the nearest type of ours, if that holds them all.
+/// Returns values in our nearest type, if that represents them all.
 fn nearest(array: &ArrayRef) -> Option<ArrayRef> {
     match array.data_type() {
         DataType::Boolean | DataType::Int64 | DataType::Float64 => Some(Arc::clone(array)),
@@ -224,10 +224,10 @@ fn nearest(array: &ArrayRef) -> Option<ArrayRef> {
     }
 }
 
-/// A number of at most 15 digits is printed by the nearest float as it was written.
+/// The float nearest to a number of at most 15 digits prints as the original.
 fn fraction(unscaled: i128, scale: i8) -> Option<f64> {
     const FIFTEEN_DIGITS: i128 = 1_000_000_000_000_000;
-    /// Powers of ten up to this one are floats themselves, so that a quotient is rounded once.
+    /// Powers of ten up to this one are exact floats, so that a quotient is rounded once.
     const SCALE_MAX: i8 = 22;
     if unscaled.abs() >= FIFTEEN_DIGITS {
         return None;
@@ -244,7 +244,7 @@ fn micros(nanos: i64) -> Option<i64> {
     (nanos % 1_000 == 0).then_some(nanos / 1_000)
 }
 
-/// Returns whether an instant lies in the years 1 to 9999, which every reader knows.
+/// Returns whether an instant is within the years 1 to 9999, which every reader supports.
 fn is_of_calendar(micros: i64) -> bool {
     const FIRST: i64 = -719_162 * DAY_US;
     const LAST: i64 = 2_932_897 * DAY_US - 1;
@@ -258,7 +258,7 @@ where
     Arc::new(array.as_primitive::<From>().unary::<_, To>(Into::into))
 }
 
-/// Returns the values as another type, if each of them is one.
+/// Returns the values converted to another type, if each of them can be.
 fn all<From: ArrowPrimitiveType, To: ArrowPrimitiveType>(
     array: &ArrayRef,
     convert: impl Fn(From::Native) -> Option<To::Native>,
@@ -290,7 +290,7 @@ fn times<From: ArrowPrimitiveType>(
     all::<From, Time64MicrosecondType>(array, |it| micros(it).filter(|it| (0..DAY_US).contains(it)))
 }
 
-/// Writes out value after value.
+/// Writes each value as text.
 fn written(
     array: &ArrayRef,
     write: &dyn Fn(&dyn Array, usize, &mut String) -> anyhow::Result<()>,
@@ -309,7 +309,7 @@ fn written(
     Ok(Arc::new(column.finish()))
 }
 
-/// Returns whether values come again and again, so that a dictionary pays.
+/// Returns whether values repeat, so that a dictionary saves space.
 pub(super) fn repeats(array: &ArrayRef, n_rows: usize) -> bool {
     if array.as_any().is::<BooleanArray>() {
         return false;

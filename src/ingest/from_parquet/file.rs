@@ -1,4 +1,4 @@
-//! A Parquet file on its way in: known by its first and last bytes, its footer checked, its rows read.
+//! A Parquet input file: recognised by its first and last bytes, its footer checked, its rows read.
 
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
@@ -47,30 +47,30 @@ pub(super) struct ParquetTable<'a> {
     pub input: &'a Input,
     /// Its columns.
     pub sources: Vec<SourceColumn>,
-    /// What each column is called, made usable.
+    /// The usable name of each column.
     pub names: Vec<String>,
     metadata: ArrowReaderMetadata,
 }
 
 /// A column of the file.
 pub(super) struct SourceColumn {
-    /// As the file has it.
+    /// Its name in the file.
     pub name: String,
-    /// As it is read.
+    /// The type it is read as.
     pub data_type: DataType,
-    /// What it was before it became Parquet, if the file tells.
+    /// Its type before it became Parquet, if the file states it.
     pub origin: Option<DataType>,
-    /// How it becomes ours.
+    /// How it is converted to ours.
     pub way: Conversion,
 }
 
 impl<'a> ParquetTable<'a> {
-    /// Opens the file and checks what its footer says.
+    /// Opens the file and validates its footer.
     ///
     /// # Errors
     ///
-    /// Fails when the file is damaged, has too many columns or one of a type that is not read, is
-    /// compressed in an unknown way, or holds instants that are finer than ours.
+    /// Fails when the file is damaged, has too many columns or one of an unsupported type, is
+    /// compressed in an unknown way, or contains instants more precise than ours.
     pub(super) fn open(input: &'a Input, cancelled: &AtomicBool) -> anyhow::Result<Self> {
         let refused = |found: &str, hint: &str| {
             refuse(format!("cannot read `{}` as Parquet: {found}", input.name), hint)
@@ -102,17 +102,17 @@ impl<'a> ParquetTable<'a> {
         let (sources, metadata) = guarded(input, || prepared(&metadata, ways))?;
         let names = names_of(sources.iter().map(|it: &SourceColumn| it.name.clone()).collect());
         let table = ParquetTable { input, sources, names, metadata };
-        // No cell has less than a byte of its own.
+        // Every cell takes at least one byte.
         table.check_unpacked(table.n_rows().saturating_mul(n_leaves as u64))?;
         guarded(input, || table.check_old_instants(cancelled))?;
         Ok(table)
     }
 
-    /// Demands that what was unpacked of the file is no more than a file of its size holds.
+    /// Requires that the unpacked size of the file is within the limit for its size.
     ///
     /// # Errors
     ///
-    /// Fails when it is.
+    /// Fails when it exceeds the limit.
     pub(super) fn check_unpacked(&self, n_bytes: u64) -> anyhow::Result<()> {
         let of_size = self.input.bytes.saturating_mul(PARQUET_UNPACKED_RATIO_MAX);
         let bytes_max = PARQUET_UNPACKED_BYTES_MAX.max(of_size);
@@ -126,12 +126,12 @@ impl<'a> ParquetTable<'a> {
         Err(refuse(message, "write the rows that matter to another file"))
     }
 
-    /// Returns how many rows the footer counts.
+    /// Returns the row count in the footer.
     pub(super) fn n_rows(&self) -> u64 {
         u64::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or_default()
     }
 
-    /// Returns how far reading has come after `rows`.
+    /// Returns the reading progress after `rows`.
     pub(super) fn progress(&self, rows: u64) -> Progress {
         let (rows_total, bytes_total) = (self.n_rows().max(1), self.input.bytes);
         let bytes = u128::from(bytes_total) * u128::from(rows) / u128::from(rows_total);
@@ -140,7 +140,7 @@ impl<'a> ParquetTable<'a> {
 
     /// Returns a sentence for each thing that a user might want to know.
     pub(super) fn reasons(&self) -> Vec<String> {
-        /// Names that a sentence shows.
+        /// Maximum number of names in a sentence.
         const SHOWN_MAX: usize = 10;
         let footer = self.metadata.metadata();
         let writer = footer.file_metadata().created_by().unwrap_or("an unknown program");
@@ -159,7 +159,7 @@ impl<'a> ParquetTable<'a> {
         reasons
     }
 
-    /// Begins to read the rows.
+    /// Begins reading the rows.
     ///
     /// # Errors
     ///
@@ -167,9 +167,9 @@ impl<'a> ParquetTable<'a> {
     pub(super) fn batches(
         &self,
     ) -> anyhow::Result<impl Iterator<Item = Result<RecordBatch, ArrowError>> + use<>> {
-        /// Rows of a batch, at most.
+        /// Maximum rows of a batch.
         const ROWS_MAX: usize = 8_192;
-        /// Rows of nested values, of which one may be a long list.
+        /// Maximum rows of nested values, each of which may be a long list.
         const NESTED_ROWS_MAX: usize = 512;
         let schema = self.metadata.parquet_schema();
         let is_nested = schema.num_columns() != self.sources.len()
@@ -186,13 +186,13 @@ impl<'a> ParquetTable<'a> {
         reader.map_err(|error| self.damaged(&error.to_string()))
     }
 
-    /// Makes the error for a file that is not what it should be.
+    /// Returns the error for a malformed file.
     pub(super) fn damaged(&self, what: &str) -> anyhow::Error {
         damaged(self.input, what)
     }
 
-    /// Fails when instants of the old kind, which count nanoseconds from any day, are finer than
-    /// microseconds or further away than any calendar: the reader would cut or wrap them.
+    /// Fails when instants of the old kind, which count nanoseconds from any day, are more precise than
+    /// microseconds or outside every calendar: the reader would truncate or wrap them.
     fn check_old_instants(&self, cancelled: &AtomicBool) -> anyhow::Result<()> {
         /// Julian days of 0001-01-01 and 9999-12-31.
         const DAYS: std::ops::RangeInclusive<u32> = 1_721_426..=5_373_484;
@@ -246,14 +246,14 @@ impl<'a> ParquetTable<'a> {
     }
 }
 
-/// Returns how the footer is read: types as Parquet has them, without the indexes of pages.
+/// Returns how to read the footer: with Parquet's own types, without page indexes.
 fn options() -> ArrowReaderOptions {
     ArrowReaderOptions::new()
         .with_skip_arrow_metadata(true)
         .with_page_index_policy(PageIndexPolicy::Skip)
 }
 
-/// Returns the columns, and how they are read.
+/// Returns the columns, and how to read them.
 fn prepared(
     metadata: &ArrowReaderMetadata,
     ways: Vec<Conversion>,
@@ -284,7 +284,7 @@ fn prepared(
     Ok((sources, ArrowReaderMetadata::try_new(footer, options)?))
 }
 
-/// Looks at both ends of the file before anything is believed that is between them.
+/// Checks both ends of the file before anything between them is trusted.
 fn check_ends(input: &Input) -> anyhow::Result<()> {
     /// The length of the footer, and the magic.
     const TAIL_BYTES: usize = 8;
@@ -331,7 +331,7 @@ fn read_at(input: &Input, at: u64, bytes: &mut [u8]) -> anyhow::Result<()> {
     read.with_context(|| format!("cannot read `{}`", input.name))
 }
 
-/// Fails when a page would take more memory than any page should, before one is set aside for it.
+/// Fails when a page would exceed the memory limit, before any is allocated for it.
 fn check_pages(
     input: &Input,
     metadata: &ArrowReaderMetadata,
@@ -342,7 +342,7 @@ fn check_pages(
         check_cancelled(cancelled)?;
         let mut pages = Pages::of(&file, input.bytes, chunk);
         let mut has_lengths = false;
-        // What is malformed is left to the decoder.
+        // The decoder handles malformed pages.
         while let Ok(Some(page)) = pages.next_page() {
             has_lengths |= page.encoding.is_some_and(|it| WITH_LENGTHS.contains(&it));
             if PARQUET_PAGE_BYTES_MAX < page.bytes {
@@ -372,7 +372,7 @@ fn damaged(input: &Input, what: &str) -> anyhow::Error {
     refuse(message, "get the file again, or write it again")
 }
 
-/// Does what damaged bytes may make panic, and makes an error of that.
+/// Does work in which damaged bytes may cause a panic, and converts a panic to an error.
 fn guarded<T: Send>(
     input: &Input,
     work: impl FnOnce() -> anyhow::Result<T> + Send,

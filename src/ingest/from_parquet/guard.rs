@@ -1,6 +1,6 @@
-//! Threads that may panic: a reader of Parquet does, at bytes that nobody wrote so.
+//! Threads that may panic: a Parquet reader does on malformed bytes.
 //!
-//! What it would print of that is no use to anybody; the caller says what is wrong with the file.
+//! The panic message would help no one; the caller reports what is wrong with the file.
 
 use std::io;
 use std::panic;
@@ -9,21 +9,21 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 
 use anyhow::anyhow;
 
-/// Of threads whose panics are errors of the file.
+/// Name of threads whose panics are errors of the file.
 const NAME: &str = "parquet";
-/// What the names of those begin with that polars starts for such a thread, which hears of their panics.
+/// Name prefix of the threads that polars starts for such a thread and that pass their panics on to it.
 const POLARS: &str = "polars-";
 
-/// Does work on a Parquet file whose bytes need not be those of a writer.
+/// Processes a Parquet file whose bytes may not come from a valid writer.
 ///
 /// # Errors
 ///
-/// Fails when the work does or panics, and when the system has no more threads.
+/// Fails when the work fails or panics, and when the system has no more threads.
 pub(crate) fn run<T: Send>(work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
     thread::scope(|scope| spawn(scope, work)?.join().unwrap_or_else(|_| Err(damaged())))
 }
 
-/// Returns what is wrong with a file that is not as it was written.
+/// Returns the error for a file that has changed since it was written.
 pub(crate) fn damaged() -> anyhow::Error {
     anyhow!("the file is damaged; ingest its source again")
 }

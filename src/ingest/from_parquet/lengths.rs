@@ -1,7 +1,7 @@
-//! What the lengths of texts take that a column keeps apart from the letters.
+//! Memory use of text lengths that a column stores separately from the characters.
 //!
-//! A decoder sets memory aside for as many lengths as a page says that it has, and equal lengths take no room in
-//! the file: a few bytes can stand for billions. So the numbers are read before a decoder does.
+//! A decoder allocates memory for as many lengths as a page declares, and equal lengths take no space
+//! in the file: a few bytes can expand to billions. The numbers are therefore read before decoding.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -17,13 +17,14 @@ use csv_agent_types::limits::PARQUET_PAGE_LENGTHS_MAX;
 use super::thrift::Bytes;
 use crate::from_parquet::bounded_file::BoundedFile;
 
-/// The number of the encoding with lengths apart, and of that with those of common beginnings as well.
+/// The number of the encoding with separate lengths, and of the one that also has lengths of shared
+/// prefixes.
 pub(crate) const WITH_LENGTHS: [i64; 2] = [6, 7];
-/// Of a length in memory.
+/// Bytes of a length in memory.
 const LENGTH_BYTES: u64 = 4;
 
-/// Returns the bytes that the lengths of all pages of a column take in memory. The pages themselves are known to
-/// be of bounded size.
+/// Returns the bytes in memory of the lengths in all pages of a column. The size of the pages has
+/// already been checked.
 ///
 /// # Errors
 ///
@@ -68,7 +69,7 @@ pub(crate) fn n_bytes(
     Ok(n_lengths * LENGTH_BYTES)
 }
 
-/// Returns how many numbers streams have that follow each other.
+/// Returns the total count of numbers in consecutive streams.
 fn of_streams(body: &[u8], n_streams: usize) -> anyhow::Result<u64> {
     let mut body = Bytes(body);
     let mut n_all = 0;
@@ -88,9 +89,9 @@ fn of_streams(body: &[u8], n_streams: usize) -> anyhow::Result<u64> {
     Ok(n_all)
 }
 
-/// Passes over the numbers of a stream, of which the head is read: blocks with the widths of their parts.
+/// Skips the numbers of a stream after its header: blocks with the bit widths of their parts.
 fn skip(body: &mut Bytes<'_>, n_block: u64, n_parts: u64, n: u64) -> anyhow::Result<()> {
-    // The first number is no difference.
+    // The first number is not a difference.
     number(body)?;
     ensure!(
         0 < n_parts && 0 < n_block && n_block.is_multiple_of(n_parts),

@@ -1,4 +1,4 @@
-//! The pages of a column, one head after the other, without what is in them.
+//! The page headers of a column, in order, without the page contents.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -13,7 +13,7 @@ use super::thrift;
 
 pub(crate) use super::thrift::PageHead;
 
-/// The heads of the pages of a column in a row group.
+/// The page headers of a column in a row group.
 pub(crate) struct Pages<'a> {
     file: &'a File,
     file_bytes: u64,
@@ -24,21 +24,21 @@ pub(crate) struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    /// Begins with the first page of a chunk of a file of `file_bytes`.
+    /// Starts at the first page of a chunk in a file of `file_bytes`.
     pub(crate) fn of(file: &'a File, file_bytes: u64, chunk: &'a ColumnChunkMetaData) -> Pages<'a> {
         let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
-        // A decoder refuses negative numbers.
+        // A decoder rejects negative numbers.
         let at = u64::try_from(start).unwrap_or(file_bytes);
         let n_bytes = u64::try_from(chunk.compressed_size()).unwrap_or_default();
         let end = at.saturating_add(n_bytes).min(file_bytes);
         Pages { file, file_bytes, chunk, at, end, head: Vec::new() }
     }
 
-    /// Returns how many values all pages have together, nulls included, in a row group of `n_rows`.
+    /// Returns the total number of values in all pages, nulls included, in a row group of `n_rows`.
     ///
     /// # Errors
     ///
-    /// Fails when the footer says otherwise, and when there are more than any dataset has.
+    /// Fails when the footer contradicts that, and when it exceeds the limit of a dataset.
     pub(crate) fn n_values(&self, n_rows: i64) -> anyhow::Result<i64> {
         let n_values = self.chunk.num_values();
         let is_flat = self.chunk.column_descr().max_rep_level() == 0;
@@ -51,20 +51,20 @@ impl<'a> Pages<'a> {
         Ok(n_values)
     }
 
-    /// Returns the bytes that lengths of texts take in memory beside the pages.
+    /// Returns the bytes in memory of text lengths, in addition to the pages.
     ///
     /// # Errors
     ///
-    /// Fails when a page has too many of them, or is damaged.
+    /// Fails when a page has too many lengths, or is damaged.
     pub(crate) fn n_bytes_of_lengths(&self) -> anyhow::Result<u64> {
         lengths::n_bytes(self.file, self.file_bytes, self.chunk)
     }
 
-    /// Returns the next page; none at the end.
+    /// Returns the next page; `None` at the end.
     ///
     /// # Errors
     ///
-    /// Fails when its head cannot be read, or is longer than one without long statistics.
+    /// Fails when its header cannot be read, or is longer than any without long statistics.
     pub(crate) fn next_page(&mut self) -> anyhow::Result<Option<PageHead>> {
         const HEAD_BYTES_MAX: u64 = 64 * 1024;
         if self.end <= self.at {

@@ -1,6 +1,6 @@
-//! Values of a Parquet file as exact text: scalars as CSV has them, nested ones as JSON.
+//! Values of a Parquet file as exact text: scalars as in CSV, nested values as JSON.
 //!
-//! Pure. JSON is written straight to text, so that keys keep their order and none is lost.
+//! Pure. JSON is written directly as text, so that keys keep their order and none is lost.
 
 use std::fmt::{Display, Write};
 
@@ -20,11 +20,11 @@ use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-/// Writes one value, which is not null.
+/// Writes one non-null value.
 ///
 /// # Errors
 ///
-/// Fails when it is none of its type, such as a day that no calendar has.
+/// Fails when it is invalid in its type, such as a date outside the calendar.
 pub(crate) fn write(array: &dyn Array, row: usize, out: &mut String) -> anyhow::Result<()> {
     match array.data_type() {
         DataType::Boolean => put(out, array.as_boolean().value(row)),
@@ -88,11 +88,11 @@ pub(crate) fn write(array: &dyn Array, row: usize, out: &mut String) -> anyhow::
     }
 }
 
-/// Writes sixteen bytes as UUIDs are written.
+/// Writes sixteen bytes in UUID notation.
 ///
 /// # Errors
 ///
-/// Fails when the values are no bytes.
+/// Fails when the values are not bytes.
 pub(crate) fn write_uuid(array: &dyn Array, row: usize, out: &mut String) -> anyhow::Result<()> {
     let bytes = array.as_fixed_size_binary_opt().context("a UUID has 16 bytes")?.value(row);
     for (at, byte) in bytes.iter().enumerate() {
@@ -145,7 +145,7 @@ fn nanos(array: &dyn Array, row: usize) -> Option<i64> {
     }
 }
 
-/// Writes one value as JSON: numbers and truth values bare, all else but nested ones in quotes.
+/// Writes one value as JSON: numbers, truth values and nested values unquoted, all others quoted.
 fn json(array: &ArrayRef, row: usize, out: &mut String) -> anyhow::Result<()> {
     if array.is_null(row) {
         out.push_str("null");

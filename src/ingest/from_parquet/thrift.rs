@@ -1,28 +1,29 @@
-//! What must be known of a Parquet file before it is decoded: how deep its schema goes, how many rows it
-//! promises, and how large its pages want to be.
+//! What must be known about a Parquet file before decoding: the depth of its schema, its declared row
+//! count, and the declared size of its pages.
 //!
-//! Pure. The decoder calls itself for each level of a schema and sets aside what a page asks for, so
-//! a file of a few bytes could end the process. Only as much of the Thrift compact protocol is read as
-//! these questions take. What is malformed is left to the decoder, which says so.
+//! Pure. The decoder recurses for each level of a schema and allocates what a page declares, so a file
+//! of a few bytes could end the process. Only the necessary part of the Thrift compact protocol is
+//! implemented. The decoder handles and reports malformed input.
 
 use csv_agent_types::limits::CSV_COLUMNS_MAX;
 
-/// Levels of structs within what is skipped; the footer and the headers have less than ten.
+/// Maximum nesting of structs in skipped values; the footer and the headers have fewer than ten levels.
 const SKIPPED_LEVELS_MAX: usize = 32;
 
-/// What a footer says of all of its file.
+/// What a footer states about the whole file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outline<'a> {
     /// Levels of the schema.
     pub n_levels: usize,
-    /// The name of each column that has no columns within, as it is encoded; one more than a dataset has, at
-    /// most.
+    /// The encoded name of each column without nested columns; at most one more than a dataset may
+    /// have.
     pub leaves: Vec<&'a [u8]>,
-    /// Rows of the file; none where the footer does not come to them.
+    /// Rows of the file; `None` where the footer ends before it.
     pub n_rows: Option<i64>,
 }
 
-/// Returns the outline of a footer, as far as that can be read. Of what is there twice, the decoder takes one.
+/// Returns the outline of a footer, as far as it can be read. Of a repeated field, the decoder takes
+/// one.
 pub(crate) fn outline(footer: &[u8]) -> Outline<'_> {
     const SCHEMA: i64 = 2;
     const ROWS: i64 = 3;
@@ -49,7 +50,7 @@ fn schema<'a>(bytes: &mut Bytes<'a>, outline: &mut Outline<'a>) -> Option<()> {
     const NAME: i64 = 4;
     const N_CHILDREN: i64 = 5;
     let (n_elements, _) = bytes.list()?;
-    // Of each group that is open, how many children are to come.
+    // For each open group, how many children remain.
     let mut open: Vec<i64> = Vec::new();
     for _ in 0..n_elements {
         let (mut n_children, mut name) = (0, &[][..]);
@@ -82,40 +83,40 @@ fn schema<'a>(bytes: &mut Bytes<'a>, outline: &mut Outline<'a>) -> Option<()> {
     Some(())
 }
 
-/// What the header of a page says of it.
+/// The contents of a page header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PageHead {
-    /// Of the header itself.
+    /// Bytes of the header itself.
     pub header_bytes: usize,
-    /// As it is stored.
+    /// Bytes of the page as stored.
     pub stored_bytes: u64,
-    /// As it is once decompressed.
+    /// Bytes of the page once decompressed.
     pub bytes: u64,
-    /// The number of how its values are encoded; none for a page without values.
+    /// The number of the encoding of its values; `None` for a page without values.
     pub encoding: Option<i64>,
-    /// How many values it says to have, nulls included. Nobody has counted them.
+    /// The declared number of values, nulls included. It is unverified.
     pub n_values: i64,
-    /// The same of nulls, where it says so.
+    /// The declared number of nulls, where present.
     pub n_nulls: i64,
-    /// Whether it is a dictionary and not a page of rows.
+    /// Whether it is a dictionary rather than a page of rows.
     pub is_dictionary: bool,
 }
 
-/// Returns what the header of a page says, which begins `bytes`, if it ends there too.
+/// Returns the page header at the start of `bytes`, if it is complete.
 pub(crate) fn page_head(header: &[u8]) -> Option<PageHead> {
     const TYPE: i64 = 1;
     const UNCOMPRESSED: i64 = 2;
     const COMPRESSED: i64 = 3;
-    /// Of the types of pages.
+    /// A page type.
     const DICTIONARY: i64 = 2;
-    /// Values, a dictionary, and values as newer versions have them: type, field, and within it the member for the
-    /// encoding and that for the nulls.
+    /// Values, a dictionary, and values in the newer format: page type, header field, and within it the
+    /// members for the encoding and for the nulls.
     const ENCODED: [(i64, i64, i64, Option<i64>); 3] =
         [(0, 5, 2, None), (DICTIONARY, 7, 2, None), (3, 8, 4, Some(2))];
     const VALUES: i64 = 1;
     let mut bytes = Bytes(header);
     let (mut stored, mut uncompressed, mut page_type) = (None, None, None);
-    // A page may have the field of another type as well, which the decoder passes over.
+    // A page may also have the field of another type, which the decoder skips.
     let mut found = [(None, 0, 0); ENCODED.len()];
     let mut field = 0;
     while let Some(kind) = bytes.field(&mut field)? {
@@ -190,7 +191,7 @@ impl ValueKind {
     }
 }
 
-/// Bytes still to be read. Numbers in them are written as in pages, seven bits to a byte.
+/// Unread bytes. Numbers are encoded as in pages, seven bits per byte.
 pub(crate) struct Bytes<'a>(pub &'a [u8]);
 
 impl Bytes<'_> {
@@ -205,7 +206,7 @@ impl Bytes<'_> {
         Some(())
     }
 
-    /// Reads a number; none where it does not end, or has no room.
+    /// Reads a number; `None` where it does not end, or overflows.
     pub(crate) fn unsigned(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
@@ -244,16 +245,16 @@ impl Bytes<'_> {
             15 => self.unsigned()?,
             n => u64::from(n),
         };
-        // Some write nothing for what an empty list would hold.
+        // Some writers omit the element type of an empty list.
         let kind = if n == 0 { ValueKind::Byte } else { ValueKind::of(head & 0xf)? };
         Some((n, kind))
     }
 
-    /// Passes over a value of a struct.
+    /// Skips a value of a struct.
     fn skip(&mut self, kind: ValueKind, levels: usize) -> Option<()> {
         let levels = levels.checked_sub(1)?;
         match kind {
-            // The head of the field has said it.
+            // The field header contains the value.
             ValueKind::Bool => Some(()),
             ValueKind::Struct => {
                 let mut field = 0;
@@ -266,7 +267,7 @@ impl Bytes<'_> {
         }
     }
 
-    /// Passes over a value that has no head of its own.
+    /// Skips a value without its own header.
     fn skip_item(&mut self, kind: ValueKind, levels: usize) -> Option<()> {
         match kind {
             ValueKind::Bool | ValueKind::Byte => self.pass(1),

@@ -1,8 +1,8 @@
-//! Titles, notes, and names with values above the header, one or two cells a record.
+//! Titles, notes, and names with values above the header, one or two cells per record.
 //!
-//! Offices and programs write them right above the names, behind blank lines or rows of delimiters, and with
-//! as many delimiters as a row has. That they are none shows in what is below: a record of names that fills
-//! every column, or rows that do.
+//! People and programs write them directly above the names, before blank lines or rows of delimiters,
+//! and with as many delimiters as a row has. What follows shows that they are not rows: a record of
+//! names that fills every column, or rows that do.
 
 use super::super::multi_row_header::are_years;
 use super::super::shape::is_value;
@@ -12,14 +12,14 @@ use super::super::type_inference::is_typed;
 use super::Search;
 use crate::record_shapes::RecordShape;
 
-/// Records above a table that are looked at.
+/// Records above a table to examine.
 const RECORDS_MAX: usize = 50;
-/// Rows that show a habit.
+/// Minimum number of rows that show a pattern.
 const ROWS_MIN: usize = 2;
 
 impl Search<'_> {
-    /// Returns the position of the first record of the table below such records, the first of them being
-    /// the first of all.
+    /// Returns the index of the first record of the table below such records, which start at the first
+    /// record of the file.
     pub(super) fn below_titles(&self, shapes: &[&RecordShape]) -> Option<usize> {
         let n = shapes.iter().take(RECORDS_MAX).take_while(|it| self.is_above(it)).count();
         let (above, rest) = shapes.split_at(n);
@@ -32,7 +32,7 @@ impl Search<'_> {
         let are_titles = above.iter().all(|it| is_title(&it));
         let labels = self.labels(first);
         if are_labels(&labels) {
-            // A group above the names leaves the first cell open, or that below it.
+            // A group above the names leaves its first cell, or the one below it, empty.
             let body = self.sample(self.width, first.after.0, Vec::new());
             let is_named = first.is_first_filled || are_titles;
             let is_typed = || body.is_typed() && !self.is_row(first, &body);
@@ -49,19 +49,19 @@ impl Search<'_> {
         let is_filled = 1 < first.n_filled && rows.len() <= n_filled * 2;
         let n_words = |it: &&RecordShape| self.labels(it).concat().split_whitespace().count();
         let n_words_max = above.iter().map(n_words).max().unwrap_or_default();
-        // Nothing sets them apart but that every row has a value where they have none.
+        // They differ only in that every row has a value where they have none.
         let rows: Vec<&&RecordShape> = rows.iter().take_while(|it| 1 < it.n_filled).collect();
         let is_whole = ROWS_MIN <= rows.len() && rows.iter().all(|it| it.n_filled == self.width);
-        // One word may be the name of the first column, unless there are better ones below.
+        // One word may be the name of the first column, unless there are better names below.
         let is_title = 2 <= n_words_max || (first.n_filled == self.width && are_labels(&labels));
         let is_above = (is_apart && is_filled && is_title)
             || (3 <= n_words_max && is_whole && are_labels(&labels));
         is_above.then_some(n)
     }
 
-    /// Returns the position of the header below sentences, which may have as many commas as it.
+    /// Returns the index of the header below sentences, which may have as many commas as it has.
     pub(super) fn below_sentences(&self, shapes: &[&RecordShape]) -> Option<usize> {
-        // In a file of one column they may be rows.
+        // In a single-column file they may be rows.
         let is_table = |n: &usize| 0 < *n && 1 < self.width;
         let n = shapes.iter().take_while(|it| it.start < self.n_lead).count();
         let n = Some(n).filter(is_table)?;
@@ -78,10 +78,10 @@ impl Search<'_> {
         (are_labels(&labels) && is_header).then_some(at)
     }
 
-    /// Returns the position of the first record of a table that has a type in each column, below a list of
-    /// names with their values: nothing in it is of those types. The table may have no names.
+    /// Returns the index of the first record of a table with typed columns, below a list of names and
+    /// values of which none fits those types. The table may lack names.
     pub(super) fn below_misfits(&self, shapes: &[&RecordShape]) -> Option<usize> {
-        /// Less may be a header of several records.
+        /// Fewer may be a multi-record header.
         const ABOVE_MIN: usize = 4;
         const ROWS_MIN: usize = 3;
         let is_text = |it: &String| classify(it.as_bytes(), self.nulls).is_name();
@@ -103,7 +103,7 @@ impl Search<'_> {
         is_table.then_some(n - usize::from(are_names))
     }
 
-    /// Returns whether rows have numbers in a column that is called something else.
+    /// Returns whether rows have numbers in a column with a name that is not a number.
     fn have_amounts(&self, rows: &[&RecordShape], labels: &[String]) -> bool {
         const ROWS_MAX: usize = 5;
         let rows: Vec<Vec<String>> = rows.iter().take(ROWS_MAX).map(|it| self.labels(it)).collect();
@@ -130,8 +130,8 @@ impl Search<'_> {
     }
 }
 
-/// Returns whether labels are names of columns, then perhaps years, none the same. Where each record ends
-/// with a delimiter, there is none at the end.
+/// Returns whether labels are column names, possibly followed by years, all distinct. Where each record
+/// ends with a delimiter, the last label is empty.
 pub(crate) fn are_labels(labels: &[String]) -> bool {
     let n_labels = labels.len() - usize::from(labels.last().is_some_and(|it| it.trim().is_empty()));
     let labels = &labels[..n_labels];

@@ -1,7 +1,7 @@
 //! Several tables in one file: where the first one ends.
 //!
-//! Pure. A short file is looked at as a whole; in a long one, a second table is not looked for, and
-//! its rows are told as rows that do not fit.
+//! Pure. A short file is examined as a whole; a long one is not searched for a second table, and its
+//! rows are reported as rows that do not fit.
 
 use std::collections::HashSet;
 
@@ -18,36 +18,37 @@ use crate::syntax::Syntax;
 use crate::type_evidence::{Nulls, TypeEvidence, classify};
 use crate::type_inference::is_typed;
 
-/// Places that are looked at closely; a file with more of them is no row of tables.
+/// Places to examine closely; a file with more is not a sequence of tables.
 const PLACES_MAX: usize = 16;
-/// Records of names and values above a table; more are a table of their own.
+/// Records of names and values above a table; more are a separate table.
 const RECORDS_ABOVE_MAX: usize = 12;
-/// Gaps in a table that has some now and then.
+/// Gaps in a table that has occasional gaps.
 const GAPS_MAX: usize = 4;
 /// Titles above a table.
 const TITLES_MAX: usize = 3;
-/// Rows that show what a column holds.
+/// Minimum number of rows that show the content of a column.
 const ROWS_MIN: usize = 2;
 
-/// Where tables begin below the first.
+/// The start of further tables below the first.
 #[derive(Debug, Default)]
 pub(crate) struct FurtherTables {
-    /// The length of the text before the second table, if there surely is one, and before titles above it.
+    /// The length of the text before the second table, if there certainly is one, and before the titles
+    /// above it.
     pub end: Option<(usize, usize)>,
-    /// The first place before it where one may begin.
+    /// The first earlier place where a table may begin.
     pub doubt: Option<Doubt>,
 }
 
 /// A place where a table may begin; the first line is 0.
 #[derive(Debug)]
 pub(crate) struct Doubt {
-    /// Where its names begin.
+    /// The start of its names.
     pub start: usize,
-    /// The line of them.
+    /// The line of its names.
     pub line: u32,
-    /// The first line and the last of the records above it.
+    /// The first and last lines of the records above it.
     pub above: (u32, u32),
-    /// The first line and the last of it.
+    /// Its first and last lines.
     pub here: (u32, u32),
 }
 
@@ -65,8 +66,9 @@ impl Begin {
     }
 }
 
-/// Finds the second table, if there is one behind a first one that is not much shorter. With `takes_all`, what
-/// may be a table is one, also where the first is short; with `is_further`, the first is below another.
+/// Finds the second table, if one follows a first table that is not much shorter. With `takes_all`,
+/// every possible table counts, even after a short one; with `is_further`, the first table is itself
+/// below another.
 pub(crate) fn find(
     windows: &Windows,
     syntax: Syntax,
@@ -82,11 +84,11 @@ pub(crate) fn find(
     let n_lead = leading_text::n_bytes(text);
     let shapes = shapes(text, syntax, n_lead);
     let place = Places { text, syntax, nulls, shapes: &shapes, is_further };
-    // Records that may be of another table say nothing of the first.
+    // Records that may belong to another table say nothing about the first.
     let mut first_end = None;
     for at in place.candidates().take(PLACES_MAX) {
         let begin = place.begin(at, first_end.unwrap_or(at));
-        // Before a table that is much longer, a short one is preamble.
+        // Before a much longer table, a short one is preamble.
         let is_short = 2 * at < place.end(at) - at;
         match begin {
             Begin::No => continue,
@@ -109,8 +111,8 @@ pub(crate) fn find(
     found
 }
 
-/// Returns the shapes of records that hold something. One is as wide as a record of its block reaches: a program
-/// that writes several tables gives all records as many delimiters.
+/// Returns the shapes of non-empty records. Each is as wide as the widest content in its block: a
+/// program that writes several tables gives all records the same number of delimiters.
 fn shapes(text: &[u8], syntax: Syntax, n_lead: usize) -> Vec<RecordShape> {
     let mut shapes = records(text, syntax, usize::MAX);
     shapes.retain(|it| n_lead <= it.start);
@@ -138,7 +140,7 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// Returns positions where the width changes, or a blank line stands, above even records.
+    /// Returns indices where the width changes or a blank line precedes, above even records.
     fn candidates(&self) -> impl Iterator<Item = usize> {
         (2..self.shapes.len().saturating_sub(1)).filter(|at| {
             let (before, here) = (&self.shapes[at - 1], &self.shapes[*at]);
@@ -151,20 +153,21 @@ impl Places<'_> {
         })
     }
 
-    /// Returns whether a blank line stands before a record, or before a title above it.
+    /// Returns whether a blank line precedes a record, or a title above it.
     fn is_apart(&self, at: usize) -> bool {
         let before = &self.shapes[at - 1];
         let is_title = before.n_filled == 1 && before.is_first_filled;
         self.shapes[at].is_behind_blank || (is_title && before.is_behind_blank)
     }
 
-    /// Returns where the table ends that begins at a position: where another may begin behind a blank line.
+    /// Returns the end of the table that begins at an index: where another may begin after a blank
+    /// line.
     fn end(&self, at: usize) -> usize {
         let next = self.candidates().find(|it| at + 2 < *it && self.is_apart(*it));
         next.unwrap_or(self.shapes.len())
     }
 
-    /// Returns the records above a position, without titles above the first table and this one.
+    /// Returns the records above an index, without titles above the first table and this one.
     fn above(&self, at: usize) -> &[RecordShape] {
         let n_titles = self.shapes[..at].iter().take_while(|it| it.n_filled == 1).count();
         let above = &self.shapes[n_titles..at];
@@ -172,7 +175,7 @@ impl Places<'_> {
         &above[..above.len() - n_below]
     }
 
-    /// Judges a place, by the records of the first table, which end at `first_end`.
+    /// Judges a place by the records of the first table, which end at `first_end`.
     fn begin(&self, at: usize, first_end: usize) -> Begin {
         let above = self.above(first_end);
         let Some((head, rows)) = self.shapes[at..self.end(at)].split_first() else {
@@ -183,12 +186,13 @@ impl Places<'_> {
         if width < 2 || share < 0.8 || above.first().is_none_or(|it| it.n_filled < width) {
             return Begin::No;
         }
-        // A table of the same width begins behind a blank line; of the other one, nothing comes again.
+        // A table of the same width begins after a blank line; after one of another width, the first
+        // width does not recur.
         let n_back = rows.iter().filter(|it| it.width == width).count();
         if if width == head.width { !self.is_apart(at) } else { rows.len() < 5 * n_back } {
             return Begin::No;
         }
-        // Names with their values have a value where a table has a name.
+        // In a list of names and values, the second cell is a value, where a table has a name.
         let firsts = self.labels(&above[0]);
         if width == 2
             && width < head.width
@@ -217,7 +221,7 @@ impl Places<'_> {
         }
     }
 
-    /// Judges a place behind which records have another width.
+    /// Judges a place after which records have another width.
     fn begin_of_other_width(&self, pair: &Pair<'_>, width: usize) -> Begin {
         let Pair { head, above, body, first_body, .. } = pair;
         if !self.are_names(&pair.labels) {
@@ -226,7 +230,7 @@ impl Places<'_> {
         let is_padded = |it: &RecordShape| it.width < self.n_cells(it);
         let n_rows_above = above.len() - 1;
         if !is_padded(head) && !is_padded(&above[0]) {
-            // A few names and values above a table are no table.
+            // A few names and values above a table are not a table.
             if above.len() <= RECORDS_ABOVE_MAX && !first_body.is_typed() {
                 return Begin::maybe(
                     width != 2 && ROWS_MIN <= n_rows_above && head.is_behind_blank,
@@ -237,7 +241,7 @@ impl Places<'_> {
         }
         let is_first_named = pair.is_first_named(self.nulls);
         if head.width < width {
-            // Text in the first columns alone may be rows that have nothing in the others.
+            // Text in only the first columns may be rows with empty remaining columns.
             let are_full = pair.rows.iter().all(|it| it.n_filled == head.width);
             let is_text_apart = are_full
                 && is_first_named
@@ -249,7 +253,7 @@ impl Places<'_> {
             let is_table = pair.is_named(self.nulls) || is_text_apart;
             return if is_table { Begin::Surely } else { Begin::maybe(are_full) };
         }
-        // Pairs of names and numbers are as often what a report says of itself.
+        // Pairs of names and numbers are just as often metadata of a report.
         let n_rows_min = if width == 2 { ROWS_MIN + 1 } else { ROWS_MIN };
         if is_first_named && n_rows_min <= n_rows_above {
             return Begin::Surely;
@@ -258,7 +262,7 @@ impl Places<'_> {
         Begin::maybe(ROWS_MIN <= n_rows_above && is_table_above)
     }
 
-    /// Judges a place behind a blank line, with records of the same width before and behind.
+    /// Judges a place after a blank line, with records of the same width before and after.
     fn begin_of_same_width(&self, pair: &Pair<'_>) -> Begin {
         let Pair { above, rows, body, first_body, labels, .. } = pair;
         let n_gaps = self.shapes.iter().filter(|it| it.is_behind_blank).count();
@@ -295,8 +299,8 @@ impl Places<'_> {
         )
     }
 
-    /// Returns whether each record behind a place has something else than a value of the columns above it, in
-    /// the same column.
+    /// Returns whether each record after a place has a non-matching value in some column, judged by the
+    /// column's values above.
     fn are_all_misfits(&self, pair: &Pair<'_>) -> bool {
         let records = || std::iter::once(pair.head).chain(pair.rows).map(|it| self.labels(it));
         let is_misfit = |seen: TypeEvidence, label: &str| {
@@ -310,7 +314,7 @@ impl Places<'_> {
         pair.first_body.all.iter().enumerate().any(are_misfits)
     }
 
-    /// Returns whether a column has a value behind the place that it has above it as well.
+    /// Returns whether a column has a value that occurs both above and after the place.
     fn share_values(&self, pair: &Pair<'_>) -> bool {
         let cells =
             |shape: &RecordShape| self.labels(shape).into_iter().map(|it| it.trim().to_owned());
@@ -320,7 +324,7 @@ impl Places<'_> {
         here.any(|it| !it.1.is_empty() && above.contains(&it))
     }
 
-    /// Returns whether each record above a place has something in a column that those behind it do not reach.
+    /// Returns whether each record above a place fills a column that those after it do not reach.
     fn lack_what_all_have(&self, pair: &Pair<'_>) -> bool {
         let all: Vec<Vec<String>> = pair.above.iter().map(|it| self.labels(it)).collect();
         let has =
@@ -329,16 +333,16 @@ impl Places<'_> {
         (pair.head.width..width).any(|at| all.iter().all(|it| has(it, at)))
     }
 
-    /// Returns whether labels are what columns are called, the last perhaps by years.
+    /// Returns whether labels are column names, possibly ending with years.
     fn are_names(&self, labels: &[String]) -> bool {
         labels.iter().all(|it| classify(it.as_bytes(), self.nulls).is_name()) || are_labels(labels)
     }
 
-    /// Returns where a table begins, and where titles right above it do.
+    /// Returns where a table begins, and where the titles directly above it begin.
     fn start(&self, at: usize) -> (usize, usize) {
         let titles = self.shapes[..at].iter().rev().take_while(|it| it.n_filled == 1);
         let titles = titles.take(TITLES_MAX).collect::<Vec<_>>();
-        // Below a gap they are none of the table above.
+        // Below a gap they do not belong to the table above.
         let first = titles.iter().rposition(|it| it.is_behind_blank).map(|it| titles[it].start);
         (self.shapes[at].start, first.unwrap_or(self.shapes[at].start))
     }
@@ -363,7 +367,7 @@ impl Places<'_> {
         texts_of(&self.text[shape.start..shape.end], self.syntax).len()
     }
 
-    /// Returns the text of rows, which are below `head`.
+    /// Returns the text of the rows below `head`.
     fn between(&self, head: &RecordShape, rows: &[RecordShape]) -> &[u8] {
         &self.text[head.after.0..rows.last().map_or(head.after.0, |it| it.after.0)]
     }
@@ -374,7 +378,7 @@ impl Places<'_> {
     }
 }
 
-/// The records before a place and behind it.
+/// The records before and after a place.
 struct Pair<'a> {
     above: &'a [RecordShape],
     first_labels: Vec<String>,
@@ -383,12 +387,12 @@ struct Pair<'a> {
     rows: &'a [RecordShape],
     labels: Vec<String>,
     body: Sample,
-    /// A blank line stands before the place.
+    /// A blank line precedes the place.
     is_apart: bool,
 }
 
 impl Pair<'_> {
-    /// Returns whether the types of the columns show that the records behind the place have names.
+    /// Returns whether the column types show that the records after the place have names.
     fn is_named(&self, nulls: &Nulls) -> bool {
         self.body.is_typed() && is_header(&self.labels, &self.body, nulls).0
     }
@@ -397,7 +401,7 @@ impl Pair<'_> {
         self.first_body.is_typed() && is_header(&self.first_labels, &self.first_body, nulls).0
     }
 
-    /// Returns whether a column has values below its name where the records above have text.
+    /// Returns whether a column has typed values below its name where the records above have text.
     fn is_first_text(&self, nulls: &Nulls) -> bool {
         let columns = self.first_body.all.iter().zip(&self.body.all);
         let is_other =
@@ -406,7 +410,7 @@ impl Pair<'_> {
     }
 }
 
-/// Returns the width that most records have, and their share.
+/// Returns the width of most records, and their share.
 fn width_of(shapes: &[RecordShape]) -> (usize, f64) {
     let mut widths: Vec<usize> = shapes.iter().map(|it| it.width).collect();
     let (width, n) = mode(&mut widths);

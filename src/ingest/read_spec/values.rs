@@ -1,4 +1,4 @@
-//! How the values of a column come of text, as another program must be told.
+//! How to convert the values of a column from text, for another program.
 
 use csv_agent_types::catalog::{Column, DType, SparkReading, ValueOfText};
 
@@ -10,7 +10,7 @@ use crate::parse::YES_NO;
 use crate::type_evidence::{TypeEvidence, USUAL};
 use crate::type_inference::ValueForm;
 
-/// Returns a column, and how its values come of text.
+/// Returns a column, and how to convert its values from text.
 pub(super) fn column_of(
     column: Column,
     guess: &Guess,
@@ -18,12 +18,12 @@ pub(super) fn column_of(
     options: &IngestOptions,
 ) -> (Column, SparkReading) {
     let told = options.nulls.clone();
-    // An empty cell in quotes is text, and missing in any other column.
+    // An empty quoted cell is text, and missing in any other column.
     let usual = || USUAL.iter().map(ToString::to_string).collect();
     let nulls = || [vec![String::new()], told.clone().unwrap_or_else(usual)].concat();
     let (value, note) = value_of(guess, seen);
     let (dtype, nulls) = match value {
-        // Nobody is called `\N`.
+        // `\N` is never a real value.
         ValueOfText::String => (DType::String, told.unwrap_or_else(|| vec!["\\N".to_owned()])),
         _ => (column.dtype, nulls()),
     };
@@ -54,7 +54,7 @@ fn value_of(guess: &Guess, seen: TypeEvidence) -> (ValueOfText, Option<String>) 
         (DType::Date | DType::Timestamp, ValueForm::Local(order)) => {
             ValueOfText::Moment { patterns: vec![pattern(order, guess.dtype, seen)] }
         }
-        // As ISO 8601 has it.
+        // In ISO 8601.
         (DType::Date | DType::Timestamp | DType::TimestampUtc, _) => {
             ValueOfText::Moment { patterns: Vec::new() }
         }
@@ -72,7 +72,7 @@ fn thousands(group: DigitGrouping) -> Option<char> {
     }
 }
 
-/// Returns how days are written that people write, in Spark's letters.
+/// Returns the Spark pattern of dates in a local form.
 fn pattern(order: DateOrder, dtype: DType, seen: TypeEvidence) -> String {
     let separators = [
         (TypeEvidence::SLASH, "/"),
@@ -96,7 +96,7 @@ fn pattern(order: DateOrder, dtype: DType, seen: TypeEvidence) -> String {
     }
     let clock =
         if seen.has(TypeEvidence::CLOCK12) { "h:mm[:ss[.SSSSSS]]a" } else { "H:mm[:ss[.SSSSSS]]" };
-    // A day among times is its midnight.
+    // A date among timestamps is its midnight.
     format!("{day}[[,][ ]['T']{clock}]")
 }
 

@@ -1,8 +1,8 @@
-//! Quoted cells that hold rows: a stray quote opened a cell, and another one below closed it.
+//! Quoted cells that contain rows: a stray quote opened a cell, and a later one closed it.
 //!
-//! Pure. A quoted cell may hold line ends, so only its lines can tell. Lines that all have exactly the
-//! table's cells, of the kinds that its columns hold, are rows. What is read as rows, and what is in
-//! doubt and stays a cell, is counted and reported.
+//! Pure. A quoted cell may contain line ends, so only its lines can show whether they are rows. Lines
+//! that all have exactly the table's number of cells, of the kinds in its columns, are rows. Cells read
+//! as rows, and doubtful ones that remain cells, are counted and reported.
 
 use std::iter::repeat;
 use std::ops::Range;
@@ -11,13 +11,13 @@ use super::{Cell, Tokeniser, count_line_ends};
 use crate::shape::is_value;
 use crate::syntax::{Blanks, Syntax};
 
-/// What the values of a column look like, whatever their type.
+/// The kind of a column's values, whatever their type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Class {
-    /// None was seen.
+    /// No value was seen.
     #[default]
     Unknown,
-    /// Numbers, days or times.
+    /// Numbers, dates or times.
     Values,
     /// Text.
     Words,
@@ -26,8 +26,8 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    /// Adds one cell; an empty one says nothing, nor does a word such as `no` or `NA`, which may be text as
-    /// well as a value.
+    /// Adds one cell. An empty one is ignored, as is a word such as `no` or `NA`, which may be either
+    /// text or a value.
     pub(crate) fn add(&mut self, cell: &[u8], quote: Option<u8>) {
         let text = cell.trim_ascii();
         let text = text.strip_prefix(quote.as_slice()).unwrap_or(text);
@@ -41,41 +41,43 @@ impl Class {
         *self = if *self == Class::Unknown || *self == class { class } else { Class::Mixed };
     }
 
-    /// Returns whether a column of this class may hold the cells of `other`.
+    /// Returns whether a column of this class may contain the cells of `other`.
     fn allows(self, other: Class) -> bool {
         self == other || matches!(self, Class::Unknown | Class::Mixed) || other == Class::Unknown
     }
 }
 
-/// What a record with a line end in a quoted cell is.
+/// The verdict on a record with a line end in a quoted cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// One row.
     Row,
-    /// One row, though its lines could be rows.
+    /// One row, although its lines could be rows.
     Doubtful,
-    /// As many rows as it has lines, unless the file has many such records: then that is how it is written.
+    /// As many rows as it has lines, unless the file has many such records: then it is written that
+    /// way.
     Likely,
     /// As many rows as it has lines.
     Rows,
 }
 
-/// What tells the lines of a quoted cell from rows.
+/// The rule that distinguishes the lines of a quoted cell from rows.
 #[derive(Debug, Default)]
 pub(crate) struct LineRule {
-    /// What the first columns hold; what is missing is unknown.
+    /// The classes of the first columns; missing entries are unknown.
     pub classes: Vec<Class>,
-    /// Whether the file has many cells whose lines are likely rows, so that they are none.
+    /// Whether the file has many cells whose lines are likely rows, which then are not rows.
     pub keeps_likely: bool,
 }
 
-/// So many records whose lines are likely rows are damage; a file with more of them is written like that.
+/// Up to this many records whose lines are likely rows are damage; a file with more is written that
+/// way.
 pub(crate) const LIKELY_MAX: u64 = 4;
 
-/// Says what `record` is, a record of `bytes` whose quoted cells hold line ends.
+/// Judges `record`, a record of `bytes` whose quoted cells contain line ends.
 ///
-/// `cells` are its cells in `bytes`, up to the table's width; `is_even` says whether it has as many as the
-/// table has columns. `classes` are those of the first columns; what is missing is unknown.
+/// `cells` are its cells in `bytes`, up to the table's width; `is_even` tells whether it has as many as
+/// the table has columns.
 pub(crate) fn judge(
     bytes: &[u8],
     record: Range<usize>,
@@ -87,7 +89,7 @@ pub(crate) fn judge(
     let Some(lines) = Lines::of(&bytes[record], width, syntax) else { return Verdict::Row };
     let classes = classes.iter().copied().chain(repeat(Class::Unknown));
     let columns = || classes.clone().zip(lines.classes.iter().copied());
-    // Kinds that change from line to line are no evidence of rows, unless the column is like that.
+    // Kinds that vary between lines are not evidence of rows, unless the column is mixed too.
     let fits = |(column, lines): (Class, Class)| {
         column.allows(lines) && (lines != Class::Mixed || column == Class::Mixed)
     };
@@ -98,7 +100,7 @@ pub(crate) fn judge(
         columns().any(|(column, lines)| lines == Class::Values && column != Class::Mixed);
     let has_bare =
         || cells.iter().any(|it| it.is_quoted() && has_bare_quote(it.raw(bytes), syntax));
-    // Two columns of text are too little: a line with one comma is not rare.
+    // Two text columns are not enough: a line with one comma is not rare.
     let is_wide = 3 <= width && 3 <= lines.n;
     if !is_even || has_bare() {
         Verdict::Rows
@@ -109,11 +111,11 @@ pub(crate) fn judge(
     }
 }
 
-/// Returns whether lines behind a quote that nobody has closed yet are rows of a table of `width` columns.
+/// Returns whether lines after a quote that is still open are rows of a table of `width` columns.
 pub(crate) fn are_rows(text: &[u8], width: usize, syntax: Syntax) -> bool {
     /// Fewer lines may have the same number of delimiters by chance.
     const LINES_MIN: usize = 8;
-    /// More would not change the picture.
+    /// More would not change the result.
     const BYTES_MAX: usize = 256 * 1024;
     let end = memchr::memrchr2(b'\n', b'\r', &text[..text.len().min(BYTES_MAX)]);
     let lines = Lines::of(&text[..end.map_or(0, |it| it + 1)], width, syntax);
@@ -130,10 +132,10 @@ struct Lines {
 }
 
 impl Lines {
-    /// Returns the lines of `text` if all are rows, or of many lines nine in ten.
+    /// Returns the lines of `text` if all are rows, or at least nine in ten of many.
     fn of(text: &[u8], width: usize, syntax: Syntax) -> Option<Lines> {
         let n_others_max = count_line_ends(text) as usize / 10;
-        // Most text is known by its delimiters alone.
+        // For most text, its delimiters alone decide.
         let delimiter = syntax.delimiter.first_byte();
         let is_short = |it: &[u8]| memchr::memchr_iter(delimiter, it).count() + 1 < width;
         if n_others_max < lines_of(text).filter(|it| is_short(it)).take(n_others_max + 1).count() {
@@ -144,7 +146,7 @@ impl Lines {
         let mut cells = Vec::new();
         for line in lines_of(text) {
             let is_record = Tokeniser::new(line, syntax).record(&mut cells).is_some();
-            // Behind a comma in prose is a blank.
+            // In prose, a blank follows a comma.
             let begins_blank = |it: &Cell| !it.is_quoted() && it.raw(line).starts_with(b" ");
             let is_prose =
                 || syntax.blanks == Blanks::Kept && cells.iter().skip(1).any(begins_blank);
@@ -160,7 +162,7 @@ impl Lines {
             for (class, cell) in lines.classes.iter_mut().zip(&cells) {
                 let text = cell.raw(line).trim_ascii();
                 if text.is_empty() {
-                    // Rows have a value in each line; what is empty in one is no evidence.
+                    // Rows have a value in each line; a column that is empty in one is not evidence.
                     *class = Class::Mixed;
                 } else {
                     class.add(text, syntax.quote);
@@ -171,7 +173,7 @@ impl Lines {
     }
 }
 
-/// Returns the lines of `text`, without their ends.
+/// Returns the lines of `text`, without their line ends.
 fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -185,7 +187,7 @@ fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Returns the length of the line end that `text` begins with.
+/// Returns the length of the line end at the start of `text`.
 fn n_line_end(text: &[u8]) -> usize {
     let ends: [&[u8]; 4] = [b"\r\r\n", b"\r\n", b"\r", b"\n"];
     ends.into_iter().find(|it| text.starts_with(it)).map_or(0, <[u8]>::len)

@@ -1,8 +1,8 @@
-//! How much memory an old workbook would take, before it is read.
+//! The memory that an old workbook would take, determined before it is read.
 //!
-//! The reader sets a place aside for each cell between the first and the last of a sheet, whatever lies between,
-//! and follows a chain of sectors wherever it leads. So the chains must end, and the sheets must be as small as
-//! those of any program. Sources: [MS-CFB], [MS-XLS].
+//! The reader allocates every cell between the first and the last of a sheet, including empty ones, and
+//! follows a chain of sectors wherever it leads. The chains must therefore end, and the sheets must be
+//! within the limits of real programs. Sources: [MS-CFB], [MS-XLS].
 
 use std::io::Read;
 
@@ -17,7 +17,7 @@ const MINI_BYTES: usize = 64;
 /// A shorter stream is in the mini stream.
 const MINI_STREAM_BYTES_MAX: usize = 4096;
 
-/// Fails when reading a workbook would take more memory than any should.
+/// Fails when reading a workbook would exceed the memory limit.
 ///
 /// # Errors
 ///
@@ -49,7 +49,7 @@ struct Compound<'a> {
 }
 
 impl<'a> Compound<'a> {
-    /// Returns the stream of the workbook; nothing of a file whose chains do not end within it.
+    /// Returns the stream of the workbook; `None` if a chain does not end within the file.
     fn of(bytes: &'a [u8]) -> Option<Found> {
         let sector_bytes = match u16_at(bytes, 30)? {
             9 => 512,
@@ -111,7 +111,7 @@ impl<'a> Compound<'a> {
     }
 
     fn sector(&self, at: u32) -> Option<&'a [u8]> {
-        // The header takes a sector, however long it is.
+        // The header takes one sector, whatever its length.
         let start = (at as usize + 1).checked_mul(self.sector_bytes)?;
         let end = (start + self.sector_bytes).min(self.bytes.len());
         self.bytes.get(start..end)
@@ -121,7 +121,7 @@ impl<'a> Compound<'a> {
         chain(self.bytes, self.sector_bytes, self.sector_bytes, &self.next, start, n_bytes)
     }
 
-    /// Returns how long a stream is, which is no longer than the file.
+    /// Returns the length of a stream, which cannot exceed that of the file.
     fn stream_bytes(&self, entry: &[u8]) -> Option<usize> {
         let low = u64::from(u32_at(entry, 120)?);
         let high = if self.sector_bytes == 512 { 0 } else { u64::from(u32_at(entry, 124)?) };
@@ -130,7 +130,8 @@ impl<'a> Compound<'a> {
     }
 }
 
-/// Returns up to `n_bytes` of the sectors of a chain, which begin at `offset`; nothing if it does not end.
+/// Returns up to `n_bytes` of the sectors of a chain, which start at `offset`; `None` if it does not
+/// end.
 fn chain(
     bytes: &[u8],
     sector_bytes: usize,
@@ -165,11 +166,11 @@ fn entry_name(entry: &[u8]) -> String {
     String::from_utf16_lossy(&units)
 }
 
-/// Returns over how many cells the sheets reach, empty ones included.
+/// Returns how many cells the sheets span, including empty ones.
 fn cells(stream: &[u8]) -> Option<u64> {
     /// More than any workbook has.
     const SHEETS_MAX: usize = 4_096;
-    /// Cells of the largest sheet that there is.
+    /// Cells of the largest possible sheet.
     const DECLARED_MAX: u64 = 65_536 * 256;
     const SHEET: u16 = 0x85;
     const END: u16 = 0x0a;
@@ -191,15 +192,15 @@ fn cells(stream: &[u8]) -> Option<u64> {
         let mut span: Option<[u64; 4]> = None;
         for (kind, data) in records(stream.get(start..)?) {
             match kind {
-                // Charts within a sheet end with it as well, so this goes on to the end of the stream.
+                // Charts within a sheet end with the same record, so continue to the end of the stream.
                 DIMENSIONS => {
                     let (rows, columns) = match data.len() {
                         10 => ([u16_at(data, 0)?.into(), u16_at(data, 2)?.into()], [4, 6]),
                         _ => ([u32_at(data, 0)?, u32_at(data, 4)?], [8, 10]),
                     };
                     let columns = [u16_at(data, columns[0])?, u16_at(data, columns[1])?];
-                    // Room is made for these before there is any; a range that ends before it begins
-                    // is taken for a long one.
+                    // The reader allocates these cells in advance; it treats a range with a negative
+                    // length as a long one.
                     let n_rows = u64::from(rows[1].wrapping_sub(rows[0]));
                     let is_odd = 0xff < columns[0] || columns[1] < columns[0];
                     let first = if is_odd { 0 } else { columns[0] };
@@ -210,7 +211,7 @@ fn cells(stream: &[u8]) -> Option<u64> {
                 }
                 _ if CELLS.contains(&kind) && 4 <= data.len() => {
                     let (row, first) = (u16_at(data, 0)?.into(), u16_at(data, 2)?.into());
-                    // The last column ends a record of several cells.
+                    // The last column is at the end of a record of several cells.
                     let last = match kind {
                         0xbd => u16_at(data, data.len() - 2)?.into(),
                         _ => first,
@@ -230,7 +231,7 @@ fn cells(stream: &[u8]) -> Option<u64> {
     Some(n_cells)
 }
 
-/// Returns the records of a stream, as far as they are whole.
+/// Returns the complete records of a stream.
 fn records(stream: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     let mut rest = stream;
     std::iter::from_fn(move || {

@@ -1,6 +1,6 @@
-//! How much memory a sheet of OpenDocument would take, before it is read.
+//! The memory that an OpenDocument sheet would take, determined before it is read.
 //!
-//! A cell or a row of it may stand for many. The reader keeps every one of them.
+//! One cell or row in the file may represent many. The reader stores each of them.
 
 use std::io::{BufRead, BufReader, Read, Seek};
 use std::sync::atomic::AtomicBool;
@@ -14,7 +14,7 @@ use csv_agent_types::limits::SHEET_CELLS_MAX;
 use super::{COLUMNS_MAX, ROWS_MAX, too_many_cells, unreadable};
 use crate::refusal::check_cancelled;
 
-/// Fails when reading a workbook would take more memory than any should.
+/// Fails when reading a workbook would exceed the memory limit.
 ///
 /// # Errors
 ///
@@ -28,7 +28,7 @@ pub(super) fn check(
     let mut zip = ZipArchive::new(source).map_err(|it| failed(&it))?;
     if let Ok(manifest) = zip.by_name("META-INF/manifest.xml") {
         let mut text = Vec::new();
-        // Its size has been looked at.
+        // Its size has been checked.
         BufReader::new(manifest).read_to_end(&mut text).map_err(|it| failed(&it))?;
         if memchr::memmem::find(&text, b"encryption-data").is_some() {
             return Err(unreadable(name, "password"));
@@ -39,7 +39,7 @@ pub(super) fn check(
     if SHEET_CELLS_MAX < n_cells { Err(too_many_cells(name)) } else { Ok(()) }
 }
 
-/// Returns how many cells the reader would keep, those that are empty between others included.
+/// Returns how many cells the reader would store, including empty ones between others.
 fn cells(
     content: impl BufRead,
     cancelled: &AtomicBool,
@@ -72,7 +72,7 @@ fn cells(
             }
             "table:table-cell" | "table:covered-table-cell" => {
                 let n = repeats(&element, "table:number-columns-repeated", COLUMNS_MAX);
-                // A cell of nothing may still have a note.
+                // An empty cell may still have a note.
                 sheets.add(
                     n,
                     is_empty
@@ -92,13 +92,13 @@ fn cells(
 #[derive(Default)]
 struct Cells {
     n_all: u64,
-    /// Of the table that is read.
+    /// For the current table.
     n_rows: u64,
     width: u64,
-    /// Rows of nothing since the last that has something.
+    /// Empty rows since the last non-empty one.
     n_empty_rows: u64,
     row_repeats: u64,
-    /// Of the row that is read: cells, and those of nothing behind them.
+    /// For the current row: filled cells, and the empty ones after them.
     n_filled: u64,
     n_behind: u64,
 }
@@ -110,7 +110,7 @@ impl Cells {
         } else {
             let n = std::mem::take(&mut self.n_behind) + n;
             self.n_filled += n;
-            // Each is kept once for itself, and once more in the table.
+            // Each is stored once on its own, and once more in the table.
             self.n_all += n;
         }
     }

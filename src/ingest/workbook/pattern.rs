@@ -1,17 +1,18 @@
-//! Number formats that are patterns of zeros: `00000`, `000\\-00\\-0000`.
+//! Number formats of zeros: `00000`, `000\\-00\\-0000`.
 //!
-//! Postal codes, article numbers and the like are stored as numbers and shown with as many digits as they have.
+//! Postal codes, article numbers and the like are stored as numbers and shown with their full number of
+//! digits.
 
 use calamine::DataRef;
 
-/// A number format of nothing but zeros, and signs between them.
+/// A number format that consists only of zeros and separators.
 pub(super) struct Pattern {
-    /// A digit, or a sign.
+    /// A digit, or a separator.
     places: Vec<Option<char>>,
 }
 
 impl Pattern {
-    /// Takes a number format, if it is one: with two zeros at least, and the same for all numbers.
+    /// Parses a number format, if it is one: at least two zeros, and the same format for all numbers.
     pub(super) fn of(format: &str) -> Option<Pattern> {
         let mut places = Vec::new();
         let mut chars = format.chars();
@@ -28,9 +29,9 @@ impl Pattern {
         (2 <= n_digits).then_some(Pattern { places })
     }
 
-    /// Returns a number as the format shows it, where it is whole and has no sign.
+    /// Returns a number as the format shows it, if it is whole and unsigned.
     pub(super) fn show(&self, value: &DataRef<'_>) -> Option<String> {
-        /// Digits that a spreadsheet keeps of a number.
+        /// Beyond this, a spreadsheet does not keep all digits of a number.
         const VALUE_MAX: f64 = 1e15;
         let value = match value {
             #[expect(clippy::cast_precision_loss, reason = "it is bounded below")]
@@ -43,7 +44,7 @@ impl Pattern {
         }
         let n_digits = self.places.iter().filter(|it| it.is_none()).count();
         let digits = format!("{:0>n_digits$}", format!("{value:.0}"));
-        // The digits that have no zero come before the first.
+        // Digits beyond the zeros precede the first zero.
         let (before, digits) = digits.split_at(digits.len() - n_digits);
         let mut digits = digits.chars();
         let mut shown = String::new();

@@ -1,24 +1,24 @@
-//! Columns left and right of a table that are none of it.
+//! Columns left and right of a table that are not part of it.
 //!
-//! Pure. A record keeps its lines, so that a place in the text that is left is one in the file.
+//! Pure. A record keeps its lines, so that a line of the remaining text is the same line of the file.
 
 use crate::records::{Cell, Tokeniser, count_line_ends};
 use crate::syntax::Syntax;
 
-/// What is around some columns of a text.
+/// The columns of a table within a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Beside {
-    /// How cells are told apart.
+    /// How records are split into cells.
     pub syntax: Syntax,
-    /// The first column of the table; that of the text is 0.
+    /// The first column of the table; the first column of the text is 0.
     pub first: usize,
-    /// The one behind its last column.
+    /// The column after its last one.
     pub end: usize,
 }
 
 impl Beside {
-    /// Appends `text`, of whole records, without what is left and right of the table. A record that has nothing
-    /// there is a blank line.
+    /// Appends `text`, which consists of complete records, without the cells left and right of the
+    /// table. A record without content in the table becomes a blank line.
     pub(crate) fn strip(self, text: &[u8], stripped: &mut Vec<u8>) {
         let mut tokeniser = Tokeniser::new(text, self.syntax);
         let mut cells = Vec::new();
@@ -39,7 +39,7 @@ impl Beside {
         stripped.extend_from_slice(&text[before..]);
     }
 
-    /// Returns what of a record is of the table.
+    /// Returns the part of a record that belongs to the table.
     fn kept<'a>(self, text: &'a [u8], cells: &[Cell]) -> &'a [u8] {
         let cells = &cells[self.first.min(cells.len())..self.end.min(cells.len())];
         match cells {

@@ -1,9 +1,9 @@
-//! Tables drawn for people: `| a | b |` between rule lines, as psql, `MySQL`, Markdown and others
-//! print them.
+//! Tables drawn for people: `| a | b |` between rulings, as printed by psql, `MySQL`, Markdown and
+//! others.
 //!
-//! Pure. A rule line below the names that has as many parts as there are names is the evidence. Bars
-//! at the ends of a line and blanks around cells are layout; what the rule lines are is told apart
-//! by [`Rules`] once the rows are read.
+//! Pure. The evidence is a ruling below the names with as many parts as there are names. Bars at the
+//! ends of a line and blanks around cells are layout; [`Rules`] recognises the rulings once the rows
+//! are read.
 
 use memchr::memmem;
 
@@ -16,32 +16,32 @@ use crate::syntax::{Delimiter, Escape, Syntax};
 /// How rows are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TableFrame {
-    /// Between cells; all bars become this one.
+    /// The bar between cells; all bars are converted to this one.
     bar: Bar,
-    /// Whether bars stand at both ends of a line, too.
+    /// Whether there are also bars at both ends of a line.
     is_boxed: bool,
 }
 
-/// What bars are made of.
+/// The characters of bars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bar {
-    /// `|`, in Markdown with `|` in the rule as well: there it may be escaped.
+    /// `|`, or in Markdown with `|` in the ruling as well: there it may be escaped.
     Pipe { is_markdown: bool },
     /// `│`, `┃`, `║`
     Box,
 }
 
-/// Which lines of a drawn table are no rows.
+/// Which lines of a drawn table are not rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Rules {
-    /// Lines as they stand behind [`TableFrame::strip`].
+    /// Lines in the form that [`TableFrame::strip`] leaves.
     exact: Vec<Vec<u8>>,
-    /// Whether rules can be told by what they are made of: they have no bars.
+    /// Whether rulings can be recognised by their characters: they have no bars.
     are_made_alike: bool,
 }
 
 impl Rules {
-    /// Takes a record for a rule, if each of its cells is nothing but strokes.
+    /// Treats a record as a ruling, if each of its cells consists only of strokes.
     pub(crate) fn of_row(record: &[u8], cells: &[String]) -> Option<Rules> {
         let is_part = |it: &String| {
             let it = it.trim();
@@ -58,12 +58,12 @@ impl Rules {
     }
 }
 
-/// Lines that are looked at; more would not change the picture.
+/// Lines to examine; more would not change the result.
 const LINES_MAX: usize = 1_000;
 
 impl TableFrame {
-    /// Returns how a table is drawn, how its cells are told apart once the drawing is taken off, which
-    /// of its lines are no rows, and why.
+    /// Returns how a table is drawn, how its records are split into cells once the drawing is removed,
+    /// which of its lines are not rows, and why.
     pub(crate) fn find(
         windows: &Windows,
         told: &DialectHints,
@@ -119,7 +119,7 @@ impl TableFrame {
         Some((drawn, syntax, rules, reason))
     }
 
-    /// Appends lines without what is drawn around their cells.
+    /// Appends lines without the drawing around their cells.
     pub(crate) fn strip(self, text: &[u8], stripped: &mut Vec<u8>) {
         let mut tokeniser = Tokeniser::new(text, LINES);
         let mut cells = Vec::new();
@@ -134,7 +134,7 @@ impl TableFrame {
         stripped.extend_from_slice(&text[at..]);
     }
 
-    /// Returns a line without what is drawn around its cells, if anything is.
+    /// Returns a line without the drawing around its cells, if there is any.
     fn stripped(self, line: &[u8]) -> Option<Vec<u8>> {
         let cells = self.cells(line);
         let is_drawn = 1 < cells.len() || cells.first().is_some_and(|it| it.len() < line.len());
@@ -165,7 +165,7 @@ impl Bar {
         }
     }
 
-    /// Returns what stands before the first bar, and behind each bar, without blanks around it.
+    /// Returns the text before the first bar, and after each bar, trimmed.
     fn cells(self, line: &[u8]) -> (&[u8], Vec<&[u8]>) {
         let mut rest = line.trim_ascii();
         let mut parts = Vec::new();
@@ -177,7 +177,7 @@ impl Bar {
         (parts[0], parts.split_off(1))
     }
 
-    /// Returns where the first bar is, and its length.
+    /// Returns the position of the first bar, and its length.
     fn position(self, text: &[u8]) -> Option<(usize, usize)> {
         match self {
             Bar::Box => {
@@ -194,7 +194,7 @@ impl Bar {
     }
 }
 
-/// What joins the parts of a rule line.
+/// The characters that join the parts of a ruling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Joint {
     Plus,
@@ -203,7 +203,7 @@ enum Joint {
 }
 
 impl Joint {
-    /// Returns the bars that go with it.
+    /// Returns the corresponding bars.
     fn bar(self) -> Bar {
         match self {
             Joint::Plus => Bar::Pipe { is_markdown: false },
@@ -213,17 +213,17 @@ impl Joint {
     }
 }
 
-/// A line of strokes.
+/// A ruling.
 struct Rule {
     /// Parts between joints.
     width: usize,
     joint: Joint,
-    /// Whether joints stand at both ends.
+    /// Whether there are joints at both ends.
     is_boxed: bool,
 }
 
 impl Rule {
-    /// Takes a line for a rule, if it is nothing but strokes and joints of one kind.
+    /// Parses a line as a ruling, if it consists only of strokes and joints of one kind.
     fn of(line: &[u8]) -> Option<Rule> {
         let line = std::str::from_utf8(line).ok()?.trim();
         let joint = line.chars().find_map(|it| match it {
@@ -248,7 +248,7 @@ impl Rule {
                 2 <= it.len()
                     && (it.bytes().all(|it| it == b'-') || it.bytes().all(|it| it == b'='))
             }
-            // A row of `-` may be one of missing values.
+            // A row of `-` may be a row of missing values.
             Joint::Pipe => is_markdown_part(it.trim()),
             Joint::Box => !it.is_empty() && it.chars().all(is_box_stroke),
         };
@@ -263,18 +263,18 @@ fn is_markdown_part(part: &str) -> bool {
     3 <= part.len() && !strokes.is_empty() && strokes.bytes().all(|it| it == b'-')
 }
 
-/// A horizontal stroke of the block "Box Drawing" of Unicode.
+/// A horizontal stroke of Unicode's "Box Drawing" block.
 fn is_box_stroke(it: char) -> bool {
     matches!(it, '─' | '━' | '┄' | '┅' | '┈' | '┉' | '╌' | '╍' | '═')
 }
 
-/// Any other character of that block but vertical strokes.
+/// Any other character of that block except vertical strokes.
 fn is_box_joint(it: char) -> bool {
     let is_bar = matches!(it, '│' | '┃' | '┆' | '┇' | '┊' | '┋' | '╎' | '╏' | '║');
     ('\u{2500}'..='\u{257f}').contains(&it) && !is_bar && !is_box_stroke(it)
 }
 
-/// Returns whether cells are names of types, as `DuckDB` prints them below the names of columns.
+/// Returns whether cells are type names, as `DuckDB` prints them below the column names.
 fn are_types(cells: &[&[u8]]) -> bool {
     const TYPES: [&str; 24] = [
         "tinyint",
@@ -309,7 +309,7 @@ fn are_types(cells: &[&[u8]]) -> bool {
     })
 }
 
-/// Returns the lines that hold more than blanks.
+/// Returns the non-blank lines.
 fn lines_of(head: &[u8]) -> Vec<&[u8]> {
     let mut tokeniser = Tokeniser::new(head, LINES);
     let (mut cells, mut lines) = (Vec::new(), Vec::new());

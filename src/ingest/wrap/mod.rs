@@ -1,8 +1,8 @@
-//! What is around the rows of a table and no part of them: quotes around whole rows, the lines of a
+//! Text around the rows of a table that is not part of them: quotes around whole rows, the lines of a
 //! drawing, or other columns.
 //!
-//! Pure. It is taken off line by line, so that lines stay where they are; everything behind this
-//! reads the text that was meant.
+//! Pure. It is removed line by line, so that line numbers do not change; all later stages read the
+//! intended text.
 
 mod beside;
 mod drawn;
@@ -18,33 +18,33 @@ pub(crate) use drawn::Rules;
 use drawn::TableFrame;
 use quoted::Quoted;
 
-/// What is around rows.
+/// What is wrapped around rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wrapping {
-    /// Each is quoted as a whole.
+    /// Quotes around each whole row.
     Quoted(Quoted),
-    /// The table is drawn.
+    /// The lines of a drawing.
     Drawn(TableFrame),
     /// Other columns.
     Beside(Beside),
 }
 
-/// What is around the rows of a file, and what follows from it.
+/// What is wrapped around the rows of a file, and its consequences.
 pub(crate) struct FoundWrapping {
-    /// What is around them.
+    /// The wrapping.
     pub wrapping: Wrapping,
-    /// How cells are told apart without it, where it tells.
+    /// How records are split into cells without it, where it determines that.
     pub syntax: Option<Syntax>,
-    /// Which lines belong to the drawing alone.
+    /// Which lines belong only to the drawing.
     pub rules: Option<Rules>,
-    /// How that was found out.
+    /// Why it was detected.
     pub reason: String,
 }
 
-/// How lines are told apart that know no quotes.
+/// How to split lines without quotes.
 const LINES: Syntax = Syntax { quote: None, escape: Escape::None, ..quoted::OUTER };
 
-/// Returns what is around the rows that windows show, if anything is.
+/// Returns what is wrapped around the rows in the windows, if anything.
 pub(crate) fn find(
     windows: &Windows,
     told: &DialectHints,
@@ -54,7 +54,7 @@ pub(crate) fn find(
         let wrapping = Wrapping::Quoted(quoted);
         return Some(FoundWrapping { wrapping, syntax: None, rules: None, reason });
     }
-    // Which lines are no rows is the user's word.
+    // The user decides which lines are not rows.
     let drawn = (comments == Comments::FindOut).then(|| TableFrame::find(windows, told))?;
     let (drawn, syntax, rules, reason) = drawn?;
     let wrapping = Wrapping::Drawn(drawn);
@@ -62,7 +62,7 @@ pub(crate) fn find(
 }
 
 impl Wrapping {
-    /// Returns how many bytes of `text` are whole as far as the wrapping goes.
+    /// Returns how many bytes of `text` are complete for this wrapping.
     pub(crate) fn cut(self, text: &[u8], is_end: bool) -> usize {
         let syntax = match self {
             Wrapping::Quoted(_) => quoted::OUTER,
@@ -72,7 +72,7 @@ impl Wrapping {
         cut(text, syntax, is_end)
     }
 
-    /// Appends `text`, which is whole, without what is around its rows.
+    /// Appends `text`, which must be complete, without the wrapping of its rows.
     pub(crate) fn strip(self, text: &[u8], stripped: &mut Vec<u8>) {
         match self {
             Wrapping::Quoted(quoted) => quoted.strip(text, stripped),
@@ -81,7 +81,7 @@ impl Wrapping {
         }
     }
 
-    /// Takes off what is around the rows that windows show.
+    /// Removes the wrapping of the rows in the windows.
     pub(crate) fn strip_windows(self, windows: &mut Windows) {
         let n_others = windows.others.len();
         let Windows { head, others, is_whole } = windows;

@@ -1,7 +1,7 @@
-//! Rows that are each quoted as a whole: programs that take a line for one cell write `a,"x, y",c` as
+//! Rows that are each quoted as a whole: programs that treat a line as one cell write `a,"x, y",c` as
 //! `"a,""x, y"",c"`.
 //!
-//! Pure. A column of text with commas looks alike, so names with as many cells have to stand above.
+//! Pure. A column of text with commas looks similar, so names with as many cells are required above.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -16,16 +16,16 @@ use crate::type_inference::is_typed;
 /// Rows that are each quoted as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Quoted {
-    /// Between the cells of the rows.
+    /// The delimiter within the rows.
     delimiter: Delimiter,
     /// Cells of a row.
     width: usize,
 }
 
-/// Records of the head that are looked at; more would not change the picture.
+/// Records of the head to examine; more would not change the result.
 const RECORDS_MAX: usize = 1_000;
 
-/// How rows are told apart of which each is one cell.
+/// How to split rows that are each one cell.
 pub(super) const OUTER: Syntax = Syntax {
     delimiter: Delimiter::NONE,
     quote: Some(QUOTE),
@@ -59,8 +59,8 @@ impl Quoted {
         Some((Quoted { delimiter, width }, reason))
     }
 
-    /// Appends `text`, which is whole, without what is around its rows. What does not have the
-    /// table's width stays as it is.
+    /// Appends `text`, which must be complete, without the wrapping of its rows. Records without the
+    /// table's width are unchanged.
     pub(crate) fn strip(self, text: &[u8], stripped: &mut Vec<u8>) {
         let mut tokeniser = Tokeniser::new(text, OUTER);
         let mut cells = Vec::new();
@@ -81,12 +81,12 @@ impl Quoted {
     }
 }
 
-/// Returns whether a line behind the first begins with a quote.
+/// Returns whether a line after the first begins with a quote.
 fn begins_with_quote(head: &[u8]) -> bool {
     [&b"\n\""[..], b"\r\""].iter().any(|it| memchr::memmem::find(head, it).is_some())
 }
 
-/// A record as it is meant.
+/// A record without its wrapping.
 struct QuotedRecord<'a> {
     text: Cow<'a, [u8]>,
     is_wrapped: bool,
@@ -108,7 +108,7 @@ fn lines_of(head: &[u8]) -> Vec<QuotedRecord<'_>> {
     lines
 }
 
-/// Returns what a record holds that is one cell in quotes, all quotes in it doubled.
+/// Returns the content of a record that is one quoted cell with all inner quotes doubled.
 fn inner_of(text: &[u8], cell: Cell, (start, end): (usize, usize)) -> Option<Vec<u8>> {
     let raw = cell.raw(text);
     let is_whole = cell.is_quoted() && raw.len() + 2 == end - start && !raw.is_empty();
@@ -120,7 +120,7 @@ fn inner_of(text: &[u8], cell: Cell, (start, end): (usize, usize)) -> Option<Vec
     })
 }
 
-/// Returns the cells of a text that is one record whose quotes are all in place.
+/// Returns the cells of a text that is one record with well-placed quotes.
 fn row_of(text: &[u8], delimiter: Delimiter) -> Option<Vec<Cell>> {
     let mut tokeniser = Tokeniser::new(text, Syntax::usual(delimiter));
     let mut cells = Vec::new();
@@ -130,7 +130,7 @@ fn row_of(text: &[u8], delimiter: Delimiter) -> Option<Vec<Cell>> {
     (is_one && tokeniser.n_unclosed() == 0 && cells.iter().all(is_clean)).then_some(cells)
 }
 
-/// Returns how many cells the rows have that lines hold, if they surely hold rows.
+/// Returns the width of the rows in these lines, if they certainly contain rows.
 fn width_of(lines: &[QuotedRecord<'_>], delimiter: Delimiter) -> Option<usize> {
     let rows: Vec<Option<Vec<Cell>>> = lines.iter().map(|it| row_of(&it.text, delimiter)).collect();
     let (first, below) = lines.split_first()?;
@@ -152,11 +152,11 @@ fn width_of(lines: &[QuotedRecord<'_>], delimiter: Delimiter) -> Option<usize> {
     let has_quotes = |(text, _): &(&[u8], &Vec<Cell>)| text.contains(&QUOTE);
     let n_below = below.iter().filter(|it| it.is_wrapped).count();
     let is_sure = if n_below * 20 < below.len() * 19 {
-        // Only rows with quotes in them were wrapped, or only the names were.
+        // Only rows that contain quotes were wrapped, or only the names were.
         let rest = &wrapped[usize::from(first.is_wrapped)..];
         3 <= width && rest.iter().all(has_quotes)
     } else {
-        // One column of text, under a name with as many delimiters?
+        // It could be one text column, under a name with as many delimiters.
         let values = || lines[1..].iter().zip(&rows[1..]);
         let values: Vec<_> =
             values().filter_map(|(line, row)| Some((&*line.text, row.as_ref()?))).collect();
@@ -167,12 +167,12 @@ fn width_of(lines: &[QuotedRecord<'_>], delimiter: Delimiter) -> Option<usize> {
     is_sure.then_some(width)
 }
 
-/// Returns whether each cell behind the first goes on like a sentence: with a blank.
+/// Returns whether each cell after the first begins with a blank, as in a sentence.
 fn are_blank_led(text: &[u8], row: &[Cell]) -> bool {
     row.iter().skip(1).all(|it| it.raw(text).starts_with(b" "))
 }
 
-/// Returns whether cells are the names of columns.
+/// Returns whether cells are column names.
 fn are_names(text: &[u8], row: &[Cell]) -> bool {
     let nulls = Nulls::new(None);
     let labels: HashSet<&[u8]> = row.iter().map(|it| it.raw(text).trim_ascii()).collect();

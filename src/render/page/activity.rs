@@ -1,4 +1,4 @@
-//! The pane at the right: what the turn took, and what happened, in order.
+//! The right pane: the cost of the turn, and what happened, in order.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -184,7 +184,8 @@ fn call_step(call: &CallView, told: &TurnView, place: &PagePosition) -> Markup {
     }
 }
 
-/// Returns what of an error is told here: of a traceback what was raised, the rest is with the code.
+/// Returns the part of an error to show here: of a traceback the exception, as the rest is with the
+/// code.
 fn told_of<'a>(call: &CallView, message: &'a str) -> &'a str {
     match call.code() {
         Some(_) => raised(message),
@@ -192,18 +193,18 @@ fn told_of<'a>(call: &CallView, message: &'a str) -> &'a str {
     }
 }
 
-/// Returns the first line after the last frame of a traceback; of anything else the last line.
+/// Returns the first line after the last frame of a traceback; for any other text the last line.
 fn raised(message: &str) -> &str {
     let after = message.rfind("\n  File \"").map_or("", |at| &message[at + 1..]);
     let line = after.lines().find(|it| !it.starts_with(' ') && !it.trim().is_empty());
     line.or_else(|| message.lines().last()).unwrap_or(message)
 }
 
-/// Draws what was called, how long it took, and what it is about.
+/// Draws the name of the call, its duration, and its subject.
 fn head(call: &CallView) -> Markup {
     let about = call.label.strip_prefix(call.name).unwrap_or(call.label).trim();
     let about = about.strip_prefix('(').and_then(|it| it.strip_suffix(')')).unwrap_or(about);
-    // What it sent is named below.
+    // Its tables and charts are named below.
     let is_told = !call.tables.is_empty() || !call.charts.is_empty();
     html! {
         span.name { (line(call.name)) }
@@ -222,7 +223,7 @@ fn arguments(call: &CallView) -> String {
     clipped(&text, PAGE_TEXT_CHARS_MAX)
 }
 
-/// Draws how a call ended, unless it did what was asked.
+/// Draws how a call ended, unless it succeeded.
 pub(super) fn status(call: &CallView) -> Markup {
     let word = match call.result.as_ref().map(|it| it.status) {
         Some(CallStatus::Ok) => return html! {},
@@ -235,7 +236,7 @@ pub(super) fn status(call: &CallView) -> Markup {
     html! { span.mark.bad { (word) } }
 }
 
-/// Draws what a call gave, as the model read it, to be opened; where it failed it is open.
+/// Draws the result of a call, as the model read it, in a collapsed element; a failed one is expanded.
 pub(super) fn outcome(call: &CallView) -> Markup {
     html! {
         @if has_result(call) {
@@ -258,17 +259,17 @@ fn has_result(call: &CallView) -> bool {
     call.result.as_ref().is_some_and(|it| !read(it.result).is_empty())
 }
 
-/// Returns a result as text: what was printed and the text as they are, the rest as JSON, a row a line.
+/// Returns a result as text: text and printed output unchanged, the rest as JSON, one row per line.
 fn read(result: &Value) -> String {
     let Some(members) = result.as_object() else { return pretty(result) };
     let mut parts = Vec::new();
     for (name, value) in members {
         match (name.as_str(), value) {
             ("kind", _) | (_, Value::Null) => {}
-            // The text says the same, and where; the timeline names the container.
+            // The text says the same, with the location; the timeline names the container.
             ("error" | "container_id", _) if members.contains_key("text") => {}
             ("text" | "stdout", Value::String(text)) => parts.push(text.trim_end().to_owned()),
-            // Their paths are with the answer.
+            // The answer shows their paths.
             ("files", Value::Array(files)) if members.contains_key("container_id") => {
                 let names = files.iter().filter_map(|it| it["name"].as_str());
                 parts.push(format!("files: {}", names.collect::<Vec<_>>().join(", ")));

@@ -1,7 +1,7 @@
-//! Files of a turn on the page: pictures as they are, all of them by name and size.
+//! Files of a turn on the page: pictures as images, all files by name and size.
 //!
-//! What a file says it is counts for nothing. Shown as a picture is only what begins as one of four kinds
-//! does that hold no text; anything else, SVG and HTML above all, is named and no more.
+//! The declared type of a file is ignored. Only content with the signature of one of four text-free
+//! image formats is shown as a picture; anything else, above all SVG and HTML, is only named.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use csv_agent_types::event::FetchedFile;
 
 use super::words::{line, shown};
 
-/// Contents of files, by their paths in the session.
+/// File contents, by path in the session.
 pub type Contents = BTreeMap<String, Vec<u8>>;
 
 /// Returns whether a page can show files of a format as pictures.
@@ -54,7 +54,7 @@ pub(super) fn list_of(files: &[FetchedFile]) -> Markup {
     }
 }
 
-/// Returns a picture as an address that holds it; none when it is none.
+/// Returns a picture as a `data:` URL; `None` when it is not a picture.
 fn url(content: &[u8]) -> Option<String> {
     let kind = match content {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => "png",

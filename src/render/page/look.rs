@@ -1,7 +1,7 @@
-//! How the cells of a column look: as a terminal shows them, numbers with as many decimals as tell them
-//! apart, times without what is the same in all of them.
+//! The format of a column's cells: as on a terminal, numbers with enough decimals to distinguish them,
+//! times without the parts that all share.
 //!
-//! What is shown may be rounded or shortened; then the value itself goes with it, as JSON.
+//! The displayed text may be rounded or shortened; the value itself is then attached as JSON.
 
 use std::borrow::Cow;
 
@@ -14,31 +14,31 @@ use super::words::{beginning, shown};
 use crate::table::moment::MomentFormat;
 use crate::table::number::NumberFormat;
 
-/// How a column is sorted and set.
+/// How a column is sorted and aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
-    /// As it is.
+    /// Unchanged.
     Text,
-    /// True before false, or not at all.
+    /// True before false.
     Truth,
-    /// On the right.
+    /// Right-aligned.
     Number(NumberFormat),
-    /// A day, or a day and a time of day.
+    /// A date, or a date and time.
     Time(MomentFormat),
 }
 
-/// A cell as it stands on the page.
+/// A cell on the page.
 pub(super) struct CellView<'a> {
-    /// What is seen.
+    /// The displayed text.
     pub text: Cow<'a, str>,
-    /// The value as JSON, where it is not what is seen, separators and the minus sign apart.
+    /// The value as JSON, where the displayed text differs in more than separators and the minus sign.
     pub exact: Option<String>,
-    /// Whether it is the beginning of a longer text, and even `exact` is missing.
+    /// Whether it is the beginning of a longer text, and `exact` is missing too.
     pub is_cut: bool,
 }
 
 impl Look {
-    /// Decides for a column.
+    /// Chooses the format of a column.
     pub(super) fn of<'a>(
         name: &str,
         dtype: &str,
@@ -56,7 +56,7 @@ impl Look {
         format.flatten().map_or(Look::Text, Look::Time)
     }
 
-    /// Returns the word by which the page's script sorts.
+    /// Returns the keyword by which the page's script sorts.
     pub(super) fn name(self) -> &'static str {
         match self {
             Look::Text => "text",

@@ -1,9 +1,9 @@
-//! Turns as one page for a browser: the answers, their tables and charts, the code, what happened.
+//! Turns as one page for a browser: the answers, their tables and charts, the code, and the activity.
 //!
-//! Everything is HTML from the start, so the page reads and prints without its script, which adds tabs,
-//! sorting, paging and finding. The page is one file and loads nothing: its policy names its one script
-//! and its one style by their digests, and forbids everything else. Pictures of a turn are in it. All text of others is escaped by the
-//! templates, and made safe before that by `words::shown`.
+//! All content is static HTML, so the page reads and prints without its script, which adds tabs,
+//! sorting, paging and searching. The page is one self-contained file: its policy allows its one script
+//! and its one style by their digests, and forbids everything else. Pictures of a turn are embedded.
+//! The templates escape all foreign text, which `words::shown` has already made safe.
 
 mod activity;
 mod files;
@@ -37,15 +37,15 @@ pub use files::{Contents, is_image};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// A turn that the page shows.
+/// A turn on the page.
 pub struct PageTurn {
     /// Its number.
     pub number: String,
-    /// Up to the terminal one.
+    /// Up to the terminal event.
     pub events: Vec<Event>,
-    /// What left the machine, in one sentence.
+    /// What was sent from the machine, in one sentence.
     pub egress: String,
-    /// Files of the turn that may be shown as pictures, as far as they are there and small enough.
+    /// Files of the turn that may be shown as pictures, if they exist and are small enough.
     pub images: Contents,
 }
 
@@ -61,7 +61,7 @@ pub fn page(turns: &[PageTurn], catalog: &Catalog) -> String {
             is_open: at + 1 == turns.len(),
         })
         .collect();
-    // Who opens the page looks at the last turn first; where room is short, older ones give way.
+    // A reader looks at the last turn first, so where space is short, older turns give way.
     let mut room = PageBudget::new();
     let mut articles: Vec<Markup> = (0..turns.len())
         .rev()
@@ -107,8 +107,8 @@ pub fn page(turns: &[PageTurn], catalog: &Catalog) -> String {
     page.into_string()
 }
 
-/// Returns the policy: the one style and the one script of this file, pictures that are in it, and nothing
-/// from anywhere.
+/// Returns the policy: this file's one style and one script, embedded pictures, and nothing from
+/// elsewhere.
 fn policy(has_images: bool) -> String {
     let images = if has_images { "img-src data:; " } else { "" };
     let digest = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
@@ -127,7 +127,7 @@ fn heading(places: &[PagePosition]) -> String {
     }
 }
 
-/// Draws the pane at the left: turns and datasets.
+/// Draws the left pane: turns and datasets.
 fn rail(told: &[TurnView], places: &[PagePosition], catalog: &Catalog) -> Markup {
     let names: BTreeSet<&String> = told.iter().flat_map(|it| it.datasets).collect();
     html! {
@@ -154,7 +154,7 @@ fn rail(told: &[TurnView], places: &[PagePosition], catalog: &Catalog) -> Markup
     }
 }
 
-/// Returns what of a turn is worth a word in the list of turns: its class and the word.
+/// Returns the badge of a turn in the list of turns: its class and its word.
 fn mark(told: &TurnView) -> Option<(&'static str, &'static str)> {
     match told.ending {
         Some(TurnOutcome::Reply(reply)) => reply.assessment.map(|it| (it.name(), it.name())),
@@ -173,7 +173,7 @@ fn dataset(name: &str, dataset: Option<&Dataset>) -> Markup {
         return html! { span.name { (line(name)) } span.dim { "no longer in the session" } };
     };
     let n_columns = dataset.columns.len();
-    // The directories say nothing of the data, and much of whose machine it is on.
+    // The directories say nothing about the data, and much about whose machine it is on.
     let file = dataset.source.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     html! {
         span.name { (line(name)) }
@@ -194,24 +194,24 @@ fn dataset(name: &str, dataset: Option<&Dataset>) -> Markup {
     }
 }
 
-/// Where a turn stands on the page.
+/// The position of a turn on the page.
 pub(super) struct PagePosition<'a> {
     /// The turn's number.
     pub number: &'a str,
-    /// Of its element; the ids of its parts begin with it.
+    /// The id of its element; the ids of its parts begin with it.
     pub id: String,
-    /// Whether it is what the page opens with.
+    /// Whether the page opens with it.
     pub is_open: bool,
 }
 
 impl PagePosition<'_> {
-    /// Returns the id of a part, such as `turn-7-table-2`; the first is 0 here and 1 there.
+    /// Returns the id of a part, such as `turn-7-table-2`; `at` counts from 0, the id from 1.
     pub(super) fn part(&self, what: &str, at: usize) -> String {
         format!("{}-{what}-{}", self.id, at + 1)
     }
 }
 
-/// Returns JSON as people read it.
+/// Returns JSON formatted for people.
 pub(super) fn pretty(value: &serde_json::Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }

@@ -1,17 +1,17 @@
-//! Charts of the page: drawn again from their stored spec and rows.
+//! Charts on the page: redrawn from their stored spec and rows.
 
 use csv_agent_chart::Theme;
 use csv_agent_types::event::ChartDrawn;
 
-/// A chart as elements of the page, one of them on light paper and one on dark.
+/// A chart as page elements, one for light paper and one for dark.
 pub(super) struct Picture {
-    /// Each with the name of its paper, its own id and itself.
+    /// Each with the name of its paper, its id and its SVG.
     pub papers: [(&'static str, String, String); 2],
-    /// The `viewBox` of what shows one again: it is as large as the element.
+    /// The `viewBox` for showing one again: the size of the element.
     pub view: String,
 }
 
-/// Draws a chart; none when its rows are not plain JSON. All ids begin with `id`.
+/// Draws a chart; `None` when its rows are not plain JSON. All ids begin with `id`.
 pub(super) fn picture(drawn: &ChartDrawn, id: &str) -> Option<Picture> {
     let chart = drawn.chart()?;
     let light = csv_agent_chart::svg(&chart, Theme::Light).ok()?;
@@ -25,7 +25,7 @@ pub(super) fn picture(drawn: &ChartDrawn, id: &str) -> Option<Picture> {
     Some(Picture { papers: [own(&light, "light")?, own(&dark, "dark")?], view })
 }
 
-/// Gives a drawing ids that no other has on the page. It has two, in its head, before any text of others.
+/// Gives a drawing ids that are unique on the page. It has two, in its head, before any foreign text.
 fn with_ids(svg: &str, id: &str) -> Option<String> {
     const LABELLED: &str = "aria-labelledby=\"";
     let (title, description) = svg.split_once(LABELLED)?.1.split_once('"')?.0.split_once(' ')?;
@@ -61,7 +61,7 @@ mod tests {
         .unwrap();
         let picture = picture(&drawn, "c").unwrap();
         for (_, _, svg) in picture.papers {
-            // A tick between the values, which no row has.
+            // A tick between the values, which does not occur in any row.
             assert!(svg.contains(">20</text>"), "{svg}");
         }
     }

@@ -1,7 +1,7 @@
-//! Markdown of a model as HTML: its structure, and none of its markup.
+//! A model's Markdown as HTML: its structure, but none of its HTML.
 //!
-//! Only the elements named here are written. HTML in the text is text; links go to the web or to a
-//! mailbox, or nowhere; of an image its description is left, because a page loads nothing.
+//! Only the elements named here are written. HTML in the text becomes text. Links may point to the web
+//! or a mailbox only. Images become their descriptions, because a page loads nothing.
 
 use maud::{Markup, PreEscaped, Render, html};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, Parser, Tag, TagEnd};
@@ -9,12 +9,12 @@ use pulldown_cmark::{Alignment, CodeBlockKind, Event, Parser, Tag, TagEnd};
 use super::words::shown;
 use crate::terminal_markdown::{options, signs};
 
-/// Where a link may go.
+/// Schemes allowed in a link.
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
-/// What a table begins with: it scrolls by itself, and so does its keyboard.
+/// The opening tags of a table: it scrolls on its own, also by keyboard.
 const TABLE: &str =
     "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Table\"><table>";
-/// The levels of headings: those of the page stand above them.
+/// The levels of headings, below those of the page itself.
 const HEADINGS: [&str; 3] = ["h4", "h5", "h6"];
 
 /// Returns the text as paragraphs, lists, tables and so on.
@@ -35,25 +35,26 @@ pub(super) fn prose(text: &str) -> Markup {
 #[derive(Default)]
 struct Writer {
     html: String,
-    /// Whether cells are those of a header.
+    /// Whether cells belong to a header.
     is_head: bool,
-    /// How the columns of the table are set.
+    /// The alignment of the table's columns.
     alignments: Vec<Alignment>,
-    /// The place of the next cell in its row.
+    /// The index of the next cell in its row.
     column: usize,
-    /// Whether each open link is one on the page too.
+    /// Whether each open link is also a link on the page.
     links: Vec<bool>,
-    /// What ends each open emphasis.
+    /// What closes each open emphasis.
     ends: Vec<String>,
-    /// The level of the first heading, which is the highest on the page, whatever the text calls it.
+    /// The level of the first heading, which becomes the highest on the page, whatever its level in the
+    /// text.
     first: Option<usize>,
-    /// The place of the last heading among [`HEADINGS`].
+    /// The index of the last heading in [`HEADINGS`].
     heading: usize,
 }
 
 impl Writer {
     fn text(&mut self, text: &str) {
-        // An entity can stand for what was made safe where it stood as itself.
+        // An entity may decode to a character that was made safe where written directly.
         shown(text).render_to(&mut self.html);
     }
 
@@ -75,7 +76,7 @@ impl Writer {
         }
     }
 
-    /// Begins emphasis, or leaves its signs where they mean something else.
+    /// Opens emphasis, or keeps its delimiters as text where they mean something else.
     fn emphasis(&mut self, (signs, is_meant): (&str, bool), element: &str) {
         let (begin, end) = if is_meant {
             (format!("<{element}>"), format!("</{element}>"))
@@ -152,7 +153,7 @@ impl Writer {
         }
     }
 
-    /// Begins a cell, which is set as its column is.
+    /// Opens a cell, aligned like its column.
     fn cell(&mut self) {
         self.html.push_str(if self.is_head { "<th" } else { "<td" });
         self.html.push_str(match self.alignments.get(self.column) {
@@ -163,7 +164,7 @@ impl Writer {
         self.column += 1;
     }
 
-    /// Returns the place of a heading among [`HEADINGS`], which leaves none out on the way down.
+    /// Returns the index of a heading in [`HEADINGS`], without skipping a level on the way down.
     fn level(&mut self, level: usize) -> usize {
         let Some(first) = self.first else {
             self.first = Some(level);
@@ -172,7 +173,7 @@ impl Writer {
         level.saturating_sub(first).min(self.heading + 1).min(HEADINGS.len() - 1)
     }
 
-    /// Writes a tag that needs no attribute; what is no element here is its content alone.
+    /// Writes a tag that needs no attribute; for an element not used here, only its content remains.
     fn element(&mut self, tag: TagEnd, open: &str) {
         let name = match tag {
             TagEnd::Paragraph => "p",

@@ -1,4 +1,4 @@
-//! A table of the page. All of its rows are HTML; the script only hides, orders and finds them.
+//! A table on the page. All of its rows are HTML; the script only hides, sorts and searches them.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -12,19 +12,19 @@ use super::words::line;
 
 /// Bytes of the markup around a cell.
 const MARKUP_BYTES: usize = 24;
-/// Characters of a cell that stay on the page at a glance; the rest comes when it is asked for.
+/// Characters of a cell shown initially; the rest is shown on request.
 const GLANCE_CHARS: usize = 160;
 
-/// What is left for the tables of a page, in bytes.
+/// Bytes left for the tables of a page.
 pub(super) struct PageBudget(usize);
 
 impl PageBudget {
-    /// Makes the room of a page.
+    /// Creates the budget of a page.
     pub(super) fn new() -> PageBudget {
         PageBudget(PAGE_TABLES_BYTES_MAX)
     }
 
-    /// Returns how many of the rows there is room for, and takes it.
+    /// Returns how many of the rows fit the budget, and spends it.
     fn take(&mut self, frame: &Frame) -> usize {
         let bytes = |row: &Vec<Value>| row.iter().map(cell_bytes).sum::<usize>();
         let mut n_rows = 0;
@@ -48,7 +48,7 @@ fn cell_bytes(cell: &Value) -> usize {
 pub(super) struct TableView {
     /// The element.
     pub markup: Markup,
-    /// Rows of it.
+    /// Number of its rows on the page.
     pub n_rows: usize,
     /// Whether cells were cut.
     pub is_cut: bool,
@@ -64,7 +64,7 @@ pub(super) fn table(name: &str, frame: &Frame, room: &mut PageBudget) -> TableVi
         .collect();
     let mut is_cut = false;
     let markup = html! {
-        // The names as they are: the header shows them made safe.
+        // The names unchanged: the header shows them made safe.
         table data-columns=(Value::from(frame.columns.clone())) {
             caption.vh { (line(name)) }
             thead { tr {
@@ -94,7 +94,7 @@ fn class(look: Look) -> Option<&'static str> {
     is_number(look).then_some("n")
 }
 
-/// Draws a column's name, or that it has none: what sorts by it must be called something.
+/// Draws a column's name, or a placeholder: the sort control needs a label.
 fn head(name: &str) -> Markup {
     html! { @if name.is_empty() { span.e { "no name" } } @else { (name) } }
 }

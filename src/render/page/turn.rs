@@ -1,4 +1,4 @@
-//! A turn on the page: the question, then what came of it in four parts, with what happened beside it.
+//! A turn on the page: the question, its outcome in four parts, and the activity next to it.
 
 use maud::{Markup, PreEscaped, html};
 
@@ -18,10 +18,10 @@ use crate::answer::shown as shown_answer;
 use crate::page::{PagePosition, pretty};
 use crate::report::{place as place_of, ungrounded};
 
-/// Characters of a question that are set as a heading; all of a longer one is below it.
+/// Characters of a question shown as a heading; a longer question appears in full below it.
 const HEADING_CHARS: usize = 280;
 
-/// The charts of a turn as far as they can be drawn.
+/// The charts of a turn; `None` for a chart that cannot be drawn.
 type Pictures = Vec<Option<Picture>>;
 
 /// Draws a turn.
@@ -184,7 +184,7 @@ fn finding(found: &FindingShown, told: &TurnView, place: &PagePosition) -> Marku
     }
 }
 
-/// Links to a call: to its code, where it ran any.
+/// Links to a call: to its code, if it ran any.
 fn call_link(call: &CallView, place: &PagePosition) -> Markup {
     let part = if call.code().is_some() { "code-call" } else { "call" };
     html! { a href={ "#" (place.part(part, call.number - 1)) } { "call " (call.number) } }
@@ -334,7 +334,7 @@ fn code(told: &TurnView, place: &PagePosition) -> Markup {
     }
 }
 
-/// Draws text that is copied: each line is an element of its own, so that it can have its number.
+/// Draws text meant for copying: each line is its own element, so that it can be numbered.
 fn copied(text: &str, what: &str) -> Markup {
     html! {
         div.copied {

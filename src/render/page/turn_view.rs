@@ -1,4 +1,4 @@
-//! A turn as its events tell it, for a page: what came of it, and each step in order.
+//! A turn as described by its events, for a page: its outcome, and each step in order.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -13,29 +13,29 @@ use csv_agent_types::redaction::Redaction;
 /// A turn that can be drawn.
 #[derive(Default)]
 pub(super) struct TurnView<'a> {
-    /// When it began.
+    /// The start of the turn.
     pub started: Option<Timestamp>,
     /// As the user asked it.
     pub question: &'a str,
-    /// As the user gave it.
+    /// The name that the user gave.
     pub model: &'a str,
-    /// Of csv-agent.
+    /// The version of csv-agent.
     pub version: &'a str,
-    /// Names that the model might see.
+    /// Names of the datasets that the model could see.
     pub datasets: &'a [String],
-    /// What was kept back; none when nothing was.
+    /// What was withheld; `None` when nothing was.
     pub withheld: Option<&'a Redaction>,
-    /// What held for its code; none when no code ran.
+    /// The confinement of its code; `None` when no code ran.
     pub sandbox: Option<&'a Confinement>,
-    /// In the order in which they came.
+    /// In the order of their events.
     pub tables: Vec<&'a DataFrame>,
-    /// In the order in which they came.
+    /// In the order of their events.
     pub charts: Vec<&'a ChartDrawn>,
     /// What happened, in order, each with the milliseconds since the turn began.
     pub steps: Vec<(i64, ActivityStep<'a>)>,
-    /// Of the turn, in milliseconds: until its last event.
+    /// The duration of the turn until its last event, in milliseconds.
     pub lasted_ms: i64,
-    /// How it ended; none when that is not told.
+    /// How it ended; `None` when no event reports that.
     pub ending: Option<TurnOutcome<'a>>,
 }
 
@@ -50,45 +50,45 @@ pub(super) enum TurnOutcome<'a> {
 
 /// Something that happened.
 pub(super) enum ActivityStep<'a> {
-    /// A request to the model, and what the response cost when there was one.
+    /// A request to the model, and the cost of its response if there was one.
     Round(u32, Option<&'a Usage>),
-    /// What the model thought.
+    /// The model's reasoning.
     Thought(&'a str),
     /// A tool call.
     Call(CallView<'a>),
-    /// A sentence on the way.
+    /// A progress message.
     Note(&'a str),
-    /// A request that failed and was tried again: the sentence, and why.
+    /// A failed request that was retried: the message, and the reason.
     Retry(&'a str, &'a str),
-    /// A sentence that deserves a look.
+    /// A warning.
     Warning(&'a str),
 }
 
-/// A tool call and what it gave.
+/// A tool call and its result.
 pub(super) struct CallView<'a> {
-    /// Pairs it with what it gave.
+    /// Pairs the call with its result.
     pub id: &'a str,
-    /// From 1, in the turn.
+    /// Number in the turn, from 1.
     pub number: usize,
     /// As the model wrote it.
     pub name: &'a str,
-    /// A few words for people.
+    /// A short label for people.
     pub label: &'a str,
-    /// None when they are no JSON object.
+    /// `None` when they are not a JSON object.
     pub arguments: Option<&'a Value>,
-    /// As they came, when they are none.
+    /// The raw text, when they are not one.
     pub arguments_raw: Option<&'a str>,
-    /// None when the turn ended first.
+    /// `None` when the turn ended first.
     pub result: Option<CallOutcome<'a>>,
-    /// Places of its tables among those of the turn.
+    /// Indices of its tables among those of the turn.
     pub tables: Vec<usize>,
-    /// Places of its charts among those of the turn.
+    /// Indices of its charts among those of the turn.
     pub charts: Vec<usize>,
     /// Charts that could not be drawn: name and reason.
     pub rejected: Vec<(&'a str, &'a str)>,
 }
 
-/// What a call gave.
+/// The result of a call.
 pub(super) struct CallOutcome<'a> {
     /// How it ended.
     pub status: CallStatus,
@@ -106,7 +106,7 @@ impl<'a> CallView<'a> {
         self.arguments?.get("code")?.as_str()
     }
 
-    /// Returns whether it did not do what was asked.
+    /// Returns whether the call failed or did not finish.
     pub(super) fn failed(&self) -> bool {
         self.result.as_ref().is_none_or(|it| it.status != CallStatus::Ok)
     }
@@ -180,7 +180,7 @@ impl<'a> TurnView<'a> {
             Body::Reply(reply) => self.ending = Some(TurnOutcome::Reply(reply)),
             Body::Error(error) if error.fatal => self.ending = Some(TurnOutcome::Error(error)),
             Body::Error(error) => self.steps.push((at, ActivityStep::Warning(&error.message))),
-            // The whole text comes with the reply, or with the error.
+            // The reply or the error contains the whole text.
             Body::Partial { .. } => {}
         }
     }

@@ -1,5 +1,5 @@
-//! Words and numbers of a page. Text of others is shown by [`shown`] alone: nothing of it steers the
-//! reader's eye, as a direction override would, and what a page cannot hold is spelled out.
+//! Words and numbers of a page. Foreign text is shown only through [`shown`]: it cannot mislead the
+//! reader, as a direction override would, and characters that a page cannot contain are spelled out.
 
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -7,19 +7,19 @@ use maud::{Markup, html};
 use csv_agent_text::digits::number;
 use csv_agent_text::sanitize;
 
-/// Returns text of others as it may stand on the page.
+/// Returns foreign text, made safe for the page.
 pub(super) fn shown(text: &str) -> String {
     sanitize::for_terminal(text)
 }
 
-/// Returns it as one line.
+/// Returns foreign text as one line.
 pub(super) fn line(text: &str) -> String {
     sanitize::one_line(text.trim())
 }
 
-/// Returns the beginning of a text, and how many characters it has in all when that is not all of it.
+/// Returns the beginning of a text, and its total number of characters if it was cut.
 pub(super) fn beginning(text: &str, chars_max: usize) -> (&str, Option<usize>) {
-    // As many bytes are as many characters at most.
+    // A text has at most as many characters as bytes.
     if text.len() <= chars_max {
         return (text, None);
     }
@@ -29,7 +29,7 @@ pub(super) fn beginning(text: &str, chars_max: usize) -> (&str, Option<usize>) {
     }
 }
 
-/// Returns text of others, cut to as many characters, with a note of how many there are.
+/// Returns foreign text, cut to at most `chars_max` characters, with a note of the total.
 pub(super) fn clipped(text: &str, chars_max: usize) -> String {
     match beginning(text, chars_max) {
         (all, None) => shown(all),
@@ -37,11 +37,11 @@ pub(super) fn clipped(text: &str, chars_max: usize) -> String {
     }
 }
 
-/// Returns a sentence of this program, in which names stand between backticks, as one line.
+/// Returns a sentence of this program, with names between backticks, as one line.
 pub(super) fn sentence(text: &str) -> Markup {
     let text = line(text);
     let parts: Vec<&str> = text.split('`').collect();
-    // A name with a backtick in it leaves one over: then none is taken for more than it is.
+    // A name that contains a backtick leaves the number odd: then no part is treated as a name.
     if parts.len().is_multiple_of(2) {
         return html! { (text) };
     }
@@ -67,7 +67,7 @@ pub(super) fn duration(ms: u64) -> String {
     }
 }
 
-/// Returns a moment: `23 November 2026, 04:00 UTC`.
+/// Returns a timestamp: `23 November 2026, 04:00 UTC`.
 pub(super) fn moment(at: Timestamp) -> String {
     at.strftime("%-d %B %Y, %H:%M UTC").to_string()
 }

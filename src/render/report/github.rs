@@ -1,7 +1,7 @@
-//! GitHub Actions' workflow commands, one line a finding.
+//! GitHub Actions' workflow commands, one line per finding.
 //!
-//! Source: docs.github.com, "Workflow commands for GitHub Actions", and actions/toolkit, `command.ts`, for
-//! what is escaped.
+//! Source: docs.github.com, "Workflow commands for GitHub Actions", and actions/toolkit, `command.ts`,
+//! for the escaping rules.
 
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ pub(super) fn report(turn: &TurnReport) -> String {
         };
         let mut place = String::new();
         if let Some(file) = &found.source_file {
-            // An annotation without a line is shown nowhere in the file.
+            // GitHub does not show an annotation without a line in the file.
             let line = found.source_line.unwrap_or(1);
             let file = file.strip_prefix("./").unwrap_or(file);
             place = format!("file={},line={line},", property(file));

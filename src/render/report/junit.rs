@@ -1,8 +1,8 @@
-//! The XML of `JUnit`: one test case for the verdict, and one for each finding.
+//! `JUnit` XML: one test case for the verdict, and one for each finding.
 //!
-//! There is no one schema. Elements and attributes here are those that the schemas of Jenkins and of
-//! Ant's `junit` task have in common, with what either demands. Sources:
-//! github.com/jenkinsci/xunit-plugin, `junit-10.xsd`; github.com/windyroad/JUnit-Schema, `JUnit.xsd`.
+//! There is no single schema. The elements and attributes here are common to the schemas of Jenkins and
+//! of Ant's `junit` task, including what either requires. Sources: github.com/jenkinsci/xunit-plugin,
+//! `junit-10.xsd`; github.com/windyroad/JUnit-Schema, `JUnit.xsd`.
 
 use std::fmt::Write as _;
 use std::io;
@@ -15,10 +15,10 @@ use csv_agent_text::sanitize;
 use super::{TurnReport, WHOLE, message, place};
 use crate::answer;
 
-/// Letters of a timestamp without its fraction and zone.
+/// Length of a timestamp without its fraction and zone.
 const SECONDS: usize = "2026-01-01T00:00:00".len();
 
-/// What a test case says beside its name.
+/// The content of a test case besides its name.
 enum TestOutcome {
     Passed,
     Failed(&'static str, String, String),
@@ -134,7 +134,7 @@ fn verdict(turn: &TurnReport) -> TestOutcome {
     }
 }
 
-/// Returns text that XML can hold.
+/// Returns text that is valid in XML.
 fn clean(text: &str) -> String {
     sanitize::for_terminal(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }

@@ -1,4 +1,4 @@
-//! SARIF 2.1.0: one result a finding, and a rule for each kind of message.
+//! SARIF 2.1.0: one result per finding, and a rule for each kind of message.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
@@ -10,10 +10,10 @@ use csv_agent_types::limits::RULE_ID_BYTES_MAX;
 
 use super::{ReportOutcome, TurnReport, message};
 
-/// Where the schema is that the report follows.
+/// The location of the schema that the report follows.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// What is escaped in a path: all but its separators and what RFC 3986 leaves unreserved.
+/// Characters to escape in a path: all but separators and what RFC 3986 leaves unreserved.
 const NOT_OF_PATHS: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
@@ -104,8 +104,8 @@ fn locations(found: &FindingShown) -> Vec<Value> {
     found.source_lines.iter().map(at).collect()
 }
 
-/// Returns the name of a rule: the words of the message without its numbers, so that a finding keeps it
-/// while the data changes.
+/// Returns the id of a rule: the words of the message without its numbers, so that a finding keeps it
+/// when the data changes.
 fn rule_id(found: &FindingShown) -> String {
     let message = found.finding.message.to_lowercase();
     let words = message.split(|it: char| !it.is_alphanumeric());
@@ -116,7 +116,7 @@ fn rule_id(found: &FindingShown) -> String {
     if id.is_empty() { "finding".to_owned() } else { id.to_owned() }
 }
 
-/// Returns a path as a reference that a URI may be, by RFC 3986.
+/// Returns a path as a URI reference, by RFC 3986.
 fn uri(path: &str) -> String {
     let scheme = if path.starts_with('/') { "file://" } else { "" };
     let path = path.strip_prefix("./").unwrap_or(path);

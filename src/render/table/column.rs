@@ -1,4 +1,4 @@
-//! A column as a terminal shows it: each cell as text, and how wide it must be.
+//! A column on a terminal: the text of each cell, and the required width.
 
 use std::ops::Range;
 
@@ -11,31 +11,31 @@ use csv_agent_types::limits::TABLE_TTY_LINES_MAX;
 use super::moment::MomentFormat;
 use super::number::{NumberFormat, is_amount};
 
-/// Cells beyond which a word of a header may be broken.
+/// Width above which a word in a header may be broken.
 const HEADER_PIECE_MAX: usize = 12;
-/// Cells up to which a run of digits keeps a column of text from being squeezed.
+/// Width up to which a run of digits keeps a text column from being narrowed.
 const DIGITS_KEPT_MAX: usize = 24;
-/// Characters of a cell that are looked at. More than any terminal shows of one.
+/// Characters examined in a cell. No terminal shows more of one.
 const CELL_CHARS_MAX: usize = 4_096;
 
 /// One column, formatted.
 pub struct ColumnLayout {
     /// Its name.
     pub header: String,
-    /// The cells of the rows that are shown, in order; null is empty.
+    /// The cells of the visible rows, in order; null is empty.
     pub cells: Vec<String>,
-    /// Whether its cells are written to the right.
+    /// Whether its cells are right-aligned.
     pub is_right: bool,
-    /// Whether a cell may be cut or wrapped. A number, a moment and a truth value may not.
+    /// Whether a cell may be cut or wrapped. A number, a time or a truth value may not.
     pub is_text: bool,
     /// Whether a cell is null.
     pub has_nulls: bool,
-    /// The rows whose cell is text without a character.
+    /// The rows whose cell is empty text.
     empty_at: Vec<usize>,
 }
 
 impl ColumnLayout {
-    /// Formats the rows in `shown` of the column at a position.
+    /// Formats the rows in `shown` of the column at index `at`.
     pub fn of(frame: &Frame, at: usize, shown: &[Range<usize>]) -> ColumnLayout {
         let dtype = frame.dtypes.get(at).map_or("", String::as_str);
         let all = || frame.rows.iter().filter_map(move |row| row.get(at));
@@ -56,7 +56,7 @@ impl ColumnLayout {
         }
     }
 
-    /// Makes the column that stands for hidden ones.
+    /// Creates the column that represents hidden ones.
     pub fn mark(n_rows: usize) -> ColumnLayout {
         ColumnLayout {
             header: "…".to_owned(),
@@ -68,31 +68,31 @@ impl ColumnLayout {
         }
     }
 
-    /// Returns whether a cell is text without a character.
+    /// Returns whether a cell is empty text.
     pub fn has_empty(&self) -> bool {
         !self.empty_at.is_empty()
     }
 
-    /// Writes `mark` for each text without a character.
+    /// Writes `mark` for each empty text.
     pub fn mark_empty(&mut self, mark: &str) {
         for at in &self.empty_at {
             mark.clone_into(&mut self.cells[*at]);
         }
     }
 
-    /// Returns the cells of the widest cell.
+    /// Returns the width of the widest cell.
     pub fn content_width(&self) -> usize {
         self.cells.iter().map(|it| fit::width(it)).max().unwrap_or(0)
     }
 
-    /// Returns what the column needs of a width in which its header is wrapped.
+    /// Returns the width that the column needs within `width`, with its header wrapped.
     pub fn tight(&self, width: usize) -> usize {
         let lines = fit::wrap(&self.header, width, TABLE_TTY_LINES_MAX);
         let header = lines.iter().map(|it| fit::width(it)).max().unwrap_or(0);
         header.max(self.content_width()).min(width)
     }
 
-    /// Returns how narrow the header may become: in its lines, words whole unless they are long.
+    /// Returns the minimum width of the header: within its lines, only long words may be broken.
     pub fn header_floor(&self) -> usize {
         let width = fit::width(&self.header);
         let piece = fit::longest_piece(&self.header).min(HEADER_PIECE_MAX);
@@ -102,7 +102,7 @@ impl ColumnLayout {
             .min(HEADER_PIECE_MAX.max(piece))
     }
 
-    /// Returns how narrow the column may become, when a text keeps `text_min` cells.
+    /// Returns the minimum width of the column, when a text column keeps `text_min` cells.
     pub fn floor(&self, text_min: usize) -> usize {
         let content = self.content_width();
         if !self.is_text {
@@ -114,12 +114,12 @@ impl ColumnLayout {
     }
 }
 
-/// Returns whether a header is whole in lines of so many cells.
+/// Returns whether a header fits in lines of `cells` cells.
 fn holds(header: &str, cells: usize) -> bool {
     fit::wrap(header, cells, TABLE_TTY_LINES_MAX).last().is_none_or(|it| !it.ends_with('…'))
 }
 
-/// Returns the cells of the longest number or date in a text.
+/// Returns the width of the longest number or date in a text.
 fn longest_digits(text: &str) -> usize {
     let is_kept = |it: char| it.is_ascii_digit() || matches!(it, '.' | ',' | ':' | '-' | '+' | '/');
     let runs = text
@@ -128,18 +128,18 @@ fn longest_digits(text: &str) -> usize {
     runs.map(str::len).max().unwrap_or(0)
 }
 
-/// How the cells of a column are written.
+/// The format of a column's cells.
 enum Format {
     Number(NumberFormat),
     Moment(MomentFormat),
-    /// Text that is a number with its unit, as it is.
+    /// Text that is a number with its unit, unchanged.
     Amount,
     Truth,
     Text,
 }
 
 impl Format {
-    /// Decides by the type and by the values: `all` of the column, and those that are shown.
+    /// Chooses by the type and by the values: `all` of the column, and the visible ones.
     fn of<'a>(
         name: &str,
         dtype: &str,
@@ -151,7 +151,7 @@ impl Format {
         if is_numeric_dtype(dtype) || known().count() > 0 && known().all(is_number) {
             return Format::Number(NumberFormat::of(name, shown.iter().copied()));
         }
-        // A column of text is shown as it was written; other types have no text of their own.
+        // A text column is shown as written; other types have no written form.
         let is_moment =
             dtype == "object" || dtype.starts_with("datetime") || dtype.starts_with("timestamp");
         if is_moment && let Some(format) = MomentFormat::of(all.clone()) {
@@ -175,7 +175,7 @@ impl Format {
     }
 }
 
-/// Returns the beginning of a text, safe and in one line. A cell may have megabytes.
+/// Returns the beginning of a text, safe and on one line. A cell may have megabytes.
 fn safe_head(text: &str) -> String {
     match text.char_indices().nth(CELL_CHARS_MAX) {
         Some((end, _)) => fit::safe_line(&text[..end]) + "…",

@@ -9,7 +9,7 @@ use super::plain;
 
 /// Returns the table as RFC 4180 with line feeds: `,` for CSV, a tab for TSV.
 ///
-/// Null is an empty field and empty text is `""`, so the two can be told apart.
+/// Null is an empty field and empty text is `""`, so the two can be distinguished.
 pub fn delimited(frame: &Frame, delimiter: u8) -> String {
     let delimiter = char::from(delimiter);
     let mut text = String::new();

@@ -1,7 +1,7 @@
-//! A table in a frame of lines, for a terminal.
+//! A framed table for a terminal.
 //!
-//! comfy-table draws it. What a cell takes is measured in [`fit`] alone: a cell with more than ASCII
-//! is drawn as a filler of its width, which is then replaced.
+//! comfy-table draws it. Only [`fit`] measures cell widths: a cell with non-ASCII text is drawn as a
+//! filler of its width, which is then replaced.
 
 use std::collections::VecDeque;
 
@@ -16,20 +16,20 @@ use csv_agent_types::limits::TABLE_TTY_LINES_MAX;
 
 use super::column::ColumnLayout;
 
-/// A character that text never has, as it is no character. [`fit::safe_line`] shows it otherwise.
+/// A noncharacter, which text never contains: [`fit::safe_line`] replaces it.
 const FILLER: char = '\u{fdd0}';
 
-/// A table as it will be drawn.
+/// A table ready for drawing.
 pub struct Grid<'a> {
-    /// The columns, and the mark of hidden ones among them.
+    /// The columns, including the mark for hidden ones.
     pub columns: Vec<&'a ColumnLayout>,
-    /// Cells of each.
+    /// Width of each column.
     pub widths: Vec<usize>,
-    /// Lines of a row at most.
+    /// Maximum number of lines in a row.
     pub lines_max: usize,
-    /// Whether lines part rows where one has several.
+    /// Whether rules separate rows where one has several lines.
     pub has_rules: bool,
-    /// The row before which a mark says that rows are left out.
+    /// The row before which a mark shows that rows are left out.
     pub gap_at: Option<usize>,
     /// Whether the header is bold.
     pub colour: bool,
@@ -40,7 +40,7 @@ impl Grid<'_> {
     pub fn draw(&self) -> String {
         let mut fillings = VecDeque::new();
         let mut table = Table::new();
-        // comfy-table looks at stdout by itself otherwise, and writes `ESC[m` even without styles.
+        // Otherwise comfy-table inspects stdout itself, and writes `ESC[m` even without styles.
         table.force_no_tty().load_style(UTF8_FULL_CONDENSED);
         table.set_content_arrangement(ContentArrangement::Disabled);
         if self.colour {
@@ -92,7 +92,7 @@ impl Grid<'_> {
         fit::wrap(text, width, if it.is_text { self.lines_max } else { 1 })
     }
 
-    /// Makes a row of cells in lines, and keeps what the fillers stand for in the order of drawing.
+    /// Builds a row of multi-line cells, and queues the texts for the fillers in drawing order.
     fn row(
         &self,
         cells: Vec<Vec<String>>,
@@ -120,7 +120,7 @@ fn drawn(line: &str) -> String {
     if line.is_ascii() { line.to_owned() } else { FILLER.to_string().repeat(fit::width(line)) }
 }
 
-/// Puts the texts where their fillers are.
+/// Replaces the fillers with their texts.
 fn filled(table: &str, mut fillings: VecDeque<String>) -> String {
     let mut text = String::with_capacity(table.len());
     let mut was_filler = false;

@@ -1,27 +1,27 @@
-//! Which columns of a table a terminal shows, and how wide.
+//! Which columns of a table a terminal shows, and their widths.
 
 use super::column::ColumnLayout;
 
-/// Cells of a line that a column takes beside its content: a bar and a space on each side.
+/// Cells of a line that a column takes in addition to its content: a bar and a space on each side.
 const FRAME: usize = 3;
-/// What a column of text keeps when it is squeezed: the first at which all columns fit.
+/// Minimum widths of a narrowed text column: the first at which all columns fit is used.
 const TEXT_MINS: [usize; 4] = [16, 12, 8, 6];
-/// What a column of text keeps when columns are hidden anyway.
+/// Minimum width of a text column when columns are hidden anyway.
 const TEXT_MIN: usize = 10;
 
-/// Returns how many columns could fit at most, each one cell wide.
+/// Returns the maximum number of columns that could fit, each one cell wide.
 pub(super) fn columns_max(width: usize) -> usize {
     (width / (FRAME + 1)).max(1)
 }
 
-/// The columns that fit: some from the left, and maybe the last.
+/// The columns that fit: some from the left, and possibly the last.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FittingColumns {
     /// Columns from the left.
     pub n_left: usize,
     /// Whether the last column follows, after a mark for those between.
     pub has_last: bool,
-    /// Cells of each of them.
+    /// Width of each of them.
     pub widths: Vec<usize>,
 }
 
@@ -31,7 +31,7 @@ impl FittingColumns {
         self.n_left + usize::from(self.has_last)
     }
 
-    /// Cuts the one column that is wider than the line.
+    /// Narrows the one column that is wider than the line.
     pub(super) fn within(mut self, width: usize) -> FittingColumns {
         let room = width.saturating_sub(FRAME + 1).max(1);
         self.widths.iter_mut().for_each(|it| *it = (*it).min(room));
@@ -41,8 +41,8 @@ impl FittingColumns {
 
 /// Fits columns into a line.
 ///
-/// `columns` are the first of `n_columns` and then the last; there are fewer only when the rest
-/// cannot fit.
+/// `columns` are the first of `n_columns` and then the last; some are missing only when they cannot
+/// fit.
 pub(super) fn fit(columns: &[ColumnLayout], n_columns: usize, width: usize) -> FittingColumns {
     let floors = |text_min| columns.iter().map(|it| it.floor(text_min)).collect::<Vec<_>>();
     if columns.len() == n_columns {
@@ -54,7 +54,7 @@ pub(super) fn fit(columns: &[ColumnLayout], n_columns: usize, width: usize) -> F
     }
     let floors = floors(TEXT_MIN);
     let last = floors.last().copied().unwrap_or(1);
-    // The answer is often in the last column. A mark one cell wide stands for those between.
+    // The answer is often in the last column. A mark one cell wide represents those between.
     let reserved = last + 1 + 2 * FRAME;
     let n_left = left(&floors[..floors.len() - 1], width.saturating_sub(reserved));
     let (n_left, has_last) =
@@ -78,7 +78,7 @@ fn left(widths: &[usize], width: usize) -> usize {
     fits.count()
 }
 
-/// Returns how wide a table is whose columns have these widths.
+/// Returns the width of a table whose columns have these widths.
 pub(super) fn line_width(widths: &[usize]) -> usize {
     widths.iter().map(|it| it + FRAME).sum::<usize>() + 1
 }
@@ -87,8 +87,8 @@ fn widen(columns: &[ColumnLayout], floors: &[usize], width: usize) -> Vec<usize>
     widen_chosen(&columns.iter().collect::<Vec<_>>(), floors, width)
 }
 
-/// Gives the room that is left: to the content of the columns, the narrow first, then to the headers
-/// that it makes whole.
+/// Distributes the remaining width: first to the content of the columns, narrow ones first, then to
+/// headers that it completes.
 fn widen_chosen(columns: &[&ColumnLayout], floors: &[usize], width: usize) -> Vec<usize> {
     let contents = columns.iter().map(|it| it.content_width());
     let content: Vec<usize> = contents.zip(floors).map(|(it, floor)| it.max(*floor)).collect();
@@ -104,7 +104,7 @@ fn widen_chosen(columns: &[&ColumnLayout], floors: &[usize], width: usize) -> Ve
     widened
 }
 
-/// Raises each width towards what is wanted, all to one level, while the line has room.
+/// Raises each width towards the wanted one, all to one level, while the line has room.
 fn raise(widths: &[usize], wanted: &[usize], width: usize) -> Vec<usize> {
     let at = |level: usize| -> Vec<usize> {
         let raised = widths.iter().zip(wanted).map(|(it, wanted)| (*wanted).min(level).max(*it));
@@ -120,7 +120,7 @@ fn raise(widths: &[usize], wanted: &[usize], width: usize) -> Vec<usize> {
         }
     }
     let mut raised = at(low);
-    // What does not suffice for one more level goes to the first columns.
+    // A remainder too small for another level goes to the first columns.
     let mut rest = width.saturating_sub(line_width(&raised));
     for (it, wanted) in raised.iter_mut().zip(wanted) {
         if 0 < rest && *it < *wanted {

@@ -1,4 +1,4 @@
-//! Tables as GitHub Markdown: every row, and what is rendered is what the cell holds.
+//! Tables as GitHub Markdown: every row, rendered exactly as the cells contain it.
 
 use std::borrow::Cow;
 
@@ -10,11 +10,10 @@ use csv_agent_types::frame::{Frame, is_numeric_dtype};
 use super::number::is_amount;
 use super::plain;
 
-/// Returns the table as GitHub Markdown, every row on one line, with a final line feed. A frame
-/// without columns is no table, and nothing.
+/// Returns the table as GitHub Markdown, every row on one line, with a final line feed. A frame without
+/// columns yields an empty string.
 ///
-/// Columns of numbers are aligned right. Cells are made safe, and what Markdown would read as its
-/// own is escaped.
+/// Numeric columns are right-aligned. Cells are made safe, and Markdown syntax in them is escaped.
 pub fn markdown(frame: &Frame) -> String {
     if frame.columns.is_empty() {
         return String::new();
@@ -35,7 +34,7 @@ pub fn markdown(frame: &Frame) -> String {
     text
 }
 
-/// Returns whether a column holds numbers, or texts that are numbers with a unit.
+/// Returns whether a column contains numbers, or texts that are numbers with a unit.
 fn is_right(frame: &Frame, at: usize) -> bool {
     if is_numeric_dtype(frame.dtypes.get(at).map_or("", String::as_str)) {
         return true;
@@ -55,8 +54,8 @@ fn line<'a>(cells: impl Iterator<Item = Cow<'a, str>>, text: &mut String) {
     text.push('\n');
 }
 
-/// Returns a text that Markdown renders as itself: a line feed as a break, the rest escaped where it
-/// would be read as a mark.
+/// Returns a text that Markdown renders literally: a line feed as a break, the rest escaped where it
+/// would be syntax.
 fn cell(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'.' | b',' | b'-' | b'%'))
     {
@@ -71,7 +70,7 @@ fn cell(text: &str) -> Cow<'_, str> {
     for (at, char) in text.char_indices() {
         match char {
             '\n' => escaped.push_str("<br>"),
-            // A tab would be a space, and a cell's ends are trimmed.
+            // Markdown would turn a tab into a space, and trims the ends of a cell.
             ' ' | '\t' if char == '\t' || !(start..end).contains(&at) => {
                 escaped.push_str(if char == '\t' { "&#9;" } else { "&#32;" });
                 is_escaped = true;
@@ -87,7 +86,7 @@ fn cell(text: &str) -> Cow<'_, str> {
         before = char;
     }
     if is_escaped {
-        // GitHub makes a link of an address, and shows the escapes in it as they are.
+        // GitHub turns an address into a link, and shows the escapes in it literally.
         escaped = escaped.replace("://", "&#58;//").replace("www.", "www&#46;");
     }
     Cow::Owned(escaped)
@@ -97,13 +96,13 @@ fn is_blank(char: char) -> bool {
     matches!(char, ' ' | '\t')
 }
 
-/// Returns whether Markdown could read a character between `before` and `rest` as a mark.
+/// Returns whether Markdown could interpret a character between `before` and `rest` as syntax.
 fn is_mark(char: char, before: char, rest: &str) -> bool {
     let next = rest.chars().next();
     match char {
         '|' | '*' | '`' | '[' | ']' | '~' => true,
         '\\' => next.is_none_or(|it| it.is_ascii_punctuation() || it.is_ascii_whitespace()),
-        // Within a word it is a letter.
+        // Within a word it is an ordinary character.
         '_' => !(before.is_alphanumeric() && next.is_some_and(char::is_alphanumeric)),
         '<' => {
             let opens = |it: char| it.is_ascii_alphabetic() || matches!(it, '/' | '!' | '?');

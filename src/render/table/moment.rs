@@ -2,24 +2,24 @@
 
 use serde_json::Value;
 
-/// How the moments of a column are written.
+/// The format of a column's dates and times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MomentFormat {
-    /// `2024-02-29`: all are midnights.
+    /// `2024-02-29`: all are midnight.
     Day,
-    /// `2024-02-29 09:30`: no second is counted.
+    /// `2024-02-29 09:30`: all seconds are zero.
     Minute,
     /// `2024-02-29 09:30:00`, with its fraction.
     Exact,
 }
 
-/// An ISO 8601 moment in its parts.
+/// The parts of an ISO 8601 timestamp.
 struct Moment<'a> {
     date: &'a str,
     minute: &'a str,
     /// `:00`, with its fraction.
     second: &'a str,
-    /// `Z`, `+01:00`, or nothing.
+    /// `Z`, `+01:00`, or empty.
     zone: &'a str,
 }
 
@@ -35,9 +35,10 @@ impl<'a> Moment<'a> {
 }
 
 impl MomentFormat {
-    /// Decides for all cells of a column; none when one of them is no moment, or there are none.
+    /// Chooses for all cells of a column; `None` when one of them is not a timestamp, or the column has
+    /// none.
     ///
-    /// The midnight of a zone is a moment and not a day, so it keeps its time.
+    /// Midnight with a time zone is a point in time and not a day, so it keeps its time.
     pub fn of<'a>(cells: impl Iterator<Item = &'a Value>) -> Option<MomentFormat> {
         let mut format = None;
         for cell in cells.filter(|it| !it.is_null()) {
@@ -61,7 +62,7 @@ impl MomentFormat {
         }
     }
 
-    /// Returns the moment as text.
+    /// Returns the timestamp as text.
     pub fn write(self, text: &str) -> String {
         match (self, Moment::parse(text)) {
             (MomentFormat::Day, Some(it)) => it.date.to_owned(),

@@ -1,20 +1,22 @@
-//! Numbers of a column as a terminal shows them: as many decimals as they need, the same for all.
+//! Numbers of a column on a terminal: as many decimals as they need, the same for all.
 
 use serde_json::Value;
 
 use csv_agent_text::digits::grouped;
 
-/// Decimals of a column at most. Beyond that a value is rounded, or written with an exponent.
+/// Maximum decimals of a column. Beyond that a value is rounded, or written with an exponent.
 const DECIMALS_MAX: usize = 6;
-/// Significant digits of the largest number of a column whose numbers have no end.
+/// Significant digits of the largest number in a column of non-terminating decimals.
 const DIGITS: i32 = 6;
-/// Numbers from here on are written with an exponent: a float has no digit after the fifteenth.
+/// Numbers from here on are written with an exponent: a float has no meaningful digit after the
+/// fifteenth.
 const LARGE: f64 = 1e15;
-/// Numbers below this are written with an exponent: [`DECIMALS_MAX`] say nothing of them.
+/// Numbers below this are written with an exponent: [`DECIMALS_MAX`] decimals would show nothing of
+/// them.
 const SMALL: f64 = 1e-6;
-/// Below this a column needs no separators: four digits are read at a glance, and are often a year.
+/// Below this a column needs no separators: four digits are easy to read, and are often a year.
 const GROUPED_MIN: f64 = 10_000.0;
-/// Words of a column's name that say that its numbers are names of things and not amounts.
+/// Words in a column's name that mark its numbers as identifiers rather than amounts.
 const LABELS: [&str; 60] = [
     "id",
     "ids",
@@ -77,22 +79,22 @@ const LABELS: [&str; 60] = [
     "barcode",
     "hash",
 ];
-/// Ends of words that say the same: `customerid`, `zipcode`, `Kundennummer`.
+/// Word endings that mean the same: `customerid`, `zipcode`, `Kundennummer`.
 const LABEL_ENDS: [&str; 5] = ["id", "code", "number", "nummer", "year"];
-/// Words that only end so.
+/// Words that merely share such an ending.
 const NO_LABELS: [&str; 31] = [
     "acid", "aid", "amid", "android", "asteroid", "avid", "bid", "covid", "fluid", "grid", "humid",
     "hybrid", "invalid", "kid", "laid", "lipid", "liquid", "medicaid", "mid", "opioid", "paid",
     "prepaid", "raid", "rapid", "said", "solid", "steroid", "thyroid", "unpaid", "valid", "void",
 ];
-/// Last words of names that count or measure, whatever comes before: `phone_count`, `account_balance`.
+/// Last words of names that count or measure, whatever precedes them: `phone_count`, `account_balance`.
 const MEASURES: [&str; 24] = [
     "amount", "average", "avg", "balance", "balances", "cost", "costs", "count", "counts",
     "income", "mean", "median", "orders", "price", "revenue", "sales", "sum", "total", "totals",
     "units", "users", "value", "visits", "volume",
 ];
 
-/// How the numbers of a column are written.
+/// The format of a column's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NumberFormat {
     decimals: usize,
@@ -100,7 +102,7 @@ pub struct NumberFormat {
 }
 
 impl NumberFormat {
-    /// Decides for the cells that will be shown of the column `name`.
+    /// Chooses the format for the visible cells of the column `name`.
     pub fn of<'a>(name: &str, cells: impl Iterator<Item = &'a Value>) -> NumberFormat {
         let mut floats = Vec::new();
         let (mut largest, mut has_long) = (0.0_f64, false);
@@ -113,7 +115,8 @@ impl NumberFormat {
                         floats.push(value);
                     }
                 }
-                // Whole numbers that a JSON reader would round. Nobody counts so far: they are names.
+                // Whole numbers that a JSON reader would round. They are too large for counts: they are
+                // identifiers.
                 _ => has_long |= !cell.is_null(),
             }
         }
@@ -121,7 +124,7 @@ impl NumberFormat {
         NumberFormat { decimals: decimals(&floats), is_grouped: is_amount }
     }
 
-    /// Returns the number as text. It differs from the number by half of its last digit at most.
+    /// Returns the number as text. It differs from the number by at most half of its last digit.
     pub fn write(self, cell: &Value) -> String {
         let Value::Number(number) = cell else {
             return cell.as_str().map_or_else(|| cell.to_string(), str::to_owned);
@@ -140,14 +143,14 @@ impl NumberFormat {
         if self.is_grouped { grouped(&text) } else { text }
     }
 
-    /// Returns whether rounding leaves less than two digits of a value that has more.
+    /// Returns whether rounding leaves fewer than two digits of a value that has more.
     fn loses(self, value: f64) -> bool {
         let step = 10_f64.powi(-i32::try_from(self.decimals).unwrap_or(i32::MAX));
         value != 0.0 && value.abs() < 10.0 * step && self.decimals < needed(value)
     }
 }
 
-/// Returns whether a number is written without an exponent wherever there is room for its decimals.
+/// Returns whether a number is written without an exponent when there is room for its decimals.
 fn is_plain(value: f64) -> bool {
     value == 0.0 || (SMALL..LARGE).contains(&value.abs())
 }
@@ -164,7 +167,7 @@ fn decimals(values: &[f64]) -> usize {
     if exact <= DECIMALS_MAX {
         return exact;
     }
-    // What arithmetic leaves in the last digits (8746.799999999999) is not known of the value.
+    // Rounding noise in the last digits (8746.799999999999) is not part of the value.
     let without_noise = |it: &f64| format!("{it:.11e}").parse().map_or(0, needed);
     let clean = values.iter().map(without_noise).max().unwrap_or(0);
     if clean <= DECIMALS_MAX {
@@ -173,20 +176,20 @@ fn decimals(values: &[f64]) -> usize {
     let sizes = || values.iter().map(|it| it.abs()).filter(|it| 0.0 < *it);
     let whole = sizes().fold(0.0, f64::max).log10().floor();
     let smallest = sizes().fold(f64::INFINITY, f64::min).log10().floor();
-    // Of the smallest two digits stay.
+    // Keep two digits of the smallest.
     let places = (f64::from(DIGITS - 1) - whole).max(1.0 - smallest).clamp(2.0, 6.0);
     (2..DECIMALS_MAX)
         .find(|it| places <= f64::from(u8::try_from(*it).unwrap_or(u8::MAX)))
         .unwrap_or(DECIMALS_MAX)
 }
 
-/// Returns how many decimals write the value exactly: so that it is read back as the same float.
+/// Returns how many decimals represent the value exactly, so that it parses to the same float.
 fn needed(value: f64) -> usize {
     let text = value.to_string();
     text.find('.').map_or(0, |at| text.len() - at - 1)
 }
 
-/// Returns whether a name says that numbers under it are years, codes or the like.
+/// Returns whether a name marks its numbers as years, codes or the like.
 fn is_label(name: &str) -> bool {
     let words = words(name);
     let words: Vec<_> =
@@ -220,9 +223,9 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Returns whether a text is a number with what people write around it: `-18.4%`, `$1,200`, `3.5`.
+/// Returns whether a text is a number with common affixes: `-18.4%`, `$1,200`, `3.5`.
 ///
-/// Digits alone are not: a code has them too.
+/// Digits alone do not count: codes have them too.
 pub fn is_amount(text: &str) -> bool {
     let mut rest =
         text.trim_start_matches(['-', '+', '−']).trim_start_matches(['$', '€', '£', '¥']);

@@ -1,4 +1,4 @@
-//! One row after the other, a column on each line: for a table that is wider than the terminal.
+//! One row after the other, one column per line: for a table wider than the terminal.
 
 use std::ops::Range;
 
@@ -8,25 +8,24 @@ use csv_agent_types::limits::TABLE_TTY_LINES_MAX;
 
 use super::column::ColumnLayout;
 
-/// Lines of all records together, as far as more than one record is shown.
+/// Limit on the lines of all records together, when more than one record is shown.
 const LINES_MAX: usize = 100;
-/// Cells of a bar and a space on each side.
+/// Cells of a bar with a space on each side.
 const BAR: usize = 3;
-/// Columns of a record.
+/// Limit on the columns of a record.
 const COLUMNS_MAX: usize = 100;
 
-/// Returns how many columns of a frame records show.
+/// Returns how many columns of a frame are shown in records.
 pub(super) fn columns_max(n_columns: usize) -> usize {
     n_columns.min(COLUMNS_MAX)
 }
 
-/// Returns which rows records show: of the first `n_rows`, as many as fit the screen.
+/// Returns which rows are shown as records: of the first `n_rows`, as many as fit the screen.
 pub(super) fn rows(n_rows: usize, n_columns: usize) -> Range<usize> {
     0..n_rows.min((LINES_MAX / (columns_max(n_columns) + 1)).max(1))
 }
 
-/// Returns the rows that `columns` hold, each as lines of `name │ value`; a value has `lines_max` at
-/// most.
+/// Returns the rows in `columns`, each as lines of `name │ value`; a value has at most `lines_max`.
 pub(super) fn draw(
     columns: &[ColumnLayout],
     rows: Range<usize>,
@@ -34,7 +33,7 @@ pub(super) fn draw(
     lines_max: usize,
     colour: bool,
 ) -> String {
-    // The value gets half of the line, and what a number or a date in it needs to stay whole.
+    // The value gets half of the line, or more if a number or a date in it needs that to remain whole.
     let whole = columns.iter().filter(|it| !it.is_text).flat_map(|it| &it.cells);
     let whole = whole.map(|it| fit::longest_piece(it)).max().unwrap_or(0);
     let room = width.saturating_sub(BAR);

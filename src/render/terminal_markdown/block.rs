@@ -1,4 +1,4 @@
-//! One block of Markdown as lines: paragraphs, headings, lists, quotations, code, tables.
+//! One block of Markdown as lines: paragraphs, headings, lists, block quotes, code, tables.
 
 use std::ops::Range;
 
@@ -11,9 +11,9 @@ use super::inline::{Ink, Span, StyledLine, cut, inked, width_of, wrap};
 use super::{ProseStyle, TEXT_WIDTH_MAX, follows_blank, options, signs};
 use crate::links;
 
-/// Cells that code stands to the right of the text.
+/// Indentation of code relative to the text.
 const CODE_INDENT: &str = "  ";
-/// Cells from one tab stop of code to the next.
+/// Cells between two tab stops in code.
 const TAB_WIDTH: usize = 4;
 
 /// A block as a terminal shows it.
@@ -21,7 +21,7 @@ const TAB_WIDTH: usize = 4;
 pub(super) struct ShownBlock {
     /// Without line feeds.
     pub lines: Vec<String>,
-    /// Lines from the top that stay as they are, whatever is written after this.
+    /// Lines from the top that no later text can change.
     pub n_settled: usize,
 }
 
@@ -47,12 +47,12 @@ pub(super) fn lines(markdown: &str, style: &ProseStyle) -> ShownBlock {
     painter.shown
 }
 
-/// What stands to the left of lines.
+/// What precedes the text on a line.
 #[derive(Debug)]
 enum Margin {
-    /// A quotation.
+    /// A block quote.
     Bar,
-    /// An item of a list: its marker on the first line and as much space on the others.
+    /// A list item: its marker on the first line and spaces of the same width on the others.
     Item { marker: Option<String>, width: usize },
 }
 
@@ -65,32 +65,32 @@ impl Margin {
     }
 }
 
-/// A list that is open: the numbers of its items as they are written.
+/// An open list, with the numbers of its items.
 #[derive(Debug)]
 struct List {
     is_ordered: bool,
-    /// Of the item before: as it is written, and as it is shown.
+    /// The previous item's number: as written, and as shown.
     last: Option<(u64, u64)>,
 }
 
-/// A span of markup that is open.
+/// An open span of markup.
 #[derive(Debug)]
 enum OpenSpan {
-    /// Shown by ink alone.
+    /// Shown by style alone.
     Inked,
-    /// Shown by its own signs.
+    /// Shown by its own delimiters.
     Signs(String),
-    /// A link: where its text begins in the spans, and where it goes.
+    /// A link: the index in the spans where its text begins, and its target.
     Link { at: usize, target: Option<String> },
-    /// A picture: where its text begins.
+    /// A picture: the index where its text begins.
     Image { at: usize, target: String },
 }
 
-/// Code that is open.
+/// An open code block.
 #[derive(Debug)]
 struct Code {
     text: String,
-    /// Whether it is in a fence that is in nothing else.
+    /// Whether it is a fenced block at the top level.
     is_at_top: bool,
 }
 
@@ -101,18 +101,18 @@ struct Painter<'a> {
     width: usize,
     text_width: usize,
     margins: Vec<Margin>,
-    /// What is nested too deep to have a margin.
+    /// Number of blocks nested too deep to have a margin.
     n_flat: usize,
     lists: Vec<List>,
-    /// Text that waits for its block to end.
+    /// Text held until its block ends.
     spans: Vec<Span>,
     inks: Vec<Ink>,
     marks: Vec<OpenSpan>,
     code: Option<Code>,
     grid: Option<MarkdownTable>,
-    /// Where the last cell of the grid ends in the source.
+    /// End of the last cell of the grid in the source.
     cell_end: usize,
-    /// Where in the source a blank line was considered last.
+    /// Position in the source where a blank line was last considered.
     gap_at: Option<usize>,
     shown: ShownBlock,
 }
@@ -159,7 +159,7 @@ impl<'a> Painter<'a> {
                 let rule = inked(&"─".repeat(width), Ink::DIM, self.colour);
                 self.line(&rule);
             }
-            // Extensions that are not asked for.
+            // Extensions that are not enabled.
             Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
                 self.text(&text);
             }
@@ -190,7 +190,8 @@ impl<'a> Painter<'a> {
             Tag::TableCell => {}
             block => {
                 self.flush();
-                // What came before in a list at the top is done when its next item has a whole line.
+                // Earlier content of a top-level list is settled when its next item has a complete
+                // line.
                 if matches!(block, Tag::Item) && depth == 2 && self.has_line(range.start) {
                     self.shown.n_settled = self.shown.lines.len();
                 }
@@ -273,7 +274,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// Shows what no block of Markdown takes: a definition of a link would be gone otherwise.
+    /// Shows text outside any Markdown block: a link definition would otherwise disappear.
     fn leftover(&mut self, range: Range<usize>) {
         let Some(text) = self.source.get(range.clone()).filter(|it| !it.trim().is_empty()) else {
             return;
@@ -286,7 +287,7 @@ impl<'a> Painter<'a> {
     }
 
     fn text(&mut self, text: &str) {
-        // Entities may spell what no terminal should get.
+        // Entities may decode to characters that are unsafe on a terminal.
         let text = sanitize::one_line(text);
         let (ink, begins) = (self.ink(), self.begins_here());
         match self.spans.last_mut() {
@@ -329,7 +330,8 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// Shows emphasis by ink where it is meant, and as it was written where the signs mean something else.
+    /// Shows emphasis by style where it is meant, and unchanged where the delimiters mean something
+    /// else.
     fn emphasis(&mut self, range: &Range<usize>, n_signs: usize, ink: Ink) {
         let (signs, is_meant) = signs(self.source, range, n_signs);
         if is_meant && self.colour {
@@ -348,7 +350,7 @@ impl<'a> Painter<'a> {
         let shown: String = self.spans[at..].iter().map(|it| it.text.as_str()).collect();
         let target = sanitize::one_line(&target);
         let address = target.strip_prefix("mailto:").unwrap_or(&target);
-        // What is still being written has such links; a line below says where the file is.
+        // Text still being written has such links; a line below gives the file's location.
         if shown.trim() != address && links::in_container(&target).is_none() {
             self.spans.push(Span { text: format!(" ({target})"), ink: self.ink() });
         }
@@ -369,7 +371,7 @@ impl<'a> Painter<'a> {
         }
         let text = code.text.strip_suffix('\n').unwrap_or(&code.text);
         for (at, line) in text.split('\n').enumerate() {
-            // The last line may yet become the fence that closes the block.
+            // The last line may still become the fence that closes the block.
             if code.is_at_top && 0 < at {
                 self.shown.n_settled = self.shown.lines.len();
             }
@@ -381,7 +383,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// Shows in its last cell what a row has more than the header.
+    /// Shows the surplus cells of a row in its last cell.
     fn end_row(&mut self, end: usize) {
         let more = self.source.get(self.cell_end..end).unwrap_or_default();
         let more = more.trim().trim_matches('|').trim();
@@ -402,18 +404,18 @@ impl<'a> Painter<'a> {
         self.pop_margin();
     }
 
-    /// Returns what the item that begins here is marked with.
+    /// Returns the marker of the item that begins here.
     fn marker(&mut self, start: usize) -> String {
         let written = &self.source[start..];
         let digits: String = written.chars().take_while(char::is_ascii_digit).collect();
         let sign = written.chars().nth(digits.len()).unwrap_or('-');
         let Some(list) = self.lists.last_mut() else { return "-".to_owned() };
         if !list.is_ordered {
-            // A minus may be one, so only what cannot be an amount becomes a dot.
+            // `-` may be a minus sign, so only a sign that cannot belong to an amount becomes a bullet.
             return if sign == '*' { "•".to_owned() } else { sign.to_string() };
         }
         let Ok(number) = digits.parse::<u64>() else { return format!("{digits}{sign}") };
-        // Numbers stay as they are written, except where one is repeated for a reader to count.
+        // Numbers are kept as written, except where one is repeated for the renderer to count.
         let shown = match list.last {
             Some((written, shown)) if written == number => shown.saturating_add(1),
             _ => number,
@@ -436,7 +438,7 @@ impl<'a> Painter<'a> {
     }
 
     fn push_margin(&mut self, margin: Margin) {
-        // Half of the line stays for the text.
+        // At least half of the line remains for the text.
         if self.n_flat == 0 && self.margin_width() + margin.width() <= self.text_width / 2 {
             self.margins.push(margin);
             return;
@@ -459,14 +461,15 @@ impl<'a> Painter<'a> {
         self.margins.iter().map(Margin::width).sum()
     }
 
-    /// Returns whether the line of the source at `at` is whole.
+    /// Returns whether the source line at `at` is complete.
     fn has_line(&self, at: usize) -> bool {
         self.source[at..].contains('\n')
     }
 
-    /// Leaves a line blank where the source has one before the block at `start`.
+    /// Leaves a blank line where the source has one before the block at `start`.
     fn gap(&mut self, start: usize) {
-        // A line may begin many blocks; looking for its beginning each time would take too long.
+        // Many blocks may begin on one line; searching for the start of the line each time would be
+        // slow.
         let last = self.gap_at.replace(start);
         let between = last.and_then(|it| self.source.get(it..start));
         if between.is_some_and(|it| !it.contains(['\n', '\r'])) {
@@ -482,7 +485,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// Lays out the text that waits.
+    /// Lays out the pending text.
     fn flush(&mut self) {
         let spans = std::mem::take(&mut self.spans);
         if spans.iter().all(|it| it.text.trim().is_empty()) {
@@ -522,7 +525,7 @@ impl<'a> Painter<'a> {
     }
 }
 
-/// Returns whether a tag of HTML breaks the line, which models write in cells of tables.
+/// Returns whether an HTML tag is a line break, which models write in table cells.
 fn is_break(html: &str) -> bool {
     let name = html.trim_start_matches('<').trim_end_matches('>').trim_end_matches('/').trim();
     name.eq_ignore_ascii_case("br")

@@ -1,6 +1,6 @@
-//! A table of Markdown: a grid whose cells are wrapped, and a list of its rows where no grid fits.
+//! A Markdown table: a grid with wrapped cells, or a list of its rows where a grid does not fit.
 //!
-//! It hides nothing, other than a table of data: what a reply says must all be there to read.
+//! Unlike a data table, it hides nothing: everything in a reply must be readable.
 
 use std::iter::repeat_n;
 
@@ -8,14 +8,14 @@ use pulldown_cmark::Alignment;
 
 use super::inline::{Ink, Span, StyledLine, extent, inked, wrap};
 
-/// Cells of a column below which it is not squeezed.
+/// The width below which a column is not reduced.
 const COLUMN_WIDTH_MIN: usize = 6;
 
-/// A table that is being read.
+/// A table being read.
 #[derive(Debug)]
 pub(super) struct MarkdownTable {
     alignments: Vec<Alignment>,
-    /// The header first; each as long as the header.
+    /// The header first; every row has as many cells as the header.
     rows: Vec<Vec<Vec<Span>>>,
 }
 
@@ -34,7 +34,7 @@ impl MarkdownTable {
         }
     }
 
-    /// Adds to the last cell.
+    /// Appends to the last cell.
     pub(super) fn add(&mut self, span: Span) {
         if let Some(cell) = self.rows.last_mut().and_then(|it| it.last_mut()) {
             cell.push(span);
@@ -61,7 +61,7 @@ impl MarkdownTable {
     }
 }
 
-/// Takes from the widest columns what is more than there is room for.
+/// Narrows the widest columns until the table fits.
 fn squeeze(widths: &mut [usize], floor: &[usize], room: usize) {
     let mut excess = widths.iter().sum::<usize>().saturating_sub(room);
     while 0 < excess {
@@ -114,7 +114,7 @@ fn drawn(grid: &MarkdownTable, widths: &[usize], colour: bool) -> Vec<String> {
     lines
 }
 
-/// Returns the rows one below the other, each cell with the name of its column.
+/// Returns the rows one below the other, each cell with its column's name.
 fn listed(grid: &MarkdownTable, room: usize, colour: bool) -> Vec<String> {
     let Some((header, rows)) = grid.rows.split_first() else { return Vec::new() };
     let mut lines = Vec::new();

@@ -1,9 +1,9 @@
-//! Pieces of text with ink, and how they are broken into lines.
+//! Styled text spans, and how they are broken into lines.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// How a piece of text looks: SGR attributes, any of them together.
+/// The style of a span: any combination of SGR attributes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Ink(u8);
 
@@ -31,14 +31,14 @@ impl Ink {
     }
 }
 
-/// Text of one ink. A line feed in it is a line break.
+/// Text of one style. A line feed in it is a line break.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Span {
     pub text: String,
     pub ink: Ink,
 }
 
-/// What fills one cell or more and is never broken.
+/// A unit that fills one cell or more and is never broken.
 #[derive(Debug, Clone, Copy)]
 struct Glyph<'a> {
     text: &'a str,
@@ -56,7 +56,7 @@ impl Glyph<'_> {
         if self.is_space() {
             return false;
         }
-        // Chinese and Japanese have no spaces, and closing signs stay with what they close.
+        // Chinese and Japanese have no spaces, and closing punctuation stays with what it closes.
         let is_closing = self.text.starts_with([
             '、', '。', '，', '．', '：', '；', '！', '？', '）', '」', '』', '】', '〉', '》',
             '］', '｝', 'ー', '・', '％', '.', ',', ':', ';', '!', '?', ')', ']', '%',
@@ -67,27 +67,27 @@ impl Glyph<'_> {
     }
 }
 
-/// A line: its text with SGR, and how wide it is.
+/// A line: its text with SGR codes, and its width.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct StyledLine {
     pub text: String,
     pub width: usize,
 }
 
-/// Returns the columns that text takes.
+/// Returns the width of a text in columns.
 pub(super) fn width_of(text: &str) -> usize {
     text.width()
 }
 
-/// Returns how wide the longest word is, and the longest line.
+/// Returns the width of the longest word and of the longest line.
 pub(super) fn extent(spans: &[Span]) -> (usize, usize) {
     let text: String = spans.iter().map(|it| it.text.as_str()).collect();
     let word = text.split([' ', '\n']).map(width_of).max().unwrap_or(0);
     (word, text.split('\n').map(width_of).max().unwrap_or(0))
 }
 
-/// Returns the spans as lines, broken between words; a word that is longer than a line is broken where
-/// the line ends. `width` is at least one.
+/// Returns the spans as lines, broken between words; a word longer than a line is broken at the end of
+/// the line. `width` is at least one.
 pub(super) fn wrap(spans: &[Span], width: usize, colour: bool) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     let mut line: Vec<Glyph> = Vec::new();
@@ -106,7 +106,7 @@ pub(super) fn wrap(spans: &[Span], width: usize, colour: bool) -> Vec<StyledLine
         used += glyph.width;
         line.push(glyph);
         if width < used && !glyph.is_space() && 1 < line.len() {
-            // Spaces that were before the first word go with the line that ends.
+            // Spaces before the first word remain on the line that ends.
             let at = last_begin.take().unwrap_or(line.len() - 1);
             let rest = line.split_off(at);
             lines.push(painted(&line, colour));
@@ -118,8 +118,8 @@ pub(super) fn wrap(spans: &[Span], width: usize, colour: bool) -> Vec<StyledLine
     lines
 }
 
-/// Returns a line of code as lines, broken where a line is full: after its last space if that is not
-/// far away. The spaces at its beginning stay.
+/// Returns a line of code as lines, broken where a line is full: after its last space if that is near.
+/// Leading spaces are kept.
 pub(super) fn cut(span: &Span, width: usize, colour: bool) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     let mut line: Vec<Glyph> = Vec::new();
@@ -146,7 +146,7 @@ fn glyphs(spans: &[Span]) -> impl Iterator<Item = Glyph<'_>> {
     })
 }
 
-/// Returns glyphs as a line, without the spaces at its end.
+/// Returns glyphs as a line, without trailing spaces.
 fn painted(glyphs: &[Glyph], colour: bool) -> StyledLine {
     let n_kept = glyphs.iter().rposition(|it| !it.is_space()).map_or(0, |it| it + 1);
     let mut line = StyledLine::default();
@@ -159,12 +159,12 @@ fn painted(glyphs: &[Glyph], colour: bool) -> StyledLine {
         line.text.push_str(glyph.text);
         line.width += glyph.width;
     }
-    // Each line stands for itself, so that any one of them can be written over.
+    // Each line is self-contained, so that any one of them can be overwritten.
     line.text.push_str(&change(ink, Ink::PLAIN));
     line
 }
 
-/// Returns what changes one ink to another.
+/// Returns the codes that change one style to another.
 fn change(from: Ink, to: Ink) -> String {
     let mut sgr = String::new();
     if from != Ink::PLAIN && from != to {
@@ -178,7 +178,7 @@ fn change(from: Ink, to: Ink) -> String {
     sgr
 }
 
-/// Returns text in one ink, for what stands beside the text of a reply.
+/// Returns text in one style, for what appears next to the text of a reply.
 pub(super) fn inked(text: &str, ink: Ink, colour: bool) -> String {
     if !colour || text.is_empty() {
         return text.to_owned();

@@ -1,43 +1,43 @@
 //! A reply on a terminal while it is being written.
 //!
-//! What can no longer change is written once. The block that is open is laid out again with each piece
-//! of text and written over the lines that it had, as far as they differ. Pure: text comes in, what to
-//! write to the terminal goes out.
+//! Text that can no longer change is written once. The open block is laid out again with each piece of
+//! text and written over its previous lines where they differ. Pure: takes text, returns what to write
+//! to the terminal.
 
 use super::{ProseStyle, block, blocks, follows_blank};
 
-/// A piece of text shorter than this part of its block waits for the next one, so that a long block
+/// A piece of text shorter than this fraction of its block waits for the next one, so that a long block
 /// is not laid out for every word.
 const PIECES_PER_BLOCK: usize = 128;
 
-/// The terminal at this moment.
+/// The terminal's current state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// How prose meets it.
+    /// How prose is formatted.
     pub style: ProseStyle,
-    /// Lines that may be written over; none where no line can be.
+    /// Lines that may be overwritten; 0 where none can be.
     pub rows: usize,
 }
 
-/// Text that is being written.
+/// Text in progress.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Live {
-    /// The source from the beginning of the block that is open.
+    /// The source from the beginning of the open block.
     open: String,
-    /// Bytes at the end of it that are not shown.
+    /// Bytes at its end that are not shown yet.
     n_waiting: usize,
-    /// Lines of the open block that are settled and were written.
+    /// Settled lines of the open block that were written.
     n_done: usize,
     /// Whether a blank line belongs before the open block.
     is_apart: bool,
-    /// Whether any line stands above it.
+    /// Whether any line is above it.
     has_lines: bool,
-    /// Lines that can be written over. The cursor stands behind the last one.
+    /// Lines that can be overwritten. The cursor is after the last one.
     shown: Vec<String>,
-    /// Whether the cursor stands behind text.
+    /// Whether the cursor is after text.
     is_in_line: bool,
-    /// Whether all was written as if it were whole, and lines of others may stand below.
+    /// Whether everything was written as if it were complete, and other output may be below.
     is_parked: bool,
 }
 
@@ -58,9 +58,9 @@ impl Live {
         self.refresh(window, false)
     }
 
-    /// Writes all there is as if the text were whole, and leaves the cursor on a line of its own.
+    /// Writes everything as if the text were complete, and leaves the cursor on a new line.
     ///
-    /// Text may still follow; a block that it goes on with is then written once more.
+    /// More text may follow; a block that it continues is then written again.
     pub fn park(&mut self, window: &Window) -> String {
         if std::mem::replace(&mut self.is_parked, true) {
             return String::new();
@@ -72,7 +72,7 @@ impl Live {
         written
     }
 
-    /// Goes on after [`Live::park`]: a block that is over is left alone, one that is not begins again.
+    /// Continues after [`Live::park`]: a finished block is left alone, an unfinished one begins again.
     fn resume(&mut self, piece: &str) {
         let tail = &self.open[self.open.trim_end().len()..];
         let head = &piece[..piece.len() - piece.trim_start().len()];
@@ -83,13 +83,14 @@ impl Live {
         }
     }
 
-    /// Lays out what is open and returns what brings the terminal there.
+    /// Lays out the open text and returns what brings the terminal up to date.
     fn refresh(&mut self, window: &Window, is_whole: bool) -> String {
         self.n_waiting = 0;
         let parts = self.parts(&window.style);
         let n_open = match parts.last() {
             _ if is_whole => 0,
-            // A block has begun for good when its first line is whole: `#` alone may become `#1`.
+            // The start of a block is certain once its first line is complete: `#` alone may become
+            // `#1`.
             Some(last) if self.open[last.start..].contains('\n') => 1,
             _ => 2,
         };
@@ -103,7 +104,7 @@ impl Live {
             }
             lines.extend_from_slice(&part.lines);
         }
-        // After the last block, it is the last block that may go on.
+        // After the last block, the last block itself may continue.
         let kept = n_over.min(parts.len().saturating_sub(1));
         if let Some(part) = parts.get(kept) {
             self.has_lines |= parts[..kept].iter().any(|it| !it.lines.is_empty());
@@ -114,7 +115,7 @@ impl Live {
         self.write(&lines, n_settled, window.rows)
     }
 
-    /// Returns the blocks of what is open, as they would be if nothing followed.
+    /// Returns the blocks of the open text, as they would be if nothing followed.
     fn parts(&self, style: &ProseStyle) -> Vec<OpenBlock> {
         let mut has_lines = self.has_lines;
         let mut parts = Vec::new();
@@ -139,9 +140,9 @@ impl Live {
         parts
     }
 
-    /// Returns what makes the terminal show `lines`, the first of which are settled.
+    /// Returns the output that makes the terminal show `lines`, the first of which are settled.
     ///
-    /// Of the others no more are shown than can be written over: the end of them, until they settle.
+    /// Of the others, only the last ones that can be overwritten are shown, until they settle.
     fn write(&mut self, lines: &[String], n_settled: usize, rows: usize) -> String {
         let (settled, open) = lines.split_at(n_settled);
         let window = &open[open.len().saturating_sub(rows)..];
@@ -175,16 +176,16 @@ impl Live {
     }
 }
 
-/// A block of what is open.
+/// A block of the open text.
 struct OpenBlock {
-    /// Where it begins in the source.
+    /// Its start in the source.
     start: usize,
     /// Whether a blank line belongs before it.
     is_apart: bool,
-    /// What is to be shown of it, with the blank line before it.
+    /// Its lines to show, including the blank line before it.
     lines: Vec<String>,
-    /// Of these, those that are settled.
+    /// How many of these are settled.
     n_settled: usize,
-    /// Lines of the block that are settled, with those that were before.
+    /// Settled lines of the block, including those written before.
     n_done: usize,
 }

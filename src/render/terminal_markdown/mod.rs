@@ -1,9 +1,8 @@
 //! A reply as a terminal shows it: Markdown in, lines out.
 //!
-//! Each block at the top of the text is laid out on its own, so that text which is still being written
-//! looks the same as text that is whole: what a later block says changes nothing above it. What looks
-//! like markup and is none (`5*3*2`, `__init__`, `~5`) stays as it was written, and so do the line
-//! breaks of whoever wrote it.
+//! Each top-level block is laid out independently, so that text still being written looks the same as
+//! complete text: a later block changes nothing above it. Text that only resembles markup (`5*3*2`,
+//! `__init__`, `~5`) is kept as written, and so are the author's line breaks.
 
 mod block;
 mod grid;
@@ -17,18 +16,18 @@ use pulldown_cmark::{Event, Options, Parser};
 /// Columns of running text. Longer lines are hard to read, however wide the terminal is.
 const TEXT_WIDTH_MAX: usize = 100;
 
-/// How prose meets a terminal.
+/// How prose is formatted for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProseStyle {
     /// Cells of a line, at least one.
     pub width: usize,
-    /// Whether markup is shown by SGR; it stays as its signs otherwise.
+    /// Whether markup is shown by SGR; otherwise its delimiters are kept.
     pub colour: bool,
 }
 
 /// Returns the text for a terminal, without a final line feed.
 ///
-/// The text is made safe first; every escape code in what is returned is an SGR of ours. No line is
+/// The text is made safe first; every escape code in the result is an SGR code of ours. No line is
 /// wider than the style allows, unless a single character is.
 pub fn text(markdown: &str, style: &ProseStyle) -> String {
     let mut lines: Vec<String> = Vec::new();
@@ -42,7 +41,7 @@ pub fn text(markdown: &str, style: &ProseStyle) -> String {
     lines.join("\n")
 }
 
-/// Returns the blocks at the top of the text, in order and without gaps. Each begins with a line.
+/// Returns the top-level blocks of the text, in order and without gaps. Each begins with a line.
 fn blocks(markdown: &str) -> Vec<Range<usize>> {
     let mut starts: Vec<usize> = Vec::new();
     let mut depth = 0_usize;
@@ -56,7 +55,7 @@ fn blocks(markdown: &str) -> Vec<Range<usize>> {
             _ => {}
         }
     }
-    // What comes before the first block is shown with it.
+    // Text before the first block is shown with it.
     if let Some(first) = starts.first_mut() {
         *first = 0;
     } else if !markdown.trim().is_empty() {
@@ -67,13 +66,13 @@ fn blocks(markdown: &str) -> Vec<Range<usize>> {
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// Returns what Markdown has here beyond `CommonMark`.
+/// Returns the Markdown extensions enabled here, beyond `CommonMark`.
 pub(super) fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH
 }
 
-/// Returns the signs that emphasis begins with, and whether they mean it: `5*3*2` is a product, and
-/// `__init__` a name.
+/// Returns the delimiters that emphasis begins with, and whether they mean emphasis: `5*3*2` is a
+/// product, and `__init__` a name.
 pub(super) fn signs<'a>(source: &'a str, range: &Range<usize>, n_signs: usize) -> (&'a str, bool) {
     let written = &source[range.clone()];
     let sign = written.chars().next().unwrap_or('*');
@@ -98,7 +97,7 @@ fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind(['\n', '\r']).map_or(0, |it| it + 1)
 }
 
-/// Returns whether the line before the one at `start` is blank, but for the bars of a quotation.
+/// Returns whether the line before the one at `start` is blank, ignoring block quote markers.
 fn follows_blank(text: &str, start: usize) -> bool {
     let before = &text[..line_start(text, start)];
     let Some(before) = before.strip_suffix(['\n', '\r']) else { return false };

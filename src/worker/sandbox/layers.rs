@@ -1,4 +1,4 @@
-//! Landlock and seccomp: rules that a process puts on itself and never loses.
+//! Landlock and seccomp: restrictions that a process imposes on itself and cannot remove.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,12 +15,12 @@ use seccompiler::{
 
 use super::policy::Policy;
 
-/// The newest Landlock that the rules are written for; an older kernel enforces what it knows.
+/// The newest Landlock ABI that the rules are written for; an older kernel enforces the part it knows.
 const LANDLOCK: ABI = ABI::V9;
 
-/// Lets the process read what it needs, write in its own places, and reach nothing else.
+/// Lets the process read what it needs and write to its own directories, and denies everything else.
 ///
-/// `is_apart` says that the file system is the worker's own. Returns the version that the kernel
+/// `is_apart` means that the worker has its own file system. Returns the ABI version that the kernel
 /// enforces.
 ///
 /// # Errors
@@ -29,7 +29,7 @@ const LANDLOCK: ABI = ABI::V9;
 pub(super) fn landlock(policy: &Policy, is_apart: bool) -> anyhow::Result<u32> {
     let devices = super::DEVICES.iter().map(Path::new);
     let system = super::SYSTEM.iter().chain(is_apart.then_some(&"/etc")).map(Path::new);
-    // Elsewhere it belongs to every program of the user.
+    // Without its own file system, every program of the user shares this directory.
     let shared = is_apart.then_some(Path::new("/dev/shm"));
     let use_device = AccessFs::ReadFile | AccessFs::WriteFile;
     let write = AccessFs::from_all(LANDLOCK) & !AccessFs::Execute;
@@ -53,27 +53,27 @@ pub(super) fn landlock(policy: &Policy, is_apart: bool) -> anyhow::Result<u32> {
     }
 }
 
-/// What the filter takes away besides what it always does.
+/// Restrictions in addition to the fixed ones.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extra {
-    /// No other process can be started.
+    /// The process cannot start another process.
     pub no_processes: bool,
-    /// Other processes and files outside can be named: no signals to them, no change of what
-    /// Landlock leaves open.
+    /// The process can see other processes and outside files: deny signals to them and the changes that
+    /// Landlock still allows.
     pub is_shared: bool,
 }
 
-/// Lets the listed system calls pass, and of these refuses what reaches out.
+/// Allows the listed system calls, then refuses those among them that reach outside.
 ///
 /// # Errors
 ///
-/// Fails when the kernel has no seccomp, or the machine is none that there is a list for.
+/// Fails when the kernel lacks seccomp, or when no list exists for this architecture.
 pub(super) fn seccomp(extra: Extra) -> anyhow::Result<()> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).context("no list for this machine")?;
     let compile = |rules, otherwise, matched| -> anyhow::Result<BpfProgram> {
         Ok(SeccompFilter::new(rules, otherwise, matched, arch)?.try_into()?)
     };
-    // What a kernel does not know, it answers with ENOSYS: programs then try another way.
+    // Unlisted calls return ENOSYS, as an old kernel would: programs then try another way.
     let unknown = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());
     let refused = SeccompAction::Errno(libc::EPERM.cast_unsigned());
     let listed = passing().into_iter().map(|it| (it, Vec::new())).collect();
@@ -84,12 +84,12 @@ pub(super) fn seccomp(extra: Extra) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What may be tried at all. A call a line would be pages.
+/// The system calls that are allowed at all. One call per line would fill pages.
 #[rustfmt::skip]
 fn passing() -> Vec<i64> {
     let mut calls = refused();
     calls.extend([
-        // Files. Which ones is decided by the other layers.
+        // Files. The other layers decide which ones.
         libc::SYS_read, libc::SYS_write, libc::SYS_readv, libc::SYS_writev, libc::SYS_pread64,
         libc::SYS_pwrite64, libc::SYS_preadv, libc::SYS_pwritev, libc::SYS_preadv2,
         libc::SYS_pwritev2, libc::SYS_openat, libc::SYS_close,
@@ -160,7 +160,7 @@ fn passing() -> Vec<i64> {
     calls
 }
 
-/// What never passes. The first filter knows these calls, or it would answer that they do not exist.
+/// Calls that are always refused. The first filter must list them, or they would return ENOSYS.
 #[rustfmt::skip]
 fn refused() -> Vec<i64> {
     let mut calls = vec![
@@ -173,7 +173,7 @@ fn refused() -> Vec<i64> {
         libc::SYS_request_key, libc::SYS_capset, libc::SYS_bpf, libc::SYS_perf_event_open,
         libc::SYS_userfaultfd, libc::SYS_process_vm_readv, libc::SYS_process_vm_writev,
         libc::SYS_name_to_handle_at, libc::SYS_open_by_handle_at, libc::SYS_syslog,
-        // Descriptors on their way, and large buffers, count for no limit.
+        // No limit counts descriptors in transit or large buffers.
         libc::SYS_sendmsg, libc::SYS_sendmmsg, libc::SYS_setsockopt,
     ];
     #[cfg(target_arch = "x86_64")]
@@ -204,7 +204,7 @@ fn denied(extra: Extra) -> anyhow::Result<BTreeMap<i64, Vec<SeccompRule>>> {
         always.into_iter().map(|it| (it, Vec::new())).collect();
     let mut deny = |call: i64, conditions: Vec<SeccompCondition>| -> anyhow::Result<()> {
         let rule = SeccompRule::new(conditions)?;
-        // No rule means in any case, which a rule would narrow.
+        // An empty list of rules matches every call; adding a rule would narrow it.
         match rules.get_mut(&call) {
             Some(rules) if rules.is_empty() => {}
             Some(rules) => rules.push(rule),
@@ -212,7 +212,7 @@ fn denied(extra: Extra) -> anyhow::Result<BTreeMap<i64, Vec<SeccompRule>>> {
         }
         Ok(())
     };
-    // A pair of datagram sockets could send to any path; a pair of streams only to each other.
+    // A pair of datagram sockets could send to any path; a stream pair can send only to each other.
     deny(libc::SYS_socketpair, vec![arg(0, SeccompCmpOp::Ne, libc::AF_UNIX)?])?;
     let kind = SeccompCmpOp::MaskedEq(0xf);
     for other in (0..16).filter(|&it| it != libc::SOCK_STREAM) {
@@ -222,7 +222,7 @@ fn denied(extra: Extra) -> anyhow::Result<BTreeMap<i64, Vec<SeccompRule>>> {
         let is_set = SeccompCmpOp::MaskedEq(u64::from(flag.cast_unsigned()));
         deny(libc::SYS_clone, vec![arg(0, is_set, flag)?])?;
     }
-    // A file that runs with the rights of its owner would wait outside for somebody to run it.
+    // A set-user-ID or set-group-ID file would remain outside for someone to run.
     let mut modes = vec![
         (libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (libc::SYS_openat, 3), (libc::SYS_mkdirat, 2),
     ];
@@ -235,16 +235,16 @@ fn denied(extra: Extra) -> anyhow::Result<BTreeMap<i64, Vec<SeccompRule>>> {
             deny(call, vec![arg(at, SeccompCmpOp::MaskedEq(bit.into()), bit.cast_signed())?])?;
         }
     }
-    // Keys pressed on behalf of whoever has the terminal, and signals to whom one likes.
+    // Keystrokes injected into a terminal, and signals to arbitrary processes.
     for request in [libc::TIOCSTI, libc::TIOCLINUX, FIOSETOWN, SIOCSPGRP] {
         let request = i32::try_from(request)?;
         deny(libc::SYS_ioctl, vec![arg(1, SeccompCmpOp::Eq, request)?])?;
     }
-    // A lease holds up whoever opens the file outside.
+    // A lease blocks any outside process that opens the file.
     for request in [F_SETLEASE, F_NOTIFY] {
         deny(libc::SYS_fcntl, vec![arg(1, SeccompCmpOp::Eq, request)?])?;
     }
-    // Space beyond the end of a file counts for no limit on its size.
+    // No file size limit counts space allocated beyond the end of a file.
     deny(libc::SYS_fallocate, vec![arg(1, SeccompCmpOp::Ne, 0)?])?;
     if extra.no_processes {
         let thread = SeccompCmpOp::MaskedEq(u64::from(libc::CLONE_THREAD.cast_unsigned()));
@@ -256,7 +256,7 @@ fn denied(extra: Extra) -> anyhow::Result<BTreeMap<i64, Vec<SeccompRule>>> {
             deny(call, vec![arg(0, SeccompCmpOp::Ne, own)?])?;
         }
         deny(libc::SYS_prlimit64, vec![arg(0, SeccompCmpOp::Ne, 0)?])?;
-        // Ids of others, and the tie to the monitor's life.
+        // Ids of other processes, and the parent-death signal that ties the worker to the monitor.
         for call in [libc::SYS_getsid, libc::SYS_getpgid] {
             deny(call, vec![arg(0, SeccompCmpOp::Ne, 0)?])?;
         }
@@ -269,7 +269,7 @@ fn denied(extra: Extra) -> anyhow::Result<BTreeMap<i64, Vec<SeccompRule>>> {
     Ok(rules)
 }
 
-/// `CLONE_NEW…`, of which no process inside may have a new one.
+/// The `CLONE_NEW…` namespaces; no process inside may create a new one.
 const NAMESPACES: [i32; 7] = [
     libc::CLONE_NEWNS,
     libc::CLONE_NEWCGROUP,
@@ -279,16 +279,16 @@ const NAMESPACES: [i32; 7] = [
     libc::CLONE_NEWPID,
     libc::CLONE_NEWNET,
 ];
-/// Who gets a signal when a file is ready; from `fcntl.h`, and in no crate.
+/// Which process receives a signal when a file is ready; from `fcntl.h`, defined in no crate.
 const F_SETSIG: i32 = 10;
 const F_SETOWN_EX: i32 = 15;
 const F_SETLEASE: i32 = 1024;
 const F_NOTIFY: i32 = 1026;
-/// The same of sockets; from `asm-generic/sockios.h`.
+/// The same for sockets; from `asm-generic/sockios.h`.
 const FIOSETOWN: libc::Ioctl = 0x8901;
 const SIOCSPGRP: libc::Ioctl = 0x8902;
 
-/// A condition on an argument, of which the kernel reads 32 bits.
+/// A condition on an argument; the kernel compares 32 bits.
 fn arg(at: u8, operator: SeccompCmpOp, value: i32) -> anyhow::Result<SeccompCondition> {
     let value = u64::from(value.cast_unsigned());
     Ok(SeccompCondition::new(at, SeccompCmpArgLen::Dword, operator, value)?)

@@ -1,15 +1,15 @@
-//! How much memory this machine has for code.
+//! How much memory this machine can give to code.
 
 use std::fs;
 use std::path::Path;
 
 use csv_agent_types::limits::WORKER_MEMORY_BYTES_MIN;
 
-/// Where Linux shows control groups.
+/// Where Linux mounts control groups.
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// Returns the memory that code may have unless the user says otherwise: half of the machine's, or of what
-/// its control group leaves it, such as that of a container.
+/// Returns the default memory limit of code: half of the machine's memory, or half of what its control
+/// group allows, such as that of a container.
 pub fn usual_memory_bytes() -> u64 {
     let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
     let groups = read(Path::new("/proc/self/cgroup"));
@@ -24,7 +24,7 @@ fn of_machine(meminfo: &str) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Returns the limits of the control group of this process and of those around it: `0::/a/b` of version 2,
+/// Returns the limits of this process's control group and of its ancestors: `0::/a/b` of version 2,
 /// `5:memory:/a/b` of version 1. Source: cgroups(7).
 fn of_groups(groups: &str, root: &Path, read: impl Fn(&Path) -> String) -> Vec<u64> {
     let mut limits = Vec::new();
@@ -38,7 +38,8 @@ fn of_groups(groups: &str, root: &Path, read: impl Fn(&Path) -> String) -> Vec<u
             }
             _ => continue,
         };
-        // Within a container the path may be that of the host, and the root of the mount its own group.
+        // In a container the path may be that of the host, and the root of the mount the container's
+        // own group.
         let group = mount.join(group.trim_start_matches('/'));
         let around = group.ancestors().take_while(|it| it.starts_with(&mount));
         limits.extend(around.filter_map(|it| read(&it.join(name)).trim().parse::<u64>().ok()));

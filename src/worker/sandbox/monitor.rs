@@ -1,4 +1,4 @@
-//! Who outlives the worker: the monitor outside its namespaces, and their init.
+//! The processes that outlive the worker: the monitor outside its namespaces, and their init.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -23,13 +23,13 @@ use csv_agent_types::limits::{
 use super::policy::Policy;
 use super::raw;
 
-/// Milliseconds between two looks at what the kernel does not limit.
+/// Milliseconds between two checks of what the kernel does not limit.
 const LOOK_EVERY_MS: u16 = 250;
-/// What a process ends with that a signal ended, as shells have it: 128 and the signal's number.
+/// Base of the exit status of a process ended by a signal, as in shells: 128 plus the signal's number.
 const SIGNAL_BASE: i32 = 128;
 const BLOCK_BYTES: u64 = 512;
 const PAGE_BYTES: u64 = 4096;
-/// Bytes of a path to which a name can be added. Linux takes 4,096, names have 255.
+/// Bytes of a path that a name can still be appended to. Linux accepts 4,096; names have up to 255.
 const PATH_BYTES_MAX: usize = 3_500;
 
 /// The signals that the monitor and the init wait for.
@@ -37,22 +37,23 @@ fn awaited() -> SigSet {
     [Signal::SIGINT, Signal::SIGCHLD].into_iter().collect()
 }
 
-/// Keeps signals for those who wait for them. A worker unblocks them before it becomes Python.
+/// Blocks signals for the processes that wait for them. A worker unblocks them before it becomes
+/// Python.
 ///
 /// # Errors
 ///
-/// Fails never in practice.
+/// Does not fail in practice.
 pub(super) fn block_signals() -> nix::Result<()> {
     awaited().thread_block()
 }
 
-/// Waits as process 1 of the namespaces: passes interrupts on and collects whoever ends. When it
-/// returns, and so ends, the kernel kills the rest.
+/// Waits as process 1 of the namespaces: forwards interrupts and reaps children. When it returns and
+/// exits, the kernel kills the rest.
 pub(super) fn be_init(worker: Pid) -> i32 {
     loop {
         match awaited().wait() {
             Ok(Signal::SIGINT) => {
-                // It fails when the worker is gone, which the other signal says.
+                // Fails when the worker is gone, which the other signal reports.
                 let _ = kill(worker, Signal::SIGINT);
             }
             _ => {
@@ -64,7 +65,7 @@ pub(super) fn be_init(worker: Pid) -> i32 {
     }
 }
 
-/// Collects all that has ended. Returns how the worker did, if it did.
+/// Reaps every child that has ended. Returns the worker's exit status if the worker has ended.
 fn collect(worker: Pid) -> Option<i32> {
     let mut ended = None;
     loop {
@@ -79,12 +80,12 @@ fn collect(worker: Pid) -> Option<i32> {
     }
 }
 
-/// Watches over the worker, or the init of its namespaces, until it ends or csv-agent does; then ends
-/// as the worker did.
+/// Watches the worker, or the init of its namespaces, until it or csv-agent ends, then ends with the
+/// worker's status.
 pub(super) fn watch(policy: &Policy, worker: Pid) -> ExitCode {
     let status = wait(policy, worker);
     kill_rest();
-    // The signal, so that csv-agent sees it as one.
+    // End by the signal, so that csv-agent sees one.
     if let Some(Ok(signal)) = (SIGNAL_BASE < status).then(|| Signal::try_from(status - SIGNAL_BASE))
     {
         let _ = SigSet::all().thread_unblock();
@@ -99,17 +100,17 @@ fn wait(policy: &Policy, worker: Pid) -> i32 {
     let parent = getppid();
     let mut is_paused = false;
     loop {
-        // While csv-agent is stopped (Ctrl-Z), nobody sees to the time that code may take.
+        // While csv-agent is stopped (Ctrl-Z), nothing enforces the time limit of the code.
         let pauses = is_stopped(parent);
         if pauses || is_paused {
             let signal = if pauses { Signal::SIGSTOP } else { Signal::SIGCONT };
             for process in watched() {
-                // It may have died by itself.
+                // It may have already died.
                 let _ = kill(process, signal);
             }
         }
         is_paused = pauses;
-        // Of the requests only the hang-up, which is always told: the bytes are the worker's.
+        // Watch stdin only for hang-up, which poll always reports: its bytes are for the worker.
         let mut events = [
             PollFd::new(stdin.as_fd(), PollFlags::empty()),
             PollFd::new(signals.as_fd(), PollFlags::POLLIN),
@@ -140,12 +141,12 @@ fn wait(policy: &Policy, worker: Pid) -> i32 {
     }
 }
 
-/// Kills the worker, and where no namespace ends with it, what it has started: orphans come to this
-/// process, so all of them become its children in the end.
+/// Kills the worker, and everything it started if no namespace ends with it. Orphans are reparented to
+/// this process, so all of them become its children in the end.
 fn kill_rest() {
     loop {
         for child in children(Pid::this()) {
-            // It may have died by itself.
+            // It may have already died.
             let _ = kill(child, Signal::SIGKILL);
         }
         if waitpid(None, None).is_err() {
@@ -154,15 +155,15 @@ fn kill_rest() {
     }
 }
 
-/// Returns what to end with when the worker uses more than the kernel can be told to give.
+/// Returns the exit status to use when the worker exceeds a limit that the kernel cannot enforce.
 fn over_limit(policy: &Policy) -> Option<i32> {
     let processes = watched();
-    // Where the kernel counts none of root's, this is the only bound.
+    // Where the kernel does not count root's processes, this is the only limit.
     if WORKER_TASKS_MAX < processes.iter().map(|it| tasks(*it).count()).sum() {
         return Some(super::STOPPED_FOR_TASKS);
     }
     let total = |memory: fn(Pid) -> u64| processes.iter().map(|it| memory(*it)).sum::<u64>();
-    // What several processes share is counted for each of them, until it matters.
+    // Shared memory is counted for each process, until that total exceeds the limit.
     let most = worker_tree_bytes_max(policy.memory_bytes);
     if most < total(memory_bytes) && most < total(own_bytes) {
         return Some(super::STOPPED_FOR_MEMORY);
@@ -174,7 +175,7 @@ fn over_limit(policy: &Policy) -> Option<i32> {
     usage.is_over().then_some(super::STOPPED_FOR_DISK)
 }
 
-/// The children of a process, whichever of its threads has made them.
+/// The children of a process, whichever of its threads created them.
 fn children(parent: Pid) -> Vec<Pid> {
     let threads = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
     let lists =
@@ -183,7 +184,7 @@ fn children(parent: Pid) -> Vec<Pid> {
     text.split_whitespace().filter_map(|it| it.parse().ok()).map(Pid::from_raw).collect()
 }
 
-/// The worker and all that it has started. What its parent has left comes to this process.
+/// The worker and everything it started. Orphans are reparented to this process.
 fn watched() -> Vec<Pid> {
     let mut found = children(Pid::this());
     let mut at = 0;
@@ -194,16 +195,16 @@ fn watched() -> Vec<Pid> {
     found
 }
 
-/// Returns whether a process was stopped by a signal.
+/// Returns whether a signal has stopped a process.
 fn is_stopped(process: Pid) -> bool {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name of the program is in brackets, and may have some of its own.
+    // The program name is in parentheses and may itself contain some.
     text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
 }
 
-/// The memory of a process, with all that it shares.
+/// The memory of a process, including all shared memory.
 fn memory_bytes(process: Pid) -> u64 {
-    // The first thread may have ended, and tells nothing then.
+    // The first thread may have ended; its file is then empty.
     let n_pages = tasks(process).filter_map(|it| {
         let text = fs::read_to_string(it.join("statm")).ok()?;
         text.split(' ').nth(1)?.parse::<u64>().ok()
@@ -211,7 +212,7 @@ fn memory_bytes(process: Pid) -> u64 {
     n_pages.max().unwrap_or(0) * PAGE_BYTES
 }
 
-/// The memory of a process, with its part of what it shares.
+/// The memory of a process, including its proportional share of shared memory.
 fn own_bytes(process: Pid) -> u64 {
     let own = tasks(process).filter_map(|it| {
         let text = fs::read_to_string(it.join("smaps_rollup")).ok()?;
@@ -232,19 +233,19 @@ fn tasks(process: Pid) -> impl Iterator<Item = PathBuf> {
 struct Usage {
     n_bytes: u64,
     n_files: usize,
-    /// Of files that have no name any more, those that were counted.
+    /// Deleted files that are still open and already counted.
     deleted: BTreeSet<(u64, u64)>,
 }
 
-/// A directory, by a path that the kernel takes.
+/// A directory, by a path short enough for the kernel.
 struct DirectoryPath {
     path: PathBuf,
-    /// The directory that the path begins at, where it begins at one that is open.
+    /// The open directory that the path starts from, if any.
     base: Option<Rc<File>>,
 }
 
 impl DirectoryPath {
-    /// Returns the same directory by a short path: code makes directories in directories without end.
+    /// Returns the same directory by a short path: code can nest directories without limit.
     fn shortened(self) -> io::Result<DirectoryPath> {
         if self.path.as_os_str().len() < PATH_BYTES_MAX {
             return Ok(self);
@@ -261,7 +262,7 @@ impl Usage {
         SCRATCH_BYTES_MAX < self.n_bytes || SCRATCH_FILES_MAX < self.n_files
     }
 
-    /// Counts what is below a directory. A link counts as itself.
+    /// Counts everything below a directory. A link counts as itself.
     fn of_directory(path: &Path) -> Usage {
         let mut usage = Usage::default();
         let mut directories = vec![DirectoryPath { path: path.to_owned(), base: None }];
@@ -270,7 +271,7 @@ impl Usage {
             let (entries, directory) = match opened {
                 Ok(opened) => opened,
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                // Closed, or thousands of levels down: it may hold anything.
+                // Unreadable, or thousands of levels deep: it may hold anything.
                 Err(_) => {
                     usage.n_files = usize::MAX;
                     return usage;
@@ -321,7 +322,7 @@ mod tests {
         fs::create_dir(top.path().join("0")).unwrap();
         fs::write(top.path().join("0/file"), "x").unwrap();
         for level in 1..LEVELS {
-            // From the inside to the outside: no path to the innermost would be taken.
+            // From the innermost outwards: the kernel would reject a path to the innermost.
             let directory = top.path().join(level.to_string());
             fs::create_dir(&directory).unwrap();
             let inner = top.path().join((level - 1).to_string());

@@ -1,4 +1,4 @@
-//! A file system, network and process numbers of the worker's own.
+//! A separate file system, network and process numbering for the worker.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -21,22 +21,24 @@ use nix::unistd::{
 use super::policy::Policy;
 use super::{DEVICES, SYSTEM, raw};
 
-/// Everything that a new process can have apart from others.
+/// Every namespace that a new process gets of its own.
 pub(super) const ALL: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWNET
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWIPC
     | libc::CLONE_NEWUTS;
-/// The number that a user has inside, whoever it is outside.
+/// The user id inside, whatever it is outside.
 const INNER_USER: u32 = 1000;
-/// Users of whom no machine has one: systemd keeps the range for such uses, and starts below it.
+/// User ids that no machine assigns: systemd reserves a range for such uses, which starts below this
+/// one.
 const OTHER_USERS: std::ops::Range<u32> = 61_184..65_520;
-/// Bytes that can be kept in `/dev/shm`, where locks between processes live.
+/// Bytes that fit in `/dev/shm`, where locks between processes are stored.
 const SHARED_BYTES: &str = "size=64m,nr_inodes=1k,mode=1777";
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 const NO_EXECUTION: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV).union(MsFlags::MS_NOEXEC);
 
-/// Names this process `1000` in its own user namespace, which gives it every right over the others.
+/// Maps this process to user `1000` in its own user namespace, which gives it every privilege over the
+/// other namespaces.
 ///
 /// # Errors
 ///
@@ -51,32 +53,32 @@ pub(super) fn map_user(user: Uid, group: Gid) -> anyhow::Result<()> {
     write("gid_map", format!("{INNER_USER} {group} 1"))
 }
 
-/// Returns a user that no process of this machine has.
+/// Returns a user id that no process of this machine has.
 fn unused_user() -> anyhow::Result<u32> {
     let processes = fs::read_dir("/proc").context("cannot list the processes")?;
     let used: Vec<u32> =
         processes.filter_map(|it| it.ok()?.metadata().ok()).map(|it| it.uid()).collect();
-    // Two workers that start at once look from different places.
+    // Two workers that start at once search from different ids.
     let n_users = OTHER_USERS.end - OTHER_USERS.start;
     let first = std::process::id() % n_users;
     let mut candidates = (0..n_users).map(|it| OTHER_USERS.start + (first + it) % n_users);
     candidates.find(|it| !used.contains(it)).context("every user number is in use")
 }
 
-/// Another user, and how root's files are made theirs where they are seen.
+/// Another user, and the id mapping that makes root's files theirs.
 pub(super) struct OtherUser {
-    /// The number of the user and of the only group.
+    /// The id of the user and of their only group.
     pub id: u32,
     /// A user namespace in which they are root.
     namespace: OwnedFd,
 }
 
 impl OtherUser {
-    /// Takes a user that no process of this machine has.
+    /// Takes a user id that no process of this machine has.
     ///
     /// # Errors
     ///
-    /// Fails when the kernel gives no user namespace.
+    /// Fails when the kernel refuses a user namespace.
     pub(super) fn take() -> anyhow::Result<OtherUser> {
         let id = unused_user()?;
         // A namespace lives as long as a process or a descriptor holds it.
@@ -105,11 +107,11 @@ fn name_user(holder: Pid, id: u32) -> anyhow::Result<OwnedFd> {
     Ok(namespace.context("cannot open the user namespace")?.into())
 }
 
-/// Becomes a user who is nobody else, and has no group.
+/// Becomes a user that no one else is, without supplementary groups.
 ///
 /// # Errors
 ///
-/// Fails when the user is not known in this container.
+/// Fails when the user id is not mapped in this container.
 pub(super) fn become_user(user: u32) -> anyhow::Result<()> {
     set_keepcaps(false)?;
     setgroups(&[]).context("cannot leave all groups")?;
@@ -118,19 +120,19 @@ pub(super) fn become_user(user: u32) -> anyhow::Result<()> {
     setresuid(user, user, user).context("cannot become another user")
 }
 
-/// Replaces the file system by one that holds what the worker needs, at the same paths.
+/// Replaces the file system with one that contains what the worker needs, at the same paths.
 ///
 /// # Errors
 ///
-/// Fails when the kernel refuses a step, and names it.
+/// Fails when the kernel refuses a step, and names that step.
 pub(super) fn replace_root(policy: &Policy, user: Option<&OtherUser>) -> anyhow::Result<()> {
     let scratch = &policy.scratch;
     let none = None::<&Path>;
     mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
         .context("cannot make the mounts private")?;
-    // Scratch is a directory that is surely there and ours. Below, it is seen as it was.
+    // Scratch is sure to exist and to be ours. Below, it appears unchanged.
     mount_memory(scratch, "size=4m,mode=755").context("cannot mount a new root")?;
-    // Another user has to get through the directories on the way.
+    // Another user has to be able to traverse the parent directories.
     let own = umask(Mode::S_IWGRP | Mode::S_IWOTH);
     let [old, new] = ["old", "new"].map(|it| scratch.join(it));
     fs::create_dir(&old)?;
@@ -153,13 +155,13 @@ fn mount_memory(at: &Path, options: &str) -> nix::Result<()> {
     mount(Some("tmpfs"), at, Some("tmpfs"), NO_EXECUTION, Some(options))
 }
 
-/// Makes a directory a mount, as the change of root wants it.
+/// Bind-mounts a directory on itself, because `pivot_root` requires a mount.
 fn bind_itself(path: &Path) -> anyhow::Result<()> {
     mount(Some(path), path, None::<&Path>, MsFlags::MS_BIND, None::<&Path>)
         .with_context(|| format!("cannot mount {}", path.display()))
 }
 
-/// The new root while it is built, and where the old one is seen meanwhile.
+/// The new root under construction, and where the old one is visible meanwhile.
 struct Tree<'a> {
     old: &'a Path,
     new: &'a Path,
@@ -168,7 +170,7 @@ struct Tree<'a> {
 
 impl Tree<'_> {
     fn fill(&self, policy: &Policy) -> anyhow::Result<()> {
-        // In the order of paths, a directory comes before what is in it.
+        // In path order, a directory precedes its contents.
         for path in SYSTEM.iter().map(Path::new).chain(policy.reads.iter().map(|it| &**it)) {
             self.show(path)?;
         }
@@ -193,7 +195,7 @@ impl Tree<'_> {
         self.give(&policy.scratch, flags)
     }
 
-    /// Shows what is at a path, if anything, for reading.
+    /// Binds a path, if it exists, read-only.
     fn show(&self, path: &Path) -> anyhow::Result<()> {
         let from = within(self.old, path);
         let to = within(self.new, path);
@@ -204,14 +206,14 @@ impl Tree<'_> {
                 fs::create_dir_all(to.parent().unwrap_or(self.new))?;
                 return symlink(fs::read_link(&from)?, &to).context("cannot link");
             }
-            // It is part of a directory that is shown already.
+            // An already bound directory contains it.
             Ok(_) if fs::symlink_metadata(&to).is_ok() => return Ok(()),
             Ok(_) => {}
         }
         self.bind(path, READ_ONLY)
     }
 
-    /// Shows a file or directory of the session as the worker's own.
+    /// Binds a file or directory of the session as the worker's own.
     fn give(&self, path: &Path, flags: u64) -> anyhow::Result<()> {
         let Some(user) = self.user else { return self.bind(path, flags) };
         let failed = || format!("cannot give {} to another user", path.display());
@@ -219,7 +221,7 @@ impl Tree<'_> {
         raw::bind_for_user(&from, &to, flags, &user.namespace).with_context(failed)
     }
 
-    /// Makes something to mount on. Returns where the path is seen now, and where it will be.
+    /// Creates a mount point. Returns the current location of the path and its future one.
     fn place(&self, path: &Path) -> io::Result<(PathBuf, PathBuf)> {
         let (from, to) = (within(self.old, path), within(self.new, path));
         if fs::symlink_metadata(&to).is_err() {
@@ -246,21 +248,22 @@ fn within(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// Makes sure that this process can read what a worker needs.
+/// Ensures that this process can read what a worker needs.
 ///
 /// # Errors
 ///
-/// Names the first path that it cannot read.
+/// Reports the first path that it cannot read.
 pub(super) fn check_readable(policy: &Policy) -> anyhow::Result<()> {
     for directory in policy.reads.iter().chain(&policy.data) {
         let mut paths = vec![directory.clone()];
-        // Packages that were installed with a strict umask.
+        // Packages may have been installed with a strict umask.
         for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
             paths.push(entry.path().join("site-packages"));
             paths.push(entry.path().join("site-packages/numpy/__init__.py"));
         }
         let is_denied = |it: &&PathBuf| {
-            // Asked, not opened: a pipe that stands there by now would wait for its other end.
+            // Check, do not open: opening a pipe that has appeared here would block until its other end
+            // opens.
             access(*it, AccessFlags::R_OK) == Err(Errno::EACCES)
         };
         if let Some(denied) = paths.iter().find(is_denied) {

@@ -1,53 +1,54 @@
-//! What csv-agent tells the stage, and what the stage tells it back.
+//! The messages between csv-agent and the stage.
 
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// What a worker may do, as JSON the first that the stage reads. An argument would be visible to every
-/// user, and could hold no more than a thousand datasets.
+/// What a worker may do, sent as JSON before anything else. A command-line argument would be visible to
+/// every user, and could list no more than a thousand datasets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Policy {
-    /// The Python to become. Without one, the stage only says what it could enforce.
+    /// The Python to become. Without one, the stage only reports what it could enforce.
     pub python: Option<PathBuf>,
-    /// Where it runs and may write.
+    /// Its working directory, where it may write.
     pub scratch: PathBuf,
-    /// Files and directories of Python, which it may read besides the system's. No part of a path is a link,
-    /// here and below.
+    /// Files and directories of Python that it may read in addition to the system's. No component of a
+    /// path is a link, here and below.
     pub reads: Vec<PathBuf>,
-    /// Files and directories of the session that it may read as well. They may be closed to other users.
+    /// Files and directories of the session that it may read as well. Other users may have no access to
+    /// them.
     pub data: Vec<PathBuf>,
-    /// Links on the way to Python.
+    /// Links in the path to Python.
     pub links: Vec<PathBuf>,
-    /// Address space of each of its processes.
+    /// Address space limit of each of its processes.
     pub memory_bytes: u64,
-    /// Bytes of one file that it writes.
+    /// Size limit in bytes of a file that it writes.
     pub file_bytes: u64,
-    /// The descriptor that it inherits and that becomes [`RELAY`], where it may ask a cluster.
+    /// The inherited descriptor that becomes [`RELAY`], through which it may query a cluster.
     #[serde(default)]
     pub relay: Option<RawFd>,
-    /// Layers that are left out.
+    /// Layers to leave out.
     pub without: Vec<Layer>,
 }
 
-/// The descriptor at which a worker finds the relay to its cluster.
+/// The descriptor of the relay to a worker's cluster.
 pub(super) const RELAY: RawFd = 3;
 
-/// What the kernel offers, each of which would stop most attacks by itself.
+/// What the kernel offers. Each layer alone would stop most attacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layer {
-    /// File system, network, processes of its own.
+    /// Its own file system, network and processes.
     Namespaces,
     /// Rules on paths, TCP and signals.
     Landlock,
-    /// A list of the system calls that pass.
+    /// A list of allowed system calls.
     Seccomp,
 }
 
 impl Layer {
-    /// All of them.
+    /// Every layer.
     pub const ALL: [Layer; 3] = [Layer::Namespaces, Layer::Landlock, Layer::Seccomp];
 
     /// Its name, as the user writes it.
@@ -60,28 +61,28 @@ impl Layer {
     }
 }
 
-/// What holds for a worker.
+/// The confinement in effect for a worker.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// Whether it has a file system, a network and process numbers of its own.
+    /// Whether it has its own file system, network and process numbering.
     pub namespaces: bool,
-    /// The version of Landlock in force; 0 is none.
+    /// The Landlock version in force; 0 means none.
     pub landlock: u32,
     /// Whether system calls are filtered.
     pub seccomp: bool,
-    /// Whether the kernel counts its processes by themselves, so that they can be limited.
+    /// Whether the kernel counts its processes separately, so that they can be limited.
     pub counts_processes: bool,
-    /// Whether it runs under the number of root, though without root's capabilities.
+    /// Whether it runs as root's user id, though without root's capabilities.
     pub is_root: bool,
-    /// Why a layer is not there, one sentence each.
+    /// Why a layer is missing, one sentence each.
     pub refused: Vec<String>,
 }
 
 /// The only line that the stage writes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum MonitorMessage {
-    /// The worker runs, and this holds for it.
+    /// The worker is running with this confinement.
     #[serde(rename = "confined")]
     Confined(Report),
     /// There is no worker.

@@ -1,4 +1,4 @@
-//! The system calls that no crate wraps, or that only a process of one thread may make.
+//! The system calls that no crate wraps, or that only a single-threaded process may make.
 
 #![expect(unsafe_code, reason = "the only place where the program calls the kernel by itself")]
 
@@ -23,11 +23,11 @@ pub(super) enum ForkSide {
     Parent(Pid),
 }
 
-/// Splits the process in two, the new one in new namespaces: `flags` are `CLONE_NEW…`.
+/// Forks the process; the new one is in new namespaces. `flags` are `CLONE_NEW…`.
 ///
 /// # Errors
 ///
-/// Fails when the kernel does not give such namespaces, or no process.
+/// Fails when the kernel refuses such namespaces, or a process.
 pub(super) fn clone(flags: i32) -> io::Result<ForkSide> {
     if flags == 0 {
         // SAFETY: the stage has one thread, so no lock is held by a thread that is not copied.
@@ -47,15 +47,15 @@ pub(super) fn clone(flags: i32) -> io::Result<ForkSide> {
     }
 }
 
-/// Lets what `command` runs inherit a descriptor, which nothing else does that is run meanwhile: it is
-/// made inheritable after the fork.
+/// Lets the child of `command` inherit a descriptor. Other children started meanwhile do not inherit
+/// it, because it becomes inheritable only after the fork.
 pub(super) fn inherit(command: &mut Command, descriptor: Arc<OwnedFd>) {
     let share = move || Ok(fcntl(&*descriptor, FcntlArg::F_SETFD(FdFlag::empty())).map(drop)?);
     // SAFETY: between fork and exec it makes one system call, and neither allocates nor locks.
     unsafe { command.pre_exec(share) };
 }
 
-/// Moves an inherited descriptor to the number `to`, where it stays open in whatever this process becomes.
+/// Moves an inherited descriptor to the number `to`, where it stays open across exec.
 ///
 /// # Errors
 ///
@@ -63,7 +63,7 @@ pub(super) fn inherit(command: &mut Command, descriptor: Arc<OwnedFd>) {
 pub(super) fn move_to(descriptor: i32, to: i32) -> io::Result<()> {
     // SAFETY: the stage has just started and owns neither of them.
     Errno::result(unsafe { libc::dup2(descriptor, to) })?;
-    // A duplicate of itself is none, and keeps what it had.
+    // A descriptor duplicated onto itself is not duplicated, and keeps its flags.
     Errno::result(unsafe { libc::fcntl(to, libc::F_SETFD, 0) })?;
     Ok(())
 }
@@ -74,8 +74,8 @@ pub(super) fn move_to(descriptor: i32, to: i32) -> io::Result<()> {
 ///
 /// Fails before Linux 5.9.
 pub(super) fn close_from(first: u32) -> io::Result<()> {
-    // SAFETY: the stage owns no descriptor from there on that it will use: it has just started, or
-    // only waits from here on.
+    // SAFETY: the stage uses no descriptor from there on: it has just started, or only waits from here
+    // on.
     Errno::result(unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) })?;
     Ok(())
 }
@@ -84,18 +84,18 @@ pub(super) fn close_from(first: u32) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Fails before Linux 5.12, and when the mount has flags that may not be taken away.
+/// Fails before Linux 5.12, and when the mount has flags that may not be removed.
 pub(super) fn set_mount_flags(path: &Path, flags: u64, recursive: bool) -> io::Result<()> {
     let how = if recursive { libc::AT_RECURSIVE } else { 0 };
     set_attributes(libc::AT_FDCWD, path, how, mount_attributes(flags, None))
 }
 
-/// Shows the file or directory `from` at `to`, where what root owns outside belongs to the user for whom
-/// `users` was made.
+/// Binds the file or directory `from` at `to`, where files owned by root outside belong to the user of
+/// `users`.
 ///
 /// # Errors
 ///
-/// Fails before Linux 5.12, and on file systems that cannot do it.
+/// Fails before Linux 5.12, and on file systems without id-mapped mounts.
 pub(super) fn bind_for_user(from: &Path, to: &Path, flags: u64, users: &OwnedFd) -> io::Result<()> {
     let (from, target) = (c_path(from)?, c_path(to)?);
     // SAFETY: the path outlives the call.
@@ -160,16 +160,16 @@ fn c_path(path: &Path) -> io::Result<CString> {
     Ok(CString::new(path.as_os_str().as_bytes())?)
 }
 
-/// Ends this process by a signal, as another one has ended.
+/// Ends this process by a signal, as another process ended.
 pub(super) fn die_by(signal: Signal) {
-    // SAFETY: the default is no handler, so nothing of this program runs on it. The runtime has put one
-    // of its own in the place of some defaults.
+    // SAFETY: the default action is not a handler, so it runs no code of this program. The runtime has
+    // replaced some default actions with its own handlers.
     let _ = unsafe { nix::sys::signal::signal(signal, SigHandler::SigDfl) };
     let _ = raise(signal);
 }
 
-/// Ends a forked process without what its parent has registered for its own end.
+/// Ends a forked process without running its parent's exit handlers.
 pub(super) fn exit(status: i32) -> ! {
-    // SAFETY: it does not return, and runs nothing of this program.
+    // SAFETY: it does not return, and runs no code of this program.
     unsafe { libc::_exit(status) }
 }

@@ -1,10 +1,10 @@
-//! What to do where the kernel does not give a layer: which switch is off, and who can turn it on.
+//! What to do when the kernel refuses a layer: which switch is off, and who can turn it on.
 
 use std::fs;
 
 use super::policy::Layer;
 
-/// Files that say why a layer is refused. Missing ones are those of another kernel.
+/// Files that show why a layer is refused. A missing file belongs to another kernel.
 const SWITCHES: [Switch; 4] = [
     Switch {
         layer: Layer::Namespaces,
@@ -33,7 +33,7 @@ const SWITCHES: [Switch; 4] = [
     },
 ];
 
-/// A setting of the machine without which a layer is refused.
+/// A setting of the machine that a layer requires.
 struct Switch {
     layer: Layer,
     file: &'static str,
@@ -41,7 +41,7 @@ struct Switch {
     remedy: &'static str,
 }
 
-/// Returns how to get a layer that the kernel has just refused.
+/// Returns how to enable a layer that the kernel has just refused.
 pub(super) fn of(layer: Layer) -> &'static str {
     find(layer, |file| fs::read_to_string(file).ok())
 }
@@ -53,7 +53,7 @@ fn find(layer: Layer, read: impl Fn(&str) -> Option<String>) -> &'static str {
     SWITCHES.iter().find(is_off).map_or_else(|| otherwise(layer), |it| it.remedy)
 }
 
-/// What holds when no switch is off.
+/// The advice when no switch is off.
 fn otherwise(layer: Layer) -> &'static str {
     match layer {
         Layer::Namespaces => {

@@ -1,9 +1,9 @@
-//! The stage between csv-agent and Python: it gives every right away, then becomes Python.
+//! The stage between csv-agent and Python: it gives up every privilege, then becomes Python.
 //!
-//! csv-agent runs itself as `csv-agent __sandbox BYTES SCRATCH`, a process of one thread, and gives it a
-//! policy of that length. It stays outside as the monitor: it kills the worker when csv-agent is gone,
-//! stops it while csv-agent is stopped, passes interrupts on, and watches what the kernel does not limit.
-//! The worker's processes come from it, in the most confined way that works:
+//! csv-agent runs itself as `csv-agent __sandbox BYTES SCRATCH`, a single-threaded process, and sends
+//! it a policy of that length. This process stays outside as the monitor: it kills the worker when
+//! csv-agent exits, stops it while csv-agent is stopped, forwards interrupts, and enforces the limits
+//! that the kernel does not. It starts the worker's processes in the most confined way that works:
 //!
 //! ```text
 //! monitor ── init (process 1 of new namespaces) ── worker, which becomes Python
@@ -35,30 +35,30 @@ use super::namespaces::OtherUser;
 use super::policy::{Layer, MonitorMessage, Policy, RELAY, Report};
 use super::{monitor, namespaces, raw, remedy};
 
-/// Processes and threads that a worker may have while it starts; it lowers the bound itself.
+/// Limit on processes and threads while a worker starts; the worker lowers the limit itself.
 const STARTING_PROCESSES_MAX: u64 = WORKER_PROCESSES_MAX as u64 + 32;
 const OPEN_FILES_MAX: u64 = 256;
-/// Processes and threads that a user may start, beside what is there, while a worker runs.
+/// Processes and threads that a user may add to the existing ones while a worker runs.
 const USER_GROWTH_MAX: u64 = 256;
-/// More than any user has.
+/// More than any user runs.
 const USER_TASKS_MAX: u64 = 1 << 22;
 const POLICY_PART_BYTES: usize = 64 * 1024;
 /// The first descriptor after stdin, stdout and stderr.
 const AFTER_STDIO: u32 = 3;
 
-/// How a worker is set apart.
+/// How a worker is isolated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IsolationMode {
-    /// Namespaces made by root, and a user who is nobody else.
+    /// Namespaces created by root, with a user that no one else uses.
     OtherUserInNamespaces,
-    /// Namespaces below a user namespace.
+    /// Namespaces inside a user namespace.
     UserNamespaces,
     /// The same user in the same file system.
     InPlace,
 }
 
 impl IsolationMode {
-    /// Those to try, the best first.
+    /// The modes to try, best first.
     fn all(policy: &Policy) -> Vec<IsolationMode> {
         let mut ways = vec![IsolationMode::InPlace];
         if !policy.without.contains(&Layer::Namespaces) {
@@ -80,16 +80,16 @@ impl IsolationMode {
     }
 }
 
-/// What a worker that is being made tells the monitor.
+/// What a starting worker reports to the monitor.
 #[derive(Debug, Serialize, Deserialize)]
 enum Message {
     /// It is about to become Python.
     Ready(Report),
-    /// It cannot go on, for this reason.
+    /// It cannot continue, for this reason.
     Failed(String),
 }
 
-/// Does what `csv-agent __sandbox BYTES SCRATCH` is asked to do.
+/// Runs `csv-agent __sandbox BYTES SCRATCH`.
 pub fn run(policy_bytes: &str) -> ExitCode {
     let (line, worker) = match read_policy(policy_bytes).and_then(start) {
         Ok((report, worker)) => (MonitorMessage::Confined(report), worker),
@@ -99,14 +99,14 @@ pub fn run(policy_bytes: &str) -> ExitCode {
     match (told, worker) {
         (Ok(Ok(())), Some((policy, worker))) => monitor::watch(&policy, worker),
         (Ok(Ok(())), None) => ExitCode::SUCCESS,
-        // Whoever asked is gone; the worker dies with this process.
+        // The caller is gone; the worker dies with this process.
         _ => ExitCode::FAILURE,
     }
 }
 
 type Started = (Report, Option<(Policy, Pid)>);
 
-/// Reads the policy, and not a byte of what follows it: that is for the worker.
+/// Reads the policy and not a byte beyond it: the rest is for the worker.
 fn read_policy(policy_bytes: &str) -> anyhow::Result<Policy> {
     let n_bytes = policy_bytes.parse().context("cannot read the length of the policy")?;
     let mut policy = Vec::new();
@@ -121,12 +121,12 @@ fn read_policy(policy_bytes: &str) -> anyhow::Result<Policy> {
 }
 
 fn start(policy: Policy) -> anyhow::Result<Started> {
-    // What csv-agent inherited from its caller is no business of the code.
+    // The code must not see what csv-agent inherited from its caller.
     let first = take_relay(&policy).context("cannot take the way to the cluster")?;
     raw::close_from(first).context("cannot close what was inherited")?;
     umask(Mode::from_bits_truncate(0o077));
     set_child_subreaper(true)?;
-    // It may have to end by the signal that ended the worker.
+    // This process may have to end by the signal that ended the worker.
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     monitor::block_signals()?;
     let mut refused = Vec::new();
@@ -134,7 +134,7 @@ fn start(policy: Policy) -> anyhow::Result<Started> {
         let attempt = Attempt { way, policy: &policy, user: geteuid(), group: getegid() };
         match attempt.make() {
             Ok((mut report, worker)) => {
-                // The relay sees that the worker is gone when no one else holds its end.
+                // The relay detects the end of the worker only when no other process holds its end.
                 raw::close_from(AFTER_STDIO).context("cannot close what is the worker's")?;
                 report.refused.splice(0..0, refused);
                 let is_trial = policy.python.is_none();
@@ -154,27 +154,27 @@ fn refusal(name: &str, error: &anyhow::Error, layer: Layer) -> String {
     format!("{name}: {error:#}; {}", remedy::of(layer))
 }
 
-/// Moves the worker's way to the cluster, if it has one, to its place. Returns the first number after all
-/// that the worker inherits.
+/// Moves the worker's connection to the cluster, if any, to its descriptor. Returns the first
+/// descriptor after all those that the worker inherits.
 fn take_relay(policy: &Policy) -> anyhow::Result<u32> {
     let Some(relay) = policy.relay else { return Ok(AFTER_STDIO) };
     raw::move_to(relay, RELAY)?;
     Ok(AFTER_STDIO + 1)
 }
 
-/// One way, tried.
+/// One attempt with one isolation mode.
 struct Attempt<'a> {
     way: IsolationMode,
     policy: &'a Policy,
-    /// Who asks. In a new user namespace the process itself no longer knows.
+    /// The calling user. Inside a new user namespace the process can no longer look it up.
     user: Uid,
     group: Gid,
 }
 
 impl Attempt<'_> {
-    /// Makes a worker. Nothing is left of it when that fails.
+    /// Creates a worker. On failure, nothing of it remains.
     fn make(&self) -> anyhow::Result<(Report, Pid)> {
-        // Made outside: within new namespaces, `/proc` would still be the old one.
+        // Created outside: within new namespaces, `/proc` would still be the old one.
         let is_other = self.way == IsolationMode::OtherUserInNamespaces;
         let other = is_other.then(OtherUser::take).transpose()?;
         let (reader, writer) = pipe2(OFlag::O_CLOEXEC)?;
@@ -212,7 +212,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// Lives as what was cloned: as the worker, or as the init of its namespaces.
+    /// Runs as the cloned process: as the worker, or as the init of its namespaces.
     fn live(&self, other: Option<&OtherUser>, messages: &mut File) -> anyhow::Result<i32> {
         die_with_parent()?;
         match self.way {
@@ -226,7 +226,7 @@ impl Attempt<'_> {
                 namespaces::replace_root(self.policy, Some(user))?;
                 drop_bounding_set();
                 namespaces::become_user(user.id)?;
-                // A change of user undoes this.
+                // A change of user clears the parent-death signal.
                 die_with_parent()?;
                 namespaces::check_readable(self.policy)?;
             }
@@ -238,7 +238,8 @@ impl Attempt<'_> {
         set_dumpable(false)?;
         match raw::clone(0)? {
             raw::ForkSide::Child => self.become_worker(messages),
-            // The monitor waits for the other end of the messages to close: it is the worker's alone.
+            // The monitor waits for the message pipe to close, so only the worker may hold its other
+            // end.
             raw::ForkSide::Parent(worker) => {
                 raw::close_from(0)?;
                 Ok(monitor::be_init(worker))
@@ -246,13 +247,13 @@ impl Attempt<'_> {
         }
     }
 
-    /// Takes the rest away and becomes Python.
+    /// Drops the remaining privileges and becomes Python.
     fn become_worker(&self, messages: &mut File) -> anyhow::Result<i32> {
         setsid()?;
         let Policy { python, scratch, without, .. } = self.policy;
         std::env::set_current_dir(scratch).context("cannot enter scratch")?;
         let is_apart = self.way != IsolationMode::InPlace;
-        // The kernel counts none of root's processes.
+        // The kernel does not count root's processes.
         let counts_processes = match self.way {
             IsolationMode::OtherUserInNamespaces => true,
             IsolationMode::UserNamespaces => !self.user.is_root(),
@@ -283,7 +284,7 @@ impl Attempt<'_> {
         Err(error).with_context(|| format!("cannot run {}", command.program.to_string_lossy()))
     }
 
-    /// Sets limits that hold for whatever this process becomes; they cannot be raised again.
+    /// Sets limits that survive exec and cannot be raised again.
     fn limit_resources(&self, counts_processes: bool) -> anyhow::Result<()> {
         let mut bounds = vec![
             (Resource::RLIMIT_AS, self.policy.memory_bytes),
@@ -294,7 +295,8 @@ impl Attempt<'_> {
         if counts_processes {
             bounds.push((Resource::RLIMIT_NPROC, STARTING_PROCESSES_MAX));
         } else if !self.user.is_root() {
-            // All that the user runs counts here, and may grow meanwhile. The monitor counts exactly.
+            // The kernel counts everything the user runs, which may grow meanwhile. The monitor counts
+            // exactly.
             let n_there = count_tasks_of_user()?;
             bounds.push((Resource::RLIMIT_NPROC, n_there + USER_GROWTH_MAX));
         }
@@ -306,8 +308,8 @@ impl Attempt<'_> {
     }
 }
 
-/// Returns how many processes and threads this user has, as the kernel counts them: it is asked for one
-/// more, under one limit after another. What `/proc` shows may be a part of them.
+/// Returns how many processes and threads this user has, as the kernel counts them: it tries to fork
+/// under one limit after another. `/proc` may show only some of them.
 fn count_tasks_of_user() -> anyhow::Result<u64> {
     let (_, most) = getrlimit(Resource::RLIMIT_NPROC)?;
     let (mut too_few, mut enough) = (0, most.min(USER_TASKS_MAX));
@@ -326,17 +328,17 @@ fn count_tasks_of_user() -> anyhow::Result<u64> {
     Ok(enough)
 }
 
-/// Reads what the worker says until it becomes Python, which closes its end, or dies.
+/// Reads the worker's messages until it becomes Python, which closes its end, or dies.
 ///
 /// # Errors
 ///
-/// Fails when nobody reads `asker` any more, as csv-agent is gone: a step of the worker may take for ever, as on a server of files
-/// that does not answer, and nobody would end it.
+/// Fails when the reader of `asker` is gone, because csv-agent has exited. A step of the worker may
+/// block forever, as on a file server that does not answer, and no one would end it.
 fn read_while_asked(reader: OwnedFd, asker: &impl AsFd) -> anyhow::Result<String> {
     let mut reader = File::from(reader);
     let mut text = String::new();
     loop {
-        // It fails once nobody reads it any more.
+        // The poll reports an error once the other end has no reader.
         let mut events = [
             PollFd::new(reader.as_fd(), PollFlags::POLLIN),
             PollFd::new(asker.as_fd(), PollFlags::empty()),
@@ -359,7 +361,7 @@ fn read_while_asked(reader: OwnedFd, asker: &impl AsFd) -> anyhow::Result<String
 }
 
 fn end(child: Pid) {
-    // It may have died by itself.
+    // It may have already died.
     let _ = kill(child, Signal::SIGKILL);
     let _ = waitpid(child, None);
 }
@@ -374,7 +376,7 @@ fn die_with_parent() -> anyhow::Result<()> {
     set_pdeathsig(Signal::SIGKILL).context("cannot ask to die with the monitor")
 }
 
-/// Makes sure that no program can give a right back.
+/// Ensures that no program can regain a privilege.
 fn give_up_rights() -> anyhow::Result<()> {
     drop_bounding_set();
     rustix::thread::clear_ambient_capability_set()?;
@@ -386,8 +388,8 @@ fn give_up_rights() -> anyhow::Result<()> {
 
 fn drop_bounding_set() {
     for capability in (0..64).map(|it| CapabilitySet::from_bits_retain(1 << it)) {
-        // It fails for one that the kernel does not know, and for all without the right to do it: then
-        // there is nothing to lose that `no_new_privs` would not hold back.
+        // Fails for a capability that the kernel does not know, and for all of them without the
+        // privilege to drop. Nothing is then left that `no_new_privs` would not block.
         let _ = rustix::thread::remove_capability_from_bounding_set(capability);
     }
 }
