@@ -53,7 +53,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
 ///
 /// Fails when something cannot be removed.
 pub fn empty(directory: &Path) -> io::Result<()> {
-    let top = Held::open(directory)?;
+    let top = HeldDirectory::open(directory)?;
     let mut n_moved = 0_u64;
     loop {
         let entries: Vec<_> = fs::read_dir(&top.path)?.collect::<Result<_, _>>()?;
@@ -66,12 +66,12 @@ pub fn empty(directory: &Path) -> io::Result<()> {
                 fs::remove_file(&path)?;
                 continue;
             }
-            let held = Held::open(&path)?;
+            let held = HeldDirectory::open(&path)?;
             for child in fs::read_dir(&held.path)? {
                 let child = held.path.join(child?.file_name());
                 if fs::symlink_metadata(&child)?.is_dir() {
                     // To move a directory is to write in it: its parent changes.
-                    Held::open(&child)?;
+                    HeldDirectory::open(&child)?;
                 }
                 let target = loop {
                     n_moved += 1;
@@ -89,20 +89,20 @@ pub fn empty(directory: &Path) -> io::Result<()> {
 }
 
 /// A directory that its owner may write in, held by a descriptor.
-struct Held {
+struct HeldDirectory {
     /// Leads to it whatever has its name by now.
     path: PathBuf,
     _fd: OwnedFd,
 }
 
-impl Held {
+impl HeldDirectory {
     /// Opens a directory, never through a link, and gives its owner all rights.
-    fn open(directory: &Path) -> io::Result<Held> {
+    fn open(directory: &Path) -> io::Result<HeldDirectory> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = rustix::fs::open(directory, flags, Mode::empty())?;
         let path = PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()));
         fs::set_permissions(&path, Permissions::from_mode(0o700))?;
-        Ok(Held { path, _fd: fd })
+        Ok(HeldDirectory { path, _fd: fd })
     }
 }
 
