@@ -331,7 +331,9 @@ impl ParquetFile {
     /// # Errors
     ///
     /// Fails when the file cannot be written, or does not contain the rows that were appended.
-    pub(crate) fn finish(self) -> anyhow::Result<(NamedTempFile, u32)> {
+    pub(crate) fn finish(mut self) -> anyhow::Result<(NamedTempFile, u32)> {
+        // Of a full disk, the writer's own error would keep no more than the text.
+        self.writer.flush().context(CANNOT_WRITE)?;
         let mut summed = self.writer.into_inner()?;
         summed.flush()?;
         let (temp, checksum) = summed.finish();

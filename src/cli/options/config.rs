@@ -92,11 +92,14 @@ impl ConfigFiles {
         let mut found = ConfigFiles::default();
         let user = read_user(flags, environment)?;
         let trusted = trusted(user.as_ref(), environment)?;
+        // In a directory that was removed there is no project.
+        let project = std::path::absolute(PROJECT_FILE).ok();
         let near = [
-            (ConfigLevel::Session, session_dir.join("config.toml")),
-            (ConfigLevel::Project, std::path::absolute(PROJECT_FILE)?),
+            (ConfigLevel::Session, Some(session_dir.join("config.toml"))),
+            (ConfigLevel::Project, project),
         ];
         for (place, path) in near {
+            let Some(path) = path else { continue };
             if place == ConfigLevel::Session && !may_read(session_dir)? {
                 continue;
             }
