@@ -207,8 +207,7 @@ impl Round<'_> {
         let path = |(_, it): (&str, &Dataset)| Some(self.session.dir().join(it.path()?));
         let seen: Vec<PathBuf> = self.catalog.iter().filter_map(path).collect();
         // Variables of earlier turns may contain values of datasets that this turn may not see.
-        let unseen = self.session.sound_catalog()?;
-        let unseen = unseen.filtered(|it| self.catalog.get(it).is_none());
+        let unseen = self.session.sound_catalog(|it| self.catalog.get(it).is_none())?;
         let unseen: Vec<PathBuf> = unseen.iter().filter_map(path).collect();
         let counting = tokio::task::spawn_blocking(move || {
             let mut census = count(&seen, &needles)?;

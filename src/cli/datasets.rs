@@ -123,8 +123,8 @@ fn print(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     let chosen = choose(catalog, &flags.names)?;
-    let mut hurt = Session::hurt_datasets(&options.session.dir, catalog)?;
-    hurt.retain(|name, _| chosen.iter().any(|it| it.0 == name));
+    let wanted = catalog.filtered(|name| chosen.iter().any(|it| it.0 == name));
+    let mut hurt = Session::hurt_datasets(&options.session.dir, &wanted)?;
     if flags.head.is_some()
         && let Some((_, failure)) = hurt.pop_first()
     {

@@ -1,7 +1,11 @@
 //! The description of a dataset in its own file, for a session that has lost its catalog.
 
+use std::collections::BTreeMap;
 use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context;
 use arrow_schema::FieldRef;
@@ -64,8 +68,24 @@ pub fn why_not(file: &File, dataset: &Dataset) -> Option<&'static str> {
     let is_compared = |it: &Checksums| {
         n_bytes <= CHECKSUM_ALWAYS_BYTES_MAX || (n_bytes <= CHECKSUM_BYTES_MAX && is_changed(it))
     };
-    let is_sound = |it: &Checksums| !is_compared(it) || checksum(file).ok() == Some(it.table);
+    let is_sound = |it: &Checksums| !is_compared(it) || checksum_once(file).ok() == Some(it.table);
     if dataset.checksums.as_ref().is_none_or(is_sound) { None } else { DAMAGED }
+}
+
+/// Returns the CRC-32 of a file, which is read again only when it has changed since this process read it.
+fn checksum_once(file: &File) -> io::Result<u32> {
+    static READ: Mutex<BTreeMap<[i64; 7], u32>> = Mutex::new(BTreeMap::new());
+    let it = file.metadata()?;
+    let numbers = [it.dev(), it.ino(), it.len()].map(u64::cast_signed);
+    let [dev, ino, n_bytes] = numbers;
+    let state = [dev, ino, n_bytes, it.mtime(), it.mtime_nsec(), it.ctime(), it.ctime_nsec()];
+    let read = || READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = read().get(&state) {
+        return Ok(*known);
+    }
+    let found = checksum(file)?;
+    read().insert(state, found);
+    Ok(found)
 }
 
 fn read(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {

@@ -494,7 +494,10 @@ impl Directory {
         if let Some(reason) = reason {
             return Err(self.refusal(Path::new(name), &reason).into());
         }
-        close_to_others(&fd, &stat);
+        // The mode of another name of it is none of our business.
+        if stat.st_nlink == 1 {
+            close_to_others(&fd, &stat);
+        }
         Ok(Some(File::from(fd)))
     }
 

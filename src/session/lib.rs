@@ -278,15 +278,15 @@ impl Session {
         Ok(hurt)
     }
 
-    /// Returns the datasets whose files exist, are complete and match the catalog, judged by the end of
-    /// each file.
+    /// Returns the requested datasets whose files exist, are complete and match the catalog.
     ///
     /// # Errors
     ///
     /// Fails as [`Session::hurt_datasets`] does.
-    pub fn sound_catalog(&self) -> anyhow::Result<Catalog> {
-        let hurt = Session::hurt_datasets(self.dir(), &self.catalog)?;
-        Ok(self.catalog.filtered(|it| !hurt.contains_key(it)))
+    pub fn sound_catalog(&self, is_wanted: impl Fn(&str) -> bool) -> anyhow::Result<Catalog> {
+        let wanted = self.catalog.filtered(is_wanted);
+        let hurt = Session::hurt_datasets(self.dir(), &wanted)?;
+        Ok(wanted.filtered(|it| !hurt.contains_key(it)))
     }
 
     /// Reads what left the machine in turns that a reset removed, without the lock; empty when there is no

@@ -168,18 +168,16 @@ impl Human {
     }
 
     fn reply(&mut self, reply: &ReplyBody, turn_id: &str) -> anyhow::Result<()> {
-        let text = match self.options.format {
-            Format::Reply => reply.text.clone(),
-            _ => self.linked(reply.text.trim_end(), reply) + &verdict(reply),
-        };
         let whole = if self.options.keeps_files {
             paths::shown(&self.options, &format!("turns/{turn_id}/reply.md"))
         } else {
             "--format reply".to_owned()
         };
-        let text = text.trim_end();
+        let linked = self.linked(reply.text.trim_end(), reply);
+        // A verdict is shown below however much of the text is.
+        let shown = answer::shown(&linked, &whole).into_owned() + &verdict(reply);
         if self.is_terminal() {
-            self.reply_on_terminal(text, &whole, reply)?;
+            self.reply_on_terminal(&(linked + &verdict(reply)), &shown, reply)?;
             let files = self.files(reply);
             return write(&mut *self.out, &files);
         }
@@ -190,8 +188,8 @@ impl Human {
         }
         // The reply alone is for programs, verbatim; the others may be opened in a viewer.
         answer += &match self.options.format {
-            Format::Reply => sanitize::for_terminal(text),
-            _ => inert::markdown(&sanitize::for_terminal(&answer::shown(text, &whole))),
+            Format::Reply => sanitize::for_terminal(reply.text.trim_end()),
+            _ => inert::markdown(&sanitize::for_terminal(shown.trim_end())),
         };
         answer.push('\n');
         write(&mut *self.out, &answer)
@@ -200,9 +198,10 @@ impl Human {
     fn reply_on_terminal(
         &mut self,
         text: &str,
-        whole: &str,
+        cut: &str,
         reply: &ReplyBody,
     ) -> anyhow::Result<()> {
+        let text = text.trim_end();
         // Trailing space is not part of the reply, and more text may follow it.
         let rest =
             |shown: &str| text.strip_prefix(shown).or_else(|| text.strip_prefix(shown.trim_end()));
@@ -215,7 +214,7 @@ impl Human {
             return self.end_live();
         }
         self.end_live()?;
-        let shown = terminal_markdown::text(&answer::shown(text, whole), &self.window().style);
+        let shown = terminal_markdown::text(cut.trim_end(), &self.window().style);
         write(&mut *self.out, &(shown + "\n"))
     }
 }

@@ -87,7 +87,7 @@ pub const READING_RECIPE_BYTES_MAX: usize = 2 * 1024;
 pub const CENSUS_BATCH_ROWS_MAX: usize = 64 * 1024;
 /// Bytes of a dataset's file that is verified by its checksum before use, when its modification time has
 /// changed. `doctor --session` verifies every file.
-pub const CHECKSUM_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+pub const CHECKSUM_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Bytes of a dataset's file that is compared with its checksum each time before it is used.
 pub const CHECKSUM_ALWAYS_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Bytes of a line map that is read whole; it takes eight times as many in memory.

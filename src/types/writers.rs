@@ -40,7 +40,7 @@ impl Writers {
             Some(OTHER_OWNER)
         } else if self.mode & 0o002 != 0 {
             Some("everybody may write it")
-        } else if self.mode & 0o020 != 0 && self.gid != gid {
+        } else if self.mode & 0o020 != 0 && self.gid != gid && self.gid != self.uid {
             Some("its group may write it")
         } else {
             None
@@ -64,6 +64,9 @@ mod tests {
         check(0, 0, 0o644, None);
         check(1000, 1000, 0o664, None);
         check(1000, 100, 0o664, Some("its group may write it"));
+        // A group of the owner's own, though not the one of this process.
+        let writers = Writers { uid: 1000, gid: 1000, mode: 0o100_664 };
+        assert_eq!(writers.others_than(1000, 27), None);
         check(1000, 1000, 0o666, Some("everybody may write it"));
         check(1001, 1001, 0o600, Some("it belongs to another user"));
     }

@@ -462,17 +462,21 @@ fn managed(options: &PythonOptions, extras: Extras) -> anyhow::Result<Option<Pat
     Ok(found)
 }
 
-/// Requires that only this user and root could have written in a directory, if it exists, and could have put it
-/// in its place: each directory above it and each link on the way is checked as well.
+/// Requires that only this user and root could have written in a directory, if it exists. For root, no directory
+/// above it and no link on the way may belong to another user, who could put another one in its place.
 fn demand_ours(directory: &Path) -> anyhow::Result<()> {
+    let is_root = rustix::process::geteuid().is_root();
     let check = |path: &Path, found: &Metadata| {
         let writers = Writers::from(found);
         let is_itself = path == directory;
-        // With the sticky bit, nobody can move what belongs to another.
-        let is_sticky = !is_itself && found.is_dir() && found.mode() & 0o1000 != 0;
-        let has_owner_only = found.is_symlink() || is_sticky;
-        let others = if has_owner_only { writers.other_owner() } else { writers.others() };
-        match others.filter(|_| is_itself || !is_unmapped(found)) {
+        let others = match () {
+            () if is_itself => writers.others(),
+            // What is above often belongs to a group, a project or a volume. Only root has more to lose there than
+            // its owner could take anyway.
+            () if is_root && !is_unmapped(found) => writers.other_owner(),
+            () => None,
+        };
+        match others {
             Some(reason) if is_itself => Err(no_place(directory, reason)),
             Some(reason) => Err(no_place(directory, format!("`{}`: {reason}", path.display()))),
             None => Ok(()),
@@ -489,10 +493,13 @@ fn demand_ours(directory: &Path) -> anyhow::Result<()> {
 
 /// Returns whether the owner has no number in this user namespace, as root of the host has in a container.
 fn is_unmapped(found: &Metadata) -> bool {
-    const OVERFLOW_UID: u32 = 65_534;
-    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
-    let is_whole = map.split_whitespace().eq(["0", "0", "4294967295"]);
-    !is_whole && found.uid() == OVERFLOW_UID
+    const OVERFLOW_UID: u64 = 65_534;
+    let Ok(map) = fs::read_to_string("/proc/self/uid_map") else { return false };
+    let is_mapped = map.lines().any(|line| {
+        let numbers: Vec<u64> = line.split_whitespace().filter_map(|it| it.parse().ok()).collect();
+        matches!(numbers[..], [first, _, n] if (first..first + n).contains(&OVERFLOW_UID))
+    });
+    !is_mapped && u64::from(found.uid()) == OVERFLOW_UID
 }
 
 /// Calls `check` for each directory and link on the way to a path, and for the path itself.
@@ -1007,7 +1014,7 @@ esac
         };
         check(&open(0o755), None).await;
         check(&open(0o1777), None).await;
-        check(&open(0o777), Some("")).await;
+        check(&open(0o777), None).await;
         let link = |above: &Path| {
             fs::rename(above.join("home"), above.join("real")).unwrap();
             symlink("real", above.join("home")).unwrap();

@@ -379,8 +379,10 @@ impl Finder<'_> {
     /// Adds a file elsewhere, to which a link in a directory leads. To root, whoever made the link may give a file
     /// that is for root only.
     fn linked(&mut self, link: &Path, target: &Path, others: &mut Others) -> anyhow::Result<()> {
-        let is_foreign =
-            geteuid().is_root() && link.symlink_metadata().is_ok_and(|it| it.uid() != 0);
+        // Who made the link may give what is theirs.
+        let maker = link.symlink_metadata().ok().map(|it| it.uid()).filter(|it| *it != 0);
+        let is_foreign = geteuid().is_root()
+            && maker.is_some_and(|maker| target.metadata().is_ok_and(|it| it.uid() != maker));
         if is_foreign && target.is_file() {
             others.foreign.add(link, target);
             return Ok(());
