@@ -358,6 +358,16 @@ pub const fn frames_bytes_max(memory_bytes: u64) -> u64 {
     const LEAST: u64 = 500 * 1024 * 1024;
     if memory_bytes / 4 < LEAST { LEAST } else { memory_bytes / 4 }
 }
+/// Bytes of a SQL statement.
+pub const SQL_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of one line that the query engine writes.
+pub const ENGINE_ANSWER_BYTES_MAX: u64 = 1024 * 1024;
+/// Bytes of one file that the query engine writes: a result, or rows that do not fit in memory.
+pub const ENGINE_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
+/// Bytes of all files that the query engine writes.
+pub const ENGINE_SCRATCH_BYTES_MAX: u64 = 64 * 1024 * 1024 * 1024;
+/// Rows of a query's result that are in memory at once.
+pub const RESULT_CHUNK_ROWS: usize = 32 * 1024;
 /// Time for the worker to import pandas and answer for the first time.
 pub const WORKER_START: Duration = Duration::from_mins(2);
 /// Time between the interrupt of a command and the kill of the process tree.

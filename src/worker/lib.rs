@@ -4,6 +4,7 @@
 //! outcome. A [`WorkerError`] other than [`WorkerError::Unsaved`] means that the process is gone, with
 //! its variables.
 
+pub mod engine;
 pub mod environment;
 mod output;
 pub mod protocol;
@@ -41,7 +42,9 @@ use csv_agent_types::limits::{
 use crate::environment::{Interpreter, PythonFiles};
 use crate::output::Printed;
 use crate::protocol::{Command, Outcome, Response, Versions, WorkerRequest};
-use crate::sandbox::{Confinement, Monitor, MonitorMessage, Policy, Report, SandboxOptions};
+use crate::sandbox::{
+    Confinement, Monitor, MonitorMessage, Policy, Program, Report, SandboxOptions,
+};
 use crate::snapshot::{SaveReport, SaveRequest, Saved, adopt};
 
 /// Concatenates the files of the Python program, in order, and lists them.
@@ -163,13 +166,14 @@ impl WorkerOptions {
         let files = self.datasets.iter().chain(self.container.iter().flatten());
         let data: BTreeSet<_> = files.map(|(_, it)| it.clone()).chain(self.saved.clone()).collect();
         Ok(Policy {
-            python: Some(self.interpreter.executable.clone()),
+            program: Program::Python(self.interpreter.executable.clone()),
             scratch: self.scratch.clone(),
             reads,
             data: data.into_iter().collect(),
             links,
             memory_bytes: self.sandbox.memory_bytes,
             file_bytes: WORKER_FILE_BYTES_MAX,
+            scratch_bytes: SCRATCH_BYTES_MAX,
             relay: self.cluster.as_ref().map(|it| it.relay.as_raw_fd()),
             without: self.sandbox.without.clone(),
         })

@@ -21,6 +21,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
 use nix::sys::prctl::set_dumpable;
 use nix::sys::signal::{Signal, kill};
@@ -31,10 +32,12 @@ use tokio::process::{Child, Command};
 
 pub use memory::usual_memory_bytes;
 pub use policy::{Layer, Report};
-pub(super) use policy::{MonitorMessage, Policy};
+pub(super) use policy::{MonitorMessage, Policy, Program};
 
 pub use csv_agent_types::event::Confinement;
-use csv_agent_types::limits::{WORKER_FILE_BYTES_MAX, WORKER_PROCESSES_MAX, WORKER_TASKS_MAX};
+use csv_agent_types::limits::{
+    SCRATCH_BYTES_MAX, WORKER_FILE_BYTES_MAX, WORKER_PROCESSES_MAX, WORKER_TASKS_MAX,
+};
 use csv_agent_types::status::{ExitStatus, Failure};
 
 /// The first argument that turns csv-agent into the stage. Only csv-agent uses it.
@@ -75,6 +78,9 @@ pub(super) const STOPPED_FOR_MEMORY: i32 = 121;
 pub(super) const STOPPED_FOR_DISK: i32 = 122;
 /// Exit status of the monitor when the worker's threads and processes together were too many.
 pub(super) const STOPPED_FOR_TASKS: i32 = 123;
+
+/// Threads of each pool of the query engine.
+const ENGINE_THREADS_MAX: usize = 16;
 
 /// Reads one line with the worker's program and its settings, and runs the program with its own copy of
 /// the builtins: code that changes `builtins` does not affect the worker's functions.
@@ -211,13 +217,14 @@ pub fn unconfined(reason: String) -> Confinement {
 pub async fn try_out(options: &SandboxOptions) -> anyhow::Result<Confinement> {
     let scratch = TempDir::new()?;
     let policy = Policy {
-        python: None,
+        program: Program::Trial,
         scratch: fs::canonicalize(scratch.path())?,
         reads: Vec::new(),
         data: Vec::new(),
         links: Vec::new(),
         memory_bytes: options.memory_bytes,
         file_bytes: WORKER_FILE_BYTES_MAX,
+        scratch_bytes: SCRATCH_BYTES_MAX,
         relay: None,
         without: options.without.clone(),
     };
@@ -244,10 +251,14 @@ pub(super) async fn spawn(
     relay: Option<Arc<OwnedFd>>,
 ) -> io::Result<Child> {
     let scratch = &policy.scratch;
-    let policy = serde_json::to_vec(policy)?;
     let mut command = Command::new(program);
     // In a process list, the directory identifies the worker.
-    command.arg(STAGE).arg(policy.len().to_string()).arg(scratch).env_clear().current_dir("/");
+    command.env_clear().current_dir("/");
+    if policy.program == Program::Engine {
+        command.envs(engine_environment(scratch));
+    }
+    let policy = serde_json::to_vec(policy)?;
+    command.arg(STAGE).arg(policy.len().to_string()).arg(scratch);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A signal to csv-agent's whole process group must leave the monitor running to end the worker.
     command.process_group(0);
@@ -305,6 +316,20 @@ fn environment(scratch: &Path) -> Vec<(&'static str, OsString)> {
     .map(|(name, value)| (name, OsString::from(value)))
     .to_vec();
     environment.extend(["HOME", "TMPDIR"].map(|name| (name, scratch.as_os_str().to_owned())));
+    environment
+}
+
+/// The settings of the query engine, which polars reads from its environment.
+fn engine_environment(scratch: &Path) -> Vec<(&'static str, OsString)> {
+    let n_threads = available_parallelism().map_or(1, |it| it.get().min(ENGINE_THREADS_MAX));
+    let mut environment = vec![
+        ("TZ", OsString::from("UTC")),
+        ("POLARS_MAX_THREADS", OsString::from(n_threads.to_string())),
+        // Pools reserve address space by the gigabyte.
+        ("MALLOC_ARENA_MAX", OsString::from("2")),
+    ];
+    let directories = ["HOME", "TMPDIR", "POLARS_TEMP_DIR_BASE_PATH", "POLARS_OOC_SPILL_DIR"];
+    environment.extend(directories.map(|name| (name, scratch.as_os_str().to_owned())));
     environment
 }
 

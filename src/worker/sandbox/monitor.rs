@@ -16,9 +16,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, getppid};
 use rustix::fs::OFlags;
 
-use csv_agent_types::limits::{
-    SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, WORKER_TASKS_MAX, worker_tree_bytes_max,
-};
+use csv_agent_types::limits::{SCRATCH_FILES_MAX, WORKER_TASKS_MAX, worker_tree_bytes_max};
 
 use super::policy::Policy;
 use super::raw;
@@ -168,11 +166,11 @@ fn over_limit(policy: &Policy) -> Option<i32> {
     if most < total(memory_bytes) && most < total(own_bytes) {
         return Some(super::STOPPED_FOR_MEMORY);
     }
-    let mut usage = Usage::of_directory(&policy.scratch);
+    let mut usage = Usage::of_directory(&policy.scratch, policy.scratch_bytes);
     for process in processes {
         usage.add_deleted(process);
     }
-    usage.is_over().then_some(super::STOPPED_FOR_DISK)
+    usage.is_over(policy.scratch_bytes).then_some(super::STOPPED_FOR_DISK)
 }
 
 /// The children of a process, whichever of its threads created them.
@@ -258,12 +256,12 @@ impl DirectoryPath {
 }
 
 impl Usage {
-    fn is_over(&self) -> bool {
-        SCRATCH_BYTES_MAX < self.n_bytes || SCRATCH_FILES_MAX < self.n_files
+    fn is_over(&self, bytes_max: u64) -> bool {
+        bytes_max < self.n_bytes || SCRATCH_FILES_MAX < self.n_files
     }
 
-    /// Counts everything below a directory. A link counts as itself.
-    fn of_directory(path: &Path) -> Usage {
+    /// Counts what is below a directory, until that is too much. A link counts as itself.
+    fn of_directory(path: &Path, bytes_max: u64) -> Usage {
         let mut usage = Usage::default();
         let mut directories = vec![DirectoryPath { path: path.to_owned(), base: None }];
         while let Some(directory) = directories.pop() {
@@ -281,7 +279,7 @@ impl Usage {
                 let Ok(metadata) = entry.metadata() else { continue };
                 usage.n_files += 1;
                 usage.n_bytes += metadata.blocks() * BLOCK_BYTES;
-                if usage.is_over() {
+                if usage.is_over(bytes_max) {
                     return usage;
                 }
                 if metadata.is_dir() {
@@ -328,7 +326,7 @@ mod tests {
             let inner = top.path().join((level - 1).to_string());
             fs::rename(inner, directory.join("a".repeat(200))).unwrap();
         }
-        let usage = Usage::of_directory(top.path());
+        let usage = Usage::of_directory(top.path(), u64::MAX);
         assert_eq!(usage.n_files, LEVELS + 1);
         assert!(0 < usage.n_bytes);
     }

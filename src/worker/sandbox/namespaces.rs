@@ -280,7 +280,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::check_readable;
-    use crate::sandbox::policy::Policy;
+    use crate::sandbox::policy::{Policy, Program};
 
     #[test]
     fn a_pipe_in_place_of_a_dataset_does_not_hold_the_worker_up() {
@@ -288,13 +288,14 @@ mod tests {
         let fifo = scratch.path().join("sales.parquet");
         mkfifo(&fifo, Mode::S_IRWXU).unwrap();
         let policy = Policy {
-            python: None,
+            program: Program::Trial,
             scratch: scratch.path().to_owned(),
             reads: Vec::new(),
             data: vec![fifo],
             links: Vec::new(),
             memory_bytes: 0,
             file_bytes: 0,
+            scratch_bytes: 0,
             relay: None,
             without: Vec::new(),
         };

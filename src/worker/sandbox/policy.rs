@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 /// every user, and could list no more than a thousand datasets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Policy {
-    /// The Python to become. Without one, the stage only reports what it could enforce.
-    pub python: Option<PathBuf>,
+    /// What the stage becomes.
+    pub program: Program,
     /// Its working directory, where it may write.
     pub scratch: PathBuf,
     /// Files and directories of Python that it may read in addition to the system's. No component of a
@@ -25,11 +25,24 @@ pub(crate) struct Policy {
     pub memory_bytes: u64,
     /// Size limit in bytes of a file that it writes.
     pub file_bytes: u64,
+    /// Size limit in bytes of all files that it writes.
+    pub scratch_bytes: u64,
     /// The inherited descriptor that becomes [`RELAY`], through which it may query a cluster.
     #[serde(default)]
     pub relay: Option<RawFd>,
     /// Layers to leave out.
     pub without: Vec<Layer>,
+}
+
+/// What the stage becomes once it is confined.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Program {
+    /// Nothing: it only reports what it could enforce.
+    Trial,
+    /// This Python.
+    Python(PathBuf),
+    /// The query engine, which is part of csv-agent.
+    Engine,
 }
 
 /// The descriptor of the relay to a worker's cluster.

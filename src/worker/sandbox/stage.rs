@@ -1,4 +1,5 @@
-//! The stage between csv-agent and Python: it gives up every privilege, then becomes Python.
+//! The stage between csv-agent and what it confines: it gives up every privilege, then becomes Python or the
+//! query engine.
 //!
 //! csv-agent runs itself as `csv-agent __sandbox BYTES SCRATCH`, a single-threaded process, and sends
 //! it a policy of that length. This process stays outside as the monitor: it kills the worker when
@@ -6,7 +7,7 @@
 //! that the kernel does not. It starts the worker's processes in the most confined way that works:
 //!
 //! ```text
-//! monitor ── init (process 1 of new namespaces) ── worker, which becomes Python
+//! monitor ── init (process 1 of new namespaces) ── worker
 //! monitor ── worker                                where there are no namespaces
 //! ```
 
@@ -28,11 +29,11 @@ use nix::unistd::{Gid, Pid, Uid, execve, getegid, geteuid, pipe2, setsid};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use serde::{Deserialize, Serialize};
 
-use csv_agent_types::limits::WORKER_PROCESSES_MAX;
+use csv_agent_types::limits::{WORKER_PROCESSES_MAX, WORKER_TASKS_MAX};
 
 use super::layers::{self, Extra};
 use super::namespaces::OtherUser;
-use super::policy::{Layer, MonitorMessage, Policy, RELAY, Report};
+use super::policy::{Layer, MonitorMessage, Policy, Program, RELAY, Report};
 use super::{monitor, namespaces, raw, remedy};
 
 /// Limit on processes and threads while a worker starts; the worker lowers the limit itself.
@@ -83,15 +84,17 @@ impl IsolationMode {
 /// What a starting worker reports to the monitor.
 #[derive(Debug, Serialize, Deserialize)]
 enum Message {
-    /// It is about to become Python.
+    /// It is about to become the program.
     Ready(Report),
     /// It cannot continue, for this reason.
     Failed(String),
 }
 
-/// Runs `csv-agent __sandbox BYTES SCRATCH`.
-pub fn run(policy_bytes: &str) -> ExitCode {
-    let (line, worker) = match read_policy(policy_bytes).and_then(start) {
+/// Runs `csv-agent __sandbox BYTES SCRATCH`. `engine` is the query engine: it reads a request from
+/// stdin, writes its response to stdout, and returns its exit status.
+pub fn run(policy_bytes: &str, engine: fn() -> i32) -> ExitCode {
+    let started = read_policy(policy_bytes).and_then(|it| start(it, engine));
+    let (line, worker) = match started {
         Ok((report, worker)) => (MonitorMessage::Confined(report), worker),
         Err(error) => (MonitorMessage::Failed(format!("{error:#}")), None),
     };
@@ -120,7 +123,7 @@ fn read_policy(policy_bytes: &str) -> anyhow::Result<Policy> {
     serde_json::from_slice(&policy).context("cannot read the policy")
 }
 
-fn start(policy: Policy) -> anyhow::Result<Started> {
+fn start(policy: Policy, engine: fn() -> i32) -> anyhow::Result<Started> {
     // The code must not see what csv-agent inherited from its caller.
     let first = take_relay(&policy).context("cannot take the way to the cluster")?;
     raw::close_from(first).context("cannot close what was inherited")?;
@@ -131,13 +134,13 @@ fn start(policy: Policy) -> anyhow::Result<Started> {
     monitor::block_signals()?;
     let mut refused = Vec::new();
     for way in IsolationMode::all(&policy) {
-        let attempt = Attempt { way, policy: &policy, user: geteuid(), group: getegid() };
+        let attempt = Attempt { way, policy: &policy, engine, user: geteuid(), group: getegid() };
         match attempt.make() {
             Ok((mut report, worker)) => {
                 // The relay detects the end of the worker only when no other process holds its end.
                 raw::close_from(AFTER_STDIO).context("cannot close what is the worker's")?;
                 report.refused.splice(0..0, refused);
-                let is_trial = policy.python.is_none();
+                let is_trial = policy.program == Program::Trial;
                 return Ok((report, (!is_trial).then_some((policy, worker))));
             }
             Err(error) if way == IsolationMode::InPlace => return Err(error),
@@ -162,10 +165,14 @@ fn take_relay(policy: &Policy) -> anyhow::Result<u32> {
     Ok(AFTER_STDIO + 1)
 }
 
+/// The pipe to the monitor, until the worker is ready.
+type Messages = Option<File>;
+
 /// One attempt with one isolation mode.
 struct Attempt<'a> {
     way: IsolationMode,
     policy: &'a Policy,
+    engine: fn() -> i32,
     /// The calling user. Inside a new user namespace the process can no longer look it up.
     user: Uid,
     group: Gid,
@@ -181,7 +188,7 @@ impl Attempt<'_> {
         match raw::clone(self.way.namespaces()).context("the kernel gives none")? {
             raw::ForkSide::Child => {
                 drop(reader);
-                let mut messages = File::from(writer);
+                let mut messages = Some(File::from(writer));
                 let status = self.live(other.as_ref(), &mut messages).unwrap_or_else(|error| {
                     let _ = tell(&mut messages, &Message::Failed(format!("{error:#}")));
                     1
@@ -213,7 +220,7 @@ impl Attempt<'_> {
     }
 
     /// Runs as the cloned process: as the worker, or as the init of its namespaces.
-    fn live(&self, other: Option<&OtherUser>, messages: &mut File) -> anyhow::Result<i32> {
+    fn live(&self, other: Option<&OtherUser>, messages: &mut Messages) -> anyhow::Result<i32> {
         die_with_parent()?;
         match self.way {
             IsolationMode::InPlace => {}
@@ -247,10 +254,10 @@ impl Attempt<'_> {
         }
     }
 
-    /// Drops the remaining privileges and becomes Python.
-    fn become_worker(&self, messages: &mut File) -> anyhow::Result<i32> {
+    /// Drops the remaining privileges and becomes the program.
+    fn become_worker(&self, messages: &mut Messages) -> anyhow::Result<i32> {
         setsid()?;
-        let Policy { python, scratch, without, .. } = self.policy;
+        let Policy { program, scratch, without, .. } = self.policy;
         std::env::set_current_dir(scratch).context("cannot enter scratch")?;
         let is_apart = self.way != IsolationMode::InPlace;
         // The kernel does not count root's processes.
@@ -270,16 +277,24 @@ impl Attempt<'_> {
             }
         }
         SigSet::empty().thread_set_mask()?;
-        let command = python.as_ref().map(|it| super::python_command(it, scratch)).transpose()?;
+        let command = match program {
+            Program::Python(path) => Some(super::python_command(path, scratch)?),
+            Program::Trial | Program::Engine => None,
+        };
         if !without.contains(&Layer::Seccomp) {
-            let extra = Extra { no_processes: !counts_processes, is_shared: !is_apart };
+            let no_processes = !counts_processes || *program == Program::Engine;
+            let extra = Extra { no_processes, is_shared: !is_apart };
             match layers::seccomp(extra) {
                 Ok(()) => report.seccomp = true,
                 Err(error) => report.refused.push(refusal("seccomp", &error, Layer::Seccomp)),
             }
         }
         tell(messages, &Message::Ready(report))?;
-        let Some(command) = command else { return Ok(0) };
+        let Some(command) = command else {
+            // The monitor waits until this end of the pipe is closed, as exec does.
+            *messages = None;
+            return Ok(if *program == Program::Engine { (self.engine)() } else { 0 });
+        };
         let Err(error) = execve(&command.program, &command.arguments, &command.environment);
         Err(error).with_context(|| format!("cannot run {}", command.program.to_string_lossy()))
     }
@@ -293,7 +308,12 @@ impl Attempt<'_> {
             (Resource::RLIMIT_NOFILE, OPEN_FILES_MAX),
         ];
         if counts_processes {
-            bounds.push((Resource::RLIMIT_NPROC, STARTING_PROCESSES_MAX));
+            let n_processes = match self.policy.program {
+                // All of them are threads: it may start no process.
+                Program::Engine => WORKER_TASKS_MAX as u64,
+                Program::Trial | Program::Python(_) => STARTING_PROCESSES_MAX,
+            };
+            bounds.push((Resource::RLIMIT_NPROC, n_processes));
         } else if !self.user.is_root() {
             // The kernel counts everything the user runs, which may grow meanwhile. The monitor counts
             // exactly.
@@ -328,7 +348,7 @@ fn count_tasks_of_user() -> anyhow::Result<u64> {
     Ok(enough)
 }
 
-/// Reads the worker's messages until it becomes Python, which closes its end, or dies.
+/// Reads the worker's messages until it becomes its program, which closes its end, or dies.
 ///
 /// # Errors
 ///
@@ -366,7 +386,8 @@ fn end(child: Pid) {
     let _ = waitpid(child, None);
 }
 
-fn tell(messages: &mut File, message: &Message) -> anyhow::Result<()> {
+fn tell(messages: &mut Messages, message: &Message) -> anyhow::Result<()> {
+    let Some(messages) = messages else { return Ok(()) };
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     Ok(messages.write_all(&line)?)

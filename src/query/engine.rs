@@ -1,0 +1,95 @@
+//! The child's side: one request is read, run on polars, and written as Parquet.
+//!
+//! This runs in a confined process of its own. It may abort: the parent reports that as a failed query.
+
+mod aggregates;
+mod calendar;
+mod casts;
+mod elementwise;
+mod expressions;
+mod numbers;
+mod relations;
+mod text;
+mod time;
+mod window;
+
+use std::io::{Read, Write, stdin, stdout};
+use std::panic::{catch_unwind, set_hook};
+use std::path::Path;
+
+use polars::lazy::dsl::{Engine, FileWriteFormat, SinkDestination, SinkTarget, UnifiedSinkArgs};
+use polars::polars_utils::compression::ZstdLevel;
+use polars::prelude::{
+    LazyFrame, ParquetCompression, ParquetWriteOptions, PlRefPath, PolarsError, PolarsResult,
+};
+
+use crate::protocol::{EngineRequest, EngineResponse};
+
+/// Level of zstd: as for datasets.
+const ZSTD_LEVEL: i32 = 1;
+/// Rows of a row group of the output.
+const GROUP_ROWS: usize = 256 * 1024;
+
+/// Answers the one request on stdin on stdout. Returns the exit status of the process.
+pub fn serve() -> i32 {
+    // The response has the message.
+    set_hook(Box::new(|_| {}));
+    let response = match read_request() {
+        Ok(request) => catch_unwind(|| answer(&request)).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+            EngineResponse::Failed(format!("the engine failed: {}", text.unwrap_or("no reason")))
+        }),
+        Err(error) => EngineResponse::Failed(format!("cannot read the query: {error}")),
+    };
+    let line = serde_json::to_string(&response).map(|it| writeln!(stdout(), "{it}"));
+    // The parent is gone when it cannot be written.
+    i32::from(!matches!(line, Ok(Ok(()))))
+}
+
+fn read_request() -> std::io::Result<EngineRequest> {
+    let mut line = Vec::new();
+    for byte in stdin().lock().bytes() {
+        match byte? {
+            b'\n' => break,
+            byte => line.push(byte),
+        }
+    }
+    Ok(serde_json::from_slice(&line)?)
+}
+
+fn answer(request: &EngineRequest) -> EngineResponse {
+    match run(request) {
+        Ok(()) => EngineResponse::Written,
+        Err(error) => EngineResponse::Failed(reason(&error)),
+    }
+}
+
+/// Returns the text of an error, without the plan that polars appends.
+fn reason(error: &PolarsError) -> String {
+    let text = error.to_string();
+    let end = text.find("\n\nResolved plan until failure").unwrap_or(text.len());
+    text[..end].trim().to_owned()
+}
+
+/// Runs the query and writes its output.
+///
+/// # Errors
+///
+/// Fails when polars does, or a value does not fit the type of its result.
+pub fn run(request: &EngineRequest) -> PolarsResult<()> {
+    write(relations::result(&request.query, &request.tables)?, &request.output)
+}
+
+fn write(frame: LazyFrame, output: &Path) -> PolarsResult<()> {
+    let options = ParquetWriteOptions {
+        compression: ParquetCompression::Zstd(Some(ZstdLevel::try_new(ZSTD_LEVEL)?)),
+        row_group_size: Some(GROUP_ROWS),
+        ..ParquetWriteOptions::default()
+    };
+    let target = SinkTarget::Path(PlRefPath::try_from_path(output)?);
+    let format = FileWriteFormat::Parquet(options.into());
+    let sink = frame.sink(SinkDestination::File { target }, format, UnifiedSinkArgs::default())?;
+    sink.collect_with_engine(Engine::Streaming)?;
+    Ok(())
+}

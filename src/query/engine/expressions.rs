@@ -1,0 +1,331 @@
+//! Values of rows as polars expressions.
+
+use polars::prelude::{
+    BooleanChunked, DataType, Expr as Polars, IntoSeries, LiteralValue, PolarsResult,
+    Scalar as PolarsScalar, Series, coalesce, lit, ternary_expr,
+};
+
+use crate::plan::{Cast, DatePart, Expr, Function, Scalar, Type};
+
+use super::aggregates::column;
+use super::casts::cast;
+use super::elementwise::{
+    DURATION, TIMESTAMP, by_zero, call, failure, float_to_float, floats_to_float, instant,
+    ints_to_int, overflow,
+};
+use super::{numbers, text, time};
+
+/// Returns the polars type of a type.
+pub(super) fn dtype_of(dtype: Type) -> DataType {
+    match dtype {
+        Type::Null => DataType::Null,
+        Type::Bool => DataType::Boolean,
+        Type::Int => DataType::Int64,
+        Type::Float => DataType::Float64,
+        Type::Text => DataType::String,
+        Type::Date => DataType::Date,
+        Type::Timestamp => TIMESTAMP,
+        Type::Instant => instant(),
+        Type::Time => DataType::Time,
+        Type::Duration => DURATION,
+    }
+}
+
+/// Returns an expression for polars.
+///
+/// # Errors
+///
+/// Fails when an argument that has to be a constant is not one, or not of its form.
+pub(super) fn lower(expr: &Expr) -> PolarsResult<Polars> {
+    match expr {
+        Expr::Column(id) => Ok(column(*id)),
+        Expr::Literal(value) => Ok(literal(value)),
+        Expr::Call(Function::And, arguments) if arguments.iter().skip(1).any(can_fail) => {
+            let guarded = arguments.iter().enumerate().map(|(at, part)| {
+                let before = Expr::Call(Function::And, arguments[..at].to_vec());
+                lower(&if 0 < at { where_holds(part, &before) } else { part.clone() })
+            });
+            joined(guarded.collect::<PolarsResult<_>>()?, Polars::and)
+        }
+        Expr::Call(function, arguments) => call_of(*function, arguments),
+        Expr::Cast(inner) => {
+            let Cast { input, from, to, is_try } = &**inner;
+            Ok(cast(lower(input)?, *from, *to, *is_try))
+        }
+        Expr::Case { branches, otherwise } => {
+            // polars computes every branch in every row, and one must not fail where it is not taken.
+            let mut missed: Vec<Expr> = Vec::new();
+            let mut lowered = Vec::new();
+            for (condition, then) in branches {
+                let taken: Vec<Expr> = missed.iter().cloned().chain([condition.clone()]).collect();
+                let then = where_holds(then, &Expr::Call(Function::And, taken));
+                lowered.push((lower(condition)?, lower(&then)?));
+                missed.push(is_not_true(condition));
+            }
+            let otherwise = where_holds(otherwise, &Expr::Call(Function::And, missed));
+            let mut value = lower(&otherwise)?;
+            for (condition, then) in lowered.into_iter().rev() {
+                // Null counts as false.
+                value = ternary_expr(condition, then, value);
+            }
+            Ok(value)
+        }
+    }
+}
+
+/// Returns a constant.
+pub(super) fn literal(value: &Scalar) -> Polars {
+    let micros = |micros: i64, dtype: DataType| lit(micros).cast(dtype);
+    match value {
+        Scalar::Null => lit(LiteralValue::Scalar(PolarsScalar::null(DataType::Null))),
+        Scalar::Bool(value) => lit(*value),
+        Scalar::Int(value) => lit(*value),
+        Scalar::Float(value) => lit(*value),
+        Scalar::Text(text) => lit(text.as_str()),
+        Scalar::Date(days) => lit(*days).cast(DataType::Date),
+        Scalar::Timestamp(value) => micros(*value, TIMESTAMP),
+        Scalar::Instant(value) => micros(*value, instant()),
+        Scalar::Time(value) => lit(value.saturating_mul(1_000)).cast(DataType::Time),
+        Scalar::Duration(value) => micros(*value, DURATION),
+    }
+}
+
+fn call_of(function: Function, arguments: &[Expr]) -> PolarsResult<Polars> {
+    use Function as F;
+    if let Some(found) = with_constants(function, arguments)? {
+        return Ok(found);
+    }
+    let values: Vec<Polars> = arguments.iter().map(lower).collect::<PolarsResult<_>>()?;
+    let n_values = values.len();
+    let mut rest = values.clone().into_iter();
+    let mut next = || {
+        rest.next()
+            .ok_or_else(|| failure(format!("{function:?} takes more than {n_values} arguments")))
+    };
+    Ok(match function {
+        F::And => joined(values, Polars::and)?,
+        F::Or => joined(values, Polars::or)?,
+        F::Not => next()?.not(),
+        F::IsNull => next()?.is_null(),
+        F::Equal => next()?.eq(next()?),
+        F::NotEqual => next()?.neq(next()?),
+        F::Less => next()?.lt(next()?),
+        F::LessEqual => next()?.lt_eq(next()?),
+        F::Greater => next()?.gt(next()?),
+        F::GreaterEqual => next()?.gt_eq(next()?),
+        F::IsNotDistinct => next()?.eq_missing(next()?),
+        F::In => {
+            let value = next()?;
+            joined(rest.map(|it| value.clone().eq(it)).collect(), Polars::or)?
+        }
+        F::Add => numbers::arithmetic(next()?, next()?, i64::checked_add, |a, b| a + b),
+        F::Subtract => numbers::arithmetic(next()?, next()?, i64::checked_sub, |a, b| a - b),
+        F::Multiply => numbers::arithmetic(next()?, next()?, i64::checked_mul, |a, b| a * b),
+        // Not `/` of polars, which multiplies by the inverse of a constant.
+        F::Divide => floats_to_float(next()?, next()?, |a, b| Some(a / b)),
+        F::IntegerDivide => ints_to_int(next()?, next()?, |a, b| match b {
+            0 => Err(by_zero()),
+            b => a.checked_div(b).map(Some).ok_or_else(overflow),
+        }),
+        F::Modulo => numbers::modulo(next()?, next()?),
+        F::Negate => numbers::on_number(next()?, i64::checked_neg, |it| -it),
+        F::Absolute => numbers::on_number(next()?, i64::checked_abs, f64::abs),
+        F::Sign => numbers::sign(next()?),
+        F::Floor => float_to_float(next()?, f64::floor),
+        F::Ceiling => float_to_float(next()?, f64::ceil),
+        F::Truncate => float_to_float(next()?, f64::trunc),
+        F::SquareRoot => float_to_float(next()?, f64::sqrt),
+        F::Power => floats_to_float(next()?, next()?, |a, b| Some(a.powf(b))),
+        F::Exponential => float_to_float(next()?, f64::exp),
+        F::NaturalLogarithm => float_to_float(next()?, f64::ln),
+        F::Logarithm10 => float_to_float(next()?, f64::log10),
+        F::Logarithm2 => float_to_float(next()?, f64::log2),
+        F::Sine => float_to_float(next()?, f64::sin),
+        F::Cosine => float_to_float(next()?, f64::cos),
+        F::Tangent => float_to_float(next()?, f64::tan),
+        F::Greatest => polars::lazy::dsl::max_horizontal(values)?,
+        F::Least => polars::lazy::dsl::min_horizontal(values)?,
+        F::Coalesce => coalesce(&values),
+        F::Concat => text::concat(values),
+        F::ConcatSeparated => text::concat_separated(values),
+        F::Lower => text::lower(next()?),
+        F::Upper => text::upper(next()?),
+        F::Length => next()?.str().len_chars().cast(DataType::Int64),
+        F::Replace => text::replace(values),
+        F::Substring => text::substring(values),
+        F::Position => text::position(values),
+        F::StartsWith => next()?.str().starts_with(next()?),
+        F::EndsWith => next()?.str().ends_with(next()?),
+        F::Contains => next()?.str().contains_literal(next()?),
+        F::Reverse => text::reverse(next()?),
+        F::InitialCapitals => text::initial_capitals(next()?),
+        F::DatePart(DatePart::Epoch) => time::epoch(next()?),
+        F::DatePart(part) => time::part(next()?, part),
+        F::DateTruncate(unit) => time::truncate(next()?, unit),
+        F::AddMonths => time::add_months(next()?, next()?),
+        F::AddDays => time::add_days(next()?, next()?),
+        F::AddDuration | F::AddMicroseconds => time::add_micros(next()?, next()?),
+        F::DaysBetween => time::days_between(next()?, next()?),
+        F::TimeBetween => time::time_between(next()?, next()?),
+        F::BoundariesBetween(unit) => time::boundaries(next()?, next()?, unit),
+        F::MakeDate => time::make_date(values),
+        F::LastDay => time::last_day(next()?),
+        F::MonthName => time::month_name(next()?),
+        F::DayName => time::day_name(next()?),
+        F::DurationSeconds => time::seconds(next()?),
+        F::Round
+        | F::RoundDecimal
+        | F::Trim
+        | F::TrimStart
+        | F::TrimEnd
+        | F::Left
+        | F::Right
+        | F::RegexMatch
+        | F::RegexReplaceFirst
+        | F::RegexReplaceAll
+        | F::RegexExtract
+        | F::SplitPart
+        | F::Repeat
+        | F::PadStart
+        | F::PadEnd
+        | F::FormatTime
+        | F::ParseTime
+        | F::TryParseTime => {
+            return Err(failure(format!("{function:?} takes constants")));
+        }
+    })
+}
+
+/// Returns the calls whose further arguments are constants.
+fn with_constants(function: Function, arguments: &[Expr]) -> PolarsResult<Option<Polars>> {
+    use Function as F;
+    let Some((first, constants)) = arguments.split_first() else { return Ok(None) };
+    let text_at = |at: usize| match constants.get(at) {
+        Some(Expr::Literal(Scalar::Text(text))) => Ok(text.clone()),
+        _ => Err(failure(format!("argument {} of {function:?} is not a constant text", at + 2))),
+    };
+    let int_at = |at: usize| match constants.get(at) {
+        Some(Expr::Literal(Scalar::Int(number))) => Ok(*number),
+        _ => Err(failure(format!("argument {} of {function:?} is not a constant number", at + 2))),
+    };
+    let value = || lower(first);
+    Ok(Some(match function {
+        F::Round => {
+            let decimals = int_at(0)?;
+            float_to_float(value()?, move |it| numbers::round(it, decimals))
+        }
+        F::RoundDecimal => {
+            let decimals = int_at(0)?;
+            float_to_float(value()?, move |it| numbers::round_decimal(it, decimals))
+        }
+        F::Trim => text::trim(value()?, text_at(0)?, true, true),
+        F::TrimStart => text::trim(value()?, text_at(0)?, true, false),
+        F::TrimEnd => text::trim(value()?, text_at(0)?, false, true),
+        F::Left => text::left(value()?, int_at(0)?),
+        F::Right => text::right(value()?, int_at(0)?),
+        F::Repeat => text::repeat(value()?, int_at(0)?),
+        F::PadStart => text::pad(value()?, int_at(0)?, text_at(1)?, true),
+        F::PadEnd => text::pad(value()?, int_at(0)?, text_at(1)?, false),
+        F::SplitPart => text::split_part(value()?, text_at(0)?, int_at(1)?),
+        F::RegexMatch => text::regex_match(value()?, &text_at(0)?)?,
+        F::RegexReplaceFirst => text::regex_replace(value()?, &text_at(0)?, &text_at(1)?, false)?,
+        F::RegexReplaceAll => text::regex_replace(value()?, &text_at(0)?, &text_at(1)?, true)?,
+        F::RegexExtract => text::regex_extract(value()?, &text_at(0)?, int_at(1)?)?,
+        F::FormatTime => time::format(value()?, text_at(0)?),
+        F::ParseTime => time::parse(value()?, text_at(0)?, false),
+        F::TryParseTime => time::parse(value()?, text_at(0)?, true),
+        _ => return Ok(None),
+    }))
+}
+
+fn joined(values: Vec<Polars>, join: fn(Polars, Polars) -> Polars) -> PolarsResult<Polars> {
+    // A balanced tree: thousands of parts in a row would be as many levels.
+    let mut values = values;
+    while 1 < values.len() {
+        let mut pairs = Vec::with_capacity(values.len().div_ceil(2));
+        let mut rest = values.into_iter();
+        while let Some(first) = rest.next() {
+            pairs.push(match rest.next() {
+                Some(second) => join(first, second),
+                None => first,
+            });
+        }
+        values = pairs;
+    }
+    values.pop().ok_or_else(|| failure("nothing is combined"))
+}
+
+fn is_not_true(condition: &Expr) -> Expr {
+    let or_false = vec![condition.clone(), Expr::Literal(Scalar::Bool(false))];
+    Expr::Call(Function::Not, vec![Expr::Call(Function::Coalesce, or_false)])
+}
+
+/// Returns whether an expression may fail the query for some values.
+fn can_fail(expr: &Expr) -> bool {
+    match expr {
+        Expr::Column(_) | Expr::Literal(_) => false,
+        Expr::Call(function, arguments) => {
+            let fails = matches!(
+                function,
+                Function::IntegerDivide
+                    | Function::Modulo
+                    | Function::ParseTime
+                    | Function::MakeDate
+                    | Function::Add
+                    | Function::Subtract
+                    | Function::Multiply
+                    | Function::AddDays
+                    | Function::AddMonths
+            );
+            fails || arguments.iter().any(can_fail)
+        }
+        Expr::Cast(cast) => {
+            !cast.is_try && matches!(cast.from, Type::Text | Type::Float) || can_fail(&cast.input)
+        }
+        Expr::Case { branches, otherwise } => {
+            branches.iter().any(|(condition, value)| can_fail(condition) || can_fail(value))
+                || can_fail(otherwise)
+        }
+    }
+}
+
+/// Returns an expression that may fail with null in place of its columns where a condition is not true.
+fn where_holds(expr: &Expr, condition: &Expr) -> Expr {
+    if !can_fail(expr) {
+        return expr.clone();
+    }
+    let mut guarded = expr.clone();
+    guard(&mut guarded, condition);
+    guarded
+}
+
+fn guard(expr: &mut Expr, condition: &Expr) {
+    match expr {
+        Expr::Literal(_) => {}
+        Expr::Column(_) => {
+            let branches = vec![(condition.clone(), expr.clone())];
+            *expr = Expr::Case { branches, otherwise: Box::new(Expr::Literal(Scalar::Null)) };
+        }
+        Expr::Call(_, arguments) => arguments.iter_mut().for_each(|it| guard(it, condition)),
+        Expr::Cast(cast) => guard(&mut cast.input, condition),
+        Expr::Case { branches, otherwise } => {
+            for (test, value) in branches {
+                guard(test, condition);
+                guard(value, condition);
+            }
+            guard(otherwise, condition);
+        }
+    }
+}
+
+/// Returns truth values of texts or numbers.
+pub(super) fn bools(
+    input: Polars,
+    function: impl Fn(&Series) -> PolarsResult<BooleanChunked> + Send + Sync + 'static,
+) -> Polars {
+    call(
+        vec![input],
+        DataType::Boolean,
+        move |arguments| Ok(function(&arguments[0])?.into_series()),
+    )
+}

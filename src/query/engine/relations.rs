@@ -1,0 +1,223 @@
+//! Plans as frames of polars. The name of a column is the decimal text of its number.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use polars::prelude::{
+    Column, DataFrame, DataType, Expr as Polars, IntoLazy, JoinArgs, JoinCoalesce, JoinType,
+    LazyFrame, LazyFrame as Frame, MaintainOrderJoin, PlRefPath, PolarsResult, ScanArgsParquet,
+    UnionArgs, UniqueKeepStrategy, by_name, concat, lit,
+};
+
+use crate::plan::{Aggregate, ColumnId, Expr, JoinKind, OutputColumn, Plan, Query, Scalar, Type};
+
+use super::aggregates::{aggregate, column, name, sort_keys};
+use super::elementwise::{TIMESTAMP, failure};
+use super::expressions::{dtype_of, literal, lower};
+use super::window::with_windows;
+
+/// The datasets of a query: name and path of the Parquet file.
+pub(super) type Tables = [(String, PathBuf)];
+
+/// Returns the frame of a whole query: its output columns with their names.
+///
+/// # Errors
+///
+/// Fails when a dataset cannot be opened, or a column has a type that no dataset has.
+pub(super) fn result(query: &Query, tables: &Tables) -> PolarsResult<LazyFrame> {
+    let frame = relation(&query.plan, tables)?;
+    let columns = query.output.iter().map(output).collect::<PolarsResult<Vec<Polars>>>()?;
+    Ok(frame.select(columns))
+}
+
+fn output(output: &OutputColumn) -> PolarsResult<Polars> {
+    let value = column(output.column);
+    let value = match output.dtype {
+        Type::Null => value.cast(DataType::String),
+        Type::Duration => {
+            let name = &output.name;
+            return Err(failure(format!(
+                "the result's column `{name}` is a time difference, which no table has; take its seconds: \
+                 extract(epoch from …)"
+            )));
+        }
+        dtype => value.cast(dtype_of(dtype)),
+    };
+    Ok(value.alias(output.name.as_str()))
+}
+
+/// Returns the frame of a plan.
+///
+/// # Errors
+///
+/// Fails when a dataset cannot be opened, or a node is not as a plan has to be.
+fn relation(plan: &Plan, tables: &Tables) -> PolarsResult<Frame> {
+    match plan {
+        Plan::Scan { table, columns } => scan(table, columns, tables),
+        Plan::Values { columns, rows } => values(columns, rows),
+        Plan::Filter { input, predicate } => Ok(relation(input, tables)?.filter(lower(predicate)?)),
+        Plan::Extend { input, columns } => {
+            let columns = columns.iter().map(|(id, expr)| named(*id, expr));
+            let columns = columns.collect::<PolarsResult<Vec<_>>>()?;
+            Ok(relation(input, tables)?.with_columns(columns))
+        }
+        Plan::Select { input, columns } => {
+            // Constants alone would be one row, so that all columns are added before the others go.
+            let added = columns.iter().filter(|(id, expr)| *expr != Expr::Column(*id));
+            let added =
+                added.map(|(id, expr)| named(*id, expr)).collect::<PolarsResult<Vec<_>>>()?;
+            let kept: Vec<Polars> = columns.iter().map(|(id, _)| column(*id)).collect();
+            Ok(relation(input, tables)?.with_columns(added).select(kept))
+        }
+        Plan::Aggregate { input, keys, aggregates } => {
+            grouped(relation(input, tables)?, keys, aggregates)
+        }
+        Plan::Windows { input, windows } => with_windows(relation(input, tables)?, windows),
+        Plan::Join { left, right, kind, equal, nulls_equal } => {
+            let (left, right) = (relation(left, tables)?, relation(right, tables)?);
+            Ok(join(left, right, *kind, equal, *nulls_equal))
+        }
+        Plan::Union { inputs, columns } => {
+            let mut frames = Vec::new();
+            for (input, ids) in inputs {
+                let renamed =
+                    ids.iter().zip(columns).map(|(from, to)| column(*from).alias(name(*to)));
+                frames.push(relation(input, tables)?.select(renamed.collect::<Vec<_>>()));
+            }
+            concat(frames, UnionArgs { to_supertypes: true, ..UnionArgs::default() })
+        }
+        Plan::Distinct { input, on } => {
+            let names: Vec<String> = on.iter().map(|it| name(*it)).collect();
+            let frame = relation(input, tables)?;
+            Ok(frame.unique_stable(Some(by_name(names, true, false)), UniqueKeepStrategy::First))
+        }
+        Plan::Sort { input, keys } => {
+            let (keys, options) = sort_keys(keys);
+            Ok(relation(input, tables)?.sort_by_exprs(keys, options))
+        }
+        Plan::Limit { input, offset, count } => {
+            let offset = i64::try_from(*offset).unwrap_or(i64::MAX);
+            let count = count.and_then(|it| u32::try_from(it).ok()).unwrap_or(u32::MAX);
+            Ok(relation(input, tables)?.slice(offset, count))
+        }
+        Plan::Single { input } => single(relation(input, tables)?),
+    }
+}
+
+fn named(id: ColumnId, expr: &Expr) -> PolarsResult<Polars> {
+    Ok(lower(expr)?.alias(name(id)))
+}
+
+fn scan(table: &str, columns: &[(String, ColumnId)], tables: &Tables) -> PolarsResult<Frame> {
+    let path = tables.iter().find(|it| it.0 == table).map(|it| &it.1);
+    let path = path.ok_or_else(|| failure(format!("no file for the dataset `{table}`")))?;
+    let arguments = ScanArgsParquet { glob: false, ..ScanArgsParquet::default() };
+    let mut frame = LazyFrame::scan_parquet(PlRefPath::try_from_path(path)?, arguments)?;
+    let schema = frame.collect_schema()?;
+    let mut selected = Vec::new();
+    for (from, id) in columns {
+        let dtype = schema.get(from.as_str()).ok_or_else(|| {
+            failure(format!("the file of the dataset `{table}` has no column `{from}`"))
+        })?;
+        // Not `col`, which takes `^…$` for a regular expression and `*` for every column.
+        let value = Polars::Column(from.as_str().into());
+        let value = match dtype {
+            it if it.is_integer() && *it != DataType::Int64 => value.strict_cast(DataType::Int64),
+            it if it.is_float() && *it != DataType::Float64 => value.cast(DataType::Float64),
+            DataType::Datetime(_, None) if *dtype != TIMESTAMP => value.cast(TIMESTAMP),
+            DataType::Categorical(..) | DataType::Enum(..) => value.cast(DataType::String),
+            _ => value,
+        };
+        selected.push(value.alias(name(*id)));
+    }
+    Ok(frame.select(selected))
+}
+
+fn values(columns: &[(ColumnId, Type)], rows: &[Vec<Scalar>]) -> PolarsResult<Frame> {
+    let mut made: Vec<Column> = Vec::new();
+    for (at, (id, dtype)) in columns.iter().enumerate() {
+        let dtype = dtype_of(*dtype);
+        let mut column = Column::new_empty(name(*id).into(), &dtype);
+        for row in rows {
+            let value = row.get(at).map_or(literal(&Scalar::Null), literal).cast(dtype.clone());
+            let one = DataFrame::empty().lazy().select([value.alias(name(*id))]).collect()?;
+            column.append(&one.columns()[0])?;
+        }
+        made.push(column);
+    }
+    Ok(DataFrame::new(rows.len(), made)?.lazy())
+}
+
+fn grouped(
+    frame: Frame,
+    keys: &[ColumnId],
+    aggregates: &[(ColumnId, Aggregate)],
+) -> PolarsResult<Frame> {
+    let values: Vec<Polars> =
+        aggregates.iter().map(|(id, it)| aggregate(it).alias(name(*id))).collect();
+    if keys.is_empty() {
+        if values.is_empty() {
+            return Ok(frame.select([lit(0_i64).alias("none")]).limit(1));
+        }
+        return Ok(frame.select(values));
+    }
+    let keys: Vec<Polars> = keys.iter().map(|it| column(*it)).collect();
+    let in_order = aggregates.iter().any(|it| depends_on_order(&it.1));
+    Ok(if in_order {
+        frame.group_by_stable(keys).agg(values)
+    } else {
+        frame.group_by(keys).agg(values)
+    })
+}
+
+fn depends_on_order(aggregate: &Aggregate) -> bool {
+    use crate::plan::AggregateFunction::{First, Join, Last, Mode};
+    matches!(aggregate.function, First | Last | Join(_) | Mode)
+}
+
+fn join(
+    left: Frame,
+    right: Frame,
+    kind: JoinKind,
+    equal: &[(ColumnId, ColumnId)],
+    nulls_equal: bool,
+) -> Frame {
+    if equal.is_empty() {
+        return left.cross_join(right, None);
+    }
+    let how = match kind {
+        JoinKind::Inner => JoinType::Inner,
+        JoinKind::Left => JoinType::Left,
+        JoinKind::Full => JoinType::Full,
+        JoinKind::Semi => JoinType::Semi,
+        JoinKind::Anti => JoinType::Anti,
+    };
+    let mut arguments = JoinArgs::new(how).with_coalesce(JoinCoalesce::KeepColumns);
+    arguments.nulls_equal = nulls_equal;
+    arguments.maintain_order = MaintainOrderJoin::None;
+    let (lefts, rights): (Vec<Polars>, Vec<Polars>) =
+        equal.iter().map(|(a, b)| (column(*a), column(*b))).unzip();
+    left.join(right, lefts, rights, arguments)
+}
+
+/// Requires one row at most; without any, returns a row of nulls.
+fn single(mut frame: Frame) -> PolarsResult<Frame> {
+    let schema = frame.collect_schema()?;
+    let only = |data: DataFrame| match data.height() {
+        0 => {
+            let nulls = data.columns().iter();
+            let nulls =
+                nulls.map(|it| Column::full_null(it.name().clone(), 1, it.dtype())).collect();
+            DataFrame::new(1, nulls)
+        }
+        1 => Ok(data),
+        _ => Err(failure("a subquery in place of a value has more than one row")),
+    };
+    let schema_of = Arc::clone(&schema);
+    Ok(frame.limit(2).map(
+        only,
+        polars::prelude::AllowedOptimizations::empty(),
+        Some(Arc::new(move |_: &_| Ok(Arc::clone(&schema_of)))),
+        Some("single row"),
+    ))
+}

@@ -1,0 +1,12 @@
+//! Queries over datasets, without Python.
+//!
+//! `sql` turns a statement into a `plan`, in which every name is resolved and every type is known. The
+//! plan goes to a confined child of csv-agent by the `protocol`, and there the `engine` runs it on polars
+//! and writes the result as Parquet.
+
+pub mod engine;
+pub mod plan;
+pub mod protocol;
+mod sql;
+
+pub use sql::{Prepared, SqlError, Table, prepare};

@@ -1,0 +1,140 @@
+//! SQL: a statement becomes a plan.
+//!
+//! The dialect is what people and models write: DuckDB's and PostgreSQL's, with the meaning of DuckDB.
+//! `binder` resolves names and types, `from` the tables and joins, `select` the rest of a SELECT,
+//! `expressions`, `functions`, `aggregates` and `windows` what stands in it, `subqueries` the queries in
+//! expressions. What is not supported is refused with its place; nothing is guessed.
+
+mod aggregates;
+mod binder;
+mod constants;
+mod error;
+mod expressions;
+mod from;
+mod functions;
+mod scope;
+mod select;
+mod subqueries;
+mod types;
+mod walk;
+mod windows;
+
+use sqlparser::ast::Statement;
+use sqlparser::dialect::DuckDbDialect;
+use sqlparser::parser::{Parser, ParserError, ParserOptions};
+
+use crate::plan::{OutputColumn, Query, Type};
+
+use binder::Binder;
+use error::Result;
+pub use error::SqlError;
+
+/// Terms and signs of a statement.
+const TOKENS_MAX: usize = 50_000;
+/// Levels that the parser descends.
+const PARSER_LEVELS_MAX: usize = 100;
+
+/// A dataset as a statement sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// Name and type of each column, in order.
+    pub columns: Vec<(String, Type)>,
+}
+
+/// A statement that the engine can run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prepared {
+    /// What to run.
+    pub query: Query,
+    /// The datasets that it reads.
+    pub tables: Vec<String>,
+}
+
+/// Makes a plan of a statement. `now` is what `now()` returns, in microseconds since 1970.
+///
+/// # Errors
+///
+/// Fails when it is not one query, names what does not exist, or has what is not supported.
+pub fn prepare(sql: &str, tables: &[Table], now: i64) -> std::result::Result<Prepared, SqlError> {
+    let statement = parse(sql)?;
+    let Statement::Query(query) = statement else {
+        let text = statement.to_string();
+        let word = text.split_whitespace().next().unwrap_or_default().to_owned();
+        return Err(SqlError::new(format!("{word} is not a query; nothing changes data here"))
+            .hint("write SELECT …; `csv-agent datasets --schema` lists tables and columns"));
+    };
+    let mut binder = Binder::new(tables, now);
+    let bound = binder.query(&query, None)?;
+    let mut names: Vec<String> = Vec::new();
+    let mut output = Vec::new();
+    for (name, column) in bound.output {
+        let name = unique(&name, &names);
+        names.push(name.clone());
+        output.push(OutputColumn { column, name, dtype: binder.type_of(column) });
+    }
+    let tables = std::mem::take(&mut binder.used).into_iter().collect();
+    Ok(Prepared { query: Query { plan: bound.plan, output }, tables })
+}
+
+fn parse(sql: &str) -> Result<Statement> {
+    let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
+    let parser = Parser::new(&DuckDbDialect {}).with_options(options);
+    let parser = parser.with_recursion_limit(PARSER_LEVELS_MAX);
+    let mut tokens = sqlparser::tokenizer::Tokenizer::new(&DuckDbDialect {}, sql);
+    let tokens = tokens.tokenize_with_location().map_err(|it| SqlError {
+        message: it.message,
+        position: Some((it.location.line, it.location.column)),
+        hint: None,
+    })?;
+    if TOKENS_MAX < tokens.len() {
+        return Err(SqlError::new(format!(
+            "the statement has more than {TOKENS_MAX} words and signs"
+        )));
+    }
+    let statements =
+        parser.with_tokens_with_locations(tokens).parse_statements().map_err(syntax)?;
+    let mut statements = statements.into_iter();
+    match (statements.next(), statements.next()) {
+        (Some(statement), None) => Ok(statement),
+        (None, _) => Err(SqlError::new("the statement is empty").hint("write SELECT …")),
+        (Some(_), Some(_)) => {
+            Err(SqlError::new("there are several statements").hint("run one after another"))
+        }
+    }
+}
+
+/// Translates the parser's error, whose text ends with the place.
+fn syntax(error: ParserError) -> SqlError {
+    let text = match error {
+        ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
+        ParserError::RecursionLimitExceeded => {
+            return SqlError::new("the statement is nested too deeply").hint("split it with WITH");
+        }
+    };
+    let (message, place) = match text.rsplit_once(" at Line: ") {
+        Some((message, place)) => (message.to_owned(), Some(place.to_owned())),
+        None => (text, None),
+    };
+    let position = place.and_then(|it| {
+        let (line, column) = it.split_once(", Column: ")?;
+        Some((line.trim().parse().ok()?, column.trim().parse().ok()?))
+    });
+    SqlError { message, position, hint: None }
+}
+
+/// Returns a name that is not taken yet.
+fn unique(name: &str, taken: &[String]) -> String {
+    if !taken.iter().any(|it| it == name) {
+        return name.to_owned();
+    }
+    let mut number = 1;
+    loop {
+        let other = format!("{name}_{number}");
+        if !taken.contains(&other) {
+            return other;
+        }
+        number += 1;
+    }
+}

@@ -1,0 +1,773 @@
+//! Functions of one row, by their names.
+
+use sqlparser::ast::{
+    DataType, DuplicateTreatment, ExactNumberInfo, Expr as Ast, Function as AstFunction,
+    FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, OrderByExpr, Value,
+};
+
+use crate::plan::{DatePart, Expr, Function, Scalar, Type};
+
+use super::binder::Binder;
+use super::constants::split_micros;
+use super::error::{Result, SqlError, nearest};
+use super::expressions::{Env, regex_match, unit_of};
+use super::types::{self, Typed, agree, call, cast, convert};
+
+/// Functions of one row: the names that a statement may use, for hints.
+const NAMES: &[&str] = &[
+    "abs",
+    "ceil",
+    "floor",
+    "round",
+    "trunc",
+    "sqrt",
+    "power",
+    "exp",
+    "ln",
+    "log",
+    "log2",
+    "sign",
+    "mod",
+    "greatest",
+    "least",
+    "coalesce",
+    "nullif",
+    "ifnull",
+    "if",
+    "concat",
+    "concat_ws",
+    "lower",
+    "upper",
+    "length",
+    "trim",
+    "ltrim",
+    "rtrim",
+    "replace",
+    "substring",
+    "left",
+    "right",
+    "strpos",
+    "starts_with",
+    "ends_with",
+    "contains",
+    "regexp_matches",
+    "regexp_replace",
+    "regexp_extract",
+    "split_part",
+    "reverse",
+    "repeat",
+    "lpad",
+    "rpad",
+    "initcap",
+    "date_trunc",
+    "date_part",
+    "date_diff",
+    "date_add",
+    "strftime",
+    "strptime",
+    "make_date",
+    "last_day",
+    "monthname",
+    "dayname",
+    "year",
+    "quarter",
+    "month",
+    "week",
+    "day",
+    "hour",
+    "minute",
+    "second",
+    "epoch",
+    "now",
+    "current_date",
+    "age",
+    "try_strptime",
+    "count",
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "median",
+    "mode",
+    "stddev",
+    "variance",
+    "quantile_cont",
+    "quantile_disc",
+    "string_agg",
+    "bool_and",
+    "bool_or",
+    "any_value",
+    "arg_min",
+    "arg_max",
+    "corr",
+    "row_number",
+    "rank",
+    "dense_rank",
+    "percent_rank",
+    "cume_dist",
+    "ntile",
+    "lag",
+    "lead",
+    "first_value",
+    "last_value",
+    "nth_value",
+];
+
+/// Returns the arguments of a call that are expressions.
+pub(crate) fn arguments(function: &AstFunction) -> Vec<Ast> {
+    let FunctionArguments::List(list) = &function.args else { return Vec::new() };
+    let value = |it: &FunctionArg| match it {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+        _ => None,
+    };
+    list.args.iter().filter_map(value).collect()
+}
+
+/// A call in parts.
+pub(crate) struct CallParts<'a> {
+    /// The name in lower case.
+    pub name: String,
+    /// The arguments.
+    pub arguments: Vec<Ast>,
+    /// Whether the argument is `*`, or there is none.
+    pub is_star: bool,
+    /// Whether equal arguments count once.
+    pub distinct: bool,
+    /// The order of the rows.
+    pub order: Vec<OrderByExpr>,
+    /// The separator of `group_concat`.
+    pub separator: Option<String>,
+    /// The call itself.
+    pub function: &'a AstFunction,
+}
+
+impl<'a> CallParts<'a> {
+    fn of(function: &'a AstFunction) -> Result<CallParts<'a>> {
+        let name = function.name.to_string().trim_matches('"').to_lowercase();
+        let name = name.rsplit('.').next().unwrap_or_default().to_owned();
+        let mut parts = CallParts {
+            name,
+            arguments: arguments(function),
+            is_star: false,
+            distinct: false,
+            order: function.within_group.clone(),
+            separator: None,
+            function,
+        };
+        if function.null_treatment.is_some() {
+            return Err(SqlError::new("IGNORE NULLS and RESPECT NULLS are not supported"));
+        }
+        let list = match &function.args {
+            FunctionArguments::List(list) => list,
+            FunctionArguments::None => {
+                parts.is_star = true;
+                return Ok(parts);
+            }
+            FunctionArguments::Subquery(_) => {
+                let message = format!("`{}` does not take a subquery", parts.name);
+                return Err(SqlError::new(message).hint("put brackets around it: f((select …))"));
+            }
+        };
+        parts.distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
+        let is_star =
+            |it: &FunctionArg| matches!(it, FunctionArg::Unnamed(FunctionArgExpr::Wildcard));
+        parts.is_star = list.args.iter().all(is_star);
+        if !parts.is_star && parts.arguments.len() != list.args.len() {
+            return Err(SqlError::new(format!("an argument of `{}` is not supported", parts.name)));
+        }
+        for clause in &list.clauses {
+            match clause {
+                FunctionArgumentClause::OrderBy(order) => parts.order.clone_from(order),
+                FunctionArgumentClause::Separator(value) => {
+                    parts.separator = value.value.clone().into_string();
+                }
+                other => {
+                    return Err(SqlError::new(format!("`{other}` is not supported in a call")));
+                }
+            }
+        }
+        Ok(parts)
+    }
+}
+
+impl Binder<'_> {
+    /// Binds a call: an aggregate, a window function, or a function of one row.
+    pub(crate) fn function_call(&mut self, function: &AstFunction, env: &mut Env) -> Result<Typed> {
+        let parts = CallParts::of(function)?;
+        if function.over.is_some() {
+            return self.window_call(&parts, env);
+        }
+        if super::aggregates::is_aggregate(&parts.name) {
+            return self.aggregate_call(&parts, env);
+        }
+        if super::windows::is_window(&parts.name) {
+            let message = format!("`{}` needs OVER (…)", parts.name);
+            return Err(
+                SqlError::new(message).hint(format!("write {}(…) OVER (ORDER BY …)", parts.name))
+            );
+        }
+        if parts.distinct || !parts.order.is_empty() || function.filter.is_some() {
+            let message = format!("`{}` is not an aggregate", parts.name);
+            return Err(SqlError::new(message));
+        }
+        match (parts.name.as_str(), &parts.arguments[..]) {
+            // Only the unit tells what these mean.
+            (
+                "date_trunc" | "datetrunc" | "date_part" | "datepart" | "date_diff" | "datediff"
+                | "date_add" | "dateadd",
+                [first, ..],
+            ) => {
+                let unit = unit_text(first);
+                let from = usize::from(unit.is_some());
+                if parts.name.ends_with("add")
+                    && let [_, interval] = &parts.arguments[..]
+                {
+                    let sum = Ast::BinaryOp {
+                        left: Box::new(first.clone()),
+                        op: sqlparser::ast::BinaryOperator::Plus,
+                        right: Box::new(interval.clone()),
+                    };
+                    return self.expr(&sum, env);
+                }
+                let values = self.exprs(&parts.arguments[from..], env)?;
+                let unit = unit.ok_or_else(|| {
+                    SqlError::new(format!("`{}` begins with a unit in single quotes", parts.name))
+                        .hint(format!("write {}('month', …)", parts.name))
+                })?;
+                self.date_function(&parts.name, &unit, values)
+            }
+            ("if" | "iff" | "iif", [condition, _, _]) => {
+                let condition = self.condition(condition, env)?;
+                let values = self.exprs(&parts.arguments[1..], env)?;
+                let (values, dtype) = agree(values)?;
+                let [yes, no] =
+                    <[Expr; 2]>::try_from(values).map_err(|_| SqlError::new("two values"))?;
+                let branches = vec![(condition, yes)];
+                Ok(Typed::new(Expr::Case { branches, otherwise: Box::new(no) }, dtype))
+            }
+            // `round(x::numeric, 2)` rounds a decimal.
+            ("round", [Ast::Cast { expr, data_type, .. }, ..]) if is_decimal(data_type) => {
+                let mut values = vec![self.expr(expr, env)?];
+                values.extend(self.exprs(&parts.arguments[1..], env)?);
+                values[0] = cast(values[0].clone(), Type::Float, false)?;
+                self.round(values, Function::RoundDecimal)
+            }
+            (name, arguments) => {
+                let values = self.exprs(arguments, env)?;
+                self.function(name, values)
+            }
+        }
+    }
+
+    fn date_function(&mut self, name: &str, unit: &str, mut values: Vec<Typed>) -> Result<Typed> {
+        for value in &mut values {
+            if matches!(value.literal(), Some(Scalar::Text(_))) {
+                *value = cast(value.clone(), Type::Timestamp, false)?;
+            }
+        }
+        let mut values = values.into_iter();
+        match (name, values.next(), values.next(), values.next()) {
+            ("date_part" | "datepart", Some(value), None, None) => self.date_part(unit, value),
+            ("date_trunc" | "datetrunc", Some(value), None, None) => {
+                let unit = unit_of(unit)?;
+                let value = moment(value, name)?;
+                Ok(call(Function::DateTruncate(unit), vec![value.expr], value.dtype))
+            }
+            ("date_diff" | "datediff", Some(start), Some(end), None) => {
+                let unit = unit_of(unit)?;
+                let (start, end) = (moment(start, name)?, moment(end, name)?);
+                let (values, _) = agree(vec![start, end])?;
+                Ok(call(Function::BoundariesBetween(unit), values, Type::Int))
+            }
+            ("date_add" | "dateadd", Some(number), Some(value), None) => {
+                let value = moment(value, name)?;
+                let number = convert(number, Type::Int)?;
+                let times =
+                    |n| Expr::Call(Function::Multiply, vec![number, Expr::Literal(Scalar::Int(n))]);
+                let mut one = super::constants::Interval::default();
+                if !one.add(1.0, unit) {
+                    return unit_of(unit).map(|_| value);
+                }
+                let dtype = value.dtype;
+                let function =
+                    if one.months == 0 { Function::AddMicroseconds } else { Function::AddMonths };
+                let amount = if one.months == 0 {
+                    one.days * super::constants::DAY_MICROS + one.micros
+                } else {
+                    one.months
+                };
+                Ok(call(function, vec![value.expr, times(amount)], dtype))
+            }
+            _ => Err(SqlError::new(format!("`{name}` has the wrong number of arguments"))),
+        }
+    }
+
+    /// Returns a part of a date or time.
+    pub(crate) fn date_part(&mut self, name: &str, value: Typed) -> Result<Typed> {
+        let value = if matches!(value.literal(), Some(Scalar::Text(_))) {
+            cast(value, Type::Timestamp, false)?
+        } else {
+            value
+        };
+        let lower = name.trim_matches('\'').to_lowercase();
+        let part = match lower.strip_suffix('s').unwrap_or(&lower) {
+            "year" | "yr" => DatePart::Year,
+            "quarter" => DatePart::Quarter,
+            "month" | "mon" => DatePart::Month,
+            "week" | "isoweek" | "weekofyear" => DatePart::Week,
+            "day" | "dayofmonth" => DatePart::Day,
+            "dow" | "dayofweek" | "weekday" => DatePart::DayOfWeek,
+            "isodow" => DatePart::IsoDayOfWeek,
+            "doy" | "dayofyear" => DatePart::DayOfYear,
+            "isoyear" => DatePart::IsoYear,
+            "hour" => DatePart::Hour,
+            "minute" => DatePart::Minute,
+            "second" => DatePart::Second,
+            "millisecond" => DatePart::Millisecond,
+            "microsecond" => DatePart::Microsecond,
+            "epoch" => DatePart::Epoch,
+            _ => {
+                return Err(SqlError::new(format!("`{name}` is not a part of a date")).hint(
+                    "there are year, quarter, month, week, day, dow, isodow, doy, hour, minute, second, epoch",
+                ));
+            }
+        };
+        if value.dtype == Type::Duration && part == DatePart::Epoch {
+            return Ok(call(Function::DurationSeconds, vec![value.expr], Type::Float));
+        }
+        let is_of_day = matches!(
+            part,
+            DatePart::Hour
+                | DatePart::Minute
+                | DatePart::Second
+                | DatePart::Millisecond
+                | DatePart::Microsecond
+        );
+        let value = match value.dtype {
+            Type::Time if is_of_day => value,
+            _ => moment(value, name)?,
+        };
+        let dtype = if part == DatePart::Epoch { Type::Float } else { Type::Int };
+        Ok(call(Function::DatePart(part), vec![value.expr], dtype))
+    }
+
+    /// Binds a function of one row by its name.
+    pub(crate) fn function(&mut self, name: &str, values: Vec<Typed>) -> Result<Typed> {
+        let n_values = values.len();
+        let wrong = || {
+            let message = format!("`{name}` does not take {n_values} arguments");
+            Err(SqlError::new(message))
+        };
+        let mut values = values;
+        let floats = |values: Vec<Typed>| {
+            values.into_iter().map(|it| convert(it, Type::Float)).collect::<Result<Vec<_>>>()
+        };
+        let texts = |values: Vec<Typed>| {
+            values.into_iter().map(|it| text_of(it, name)).collect::<Result<Vec<_>>>()
+        };
+        let one_float = match name {
+            "sqrt" => Some(Function::SquareRoot),
+            "exp" => Some(Function::Exponential),
+            "ln" => Some(Function::NaturalLogarithm),
+            "log10" => Some(Function::Logarithm10),
+            "log2" => Some(Function::Logarithm2),
+            "sin" => Some(Function::Sine),
+            "cos" => Some(Function::Cosine),
+            "tan" => Some(Function::Tangent),
+            "log" if n_values == 1 => Some(Function::Logarithm10),
+            _ => None,
+        };
+        if let (Some(function), 1) = (one_float, n_values) {
+            return Ok(call(function, floats(values)?, Type::Float));
+        }
+        let text_to_text = match name {
+            "lower" | "lcase" => Some(Function::Lower),
+            "upper" | "ucase" => Some(Function::Upper),
+            "reverse" => Some(Function::Reverse),
+            "initcap" => Some(Function::InitialCapitals),
+            _ => None,
+        };
+        if let (Some(function), 1) = (text_to_text, n_values) {
+            return Ok(call(function, texts(values)?, Type::Text));
+        }
+        let two_texts = match name {
+            "starts_with" | "prefix" => Some(Function::StartsWith),
+            "ends_with" | "suffix" => Some(Function::EndsWith),
+            "contains" => Some(Function::Contains),
+            _ => None,
+        };
+        if let (Some(function), 2) = (two_texts, n_values) {
+            return Ok(call(function, texts(values)?, Type::Bool));
+        }
+        match (name, n_values) {
+            ("abs", 1) | ("ceil" | "ceiling" | "floor" | "trunc" | "truncate", 1) => {
+                let value = values.swap_remove(0);
+                let function = match name {
+                    "abs" => Function::Absolute,
+                    "floor" => Function::Floor,
+                    "trunc" | "truncate" => Function::Truncate,
+                    _ => Function::Ceiling,
+                };
+                match value.dtype {
+                    Type::Int | Type::Null if function != Function::Absolute => Ok(value),
+                    Type::Int => Ok(call(function, vec![value.expr], Type::Int)),
+                    _ => Ok(call(function, vec![convert(value, Type::Float)?], Type::Float)),
+                }
+            }
+            ("sign", 1) => {
+                let value = values.swap_remove(0);
+                let value = if value.dtype == Type::Int {
+                    value.expr
+                } else {
+                    convert(value, Type::Float)?
+                };
+                Ok(call(Function::Sign, vec![value], Type::Int))
+            }
+            ("round", 1 | 2) => self.round(values, Function::Round),
+            ("mod", 2) => self.modulo(values),
+            ("power" | "pow", 2) => Ok(call(Function::Power, floats(values)?, Type::Float)),
+            ("log", 2) => {
+                // The base comes first.
+                let logs = floats(values)?.into_iter();
+                let logs: Vec<Expr> =
+                    logs.map(|it| Expr::Call(Function::NaturalLogarithm, vec![it])).collect();
+                let (base, value) = (logs[0].clone(), logs[1].clone());
+                Ok(call(Function::Divide, vec![value, base], Type::Float))
+            }
+            ("degrees" | "radians", 1) => {
+                let half_turn = 180.0 / std::f64::consts::PI;
+                let factor = if name == "degrees" { half_turn } else { 1.0 / half_turn };
+                let mut factors = floats(values)?;
+                factors.push(Expr::Literal(Scalar::Float(factor)));
+                Ok(call(Function::Multiply, factors, Type::Float))
+            }
+            ("typeof", 1) => Ok(Typed::text(types::name(values[0].dtype))),
+            ("pi", 0) => {
+                Ok(Typed::new(Expr::Literal(Scalar::Float(std::f64::consts::PI)), Type::Float))
+            }
+            ("greatest" | "least" | "coalesce" | "ifnull" | "nvl", 1..) => {
+                let function = match name {
+                    "greatest" => Function::Greatest,
+                    "least" => Function::Least,
+                    _ => Function::Coalesce,
+                };
+                let (values, dtype) = agree(values)?;
+                Ok(call(function, values, dtype))
+            }
+            ("nullif", 2) => {
+                let first = values[0].clone();
+                let (sides, _) = agree(values)?;
+                let equal = Expr::Call(Function::Equal, sides);
+                let branches = vec![(equal, types::null_of(first.dtype))];
+                let otherwise = Box::new(first.expr);
+                Ok(Typed::new(Expr::Case { branches, otherwise }, first.dtype))
+            }
+            ("concat", 1..) => {
+                let empty = Typed::text("").expr;
+                let each = values.into_iter().map(|it| {
+                    let text = cast(it, Type::Text, false)?.expr;
+                    Ok(Expr::Call(Function::Coalesce, vec![text, empty.clone()]))
+                });
+                Ok(call(Function::Concat, each.collect::<Result<_>>()?, Type::Text))
+            }
+            ("concat_ws", 2..) => {
+                let each = values.into_iter().map(|it| Ok(cast(it, Type::Text, false)?.expr));
+                Ok(call(Function::ConcatSeparated, each.collect::<Result<_>>()?, Type::Text))
+            }
+            ("length" | "len" | "char_length" | "character_length", 1) => {
+                Ok(call(Function::Length, texts(values)?, Type::Int))
+            }
+            ("trim" | "btrim" | "ltrim" | "rtrim", 1 | 2) => {
+                let function = match name {
+                    "ltrim" => Function::TrimStart,
+                    "rtrim" => Function::TrimEnd,
+                    _ => Function::Trim,
+                };
+                if n_values == 1 {
+                    values.push(Typed::text(" "));
+                }
+                constant(&values[1], name, "second")?;
+                Ok(call(function, texts(values)?, Type::Text))
+            }
+            ("replace", 3) => Ok(call(Function::Replace, texts(values)?, Type::Text)),
+            ("substring" | "substr", 2 | 3) => self.substring(values),
+            ("left" | "right" | "repeat", 2) => {
+                let function = match name {
+                    "left" => Function::Left,
+                    "right" => Function::Right,
+                    _ => Function::Repeat,
+                };
+                constant(&values[1], name, "second")?;
+                let number = convert(values.swap_remove(1), Type::Int)?;
+                let text = text_of(values.swap_remove(0), name)?;
+                Ok(call(function, vec![text, number], Type::Text))
+            }
+            ("strpos" | "instr", 2) => Ok(call(Function::Position, texts(values)?, Type::Int)),
+            ("position", 2) => Ok(call(Function::Position, texts(values)?, Type::Int)),
+            ("split_part", 3) => {
+                constant(&values[2], name, "third")?;
+                let number = convert(values.swap_remove(2), Type::Int)?;
+                let mut texts = texts(values)?;
+                texts.push(number);
+                Ok(call(Function::SplitPart, texts, Type::Text))
+            }
+            ("lpad" | "rpad", 2 | 3) => {
+                if n_values == 2 {
+                    values.push(Typed::text(" "));
+                }
+                constant(&values[1], name, "second")?;
+                constant(&values[2], name, "third")?;
+                let function = if name == "lpad" { Function::PadStart } else { Function::PadEnd };
+                let fill = text_of(values.swap_remove(2), name)?;
+                let length = convert(values.swap_remove(1), Type::Int)?;
+                let text = text_of(values.swap_remove(0), name)?;
+                Ok(call(function, vec![text, length, fill], Type::Text))
+            }
+            ("regexp_matches" | "regexp_like" | "regexp_full_match", 2 | 3) => {
+                let mut pattern = constant_text(&values[1], name, "second")?;
+                if n_values == 3 {
+                    pattern = with_options(&pattern, &constant_text(&values[2], name, "third")?)?.0;
+                }
+                if name == "regexp_full_match" {
+                    pattern = format!("^(?:{pattern})$");
+                }
+                Ok(regex_match(text_of(values.swap_remove(0), name)?, pattern))
+            }
+            ("regexp_replace", 3 | 4) => {
+                let pattern = constant_text(&values[1], name, "second")?;
+                let with = constant_text(&values[2], name, "third")?;
+                let options = if n_values == 4 {
+                    constant_text(&values[3], name, "fourth")?
+                } else {
+                    String::new()
+                };
+                let (pattern, is_global) = with_options(&pattern, &options)?;
+                let function =
+                    if is_global { Function::RegexReplaceAll } else { Function::RegexReplaceFirst };
+                let text = text_of(values.swap_remove(0), name)?;
+                Ok(call(
+                    function,
+                    vec![text, Typed::text(pattern).expr, Typed::text(with).expr],
+                    Type::Text,
+                ))
+            }
+            ("regexp_extract" | "regexp_substr", 2 | 3) => {
+                constant_text(&values[1], name, "second")?;
+                if n_values == 2 {
+                    values.push(Typed::int(0));
+                }
+                constant(&values[2], name, "third")?;
+                let group = convert(values.swap_remove(2), Type::Int)?;
+                let mut texts = texts(values)?;
+                texts.push(group);
+                Ok(call(Function::RegexExtract, texts, Type::Text))
+            }
+            ("strftime" | "format_date" | "date_format", 2) => {
+                // The format may come first.
+                let at =
+                    usize::from(values[0].dtype != Type::Text || values[1].dtype == Type::Text);
+                let format =
+                    constant_text(&values[at], name, if at == 0 { "first" } else { "second" })?;
+                let value = moment(values.swap_remove(1 - at), name)?;
+                let values = vec![value.expr, Typed::text(format).expr];
+                Ok(call(Function::FormatTime, values, Type::Text))
+            }
+            ("to_char", _) => Err(SqlError::new("`to_char` is not supported")
+                .hint("use strftime(date, '%Y-%m-%d'), with a format such as %Y, %m, %d, %H, %M")),
+            ("strptime" | "try_strptime", 2) => {
+                constant_text(&values[1], name, "second")?;
+                let function =
+                    if name == "strptime" { Function::ParseTime } else { Function::TryParseTime };
+                Ok(call(function, texts(values)?, Type::Timestamp))
+            }
+            ("make_date", 3) => {
+                let parts =
+                    values.into_iter().map(|it| convert(it, Type::Int)).collect::<Result<_>>()?;
+                Ok(call(Function::MakeDate, parts, Type::Date))
+            }
+            ("date" | "to_date", 1) => cast(values.swap_remove(0), Type::Date, false),
+            ("timestamp" | "datetime", 1) => cast(values.swap_remove(0), Type::Timestamp, false),
+            ("last_day" | "monthname" | "dayname", 1) => {
+                let value = moment(values.swap_remove(0), name)?;
+                let date = cast(value, Type::Date, false)?.expr;
+                Ok(match name {
+                    "last_day" => call(Function::LastDay, vec![date], Type::Date),
+                    "monthname" => call(Function::MonthName, vec![date], Type::Text),
+                    _ => call(Function::DayName, vec![date], Type::Text),
+                })
+            }
+            (
+                "year" | "quarter" | "month" | "week" | "day" | "dayofmonth" | "dayofweek"
+                | "weekday" | "isodow" | "dayofyear" | "hour" | "minute" | "second" | "epoch"
+                | "weekofyear" | "isoyear",
+                1,
+            ) => {
+                let value = values.swap_remove(0);
+                self.date_part(name, value)
+            }
+            ("age", 2) => Err(SqlError::new("`age` is not supported")
+                .hint("use date_diff('day', start, end), or end - start")),
+            ("now" | "current_timestamp" | "localtimestamp", 0) => {
+                Ok(Typed::new(Expr::Literal(Scalar::Timestamp(self.now)), Type::Timestamp))
+            }
+            ("current_date" | "today", 0) => {
+                let (days, _) = split_micros(self.now);
+                Ok(Typed::new(Expr::Literal(Scalar::Date(days)), Type::Date))
+            }
+            _ if NAMES.contains(&name) => wrong(),
+            _ => {
+                let error = SqlError::new(format!("no function `{name}`"));
+                Err(match nearest(name, NAMES.iter().copied()) {
+                    Some(near) => {
+                        error.hint(format!("did you mean `{near}`? docs/sql.md lists all"))
+                    }
+                    None => error.hint("docs/sql.md lists all"),
+                })
+            }
+        }
+    }
+
+    #[expect(clippy::unused_self, reason = "beside the other functions")]
+    pub(crate) fn round(&self, mut values: Vec<Typed>, function: Function) -> Result<Typed> {
+        let digits = match values.len() {
+            2 => values.swap_remove(1),
+            _ => Typed::int(0),
+        };
+        constant(&digits, "round", "second")?;
+        let value = values.swap_remove(0);
+        let dtype = value.dtype;
+        let digits_value = match digits.literal() {
+            Some(Scalar::Int(digits)) => *digits,
+            _ => return Err(SqlError::new("`round` takes a whole number of digits")),
+        };
+        if dtype == Type::Int && 0 <= digits_value {
+            return Ok(value);
+        }
+        let arguments = vec![convert(value, Type::Float)?, digits.expr];
+        let rounded = call(function, arguments, Type::Float);
+        if dtype == Type::Int { cast(rounded, Type::Int, false) } else { Ok(rounded) }
+    }
+
+    #[expect(clippy::unused_self, reason = "beside the other functions")]
+    fn modulo(&self, values: Vec<Typed>) -> Result<Typed> {
+        let (values, dtype) = agree(values)?;
+        match dtype {
+            Type::Int | Type::Float => Ok(call(Function::Modulo, values, dtype)),
+            other => Err(SqlError::new(format!("`mod` takes numbers, not {}", types::name(other)))),
+        }
+    }
+
+    /// Binds `substring`, whose start counts from the end when it is negative.
+    #[expect(clippy::unused_self, reason = "beside the other functions")]
+    fn substring(&self, mut values: Vec<Typed>) -> Result<Typed> {
+        /// More characters than any text has.
+        const ALL: i64 = 1 << 40;
+        let length = if values.len() == 3 { values.swap_remove(2) } else { Typed::int(ALL) };
+        let start = values.swap_remove(1);
+        let text = text_of(values.swap_remove(0), "substring")?;
+        let length = convert(length, Type::Int)?;
+        let start = match start.literal() {
+            Some(Scalar::Int(number)) if *number < 0 => {
+                let count = Expr::Call(Function::Length, vec![text.clone()]);
+                let first = Expr::Literal(Scalar::Int(number + 1));
+                Expr::Call(Function::Add, vec![count, first])
+            }
+            Some(_) => convert(start, Type::Int)?,
+            None => {
+                let start = convert(start, Type::Int)?;
+                let zero = Expr::Literal(Scalar::Int(0));
+                let is_negative = Expr::Call(Function::Less, vec![start.clone(), zero]);
+                let count = Expr::Call(Function::Length, vec![text.clone()]);
+                let one = Expr::Literal(Scalar::Int(1));
+                let first = Expr::Call(Function::Add, vec![start.clone(), one]);
+                let from_end = Expr::Call(Function::Add, vec![count, first]);
+                Expr::Case { branches: vec![(is_negative, from_end)], otherwise: Box::new(start) }
+            }
+        };
+        Ok(call(Function::Substring, vec![text, start, length], Type::Text))
+    }
+}
+
+/// Returns whether a type is a decimal without a number of places.
+fn is_decimal(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Decimal(ExactNumberInfo::None)
+            | DataType::Numeric(ExactNumberInfo::None)
+            | DataType::Dec(ExactNumberInfo::None)
+    )
+}
+
+/// Returns the unit in a call such as `date_trunc('month', …)`.
+fn unit_text(ast: &Ast) -> Option<String> {
+    match ast {
+        Ast::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) => Some(text.clone()),
+            _ => None,
+        },
+        // `datediff(month, a, b)`
+        Ast::Identifier(name) if unit_of(&name.value).is_ok() => Some(name.value.clone()),
+        _ => None,
+    }
+}
+
+/// Converts a date to a timestamp; other moments stay.
+fn moment(value: Typed, name: &str) -> Result<Typed> {
+    match value.dtype {
+        Type::Timestamp | Type::Instant => Ok(value),
+        Type::Date => cast(value, Type::Timestamp, false),
+        Type::Null => Ok(Typed::new(convert(value, Type::Timestamp)?, Type::Timestamp)),
+        Type::Text if value.literal().is_some() => cast(value, Type::Timestamp, false),
+        other => {
+            Err(SqlError::new(format!("`{name}` takes a date or time, not {}", types::name(other)))
+                .hint("write cast(… as date), or strptime(…, '%d/%m/%Y') for other forms"))
+        }
+    }
+}
+
+fn text_of(value: Typed, name: &str) -> Result<Expr> {
+    match value.dtype {
+        Type::Text | Type::Null => convert(value, Type::Text),
+        other => Err(SqlError::new(format!("`{name}` takes text, not {}", types::name(other)))
+            .hint("write cast(… as text)")),
+    }
+}
+
+fn constant(value: &Typed, name: &str, which: &str) -> Result<()> {
+    match value.literal() {
+        Some(Scalar::Int(_) | Scalar::Text(_)) => Ok(()),
+        _ => Err(SqlError::new(format!("the {which} argument of `{name}` has to be a constant"))),
+    }
+}
+
+/// Returns the text of an argument that has to be a constant.
+pub(crate) fn constant_text(value: &Typed, name: &str, which: &str) -> Result<String> {
+    match value.literal() {
+        Some(Scalar::Text(text)) => Ok(text.clone()),
+        _ => Err(SqlError::new(format!(
+            "the {which} argument of `{name}` has to be a text in single quotes"
+        ))),
+    }
+}
+
+/// Applies the options of a regular expression. Returns whether `g` is one of them.
+fn with_options(pattern: &str, options: &str) -> Result<(String, bool)> {
+    let mut flags = String::new();
+    let mut is_global = false;
+    for option in options.chars() {
+        match option {
+            'g' => is_global = true,
+            'i' | 's' | 'm' => flags.push(option),
+            'c' => {}
+            other => {
+                return Err(SqlError::new(format!(
+                    "`{other}` is not an option of regular expressions"
+                ))
+                .hint("there are g, i, s, m"));
+            }
+        }
+    }
+    let pattern =
+        if flags.is_empty() { pattern.to_owned() } else { format!("(?{flags}){pattern}") };
+    Ok((pattern, is_global))
+}
