@@ -26,6 +26,7 @@ mod stdout;
 mod turn_sinks;
 mod progress;
 mod diagnostics;
+mod query;
 mod report;
 mod rerun;
 mod reset;
@@ -60,6 +61,7 @@ use ingest::IngestFlags;
 use options::config::ConfigFiles;
 use options::settings::{Flags, Settings};
 use options::{AskOptions, ChatOptions, GlobalOptions, SessionChoice};
+use query::QueryFlags;
 use rerun::RerunFlags;
 use reset::ResetFlags;
 use show::ShowFlags;
@@ -142,6 +144,16 @@ Examples:
   csv-agent datasets 'fraud_*' --tree
   csv-agent datasets sales --head 5
   csv-agent datasets --names -0 | xargs -0 -I{} csv-agent ask --ephemeral -d {} \"duplicate keys?\"";
+
+const QUERY_EXAMPLES: &str = "\
+Examples:
+  csv-agent query -f sales.csv 'select region, sum(price * units) as revenue from sales group by 1'
+  csv-agent query --format csv 'select * from sales join stores using (store_id)' > joined.csv
+  csv-agent query -o top.parquet 'select * from sales order by price desc limit 100'
+  csv-agent query - < report.sql
+
+A dataset is a table; a file is a table with the name that `ingest` gives it. The statement is
+SQL as DuckDB and PostgreSQL read it; docs/sql.md lists what is different.";
 
 const RESET_EXAMPLES: &str = "\
 Examples:
@@ -235,6 +247,9 @@ pub enum Verb {
     /// Ask one question after another
     #[command(after_help = CHAT_EXAMPLES)]
     Chat(Box<ChatFlags>),
+    /// Run SQL over datasets or files; needs no model and no Python
+    #[command(after_help = QUERY_EXAMPLES)]
+    Query(Box<QueryFlags>),
     /// List, show or remove datasets
     #[command(after_help = DATASETS_EXAMPLES)]
     Datasets(DatasetsFlags),
@@ -356,6 +371,7 @@ impl Verb {
             Verb::Chat(flags) => flags.turn.settings.clone(),
             Verb::Config(flags) => flags.settings.clone(),
             Verb::Doctor(flags) => flags.settings(),
+            Verb::Query(flags) => flags.settings(),
             Verb::Show(flags) => flags.settings(),
             _ => SettingFlags::default(),
         }
@@ -372,6 +388,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
         }
         Verb::Chat(flags) => chat::run(ChatOptions::resolve(*flags, options, settings)?, settings),
         Verb::Datasets(flags) => datasets::run(&flags, settings, &options),
+        Verb::Query(flags) => query::run(&flags, settings, &options),
         Verb::Show(flags) => show::run(&flags, settings, &options),
         Verb::Export(flags) => export::run(&flags, settings, &options),
         Verb::Rerun(flags) => rerun::run(&flags, settings, &options),

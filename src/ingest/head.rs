@@ -32,15 +32,25 @@ const JSON_INT_MAX: u64 = (1 << 53) - 1;
 /// Fails when the file is missing or cannot be read.
 pub fn head(path: &Path, n_rows: usize) -> anyhow::Result<Frame> {
     let doing = || format!("cannot read {}", path.display());
-    guard::run(|| read(path, n_rows)).with_context(doing)
+    guard::run(|| read(path, 0, n_rows)).with_context(doing)
 }
 
-fn read(path: &Path, n_rows: usize) -> anyhow::Result<Frame> {
+/// Reads `n_rows` rows from row `first` on, as [`head`] does.
+///
+/// # Errors
+///
+/// Fails as [`head`] does.
+pub fn rows(path: &Path, first: usize, n_rows: usize) -> anyhow::Result<Frame> {
+    let doing = || format!("cannot read {}", path.display());
+    guard::run(|| read(path, first, n_rows)).with_context(doing)
+}
+
+fn read(path: &Path, first: usize, n_rows: usize) -> anyhow::Result<Frame> {
     let file = File::open(path)?;
-    measure(&file, n_rows)?;
+    measure(&file, first, n_rows)?;
     let mut reader = ParquetReader::new(file);
     let row_count = reader.num_rows()? as u64;
-    let table = reader.with_slice(Some((0, n_rows))).finish()?;
+    let table = reader.with_slice(Some((first, n_rows))).finish()?;
     let mut room = HEAD_BYTES_MAX;
     let columns: Vec<Vec<Value>> =
         table.columns().iter().map(|it| cells(it, &mut room)).collect::<anyhow::Result<_>>()?;
@@ -58,17 +68,20 @@ fn read(path: &Path, n_rows: usize) -> anyhow::Result<Frame> {
     })
 }
 
-/// Requires that the row groups with the first rows are within the memory limits of a dataset.
-fn measure(file: &File, n_rows: usize) -> anyhow::Result<()> {
+/// Requires that the row groups with these rows are within the memory limits of a dataset.
+fn measure(file: &File, first: usize, n_rows: usize) -> anyhow::Result<()> {
     is_whole(file, PARQUET_FOOTER_BYTES_MAX)?;
     let n_bytes = file.metadata()?.len();
     let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
     let mut n_before = 0;
     for group in metadata.metadata().row_groups() {
-        if n_rows as u64 <= n_before {
+        if first.saturating_add(n_rows) as u64 <= n_before {
             break;
         }
         n_before += u64::try_from(group.num_rows()).context("a row group has no number of rows")?;
+        if n_before <= first as u64 {
+            continue;
+        }
         let mut group_bytes = 0_u64;
         for chunk in group.columns() {
             let found =

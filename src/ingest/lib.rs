@@ -112,7 +112,7 @@ pub use family::{FILE_COLUMN, Opened, Union, most_common, union};
 pub use footer::{dataset_of, why_not};
 pub use foreign::{Tables, look_of_data, tables};
 pub use from_csv::table_of_csv;
-pub use head::head;
+pub use head::{head, rows};
 pub use ingest::{files_at_once, ingest, inspect};
 pub use line_map::{
     is_same_file, line_runs, source_cells, source_file, source_lines, source_trouble, why_no_lines,

@@ -1,0 +1,338 @@
+//! `query`: SQL over datasets or files, without a model and without Python.
+
+use std::io::{Read, stdin};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+use clap::Args;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use csv_agent_ingest::rows;
+use csv_agent_query::plan::Type;
+use csv_agent_query::protocol::EngineRequest;
+use csv_agent_query::{Prepared, SqlError, Table, prepare};
+use csv_agent_render::table::{self, TableStyle};
+use csv_agent_session::Session;
+use csv_agent_sink::Format;
+use csv_agent_text::sanitize;
+use csv_agent_types::catalog::{Catalog, DType, Dataset};
+use csv_agent_types::chosen::{chosen, is_named};
+use csv_agent_types::frame::Frame;
+use csv_agent_types::limits::{RESULT_CHUNK_ROWS, SQL_BYTES_MAX, TABLE_TTY_ROWS_MAX};
+use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_worker::engine::{self, EngineError, EngineOptions};
+use csv_agent_worker::sandbox::Demand;
+
+use crate::ask::base;
+use crate::flags::SettingFlags;
+use crate::ingest::ingest_for_turn;
+use crate::options::settings::Settings;
+use crate::options::{GlobalOptions, demand, sandbox_options};
+use crate::signals::{self, Signals};
+use crate::stdout::{WholeFile, answer_to};
+use crate::value_parsers;
+
+/// Time for a query without `--timeout`.
+const TIMEOUT: Duration = Duration::from_mins(15);
+
+/// Flags of `query`.
+#[derive(Debug, Clone, Args)]
+pub struct QueryFlags {
+    /// A SELECT statement; `-` reads it from stdin
+    #[arg(value_name = "SQL")]
+    pub sql: String,
+
+    /// Query this file, directory or pattern without adding it to the session; `-` reads stdin. May be
+    /// repeated
+    #[arg(short, long, value_name = "FILE")]
+    pub file: Vec<PathBuf>,
+
+    /// Query only this dataset, or those of a pattern such as 'fraud_*'. May be repeated
+    #[arg(short, long, value_name = "NAME")]
+    pub dataset: Vec<String>,
+
+    /// Write the result to a file; a name that ends in .csv, .tsv, .json, .jsonl, .md or .parquet sets the
+    /// format
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Memory for the query, such as `8GB` [default: half of the machine's, at least 2GiB]
+    #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory)]
+    pub memory: Option<u64>,
+
+    /// Time for the query, such as 90s or 5m [default: 15m]
+    #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time)]
+    pub timeout: Option<Duration>,
+}
+
+impl QueryFlags {
+    /// Returns the flags that configuration files can set.
+    pub(crate) fn settings(&self) -> SettingFlags {
+        SettingFlags { memory: self.memory, timeout: self.timeout, ..SettingFlags::default() }
+    }
+}
+
+/// How the result is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ResultFormat {
+    Rows(Format),
+    Parquet,
+}
+
+/// Runs the statement and writes its result.
+///
+/// # Errors
+///
+/// Fails when there is no such data, the statement is refused, or the result cannot be written.
+pub(crate) fn run(
+    flags: &QueryFlags,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
+    let sql = statement(flags)?;
+    let format = format_of(flags, options)?;
+    let session;
+    let (dir, catalog) = if flags.file.is_empty() {
+        options.session.existing()?;
+        let dir = options.session.dir.clone();
+        let catalog = Session::read_catalog(&dir)?;
+        (dir, catalog)
+    } else {
+        let mut ephemeral = Session::ephemeral(base(options))?;
+        ingest_for_turn(&mut ephemeral, &flags.file, true, options)?;
+        session = ephemeral;
+        (session.dir().to_owned(), session.catalog().clone())
+    };
+    let catalog = only(catalog, &flags.dataset)?;
+    let tables: Vec<Table> = catalog.iter().map(|(name, it)| table_of(name, it)).collect();
+    let prepared = prepare(&sql, &tables, now()).map_err(|error| refusal(&error))?;
+    let result = execute(&prepared, &catalog, &dir, settings)?;
+    write(&result, format, flags.output.as_deref(), options)?;
+    Ok(ExitStatus::Ok)
+}
+
+/// Returns the statement, from stdin if it is `-`.
+fn statement(flags: &QueryFlags) -> anyhow::Result<String> {
+    if flags.sql != "-" {
+        return Ok(flags.sql.clone());
+    }
+    if flags.file.iter().any(|it| it == Path::new("-")) {
+        let message = "cannot read both data and the statement from stdin";
+        let hint = "give the statement as an argument";
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    }
+    let mut text = String::new();
+    stdin()
+        .take(SQL_BYTES_MAX as u64 + 1)
+        .read_to_string(&mut text)
+        .context("cannot read the statement from stdin")?;
+    Ok(text)
+}
+
+fn format_of(flags: &QueryFlags, options: &GlobalOptions) -> anyhow::Result<ResultFormat> {
+    let extension = flags.output.as_ref().and_then(|it| it.extension()?.to_str());
+    if extension == Some("parquet") {
+        return Ok(ResultFormat::Parquet);
+    }
+    let named = extension.and_then(crate::flags::format_of);
+    Ok(ResultFormat::Rows(match (options.format, named) {
+        (Format::Text, Some(named)) => named,
+        (format, _) => format,
+    }))
+}
+
+/// Returns the datasets that match one of the selectors; all without any.
+fn only(catalog: Catalog, wanted: &[String]) -> anyhow::Result<Catalog> {
+    if wanted.is_empty() {
+        return Ok(catalog);
+    }
+    chosen(&catalog, wanted)?;
+    Ok(catalog.filtered(|name| wanted.iter().any(|it| is_named(it, name))))
+}
+
+fn table_of(name: &str, dataset: &Dataset) -> Table {
+    let columns = dataset.columns.iter().map(|it| (it.name.clone(), type_of(it.dtype)));
+    Table { name: name.to_owned(), columns: columns.collect() }
+}
+
+fn type_of(dtype: DType) -> Type {
+    match dtype {
+        DType::Bool => Type::Bool,
+        DType::Int64 => Type::Int,
+        DType::Float64 => Type::Float,
+        DType::Date => Type::Date,
+        DType::Timestamp => Type::Timestamp,
+        DType::TimestampUtc => Type::Instant,
+        DType::Time => Type::Time,
+        DType::String => Type::Text,
+    }
+}
+
+/// Returns microseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// Returns the failure of a statement, with its place.
+fn refusal(error: &SqlError) -> anyhow::Error {
+    let message = match error.position {
+        None => error.message.clone(),
+        Some((line, column)) => format!("{} (line {line}, column {column})", error.message),
+    };
+    let mut failure = Failure::new(ExitStatus::Usage, message);
+    if let Some(hint) = &error.hint {
+        failure = failure.hint(hint.clone());
+    }
+    failure.into()
+}
+
+/// The Parquet file of a result, and the directory that it is deleted with.
+struct QueryResult {
+    path: PathBuf,
+    _scratch: TempDir,
+}
+
+fn execute(
+    prepared: &Prepared,
+    catalog: &Catalog,
+    dir: &Path,
+    settings: &Settings,
+) -> anyhow::Result<QueryResult> {
+    let used = catalog.filtered(|name| prepared.tables.iter().any(|it| it == name));
+    if let Some((_, failure)) = Session::hurt_datasets(dir, &used)?.pop_first() {
+        return Err(failure.into());
+    }
+    let mut tables = Vec::new();
+    for (name, dataset) in used.iter() {
+        let Some(path) = dataset.path() else {
+            let message = format!("dataset `{name}` is on a cluster, where `query` does not run");
+            let hint = format!("ask for it: `csv-agent ask -d {name} \"…\"`");
+            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        };
+        tables.push((name.to_owned(), dir.join(path)));
+    }
+    let scratch = tempfile::Builder::new().prefix("csv-agent-").tempdir();
+    let scratch = scratch.context("cannot create a temporary directory")?;
+    let output = scratch.path().join("result.parquet");
+    let request = EngineRequest { query: prepared.query.clone(), tables, output };
+    let demand = match demand(settings)? {
+        Demand::Everything => Demand::Everything,
+        // The engine is ours, and a statement cannot name files.
+        Demand::Files | Demand::Nothing => Demand::Nothing,
+    };
+    let options = EngineOptions {
+        sandbox: sandbox_options(demand, settings)?,
+        scratch: scratch.path().to_owned(),
+        timeout: settings.choose(&crate::options::settings::TIMEOUT)?.value.unwrap_or(TIMEOUT),
+    };
+    signals::runtime()?.block_on(async {
+        let mut signals = Signals::listen()?;
+        tokio::select! {
+            ended = engine::run(&options, &request) => ended.map_err(|error| failure(error).into()),
+            status = signals.next() => Err(anyhow::Error::from(Failure::new(status, "interrupted"))),
+        }
+    })?;
+    Ok(QueryResult { path: request.output, _scratch: scratch })
+}
+
+fn failure(error: EngineError) -> Failure {
+    match error {
+        EngineError::Query(reason) => Failure::new(ExitStatus::Usage, reason),
+        EngineError::Memory(bytes) => {
+            let message = format!("the query needs more than {} MB of memory", bytes >> 20);
+            let hint = "give it more with `--memory`, or have it group, filter or limit more";
+            Failure::new(ExitStatus::Limit, message).hint(hint)
+        }
+        EngineError::Disk => {
+            let message = "the query needs more disk than it may use";
+            Failure::new(ExitStatus::Limit, message).hint("have it group, filter or limit more")
+        }
+        EngineError::Time(time) => {
+            let message = format!("the query took longer than {} s", time.as_secs());
+            Failure::new(ExitStatus::Limit, message).hint("give it more with `--timeout`")
+        }
+        EngineError::Child(reason) => {
+            Failure::new(ExitStatus::Sandbox, format!("the query was not run: {reason}"))
+        }
+    }
+}
+
+fn write(
+    result: &QueryResult,
+    format: ResultFormat,
+    output: Option<&Path>,
+    options: &GlobalOptions,
+) -> anyhow::Result<()> {
+    let format = match format {
+        ResultFormat::Rows(format) => format,
+        ResultFormat::Parquet => {
+            let Some(output) = output else { unreachable!("the format comes from its name") };
+            let file = WholeFile::create(output)?;
+            std::io::copy(&mut std::fs::File::open(&result.path)?, &mut file.writer()?)
+                .with_context(|| format!("cannot write `{}`", output.display()))?;
+            return file.finish();
+        }
+    };
+    let stdout = options.terminal.stdout;
+    let is_tty = stdout.is_tty && output.is_none();
+    answer_to(output, |out| {
+        if is_tty && matches!(format, Format::Text | Format::Reply) {
+            let frame = rows(&result.path, 0, TABLE_TTY_ROWS_MAX)?;
+            let style = TableStyle {
+                width: stdout.width,
+                colour: stdout.colour,
+                rows_max: None,
+                lines_max: None,
+            };
+            let shown = table::text(&frame, &style);
+            writeln!(out, "{}", shown.text)?;
+            if (shown.n_rows as u64) < frame.row_count {
+                let note = table::caption(
+                    "result",
+                    shown.n_rows as u64,
+                    frame.row_count,
+                    None,
+                    stdout.colour,
+                );
+                out.write_all(note.as_bytes())?;
+            }
+            return Ok(());
+        }
+        let mut first = 0;
+        loop {
+            let frame = rows(&result.path, first, RESULT_CHUNK_ROWS)?;
+            let is_last = frame.row_count <= (first + frame.rows.len()) as u64;
+            let text = chunk(&frame, format, first == 0, is_last);
+            // Output for programs is exact; output for a terminal cannot control it.
+            let text = if is_tty { sanitize::for_terminal(&text) } else { text };
+            out.write_all(text.as_bytes())?;
+            first += frame.rows.len();
+            if is_last {
+                return Ok(());
+            }
+        }
+    })
+}
+
+/// Returns the text of some rows of the result.
+fn chunk(frame: &Frame, format: Format, is_first: bool, is_last: bool) -> String {
+    let without_head = |text: String, n_lines: usize| match is_first {
+        true => text,
+        false => text.splitn(n_lines + 1, '\n').last().unwrap_or_default().to_owned(),
+    };
+    match format {
+        Format::Csv => without_head(table::delimited(frame, b','), 1),
+        Format::Tsv => without_head(table::delimited(frame, b'\t'), 1),
+        Format::Text | Format::Reply | Format::Md => without_head(table::markdown(frame), 2),
+        Format::Jsonl => frame.objects().iter().map(|it| format!("{it}\n")).collect(),
+        Format::Json => {
+            let rows: Vec<String> = frame.objects().iter().map(Value::to_string).collect();
+            let (open, close) =
+                (if is_first { "[" } else { ",\n" }, if is_last { "]\n" } else { "" });
+            format!("{open}{}{close}", rows.join(",\n"))
+        }
+    }
+}
