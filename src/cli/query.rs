@@ -92,7 +92,7 @@ pub(crate) fn run(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     let sql = statement(flags)?;
-    let format = format_of(flags, options)?;
+    let format = format_of(flags, options);
     let session;
     let (dir, catalog) = if flags.file.is_empty() {
         options.session.existing()?;
@@ -131,16 +131,16 @@ fn statement(flags: &QueryFlags) -> anyhow::Result<String> {
     Ok(text)
 }
 
-fn format_of(flags: &QueryFlags, options: &GlobalOptions) -> anyhow::Result<ResultFormat> {
+fn format_of(flags: &QueryFlags, options: &GlobalOptions) -> ResultFormat {
     let extension = flags.output.as_ref().and_then(|it| it.extension()?.to_str());
     if extension == Some("parquet") {
-        return Ok(ResultFormat::Parquet);
+        return ResultFormat::Parquet;
     }
     let named = extension.and_then(crate::flags::format_of);
-    Ok(ResultFormat::Rows(match (options.format, named) {
+    ResultFormat::Rows(match (options.format, named) {
         (Format::Text, Some(named)) => named,
         (format, _) => format,
-    }))
+    })
 }
 
 /// Returns the datasets that match one of the selectors; all without any.
@@ -319,19 +319,25 @@ fn write(
 
 /// Returns the text of some rows of the result.
 fn chunk(frame: &Frame, format: Format, is_first: bool, is_last: bool) -> String {
-    let without_head = |text: String, n_lines: usize| match is_first {
-        true => text,
-        false => text.splitn(n_lines + 1, '\n').last().unwrap_or_default().to_owned(),
+    let below_head = |written: fn(&Frame) -> String| {
+        let text = written(frame);
+        if is_first {
+            return text;
+        }
+        let head = written(&Frame { rows: Vec::new(), ..frame.clone() });
+        text.strip_prefix(&head).unwrap_or(&text).to_owned()
     };
     match format {
-        Format::Csv => without_head(table::delimited(frame, b','), 1),
-        Format::Tsv => without_head(table::delimited(frame, b'\t'), 1),
-        Format::Text | Format::Reply | Format::Md => without_head(table::markdown(frame), 2),
-        Format::Jsonl => frame.objects().iter().map(|it| format!("{it}\n")).collect(),
+        Format::Csv => below_head(|it| table::delimited(it, b',')),
+        Format::Tsv => below_head(|it| table::delimited(it, b'\t')),
+        Format::Text | Format::Reply | Format::Md => below_head(table::markdown),
+        Format::Jsonl => {
+            frame.objects().iter().flat_map(|it| [it.to_string(), "\n".to_owned()]).collect()
+        }
         Format::Json => {
             let rows: Vec<String> = frame.objects().iter().map(Value::to_string).collect();
-            let (open, close) =
-                (if is_first { "[" } else { ",\n" }, if is_last { "]\n" } else { "" });
+            let open = if is_first { "[" } else { ",\n" };
+            let close = if is_last { "]\n" } else { "" };
             format!("{open}{}{close}", rows.join(",\n"))
         }
     }

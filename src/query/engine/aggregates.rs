@@ -149,6 +149,7 @@ impl Rows<'_> {
 }
 
 /// Numbers floats in their order, where NaN is larger than every number: `max` of polars ignores NaN.
+#[expect(clippy::needless_pass_by_value, reason = "polars gives the column away")]
 fn ordered(values: Column) -> PolarsResult<Column> {
     let number = |value: f64| {
         let bits =
@@ -159,6 +160,7 @@ fn ordered(values: Column) -> PolarsResult<Column> {
     Ok(numbers.into_series().with_name(values.name().clone()).into_column())
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "polars gives the column away")]
 fn unordered(values: Column) -> PolarsResult<Column> {
     let float = |number: i64| {
         let bits = if number < 0 { number ^ i64::MAX } else { number };

@@ -90,6 +90,7 @@ pub(super) fn literal(value: &Scalar) -> Polars {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of functions")]
 fn call_of(function: Function, arguments: &[Expr]) -> PolarsResult<Polars> {
     use Function as F;
     if let Some(found) = with_constants(function, arguments)? {

@@ -70,7 +70,7 @@ fn relation(plan: &Plan, tables: &Tables) -> PolarsResult<Frame> {
             Ok(relation(input, tables)?.with_columns(added).select(kept))
         }
         Plan::Aggregate { input, keys, aggregates } => {
-            grouped(relation(input, tables)?, keys, aggregates)
+            Ok(grouped(relation(input, tables)?, keys, aggregates))
         }
         Plan::Windows { input, windows } => with_windows(relation(input, tables)?, windows),
         Plan::Join { left, right, kind, equal, nulls_equal } => {
@@ -148,31 +148,27 @@ fn values(columns: &[(ColumnId, Type)], rows: &[Vec<Scalar>]) -> PolarsResult<Fr
     Ok(DataFrame::new(rows.len(), made)?.lazy())
 }
 
-fn grouped(
-    frame: Frame,
-    keys: &[ColumnId],
-    aggregates: &[(ColumnId, Aggregate)],
-) -> PolarsResult<Frame> {
+fn grouped(frame: Frame, keys: &[ColumnId], aggregates: &[(ColumnId, Aggregate)]) -> Frame {
     let values: Vec<Polars> =
         aggregates.iter().map(|(id, it)| aggregate(it).alias(name(*id))).collect();
     if keys.is_empty() {
         if values.is_empty() {
-            return Ok(frame.select([lit(0_i64).alias("none")]).limit(1));
+            return frame.select([lit(0_i64).alias("none")]).limit(1);
         }
-        return Ok(frame.select(values));
+        return frame.select(values);
     }
     let keys: Vec<Polars> = keys.iter().map(|it| column(*it)).collect();
     let in_order = aggregates.iter().any(|it| depends_on_order(&it.1));
-    Ok(if in_order {
-        frame.group_by_stable(keys).agg(values)
-    } else {
-        frame.group_by(keys).agg(values)
-    })
+    let groups = if in_order { frame.group_by_stable(keys) } else { frame.group_by(keys) };
+    groups.agg(values)
 }
 
 fn depends_on_order(aggregate: &Aggregate) -> bool {
-    use crate::plan::AggregateFunction::{First, Join, Last, Mode};
-    matches!(aggregate.function, First | Last | Join(_) | Mode)
+    use crate::plan::AggregateFunction as F;
+    matches!(
+        aggregate.function,
+        F::First | F::Last | F::Join(_) | F::Mode | F::ArgumentOfMinimum | F::ArgumentOfMaximum
+    )
 }
 
 fn join(

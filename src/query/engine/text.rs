@@ -49,8 +49,8 @@ fn each_row(
     call(values, DataType::String, move |arguments| {
         let columns: Vec<StringChunked> =
             arguments.iter().map(texts).collect::<PolarsResult<_>>()?;
-        let n_rows = columns.first().map_or(0, |it| it.len());
-        let mut iterators: Vec<_> = columns.iter().map(|it| it.iter()).collect();
+        let n_rows = columns.first().map_or(0, StringChunked::len);
+        let mut iterators: Vec<_> = columns.iter().map(StringChunked::iter).collect();
         let mut row = Vec::with_capacity(columns.len());
         let mut results = Vec::with_capacity(n_rows);
         for _ in 0..n_rows {
@@ -258,7 +258,7 @@ fn replacement(with: &str) -> String {
         match c {
             '$' => result += "$$",
             '\\' => match chars.next() {
-                Some(digit) if digit.is_ascii_digit() => result += &format!("${{{digit}}}"),
+                Some(digit) if digit.is_ascii_digit() => result.extend(['$', '{', digit, '}']),
                 Some(other) => result.push(other),
                 None => result.push('\\'),
             },

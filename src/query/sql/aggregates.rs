@@ -140,6 +140,7 @@ impl Binder<'_> {
 
 type Chosen = (AggregateFunction, Vec<Typed>, Type);
 
+#[expect(clippy::too_many_lines, reason = "a table of functions")]
 fn aggregate_of(
     parts: &CallParts<'_>,
     mut arguments: Vec<Typed>,

@@ -230,13 +230,12 @@ impl<'a> Binder<'a> {
         let mut inputs = Vec::new();
         let mut literals = Vec::new();
         for row in &rows {
-            match row.iter().map(literal_of).collect::<Option<Vec<Scalar>>>() {
-                Some(row) => literals.push(row),
-                None => {
-                    let cells = columns.iter().copied().zip(row.iter().map(|it| it.expr.clone()));
-                    let input = Box::new(self.one_row());
-                    inputs.push(Plan::Select { input, columns: cells.collect() });
-                }
+            if let Some(row) = row.iter().map(literal_of).collect::<Option<Vec<Scalar>>>() {
+                literals.push(row);
+            } else {
+                let cells = columns.iter().copied().zip(row.iter().map(|it| it.expr.clone()));
+                let input = Box::new(self.one_row());
+                inputs.push(Plan::Select { input, columns: cells.collect() });
             }
         }
         if inputs.is_empty() {
@@ -460,13 +459,12 @@ pub(crate) fn sort_key(column: ColumnId, options: OrderByOptions) -> SortKey {
 pub(crate) fn ordinal(expr: &Ast, n_columns: usize) -> Result<Option<usize>> {
     let Ast::Value(value) = expr else { return Ok(None) };
     let Value::Number(text, _) = &value.value else { return Ok(None) };
-    match text.parse::<usize>().ok().filter(|it| (1..=n_columns).contains(it)) {
-        Some(number) => Ok(Some(number - 1)),
-        None => {
-            let message = format!("there is no column number {text}; there are {n_columns}");
-            Err(SqlError::new(message).at(expr))
-        }
-    }
+    let number = text.parse::<usize>().ok().filter(|it| (1..=n_columns).contains(it));
+    let number = number.ok_or_else(|| {
+        let message = format!("there is no column number {text}; there are {n_columns}");
+        SqlError::new(message).at(expr)
+    });
+    Ok(Some(number? - 1))
 }
 
 /// Gives the columns of a query the names of an alias.

@@ -1,7 +1,7 @@
 //! Constants: dates, times and intervals as people write them.
 
+use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime, Time};
-use jiff::{SignedDuration, Span};
 
 /// A length of time as calendars count it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(crate) fn date(text: &str) -> Option<i32> {
 }
 
 fn days_of(date: Date) -> i32 {
-    let span = EPOCH.date().until(date).unwrap_or(Span::new());
+    let span = EPOCH.date().until(date).unwrap_or_default();
     span.get_days()
 }
 

@@ -210,12 +210,12 @@ impl Binder<'_> {
         asts.iter().map(|it| self.expr(it, env)).collect()
     }
 
+    #[expect(clippy::too_many_lines, reason = "a table of the kinds of expressions")]
     fn expr_here(&mut self, ast: &Ast, env: &mut Env) -> Result<Typed> {
         match ast {
             Ast::Identifier(name) => self.name(None, name, env),
             Ast::CompoundIdentifier(parts) => match &parts[..] {
-                [table, name] => self.name(Some(table), name, env),
-                [_, table, name] => self.name(Some(table), name, env),
+                [table, name] | [_, table, name] => self.name(Some(table), name, env),
                 _ => Err(SqlError::new(format!("no column `{ast}`"))),
             },
             Ast::Value(value) => self.value_of(value),
@@ -233,14 +233,14 @@ impl Binder<'_> {
             }
             Ast::UnaryOp { op, expr } => self.unary(*op, expr, env),
             Ast::BinaryOp { left, op, right } => self.binary(left, op, right, env),
-            Ast::IsNull(inner) => Ok(is_null(self.expr(inner, env)?)),
-            Ast::IsNotNull(inner) => Ok(not(is_null(self.expr(inner, env)?))),
+            Ast::IsNull(inner) | Ast::IsUnknown(inner) => Ok(is_null(self.expr(inner, env)?)),
+            Ast::IsNotNull(inner) | Ast::IsNotUnknown(inner) => {
+                Ok(not(is_null(self.expr(inner, env)?)))
+            }
             Ast::IsTrue(inner) => self.is_truth(inner, true, env),
             Ast::IsNotTrue(inner) => self.is_truth(inner, true, env).map(not),
             Ast::IsFalse(inner) => self.is_truth(inner, false, env),
             Ast::IsNotFalse(inner) => self.is_truth(inner, false, env).map(not),
-            Ast::IsUnknown(inner) => Ok(is_null(self.expr(inner, env)?)),
-            Ast::IsNotUnknown(inner) => Ok(not(is_null(self.expr(inner, env)?))),
             Ast::IsDistinctFrom(a, b) => self.compare(Function::IsNotDistinct, a, b, env).map(not),
             Ast::IsNotDistinctFrom(a, b) => self.compare(Function::IsNotDistinct, a, b, env),
             Ast::Between { expr, negated, low, high } => {
@@ -430,7 +430,6 @@ impl Binder<'_> {
         self.value(inner)
     }
 
-    #[expect(clippy::unused_self, reason = "beside the other kinds of expressions")]
     fn value_of(&self, value: &ValueWithSpan) -> Result<Typed> {
         Ok(match &value.value {
             Value::Number(text, _) => number(text)?,
@@ -484,7 +483,6 @@ impl Binder<'_> {
         }
     }
 
-    #[expect(clippy::unused_self, reason = "beside the other kinds of expressions")]
     fn numeric(&self, value: &Typed, what: &str) -> Result<()> {
         match value.dtype {
             Type::Int | Type::Float | Type::Null => Ok(()),
@@ -751,11 +749,11 @@ impl Binder<'_> {
         if let Some((interval, times)) = self.interval(right, env)? {
             let value = self.expr(left, env)?;
             let interval = if is_minus { interval.negated() } else { interval };
-            return self.add_interval(value, interval, times);
+            return self.add_interval(value, interval, times.as_ref());
         }
         if !is_minus && let Some((interval, times)) = self.interval(left, env)? {
             let value = self.expr(right, env)?;
-            return self.add_interval(value, interval, times);
+            return self.add_interval(value, interval, times.as_ref());
         }
         let (a, b) = (self.expr(left, env)?, self.expr(right, env)?);
         self.arithmetic(op, a, b)
@@ -893,7 +891,6 @@ impl Binder<'_> {
         Ok((found, None))
     }
 
-    #[expect(clippy::unused_self, reason = "beside the other kinds of expressions")]
     fn times(&self, interval: Interval, times: Typed) -> Result<(Interval, Option<Expr>)> {
         match times.literal() {
             Some(Scalar::Int(n)) => Ok((
@@ -915,7 +912,7 @@ impl Binder<'_> {
         &mut self,
         value: Typed,
         interval: Interval,
-        times: Option<Expr>,
+        times: Option<&Expr>,
     ) -> Result<Typed> {
         let value = match value.dtype {
             Type::Date => cast(value, Type::Timestamp, false)?,
@@ -934,7 +931,7 @@ impl Binder<'_> {
         let mut result = value.expr;
         let multiple = |n: i64| {
             let factor = Expr::Literal(Scalar::Int(n));
-            match &times {
+            match times {
                 None => factor,
                 Some(times) => Expr::Call(Function::Multiply, vec![times.clone(), factor]),
             }

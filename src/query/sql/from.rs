@@ -194,8 +194,9 @@ impl Binder<'_> {
             return Err(SqlError::new(message).at(&join.relation).hint("give each an alias"));
         }
         let (constraint, how) = match &join.join_operator {
-            JoinOperator::Join(on) | JoinOperator::Inner(on) => (on, How::Inner),
-            JoinOperator::CrossJoin(on) => (on, How::Inner),
+            JoinOperator::Join(on) | JoinOperator::Inner(on) | JoinOperator::CrossJoin(on) => {
+                (on, How::Inner)
+            }
             JoinOperator::Left(on) | JoinOperator::LeftOuter(on) => (on, How::Left),
             JoinOperator::Right(on) | JoinOperator::RightOuter(on) => (on, How::Right),
             JoinOperator::FullOuter(on) => (on, How::Full),
@@ -540,7 +541,7 @@ pub(crate) fn conjuncts(condition: &Ast) -> Vec<&Ast> {
     while let Some(part) = open.pop() {
         match part {
             Ast::BinaryOp { left, op: BinaryOperator::And, right } => {
-                open.extend([&**right, &**left])
+                open.extend([&**right, &**left]);
             }
             Ast::Nested(inner)
                 if matches!(**inner, Ast::BinaryOp { op: BinaryOperator::And, .. }) =>

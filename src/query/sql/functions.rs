@@ -400,7 +400,7 @@ impl Binder<'_> {
             return Ok(call(function, texts(values)?, Type::Bool));
         }
         match (name, n_values) {
-            ("abs", 1) | ("ceil" | "ceiling" | "floor" | "trunc" | "truncate", 1) => {
+            ("abs" | "ceil" | "ceiling" | "floor" | "trunc" | "truncate", 1) => {
                 let value = values.swap_remove(0);
                 let function = match name {
                     "abs" => Function::Absolute,
@@ -502,8 +502,9 @@ impl Binder<'_> {
                 let text = text_of(values.swap_remove(0), name)?;
                 Ok(call(function, vec![text, number], Type::Text))
             }
-            ("strpos" | "instr", 2) => Ok(call(Function::Position, texts(values)?, Type::Int)),
-            ("position", 2) => Ok(call(Function::Position, texts(values)?, Type::Int)),
+            ("strpos" | "instr" | "position", 2) => {
+                Ok(call(Function::Position, texts(values)?, Type::Int))
+            }
             ("split_part", 3) => {
                 constant(&values[2], name, "third")?;
                 let number = convert(values.swap_remove(2), Type::Int)?;
@@ -627,7 +628,6 @@ impl Binder<'_> {
         }
     }
 
-    #[expect(clippy::unused_self, reason = "beside the other functions")]
     pub(crate) fn round(&self, mut values: Vec<Typed>, function: Function) -> Result<Typed> {
         let digits = match values.len() {
             2 => values.swap_remove(1),
@@ -648,7 +648,6 @@ impl Binder<'_> {
         if dtype == Type::Int { cast(rounded, Type::Int, false) } else { Ok(rounded) }
     }
 
-    #[expect(clippy::unused_self, reason = "beside the other functions")]
     fn modulo(&self, values: Vec<Typed>) -> Result<Typed> {
         let (values, dtype) = agree(values)?;
         match dtype {
@@ -658,7 +657,6 @@ impl Binder<'_> {
     }
 
     /// Binds `substring`, whose start counts from the end when it is negative.
-    #[expect(clippy::unused_self, reason = "beside the other functions")]
     fn substring(&self, mut values: Vec<Typed>) -> Result<Typed> {
         /// More characters than any text has.
         const ALL: i64 = 1 << 40;

@@ -65,8 +65,8 @@ pub(crate) fn find(
         [first, rest @ ..] if rest.iter().all(|it| it.id == first.id) => Ok(Some(first.id)),
         several => {
             let message = format!("`{}` is ambiguous", name.value);
-            let names: Vec<String> = several.iter().map(|it| full_name(it)).collect();
-            let hint = format!("name its table: {}", names.join(" or "));
+            let choices: Vec<String> = several.iter().map(|it| full_name(it)).collect();
+            let hint = format!("name its table: {}", choices.join(" or "));
             Err(SqlError::new(message).at_name(name).hint(hint))
         }
     }
@@ -105,7 +105,8 @@ pub(crate) fn unknown(scope: &[ScopeColumn], qualifier: Option<&Ident>, name: &I
         Some(near) => format!("did you mean `{near}`? "),
         None => String::new(),
     };
-    hint += &format!("there are {}", listed(names()));
+    hint.push_str("there are ");
+    hint.push_str(&listed(names()));
     SqlError::new(message).at_name(name).hint(hint)
 }
 
@@ -117,7 +118,7 @@ pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     }
     let mut text = names.iter().take(NAMES_MAX).copied().collect::<Vec<_>>().join(", ");
     if NAMES_MAX < names.len() {
-        text += &format!(" and {} more", names.len() - NAMES_MAX);
+        text = format!("{text} and {} more", names.len() - NAMES_MAX);
     }
     text
 }

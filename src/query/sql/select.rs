@@ -96,7 +96,7 @@ impl Binder<'_> {
         let plan = filter(plan, parts.having.iter().cloned().collect());
         let plan = self.windowed(plan, std::mem::take(&mut env.windows));
         let plan = filter(plan, parts.qualify.iter().cloned().collect());
-        self.result(plan, parts, range, &keys)
+        self.result(plan, &parts, range, &keys)
     }
 
     /// Joins and filters the rows of FROM.
@@ -176,7 +176,7 @@ impl Binder<'_> {
             match item {
                 SelectItem::UnnamedExpr(expr) => {
                     let value = self.expr(expr, env)?;
-                    let name = self.name_of(expr, &value, env);
+                    let name = Self::name_of(expr, &value, env);
                     items.push(Item { name, value, ast: Some(expr.clone()) });
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
@@ -186,8 +186,8 @@ impl Binder<'_> {
                 }
                 SelectItem::Wildcard(options) => {
                     let scope = Rc::clone(&env.scope);
-                    let columns = scope.iter().filter(|it| !it.is_merged).collect();
-                    items.extend(self.wildcard(columns, options, env)?);
+                    let columns: Vec<_> = scope.iter().filter(|it| !it.is_merged).collect();
+                    items.extend(self.wildcard(&columns, options, env)?);
                 }
                 SelectItem::QualifiedWildcard(
                     SelectItemQualifiedWildcardKind::ObjectName(table),
@@ -203,7 +203,7 @@ impl Binder<'_> {
                     if columns.is_empty() {
                         return Err(unknown(&scope, Some(&table), &Ident::new("*")).at(item));
                     }
-                    items.extend(self.wildcard(columns, options, env)?);
+                    items.extend(self.wildcard(&columns, options, env)?);
                 }
                 other => return Err(SqlError::new(format!("`{other}` is not supported")).at(other)),
             }
@@ -225,20 +225,20 @@ impl Binder<'_> {
         Ok(items)
     }
 
-    fn name_of(&self, expr: &Ast, value: &Typed, env: &Env) -> String {
+    fn name_of(expr: &Ast, value: &Typed, env: &Env) -> String {
         match (expr, &value.expr) {
             (Ast::Identifier(_) | Ast::CompoundIdentifier(_), Expr::Column(id)) => {
                 let found = env.scope.iter().find(|it| it.id == *id);
                 found.map_or_else(|| written_name(expr), |it| it.name.clone())
             }
-            (Ast::Nested(inner), _) => self.name_of(inner, value, env),
+            (Ast::Nested(inner), _) => Self::name_of(inner, value, env),
             _ => written_name(expr),
         }
     }
 
     fn wildcard(
         &mut self,
-        columns: Vec<&ScopeColumn>,
+        columns: &[&ScopeColumn],
         options: &WildcardAdditionalOptions,
         env: &mut Env,
     ) -> Result<Vec<Item>> {
@@ -501,7 +501,7 @@ impl Binder<'_> {
             call.filter.map(|it| Typed::new(it, Type::Bool)).into_iter().collect();
         let (plan, arguments) = self.as_columns(plan, call.arguments);
         let (plan, filter) = self.as_columns(plan, filter);
-        let (plan, order) = self.order_columns(plan, call.order);
+        let (plan, order) = self.order_columns(plan, &call.order);
         let filter = filter.first().copied();
         let aggregate = Aggregate {
             function: call.function,
@@ -513,7 +513,7 @@ impl Binder<'_> {
         (plan, aggregate)
     }
 
-    fn order_columns(&mut self, plan: Plan, order: Vec<OrderCall>) -> (Plan, Vec<SortKey>) {
+    fn order_columns(&mut self, plan: Plan, order: &[OrderCall]) -> (Plan, Vec<SortKey>) {
         let values = order.iter().map(|it| it.value.clone()).collect();
         let (plan, ids) = self.as_columns(plan, values);
         (plan, order.iter().zip(ids).map(|(call, id)| call.key(id)).collect())
@@ -618,7 +618,7 @@ impl Binder<'_> {
         for (id, call) in calls {
             let (partition, order, function);
             (plan, partition) = self.as_columns(plan, call.partition);
-            (plan, order) = self.order_columns(plan, call.order);
+            (plan, order) = self.order_columns(plan, &call.order);
             (plan, function) = self.window_column(plan, call.function);
             windows.push((id, Window { function, partition, order, frame: call.frame }));
         }
@@ -670,7 +670,7 @@ impl Binder<'_> {
     fn result(
         &mut self,
         plan: Plan,
-        parts: Parts,
+        parts: &Parts,
         range: RowRange,
         outer: &[ColumnId],
     ) -> Result<Bound> {

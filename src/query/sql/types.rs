@@ -163,9 +163,9 @@ pub(crate) fn cast(value: Typed, to: Type, is_try: bool) -> Result<Typed> {
         && let Some(found) = cast_literal(literal, to)
     {
         return match found {
-            Some(scalar) => Ok(Typed::new(Expr::Literal(scalar), to)),
-            None if is_try => Ok(Typed::new(null_of(to), to)),
-            None => {
+            Literal::Value(scalar) => Ok(Typed::new(Expr::Literal(scalar), to)),
+            Literal::NotOfType if is_try => Ok(Typed::new(null_of(to), to)),
+            Literal::NotOfType => {
                 let text = match literal {
                     Scalar::Text(text) => format!("'{text}'"),
                     other => format!("{other:?}"),
@@ -193,24 +193,24 @@ pub(crate) fn null_of(dtype: Type) -> Expr {
 fn is_castable(from: Type, to: Type) -> bool {
     use Type::{Bool, Date, Duration, Float, Instant, Int, Null, Text, Time, Timestamp};
     match (from, to) {
-        (Null, _) => true,
         (Duration, _) | (_, Duration | Null) => false,
-        (Text, _) | (_, Text) => true,
-        (Bool | Int | Float, Bool | Int | Float) => true,
-        (Date | Timestamp | Instant, Date | Timestamp | Instant) => true,
-        (Timestamp | Instant, Time) => true,
+        (Null | Text, _)
+        | (_, Text)
+        | (Bool | Int | Float, Bool | Int | Float)
+        | (Date | Timestamp | Instant, Date | Timestamp | Instant)
+        | (Timestamp | Instant, Time) => true,
         _ => false,
     }
 }
 
-/// Casts a literal. The outer `None` leaves it to the engine; the inner one means that it is not of the
-/// type.
-fn cast_literal(literal: &Scalar, to: Type) -> Option<Option<Scalar>> {
-    Some(match (literal, to) {
+/// Casts a literal to a type that it may not be of; `None` leaves the cast to the engine.
+fn cast_literal(literal: &Scalar, to: Type) -> Option<Literal> {
+    let found = match (literal, to) {
         (Scalar::Text(text), Type::Int) => match text.trim().parse() {
             Ok(value) => Some(Scalar::Int(value)),
             // The engine rounds decimals.
-            Err(_) => return text.trim().parse::<f64>().is_err().then_some(None),
+            Err(_) if text.trim().parse::<f64>().is_ok() => return None,
+            Err(_) => None,
         },
         (Scalar::Text(text), Type::Float) => text.trim().parse().ok().map(Scalar::Float),
         (Scalar::Text(text), Type::Bool) => bool_of(text).map(Scalar::Bool),
@@ -241,7 +241,16 @@ fn cast_literal(literal: &Scalar, to: Type) -> Option<Option<Scalar>> {
         (Scalar::Bool(value), Type::Text) => Some(Scalar::Text(value.to_string())),
         (Scalar::Int(value @ (0 | 1)), Type::Bool) => Some(Scalar::Bool(*value == 1)),
         _ => return None,
-    })
+    };
+    Some(found.map_or(Literal::NotOfType, Literal::Value))
+}
+
+/// The cast of a literal.
+enum Literal {
+    /// The value.
+    Value(Scalar),
+    /// It has no counterpart.
+    NotOfType,
 }
 
 fn bool_of(text: &str) -> Option<bool> {
