@@ -135,22 +135,34 @@ pub enum Function {
     IsNotDistinct,
     /// Whether the first argument equals one of the others, which are literals; three-valued.
     In,
-    /// Of Int or Float. Int overflow fails the query, here and below.
+    /// Of Float.
     Add,
-    /// Of Int or Float.
+    /// Of Int; beyond 64 bits the query fails, here and below.
+    AddInt,
+    /// Of Float.
     Subtract,
-    /// Of Int or Float.
+    /// Of Int.
+    SubtractInt,
+    /// Of Float.
     Multiply,
+    /// Of Int.
+    MultiplyInt,
     /// Of Float, as IEEE 754 says: by zero infinite or NaN.
     Divide,
     /// Of Int, rounded towards zero. By zero: fails the query.
     IntegerDivide,
-    /// Of Int or Float; the sign is the dividend's. By zero: fails the query for Int, NaN for Float.
+    /// Of Float; the sign is the dividend's. By zero: NaN.
     Modulo,
-    /// Of Int or Float.
+    /// Of Int; the sign is the dividend's. By zero: fails the query.
+    ModuloInt,
+    /// Of Float.
     Negate,
-    /// Of Int or Float.
+    /// Of Int.
+    NegateInt,
+    /// Of Float.
     Absolute,
+    /// Of Int.
+    AbsoluteInt,
     /// −1, 0 or 1 as Int, of Int or Float.
     Sign,
     /// Float to so many decimals, an Int literal that may be negative; half away from zero.

@@ -14,24 +14,26 @@
 mod aggregates;
 mod binder;
 mod constants;
+mod dialect;
 mod error;
 mod expressions;
 mod from;
 mod functions;
 mod scope;
 mod select;
+mod series;
 mod subqueries;
 mod types;
 mod walk;
 mod windows;
 
 use sqlparser::ast::Statement;
-use sqlparser::dialect::DuckDbDialect;
 use sqlparser::parser::{Parser, ParserError, ParserOptions};
 
-use crate::plan::{OutputColumn, Query, Type};
+use crate::plan::{ColumnId, OutputColumn, Plan, Query, Scalar, Type};
 
 use binder::Binder;
+use dialect::QueryDialect;
 use error::Result;
 pub use error::SqlError;
 
@@ -65,6 +67,9 @@ pub struct Prepared {
 /// Fails when it is not one query, names what does not exist, or has what is not supported.
 pub fn prepare(sql: &str, tables: &[Table], now: i64) -> std::result::Result<Prepared, SqlError> {
     let statement = parse(sql)?;
+    if matches!(statement, Statement::ShowTables { .. }) {
+        return Ok(list_of_tables(tables));
+    }
     let Statement::Query(query) = statement else {
         let text = statement.to_string();
         let word = text.split_whitespace().next().unwrap_or_default().to_owned();
@@ -84,11 +89,20 @@ pub fn prepare(sql: &str, tables: &[Table], now: i64) -> std::result::Result<Pre
     Ok(Prepared { query: Query { plan: bound.plan, output }, tables })
 }
 
+/// Answers SHOW TABLES.
+fn list_of_tables(tables: &[Table]) -> Prepared {
+    let column = ColumnId(0);
+    let rows = tables.iter().map(|it| vec![Scalar::Text(it.name.clone())]).collect();
+    let plan = Plan::Values { columns: vec![(column, Type::Text)], rows };
+    let output = vec![OutputColumn { column, name: "name".to_owned(), dtype: Type::Text }];
+    Prepared { query: Query { plan, output }, tables: Vec::new() }
+}
+
 fn parse(sql: &str) -> Result<Statement> {
     let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
-    let parser = Parser::new(&DuckDbDialect {}).with_options(options);
+    let parser = Parser::new(&QueryDialect).with_options(options);
     let parser = parser.with_recursion_limit(PARSER_LEVELS_MAX);
-    let mut tokens = sqlparser::tokenizer::Tokenizer::new(&DuckDbDialect {}, sql);
+    let mut tokens = sqlparser::tokenizer::Tokenizer::new(&QueryDialect, sql);
     let tokens = tokens.tokenize_with_location().map_err(|it| SqlError {
         message: it.message,
         position: Some((it.location.line, it.location.column)),

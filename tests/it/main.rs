@@ -46,6 +46,7 @@ mod live;
 mod page;
 mod parquet;
 mod provider;
+mod queries;
 mod readme;
 mod reads;
 mod real;

@@ -147,6 +147,18 @@ pub(super) fn floats_to_float(
     })
 }
 
+/// Returns the expression of a function from a whole number to a whole number or null.
+pub(super) fn int_to_int(
+    input: Expr,
+    function: impl Fn(i64) -> PolarsResult<Option<i64>> + Copy + Send + Sync + 'static,
+) -> Expr {
+    call(vec![input], DataType::Int64, move |arguments| {
+        let results: PolarsResult<Int64Chunked> =
+            ints(&arguments[0])?.iter().map(|it| it.map_or(Ok(None), function)).collect();
+        Ok(results?.into_series())
+    })
+}
+
 /// Returns the expression of a function from two whole numbers to a whole number or null.
 pub(super) fn ints_to_int(
     left: Expr,

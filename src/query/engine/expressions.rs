@@ -1,8 +1,8 @@
 //! Values of rows as polars expressions.
 
 use polars::prelude::{
-    BooleanChunked, DataType, Expr as Polars, IntoSeries, LiteralValue, PolarsResult,
-    Scalar as PolarsScalar, Series, coalesce, lit, ternary_expr,
+    BooleanChunked, DataType, Expr as Polars, IntoSeries, LiteralValue, NamedFrom as _,
+    PolarsResult, Scalar as PolarsScalar, Series, coalesce, lit, ternary_expr,
 };
 
 use crate::plan::{Cast, DatePart, Expr, Function, Scalar, Type};
@@ -11,9 +11,12 @@ use super::aggregates::column;
 use super::casts::cast;
 use super::elementwise::{
     DURATION, TIMESTAMP, by_zero, call, failure, float_to_float, floats_to_float, instant,
-    ints_to_int, overflow,
+    int_to_int, ints_to_int, overflow,
 };
 use super::{numbers, text, time};
+
+/// Values of IN from which on they are looked up in a set.
+const LIST_FROM: usize = 16;
 
 /// Returns the polars type of a type.
 pub(super) fn dtype_of(dtype: Type) -> DataType {
@@ -115,22 +118,28 @@ fn call_of(function: Function, arguments: &[Expr]) -> PolarsResult<Polars> {
         F::Greater => next()?.gt(next()?),
         F::GreaterEqual => next()?.gt_eq(next()?),
         F::IsNotDistinct => next()?.eq_missing(next()?),
-        F::In => {
-            let value = next()?;
-            joined(rest.map(|it| value.clone().eq(it)).collect(), Polars::or)?
-        }
-        F::Add => numbers::arithmetic(next()?, next()?, i64::checked_add, |a, b| a + b),
-        F::Subtract => numbers::arithmetic(next()?, next()?, i64::checked_sub, |a, b| a - b),
-        F::Multiply => numbers::arithmetic(next()?, next()?, i64::checked_mul, |a, b| a * b),
+        F::In => is_in(arguments)?,
+        F::Add => next()? + next()?,
+        F::AddInt => ints_to_int(next()?, next()?, |a, b| checked(a.checked_add(b))),
+        F::Subtract => next()? - next()?,
+        F::SubtractInt => ints_to_int(next()?, next()?, |a, b| checked(a.checked_sub(b))),
+        F::Multiply => next()? * next()?,
+        F::MultiplyInt => ints_to_int(next()?, next()?, |a, b| checked(a.checked_mul(b))),
         // Not `/` of polars, which multiplies by the inverse of a constant.
         F::Divide => floats_to_float(next()?, next()?, |a, b| Some(a / b)),
         F::IntegerDivide => ints_to_int(next()?, next()?, |a, b| match b {
             0 => Err(by_zero()),
-            b => a.checked_div(b).map(Some).ok_or_else(overflow),
+            b => checked(a.checked_div(b)),
         }),
-        F::Modulo => numbers::modulo(next()?, next()?),
-        F::Negate => numbers::on_number(next()?, i64::checked_neg, |it| -it),
-        F::Absolute => numbers::on_number(next()?, i64::checked_abs, f64::abs),
+        F::Modulo => floats_to_float(next()?, next()?, |a, b| Some(a % b)),
+        F::ModuloInt => ints_to_int(next()?, next()?, |a, b| match b {
+            0 => Err(by_zero()),
+            b => Ok(Some(a.wrapping_rem(b))),
+        }),
+        F::Negate => float_to_float(next()?, |it| -it),
+        F::NegateInt => int_to_int(next()?, |it| checked(it.checked_neg())),
+        F::Absolute => float_to_float(next()?, f64::abs),
+        F::AbsoluteInt => int_to_int(next()?, |it| checked(it.checked_abs())),
         F::Sign => numbers::sign(next()?),
         F::Floor => float_to_float(next()?, f64::floor),
         F::Ceiling => float_to_float(next()?, f64::ceil),
@@ -197,6 +206,44 @@ fn call_of(function: Function, arguments: &[Expr]) -> PolarsResult<Polars> {
     })
 }
 
+/// Returns whether the first argument equals one of the others, which are literals.
+fn is_in(arguments: &[Expr]) -> PolarsResult<Polars> {
+    let Some((value, list)) = arguments.split_first() else { return Err(failure("IN of nothing")) };
+    let value = lower(value)?;
+    let is_null = |it: &&Expr| matches!(it, Expr::Literal(Scalar::Null));
+    let known: Vec<&Expr> = list.iter().filter(|it| !is_null(it)).collect();
+    let equal = known.iter().map(|it| Ok(value.clone().eq(lower(it)?)));
+    let texts: Option<Vec<&str>> = known
+        .iter()
+        .map(|it| match it {
+            Expr::Literal(Scalar::Text(text)) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    let numbers: Option<Vec<i64>> = known
+        .iter()
+        .map(|it| match it {
+            Expr::Literal(Scalar::Int(number)) => Some(*number),
+            _ => None,
+        })
+        .collect();
+    let found = match (texts, numbers) {
+        _ if known.is_empty() => value.is_null().and(lit(false)),
+        (Some(texts), _) if LIST_FROM < texts.len() => {
+            value.is_in(lit(Series::new("".into(), texts)).implode(false), false)
+        }
+        (_, Some(numbers)) if LIST_FROM < numbers.len() => {
+            value.is_in(lit(Series::new("".into(), numbers)).implode(false), false)
+        }
+        _ => joined(equal.collect::<PolarsResult<_>>()?, Polars::or)?,
+    };
+    if known.len() == list.len() {
+        return Ok(found);
+    }
+    // A null in the list may be equal to what was not found.
+    Ok(found.or(literal(&Scalar::Null).cast(DataType::Boolean)))
+}
+
 /// Returns the calls whose further arguments are constants.
 fn with_constants(function: Function, arguments: &[Expr]) -> PolarsResult<Option<Polars>> {
     use Function as F;
@@ -256,27 +303,40 @@ fn joined(values: Vec<Polars>, join: fn(Polars, Polars) -> Polars) -> PolarsResu
     values.pop().ok_or_else(|| failure("nothing is combined"))
 }
 
+fn checked(value: Option<i64>) -> PolarsResult<Option<i64>> {
+    value.map(Some).ok_or_else(overflow)
+}
+
 fn is_not_true(condition: &Expr) -> Expr {
     let or_false = vec![condition.clone(), Expr::Literal(Scalar::Bool(false))];
     Expr::Call(Function::Not, vec![Expr::Call(Function::Coalesce, or_false)])
 }
 
 /// Returns whether an expression may fail the query for some values.
-fn can_fail(expr: &Expr) -> bool {
+pub(super) fn can_fail(expr: &Expr) -> bool {
     match expr {
         Expr::Column(_) | Expr::Literal(_) => false,
         Expr::Call(function, arguments) => {
             let fails = matches!(
                 function,
                 Function::IntegerDivide
-                    | Function::Modulo
+                    | Function::ModuloInt
                     | Function::ParseTime
                     | Function::MakeDate
-                    | Function::Add
-                    | Function::Subtract
-                    | Function::Multiply
+                    | Function::AddInt
+                    | Function::SubtractInt
+                    | Function::MultiplyInt
+                    | Function::NegateInt
+                    | Function::AbsoluteInt
                     | Function::AddDays
                     | Function::AddMonths
+                    | Function::AddDuration
+                    | Function::AddMicroseconds
+                    | Function::TimeBetween
+                    | Function::Repeat
+                    | Function::PadStart
+                    | Function::PadEnd
+                    | Function::FormatTime
             );
             fails || arguments.iter().any(can_fail)
         }

@@ -1,10 +1,8 @@
 //! Arithmetic.
 
-use polars::prelude::{
-    ChunkApply, DataType, Expr, Field, Float64Chunked, Int64Chunked, IntoSeries, PolarsResult,
-};
+use polars::prelude::{ChunkApply, DataType, Expr, Int64Chunked, IntoSeries};
 
-use super::elementwise::{by_zero, call, call_typed, combine, floats, ints, overflow};
+use super::elementwise::{call, floats, ints};
 
 /// Powers of ten that a double holds exactly.
 const EXACT_POWERS: i64 = 22;
@@ -12,65 +10,6 @@ const EXACT_POWERS: i64 = 22;
 const DECIMALS_MAX: i64 = 1074;
 /// Doubles from here on are whole numbers.
 const WHOLE_FROM: f64 = 4_503_599_627_370_496.0;
-
-/// Returns the expression of an operation on two numbers: of Floats when one is a Float, or else of Ints,
-/// where `None` fails the query.
-pub(super) fn arithmetic(
-    left: Expr,
-    right: Expr,
-    on_ints: impl Fn(i64, i64) -> Option<i64> + Copy + Send + Sync + 'static,
-    on_floats: impl Fn(f64, f64) -> f64 + Copy + Send + Sync + 'static,
-) -> Expr {
-    call_typed(vec![left, right], number, move |arguments| {
-        if arguments.iter().any(|it| it.dtype().is_float()) {
-            let (left, right) = (floats(&arguments[0])?, floats(&arguments[1])?);
-            let pairs = left.iter().zip(right.iter());
-            let results: Float64Chunked = pairs.map(|(a, b)| Some(on_floats(a?, b?))).collect();
-            return Ok(results.into_series());
-        }
-        let (left, right) = (ints(&arguments[0])?, ints(&arguments[1])?);
-        let checked = |a, b| on_ints(a, b).map(Some).ok_or_else(overflow);
-        Ok(combine(&left, &right, checked)?.into_series())
-    })
-}
-
-/// Returns the expression of an operation on a number, as for [`arithmetic`].
-pub(super) fn on_number(
-    input: Expr,
-    on_int: impl Fn(i64) -> Option<i64> + Copy + Send + Sync + 'static,
-    on_float: impl Fn(f64) -> f64 + Copy + Send + Sync + 'static,
-) -> Expr {
-    call_typed(vec![input], number, move |arguments| {
-        if arguments[0].dtype().is_float() {
-            return Ok(floats(&arguments[0])?.apply_values(on_float).into_series());
-        }
-        let checked = |value: Option<i64>| match value {
-            Some(value) => on_int(value).map(Some).ok_or_else(overflow),
-            None => Ok(None),
-        };
-        let results: PolarsResult<Int64Chunked> =
-            ints(&arguments[0])?.iter().map(checked).collect();
-        Ok(results?.into_series())
-    })
-}
-
-/// Returns the expression of the remainder with the sign of the dividend.
-pub(super) fn modulo(left: Expr, right: Expr) -> Expr {
-    call_typed(vec![left, right], number, move |arguments| {
-        if arguments.iter().any(|it| it.dtype().is_float()) {
-            let (left, right) = (floats(&arguments[0])?, floats(&arguments[1])?);
-            let pairs = left.iter().zip(right.iter());
-            let results: Float64Chunked = pairs.map(|(a, b)| Some(a? % b?)).collect();
-            return Ok(results.into_series());
-        }
-        let (left, right) = (ints(&arguments[0])?, ints(&arguments[1])?);
-        let rest = |a: i64, b: i64| match b {
-            0 => Err(by_zero()),
-            b => Ok(Some(a.wrapping_rem(b))),
-        };
-        Ok(combine(&left, &right, rest)?.into_series())
-    })
-}
 
 /// Returns the expression of the sign.
 pub(super) fn sign(input: Expr) -> Expr {
@@ -83,12 +22,6 @@ pub(super) fn sign(input: Expr) -> Expr {
         }
         Ok(ints(&arguments[0])?.apply_values(i64::signum).into_series())
     })
-}
-
-/// Returns the type of arithmetic on these.
-fn number(arguments: &[Field]) -> DataType {
-    let is_float = arguments.iter().any(|it| it.dtype().is_float());
-    if is_float { DataType::Float64 } else { DataType::Int64 }
 }
 
 /// Rounds the exact value of a double to so many decimals, half away from zero, and returns the double

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use polars::prelude::{
     Column, DataFrame, DataType, Expr as Polars, IntoLazy, JoinArgs, JoinCoalesce, JoinType,
-    LazyFrame, LazyFrame as Frame, MaintainOrderJoin, PlRefPath, PolarsResult, ScanArgsParquet,
-    UnionArgs, UniqueKeepStrategy, by_name, concat, lit,
+    LazyFrame, LazyFrame as Frame, MaintainOrderJoin, NamedFrom as _, PlRefPath, PolarsResult,
+    ScanArgsParquet, Series, UnionArgs, UniqueKeepStrategy, by_name, concat, lit,
 };
 
 use crate::plan::{Aggregate, ColumnId, Expr, JoinKind, OutputColumn, Plan, Query, Scalar, Type};
 
 use super::aggregates::{aggregate, column, name, sort_keys};
 use super::elementwise::{TIMESTAMP, failure};
-use super::expressions::{dtype_of, literal, lower};
+use super::expressions::{can_fail, dtype_of, lower};
 use super::window::with_windows;
 
 /// The datasets of a query: name and path of the Parquet file.
@@ -26,6 +26,10 @@ pub(super) type Tables = [(String, PathBuf)];
 /// Fails when a dataset cannot be opened, or a column has a type that no dataset has.
 pub(super) fn result(query: &Query, tables: &Tables) -> PolarsResult<LazyFrame> {
     let frame = relation(&query.plan, tables)?;
+    // A predicate that polars moves into a scan panics there when it fails, and compares microseconds of the
+    // day in the file with nanoseconds.
+    let stays = filters_can_fail(&query.plan) || scans_times(&query.plan, tables)?;
+    let frame = frame.with_predicate_pushdown(!stays);
     let columns = query.output.iter().map(output).collect::<PolarsResult<Vec<Polars>>>()?;
     Ok(frame.select(columns))
 }
@@ -104,6 +108,56 @@ fn relation(plan: &Plan, tables: &Tables) -> PolarsResult<Frame> {
     }
 }
 
+/// Returns whether a dataset has a column with times of day that the query reads.
+fn scans_times(plan: &Plan, tables: &Tables) -> PolarsResult<bool> {
+    let mut is_any = false;
+    for (table, columns) in scans(plan) {
+        let mut frame = scan(table, columns, tables)?;
+        is_any |= frame.collect_schema()?.iter_values().any(|it| *it == DataType::Time);
+    }
+    Ok(is_any)
+}
+
+/// Returns the datasets that a plan reads.
+fn scans(plan: &Plan) -> Vec<(&str, &[(String, ColumnId)])> {
+    match plan {
+        Plan::Scan { table, columns } => vec![(table, columns)],
+        Plan::Values { .. } => Vec::new(),
+        Plan::Filter { input, .. }
+        | Plan::Extend { input, .. }
+        | Plan::Select { input, .. }
+        | Plan::Aggregate { input, .. }
+        | Plan::Windows { input, .. }
+        | Plan::Distinct { input, .. }
+        | Plan::Sort { input, .. }
+        | Plan::Limit { input, .. }
+        | Plan::Single { input } => scans(input),
+        Plan::Join { left, right, .. } => [scans(left), scans(right)].concat(),
+        Plan::Union { inputs, .. } => inputs.iter().flat_map(|it| scans(&it.0)).collect(),
+    }
+}
+
+/// Returns whether a filter may fail the query, alone or with the expressions that it is joined with.
+fn filters_can_fail(plan: &Plan) -> bool {
+    let any = |columns: &[(ColumnId, Expr)]| columns.iter().any(|it| can_fail(&it.1));
+    match plan {
+        Plan::Scan { .. } | Plan::Values { .. } => false,
+        Plan::Filter { input, predicate } => can_fail(predicate) || filters_can_fail(input),
+        // A filter above may be moved below them, with their expressions in it.
+        Plan::Extend { input, columns } | Plan::Select { input, columns } => {
+            any(columns) || filters_can_fail(input)
+        }
+        Plan::Aggregate { input, .. }
+        | Plan::Windows { input, .. }
+        | Plan::Distinct { input, .. }
+        | Plan::Sort { input, .. }
+        | Plan::Limit { input, .. }
+        | Plan::Single { input } => filters_can_fail(input),
+        Plan::Join { left, right, .. } => filters_can_fail(left) || filters_can_fail(right),
+        Plan::Union { inputs, .. } => inputs.iter().any(|it| filters_can_fail(&it.0)),
+    }
+}
+
 fn named(id: ColumnId, expr: &Expr) -> PolarsResult<Polars> {
     Ok(lower(expr)?.alias(name(id)))
 }
@@ -136,14 +190,46 @@ fn scan(table: &str, columns: &[(String, ColumnId)], tables: &Tables) -> PolarsR
 fn values(columns: &[(ColumnId, Type)], rows: &[Vec<Scalar>]) -> PolarsResult<Frame> {
     let mut made: Vec<Column> = Vec::new();
     for (at, (id, dtype)) in columns.iter().enumerate() {
-        let dtype = dtype_of(*dtype);
-        let mut column = Column::new_empty(name(*id).into(), &dtype);
-        for row in rows {
-            let value = row.get(at).map_or(literal(&Scalar::Null), literal).cast(dtype.clone());
-            let one = DataFrame::empty().lazy().select([value.alias(name(*id))]).collect()?;
-            column.append(&one.columns()[0])?;
-        }
-        made.push(column);
+        let cells = rows.iter().map(|row| row.get(at).unwrap_or(&Scalar::Null));
+        let int = |cell: &Scalar| match cell {
+            Scalar::Int(value)
+            | Scalar::Timestamp(value)
+            | Scalar::Instant(value)
+            | Scalar::Duration(value) => Some(*value),
+            Scalar::Date(days) => Some(i64::from(*days)),
+            Scalar::Time(micros) => micros.checked_mul(1_000),
+            _ => None,
+        };
+        let name = name(*id);
+        let series = match dtype {
+            Type::Float => {
+                let cells = cells.map(|it| match it {
+                    Scalar::Float(value) => Some(*value),
+                    _ => None,
+                });
+                Series::new(name.into(), cells.collect::<Vec<Option<f64>>>())
+            }
+            Type::Bool => {
+                let cells = cells.map(|it| match it {
+                    Scalar::Bool(value) => Some(*value),
+                    _ => None,
+                });
+                Series::new(name.into(), cells.collect::<Vec<Option<bool>>>())
+            }
+            Type::Text | Type::Null => {
+                let cells = cells.map(|it| match it {
+                    Scalar::Text(text) => Some(text.as_str()),
+                    _ => None,
+                });
+                Series::new(name.into(), cells.collect::<Vec<Option<&str>>>())
+            }
+            Type::Date => {
+                let days = Series::new(name.into(), cells.map(int).collect::<Vec<Option<i64>>>());
+                days.cast(&DataType::Int32)?.cast(&DataType::Date)?
+            }
+            _ => Series::new(name.into(), cells.map(int).collect::<Vec<Option<i64>>>()),
+        };
+        made.push(series.cast(&dtype_of(*dtype))?.into());
     }
     Ok(DataFrame::new(rows.len(), made)?.lazy())
 }
@@ -158,17 +244,8 @@ fn grouped(frame: Frame, keys: &[ColumnId], aggregates: &[(ColumnId, Aggregate)]
         return frame.select(values);
     }
     let keys: Vec<Polars> = keys.iter().map(|it| column(*it)).collect();
-    let in_order = aggregates.iter().any(|it| depends_on_order(&it.1));
-    let groups = if in_order { frame.group_by_stable(keys) } else { frame.group_by(keys) };
-    groups.agg(values)
-}
-
-fn depends_on_order(aggregate: &Aggregate) -> bool {
-    use crate::plan::AggregateFunction as F;
-    matches!(
-        aggregate.function,
-        F::First | F::Last | F::Join(_) | F::Mode | F::ArgumentOfMinimum | F::ArgumentOfMaximum
-    )
+    // In the order of their first rows: the same query gives the same rows in the same order.
+    frame.group_by_stable(keys).agg(values)
 }
 
 fn join(
@@ -190,7 +267,8 @@ fn join(
     };
     let mut arguments = JoinArgs::new(how).with_coalesce(JoinCoalesce::KeepColumns);
     arguments.nulls_equal = nulls_equal;
-    arguments.maintain_order = MaintainOrderJoin::None;
+    // As for groups.
+    arguments.maintain_order = MaintainOrderJoin::LeftRight;
     let (lefts, rights): (Vec<Polars>, Vec<Polars>) =
         equal.iter().map(|(a, b)| (column(*a), column(*b))).unzip();
     left.join(right, lefts, rights, arguments)

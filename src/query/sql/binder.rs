@@ -354,6 +354,10 @@ impl<'a> Binder<'a> {
         let mut dtypes = Vec::new();
         for ((name, a), (_, b)) in left.output.iter().zip(&right.output) {
             let (a, b) = (self.type_of(*a), self.type_of(*b));
+            if (a == Type::Text || b == Type::Text) && a != Type::Duration && b != Type::Duration {
+                dtypes.push(Type::Text);
+                continue;
+            }
             dtypes.push(types::common(a, b).ok_or_else(|| {
                 let (a, b) = (types::name(a), types::name(b));
                 SqlError::new(format!("column `{name}` is {a} on one side and {b} on the other"))
@@ -374,7 +378,8 @@ impl<'a> Binder<'a> {
         let mut output = Vec::new();
         for ((name, id), dtype) in bound.output.into_iter().zip(dtypes) {
             let new = self.column(*dtype);
-            columns.push((new, types::convert(self.value(id), *dtype)?));
+            let value = types::cast(self.value(id), *dtype, false)?;
+            columns.push((new, value.expr));
             output.push((name, new));
         }
         Ok(Bound { plan: Plan::Select { input: Box::new(bound.plan), columns }, output })

@@ -1,7 +1,7 @@
 //! Constants: dates, times and intervals as people write them.
 
-use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime, Time};
+use jiff::{SignedDuration, Span};
 
 /// A length of time as calendars count it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,6 +53,13 @@ pub(crate) fn time(text: &str) -> Option<i64> {
 pub(crate) fn split_micros(micros: i64) -> (i32, i64) {
     let days = i32::try_from(micros.div_euclid(DAY_MICROS)).unwrap_or(i32::MAX);
     (days, micros.rem_euclid(DAY_MICROS))
+}
+
+/// Adds months to a day; the last day of the month where there is no such day.
+pub(crate) fn add_months(days: i32, months: i32) -> Option<i32> {
+    let moment = EPOCH.checked_add(SignedDuration::from_hours(24 * i64::from(days))).ok()?;
+    let date = moment.date().checked_add(Span::new().try_months(months).ok()?).ok()?;
+    Some(days_of(date))
 }
 
 /// Returns a date as text.

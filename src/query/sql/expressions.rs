@@ -197,6 +197,8 @@ impl Binder<'_> {
         let value = self.expr(ast, env)?;
         match value.dtype {
             Type::Bool | Type::Null => convert(value, Type::Bool),
+            // As a condition, a number is whether it is not 0.
+            Type::Int => Ok(cast(value, Type::Bool, false)?.expr),
             other => Err(SqlError::new(format!(
                 "a condition is true or false, but this is a {}",
                 types::name(other)
@@ -477,7 +479,9 @@ impl Binder<'_> {
             UnaryOperator::Minus => {
                 self.numeric(&value, "-")?;
                 let dtype = value.dtype;
-                Ok(call(Function::Negate, vec![value.expr], dtype))
+                let function =
+                    if dtype == Type::Float { Function::Negate } else { Function::NegateInt };
+                Ok(call(function, vec![value.expr], dtype))
             }
             other => Err(SqlError::new(format!("the operator {other} is not supported"))),
         }
@@ -769,7 +773,7 @@ impl Binder<'_> {
                 return Ok(call(Function::DaysBetween, vec![a.expr, b.expr], Int));
             }
             (Date, Int) if is_minus => {
-                let days = call(Function::Negate, vec![b.expr], Int);
+                let days = call(Function::NegateInt, vec![b.expr], Int);
                 return Ok(call(Function::AddDays, vec![a.expr, days.expr], Date));
             }
             (Date, Int) if is_plus => {
@@ -784,14 +788,6 @@ impl Binder<'_> {
             }
             _ => {}
         }
-        let function = match op {
-            BinaryOperator::Plus => Function::Add,
-            BinaryOperator::Minus => Function::Subtract,
-            BinaryOperator::Multiply => Function::Multiply,
-            BinaryOperator::Divide => Function::Divide,
-            BinaryOperator::Modulo => Function::Modulo,
-            _ => Function::IntegerDivide,
-        };
         let name = op.to_string();
         let (values, dtype) = agree(vec![a, b])?;
         let dtype = match dtype {
@@ -819,10 +815,18 @@ impl Binder<'_> {
             convert(Typed::new(it, known), from)
         });
         let values = values.collect::<Result<Vec<_>>>()?;
-        // Whole numbers are divided to whole numbers; of floats, `//` is the same as `/`.
-        let function = match (function, from) {
-            (Function::IntegerDivide, Float) => Function::Divide,
-            (function, _) => function,
+        let function = match (op, from) {
+            (BinaryOperator::Plus, Float) => Function::Add,
+            (BinaryOperator::Plus, _) => Function::AddInt,
+            (BinaryOperator::Minus, Float) => Function::Subtract,
+            (BinaryOperator::Minus, _) => Function::SubtractInt,
+            (BinaryOperator::Multiply, Float) => Function::Multiply,
+            (BinaryOperator::Multiply, _) => Function::MultiplyInt,
+            (BinaryOperator::Modulo, Float) => Function::Modulo,
+            (BinaryOperator::Modulo, _) => Function::ModuloInt,
+            // Of floats, `//` is the same as `/`.
+            (_, Float) => Function::Divide,
+            (_, _) => Function::IntegerDivide,
         };
         if let Some(value) = folded(function, &values) {
             return Ok(Typed::int(value));
@@ -933,7 +937,7 @@ impl Binder<'_> {
             let factor = Expr::Literal(Scalar::Int(n));
             match times {
                 None => factor,
-                Some(times) => Expr::Call(Function::Multiply, vec![times.clone(), factor]),
+                Some(times) => Expr::Call(Function::MultiplyInt, vec![times.clone(), factor]),
             }
         };
         if interval.months != 0 && dtype != Type::Time {
@@ -961,9 +965,9 @@ fn folded(function: Function, values: &[Expr]) -> Option<i64> {
         return None;
     };
     match function {
-        Function::Add => a.checked_add(*b),
-        Function::Subtract => a.checked_sub(*b),
-        Function::Multiply => a.checked_mul(*b),
+        Function::AddInt => a.checked_add(*b),
+        Function::SubtractInt => a.checked_sub(*b),
+        Function::MultiplyInt => a.checked_mul(*b),
         _ => None,
     }
 }

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use sqlparser::ast::{
-    BinaryOperator, Expr as Ast, Ident, Join, JoinConstraint, JoinOperator, ObjectName,
-    ObjectNamePart, TableAlias, TableFactor, TableWithJoins,
+    BinaryOperator, Expr as Ast, FunctionArg, FunctionArgExpr, Ident, Join, JoinConstraint,
+    JoinOperator, ObjectName, ObjectNamePart, TableAlias, TableFactor, TableWithJoins,
 };
 
 use crate::plan::{ColumnId, Expr, Function, JoinKind, Plan, Type};
@@ -61,10 +61,9 @@ impl Binder<'_> {
     fn table_factor(&mut self, factor: &TableFactor) -> Result<Relation> {
         match factor {
             TableFactor::Table { name, alias, args, sample: None, .. } => {
-                if args.is_some() {
-                    return Err(function_in_from(&name.to_string()).at(factor));
-                }
-                self.table(name, alias.as_ref())
+                let Some(arguments) = args else { return self.table(name, alias.as_ref()) };
+                self.rows_of_function(name, &arguments.args, alias.as_ref())
+                    .map_err(|it| it.at(factor))
             }
             TableFactor::Derived { lateral: false, subquery, alias, sample: None } => {
                 let bound = self.query(subquery, None)?;
@@ -73,8 +72,8 @@ impl Binder<'_> {
             TableFactor::NestedJoin { table_with_joins, alias: None } => {
                 self.table_with_joins(table_with_joins)
             }
-            TableFactor::Function { name, .. } => {
-                Err(function_in_from(&name.to_string()).at(factor))
+            TableFactor::Function { name, args, alias, .. } => {
+                self.rows_of_function(name, args, alias.as_ref()).map_err(|it| it.at(factor))
             }
             TableFactor::TableFunction { expr, .. } => {
                 Err(function_in_from(&expr.to_string()).at(factor))
@@ -87,6 +86,28 @@ impl Binder<'_> {
                 Err(SqlError::new(message).at(factor))
             }
         }
+    }
+
+    fn rows_of_function(
+        &mut self,
+        name: &ObjectName,
+        arguments: &[FunctionArg],
+        alias: Option<&TableAlias>,
+    ) -> Result<Relation> {
+        let lower = name.to_string().to_lowercase();
+        if !["generate_series", "range"].contains(&lower.as_str()) {
+            return Err(function_in_from(&lower));
+        }
+        let values: Option<Vec<Ast>> = arguments
+            .iter()
+            .map(|it| match it {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(value)) => Some(value.clone()),
+                _ => None,
+            })
+            .collect();
+        let values = values.ok_or_else(|| SqlError::new(format!("`{lower}` takes constants")))?;
+        let bound = self.series(&lower, &values)?;
+        self.relation(bound, alias, Some(&lower))
     }
 
     fn table(&mut self, name: &ObjectName, alias: Option<&TableAlias>) -> Result<Relation> {

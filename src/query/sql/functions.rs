@@ -236,6 +236,12 @@ impl Binder<'_> {
                 })?;
                 self.date_function(&parts.name, &unit, values)
             }
+            ("time_bucket", [Ast::Interval(width), value]) => {
+                let (width, _) = self.interval_of(width, env)?;
+                let value = self.expr(value, env)?;
+                let value = moment(value, "time_bucket")?;
+                self.time_bucket(width, value)
+            }
             ("if" | "iff" | "iif", [condition, _, _]) => {
                 let condition = self.condition(condition, env)?;
                 let values = self.exprs(&parts.arguments[1..], env)?;
@@ -282,8 +288,9 @@ impl Binder<'_> {
             ("date_add" | "dateadd", Some(number), Some(value), None) => {
                 let value = moment(value, name)?;
                 let number = convert(number, Type::Int)?;
-                let times =
-                    |n| Expr::Call(Function::Multiply, vec![number, Expr::Literal(Scalar::Int(n))]);
+                let times = |n| {
+                    Expr::Call(Function::MultiplyInt, vec![number, Expr::Literal(Scalar::Int(n))])
+                };
                 let mut one = super::constants::Interval::default();
                 if !one.add(1.0, unit) {
                     return unit_of(unit).map(|_| value);
@@ -310,6 +317,9 @@ impl Binder<'_> {
             value
         };
         let lower = name.trim_matches('\'').to_lowercase();
+        if let Some(found) = self.composed_part(&lower, &value)? {
+            return Ok(found);
+        }
         let part = match lower.strip_suffix('s').unwrap_or(&lower) {
             "year" | "yr" => DatePart::Year,
             "quarter" => DatePart::Quarter,
@@ -349,6 +359,28 @@ impl Binder<'_> {
         };
         let dtype = if part == DatePart::Epoch { Type::Float } else { Type::Int };
         Ok(call(Function::DatePart(part), vec![value.expr], dtype))
+    }
+
+    /// Returns the parts of a date that others are computed into.
+    fn composed_part(&mut self, name: &str, value: &Typed) -> Result<Option<Typed>> {
+        let int = |value| Expr::Literal(Scalar::Int(value));
+        let of = |function, a: Expr, b: i64| Expr::Call(function, vec![a, int(b)]);
+        let mut part = |name: &str| self.date_part(name, value.clone()).map(|it| it.expr);
+        let expr = match name {
+            "decade" | "decades" => of(Function::IntegerDivide, part("year")?, 10),
+            "century" | "centuries" => {
+                of(Function::IntegerDivide, of(Function::AddInt, part("year")?, 99), 100)
+            }
+            "millennium" | "millennia" => {
+                of(Function::IntegerDivide, of(Function::AddInt, part("year")?, 999), 1_000)
+            }
+            "yearweek" => {
+                let years = of(Function::MultiplyInt, part("isoyear")?, 100);
+                Expr::Call(Function::AddInt, vec![years, part("week")?])
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Typed::new(expr, Type::Int)))
     }
 
     /// Binds a function of one row by its name.
@@ -410,7 +442,7 @@ impl Binder<'_> {
                 };
                 match value.dtype {
                     Type::Int | Type::Null if function != Function::Absolute => Ok(value),
-                    Type::Int => Ok(call(function, vec![value.expr], Type::Int)),
+                    Type::Int => Ok(call(Function::AbsoluteInt, vec![value.expr], Type::Int)),
                     _ => Ok(call(function, vec![convert(value, Type::Float)?], Type::Float)),
                 }
             }
@@ -433,6 +465,36 @@ impl Binder<'_> {
                     logs.map(|it| Expr::Call(Function::NaturalLogarithm, vec![it])).collect();
                 let (base, value) = (logs[0].clone(), logs[1].clone());
                 Ok(call(Function::Divide, vec![value, base], Type::Float))
+            }
+            ("cbrt", 1) => {
+                let value = floats(values)?.remove(0);
+                let third = Expr::Literal(Scalar::Float(1.0 / 3.0));
+                let size = Expr::Call(Function::Absolute, vec![value.clone()]);
+                let root = Expr::Call(Function::Power, vec![size, third]);
+                let zero = Expr::Literal(Scalar::Float(0.0));
+                let is_negative = Expr::Call(Function::Less, vec![value, zero]);
+                let negative = Expr::Call(Function::Negate, vec![root.clone()]);
+                let branches = vec![(is_negative, negative)];
+                Ok(Typed::new(Expr::Case { branches, otherwise: Box::new(root) }, Type::Float))
+            }
+            ("epoch_ms", 1) => {
+                let value = moment(values.swap_remove(0), name)?;
+                let start = cast(
+                    Typed::new(Expr::Literal(Scalar::Timestamp(0)), Type::Timestamp),
+                    value.dtype,
+                    false,
+                )?;
+                let unit = crate::plan::DateUnit::Millisecond;
+                Ok(call(Function::BoundariesBetween(unit), vec![start.expr, value.expr], Type::Int))
+            }
+            ("to_timestamp", 1) => {
+                let seconds = floats(values)?.remove(0);
+                let million = Expr::Literal(Scalar::Float(1e6));
+                let micros =
+                    Typed::new(Expr::Call(Function::Multiply, vec![seconds, million]), Type::Float);
+                let micros = cast(micros, Type::Int, false)?.expr;
+                let start = Expr::Literal(Scalar::Instant(0));
+                Ok(call(Function::AddMicroseconds, vec![start, micros], Type::Instant))
             }
             ("degrees" | "radians", 1) => {
                 let half_turn = 180.0 / std::f64::consts::PI;
@@ -651,7 +713,8 @@ impl Binder<'_> {
     fn modulo(&self, values: Vec<Typed>) -> Result<Typed> {
         let (values, dtype) = agree(values)?;
         match dtype {
-            Type::Int | Type::Float => Ok(call(Function::Modulo, values, dtype)),
+            Type::Int => Ok(call(Function::ModuloInt, values, dtype)),
+            Type::Float => Ok(call(Function::Modulo, values, dtype)),
             other => Err(SqlError::new(format!("`mod` takes numbers, not {}", types::name(other)))),
         }
     }
@@ -668,7 +731,7 @@ impl Binder<'_> {
             Some(Scalar::Int(number)) if *number < 0 => {
                 let count = Expr::Call(Function::Length, vec![text.clone()]);
                 let first = Expr::Literal(Scalar::Int(number + 1));
-                Expr::Call(Function::Add, vec![count, first])
+                Expr::Call(Function::AddInt, vec![count, first])
             }
             Some(_) => convert(start, Type::Int)?,
             None => {
@@ -677,8 +740,8 @@ impl Binder<'_> {
                 let is_negative = Expr::Call(Function::Less, vec![start.clone(), zero]);
                 let count = Expr::Call(Function::Length, vec![text.clone()]);
                 let one = Expr::Literal(Scalar::Int(1));
-                let first = Expr::Call(Function::Add, vec![start.clone(), one]);
-                let from_end = Expr::Call(Function::Add, vec![count, first]);
+                let first = Expr::Call(Function::AddInt, vec![start.clone(), one]);
+                let from_end = Expr::Call(Function::AddInt, vec![count, first]);
                 Expr::Case { branches: vec![(is_negative, from_end)], otherwise: Box::new(start) }
             }
         };

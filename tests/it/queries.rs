@@ -1,0 +1,221 @@
+//! `query`: statements give what DuckDB gives, or are refused with the way to say it.
+//!
+//! `tests/sql/golden.jsonl` has the answers of DuckDB, written by `tests/sql/golden.py`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use csv_agent_ingest::rows;
+use csv_agent_query::plan::Type;
+use csv_agent_query::protocol::EngineRequest;
+use csv_agent_query::{Table, engine, prepare};
+use csv_agent_types::catalog::{Catalog, DType};
+use csv_agent_types::frame::Frame;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::bench::Bench;
+
+/// Statements whose answer differs from DuckDB's on purpose.
+const DIFFERENT: &[(&str, &str)] = &[
+    ("agg/sum-overflow", "a sum beyond 64 bits is an error"),
+    ("date/ts-diff", "a time difference has no column"),
+    ("hunt4/lower-tr", "lower case of İ keeps its dot, as Unicode has it"),
+    ("hunt2/nan-group", "JSON has no NaN to sort by"),
+    ("hunt4/numeric-round-g", "a decimal is rounded once, as PostgreSQL does"),
+    ("misc/explain", "types have their names in lower case"),
+    ("hunt2/fmt-n", "%n is a line feed"),
+    ("hunt4/cast-real", "every float has 64 bits"),
+];
+
+/// Statements that DuckDB refuses, in the words of other databases, or because its types are narrower.
+const OURS: &[&str] = &[
+    "agg/listagg",
+    "agg/bool-and",
+    "str/initcap",
+    "null/ifnull",
+    "null/if",
+    "hunt2/lit-mul",
+    "hunt2/cast-int-range",
+    "hunt2/fmt-d",
+    "hunt2/fmt-F",
+    "hunt3/int32-mul",
+];
+
+/// Of a hundred statements of daily work, how many may be refused.
+const REFUSED_MAX: usize = 5;
+
+fn type_of(dtype: DType) -> Type {
+    match dtype {
+        DType::Bool => Type::Bool,
+        DType::Int64 => Type::Int,
+        DType::Float64 => Type::Float,
+        DType::Date => Type::Date,
+        DType::Timestamp => Type::Timestamp,
+        DType::TimestampUtc => Type::Instant,
+        DType::Time => Type::Time,
+        DType::String => Type::Text,
+    }
+}
+
+/// The datasets of `tests/sql/data`, ingested.
+struct Data {
+    bench: Bench,
+    tables: Vec<Table>,
+}
+
+impl Data {
+    fn ingested() -> Data {
+        let bench = Bench::with([]);
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sql/data");
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(&source).unwrap().map(|it| it.unwrap().path()).collect();
+        files.retain(|it| !it.ends_with("empty.csv"));
+        files.sort();
+        let files = files.iter().map(|it| it.to_str().unwrap());
+        bench.run(["ingest", "-q"].into_iter().chain(files)).succeeds();
+        let empty = source.join("empty.csv");
+        let types = [
+            "--dtype",
+            "id=int64",
+            "--dtype",
+            "x=int64",
+            "--dtype",
+            "y=float64",
+            "--dtype",
+            "d=date",
+        ];
+        let ingest = ["ingest", "-q", empty.to_str().unwrap()];
+        bench.run(ingest.into_iter().chain(types)).succeeds();
+        let text = fs::read(bench.session().join("datasets.json")).unwrap();
+        let catalog: Catalog = serde_json::from_slice(&text).unwrap();
+        let columns = |name: &str| {
+            let columns = &catalog.get(name).unwrap().columns;
+            columns.iter().map(|it| (it.name.clone(), type_of(it.dtype))).collect()
+        };
+        let tables = catalog.names().map(|it| Table { name: it.to_owned(), columns: columns(it) });
+        Data { tables: tables.collect(), bench }
+    }
+
+    /// Returns the whole result of a statement, or why there is none.
+    fn run(&self, sql: &str) -> Result<Frame, String> {
+        let prepared =
+            prepare(sql, &self.tables, 1_700_000_000_000_000).map_err(|it| it.message)?;
+        let path = |name: &String| self.bench.session().join(format!("datasets/{name}.parquet"));
+        let tables = prepared.tables.iter().map(|it| (it.clone(), path(it))).collect();
+        let dir = TempDir::new().unwrap();
+        let output = dir.path().join("result.parquet");
+        let request = EngineRequest { query: prepared.query, tables, output: output.clone() };
+        engine::run(&request).map_err(|it| it.to_string())?;
+        Ok(rows(&output, 0, usize::MAX).unwrap())
+    }
+}
+
+/// The text that rows without an order are sorted by, as `golden.py` makes it.
+fn key(row: &[Value]) -> Vec<String> {
+    let text = |value: &Value| match value {
+        Value::Null => "0".to_owned(),
+        Value::Bool(it) => format!("1{it}"),
+        Value::Number(it) => {
+            let text = format!("{:.5e}", it.as_f64().unwrap());
+            let (digits, exponent) = text.split_once('e').unwrap();
+            let exponent: i32 = exponent.parse().unwrap();
+            let sign = if exponent < 0 { '-' } else { '+' };
+            format!("2{digits}e{sign}{:02}", exponent.abs())
+        }
+        other => format!("3{}", other.as_str().unwrap()),
+    };
+    row.iter().map(text).collect()
+}
+
+/// Compares two cells; numbers with a relative tolerance of 1e-9.
+fn is_same(ours: &Value, theirs: &Value) -> bool {
+    match (ours, theirs) {
+        (Value::Number(a), Value::Number(b)) => {
+            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+            (a - b).abs() <= 1e-9 * a.abs().max(b.abs()) + 1e-12
+        }
+        // Our JSON has no NaN and no infinity.
+        (Value::Null, Value::String(it)) if ["nan", "inf", "-inf"].contains(&it.as_str()) => true,
+        (Value::String(a), Value::String(b)) => {
+            let plain = |it: &str| {
+                let it = it.replace('T', " ").replace('Z', "");
+                if it.contains(':') {
+                    it.trim_end_matches('0').trim_end_matches('.').to_owned()
+                } else {
+                    it
+                }
+            };
+            a == b || plain(a) == plain(b)
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// Returns how a result differs from the golden one.
+fn difference(frame: &Frame, golden: &Value) -> Option<String> {
+    let theirs = golden["rows"].as_array().unwrap();
+    if frame.row_count != golden["n_rows"].as_u64().unwrap() {
+        return Some(format!("{} rows instead of {}", frame.row_count, golden["n_rows"]));
+    }
+    let mut ours = frame.rows.clone();
+    for row in &mut ours {
+        for (cell, dtype) in row.iter_mut().zip(golden["types"].as_array().unwrap()) {
+            // Whole numbers beyond 2^53 are texts.
+            if *dtype == "BIGINT" || *dtype == "HUGEINT" {
+                let number = cell.as_str().and_then(|it| it.parse::<i64>().ok());
+                *cell = number.map_or(cell.take(), Value::from);
+            }
+        }
+    }
+    if !golden["ordered"].as_bool().unwrap() {
+        ours.sort_by_key(|it| key(it));
+    }
+    for (ours, theirs) in ours.iter().zip(theirs) {
+        let theirs = theirs.as_array().unwrap();
+        if ours.len() != theirs.len() || !ours.iter().zip(theirs).all(|(a, b)| is_same(a, b)) {
+            return Some(format!("{ours:?} instead of {theirs:?}"));
+        }
+    }
+    None
+}
+
+#[test]
+fn statements_give_what_duckdb_gives_or_are_refused() {
+    let data = Data::ingested();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sql/golden.jsonl");
+    let golden = fs::read_to_string(path).unwrap();
+    let different: BTreeMap<&str, &str> = DIFFERENT.iter().copied().collect();
+    let (mut wrong, mut refused, mut n_daily) = (Vec::new(), Vec::new(), 0);
+    for line in golden.lines() {
+        let golden: Value = serde_json::from_str(line).unwrap();
+        let (name, sql) = (golden["name"].as_str().unwrap(), golden["sql"].as_str().unwrap());
+        let is_daily = !name.starts_with("hunt");
+        n_daily += usize::from(is_daily);
+        match (data.run(sql), golden["error"].as_str()) {
+            (Err(_), Some(_)) => {}
+            (Ok(_), Some(_)) if OURS.contains(&name) => {}
+            (Ok(_), Some(error)) => {
+                wrong.push(format!("{name}: {sql}\n  DuckDB refuses it: {error}"))
+            }
+            (Err(reason), None) => {
+                if is_daily && !different.contains_key(name) {
+                    refused.push(format!("{name}: {reason}"));
+                }
+            }
+            (Ok(frame), None) => match difference(&frame, &golden) {
+                Some(found) if !different.contains_key(name) => {
+                    wrong.push(format!("{name}: {sql}\n  {found}"));
+                }
+                None if different.contains_key(name) => {
+                    wrong.push(format!("{name}: it is the same"))
+                }
+                _ => {}
+            },
+        }
+    }
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    let is_enough = refused.len() * 100 <= REFUSED_MAX * n_daily;
+    assert!(is_enough, "{} of {n_daily} are refused:\n{}", refused.len(), refused.join("\n"));
+}
