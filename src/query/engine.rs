@@ -14,19 +14,24 @@ mod time;
 mod window;
 
 use std::io::{Read, Write, stdin, stdout};
-use std::panic::{catch_unwind, set_hook};
+use std::panic::set_hook;
 use std::path::Path;
+use std::thread::{self, JoinHandle};
 
 use polars::lazy::dsl::{Engine, FileWriteFormat, SinkDestination, SinkTarget, UnifiedSinkArgs};
 use polars::polars_utils::compression::ZstdLevel;
 use polars::prelude::{
     LazyFrame, ParquetCompression, ParquetWriteOptions, PlRefPath, PolarsError, PolarsResult,
 };
+use serde::Deserialize as _;
+use serde_json::Deserializer;
 
 use crate::protocol::{EngineRequest, EngineResponse};
 
 /// Level of zstd: as for datasets.
 const ZSTD_LEVEL: i32 = 1;
+/// Bytes of the stack of the thread that runs a query.
+const STACK_BYTES: usize = 256 * 1024 * 1024;
 /// Rows of a row group of the output.
 const GROUP_ROWS: usize = 256 * 1024;
 
@@ -34,13 +39,19 @@ const GROUP_ROWS: usize = 256 * 1024;
 pub fn serve() -> i32 {
     // The response has the message.
     set_hook(Box::new(|_| {}));
-    let response = match read_request() {
-        Ok(request) => catch_unwind(|| answer(&request)).unwrap_or_else(|panic| {
+    // Plans are nested, and polars descends into them.
+    let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn(|| match read_request() {
+        Ok(request) => answer(&request),
+        Err(error) => EngineResponse::Failed(format!("cannot read the query: {error}")),
+    });
+    let response = match thread.map(JoinHandle::join) {
+        Ok(Ok(response)) => response,
+        Ok(Err(panic)) => {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
             EngineResponse::Failed(format!("the engine failed: {}", text.unwrap_or("no reason")))
-        }),
-        Err(error) => EngineResponse::Failed(format!("cannot read the query: {error}")),
+        }
+        Err(error) => EngineResponse::Failed(format!("cannot start: {error}")),
     };
     let line = serde_json::to_string(&response).map(|it| writeln!(stdout(), "{it}"));
     // The parent is gone when it cannot be written.
@@ -55,7 +66,10 @@ fn read_request() -> std::io::Result<EngineRequest> {
             byte => line.push(byte),
         }
     }
-    Ok(serde_json::from_slice(&line)?)
+    let mut reader = Deserializer::from_slice(&line);
+    // The binder bounds the levels of a plan.
+    reader.disable_recursion_limit();
+    Ok(EngineRequest::deserialize(&mut reader)?)
 }
 
 fn answer(request: &EngineRequest) -> EngineResponse {

@@ -27,8 +27,12 @@ mod types;
 mod walk;
 mod windows;
 
+use std::panic::resume_unwind;
+use std::thread;
+
 use sqlparser::ast::Statement;
 use sqlparser::parser::{Parser, ParserError, ParserOptions};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
 use crate::plan::{ColumnId, OutputColumn, Plan, Query, Scalar, Type};
 
@@ -60,12 +64,25 @@ pub struct Prepared {
     pub tables: Vec<String>,
 }
 
+/// Bytes of the stack of the thread that binds a statement: a chain of operators is as many levels.
+const STACK_BYTES: usize = 512 * 1024 * 1024;
+
 /// Makes a plan of a statement. `now` is what `now()` returns, in microseconds since 1970.
 ///
 /// # Errors
 ///
 /// Fails when it is not one query, names what does not exist, or has what is not supported.
 pub fn prepare(sql: &str, tables: &[Table], now: i64) -> std::result::Result<Prepared, SqlError> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK_BYTES);
+        let bound = thread.spawn_scoped(scope, || bind(sql, tables, now));
+        let bound =
+            bound.map_err(|it| SqlError::new(format!("cannot read the statement: {it}")))?;
+        bound.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
+fn bind(sql: &str, tables: &[Table], now: i64) -> Result<Prepared> {
     let statement = parse(sql)?;
     if matches!(statement, Statement::ShowTables { .. }) {
         return Ok(list_of_tables(tables));
@@ -102,13 +119,14 @@ fn parse(sql: &str) -> Result<Statement> {
     let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
     let parser = Parser::new(&QueryDialect).with_options(options);
     let parser = parser.with_recursion_limit(PARSER_LEVELS_MAX);
-    let mut tokens = sqlparser::tokenizer::Tokenizer::new(&QueryDialect, sql);
+    let mut tokens = Tokenizer::new(&QueryDialect, sql);
     let tokens = tokens.tokenize_with_location().map_err(|it| SqlError {
         message: it.message,
         position: Some((it.location.line, it.location.column)),
         hint: None,
     })?;
-    if TOKENS_MAX < tokens.len() {
+    let is_word = |it: &&TokenWithSpan| !matches!(it.token, Token::Whitespace(_));
+    if TOKENS_MAX < tokens.iter().filter(is_word).count() {
         return Err(SqlError::new(format!(
             "the statement has more than {TOKENS_MAX} words and signs"
         )));

@@ -57,6 +57,13 @@ pub(super) fn lower(expr: &Expr) -> PolarsResult<Polars> {
         }
         Expr::Case { branches, otherwise } => {
             // polars computes every branch in every row, and one must not fail where it is not taken.
+            if !branches.iter().any(|it| can_fail(&it.1)) && !can_fail(otherwise) {
+                let mut value = lower(otherwise)?;
+                for (condition, then) in branches.iter().rev() {
+                    value = ternary_expr(lower(condition)?, lower(then)?, value);
+                }
+                return Ok(value);
+            }
             let mut missed: Vec<Expr> = Vec::new();
             let mut lowered = Vec::new();
             for (condition, then) in branches {

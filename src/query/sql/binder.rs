@@ -18,9 +18,13 @@ use super::error::{Result, SqlError};
 use super::expressions::{Clause, Env};
 use super::scope::{Outer, is_same};
 use super::types::{self, Typed};
+use super::walk;
 
 /// Levels of nested queries and expressions.
 pub(crate) const LEVELS_MAX: usize = 200;
+
+/// Nodes that a plan may get by using a part of it again.
+const COPIED_NODES_MAX: usize = 5_000;
 
 /// The state while a statement is bound.
 pub(crate) struct Binder<'a> {
@@ -35,6 +39,7 @@ pub(crate) struct Binder<'a> {
     /// Levels that are open.
     pub n_levels: usize,
     types: Vec<Type>,
+    n_copied: usize,
 }
 
 /// A named subquery.
@@ -88,6 +93,7 @@ impl<'a> Binder<'a> {
             ctes: Vec::new(),
             n_levels: 0,
             types: Vec::new(),
+            n_copied: 0,
         }
     }
 
@@ -106,6 +112,22 @@ impl<'a> Binder<'a> {
     /// Returns the value of a column.
     pub(crate) fn value(&self, column: ColumnId) -> Typed {
         Typed::new(Expr::Column(column), self.type_of(column))
+    }
+
+    /// Counts the nodes of a plan that is used again so many times: parts that contain each other would
+    /// grow without bound.
+    ///
+    /// # Errors
+    ///
+    /// Fails when there are too many.
+    pub(crate) fn copy(&mut self, plan: &Plan, times: usize) -> Result<()> {
+        self.n_copied += walk::n_nodes(plan).saturating_mul(times);
+        if COPIED_NODES_MAX < self.n_copied {
+            return Err(SqlError::new("too many parts of the statement use each other").hint(
+                "write a part to a file with `csv-agent query -o FILE.parquet`, and query that with `-f`",
+            ));
+        }
+        Ok(())
     }
 
     /// Opens a level.

@@ -131,6 +131,7 @@ impl Binder<'_> {
         };
         if let Some(cte) = self.ctes.iter().rev().find(|it| is_same(&it.name, &table.value)) {
             let bound = cte.bound.clone();
+            self.copy(&bound.plan, 1).map_err(|it| it.at(name))?;
             let bound = self.renumbered(bound);
             return self.relation(bound, alias, Some(&table.value));
         }
@@ -350,13 +351,13 @@ impl Binder<'_> {
                 let predicates = [on_right, rest].concat();
                 filter(self.join_plans(left.plan, right.plan, JoinKind::Inner, equal), predicates)
             }
-            How::Left => self.outer_join(left, right, equal, on_right, rest),
+            How::Left => self.outer_join(left, right, equal, on_right, rest)?,
             How::Right => {
                 let swapped = equal.into_iter().map(|(a, b)| (b, a)).collect();
                 let (on_left, others): (Vec<Expr>, Vec<Expr>) =
                     rest.into_iter().partition(|it| uses_only(it, &left));
                 let others = [others, on_right].concat();
-                self.outer_join(right, left, swapped, on_left, others)
+                self.outer_join(right, left, swapped, on_left, others)?
             }
             How::Full => {
                 if !on_right.is_empty() || !rest.is_empty() || equal.is_empty() {
@@ -369,7 +370,7 @@ impl Binder<'_> {
             }
             How::Semi | How::Anti => {
                 let kind = if how == How::Semi { JoinKind::Semi } else { JoinKind::Anti };
-                self.half_join(left, right, kind, equal, [on_right, rest].concat())
+                self.half_join(left, right, kind, equal, [on_right, rest].concat())?
             }
         };
         Ok(Relation { plan, scope })
@@ -424,13 +425,15 @@ impl Binder<'_> {
         equal: Vec<(Typed, Typed)>,
         on_right: Vec<Expr>,
         rest: Vec<Expr>,
-    ) -> Plan {
+    ) -> Result<Plan> {
         let right_plan = filter(right.plan, on_right);
         if rest.is_empty() && !equal.is_empty() {
-            return self.join_plans(left.plan, right_plan, JoinKind::Left, equal);
+            return Ok(self.join_plans(left.plan, right_plan, JoinKind::Left, equal));
         }
         // Pairs that meet the whole condition, and the rows whose values meet it nowhere. Whether a row has
         // a partner depends on the values in the condition alone.
+        self.copy(&left.plan, 2)?;
+        self.copy(&right_plan, 1)?;
         let deciding = columns_of(equal.iter().map(|it| &it.0.expr).chain(&rest), &left);
         let pairs =
             filter(self.join_plans(left.plan.clone(), right_plan, JoinKind::Inner, equal), rest);
@@ -480,7 +483,7 @@ impl Binder<'_> {
         let alone = Plan::Select { input: Box::new(alone), columns };
         let all = [left_ids, right_ids].concat();
         let inputs = vec![(pairs, all.clone()), (alone, all.clone())];
-        Plan::Union { inputs, columns: all }
+        Ok(Plan::Union { inputs, columns: all })
     }
 
     /// Keeps the rows of the left that have a partner, or that have none.
@@ -491,20 +494,21 @@ impl Binder<'_> {
         kind: JoinKind,
         equal: Vec<(Typed, Typed)>,
         rest: Vec<Expr>,
-    ) -> Plan {
+    ) -> Result<Plan> {
+        self.copy(&left.plan, 1)?;
         let deciding = columns_of(equal.iter().map(|it| &it.0.expr).chain(&rest), &left);
         let pairs =
             filter(self.join_plans(left.plan.clone(), right.plan, JoinKind::Inner, equal), rest);
         let new: Vec<ColumnId> = deciding.iter().map(|it| self.column(self.type_of(*it))).collect();
         let columns = new.iter().copied().zip(deciding.iter().map(|it| Expr::Column(*it)));
         let met = Plan::Select { input: Box::new(pairs), columns: columns.collect() };
-        Plan::Join {
+        Ok(Plan::Join {
             left: Box::new(left.plan),
             right: Box::new(distinct(met, &new)),
             kind,
             equal: deciding.into_iter().zip(new).collect(),
             nulls_equal: true,
-        }
+        })
     }
 
     /// Joins the items of FROM by the equalities of WHERE, and filters by the rest.

@@ -87,12 +87,12 @@ impl Binder<'_> {
         let keys: Vec<ColumnId> = outer
             .map(|it| it.keys.borrow().iter().map(|(_, inner)| *inner).collect())
             .unwrap_or_default();
-        let plan = self.rows(relations, &keys, predicates, of_where);
+        let plan = self.rows(relations, &keys, predicates, of_where)?;
         let before = std::mem::take(&mut env.before);
-        let plan = self.attached(plan, before);
+        let plan = self.attached(plan, before)?;
         let (plan, parts) = self.grouped(plan, parts, &keys, &mut env)?;
         let after = std::mem::take(&mut env.after);
-        let plan = self.attached(plan, after);
+        let plan = self.attached(plan, after)?;
         let plan = filter(plan, parts.having.iter().cloned().collect());
         let plan = self.windowed(plan, std::mem::take(&mut env.windows));
         let plan = filter(plan, parts.qualify.iter().cloned().collect());
@@ -106,7 +106,7 @@ impl Binder<'_> {
         keys: &[ColumnId],
         predicates: Vec<Expr>,
         of_where: Vec<Attachment>,
-    ) -> Plan {
+    ) -> Result<Plan> {
         if !keys.is_empty() {
             // The values from outside are a relation as any other.
             let column = |id: &ColumnId| ScopeColumn {
@@ -127,8 +127,8 @@ impl Binder<'_> {
         };
         let (here, later): (Vec<Expr>, Vec<Expr>) = predicates.into_iter().partition(is_here);
         let plan = self.join_all(relations, here);
-        let plan = self.attached(plan, of_where);
-        filter(plan, later)
+        let plan = self.attached(plan, of_where)?;
+        Ok(filter(plan, later))
     }
 
     fn parts(
@@ -428,6 +428,7 @@ impl Binder<'_> {
         let of_keys: Vec<(Expr, ColumnId)> =
             all.iter().map(|it| it.expr.clone()).zip(ids.iter().copied()).collect();
         let plan = if has_sets {
+            self.copy(&plan, sets.len() - 1)?;
             self.by_sets(plan, &sets, &of_keys, keys, aggregates.clone())
         } else if keys.is_empty() {
             Plan::Aggregate {

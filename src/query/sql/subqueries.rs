@@ -163,7 +163,7 @@ impl Binder<'_> {
         let Some((value, item)) = pairs.pop() else {
             return Err(SqlError::new("IN compares nothing"));
         };
-        let found = self.in_values(value, item, subquery, env);
+        let found = self.in_values(value, item, subquery, env)?;
         Ok(if negated { not(found) } else { found })
     }
 
@@ -201,13 +201,20 @@ impl Binder<'_> {
 
     /// IN of one value in the rows of a subquery, with its three answers: yes, no, and NULL where a NULL may
     /// be equal.
-    fn in_values(&mut self, value: Typed, item: Typed, subquery: Subquery, env: &mut Env) -> Typed {
+    fn in_values(
+        &mut self,
+        value: Typed,
+        item: Typed,
+        subquery: Subquery,
+        env: &mut Env,
+    ) -> Result<Typed> {
         let one =
             |plan| Attachment { plan, keys: Vec::new(), outer: Vec::new(), nulls_equal: false };
         let list = self.column(item.dtype);
         let rows =
             Plan::Select { input: Box::new(subquery.bound.plan), columns: vec![(list, item.expr)] };
         let (n_rows, n_known) = (self.column(Type::Int), self.column(Type::Int));
+        self.copy(&rows, 1)?;
         let counts = Plan::Aggregate {
             input: Box::new(rows.clone()),
             keys: Vec::new(),
@@ -238,7 +245,7 @@ impl Binder<'_> {
             (is_open, types::null_of(Type::Bool)),
         ];
         let otherwise = Box::new(Typed::bool(false).expr);
-        Typed::new(Expr::Case { branches, otherwise }, Type::Bool)
+        Ok(Typed::new(Expr::Case { branches, otherwise }, Type::Bool))
     }
 
     /// Binds a comparison with any row of a subquery: true when one row meets it, NULL when none does but a
@@ -306,14 +313,22 @@ impl Binder<'_> {
     }
 
     /// Joins subqueries to the rows that use them.
-    pub(crate) fn attached(&mut self, mut plan: Plan, attachments: Vec<Attachment>) -> Plan {
+    pub(crate) fn attached(
+        &mut self,
+        mut plan: Plan,
+        attachments: Vec<Attachment>,
+    ) -> Result<Plan> {
         for Attachment { plan: subquery, keys, outer, nulls_equal } in attachments {
             if keys.is_empty() {
                 plan = cross(plan, subquery);
                 continue;
             }
-            let subquery =
-                if outer.is_empty() { subquery } else { with_outer(subquery, &plan, &outer) };
+            let subquery = if outer.is_empty() {
+                subquery
+            } else {
+                self.copy(&plan, n_outer(&subquery))?;
+                with_outer(subquery, &plan, &outer)
+            };
             let (values, columns): (Vec<Typed>, Vec<ColumnId>) = keys.into_iter().unzip();
             let (left, values) = self.as_columns(plan, values);
             plan = Plan::Join {
@@ -324,12 +339,31 @@ impl Binder<'_> {
                 nulls_equal,
             };
         }
-        plan
+        Ok(plan)
     }
 }
 
 fn count_of(function: AggregateFunction, arguments: Vec<ColumnId>) -> Aggregate {
     Aggregate { function, arguments, distinct: false, filter: None, order: Vec::new() }
+}
+
+/// Returns how often the values from outside are used.
+fn n_outer(plan: &Plan) -> usize {
+    match plan {
+        Plan::Scan { table, .. } => usize::from(table == OUTER),
+        Plan::Values { .. } => 0,
+        Plan::Filter { input, .. }
+        | Plan::Extend { input, .. }
+        | Plan::Select { input, .. }
+        | Plan::Aggregate { input, .. }
+        | Plan::Windows { input, .. }
+        | Plan::Distinct { input, .. }
+        | Plan::Sort { input, .. }
+        | Plan::Limit { input, .. }
+        | Plan::Single { input } => n_outer(input),
+        Plan::Join { left, right, .. } => n_outer(left) + n_outer(right),
+        Plan::Union { inputs, .. } => inputs.iter().map(|it| n_outer(&it.0)).sum(),
+    }
 }
 
 /// Puts the combinations of values from outside in place of the scan that stands for them.

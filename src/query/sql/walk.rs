@@ -1,6 +1,6 @@
 //! Walks over bound expressions.
 
-use crate::plan::{ColumnId, Expr};
+use crate::plan::{ColumnId, Expr, Plan};
 
 /// Visits each column of an expression.
 pub(crate) fn columns(expr: &Expr, visit: &mut dyn FnMut(ColumnId)) {
@@ -52,4 +52,22 @@ pub(crate) fn replaced<E>(
             Expr::Case { branches: new, otherwise: Box::new(replaced(otherwise, replace)?) }
         }
     })
+}
+
+/// Returns the number of nodes of a plan.
+pub(crate) fn n_nodes(plan: &Plan) -> usize {
+    1 + match plan {
+        Plan::Scan { .. } | Plan::Values { .. } => 0,
+        Plan::Filter { input, .. }
+        | Plan::Extend { input, .. }
+        | Plan::Select { input, .. }
+        | Plan::Aggregate { input, .. }
+        | Plan::Windows { input, .. }
+        | Plan::Distinct { input, .. }
+        | Plan::Sort { input, .. }
+        | Plan::Limit { input, .. }
+        | Plan::Single { input } => n_nodes(input),
+        Plan::Join { left, right, .. } => n_nodes(left) + n_nodes(right),
+        Plan::Union { inputs, .. } => inputs.iter().map(|it| n_nodes(&it.0)).sum(),
+    }
 }
