@@ -15,7 +15,7 @@ use csv_agent_types::frame::Frame;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::bench::Bench;
+use crate::bench::{Bench, Run};
 
 /// Statements whose answer differs from DuckDB's on purpose.
 const DIFFERENT: &[(&str, &str)] = &[
@@ -197,7 +197,7 @@ fn statements_give_what_duckdb_gives_or_are_refused() {
             (Err(_), Some(_)) => {}
             (Ok(_), Some(_)) if OURS.contains(&name) => {}
             (Ok(_), Some(error)) => {
-                wrong.push(format!("{name}: {sql}\n  DuckDB refuses it: {error}"))
+                wrong.push(format!("{name}: {sql}\n  DuckDB refuses it: {error}"));
             }
             (Err(reason), None) => {
                 if is_daily && !different.contains_key(name) {
@@ -209,7 +209,7 @@ fn statements_give_what_duckdb_gives_or_are_refused() {
                     wrong.push(format!("{name}: {sql}\n  {found}"));
                 }
                 None if different.contains_key(name) => {
-                    wrong.push(format!("{name}: it is the same"))
+                    wrong.push(format!("{name}: it is the same"));
                 }
                 _ => {}
             },
@@ -218,4 +218,121 @@ fn statements_give_what_duckdb_gives_or_are_refused() {
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
     let is_enough = refused.len() * 100 <= REFUSED_MAX * n_daily;
     assert!(is_enough, "{} of {n_daily} are refused:\n{}", refused.len(), refused.join("\n"));
+}
+
+/// Runs a statement over `sales.csv` of the working directory.
+fn query(bench: &Bench, arguments: &[&str]) -> Run {
+    bench.run(["query", "-f", "sales.csv"].into_iter().chain(arguments.iter().copied()))
+}
+
+#[test]
+fn a_result_is_the_same_in_every_format() {
+    let bench = Bench::with(["sales.csv"]);
+    let sql = "select product, count(*) as n from sales group by 1 order by 1 limit 2";
+    let rows: Value =
+        serde_json::from_str(query(&bench, &["--json", sql]).succeeds().stdout()).unwrap();
+    let lines = query(&bench, &["--format", "jsonl", sql]).succeeds();
+    let lines: Vec<Value> =
+        lines.stdout().lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    assert_eq!(rows, Value::Array(lines));
+    let cell = |row: usize, name: &str| rows[row][name].to_string().replace('"', "");
+    for (format, separator) in [("csv", ","), ("tsv", "\t")] {
+        let text = query(&bench, &["--format", format, sql]).succeeds().stdout().to_owned();
+        let expected: String = (0..2)
+            .map(|row| format!("{}{separator}{}\n", cell(row, "product"), cell(row, "n")))
+            .collect();
+        assert_eq!(text, format!("product{separator}n\n{expected}"));
+    }
+    let table = query(&bench, &[sql]).succeeds().stdout().to_owned();
+    assert_eq!(table, query(&bench, &["--format", "md", sql]).succeeds().stdout());
+    assert!(table.starts_with("| product | n |\n"), "{table}");
+    query(&bench, &["-o", "out.parquet", sql]).succeeds();
+    let again = bench.run(["query", "-f", "out.parquet", "--json", "select * from out"]).succeeds();
+    assert_eq!(serde_json::from_str::<Value>(again.stdout()).unwrap(), rows);
+    query(&bench, &["-o", "out.csv", sql]).succeeds();
+    assert_eq!(
+        fs::read_to_string(bench.path("out.csv")).unwrap(),
+        query(&bench, &["--format", "csv", sql]).succeeds().stdout()
+    );
+    assert!(!bench.path(".csv-agent").exists());
+}
+
+#[test]
+fn a_result_without_rows_is_whole_in_every_format() {
+    let bench = Bench::with(["sales.csv"]);
+    let sql = "select revenue, product from sales where false";
+    let text = |format| query(&bench, &["--format", format, sql]).succeeds().stdout().to_owned();
+    assert_eq!(text("json").split_whitespace().collect::<String>(), "[]");
+    assert_eq!(text("jsonl"), "");
+    assert_eq!(text("csv"), "revenue,product\n");
+}
+
+#[test]
+fn a_statement_that_is_refused_says_where_and_what_else_there_is() {
+    let bench = Bench::with(["sales.csv"]);
+    for (sql, words) in [
+        (
+            "select unitz from sales",
+            ["no column `unitz` (line 1, column 8)", "did you mean `units`?"],
+        ),
+        ("select *\nfrom salez", ["no table `salez` (line 2, column 6)", "did you mean `sales`?"]),
+        ("select lenght(product) from sales", ["no function `lenght`", "did you mean `length`?"]),
+        (
+            "select product, sum(revenue) from sales",
+            ["neither in GROUP BY nor in an aggregate", "any_value"],
+        ),
+        ("drop table sales", ["DROP is not a query", "datasets --schema"]),
+        ("select * from read_csv('/etc/passwd')", ["is not a table", "-f FILE"]),
+        ("select * from '/etc/passwd'", ["no table `/etc/passwd`", "-f /etc/passwd"]),
+        ("select 1; select 2", ["several statements", "one after another"]),
+        ("select cast(product as bigint) from sales", ["is not a whole number", "try_cast"]),
+    ] {
+        let run = query(&bench, &[sql]).fails_with(2);
+        for part in words {
+            assert!(run.stderr().contains(part), "{sql}: {}", run.stderr());
+        }
+        assert_eq!(run.stdout(), "");
+    }
+}
+
+#[test]
+fn a_query_needs_no_python_and_no_key() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut command = bench.command([
+        "query",
+        "-f",
+        "sales.csv",
+        "--format",
+        "csv",
+        "select count(*) as n from sales",
+    ]);
+    command.env_clear().env("HOME", bench.path("nowhere")).env("PATH", "/nonexistent");
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 2);
+}
+
+#[test]
+fn a_query_ends_at_its_bounds() {
+    let bench = Bench::with([]);
+    let rows: String = (0..20_000).map(|it| format!("{it},{}\n", it % 7)).collect();
+    fs::write(bench.path("n.csv"), format!("id,g\n{rows}")).unwrap();
+    bench.run(["ingest", "-q", "n.csv"]).succeeds();
+    let slow = "select sum(a.id * b.id % 7) from n a, n b, n c";
+    let run = bench.run(["query", "--timeout", "1s", slow]).fails_with(7);
+    assert!(run.stderr().contains("longer than 1 s"), "{}", run.stderr());
+    let deep = format!("select {}", vec!["1"; 20_000].join("+"));
+    let run = bench.pipe(["query", "-"], deep.as_bytes()).fails_with(2);
+    assert!(run.stderr().contains("levels deep"), "{}", run.stderr());
+    let tables = (1..40)
+        .map(|it| format!(", t{it} as (select x.a from t{} x cross join t{} y)", it - 1, it - 1));
+    let nested =
+        format!("with t0 as (select 1 as a){} select * from t39", tables.collect::<String>());
+    let run = bench.run(["query", &nested]).fails_with(2);
+    assert!(run.stderr().contains("use each other"), "{}", run.stderr());
+    // Deep, but not too deep.
+    let sum = vec!["id"; 150].join("+");
+    let run =
+        bench.run(["query", "--format", "csv", &format!("select {sum} as s from n where id = 2")]);
+    assert_eq!(run.succeeds().stdout(), "s\n300\n");
 }

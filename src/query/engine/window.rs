@@ -22,8 +22,6 @@ mod layout;
 mod multiset;
 mod slide;
 mod statistics;
-#[cfg(test)]
-mod tests;
 
 /// Adds a column for each window, in the same order of rows. Runs the query up to here.
 ///

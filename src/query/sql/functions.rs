@@ -1,5 +1,9 @@
 //! Functions of one row, by their names.
 
+mod dates;
+mod numbers;
+mod texts;
+
 use sqlparser::ast::{
     DataType, DuplicateTreatment, ExactNumberInfo, Expr as Ast, Function as AstFunction,
     FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, OrderByExpr, Value,
@@ -8,9 +12,8 @@ use sqlparser::ast::{
 use crate::plan::{DatePart, Expr, Function, Scalar, Type};
 
 use super::binder::Binder;
-use super::constants::split_micros;
 use super::error::{Result, SqlError, nearest};
-use super::expressions::{Env, regex_match, unit_of};
+use super::expressions::{Env, unit_of};
 use super::types::{self, Typed, agree, call, cast, convert};
 
 /// Functions of one row: the names that a statement may use, for hints.
@@ -386,311 +389,26 @@ impl Binder<'_> {
     /// Binds a function of one row by its name.
     pub(crate) fn function(&mut self, name: &str, values: Vec<Typed>) -> Result<Typed> {
         let n_values = values.len();
-        let wrong = || {
-            let message = format!("`{name}` does not take {n_values} arguments");
-            Err(SqlError::new(message))
-        };
-        let mut values = values;
-        let floats = |values: Vec<Typed>| {
-            values.into_iter().map(|it| convert(it, Type::Float)).collect::<Result<Vec<_>>>()
-        };
-        let texts = |values: Vec<Typed>| {
-            values.into_iter().map(|it| text_of(it, name)).collect::<Result<Vec<_>>>()
-        };
-        let one_float = match name {
-            "sqrt" => Some(Function::SquareRoot),
-            "exp" => Some(Function::Exponential),
-            "ln" => Some(Function::NaturalLogarithm),
-            "log10" => Some(Function::Logarithm10),
-            "log2" => Some(Function::Logarithm2),
-            "sin" => Some(Function::Sine),
-            "cos" => Some(Function::Cosine),
-            "tan" => Some(Function::Tangent),
-            "log" if n_values == 1 => Some(Function::Logarithm10),
-            _ => None,
-        };
-        if let (Some(function), 1) = (one_float, n_values) {
-            return Ok(call(function, floats(values)?, Type::Float));
+        if let Some(found) = self.number_function(name, values.clone())? {
+            return Ok(found);
         }
-        let text_to_text = match name {
-            "lower" | "lcase" => Some(Function::Lower),
-            "upper" | "ucase" => Some(Function::Upper),
-            "reverse" => Some(Function::Reverse),
-            "initcap" => Some(Function::InitialCapitals),
-            _ => None,
-        };
-        if let (Some(function), 1) = (text_to_text, n_values) {
-            return Ok(call(function, texts(values)?, Type::Text));
+        if let Some(found) = self.text_function(name, values.clone())? {
+            return Ok(found);
         }
-        let two_texts = match name {
-            "starts_with" | "prefix" => Some(Function::StartsWith),
-            "ends_with" | "suffix" => Some(Function::EndsWith),
-            "contains" => Some(Function::Contains),
-            _ => None,
-        };
-        if let (Some(function), 2) = (two_texts, n_values) {
-            return Ok(call(function, texts(values)?, Type::Bool));
+        if let Some(found) = self.date_function_of_one(name, values)? {
+            return Ok(found);
         }
-        match (name, n_values) {
-            ("abs" | "ceil" | "ceiling" | "floor" | "trunc" | "truncate", 1) => {
-                let value = values.swap_remove(0);
-                let function = match name {
-                    "abs" => Function::Absolute,
-                    "floor" => Function::Floor,
-                    "trunc" | "truncate" => Function::Truncate,
-                    _ => Function::Ceiling,
-                };
-                match value.dtype {
-                    Type::Int | Type::Null if function != Function::Absolute => Ok(value),
-                    Type::Int => Ok(call(Function::AbsoluteInt, vec![value.expr], Type::Int)),
-                    _ => Ok(call(function, vec![convert(value, Type::Float)?], Type::Float)),
-                }
-            }
-            ("sign", 1) => {
-                let value = values.swap_remove(0);
-                let value = if value.dtype == Type::Int {
-                    value.expr
-                } else {
-                    convert(value, Type::Float)?
-                };
-                Ok(call(Function::Sign, vec![value], Type::Int))
-            }
-            ("round", 1 | 2) => self.round(values, Function::Round),
-            ("mod", 2) => self.modulo(values),
-            ("power" | "pow", 2) => Ok(call(Function::Power, floats(values)?, Type::Float)),
-            ("log", 2) => {
-                // The base comes first.
-                let logs = floats(values)?.into_iter();
-                let logs: Vec<Expr> =
-                    logs.map(|it| Expr::Call(Function::NaturalLogarithm, vec![it])).collect();
-                let (base, value) = (logs[0].clone(), logs[1].clone());
-                Ok(call(Function::Divide, vec![value, base], Type::Float))
-            }
-            ("cbrt", 1) => {
-                let value = floats(values)?.remove(0);
-                let third = Expr::Literal(Scalar::Float(1.0 / 3.0));
-                let size = Expr::Call(Function::Absolute, vec![value.clone()]);
-                let root = Expr::Call(Function::Power, vec![size, third]);
-                let zero = Expr::Literal(Scalar::Float(0.0));
-                let is_negative = Expr::Call(Function::Less, vec![value, zero]);
-                let negative = Expr::Call(Function::Negate, vec![root.clone()]);
-                let branches = vec![(is_negative, negative)];
-                Ok(Typed::new(Expr::Case { branches, otherwise: Box::new(root) }, Type::Float))
-            }
-            ("epoch_ms", 1) => {
-                let value = moment(values.swap_remove(0), name)?;
-                let start = cast(
-                    Typed::new(Expr::Literal(Scalar::Timestamp(0)), Type::Timestamp),
-                    value.dtype,
-                    false,
-                )?;
-                let unit = crate::plan::DateUnit::Millisecond;
-                Ok(call(Function::BoundariesBetween(unit), vec![start.expr, value.expr], Type::Int))
-            }
-            ("to_timestamp", 1) => {
-                let seconds = floats(values)?.remove(0);
-                let million = Expr::Literal(Scalar::Float(1e6));
-                let micros =
-                    Typed::new(Expr::Call(Function::Multiply, vec![seconds, million]), Type::Float);
-                let micros = cast(micros, Type::Int, false)?.expr;
-                let start = Expr::Literal(Scalar::Instant(0));
-                Ok(call(Function::AddMicroseconds, vec![start, micros], Type::Instant))
-            }
-            ("degrees" | "radians", 1) => {
-                let half_turn = 180.0 / std::f64::consts::PI;
-                let factor = if name == "degrees" { half_turn } else { 1.0 / half_turn };
-                let mut factors = floats(values)?;
-                factors.push(Expr::Literal(Scalar::Float(factor)));
-                Ok(call(Function::Multiply, factors, Type::Float))
-            }
-            ("typeof", 1) => Ok(Typed::text(types::name(values[0].dtype))),
-            ("pi", 0) => {
-                Ok(Typed::new(Expr::Literal(Scalar::Float(std::f64::consts::PI)), Type::Float))
-            }
-            ("greatest" | "least" | "coalesce" | "ifnull" | "nvl", 1..) => {
-                let function = match name {
-                    "greatest" => Function::Greatest,
-                    "least" => Function::Least,
-                    _ => Function::Coalesce,
-                };
-                let (values, dtype) = agree(values)?;
-                Ok(call(function, values, dtype))
-            }
-            ("nullif", 2) => {
-                let first = values[0].clone();
-                let (sides, _) = agree(values)?;
-                let equal = Expr::Call(Function::Equal, sides);
-                let branches = vec![(equal, types::null_of(first.dtype))];
-                let otherwise = Box::new(first.expr);
-                Ok(Typed::new(Expr::Case { branches, otherwise }, first.dtype))
-            }
-            ("concat", 1..) => {
-                let empty = Typed::text("").expr;
-                let each = values.into_iter().map(|it| {
-                    let text = cast(it, Type::Text, false)?.expr;
-                    Ok(Expr::Call(Function::Coalesce, vec![text, empty.clone()]))
-                });
-                Ok(call(Function::Concat, each.collect::<Result<_>>()?, Type::Text))
-            }
-            ("concat_ws", 2..) => {
-                let each = values.into_iter().map(|it| Ok(cast(it, Type::Text, false)?.expr));
-                Ok(call(Function::ConcatSeparated, each.collect::<Result<_>>()?, Type::Text))
-            }
-            ("length" | "len" | "char_length" | "character_length", 1) => {
-                Ok(call(Function::Length, texts(values)?, Type::Int))
-            }
-            ("trim" | "btrim" | "ltrim" | "rtrim", 1 | 2) => {
-                let function = match name {
-                    "ltrim" => Function::TrimStart,
-                    "rtrim" => Function::TrimEnd,
-                    _ => Function::Trim,
-                };
-                if n_values == 1 {
-                    values.push(Typed::text(" "));
-                }
-                constant(&values[1], name, "second")?;
-                Ok(call(function, texts(values)?, Type::Text))
-            }
-            ("replace", 3) => Ok(call(Function::Replace, texts(values)?, Type::Text)),
-            ("substring" | "substr", 2 | 3) => self.substring(values),
-            ("left" | "right" | "repeat", 2) => {
-                let function = match name {
-                    "left" => Function::Left,
-                    "right" => Function::Right,
-                    _ => Function::Repeat,
-                };
-                constant(&values[1], name, "second")?;
-                let number = convert(values.swap_remove(1), Type::Int)?;
-                let text = text_of(values.swap_remove(0), name)?;
-                Ok(call(function, vec![text, number], Type::Text))
-            }
-            ("strpos" | "instr" | "position", 2) => {
-                Ok(call(Function::Position, texts(values)?, Type::Int))
-            }
-            ("split_part", 3) => {
-                constant(&values[2], name, "third")?;
-                let number = convert(values.swap_remove(2), Type::Int)?;
-                let mut texts = texts(values)?;
-                texts.push(number);
-                Ok(call(Function::SplitPart, texts, Type::Text))
-            }
-            ("lpad" | "rpad", 2 | 3) => {
-                if n_values == 2 {
-                    values.push(Typed::text(" "));
-                }
-                constant(&values[1], name, "second")?;
-                constant(&values[2], name, "third")?;
-                let function = if name == "lpad" { Function::PadStart } else { Function::PadEnd };
-                let fill = text_of(values.swap_remove(2), name)?;
-                let length = convert(values.swap_remove(1), Type::Int)?;
-                let text = text_of(values.swap_remove(0), name)?;
-                Ok(call(function, vec![text, length, fill], Type::Text))
-            }
-            ("regexp_matches" | "regexp_like" | "regexp_full_match", 2 | 3) => {
-                let mut pattern = constant_text(&values[1], name, "second")?;
-                if n_values == 3 {
-                    pattern = with_options(&pattern, &constant_text(&values[2], name, "third")?)?.0;
-                }
-                if name == "regexp_full_match" {
-                    pattern = format!("^(?:{pattern})$");
-                }
-                Ok(regex_match(text_of(values.swap_remove(0), name)?, pattern))
-            }
-            ("regexp_replace", 3 | 4) => {
-                let pattern = constant_text(&values[1], name, "second")?;
-                let with = constant_text(&values[2], name, "third")?;
-                let options = if n_values == 4 {
-                    constant_text(&values[3], name, "fourth")?
-                } else {
-                    String::new()
-                };
-                let (pattern, is_global) = with_options(&pattern, &options)?;
-                let function =
-                    if is_global { Function::RegexReplaceAll } else { Function::RegexReplaceFirst };
-                let text = text_of(values.swap_remove(0), name)?;
-                Ok(call(
-                    function,
-                    vec![text, Typed::text(pattern).expr, Typed::text(with).expr],
-                    Type::Text,
-                ))
-            }
-            ("regexp_extract" | "regexp_substr", 2 | 3) => {
-                constant_text(&values[1], name, "second")?;
-                if n_values == 2 {
-                    values.push(Typed::int(0));
-                }
-                constant(&values[2], name, "third")?;
-                let group = convert(values.swap_remove(2), Type::Int)?;
-                let mut texts = texts(values)?;
-                texts.push(group);
-                Ok(call(Function::RegexExtract, texts, Type::Text))
-            }
-            ("strftime" | "format_date" | "date_format", 2) => {
-                // The format may come first.
-                let at =
-                    usize::from(values[0].dtype != Type::Text || values[1].dtype == Type::Text);
-                let format =
-                    constant_text(&values[at], name, if at == 0 { "first" } else { "second" })?;
-                let value = moment(values.swap_remove(1 - at), name)?;
-                let values = vec![value.expr, Typed::text(format).expr];
-                Ok(call(Function::FormatTime, values, Type::Text))
-            }
-            ("to_char", _) => Err(SqlError::new("`to_char` is not supported")
-                .hint("use strftime(date, '%Y-%m-%d'), with a format such as %Y, %m, %d, %H, %M")),
-            ("strptime" | "try_strptime", 2) => {
-                constant_text(&values[1], name, "second")?;
-                let function =
-                    if name == "strptime" { Function::ParseTime } else { Function::TryParseTime };
-                Ok(call(function, texts(values)?, Type::Timestamp))
-            }
-            ("make_date", 3) => {
-                let parts =
-                    values.into_iter().map(|it| convert(it, Type::Int)).collect::<Result<_>>()?;
-                Ok(call(Function::MakeDate, parts, Type::Date))
-            }
-            ("date" | "to_date", 1) => cast(values.swap_remove(0), Type::Date, false),
-            ("timestamp" | "datetime", 1) => cast(values.swap_remove(0), Type::Timestamp, false),
-            ("last_day" | "monthname" | "dayname", 1) => {
-                let value = moment(values.swap_remove(0), name)?;
-                let date = cast(value, Type::Date, false)?.expr;
-                Ok(match name {
-                    "last_day" => call(Function::LastDay, vec![date], Type::Date),
-                    "monthname" => call(Function::MonthName, vec![date], Type::Text),
-                    _ => call(Function::DayName, vec![date], Type::Text),
-                })
-            }
-            (
-                "year" | "quarter" | "month" | "week" | "day" | "dayofmonth" | "dayofweek"
-                | "weekday" | "isodow" | "dayofyear" | "hour" | "minute" | "second" | "epoch"
-                | "weekofyear" | "isoyear",
-                1,
-            ) => {
-                let value = values.swap_remove(0);
-                self.date_part(name, value)
-            }
-            ("age", 2) => Err(SqlError::new("`age` is not supported")
-                .hint("use date_diff('day', start, end), or end - start")),
-            ("now" | "current_timestamp" | "localtimestamp", 0) => {
-                Ok(Typed::new(Expr::Literal(Scalar::Timestamp(self.now)), Type::Timestamp))
-            }
-            ("current_date" | "today", 0) => {
-                let (days, _) = split_micros(self.now);
-                Ok(Typed::new(Expr::Literal(Scalar::Date(days)), Type::Date))
-            }
-            _ if NAMES.contains(&name) => wrong(),
-            _ => {
-                let error = SqlError::new(format!("no function `{name}`"));
-                Err(match nearest(name, NAMES.iter().copied()) {
-                    Some(near) => {
-                        error.hint(format!("did you mean `{near}`? docs/sql.md lists all"))
-                    }
-                    None => error.hint("docs/sql.md lists all"),
-                })
-            }
+        if NAMES.contains(&name) {
+            return Err(SqlError::new(format!("`{name}` does not take {n_values} arguments")));
         }
+        let error = SqlError::new(format!("no function `{name}`"));
+        Err(match nearest(name, NAMES.iter().copied()) {
+            Some(near) => error.hint(format!("did you mean `{near}`? docs/sql.md lists all")),
+            None => error.hint("docs/sql.md lists all"),
+        })
     }
 
-    pub(crate) fn round(&self, mut values: Vec<Typed>, function: Function) -> Result<Typed> {
+    fn round(&self, mut values: Vec<Typed>, function: Function) -> Result<Typed> {
         let digits = match values.len() {
             2 => values.swap_remove(1),
             _ => Typed::int(0),

@@ -199,7 +199,7 @@ impl<'a> Aggregation<'a> {
             let (low, high, part) = it.around(share)?;
             let (low, high) = (values[low], values[high]);
             // The difference of two infinities is not a number.
-            Some(if low == high { low } else { low + (high - low) * part })
+            Some(if low.total_cmp(&high).is_eq() { low } else { low + (high - low) * part })
         });
         Ok(self.layout.floats(name, found.into_iter()))
     }

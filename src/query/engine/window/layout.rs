@@ -36,10 +36,10 @@ impl Layout {
         for codes in partition.iter().rev() {
             sort(&mut rows, codes, false, false);
         }
-        let partitions = runs(0..n_rows, &rows, partition.iter());
+        let partitions = runs(0..n_rows, &rows, &partition.iter());
         let mut peers = Vec::new();
         for partition in partitions {
-            let groups = runs(partition.clone(), &rows, order.iter().map(|(_, codes)| codes));
+            let groups = runs(partition.clone(), &rows, &order.iter().map(|(_, codes)| codes));
             peers.extend(groups.into_iter().enumerate().map(|(before, rows)| Peers {
                 partition: partition.clone(),
                 rows,
@@ -137,7 +137,7 @@ fn sort(rows: &mut [usize], codes: &Codes, descending: bool, nulls_first: bool) 
 fn runs<'a>(
     positions: Range<usize>,
     rows: &[usize],
-    keys: impl Iterator<Item = &'a Codes> + Clone,
+    keys: &(impl Iterator<Item = &'a Codes> + Clone),
 ) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = positions.start;

@@ -30,16 +30,10 @@ pub(super) fn sweep<M: Multiset, T: Copy>(
             answers.push(last);
             continue;
         }
-        for position in current.start..frame.start.min(current.end) {
-            if included[position] {
-                multiset.remove(position);
-            }
-        }
-        for position in current.end.max(frame.start)..frame.end {
-            if included[position] {
-                multiset.add(position);
-            }
-        }
+        let gone = current.start..frame.start.min(current.end);
+        gone.filter(|it| included[*it]).for_each(|it| multiset.remove(it));
+        let new = current.end.max(frame.start)..frame.end;
+        new.filter(|it| included[*it]).for_each(|it| multiset.add(it));
         current = frame.clone();
         answers.push(answer(&multiset));
     }

@@ -44,10 +44,11 @@ pub(super) struct Moments {
 
 impl Moments {
     pub(super) fn of(value: f64) -> Self {
-        Self { n_values: 1, mean: value, squares: 0.0 }
+        // 0, but NaN for what is not finite.
+        Self { n_values: 1, mean: value, squares: value * 0.0 }
     }
 
-    /// Joins by the formula of Chan, Golub and LeVeque.
+    /// Joins by the formula of Chan, Golub and `LeVeque`.
     pub(super) fn join(self, other: Self) -> Self {
         let n_values = self.n_values + other.n_values;
         let share = float(other.n_values) / float(n_values);
@@ -78,7 +79,7 @@ pub(super) struct Pairs {
 
 impl Pairs {
     pub(super) fn of(x: f64, y: f64) -> Self {
-        Self { x: Moments::of(x), y: Moments::of(y), products: 0.0 }
+        Self { x: Moments::of(x), y: Moments::of(y), products: x * 0.0 + y * 0.0 }
     }
 
     pub(super) fn join(self, other: Self) -> Self {
