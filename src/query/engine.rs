@@ -25,6 +25,8 @@ use polars::prelude::{
 
 use crate::protocol::{EngineRequest, EngineResponse};
 
+use relations::Tables;
+
 /// Level of zstd: as for datasets.
 const ZSTD_LEVEL: i32 = 1;
 /// Rows of a row group of the output.
@@ -72,13 +74,14 @@ fn reason(error: &PolarsError) -> String {
     text[..end].trim().to_owned()
 }
 
-/// Runs the query and writes its output.
+/// Runs the queries and writes their outputs.
 ///
 /// # Errors
 ///
 /// Fails when polars does, or a value does not fit the type of its result.
 pub fn run(request: &EngineRequest) -> PolarsResult<()> {
-    write(relations::result(&request.query, &request.tables)?, &request.output)
+    let tables = Tables::new(&request.tables);
+    request.queries.iter().try_for_each(|it| write(tables.result(&it.query)?, &it.output))
 }
 
 fn write(frame: LazyFrame, output: &Path) -> PolarsResult<()> {

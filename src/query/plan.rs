@@ -366,6 +366,8 @@ pub enum AggregateFunction {
     CountRows,
     /// Values that are not null.
     Count,
+    /// Different values that are not null, to within a few percent, in little memory.
+    CountDistinctEstimate,
     /// Of Int, whose overflow fails the query, or Float.
     Sum,
     /// Of Float.

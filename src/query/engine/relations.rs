@@ -1,12 +1,14 @@
 //! Plans as frames of polars. The name of a column is the decimal text of its number.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use polars::prelude::{
     Column, DataFrame, DataType, Expr as Polars, IntoLazy, JoinArgs, JoinCoalesce, JoinType,
     LazyFrame, LazyFrame as Frame, MaintainOrderJoin, PlRefPath, PolarsResult, ScanArgsParquet,
-    UnionArgs, UniqueKeepStrategy, by_name, concat, lit,
+    SchemaRef, UnionArgs, UniqueKeepStrategy, by_name, concat, lit,
 };
 
 use crate::plan::{Aggregate, ColumnId, Expr, JoinKind, OutputColumn, Plan, Query, Scalar, Type};
@@ -16,18 +18,42 @@ use super::elementwise::{TIMESTAMP, failure};
 use super::expressions::{dtype_of, literal, lower};
 use super::window::with_windows;
 
-/// The datasets of a query: name and path of the Parquet file.
-pub(super) type Tables = [(String, PathBuf)];
+/// The datasets of the queries, each opened once: the footer of a wide file takes a while to read.
+pub(super) struct Tables<'a> {
+    paths: &'a [(String, PathBuf)],
+    opened: RefCell<HashMap<String, (Frame, SchemaRef)>>,
+}
 
-/// Returns the frame of a whole query: its output columns with their names.
-///
-/// # Errors
-///
-/// Fails when a dataset cannot be opened, or a column has a type that no dataset has.
-pub(super) fn result(query: &Query, tables: &Tables) -> PolarsResult<LazyFrame> {
-    let frame = relation(&query.plan, tables)?;
-    let columns = query.output.iter().map(output).collect::<PolarsResult<Vec<Polars>>>()?;
-    Ok(frame.select(columns))
+impl<'a> Tables<'a> {
+    /// Makes them from the name and the path of each Parquet file.
+    pub(super) fn new(paths: &'a [(String, PathBuf)]) -> Tables<'a> {
+        Tables { paths, opened: RefCell::default() }
+    }
+
+    /// Returns the frame of a whole query: its output columns with their names.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a dataset cannot be opened, or a column has a type that no dataset has.
+    pub(super) fn result(&self, query: &Query) -> PolarsResult<LazyFrame> {
+        let frame = relation(&query.plan, self)?;
+        let columns = query.output.iter().map(output).collect::<PolarsResult<Vec<Polars>>>()?;
+        Ok(frame.select(columns))
+    }
+
+    fn open(&self, table: &str) -> PolarsResult<(Frame, SchemaRef)> {
+        if let Some(opened) = self.opened.borrow().get(table) {
+            return Ok(opened.clone());
+        }
+        let path = self.paths.iter().find(|it| it.0 == table).map(|it| &it.1);
+        let path = path.ok_or_else(|| failure(format!("no file for the dataset `{table}`")))?;
+        let arguments = ScanArgsParquet { glob: false, ..ScanArgsParquet::default() };
+        let mut frame = LazyFrame::scan_parquet(PlRefPath::try_from_path(path)?, arguments)?;
+        let schema = frame.collect_schema()?;
+        let opened = (frame, schema);
+        self.opened.borrow_mut().insert(table.to_owned(), opened.clone());
+        Ok(opened)
+    }
 }
 
 fn output(output: &OutputColumn) -> PolarsResult<Polars> {
@@ -109,11 +135,7 @@ fn named(id: ColumnId, expr: &Expr) -> PolarsResult<Polars> {
 }
 
 fn scan(table: &str, columns: &[(String, ColumnId)], tables: &Tables) -> PolarsResult<Frame> {
-    let path = tables.iter().find(|it| it.0 == table).map(|it| &it.1);
-    let path = path.ok_or_else(|| failure(format!("no file for the dataset `{table}`")))?;
-    let arguments = ScanArgsParquet { glob: false, ..ScanArgsParquet::default() };
-    let mut frame = LazyFrame::scan_parquet(PlRefPath::try_from_path(path)?, arguments)?;
-    let schema = frame.collect_schema()?;
+    let (frame, schema) = tables.open(table)?;
     let mut selected = Vec::new();
     for (from, id) in columns {
         let dtype = schema.get(from.as_str()).ok_or_else(|| {
