@@ -165,9 +165,10 @@ Examples:
   csv-agent describe sales stores
   csv-agent describe sales.csv --json | jq -r '.[0].columns[]|select(.is_key).name'
 
-A file is read into a temporary session and leaves nothing behind. Different values are counted
-exactly up to a million rows, and beyond where there are at most about 100,000 of them; other
-numbers of them are estimates and begin with `~`. csv-agent schema description explains the JSON.";
+A file is read into a temporary session and leaves nothing behind. A key has a value of its own in
+each row. Different values are counted exactly up to ten million rows, and beyond where there are
+at most about 100,000 of them; other numbers of them are estimates, up to 15 % off, and begin with
+`~`. `csv-agent schema description` explains the JSON.";
 
 const RESET_EXAMPLES: &str = "\
 Examples:

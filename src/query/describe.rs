@@ -14,14 +14,12 @@ use crate::sql::Table;
 
 use moments::moment;
 
-/// Rows up to which different values are counted exactly, whatever their number.
-const EXACT_ROWS_MAX: u64 = 1_000_000;
-/// Estimated number of different values up to which they are counted exactly in a table of any size.
+/// Rows up to which different values are counted exactly, and with them candidate keys.
+const EXACT_ROWS_MAX: u64 = 10_000_000;
+/// Estimated number of different values up to which each is counted in a table of any size, exactly.
 const EXACT_VALUES_MAX: u64 = 100_000;
-/// Rows up to which a column that seems to have no value twice is checked to be a key.
-const KEY_ROWS_MAX: u64 = 20_000_000;
-/// Share of the rows that the estimate of a key's different values reaches in any case, in percent.
-const KEY_ESTIMATE_PERCENT: u64 = 90;
+/// Rows up to which each value is counted, however many there are.
+const COUNTED_ROWS_MAX: u64 = 1_000_000;
 /// Rows up to which quartiles are computed: all values of a column are in memory for them.
 const QUARTILE_ROWS_MAX: u64 = 50_000_000;
 /// Bins of a histogram.
@@ -36,7 +34,7 @@ pub struct Facts {
     pub nulls: u64,
     /// Different values.
     pub distinct: u64,
-    /// Whether that number is an estimate, to within a few percent.
+    /// Whether that number is an estimate, which may be 15 % off.
     pub is_distinct_estimated: bool,
     /// The smallest value, for text the first by code points. Null without values; likewise below.
     pub min: Value,
@@ -139,11 +137,11 @@ impl Description {
             query: plans::most_frequent(&self.table, it, self.top_max),
             subject: Subject::Top(it.to_vec()),
         });
-        let keys = columns.filter(|it| self.may_be_key(*it)).map(|it| Step {
+        let distinct = columns.filter(|it| self.is_only_distinct_counted(*it)).map(|it| Step {
             query: plans::distinct(&self.table, it),
             subject: Subject::Distinct(it),
         });
-        histograms.chain(top).chain(keys).collect()
+        histograms.chain(top).chain(distinct).collect()
     }
 
     /// Adds what the rows of a step say.
@@ -241,16 +239,13 @@ impl Description {
     /// Returns whether the values of a column are counted one by one.
     fn is_counted(&self, column: usize) -> bool {
         let facts = &self.facts[column];
-        0 < facts.distinct && (self.n_rows <= EXACT_ROWS_MAX || facts.distinct <= EXACT_VALUES_MAX)
+        0 < facts.distinct
+            && (self.n_rows <= COUNTED_ROWS_MAX || facts.distinct <= EXACT_VALUES_MAX)
     }
 
-    fn may_be_key(&self, column: usize) -> bool {
-        let facts = &self.facts[column];
-        !self.is_counted(column)
-            && facts.is_key.is_none()
-            && self.dtype(column) != Type::Float
-            && self.n_rows <= KEY_ROWS_MAX
-            && self.n_rows / 100 * KEY_ESTIMATE_PERCENT <= facts.distinct
+    /// Returns whether the different values of a column are counted without counting each.
+    fn is_only_distinct_counted(&self, column: usize) -> bool {
+        0 < self.facts[column].distinct && self.n_rows <= EXACT_ROWS_MAX && !self.is_counted(column)
     }
 
     /// Returns the edges between the bins of a column; None for one without a histogram.

@@ -80,7 +80,7 @@ fn reason(error: &PolarsError) -> String {
 ///
 /// Fails when polars does, or a value does not fit the type of its result.
 pub fn run(request: &EngineRequest) -> PolarsResult<()> {
-    let tables = Tables::new(&request.tables);
+    let tables = Tables::new(&request.tables, request.queries.len());
     request.queries.iter().try_for_each(|it| write(tables.result(&it.query)?, &it.output))
 }
 

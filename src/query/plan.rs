@@ -366,7 +366,7 @@ pub enum AggregateFunction {
     CountRows,
     /// Values that are not null.
     Count,
-    /// Different values that are not null, to within a few percent, in little memory.
+    /// About how many different values are not null, in little memory: it may be 15 % off.
     CountDistinctEstimate,
     /// Of Int, whose overflow fails the query, or Float.
     Sum,

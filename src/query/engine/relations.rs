@@ -8,7 +8,7 @@ use std::sync::Arc;
 use polars::prelude::{
     Column, DataFrame, DataType, Expr as Polars, IntoLazy, JoinArgs, JoinCoalesce, JoinType,
     LazyFrame, LazyFrame as Frame, MaintainOrderJoin, PlRefPath, PolarsResult, ScanArgsParquet,
-    SchemaRef, UnionArgs, UniqueKeepStrategy, by_name, concat, lit,
+    SchemaRef, UnionArgs, UniqueKeepStrategy, by_name, concat, len, lit,
 };
 
 use crate::plan::{Aggregate, ColumnId, Expr, JoinKind, OutputColumn, Plan, Query, Scalar, Type};
@@ -18,16 +18,42 @@ use super::elementwise::{TIMESTAMP, failure};
 use super::expressions::{dtype_of, literal, lower};
 use super::window::with_windows;
 
+/// Cells of a table that several queries have in memory.
+const MEMORY_CELLS_MAX: usize = 20_000_000;
+/// Bytes of its file.
+const MEMORY_FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
 /// The datasets of the queries, each opened once: the footer of a wide file takes a while to read.
 pub(super) struct Tables<'a> {
     paths: &'a [(String, PathBuf)],
-    opened: RefCell<HashMap<String, (Frame, SchemaRef)>>,
+    are_many_queries: bool,
+    opened: RefCell<HashMap<String, Opened>>,
+}
+
+/// A dataset.
+#[derive(Clone)]
+struct Opened {
+    frame: Frame,
+    schema: SchemaRef,
+    /// All of it, if it is small and used by several queries: thousands of scans of a wide file take
+    /// minutes.
+    memory: Option<Arc<DataFrame>>,
+}
+
+impl Opened {
+    /// Returns the frame, which has at least these columns.
+    fn with_columns<'a>(&self, names: impl Iterator<Item = &'a str>) -> PolarsResult<Frame> {
+        let Some(memory) = &self.memory else { return Ok(self.frame.clone()) };
+        let columns =
+            names.filter_map(|it| Some(memory.columns()[self.schema.index_of(it)?].clone()));
+        Ok(DataFrame::new(memory.height(), columns.collect())?.lazy())
+    }
 }
 
 impl<'a> Tables<'a> {
     /// Makes them from the name and the path of each Parquet file.
-    pub(super) fn new(paths: &'a [(String, PathBuf)]) -> Tables<'a> {
-        Tables { paths, opened: RefCell::default() }
+    pub(super) fn new(paths: &'a [(String, PathBuf)], n_queries: usize) -> Tables<'a> {
+        Tables { paths, are_many_queries: 1 < n_queries, opened: RefCell::default() }
     }
 
     /// Returns the frame of a whole query: its output columns with their names.
@@ -41,7 +67,7 @@ impl<'a> Tables<'a> {
         Ok(frame.select(columns))
     }
 
-    fn open(&self, table: &str) -> PolarsResult<(Frame, SchemaRef)> {
+    fn open(&self, table: &str) -> PolarsResult<Opened> {
         if let Some(opened) = self.opened.borrow().get(table) {
             return Ok(opened.clone());
         }
@@ -50,7 +76,16 @@ impl<'a> Tables<'a> {
         let arguments = ScanArgsParquet { glob: false, ..ScanArgsParquet::default() };
         let mut frame = LazyFrame::scan_parquet(PlRefPath::try_from_path(path)?, arguments)?;
         let schema = frame.collect_schema()?;
-        let opened = (frame, schema);
+        let mut memory = None;
+        if self.are_many_queries && path.metadata()?.len() <= MEMORY_FILE_BYTES_MAX {
+            let counted = frame.clone().select([len().cast(DataType::UInt64)]).collect()?;
+            let n_rows = counted.columns()[0].u64()?.get(0).unwrap_or(u64::MAX);
+            let n_rows = usize::try_from(n_rows).unwrap_or(usize::MAX);
+            if n_rows.saturating_mul(schema.len()) <= MEMORY_CELLS_MAX {
+                memory = Some(Arc::new(frame.clone().collect()?));
+            }
+        }
+        let opened = Opened { frame, schema, memory };
         self.opened.borrow_mut().insert(table.to_owned(), opened.clone());
         Ok(opened)
     }
@@ -135,10 +170,11 @@ fn named(id: ColumnId, expr: &Expr) -> PolarsResult<Polars> {
 }
 
 fn scan(table: &str, columns: &[(String, ColumnId)], tables: &Tables) -> PolarsResult<Frame> {
-    let (frame, schema) = tables.open(table)?;
+    let opened = tables.open(table)?;
+    let frame = opened.with_columns(columns.iter().map(|it| it.0.as_str()))?;
     let mut selected = Vec::new();
     for (from, id) in columns {
-        let dtype = schema.get(from.as_str()).ok_or_else(|| {
+        let dtype = opened.schema.get(from.as_str()).ok_or_else(|| {
             failure(format!("the file of the dataset `{table}` has no column `{from}`"))
         })?;
         // Not `col`, which takes `^…$` for a regular expression and `*` for every column.
