@@ -146,7 +146,9 @@ Examples:
   csv-agent datasets sales --schema
   csv-agent datasets 'fraud_*' --tree
   csv-agent datasets sales --head 5
-  csv-agent datasets --names -0 | xargs -0 -I{} csv-agent ask --ephemeral -d {} \"duplicate keys?\"";
+  csv-agent datasets --names -0 | xargs -0 -I{} csv-agent ask --ephemeral -d {} \"duplicate keys?\"
+
+What the columns contain, by the numbers: csv-agent describe.";
 
 const QUERY_EXAMPLES: &str = "\
 Examples:

@@ -114,7 +114,7 @@ impl Description {
     pub fn first_round(&self) -> Vec<Step> {
         let columns: Vec<usize> = (0..self.facts.len()).collect();
         let steps = columns.chunks(self.columns_at_once()).map(|it| Step {
-            query: plans::statistics(&self.table, it, self.has_quartiles()),
+            query: plans::statistics(&self.table, it, self.has_estimates(), self.has_quartiles()),
             subject: Subject::Statistics(it.to_vec()),
         });
         steps.collect()
@@ -189,13 +189,15 @@ impl Description {
     }
 
     fn add_statistics(&mut self, column: usize, next: &mut impl FnMut() -> Value) {
-        let (dtype, has_quartiles) = (self.dtype(column), self.has_quartiles());
+        let dtype = self.dtype(column);
+        let (has_estimates, has_quartiles) = (self.has_estimates(), self.has_quartiles());
         let facts = &mut self.facts[column];
         let n_values = whole(&next());
         facts.nulls = self.n_rows.saturating_sub(n_values);
         // An estimate is not more than there can be.
-        facts.distinct = whole(&next()).min(n_values);
+        facts.distinct = if has_estimates { whole(&next()).min(n_values) } else { n_values };
         facts.is_distinct_estimated = 0 < n_values;
+        facts.top = (n_values == 0).then(Vec::new);
         facts.is_key = (0 < facts.nulls || n_values < 2).then_some(false);
         (facts.min, facts.max) = (shortened(next()), shortened(next()));
         if !is_measured(dtype) {
@@ -225,6 +227,11 @@ impl Description {
         self.table.columns[column].1
     }
 
+    /// Returns whether the first round estimates different values: otherwise the second counts all of them.
+    fn has_estimates(&self) -> bool {
+        COUNTED_ROWS_MAX < self.n_rows
+    }
+
     fn has_quartiles(&self) -> bool {
         self.n_rows <= QUARTILE_ROWS_MAX
     }
@@ -239,8 +246,7 @@ impl Description {
     /// Returns whether the values of a column are counted one by one.
     fn is_counted(&self, column: usize) -> bool {
         let facts = &self.facts[column];
-        0 < facts.distinct
-            && (self.n_rows <= COUNTED_ROWS_MAX || facts.distinct <= EXACT_VALUES_MAX)
+        0 < facts.distinct && (!self.has_estimates() || facts.distinct <= EXACT_VALUES_MAX)
     }
 
     /// Returns whether the different values of a column are counted without counting each.

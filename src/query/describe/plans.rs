@@ -43,10 +43,15 @@ impl Maker {
     }
 }
 
-/// Makes the query of the statistics: for each column the number of values and of different ones, the
-/// smallest and the largest; for one that is measured also those two as numbers, the mean and, if wanted, the
+/// Makes the query of the statistics: for each column the number of values and, if wanted, an estimate of
+/// the different ones, the smallest and the largest; for one that is measured also those two as numbers, the mean and, if wanted, the
 /// quartiles; for numbers the standard deviation.
-pub(super) fn statistics(table: &Table, columns: &[usize], with_quartiles: bool) -> Query {
+pub(super) fn statistics(
+    table: &Table,
+    columns: &[usize],
+    with_estimates: bool,
+    with_quartiles: bool,
+) -> Query {
     use AggregateFunction as F;
     let mut maker = Maker::default();
     let (scan, ids) = maker.scan(table, columns.iter().copied());
@@ -65,7 +70,9 @@ pub(super) fn statistics(table: &Table, columns: &[usize], with_quartiles: bool)
             maker.gives(short, dtype);
         };
         add(F::Count, value, Type::Int);
-        add(F::CountDistinctEstimate, value, Type::Int);
+        if with_estimates {
+            add(F::CountDistinctEstimate, value, Type::Int);
+        }
         add(F::Minimum, value, dtype);
         add(if dtype == Type::Float { F::MaximumFloat } else { F::Maximum }, value, dtype);
         if !is_measured(dtype) {
