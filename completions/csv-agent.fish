@@ -51,6 +51,8 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -s V -l version -d 'Pr
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "ingest" -d 'Turn CSV and Parquet files into datasets of the session'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "ask" -d 'Ask a question about the datasets'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "chat" -d 'Ask one question after another'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "query" -d 'Run SQL over datasets or files; needs no model and no Python'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "describe" -d 'Show what each column of datasets or files contains; needs no model and no Python'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "datasets" -d 'List, show or remove datasets'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "show" -d 'Show the answer of an earlier turn again, in any format or as a page'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "export" -d 'Write earlier turns as a script that proves itself, a notebook or a document'
@@ -301,6 +303,58 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s q -l quiet 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-input -d 'Never ask back; fail where an answer would be needed'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -s f -l file -d 'Query this file, directory or pattern without adding it to the session; `-` reads stdin. May be repeated' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -s d -l dataset -d 'Query only this dataset, or those of a pattern such as \'fraud_*\'. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -s o -l output -d 'Write the result to a file; a name that ends in .csv, .tsv, .json, .jsonl, .md or .parquet sets the format' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l memory -d 'Memory for the query, such as `8GB` [default: half of the machine\'s, at least 2GiB]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l timeout -d 'Time for the query, such as 90s or 5m [default: 15m]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l no-config -d 'Read no configuration file'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -s h -l help -d 'Print help'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l top -d 'How many of the most frequent values to show of each column, at most 100' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l memory -d 'Memory for the queries, such as `8GB` [default: half of the machine\'s, at least 2GiB]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l timeout -d 'Time for the queries, such as 90s or 5m [default: 15m]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l session -d 'Session with this name in the directory `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l config -d 'Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l profile -d 'Profile of the configuration whose settings hold; `local` is built in' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l format -d 'How the answer is written to stdout [default: text]' -r -f -a "text\t'For people: tables, charts, the reply; plain Markdown in a pipe'
+reply\t'The text of the reply only'
+json\t'One document'
+jsonl\t'One event a line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Tables, charts and the reply as Markdown'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
+always\t'In a pipe as well'
+never\t'Not at all'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l width -d 'Columns a line may take [default: the terminal\'s; no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l lock-wait -d 'How long to wait for another csv-agent on the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l no-config -d 'Read no configuration file'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l json -d 'Short for `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s v -l verbose -d 'Say more on stderr: what is run; twice, also what came back'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l no-input -d 'Never ask back; fail where an answer would be needed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s h -l help -d 'Print help'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l head -d 'Print the first N rows of each' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l rm -d 'Remove this dataset, or those that match a pattern. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent` upward]' -r -F

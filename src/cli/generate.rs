@@ -34,6 +34,8 @@ pub enum SchemaOf {
     Events,
     /// The document of `--format json`
     Result,
+    /// The document of `describe --json`
+    Description,
     /// A configuration file
     Config,
 }
@@ -82,6 +84,7 @@ pub(crate) fn schema(flags: &SchemaFlags) -> anyhow::Result<ExitStatus> {
     let text = match flags.what {
         SchemaOf::Events => schemas::EVENTS.to_owned(),
         SchemaOf::Result => pretty(&schemas::result()?)?,
+        SchemaOf::Description => pretty(&schemas::description())?,
         SchemaOf::Config => pretty(&schemas::config())?,
     };
     stdout::answer(|out| Ok(out.write_all(text.as_bytes())?))?;

@@ -322,7 +322,17 @@ pub(crate) fn run(
         // A session created by a mistyped path would be found by every later command.
         session.unmake(before.as_ref())?;
     }
-    attempt?.tell(flags, options)
+    let outcomes = attempt?;
+    let status = outcomes.tell(flags, options)?;
+    let is_for_eyes = options.terminal.stdout.is_tty && options.terminal.stderr.is_tty;
+    if is_for_eyes && !options.quiet && !flags.dry_run && flags.remote.is_none() && !is_empty {
+        let name = match outcomes.done.as_slice() {
+            [only] => format!(" {}", only.name),
+            _ => String::new(),
+        };
+        diagnostics::note(&format!("`csv-agent describe{name}` shows what the columns contain"));
+    }
+    Ok(status)
 }
 
 /// Ingests the files that the flags name into an open session, and prints one row per dataset.

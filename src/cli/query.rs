@@ -7,35 +7,27 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::Context;
 use clap::Args;
 use serde_json::Value;
-use tempfile::TempDir;
 
 use csv_agent_ingest::rows;
-use csv_agent_query::plan::Type;
-use csv_agent_query::protocol::EngineRequest;
 use csv_agent_query::{Prepared, SqlError, Table, prepare};
 use csv_agent_render::table::{self, TableStyle};
 use csv_agent_session::Session;
 use csv_agent_sink::Format;
 use csv_agent_text::sanitize;
-use csv_agent_types::catalog::{Catalog, DType, Dataset};
+use csv_agent_types::catalog::Catalog;
 use csv_agent_types::chosen::{chosen, is_named};
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{RESULT_CHUNK_ROWS, SQL_BYTES_MAX, TABLE_TTY_ROWS_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
-use csv_agent_worker::engine::{self, EngineError, EngineOptions};
-use csv_agent_worker::sandbox::Demand;
 
 use crate::ask::base;
+use crate::engine::{self, Results, table_of};
 use crate::flags::SettingFlags;
 use crate::ingest::ingest_for_turn;
+use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
-use crate::options::{GlobalOptions, demand, sandbox_options};
-use crate::signals::{self, Signals};
 use crate::stdout::{WholeFile, answer_to};
 use crate::value_parsers;
-
-/// Time for a query without `--timeout`.
-const TIMEOUT: Duration = Duration::from_mins(15);
 
 /// Flags of `query`.
 #[derive(Debug, Clone, Args)]
@@ -108,8 +100,8 @@ pub(crate) fn run(
     let catalog = only(catalog, &flags.dataset)?;
     let tables: Vec<Table> = catalog.iter().map(|(name, it)| table_of(name, it)).collect();
     let prepared = prepare(&sql, &tables, now()).map_err(|error| refusal(&error))?;
-    let result = execute(&prepared, &catalog, &dir, settings)?;
-    write(&result, format, flags.output.as_deref(), options)?;
+    let results = execute(&prepared, &catalog, &dir, settings)?;
+    write(&results.paths[0], format, flags.output.as_deref(), options)?;
     Ok(ExitStatus::Ok)
 }
 
@@ -152,24 +144,6 @@ fn only(catalog: Catalog, wanted: &[String]) -> anyhow::Result<Catalog> {
     Ok(catalog.filtered(|name| wanted.iter().any(|it| is_named(it, name))))
 }
 
-fn table_of(name: &str, dataset: &Dataset) -> Table {
-    let columns = dataset.columns.iter().map(|it| (it.name.clone(), type_of(it.dtype)));
-    Table { name: name.to_owned(), columns: columns.collect() }
-}
-
-fn type_of(dtype: DType) -> Type {
-    match dtype {
-        DType::Bool => Type::Bool,
-        DType::Int64 => Type::Int,
-        DType::Float64 => Type::Float,
-        DType::Date => Type::Date,
-        DType::Timestamp => Type::Timestamp,
-        DType::TimestampUtc => Type::Instant,
-        DType::Time => Type::Time,
-        DType::String => Type::Text,
-    }
-}
-
 /// Returns microseconds since 1970.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -189,79 +163,19 @@ fn refusal(error: &SqlError) -> anyhow::Error {
     failure.into()
 }
 
-/// The Parquet file of a result, and the directory that it is deleted with.
-struct QueryResult {
-    path: PathBuf,
-    _scratch: TempDir,
-}
-
 fn execute(
     prepared: &Prepared,
     catalog: &Catalog,
     dir: &Path,
     settings: &Settings,
-) -> anyhow::Result<QueryResult> {
+) -> anyhow::Result<Results> {
     let used = catalog.filtered(|name| prepared.tables.iter().any(|it| it == name));
-    if let Some((_, failure)) = Session::hurt_datasets(dir, &used)?.pop_first() {
-        return Err(failure.into());
-    }
-    let mut tables = Vec::new();
-    for (name, dataset) in used.iter() {
-        let Some(path) = dataset.path() else {
-            let message = format!("dataset `{name}` is on a cluster, where `query` does not run");
-            let hint = format!("ask for it: `csv-agent ask -d {name} \"…\"`");
-            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
-        };
-        tables.push((name.to_owned(), dir.join(path)));
-    }
-    let scratch = tempfile::Builder::new().prefix("csv-agent-").tempdir();
-    let scratch = scratch.context("cannot create a temporary directory")?;
-    let output = scratch.path().join("result.parquet");
-    let request = EngineRequest { query: prepared.query.clone(), tables, output };
-    let demand = match demand(settings)? {
-        Demand::Everything => Demand::Everything,
-        // The engine is ours, and a statement cannot name files.
-        Demand::Files | Demand::Nothing => Demand::Nothing,
-    };
-    let options = EngineOptions {
-        sandbox: sandbox_options(demand, settings)?,
-        scratch: scratch.path().to_owned(),
-        timeout: settings.choose(&crate::options::settings::TIMEOUT)?.value.unwrap_or(TIMEOUT),
-    };
-    signals::runtime()?.block_on(async {
-        let mut signals = Signals::listen()?;
-        tokio::select! {
-            ended = engine::run(&options, &request) => ended.map_err(|error| failure(error).into()),
-            status = signals.next() => Err(anyhow::Error::from(Failure::new(status, "interrupted"))),
-        }
-    })?;
-    Ok(QueryResult { path: request.output, _scratch: scratch })
-}
-
-fn failure(error: EngineError) -> Failure {
-    match error {
-        EngineError::Query(reason) => Failure::new(ExitStatus::Usage, reason),
-        EngineError::Memory(bytes) => {
-            let message = format!("the query needs more than {} MB of memory", bytes >> 20);
-            let hint = "give it more with `--memory`, or have it group, filter or limit more";
-            Failure::new(ExitStatus::Limit, message).hint(hint)
-        }
-        EngineError::Disk => {
-            let message = "the query needs more disk than it may use";
-            Failure::new(ExitStatus::Limit, message).hint("have it group, filter or limit more")
-        }
-        EngineError::Time(time) => {
-            let message = format!("the query took longer than {} s", time.as_secs());
-            Failure::new(ExitStatus::Limit, message).hint("give it more with `--timeout`")
-        }
-        EngineError::Child(reason) => {
-            Failure::new(ExitStatus::Sandbox, format!("the query was not run: {reason}"))
-        }
-    }
+    let tables = engine::files_of(dir, &used, "query")?;
+    engine::run([prepared.query.clone()], tables, settings)
 }
 
 fn write(
-    result: &QueryResult,
+    result: &Path,
     format: ResultFormat,
     output: Option<&Path>,
     options: &GlobalOptions,
@@ -271,7 +185,7 @@ fn write(
         ResultFormat::Parquet => {
             let Some(output) = output else { unreachable!("the format comes from its name") };
             let file = WholeFile::create(output)?;
-            std::io::copy(&mut std::fs::File::open(&result.path)?, &mut file.writer()?)
+            std::io::copy(&mut std::fs::File::open(result)?, &mut file.writer()?)
                 .with_context(|| format!("cannot write `{}`", output.display()))?;
             return file.finish();
         }
@@ -280,7 +194,7 @@ fn write(
     let is_tty = stdout.is_tty && output.is_none();
     answer_to(output, |out| {
         if is_tty && matches!(format, Format::Text | Format::Reply) {
-            let frame = rows(&result.path, 0, TABLE_TTY_ROWS_MAX)?;
+            let frame = rows(result, 0, TABLE_TTY_ROWS_MAX)?;
             let style = TableStyle {
                 width: stdout.width,
                 colour: stdout.colour,
@@ -303,7 +217,7 @@ fn write(
         }
         let mut first = 0;
         loop {
-            let frame = rows(&result.path, first, RESULT_CHUNK_ROWS)?;
+            let frame = rows(result, first, RESULT_CHUNK_ROWS)?;
             let is_last = frame.row_count <= (first + frame.rows.len()) as u64;
             let text = chunk(&frame, format, first == 0, is_last);
             // Output for programs is exact; output for a terminal cannot control it.

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use csv_agent_sink::document;
+use csv_agent_types::catalog::DType;
 
 use super::flags::{
     ApiFlag, ChartTheme, ColorChoice, ContainerMemory, FORMATS, ImageChoice, InterpreterChoice,
@@ -97,6 +98,69 @@ pub(crate) fn result() -> anyhow::Result<Value> {
         "properties": properties,
         "$defs": definitions,
     }))
+}
+
+/// Makes the schema of the document that `describe --json` writes.
+pub(crate) fn description() -> Value {
+    let text = json!({"type": "string"});
+    let count = json!({"type": "integer", "minimum": 0});
+    let texts = json!({"type": "array", "items": text});
+    let value = json!({"$ref": "#/$defs/value"});
+    let number_or_moment = json!({"type": ["number", "string", "null"],
+        "description": "Of numbers, dates and times; null for other types and without values."});
+    let object = |properties: Value| {
+        let required: Vec<&String> =
+            properties.as_object().into_iter().flat_map(Map::keys).collect();
+        json!({"type": "object", "required": required, "properties": properties})
+    };
+    let frequent = object(json!({"value": value, "count": count}));
+    let bin = object(json!({"from": value, "to": value, "count": count}));
+    let column = object(json!({
+        "name": text,
+        "type": {"enum": DType::ALL.map(DType::name)},
+        "nulls": count,
+        "distinct": count,
+        "distinct_is_estimate": {"type": "boolean",
+            "description": "Whether `distinct` may be 15 % off."},
+        "min": value,
+        "max": value,
+        "mean": number_or_moment,
+        "std": {"type": ["number", "null"], "description": "Of a sample of numbers."},
+        "q25": number_or_moment,
+        "median": number_or_moment,
+        "q75": number_or_moment,
+        "top": {"type": ["array", "null"], "items": frequent,
+            "description": "The most frequent values; null when too many differ to count each."},
+        "histogram": {"type": "array", "items": bin, "description": "Of numbers, dates and times. \
+            Whole numbers and dates have `from` and `to` in the bin; other values are below `to`, \
+            but for the last bin."},
+        "is_key": {"type": ["boolean", "null"],
+            "description": "Whether each row has a value of its own; null when not known."},
+        "meaning": {"type": ["object", "null"], "required": ["kind"],
+            "properties": {"kind": {"enum": ["money", "percent", "yes_no"]},
+                "currency": {"type": ["string", "null"]}}},
+        "description": {"type": ["string", "null"], "description": "From the file."},
+        "notes": texts,
+    }));
+    let dataset = object(json!({
+        "name": text,
+        "source": text,
+        "row_count": count,
+        "columns": {"type": "array", "items": column},
+        "notes": {"type": "array", "items": text,
+            "description": "What the file says above and below its table."},
+        "doubts": {"type": "array", "items": text, "description": "About how it was read."},
+    }));
+    json!({
+        "$schema": DIALECT,
+        "title": "csv-agent description",
+        "description": "What `describe --json` writes. Ignore what you do not know.",
+        "type": "array",
+        "items": dataset,
+        "$defs": {"value": {"type": ["number", "string", "boolean", "null"],
+            "description": "Whole numbers beyond 2^53 are texts; so are dates and times, by ISO 8601. \
+                Texts are cut after 1,000 characters, with `…`."}},
+    })
 }
 
 /// Makes the schema of a configuration file from the settings and their valid values.

@@ -28,6 +28,8 @@ use serde_json::Deserializer;
 
 use crate::protocol::{EngineRequest, EngineResponse};
 
+use relations::Tables;
+
 /// Level of zstd: as for datasets.
 const ZSTD_LEVEL: i32 = 1;
 /// Bytes of the stack of the thread that runs a query.
@@ -86,13 +88,14 @@ fn reason(error: &PolarsError) -> String {
     text[..end].trim().to_owned()
 }
 
-/// Runs the query and writes its output.
+/// Runs the queries and writes their outputs.
 ///
 /// # Errors
 ///
 /// Fails when polars does, or a value does not fit the type of its result.
 pub fn run(request: &EngineRequest) -> PolarsResult<()> {
-    write(relations::result(&request.query, &request.tables)?, &request.output)
+    let tables = Tables::new(&request.tables, request.queries.len());
+    request.queries.iter().try_for_each(|it| write(tables.result(&it.query)?, &it.output))
 }
 
 fn write(frame: LazyFrame, output: &Path) -> PolarsResult<()> {

@@ -378,6 +378,8 @@ pub enum AggregateFunction {
     CountRows,
     /// Values that are not null.
     Count,
+    /// About how many different values are not null, in little memory: it may be 15 % off.
+    CountDistinctEstimate,
     /// Of Int, whose overflow fails the query, or Float.
     Sum,
     /// Of Float.

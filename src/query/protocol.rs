@@ -1,4 +1,4 @@
-//! The messages between csv-agent and the child that runs a query.
+//! The messages between csv-agent and the child that runs queries.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::Query;
 
-/// A query for the engine, sent as one line of JSON.
+/// Queries for the engine, sent as one line of JSON. They run one after another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EngineRequest {
     /// What to run.
-    pub query: Query,
-    /// Name → absolute path of the Parquet file of each dataset in the plan.
+    pub queries: Vec<EngineQuery>,
+    /// Name → absolute path of the Parquet file of each dataset in the plans.
     pub tables: Vec<(String, PathBuf)>,
+}
+
+/// A query, and where its result goes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EngineQuery {
+    /// What to run.
+    pub query: Query,
     /// The Parquet file to write, which does not exist yet.
     pub output: PathBuf,
 }
@@ -21,8 +28,8 @@ pub struct EngineRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EngineResponse {
-    /// The output is written.
+    /// All outputs are written.
     Written,
-    /// The query failed, for this reason.
+    /// A query failed, for this reason. Outputs of others may be there.
     Failed(String),
 }

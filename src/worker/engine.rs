@@ -21,7 +21,7 @@ use crate::sandbox::{
     confinement_of,
 };
 
-/// How a query is run.
+/// How queries are run.
 #[derive(Debug, Clone)]
 pub struct EngineOptions {
     /// How the child is confined.
@@ -47,13 +47,13 @@ pub enum EngineError {
     Child(String),
 }
 
-/// Runs a query. Its output is then at `request.output`, in the scratch directory.
+/// Runs queries. Their outputs are then in the scratch directory, where the request has them.
 ///
 /// Dropping the future ends the child.
 ///
 /// # Errors
 ///
-/// Fails when the query does, or the child cannot be confined as required.
+/// Fails when a query does, or the child cannot be confined as required.
 pub async fn run(options: &EngineOptions, request: &EngineRequest) -> Result<(), EngineError> {
     match timeout(options.timeout, exchange(options, request)).await {
         Ok(answered) => answered,

@@ -100,6 +100,8 @@ fn the_whole_surface_is_there_for_programs() {
         "ingest",
         "ask",
         "chat",
+        "query",
+        "describe",
         "datasets",
         "show",
         "export",

@@ -23,6 +23,7 @@ mod cluster;
 mod cmd;
 mod config;
 mod conventions;
+mod describe;
 mod export;
 mod failures;
 mod files;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use csv_agent_ingest::rows;
 use csv_agent_query::plan::Type;
-use csv_agent_query::protocol::EngineRequest;
+use csv_agent_query::protocol::{EngineQuery, EngineRequest};
 use csv_agent_query::{Table, engine, prepare};
 use csv_agent_types::catalog::{Catalog, DType};
 use csv_agent_types::frame::Frame;
@@ -106,7 +106,10 @@ impl Data {
         let tables = prepared.tables.iter().map(|it| (it.clone(), path(it))).collect();
         let dir = TempDir::new().unwrap();
         let output = dir.path().join("result.parquet");
-        let request = EngineRequest { query: prepared.query, tables, output: output.clone() };
+        let request = EngineRequest {
+            queries: vec![EngineQuery { query: prepared.query, output: output.clone() }],
+            tables,
+        };
         engine::run(&request).map_err(|it| it.to_string())?;
         Ok(rows(&output, 0, usize::MAX).unwrap())
     }

@@ -47,6 +47,17 @@ fn every_document_fits_its_schema_and_has_nothing_that_is_not_in_it() {
 }
 
 #[test]
+fn every_description_fits_its_schema() {
+    let misfit = misfit_of("description");
+    let sales = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sql/data");
+    let run = Bench::with([]).run(["describe", "--json", sales]).succeeds();
+    let document: Value = serde_json::from_str(run.stdout()).unwrap();
+    assert!(5 < document.as_array().unwrap().len());
+    assert_eq!(misfit(&document), None, "{document}");
+    assert!(misfit(&serde_json::json!([{"name": "t", "columns": []}])).is_some());
+}
+
+#[test]
 fn every_line_fits_the_schema_of_events() {
     let misfit = misfit_of("events");
     let asks = "csv-agent ask --format jsonl --model builtin -f sales.csv --verdict \

@@ -45,6 +45,9 @@ pub(super) fn aggregate(aggregate: &Aggregate) -> Expr {
         F::Count if aggregate.distinct => {
             rows.argument(0).drop_nulls().n_unique().cast(DataType::Int64)
         }
+        F::CountDistinctEstimate => {
+            rows.argument(0).drop_nulls().approx_n_unique().cast(DataType::Int64)
+        }
         F::Count => rows.argument(0).count().cast(DataType::Int64),
         F::Sum => {
             let sum = rows.values().map(widen, |_, field| Ok(widened(field))).sum();

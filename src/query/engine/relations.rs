@@ -1,12 +1,14 @@
 //! Plans as frames of polars. The name of a column is the decimal text of its number.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use polars::prelude::{
     Column, DataFrame, DataType, Expr as Polars, IntoLazy, JoinArgs, JoinCoalesce, JoinType,
     LazyFrame, LazyFrame as Frame, MaintainOrderJoin, NamedFrom as _, PlRefPath, PolarsResult,
-    ScanArgsParquet, Series, UnionArgs, UniqueKeepStrategy, by_name, concat, lit,
+    ScanArgsParquet, SchemaRef, Series, UnionArgs, UniqueKeepStrategy, by_name, concat, len, lit,
 };
 
 use crate::plan::{Aggregate, ColumnId, Expr, JoinKind, OutputColumn, Plan, Query, Scalar, Type};
@@ -16,22 +18,81 @@ use super::elementwise::{TIMESTAMP, failure};
 use super::expressions::{can_fail, dtype_of, lower};
 use super::window::with_windows;
 
-/// The datasets of a query: name and path of the Parquet file.
-pub(super) type Tables = [(String, PathBuf)];
+/// Cells of a table that several queries have in memory.
+const MEMORY_CELLS_MAX: usize = 20_000_000;
+/// Bytes of its file.
+const MEMORY_FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// Returns the frame of a whole query: its output columns with their names.
-///
-/// # Errors
-///
-/// Fails when a dataset cannot be opened, or a column has a type that no dataset has.
-pub(super) fn result(query: &Query, tables: &Tables) -> PolarsResult<LazyFrame> {
-    let frame = relation(&query.plan, tables)?;
-    // A predicate that polars moves into a scan panics there when it fails, and compares microseconds of the
-    // day in the file with nanoseconds.
-    let stays = filters_can_fail(&query.plan) || scans_times(&query.plan, tables)?;
-    let frame = frame.with_predicate_pushdown(!stays);
-    let columns = query.output.iter().map(output).collect::<PolarsResult<Vec<Polars>>>()?;
-    Ok(frame.select(columns))
+/// The datasets of the queries, each opened once: the footer of a wide file takes a while to read.
+pub(super) struct Tables<'a> {
+    paths: &'a [(String, PathBuf)],
+    are_many_queries: bool,
+    opened: RefCell<HashMap<String, Opened>>,
+}
+
+/// A dataset.
+#[derive(Clone)]
+struct Opened {
+    frame: Frame,
+    schema: SchemaRef,
+    /// All of it, if it is small and used by several queries: thousands of scans of a wide file take
+    /// minutes.
+    memory: Option<Arc<DataFrame>>,
+}
+
+impl Opened {
+    /// Returns the frame, which has at least these columns.
+    fn with_columns<'a>(&self, names: impl Iterator<Item = &'a str>) -> PolarsResult<Frame> {
+        let Some(memory) = &self.memory else { return Ok(self.frame.clone()) };
+        let columns =
+            names.filter_map(|it| Some(memory.columns()[self.schema.index_of(it)?].clone()));
+        Ok(DataFrame::new(memory.height(), columns.collect())?.lazy())
+    }
+}
+
+impl<'a> Tables<'a> {
+    /// Makes them from the name and the path of each Parquet file.
+    pub(super) fn new(paths: &'a [(String, PathBuf)], n_queries: usize) -> Tables<'a> {
+        Tables { paths, are_many_queries: 1 < n_queries, opened: RefCell::default() }
+    }
+
+    /// Returns the frame of a whole query: its output columns with their names.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a dataset cannot be opened, or a column has a type that no dataset has.
+    pub(super) fn result(&self, query: &Query) -> PolarsResult<LazyFrame> {
+        let frame = relation(&query.plan, self)?;
+        // A predicate that polars moves into a scan panics there when it fails, and compares microseconds of
+        // the day in the file with nanoseconds.
+        let stays = filters_can_fail(&query.plan) || scans_times(&query.plan, self)?;
+        let frame = frame.with_predicate_pushdown(!stays);
+        let columns = query.output.iter().map(output).collect::<PolarsResult<Vec<Polars>>>()?;
+        Ok(frame.select(columns))
+    }
+
+    fn open(&self, table: &str) -> PolarsResult<Opened> {
+        if let Some(opened) = self.opened.borrow().get(table) {
+            return Ok(opened.clone());
+        }
+        let path = self.paths.iter().find(|it| it.0 == table).map(|it| &it.1);
+        let path = path.ok_or_else(|| failure(format!("no file for the dataset `{table}`")))?;
+        let arguments = ScanArgsParquet { glob: false, ..ScanArgsParquet::default() };
+        let mut frame = LazyFrame::scan_parquet(PlRefPath::try_from_path(path)?, arguments)?;
+        let schema = frame.collect_schema()?;
+        let mut memory = None;
+        if self.are_many_queries && path.metadata()?.len() <= MEMORY_FILE_BYTES_MAX {
+            let counted = frame.clone().select([len().cast(DataType::UInt64)]).collect()?;
+            let n_rows = counted.columns()[0].u64()?.get(0).unwrap_or(u64::MAX);
+            let n_rows = usize::try_from(n_rows).unwrap_or(usize::MAX);
+            if n_rows.saturating_mul(schema.len()) <= MEMORY_CELLS_MAX {
+                memory = Some(Arc::new(frame.clone().collect()?));
+            }
+        }
+        let opened = Opened { frame, schema, memory };
+        self.opened.borrow_mut().insert(table.to_owned(), opened.clone());
+        Ok(opened)
+    }
 }
 
 fn output(output: &OutputColumn) -> PolarsResult<Polars> {
@@ -55,7 +116,7 @@ fn output(output: &OutputColumn) -> PolarsResult<Polars> {
 /// # Errors
 ///
 /// Fails when a dataset cannot be opened, or a node is not as a plan has to be.
-fn relation(plan: &Plan, tables: &Tables) -> PolarsResult<Frame> {
+fn relation(plan: &Plan, tables: &Tables<'_>) -> PolarsResult<Frame> {
     match plan {
         Plan::Scan { table, columns } => scan(table, columns, tables),
         Plan::Values { columns, rows } => values(columns, rows),
@@ -109,11 +170,12 @@ fn relation(plan: &Plan, tables: &Tables) -> PolarsResult<Frame> {
 }
 
 /// Returns whether a dataset has a column with times of day that the query reads.
-fn scans_times(plan: &Plan, tables: &Tables) -> PolarsResult<bool> {
+fn scans_times(plan: &Plan, tables: &Tables<'_>) -> PolarsResult<bool> {
     let mut is_any = false;
     for (table, columns) in scans(plan) {
-        let mut frame = scan(table, columns, tables)?;
-        is_any |= frame.collect_schema()?.iter_values().any(|it| *it == DataType::Time);
+        let schema = tables.open(table)?.schema;
+        let is_time = |name: &str| schema.get(name).is_some_and(|it| *it == DataType::Time);
+        is_any |= columns.iter().any(|it| is_time(&it.0));
     }
     Ok(is_any)
 }
@@ -162,15 +224,12 @@ fn named(id: ColumnId, expr: &Expr) -> PolarsResult<Polars> {
     Ok(lower(expr)?.alias(name(id)))
 }
 
-fn scan(table: &str, columns: &[(String, ColumnId)], tables: &Tables) -> PolarsResult<Frame> {
-    let path = tables.iter().find(|it| it.0 == table).map(|it| &it.1);
-    let path = path.ok_or_else(|| failure(format!("no file for the dataset `{table}`")))?;
-    let arguments = ScanArgsParquet { glob: false, ..ScanArgsParquet::default() };
-    let mut frame = LazyFrame::scan_parquet(PlRefPath::try_from_path(path)?, arguments)?;
-    let schema = frame.collect_schema()?;
+fn scan(table: &str, columns: &[(String, ColumnId)], tables: &Tables<'_>) -> PolarsResult<Frame> {
+    let opened = tables.open(table)?;
+    let frame = opened.with_columns(columns.iter().map(|it| it.0.as_str()))?;
     let mut selected = Vec::new();
     for (from, id) in columns {
-        let dtype = schema.get(from.as_str()).ok_or_else(|| {
+        let dtype = opened.schema.get(from.as_str()).ok_or_else(|| {
             failure(format!("the file of the dataset `{table}` has no column `{from}`"))
         })?;
         // Not `col`, which takes `^…$` for a regular expression and `*` for every column.

@@ -70,6 +70,7 @@ impl<'a> Aggregation<'a> {
     pub(super) fn compute(&self, name: &str) -> PolarsResult<Column> {
         match &self.aggregate.function {
             Function::Only => Err(failure("a window has no single row")),
+            Function::CountDistinctEstimate => Err(failure("a window has no estimates")),
             Function::CountRows | Function::Count => {
                 let counts = self.slide(|_| 1, |left, right| left + right);
                 let counts = counts.into_iter().map(|it| Some(whole(it.unwrap_or(0))));

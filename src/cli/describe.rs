@@ -1,0 +1,120 @@
+//! `describe`: what each column of datasets or files contains, without a model and without Python.
+
+mod document;
+mod inputs;
+mod tables;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use csv_agent_ingest::rows;
+use csv_agent_query::describe::{Description, Step};
+use csv_agent_sink::Format;
+use csv_agent_types::catalog::Dataset;
+use csv_agent_types::limits::RESULT_CHUNK_ROWS;
+use csv_agent_types::status::ExitStatus;
+
+use crate::engine;
+use crate::flags::SettingFlags;
+use crate::listing::Listing;
+use crate::options::GlobalOptions;
+use crate::options::settings::Settings;
+use crate::{stdout, value_parsers};
+
+use inputs::Input;
+
+/// Flags of `describe`.
+#[derive(Debug, Clone, Args)]
+pub struct DescribeFlags {
+    /// Files, directories or patterns to read without adding them to the session, `-` for stdin; or
+    /// datasets of the session, by name or by a pattern such as 'fraud_*' [default: all its datasets]
+    #[arg(value_name = "FILE|NAME")]
+    pub inputs: Vec<PathBuf>,
+
+    /// How many of the most frequent values to show of each column, at most 100
+    #[arg(long, value_name = "N", default_value_t = 5,
+        value_parser = clap::value_parser!(u64).range(..=100))]
+    pub top: u64,
+
+    /// Memory for the queries, such as `8GB` [default: half of the machine's, at least 2GiB]
+    #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory)]
+    pub memory: Option<u64>,
+
+    /// Time for the queries, such as 90s or 5m [default: 15m]
+    #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time)]
+    pub timeout: Option<Duration>,
+}
+
+impl DescribeFlags {
+    /// Returns the flags that configuration files can set.
+    pub(crate) fn settings(&self) -> SettingFlags {
+        SettingFlags { memory: self.memory, timeout: self.timeout, ..SettingFlags::default() }
+    }
+}
+
+/// A dataset with what its columns contain.
+struct Described {
+    name: String,
+    dataset: Dataset,
+    description: Description,
+}
+
+/// Describes the inputs on stdout.
+///
+/// # Errors
+///
+/// Fails when an input is neither a file nor a dataset or cannot be read, and when stdout cannot be written.
+pub(crate) fn run(
+    flags: &DescribeFlags,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
+    let inputs = Input::all(&flags.inputs, options)?;
+    let described = describe(&inputs.inputs, flags.top, settings)?;
+    let is_for_eyes =
+        options.terminal.stdout.is_tty && matches!(options.format, Format::Text | Format::Reply);
+    if is_for_eyes {
+        stdout::answer(|out| {
+            Ok(out.write_all(tables::for_terminal(&described, options).as_bytes())?)
+        })?;
+        return Ok(ExitStatus::Ok);
+    }
+    let documents = described.iter().map(document::document).collect();
+    let listing = Listing { frame: tables::columns(&described), documents };
+    stdout::answer(|out| listing.write(out, options))?;
+    Ok(ExitStatus::Ok)
+}
+
+fn describe(inputs: &[Input], top_max: u64, settings: &Settings) -> anyhow::Result<Vec<Described>> {
+    // Two inputs may have one name, so that the engine knows them by their numbers.
+    let files = inputs.iter().enumerate().map(|(at, it)| (at.to_string(), it.file.clone()));
+    let files: Vec<(String, PathBuf)> = files.collect();
+    let begin = |(at, input): (usize, &Input)| {
+        let table = engine::table_of(&at.to_string(), &input.dataset);
+        Described {
+            name: input.name.clone(),
+            dataset: input.dataset.clone(),
+            description: Description::new(table, input.dataset.row_count, top_max),
+        }
+    };
+    let mut described: Vec<Described> = inputs.iter().enumerate().map(begin).collect();
+    for round in [Description::first_round, Description::second_round] {
+        let steps: Vec<(usize, Step)> = described
+            .iter()
+            .enumerate()
+            .flat_map(|(at, it)| round(&it.description).into_iter().map(move |it| (at, it)))
+            .collect();
+        if steps.is_empty() {
+            continue;
+        }
+        let queries = steps.iter().map(|it| it.1.query.clone());
+        let results = engine::run(queries, files.clone(), settings)?;
+        for ((at, step), path) in steps.iter().zip(&results.paths) {
+            let frame = rows(path, 0, RESULT_CHUNK_ROWS)?;
+            described[*at].description.add(step, &frame.rows);
+        }
+    }
+    Ok(described)
+}

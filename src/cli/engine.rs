@@ -1,0 +1,133 @@
+//! Queries that a command has the engine run.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use tempfile::TempDir;
+
+use csv_agent_query::Table;
+use csv_agent_query::plan::{Query, Type};
+use csv_agent_query::protocol::{EngineQuery, EngineRequest};
+use csv_agent_session::Session;
+use csv_agent_types::catalog::{Catalog, DType, Dataset};
+use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_worker::engine::{self, EngineError, EngineOptions};
+use csv_agent_worker::sandbox::Demand;
+
+use crate::options::settings::{self, Settings};
+use crate::options::{demand, sandbox_options};
+use crate::signals::{self, Signals};
+
+/// Time for all queries of a command without `--timeout`.
+const TIMEOUT: Duration = Duration::from_mins(15);
+
+/// The Parquet files of results, and the directory that they are deleted with.
+pub(crate) struct Results {
+    /// One a query, in order.
+    pub paths: Vec<PathBuf>,
+    _scratch: TempDir,
+}
+
+/// Returns the names and types that queries see of a dataset.
+pub(crate) fn table_of(name: &str, dataset: &Dataset) -> Table {
+    let columns = dataset.columns.iter().map(|it| (it.name.clone(), type_of(it.dtype)));
+    Table { name: name.to_owned(), columns: columns.collect() }
+}
+
+fn type_of(dtype: DType) -> Type {
+    match dtype {
+        DType::Bool => Type::Bool,
+        DType::Int64 => Type::Int,
+        DType::Float64 => Type::Float,
+        DType::Date => Type::Date,
+        DType::Timestamp => Type::Timestamp,
+        DType::TimestampUtc => Type::Instant,
+        DType::Time => Type::Time,
+        DType::String => Type::Text,
+    }
+}
+
+/// Returns the name and the Parquet file of each dataset of a session's catalog, for `command`.
+///
+/// # Errors
+///
+/// Fails when a file is damaged or missing, or a dataset is on a cluster.
+pub(crate) fn files_of(
+    dir: &Path,
+    catalog: &Catalog,
+    command: &str,
+) -> anyhow::Result<Vec<(String, PathBuf)>> {
+    if let Some((_, failure)) = Session::hurt_datasets(dir, catalog)?.pop_first() {
+        return Err(failure.into());
+    }
+    let file = |(name, dataset): (&str, &Dataset)| {
+        let Some(path) = dataset.path() else {
+            let message =
+                format!("dataset `{name}` is on a cluster, where `{command}` does not run");
+            let hint = format!("ask for it: `csv-agent ask -d {name} \"…\"`");
+            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        };
+        Ok((name.to_owned(), dir.join(path)))
+    };
+    catalog.iter().map(file).collect()
+}
+
+/// Runs queries in a confined child, one after another.
+///
+/// # Errors
+///
+/// Fails when a query does, needs more memory or time than it may, or a signal came.
+pub(crate) fn run(
+    queries: impl IntoIterator<Item = Query>,
+    tables: Vec<(String, PathBuf)>,
+    settings: &Settings,
+) -> anyhow::Result<Results> {
+    let scratch = tempfile::Builder::new().prefix("csv-agent-").tempdir();
+    let scratch = scratch.context("cannot create a temporary directory")?;
+    let output = |at: usize| scratch.path().join(format!("{at}.parquet"));
+    let queries = queries.into_iter().enumerate();
+    let queries = queries.map(|(at, query)| EngineQuery { query, output: output(at) });
+    let request = EngineRequest { queries: queries.collect(), tables };
+    let demand = match demand(settings)? {
+        Demand::Everything => Demand::Everything,
+        // The engine is ours, and a statement cannot name files.
+        Demand::Files | Demand::Nothing => Demand::Nothing,
+    };
+    let options = EngineOptions {
+        sandbox: sandbox_options(demand, settings)?,
+        scratch: scratch.path().to_owned(),
+        timeout: settings.choose(&settings::TIMEOUT)?.value.unwrap_or(TIMEOUT),
+    };
+    signals::runtime()?.block_on(async {
+        let mut signals = Signals::listen()?;
+        tokio::select! {
+            ended = engine::run(&options, &request) => ended.map_err(|error| failure(error).into()),
+            status = signals.next() => Err(anyhow::Error::from(Failure::new(status, "interrupted"))),
+        }
+    })?;
+    let paths = request.queries.into_iter().map(|it| it.output).collect();
+    Ok(Results { paths, _scratch: scratch })
+}
+
+fn failure(error: EngineError) -> Failure {
+    match error {
+        EngineError::Query(reason) => Failure::new(ExitStatus::Usage, reason),
+        EngineError::Memory(bytes) => {
+            let message = format!("the query needs more than {} MB of memory", bytes >> 20);
+            let hint = "give it more with `--memory`, or have it group, filter or limit more";
+            Failure::new(ExitStatus::Limit, message).hint(hint)
+        }
+        EngineError::Disk => {
+            let message = "the query needs more disk than it may use";
+            Failure::new(ExitStatus::Limit, message).hint("have it group, filter or limit more")
+        }
+        EngineError::Time(time) => {
+            let message = format!("the query took longer than {} s", time.as_secs());
+            Failure::new(ExitStatus::Limit, message).hint("give it more with `--timeout`")
+        }
+        EngineError::Child(reason) => {
+            Failure::new(ExitStatus::Sandbox, format!("the query was not run: {reason}"))
+        }
+    }
+}
