@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use tempfile::TempDir;
 
-use csv_agent_query::Table;
+use csv_agent_query::TableSchema;
 use csv_agent_query::plan::{Query, Type};
 use csv_agent_query::protocol::{EngineQuery, EngineRequest};
 use csv_agent_session::Session;
@@ -30,9 +30,9 @@ pub(crate) struct Results {
 }
 
 /// Returns the names and types that queries see of a dataset.
-pub(crate) fn table_of(name: &str, dataset: &Dataset) -> Table {
+pub(crate) fn table_of(name: &str, dataset: &Dataset) -> TableSchema {
     let columns = dataset.columns.iter().map(|it| (it.name.clone(), type_of(it.dtype)));
-    Table { name: name.to_owned(), columns: columns.collect() }
+    TableSchema { name: name.to_owned(), columns: columns.collect() }
 }
 
 fn type_of(dtype: DType) -> Type {

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::Value;
 
 use csv_agent_ingest::rows;
-use csv_agent_query::{Prepared, SqlError, Table, prepare};
+use csv_agent_query::{Prepared, SqlError, TableSchema, prepare};
 use csv_agent_render::table::{self, TableStyle};
 use csv_agent_session::Session;
 use csv_agent_sink::Format;
@@ -98,7 +98,7 @@ pub(crate) fn run(
         (session.dir().to_owned(), session.catalog().clone())
     };
     let catalog = only(catalog, &flags.dataset)?;
-    let tables: Vec<Table> = catalog.iter().map(|(name, it)| table_of(name, it)).collect();
+    let tables: Vec<TableSchema> = catalog.iter().map(|(name, it)| table_of(name, it)).collect();
     let prepared = prepare(&sql, &tables, now()).map_err(|error| refusal(&error))?;
     let results = execute(&prepared, &catalog, &dir, settings)?;
     write(&results.paths[0], format, flags.output.as_deref(), options)?;

@@ -10,7 +10,7 @@ mod plans;
 use serde_json::{Number, Value};
 
 use crate::plan::{Query, Type};
-use crate::sql::Table;
+use crate::sql::TableSchema;
 
 use moments::moment;
 
@@ -92,7 +92,7 @@ enum Subject {
 /// A dataset that is being described.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Description {
-    table: Table,
+    table: TableSchema,
     n_rows: u64,
     top_max: u64,
     facts: Vec<Facts>,
@@ -100,7 +100,7 @@ pub struct Description {
 
 impl Description {
     /// Makes an empty description of a table with so many rows, which is to have so many frequent values.
-    pub fn new(table: Table, n_rows: u64, top_max: u64) -> Description {
+    pub fn new(table: TableSchema, n_rows: u64, top_max: u64) -> Description {
         let facts = vec![Facts::default(); table.columns.len()];
         Description { table, n_rows, top_max, facts }
     }

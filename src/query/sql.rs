@@ -15,6 +15,7 @@ mod aggregates;
 mod binder;
 mod constants;
 mod dialect;
+mod env;
 mod error;
 mod expressions;
 mod from;
@@ -48,7 +49,7 @@ const PARSER_LEVELS_MAX: usize = 100;
 
 /// A dataset as a statement sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub struct TableSchema {
     /// Its name.
     pub name: String,
     /// Name and type of each column, in order.
@@ -72,7 +73,11 @@ const STACK_BYTES: usize = 512 * 1024 * 1024;
 /// # Errors
 ///
 /// Fails when it is not one query, names what does not exist, or has what is not supported.
-pub fn prepare(sql: &str, tables: &[Table], now: i64) -> std::result::Result<Prepared, SqlError> {
+pub fn prepare(
+    sql: &str,
+    tables: &[TableSchema],
+    now: i64,
+) -> std::result::Result<Prepared, SqlError> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK_BYTES);
         let bound = thread.spawn_scoped(scope, || bind(sql, tables, now));
@@ -82,7 +87,7 @@ pub fn prepare(sql: &str, tables: &[Table], now: i64) -> std::result::Result<Pre
     })
 }
 
-fn bind(sql: &str, tables: &[Table], now: i64) -> Result<Prepared> {
+fn bind(sql: &str, tables: &[TableSchema], now: i64) -> Result<Prepared> {
     let statement = parse(sql)?;
     if matches!(statement, Statement::ShowTables { .. }) {
         return Ok(list_of_tables(tables));
@@ -107,7 +112,7 @@ fn bind(sql: &str, tables: &[Table], now: i64) -> Result<Prepared> {
 }
 
 /// Answers SHOW TABLES.
-fn list_of_tables(tables: &[Table]) -> Prepared {
+fn list_of_tables(tables: &[TableSchema]) -> Prepared {
     let column = ColumnId(0);
     let rows = tables.iter().map(|it| vec![Scalar::Text(it.name.clone())]).collect();
     let plan = Plan::Values { columns: vec![(column, Type::Text)], rows };

@@ -17,8 +17,8 @@ use csv_agent_types::limits::{
 };
 
 use crate::sandbox::{
-    self, MonitorMessage, Policy, Program, STOPPED_FOR_DISK, STOPPED_FOR_MEMORY, SandboxOptions,
-    confinement_of,
+    self, MonitorMessage, Policy, STOPPED_FOR_DISK, STOPPED_FOR_MEMORY, SandboxOptions,
+    StagedProgram, confinement_of,
 };
 
 /// How queries are run.
@@ -113,7 +113,7 @@ fn policy(options: &EngineOptions, request: &EngineRequest) -> io::Result<Policy
     let data = request.tables.iter().map(|(_, path)| fs::canonicalize(path));
     let data: BTreeSet<PathBuf> = data.collect::<io::Result<_>>()?;
     Ok(Policy {
-        program: Program::Engine,
+        program: StagedProgram::Engine,
         scratch: fs::canonicalize(&options.scratch)?,
         reads: Vec::new(),
         data: data.into_iter().collect(),

@@ -43,7 +43,7 @@ use crate::environment::{Interpreter, PythonFiles};
 use crate::output::Printed;
 use crate::protocol::{Command, Outcome, Response, Versions, WorkerRequest};
 use crate::sandbox::{
-    Confinement, Monitor, MonitorMessage, Policy, Program, Report, SandboxOptions,
+    Confinement, Monitor, MonitorMessage, Policy, Report, SandboxOptions, StagedProgram,
 };
 use crate::snapshot::{SaveReport, SaveRequest, Saved, adopt};
 
@@ -166,7 +166,7 @@ impl WorkerOptions {
         let files = self.datasets.iter().chain(self.container.iter().flatten());
         let data: BTreeSet<_> = files.map(|(_, it)| it.clone()).chain(self.saved.clone()).collect();
         Ok(Policy {
-            program: Program::Python(self.interpreter.executable.clone()),
+            program: StagedProgram::Python(self.interpreter.executable.clone()),
             scratch: self.scratch.clone(),
             reads,
             data: data.into_iter().collect(),

@@ -32,7 +32,7 @@ use tokio::process::{Child, Command};
 
 pub use memory::usual_memory_bytes;
 pub use policy::{Layer, Report};
-pub(super) use policy::{MonitorMessage, Policy, Program};
+pub(super) use policy::{MonitorMessage, Policy, StagedProgram};
 
 pub use csv_agent_types::event::Confinement;
 use csv_agent_types::limits::{
@@ -217,7 +217,7 @@ pub fn unconfined(reason: String) -> Confinement {
 pub async fn try_out(options: &SandboxOptions) -> anyhow::Result<Confinement> {
     let scratch = TempDir::new()?;
     let policy = Policy {
-        program: Program::Trial,
+        program: StagedProgram::Trial,
         scratch: fs::canonicalize(scratch.path())?,
         reads: Vec::new(),
         data: Vec::new(),
@@ -254,7 +254,7 @@ pub(super) async fn spawn(
     let mut command = Command::new(program);
     // In a process list, the directory identifies the worker.
     command.env_clear().current_dir("/");
-    if policy.program == Program::Engine {
+    if policy.program == StagedProgram::Engine {
         command.envs(engine_environment(scratch));
     }
     let policy = serde_json::to_vec(policy)?;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use csv_agent_ingest::rows;
 use csv_agent_query::plan::Type;
 use csv_agent_query::protocol::{EngineQuery, EngineRequest};
-use csv_agent_query::{Table, engine, prepare};
+use csv_agent_query::{TableSchema, engine, prepare};
 use csv_agent_types::catalog::{Catalog, DType};
 use csv_agent_types::frame::Frame;
 use serde_json::Value;
@@ -62,7 +62,7 @@ fn type_of(dtype: DType) -> Type {
 /// The datasets of `tests/sql/data`, ingested.
 struct Data {
     bench: Bench,
-    tables: Vec<Table>,
+    tables: Vec<TableSchema>,
 }
 
 impl Data {
@@ -94,7 +94,8 @@ impl Data {
             let columns = &catalog.get(name).unwrap().columns;
             columns.iter().map(|it| (it.name.clone(), type_of(it.dtype))).collect()
         };
-        let tables = catalog.names().map(|it| Table { name: it.to_owned(), columns: columns(it) });
+        let tables =
+            catalog.names().map(|it| TableSchema { name: it.to_owned(), columns: columns(it) });
         Data { tables: tables.collect(), bench }
     }
 
@@ -241,10 +242,17 @@ fn a_result_is_the_same_in_every_format() {
     let cell = |row: usize, name: &str| rows[row][name].to_string().replace('"', "");
     for (format, separator) in [("csv", ","), ("tsv", "\t")] {
         let text = query(&bench, &["--format", format, sql]).succeeds().stdout().to_owned();
-        let expected: String = (0..2)
-            .map(|row| format!("{}{separator}{}\n", cell(row, "product"), cell(row, "n")))
-            .collect();
-        assert_eq!(text, format!("product{separator}n\n{expected}"));
+        let lines = (0..2).map(|row| [cell(row, "product"), cell(row, "n")].join(separator));
+        let lines: Vec<String> =
+            [["product", "n"].join(separator)].into_iter().chain(lines).collect();
+        assert_eq!(
+            text,
+            lines.join(
+                "
+"
+            ) + "
+"
+        );
     }
     let table = query(&bench, &[sql]).succeeds().stdout().to_owned();
     assert_eq!(table, query(&bench, &["--format", "md", sql]).succeeds().stdout());
@@ -318,8 +326,8 @@ fn a_query_needs_no_python_and_no_key() {
 #[test]
 fn a_query_ends_at_its_bounds() {
     let bench = Bench::with([]);
-    let rows: String = (0..20_000).map(|it| format!("{it},{}\n", it % 7)).collect();
-    fs::write(bench.path("n.csv"), format!("id,g\n{rows}")).unwrap();
+    let rows: Vec<String> = (0..20_000).map(|it| format!("{it},{}", it % 7)).collect();
+    fs::write(bench.path("n.csv"), format!("id,g\n{}\n", rows.join("\n"))).unwrap();
     bench.run(["ingest", "-q", "n.csv"]).succeeds();
     let slow = "select sum(a.id * b.id % 7) from n a, n b, n c";
     let run = bench.run(["query", "--timeout", "1s", slow]).fails_with(7);

@@ -18,10 +18,10 @@ pub(super) struct Server {
     /// The check of the key.
     pub key: Check,
     /// How to check the server.
-    plan: Plan,
+    plan: CheckPlan,
 }
 
-enum Plan {
+enum CheckPlan {
     /// The result is known.
     Known(Check),
     Ask {
@@ -49,7 +49,7 @@ impl Server {
     /// Fails when a setting of a configuration file is invalid.
     pub(super) fn of(settings: &Settings, offline: bool) -> anyhow::Result<Server> {
         let base_url = settings.get(&BASE_URL_OF_MODEL)?;
-        let known = |key, check| Server { key, plan: Plan::Known(check) };
+        let known = |key, check| Server { key, plan: CheckPlan::Known(check) };
         let (key_check, key, sent) = key(settings, is_on_this_machine(&base_url));
         let remote = match provider(settings) {
             Ok(ProviderChoice::Remote(remote, _)) => remote,
@@ -68,15 +68,15 @@ impl Server {
             return Ok(known(key_check, Check::new("server", CheckState::Skipped, found)));
         }
         let remote = Box::new(RemoteOptions { key, ..remote });
-        let plan = Plan::Ask { remote, model: settings.get(&MODEL)?, sent };
+        let plan = CheckPlan::Ask { remote, model: settings.get(&MODEL)?, sent };
         Ok(Server { key: key_check, plan })
     }
 
     /// Contacts the server, if there is one.
     pub(super) async fn ask(self) -> Check {
         let (remote, model, sent) = match self.plan {
-            Plan::Known(check) => return check,
-            Plan::Ask { remote, model, sent } => (remote, model, sent),
+            CheckPlan::Known(check) => return check,
+            CheckPlan::Ask { remote, model, sent } => (remote, model, sent),
         };
         let is_here = is_on_this_machine(&remote.base_url);
         match look(&remote, &model, SERVER_LOOK).await {

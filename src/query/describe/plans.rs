@@ -4,7 +4,7 @@ use crate::plan::{
     Aggregate, AggregateFunction, Cast, ColumnId, DatePart, Expr, Function, OutputColumn, Plan,
     Query, Scalar, SortKey, Type, Window, WindowFrame, WindowFunction,
 };
-use crate::sql::Table;
+use crate::sql::TableSchema;
 
 use super::{TEXT_CHARS_MAX, is_measured};
 
@@ -29,7 +29,7 @@ impl Maker {
     /// Returns a scan of these columns, and their ids.
     fn scan(
         &mut self,
-        table: &Table,
+        table: &TableSchema,
         columns: impl Iterator<Item = usize>,
     ) -> (Plan, Vec<ColumnId>) {
         let named = |it: usize| (table.columns[it].0.clone(), self.id());
@@ -47,7 +47,7 @@ impl Maker {
 /// the different ones, the smallest and the largest; for one that is measured also those two as numbers, the mean and, if wanted, the
 /// quartiles; for numbers the standard deviation.
 pub(super) fn statistics(
-    table: &Table,
+    table: &TableSchema,
     columns: &[usize],
     with_estimates: bool,
     with_quartiles: bool,
@@ -103,7 +103,7 @@ pub(super) fn statistics(
 }
 
 /// Makes the query of histograms: for each edge of each column, how many values are below it.
-pub(super) fn histograms(table: &Table, columns: &[(usize, Vec<f64>)]) -> Query {
+pub(super) fn histograms(table: &TableSchema, columns: &[(usize, Vec<f64>)]) -> Query {
     let mut maker = Maker::default();
     let (scan, ids) = maker.scan(table, columns.iter().map(|it| it.0));
     let (mut numbers, mut conditions, mut aggregates) = (Vec::new(), Vec::new(), Vec::new());
@@ -132,7 +132,7 @@ pub(super) fn histograms(table: &Table, columns: &[(usize, Vec<f64>)]) -> Query 
 
 /// Makes the query of the most frequent values of columns of one type, at least one each: the number of the
 /// column, the value, how many rows have it, and how many different values the column has.
-pub(super) fn most_frequent(table: &Table, columns: &[usize], top_max: u64) -> Query {
+pub(super) fn most_frequent(table: &TableSchema, columns: &[usize], top_max: u64) -> Query {
     let mut maker = Maker::default();
     let dtype = columns.first().map_or(Type::Null, |it| table.columns[*it].1);
     let inputs = columns.iter().map(|column| {
@@ -168,7 +168,7 @@ pub(super) fn most_frequent(table: &Table, columns: &[usize], top_max: u64) -> Q
 }
 
 /// Makes the query of the number of different values of a column.
-pub(super) fn distinct(table: &Table, column: usize) -> Query {
+pub(super) fn distinct(table: &TableSchema, column: usize) -> Query {
     let mut maker = Maker::default();
     let (input, _, _) = value_counts(&mut maker, table, column);
     let count = maker.id();
@@ -178,7 +178,11 @@ pub(super) fn distinct(table: &Table, column: usize) -> Query {
 }
 
 /// Returns the values of a column, each once, with the number of its rows.
-fn value_counts(maker: &mut Maker, table: &Table, column: usize) -> (Plan, ColumnId, ColumnId) {
+fn value_counts(
+    maker: &mut Maker,
+    table: &TableSchema,
+    column: usize,
+) -> (Plan, ColumnId, ColumnId) {
     let (scan, ids) = maker.scan(table, std::iter::once(column));
     let value = ids[0];
     let is_null = Expr::Call(Function::IsNull, vec![Expr::Column(value)]);

@@ -8,8 +8,10 @@ use polars::prelude::{
 use crate::plan::Type;
 
 use super::calendar::{Civil, DAY, SECOND};
-use super::elementwise::{call, failure, floats, ints, overflow, text_to_bool, text_to_int, texts};
-use super::expressions::{bools, dtype_of};
+use super::elementwise::{
+    bools, call, dtype_of, failure, floats, ints, overflow, text_to_bool, text_to_int, texts,
+};
+
 use super::time::{dates, micros};
 
 /// Returns the value as another type; see [`crate::plan::Cast`].

@@ -8,6 +8,8 @@ use polars::prelude::{
     map_multiple,
 };
 
+use crate::plan::Type;
+
 /// Timestamps.
 pub(super) const TIMESTAMP: DataType = DataType::Datetime(TimeUnit::Microseconds, None);
 /// Differences of timestamps.
@@ -16,6 +18,22 @@ pub(super) const DURATION: DataType = DataType::Duration(TimeUnit::Microseconds)
 /// Returns the type of instants.
 pub(super) fn instant() -> DataType {
     DataType::Datetime(TimeUnit::Microseconds, Some(polars::prelude::TimeZone::UTC))
+}
+
+/// Returns the polars type of a type.
+pub(super) fn dtype_of(dtype: Type) -> DataType {
+    match dtype {
+        Type::Null => DataType::Null,
+        Type::Bool => DataType::Boolean,
+        Type::Int => DataType::Int64,
+        Type::Float => DataType::Float64,
+        Type::Text => DataType::String,
+        Type::Date => DataType::Date,
+        Type::Timestamp => TIMESTAMP,
+        Type::Instant => instant(),
+        Type::Time => DataType::Time,
+        Type::Duration => DURATION,
+    }
 }
 
 /// Returns an error that is shown to the user.
@@ -187,4 +205,16 @@ pub(super) fn combine(
             _ => Ok(None),
         })
         .collect()
+}
+
+/// Returns truth values of texts or numbers.
+pub(super) fn bools(
+    input: Expr,
+    function: impl Fn(&Series) -> PolarsResult<BooleanChunked> + Send + Sync + 'static,
+) -> Expr {
+    call(
+        vec![input],
+        DataType::Boolean,
+        move |arguments| Ok(function(&arguments[0])?.into_series()),
+    )
 }

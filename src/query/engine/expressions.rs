@@ -1,8 +1,8 @@
 //! Values of rows as polars expressions.
 
 use polars::prelude::{
-    BooleanChunked, DataType, Expr as Polars, IntoSeries, LiteralValue, NamedFrom as _,
-    PolarsResult, Scalar as PolarsScalar, Series, coalesce, lit, ternary_expr,
+    DataType, Expr as Polars, LiteralValue, NamedFrom as _, PolarsResult, Scalar as PolarsScalar,
+    Series, coalesce, lit, ternary_expr,
 };
 
 use crate::plan::{Cast, DatePart, Expr, Function, Scalar, Type};
@@ -10,29 +10,13 @@ use crate::plan::{Cast, DatePart, Expr, Function, Scalar, Type};
 use super::aggregates::column;
 use super::casts::cast;
 use super::elementwise::{
-    DURATION, TIMESTAMP, by_zero, call, failure, float_to_float, floats_to_float, instant,
-    int_to_int, ints_to_int, overflow,
+    DURATION, TIMESTAMP, by_zero, failure, float_to_float, floats_to_float, instant, int_to_int,
+    ints_to_int, overflow,
 };
 use super::{numbers, text, time};
 
 /// Values of IN from which on they are looked up in a set.
 const LIST_FROM: usize = 16;
-
-/// Returns the polars type of a type.
-pub(super) fn dtype_of(dtype: Type) -> DataType {
-    match dtype {
-        Type::Null => DataType::Null,
-        Type::Bool => DataType::Boolean,
-        Type::Int => DataType::Int64,
-        Type::Float => DataType::Float64,
-        Type::Text => DataType::String,
-        Type::Date => DataType::Date,
-        Type::Timestamp => TIMESTAMP,
-        Type::Instant => instant(),
-        Type::Time => DataType::Time,
-        Type::Duration => DURATION,
-    }
-}
 
 /// Returns an expression for polars.
 ///
@@ -384,16 +368,4 @@ fn guard(expr: &mut Expr, condition: &Expr) {
             guard(otherwise, condition);
         }
     }
-}
-
-/// Returns truth values of texts or numbers.
-pub(super) fn bools(
-    input: Polars,
-    function: impl Fn(&Series) -> PolarsResult<BooleanChunked> + Send + Sync + 'static,
-) -> Polars {
-    call(
-        vec![input],
-        DataType::Boolean,
-        move |arguments| Ok(function(&arguments[0])?.into_series()),
-    )
 }

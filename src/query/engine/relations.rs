@@ -14,8 +14,8 @@ use polars::prelude::{
 use crate::plan::{Aggregate, ColumnId, Expr, JoinKind, OutputColumn, Plan, Query, Scalar, Type};
 
 use super::aggregates::{aggregate, column, name, sort_keys};
-use super::elementwise::{TIMESTAMP, failure};
-use super::expressions::{can_fail, dtype_of, lower};
+use super::elementwise::{TIMESTAMP, dtype_of, failure};
+use super::expressions::{can_fail, lower};
 use super::window::with_windows;
 
 /// Cells of a table that several queries have in memory.
@@ -24,7 +24,7 @@ const MEMORY_CELLS_MAX: usize = 20_000_000;
 const MEMORY_FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// The datasets of the queries, each opened once: the footer of a wide file takes a while to read.
-pub(super) struct Tables<'a> {
+pub(super) struct OpenTables<'a> {
     paths: &'a [(String, PathBuf)],
     are_many_queries: bool,
     opened: RefCell<HashMap<String, Opened>>,
@@ -50,10 +50,10 @@ impl Opened {
     }
 }
 
-impl<'a> Tables<'a> {
+impl<'a> OpenTables<'a> {
     /// Makes them from the name and the path of each Parquet file.
-    pub(super) fn new(paths: &'a [(String, PathBuf)], n_queries: usize) -> Tables<'a> {
-        Tables { paths, are_many_queries: 1 < n_queries, opened: RefCell::default() }
+    pub(super) fn new(paths: &'a [(String, PathBuf)], n_queries: usize) -> OpenTables<'a> {
+        OpenTables { paths, are_many_queries: 1 < n_queries, opened: RefCell::default() }
     }
 
     /// Returns the frame of a whole query: its output columns with their names.
@@ -116,7 +116,7 @@ fn output(output: &OutputColumn) -> PolarsResult<Polars> {
 /// # Errors
 ///
 /// Fails when a dataset cannot be opened, or a node is not as a plan has to be.
-fn relation(plan: &Plan, tables: &Tables<'_>) -> PolarsResult<Frame> {
+fn relation(plan: &Plan, tables: &OpenTables<'_>) -> PolarsResult<Frame> {
     match plan {
         Plan::Scan { table, columns } => scan(table, columns, tables),
         Plan::Values { columns, rows } => values(columns, rows),
@@ -170,7 +170,7 @@ fn relation(plan: &Plan, tables: &Tables<'_>) -> PolarsResult<Frame> {
 }
 
 /// Returns whether a dataset has a column with times of day that the query reads.
-fn scans_times(plan: &Plan, tables: &Tables<'_>) -> PolarsResult<bool> {
+fn scans_times(plan: &Plan, tables: &OpenTables<'_>) -> PolarsResult<bool> {
     let mut is_any = false;
     for (table, columns) in scans(plan) {
         let schema = tables.open(table)?.schema;
@@ -224,7 +224,11 @@ fn named(id: ColumnId, expr: &Expr) -> PolarsResult<Polars> {
     Ok(lower(expr)?.alias(name(id)))
 }
 
-fn scan(table: &str, columns: &[(String, ColumnId)], tables: &Tables<'_>) -> PolarsResult<Frame> {
+fn scan(
+    table: &str,
+    columns: &[(String, ColumnId)],
+    tables: &OpenTables<'_>,
+) -> PolarsResult<Frame> {
     let opened = tables.open(table)?;
     let frame = opened.with_columns(columns.iter().map(|it| it.0.as_str()))?;
     let mut selected = Vec::new();

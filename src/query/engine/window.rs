@@ -1,6 +1,6 @@
 //! Window functions: a value for each row, from the rows of its partition.
 //!
-//! Windows with the same partition and order share one sort ([`Layout`]). In it, a row has a *position*,
+//! Windows with the same partition and order share one sort ([`SortedRows`]). In it, a row has a *position*,
 //! and partitions, peers and frames are ranges of positions. Functions give a value, or the position of
 //! the row that has the value, for each position; the layout brings them back to rows.
 
@@ -12,7 +12,7 @@ use polars::prelude::{
 use self::aggregate::Aggregation;
 use self::codes::Codes;
 use self::frames::{Frame, frames};
-use self::layout::{Layout, ratio, whole};
+use self::layout::{SortedRows, ratio, whole};
 use crate::plan::{ColumnId, SortKey, Window, WindowFunction};
 
 mod aggregate;
@@ -65,18 +65,18 @@ fn failure(text: &'static str) -> PolarsError {
     PolarsError::ComputeError(text.into())
 }
 
-fn arrange(data: &DataFrame, window: &Window) -> PolarsResult<Layout> {
+fn arrange(data: &DataFrame, window: &Window) -> PolarsResult<SortedRows> {
     let codes = |id: ColumnId| Codes::of(column(data, id)?);
     let partition =
         window.partition.iter().map(|id| codes(*id)).collect::<PolarsResult<Vec<_>>>()?;
     let order = window.order.iter().map(|key| Ok((*key, codes(key.column)?)));
     let order = order.collect::<PolarsResult<Vec<(SortKey, Codes)>>>()?;
-    Ok(Layout::new(data.height(), &partition, &order))
+    Ok(SortedRows::new(data.height(), &partition, &order))
 }
 
 fn compute(
     data: &DataFrame,
-    layout: &Layout,
+    layout: &SortedRows,
     id: ColumnId,
     window: &Window,
 ) -> PolarsResult<Column> {
@@ -121,33 +121,33 @@ fn compute(
     }
 }
 
-fn row_numbers(layout: &Layout) -> impl Iterator<Item = Option<i64>> {
+fn row_numbers(layout: &SortedRows) -> impl Iterator<Item = Option<i64>> {
     layout.partitions().flat_map(|rows| (1..=rows.len()).map(|number| Some(whole(number))))
 }
 
-fn ranks(layout: &Layout) -> impl Iterator<Item = Option<i64>> {
+fn ranks(layout: &SortedRows) -> impl Iterator<Item = Option<i64>> {
     layout.each_peer(|peers| Some(whole(peers.rows.start - peers.partition.start + 1)))
 }
 
-fn dense_ranks(layout: &Layout) -> impl Iterator<Item = Option<i64>> {
+fn dense_ranks(layout: &SortedRows) -> impl Iterator<Item = Option<i64>> {
     layout.each_peer(|peers| Some(whole(peers.number)))
 }
 
-fn percent_ranks(layout: &Layout) -> impl Iterator<Item = Option<f64>> {
+fn percent_ranks(layout: &SortedRows) -> impl Iterator<Item = Option<f64>> {
     layout.each_peer(|peers| {
         let n_before = peers.rows.start - peers.partition.start;
         Some(ratio(n_before, (peers.partition.len() - 1).max(1)))
     })
 }
 
-fn distributions(layout: &Layout) -> impl Iterator<Item = Option<f64>> {
+fn distributions(layout: &SortedRows) -> impl Iterator<Item = Option<f64>> {
     layout.each_peer(|peers| {
         Some(ratio(peers.rows.end - peers.partition.start, peers.partition.len()))
     })
 }
 
 /// The first buckets have one row more when the rows cannot be divided evenly.
-fn buckets(layout: &Layout, n_buckets: usize) -> impl Iterator<Item = Option<i64>> {
+fn buckets(layout: &SortedRows, n_buckets: usize) -> impl Iterator<Item = Option<i64>> {
     layout.partitions().flat_map(move |rows| {
         let (size, n_larger) = (rows.len() / n_buckets, rows.len() % n_buckets);
         let in_larger = n_larger * (size + 1);
@@ -163,7 +163,7 @@ fn buckets(layout: &Layout, n_buckets: usize) -> impl Iterator<Item = Option<i64
 }
 
 fn lag(
-    layout: &Layout,
+    layout: &SortedRows,
     name: &str,
     source: &Column,
     offset: i64,

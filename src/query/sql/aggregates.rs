@@ -3,8 +3,8 @@
 use crate::plan::{AggregateFunction, Expr, Scalar, Type};
 
 use super::binder::Binder;
+use super::env::{AggregateCall, Clause, Env, OrderCall};
 use super::error::{Result, SqlError};
-use super::expressions::{AggregateCall, Clause, Env, OrderCall};
 use super::functions::{CallParts, constant_text};
 use super::types::{self, Typed, cast, convert};
 

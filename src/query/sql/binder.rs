@@ -9,13 +9,13 @@ use sqlparser::ast::{
     SetExpr, SetOperator, SetQuantifier, Value, Values, With,
 };
 
-use crate::Table;
+use crate::TableSchema;
 use crate::plan::{
     ColumnId, Expr, JoinKind, Plan, Scalar, SortKey, Type, Window, WindowFrame, WindowFunction,
 };
 
+use super::env::Env;
 use super::error::{Result, SqlError};
-use super::expressions::{Clause, Env};
 use super::scope::{Outer, is_same};
 use super::types::{self, Typed};
 use super::walk;
@@ -29,7 +29,7 @@ const COPIED_NODES_MAX: usize = 5_000;
 /// The state while a statement is bound.
 pub(crate) struct Binder<'a> {
     /// The datasets.
-    pub tables: &'a [Table],
+    pub tables: &'a [TableSchema],
     /// Microseconds since 1970, for `now()`.
     pub now: i64,
     /// The datasets that are read.
@@ -85,7 +85,7 @@ impl RowRange {
 }
 
 impl<'a> Binder<'a> {
-    pub(crate) fn new(tables: &'a [Table], now: i64) -> Binder<'a> {
+    pub(crate) fn new(tables: &'a [TableSchema], now: i64) -> Binder<'a> {
         Binder {
             tables,
             now,
@@ -564,11 +564,4 @@ fn row_count(expr: &Ast) -> Result<Option<u64>> {
         .as_ref()
         .and_then(fold)
         .ok_or_else(|| SqlError::new("LIMIT and OFFSET take whole numbers from 0").at(expr))
-}
-
-impl Env {
-    /// Returns the environment of a constant.
-    pub(crate) fn constant() -> Env {
-        Env::new(Rc::from([]), None, Clause::Constant)
-    }
 }

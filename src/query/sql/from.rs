@@ -10,8 +10,8 @@ use sqlparser::ast::{
 use crate::plan::{ColumnId, Expr, Function, JoinKind, Plan, Type};
 
 use super::binder::{Binder, Bound, distinct, rename};
+use super::env::{Clause, Env};
 use super::error::{Result, SqlError, nearest};
-use super::expressions::{Clause, Env};
 use super::scope::{ScopeColumn, is_same, listed};
 use super::types::{self, Typed, call};
 
@@ -135,7 +135,7 @@ impl Binder<'_> {
             let bound = self.renumbered(bound);
             return self.relation(bound, alias, Some(&table.value));
         }
-        let named = |it: &&crate::Table| is_same(&it.name, &table.value);
+        let named = |it: &&crate::TableSchema| is_same(&it.name, &table.value);
         let exact = self.tables.iter().find(|it| it.name == table.value);
         let Some(found) = exact.or_else(|| self.tables.iter().find(named)) else {
             return Err(self.no_table(table));

@@ -9,11 +9,15 @@ use sqlparser::ast::{
     FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, OrderByExpr, Value,
 };
 
+use sqlparser::parser::Parser;
+
 use crate::plan::{DatePart, Expr, Function, Scalar, Type};
 
 use super::binder::Binder;
+use super::dialect::QueryDialect;
+use super::env::Env;
 use super::error::{Result, SqlError, nearest};
-use super::expressions::{Env, unit_of};
+use super::expressions::unit_of;
 use super::types::{self, Typed, agree, call, cast, convert};
 
 /// Functions of one row: the names that a statement may use, for hints.
@@ -199,6 +203,9 @@ impl Binder<'_> {
         let parts = CallParts::of(function)?;
         if function.over.is_some() {
             return self.window_call(&parts, env);
+        }
+        if let Some(composed) = composed_aggregate(&parts) {
+            return self.expr(&composed, env);
         }
         if super::aggregates::is_aggregate(&parts.name) {
             return self.aggregate_call(&parts, env);
@@ -465,6 +472,22 @@ impl Binder<'_> {
         };
         Ok(call(Function::Substring, vec![text, start, length], Type::Text))
     }
+}
+
+/// Returns what an aggregate of pairs is composed of: `regr_slope(y, x)` and `regr_intercept(y, x)`.
+fn composed_aggregate(parts: &CallParts<'_>) -> Option<Ast> {
+    let [y, x] = &parts.arguments[..] else { return None };
+    let slope =
+        format!("(covar_pop({y}, {x}) / var_pop(case when ({y}) is not null then ({x}) end))");
+    let text = match parts.name.as_str() {
+        "regr_slope" => slope,
+        "regr_intercept" => format!(
+            "(avg(case when ({x}) is not null then ({y}) end) \
+             - {slope} * avg(case when ({y}) is not null then ({x}) end))"
+        ),
+        _ => return None,
+    };
+    Parser::new(&QueryDialect).try_with_sql(&text).ok()?.parse_expr().ok()
 }
 
 /// Returns whether a type is a decimal without a number of places.

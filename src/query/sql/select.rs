@@ -14,10 +14,10 @@ use crate::plan::{
 };
 
 use super::binder::{Binder, Bound, RowRange, distinct, ordinal, sort_key};
-use super::error::{Result, SqlError};
-use super::expressions::{
+use super::env::{
     AggregateCall, Alias, Attachment, Clause, Env, OrderCall, WindowCall, WindowCallFunction,
 };
+use super::error::{Result, SqlError};
 use super::from::{Relation, conjuncts, extend, filter};
 use super::scope::{Outer, ScopeColumn, full_name, is_same, unknown};
 use super::subqueries::OUTER;
@@ -43,7 +43,7 @@ enum Order {
 }
 
 /// The expressions of a statement, bound.
-struct Parts {
+struct SelectParts {
     items: Vec<Item>,
     /// The grouping sets; empty when the rows are not grouped.
     sets: Vec<Vec<Typed>>,
@@ -136,7 +136,7 @@ impl Binder<'_> {
         select: &Select,
         order_by: Option<&OrderBy>,
         env: &mut Env,
-    ) -> Result<Parts> {
+    ) -> Result<SelectParts> {
         env.clause = Clause::Output;
         let aliases = std::mem::take(&mut env.aliases);
         let items = self.items(select, &aliases, env)?;
@@ -164,7 +164,7 @@ impl Binder<'_> {
         };
         let is_grouped = !sets.is_empty() || !env.aggregates.is_empty() || having.is_some();
         let is_distinct = matches!(select.distinct, Some(Distinct::Distinct));
-        Ok(Parts { items, sets, is_grouped, having, qualify, order, on, is_distinct })
+        Ok(SelectParts { items, sets, is_grouped, having, qualify, order, on, is_distinct })
     }
 
     /// Binds the columns of the result. A column may use the names of earlier ones.
@@ -407,10 +407,10 @@ impl Binder<'_> {
     fn grouped(
         &mut self,
         plan: Plan,
-        parts: Parts,
+        parts: SelectParts,
         keys: &[ColumnId],
         env: &mut Env,
-    ) -> Result<(Plan, Parts)> {
+    ) -> Result<(Plan, SelectParts)> {
         if !parts.is_grouped {
             return Ok((plan, parts));
         }
@@ -443,7 +443,8 @@ impl Binder<'_> {
         let scope = Rc::clone(&env.scope);
         let lift = |expr: &Expr| lifted(expr, &of_keys, &known, &scope);
         let lift_typed = |value: &Typed| Ok(Typed::new(lift(&value.expr)?, value.dtype));
-        let Parts { items, sets, is_grouped, having, qualify, order, on, is_distinct } = parts;
+        let SelectParts { items, sets, is_grouped, having, qualify, order, on, is_distinct } =
+            parts;
         let mut lifted_items = Vec::new();
         for item in items {
             let value = lift_typed(&item.value).map_err(|it: SqlError| match &item.ast {
@@ -468,7 +469,7 @@ impl Binder<'_> {
                 lift(&Expr::Column(*out))?;
             }
         }
-        let parts = Parts {
+        let parts = SelectParts {
             items: lifted_items,
             sets,
             is_grouped,
@@ -671,7 +672,7 @@ impl Binder<'_> {
     fn result(
         &mut self,
         plan: Plan,
-        parts: &Parts,
+        parts: &SelectParts,
         range: RowRange,
         outer: &[ColumnId],
     ) -> Result<Bound> {

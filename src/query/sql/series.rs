@@ -6,8 +6,8 @@ use crate::plan::{Expr, Function, Plan, Scalar, Type};
 
 use super::binder::{Binder, Bound};
 use super::constants::{DAY_MICROS, Interval, interval, split_micros};
+use super::env::Env;
 use super::error::{Result, SqlError};
-use super::expressions::Env;
 use super::types::{Typed, cast};
 
 /// Rows of a series.

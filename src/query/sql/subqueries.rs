@@ -13,8 +13,9 @@ use crate::plan::{
 };
 
 use super::binder::{Binder, Bound, RowRange, distinct};
+use super::env::{Attachment, Env};
 use super::error::{Result, SqlError};
-use super::expressions::{Attachment, Env, not};
+use super::expressions::not;
 use super::from::{cross, extend};
 use super::types::{self, Typed, agree, call};
 

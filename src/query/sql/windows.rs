@@ -9,8 +9,8 @@ use crate::plan::{Expr, FrameBound, Scalar, Type, WindowFrame, WindowFunction};
 
 use super::binder::Binder;
 use super::constants::{DAY_MICROS, Interval};
+use super::env::{Clause, Env, OrderCall, WindowCall, WindowCallFunction};
 use super::error::{Result, SqlError};
-use super::expressions::{Clause, Env, OrderCall, WindowCall, WindowCallFunction};
 use super::functions::CallParts;
 use super::scope::is_same;
 use super::types::{Typed, agree};

@@ -280,7 +280,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::check_readable;
-    use crate::sandbox::policy::{Policy, Program};
+    use crate::sandbox::policy::{Policy, StagedProgram};
 
     #[test]
     fn a_pipe_in_place_of_a_dataset_does_not_hold_the_worker_up() {
@@ -288,7 +288,7 @@ mod tests {
         let fifo = scratch.path().join("sales.parquet");
         mkfifo(&fifo, Mode::S_IRWXU).unwrap();
         let policy = Policy {
-            program: Program::Trial,
+            program: StagedProgram::Trial,
             scratch: scratch.path().to_owned(),
             reads: Vec::new(),
             data: vec![fifo],

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Policy {
     /// What the stage becomes.
-    pub program: Program,
+    pub program: StagedProgram,
     /// Its working directory, where it may write.
     pub scratch: PathBuf,
     /// Files and directories of Python that it may read in addition to the system's. No component of a
@@ -36,7 +36,7 @@ pub(crate) struct Policy {
 
 /// What the stage becomes once it is confined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Program {
+pub(crate) enum StagedProgram {
     /// Nothing: it only reports what it could enforce.
     Trial,
     /// This Python.

@@ -33,7 +33,7 @@ use csv_agent_types::limits::{WORKER_PROCESSES_MAX, WORKER_TASKS_MAX};
 
 use super::layers::{self, Extra};
 use super::namespaces::OtherUser;
-use super::policy::{Layer, MonitorMessage, Policy, Program, RELAY, Report};
+use super::policy::{Layer, MonitorMessage, Policy, RELAY, Report, StagedProgram};
 use super::{monitor, namespaces, raw, remedy};
 
 /// Limit on processes and threads while a worker starts; the worker lowers the limit itself.
@@ -140,7 +140,7 @@ fn start(policy: Policy, engine: fn() -> i32) -> anyhow::Result<Started> {
                 // The relay detects the end of the worker only when no other process holds its end.
                 raw::close_from(AFTER_STDIO).context("cannot close what is the worker's")?;
                 report.refused.splice(0..0, refused);
-                let is_trial = policy.program == Program::Trial;
+                let is_trial = policy.program == StagedProgram::Trial;
                 return Ok((report, (!is_trial).then_some((policy, worker))));
             }
             Err(error) if way == IsolationMode::InPlace => return Err(error),
@@ -278,11 +278,11 @@ impl Attempt<'_> {
         }
         SigSet::empty().thread_set_mask()?;
         let command = match program {
-            Program::Python(path) => Some(super::python_command(path, scratch)?),
-            Program::Trial | Program::Engine => None,
+            StagedProgram::Python(path) => Some(super::python_command(path, scratch)?),
+            StagedProgram::Trial | StagedProgram::Engine => None,
         };
         if !without.contains(&Layer::Seccomp) {
-            let no_processes = !counts_processes || *program == Program::Engine;
+            let no_processes = !counts_processes || *program == StagedProgram::Engine;
             let extra = Extra { no_processes, is_shared: !is_apart };
             match layers::seccomp(extra) {
                 Ok(()) => report.seccomp = true,
@@ -293,7 +293,7 @@ impl Attempt<'_> {
         let Some(command) = command else {
             // The monitor waits until this end of the pipe is closed, as exec does.
             *messages = None;
-            return Ok(if *program == Program::Engine { (self.engine)() } else { 0 });
+            return Ok(if *program == StagedProgram::Engine { (self.engine)() } else { 0 });
         };
         let Err(error) = execve(&command.program, &command.arguments, &command.environment);
         Err(error).with_context(|| format!("cannot run {}", command.program.to_string_lossy()))
@@ -310,8 +310,8 @@ impl Attempt<'_> {
         if counts_processes {
             let n_processes = match self.policy.program {
                 // All of them are threads: it may start no process.
-                Program::Engine => WORKER_TASKS_MAX as u64,
-                Program::Trial | Program::Python(_) => STARTING_PROCESSES_MAX,
+                StagedProgram::Engine => WORKER_TASKS_MAX as u64,
+                StagedProgram::Trial | StagedProgram::Python(_) => STARTING_PROCESSES_MAX,
             };
             bounds.push((Resource::RLIMIT_NPROC, n_processes));
         } else if !self.user.is_root() {

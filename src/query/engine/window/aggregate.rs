@@ -4,7 +4,7 @@ use polars::prelude::{Column, DataFrame, DataType, NamedFrom as _, PolarsResult,
 
 use super::codes::Codes;
 use super::frames::Frame;
-use super::layout::{Layout, take, whole};
+use super::layout::{SortedRows, take, whole};
 use super::multiset::{Frequencies, Ranked, sweep};
 use super::slide::slide;
 use super::statistics::{Moments, Pairs, Total};
@@ -20,7 +20,7 @@ const JOINED_BYTES_MAX: usize = 1 << 30;
 /// An aggregate and the frames to compute it for.
 pub(super) struct Aggregation<'a> {
     data: &'a DataFrame,
-    layout: &'a Layout,
+    layout: &'a SortedRows,
     frames: &'a [Frame],
     aggregate: &'a Aggregate,
     /// Position → whether it counts: the filter is true, no argument is null, and with DISTINCT no other
@@ -36,7 +36,7 @@ impl<'a> Aggregation<'a> {
     /// Fails for DISTINCT when a frame begins and ends inside of its partition.
     pub(super) fn new(
         data: &'a DataFrame,
-        layout: &'a Layout,
+        layout: &'a SortedRows,
         frames: &'a [Frame],
         window: &Window,
         aggregate: &'a Aggregate,
@@ -268,18 +268,18 @@ impl<'a> Aggregation<'a> {
 
     /// Positions as the rows of a layout: sorted by partition and arguments, which are its partitions. Those
     /// that are not included come last.
-    fn by_value(&self) -> PolarsResult<Layout> {
+    fn by_value(&self) -> PolarsResult<SortedRows> {
         let arguments = self.aggregate.arguments.iter().map(|id| {
             let codes = Codes::of(column(self.data, *id)?)?;
             Ok(codes.in_order(&self.layout.rows))
         });
         let mut keys = vec![self.partition_codes()];
         keys.extend(arguments.collect::<PolarsResult<Vec<_>>>()?);
-        Ok(Layout::new(self.included.len(), &keys, &[]))
+        Ok(SortedRows::new(self.included.len(), &keys, &[]))
     }
 
     /// Groups of included positions with equal arguments in the same partition.
-    fn equal<'b>(&'b self, sorted: &'b Layout) -> impl Iterator<Item = &'b [usize]> {
+    fn equal<'b>(&'b self, sorted: &'b SortedRows) -> impl Iterator<Item = &'b [usize]> {
         sorted.partitions().map(|range| &sorted.rows[range]).filter(|it| self.included[it[0]])
     }
 
@@ -294,7 +294,7 @@ impl<'a> Aggregation<'a> {
         let codes = Codes::of(self.argument(0)?)?.in_order(&self.layout.rows);
         let key =
             SortKey { column: self.aggregate.arguments[0], descending: false, nulls_first: false };
-        let sorted = Layout::new(self.included.len(), &[], &[(key, codes)]);
+        let sorted = SortedRows::new(self.included.len(), &[], &[(key, codes)]);
         Ok(Ranked::new(sorted.rows))
     }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use polars::prelude::{DataFrame, DataType, PolarsResult};
 
 use super::codes::{Codes, of_float, to_float};
-use super::layout::{Layout, Peers};
+use super::layout::{Peers, SortedRows};
 use super::{column, failure};
 use crate::plan::{FrameBound, SortKey, Window};
 
@@ -21,7 +21,7 @@ pub(super) type Frame = Range<usize>;
 /// number nor time.
 pub(super) fn frames(
     data: &DataFrame,
-    layout: &Layout,
+    layout: &SortedRows,
     window: &Window,
 ) -> PolarsResult<Vec<Frame>> {
     let (start, end) = (window.frame.start, window.frame.end);
@@ -55,7 +55,7 @@ pub(super) fn frames(
 }
 
 /// Frames whose bounds are numbers of rows.
-fn row_frames(layout: &Layout, start: FrameBound, end: FrameBound) -> Vec<Frame> {
+fn row_frames(layout: &SortedRows, start: FrameBound, end: FrameBound) -> Vec<Frame> {
     let mut frames = Vec::with_capacity(layout.rows.len());
     for partition in layout.partitions() {
         let shifted = |position: usize, offset: i64| {
@@ -99,7 +99,7 @@ enum Unit {
 }
 
 impl RangeKey {
-    fn new(data: &DataFrame, layout: &Layout, order: &[SortKey]) -> PolarsResult<Self> {
+    fn new(data: &DataFrame, layout: &SortedRows, order: &[SortKey]) -> PolarsResult<Self> {
         let [key] = order else {
             return Err(failure("a RANGE frame with an offset needs exactly one sort key"));
         };

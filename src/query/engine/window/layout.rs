@@ -19,14 +19,14 @@ pub(super) struct Peers {
 }
 
 /// The rows, sorted by partition and order. Equal rows stay in order.
-pub(super) struct Layout {
+pub(super) struct SortedRows {
     /// Position → row.
     pub(super) rows: Vec<usize>,
     /// In order, without gaps.
     pub(super) peers: Vec<Peers>,
 }
 
-impl Layout {
+impl SortedRows {
     /// Sorts rows by the columns of the partition, then by those of the order.
     pub(super) fn new(n_rows: usize, partition: &[Codes], order: &[(SortKey, Codes)]) -> Self {
         let mut rows: Vec<usize> = (0..n_rows).collect();
