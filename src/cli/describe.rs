@@ -1,5 +1,6 @@
 //! `describe`: what each column of datasets or files contains, without a model and without Python.
 
+mod described;
 mod document;
 mod inputs;
 mod tables;
@@ -12,7 +13,6 @@ use clap::Args;
 use csv_agent_ingest::rows;
 use csv_agent_query::describe::{Description, Step};
 use csv_agent_sink::Format;
-use csv_agent_types::catalog::Dataset;
 use csv_agent_types::limits::RESULT_CHUNK_ROWS;
 use csv_agent_types::status::ExitStatus;
 
@@ -23,7 +23,8 @@ use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::{stdout, value_parsers};
 
-use inputs::Input;
+use described::Described;
+use inputs::InputDataset;
 
 /// Flags of `describe`.
 #[derive(Debug, Clone, Args)]
@@ -54,13 +55,6 @@ impl DescribeFlags {
     }
 }
 
-/// A dataset with what its columns contain.
-struct Described {
-    name: String,
-    dataset: Dataset,
-    description: Description,
-}
-
 /// Describes the inputs on stdout.
 ///
 /// # Errors
@@ -71,7 +65,7 @@ pub(crate) fn run(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    let inputs = Input::all(&flags.inputs, options)?;
+    let inputs = InputDataset::all(&flags.inputs, options)?;
     let described = describe(&inputs.inputs, flags.top, settings)?;
     let is_for_eyes =
         options.terminal.stdout.is_tty && matches!(options.format, Format::Text | Format::Reply);
@@ -87,11 +81,15 @@ pub(crate) fn run(
     Ok(ExitStatus::Ok)
 }
 
-fn describe(inputs: &[Input], top_max: u64, settings: &Settings) -> anyhow::Result<Vec<Described>> {
+fn describe(
+    inputs: &[InputDataset],
+    top_max: u64,
+    settings: &Settings,
+) -> anyhow::Result<Vec<Described>> {
     // Two inputs may have one name, so that the engine knows them by their numbers.
     let files = inputs.iter().enumerate().map(|(at, it)| (at.to_string(), it.file.clone()));
     let files: Vec<(String, PathBuf)> = files.collect();
-    let begin = |(at, input): (usize, &Input)| {
+    let begin = |(at, input): (usize, &InputDataset)| {
         let table = engine::table_of(&at.to_string(), &input.dataset);
         Described {
             name: input.name.clone(),

@@ -4,6 +4,7 @@
 //! smallest and the largest value, and the most frequent values where they are few enough to be counted.
 //! Pure: steps and rows of JSON go in and out; whoever calls runs the queries.
 
+mod facts;
 mod moments;
 mod plans;
 
@@ -12,6 +13,8 @@ use serde_json::{Number, Value};
 use crate::plan::{Query, Type};
 use crate::sql::TableSchema;
 
+pub use facts::{Bin, ColumnFacts};
+use facts::{TEXT_CHARS_MAX, is_measured};
 use moments::moment;
 
 /// Rows up to which different values are counted exactly, and with them candidate keys.
@@ -24,50 +27,6 @@ const COUNTED_ROWS_MAX: u64 = 1_000_000;
 const QUARTILE_ROWS_MAX: u64 = 50_000_000;
 /// Bins of a histogram.
 const BINS_MAX: u32 = 10;
-/// Characters of a text among the facts; longer ones are cut.
-const TEXT_CHARS_MAX: usize = 1_000;
-
-/// What a column contains.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Facts {
-    /// Rows without a value.
-    pub nulls: u64,
-    /// Different values.
-    pub distinct: u64,
-    /// Whether that number is an estimate, which may be 15 % off.
-    pub is_distinct_estimated: bool,
-    /// The smallest value, for text the first by code points. Null without values; likewise below.
-    pub min: Value,
-    /// The largest value.
-    pub max: Value,
-    /// The mean of numbers, dates or times.
-    pub mean: Value,
-    /// The standard deviation of a sample of numbers.
-    pub std: Value,
-    /// The lower quartile, median and upper quartile of numbers, dates or times, interpolated linearly.
-    pub quartiles: [Value; 3],
-    /// The most frequent values with their counts, the most frequent first. None when they were not counted.
-    pub top: Option<Vec<(Value, u64)>>,
-    /// How numbers, dates or times are distributed.
-    pub histogram: Vec<Bin>,
-    /// Whether each row has a value of its own. None when that is not known.
-    pub is_key: Option<bool>,
-    /// Smallest and largest value as numbers.
-    range: Option<(f64, f64)>,
-}
-
-/// A bin of a histogram. Whole numbers and dates have both ends in it; other values are smaller than `to`,
-/// but for the last bin.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Bin {
-    /// Its beginning.
-    pub from: Value,
-    /// Its end.
-    pub to: Value,
-    /// How many values are in it.
-    pub count: u64,
-}
-
 /// A query, and what its rows say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
@@ -95,18 +54,18 @@ pub struct Description {
     table: TableSchema,
     n_rows: u64,
     top_max: u64,
-    facts: Vec<Facts>,
+    facts: Vec<ColumnFacts>,
 }
 
 impl Description {
     /// Makes an empty description of a table with so many rows, which is to have so many frequent values.
     pub fn new(table: TableSchema, n_rows: u64, top_max: u64) -> Description {
-        let facts = vec![Facts::default(); table.columns.len()];
+        let facts = vec![ColumnFacts::default(); table.columns.len()];
         Description { table, n_rows, top_max, facts }
     }
 
     /// Returns what is known, in the order of the columns.
-    pub fn facts(&self) -> &[Facts] {
+    pub fn facts(&self) -> &[ColumnFacts] {
         &self.facts
     }
 
@@ -298,14 +257,6 @@ impl Description {
             count,
         });
         bins.collect()
-    }
-}
-
-/// Returns whether values of a type have a mean and quartiles.
-fn is_measured(dtype: Type) -> bool {
-    match dtype {
-        Type::Int | Type::Float | Type::Date | Type::Timestamp | Type::Instant | Type::Time => true,
-        Type::Null | Type::Bool | Type::Text | Type::Duration => false,
     }
 }
 

@@ -28,7 +28,7 @@ use serde_json::Deserializer;
 
 use crate::protocol::{EngineRequest, EngineResponse};
 
-use relations::OpenTables;
+use relations::TableFiles;
 
 /// Level of zstd: as for datasets.
 const ZSTD_LEVEL: i32 = 1;
@@ -94,7 +94,7 @@ fn reason(error: &PolarsError) -> String {
 ///
 /// Fails when polars does, or a value does not fit the type of its result.
 pub fn run(request: &EngineRequest) -> PolarsResult<()> {
-    let tables = OpenTables::new(&request.tables, request.queries.len());
+    let tables = TableFiles::new(&request.tables, request.queries.len());
     request.queries.iter().try_for_each(|it| write(tables.result(&it.query)?, &it.output))
 }
 

@@ -283,8 +283,8 @@ fn a_statement_that_is_refused_says_where_and_what_else_there_is() {
     let bench = Bench::with(["sales.csv"]);
     for (sql, words) in [
         (
-            "select unitz from sales",
-            ["no column `unitz` (line 1, column 8)", "did you mean `units`?"],
+            "select revenu from sales",
+            ["no column `revenu` (line 1, column 8)", "did you mean `revenue`?"],
         ),
         ("select *\nfrom salez", ["no table `salez` (line 2, column 6)", "did you mean `sales`?"]),
         ("select lenght(product) from sales", ["no function `lenght`", "did you mean `length`?"]),
@@ -335,10 +335,12 @@ fn a_query_ends_at_its_bounds() {
     let deep = format!("select {}", vec!["1"; 20_000].join("+"));
     let run = bench.pipe(["query", "-"], deep.as_bytes()).fails_with(2);
     assert!(run.stderr().contains("levels deep"), "{}", run.stderr());
-    let tables = (1..40)
-        .map(|it| format!(", t{it} as (select x.a from t{} x cross join t{} y)", it - 1, it - 1));
-    let nested =
-        format!("with t0 as (select 1 as a){} select * from t39", tables.collect::<String>());
+    let tables = (1..40).map(|it| {
+        let before = it - 1;
+        format!("t{it} as (select x.a from t{before} x cross join t{before} y)")
+    });
+    let tables: Vec<String> = tables.collect();
+    let nested = format!("with t0 as (select 1 as a), {} select * from t39", tables.join(", "));
     let run = bench.run(["query", &nested]).fails_with(2);
     assert!(run.stderr().contains("use each other"), "{}", run.stderr());
     // Deep, but not too deep.

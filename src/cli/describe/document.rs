@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use csv_agent_query::describe::{Bin, Facts};
+use csv_agent_query::describe::{Bin, ColumnFacts};
 use csv_agent_types::catalog::Column;
 
-use super::Described;
+use super::described::Described;
 
 /// Returns a described dataset as an object, as `csv-agent schema description` explains it.
 pub(super) fn document(described: &Described) -> Value {
@@ -26,7 +26,7 @@ pub(super) fn document(described: &Described) -> Value {
     })
 }
 
-fn column_document(column: &Column, facts: &Facts) -> Value {
+fn column_document(column: &Column, facts: &ColumnFacts) -> Value {
     let top = facts.top.as_ref().map(|top| {
         let value = |it: &(Value, u64)| json!({"value": it.0, "count": it.1});
         top.iter().map(value).collect::<Vec<_>>()

@@ -13,7 +13,7 @@ use crate::ingest::ingest_for_turn;
 use crate::options::GlobalOptions;
 
 /// A dataset to describe.
-pub(super) struct Input {
+pub(super) struct InputDataset {
     /// Its name.
     pub name: String,
     /// What the catalog has of it.
@@ -25,11 +25,11 @@ pub(super) struct Input {
 /// All inputs, and the temporary session with those that are files.
 pub(super) struct Inputs {
     /// Files first, then datasets of the session; each in the order of the arguments.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<InputDataset>,
     _session: Option<Session>,
 }
 
-impl Input {
+impl InputDataset {
     /// Finds the inputs: files are ingested into a temporary session. Without arguments, all local datasets
     /// of the session are inputs.
     ///
@@ -54,10 +54,10 @@ impl Input {
             let catalog = session.catalog();
             inputs = with_files(session.dir(), catalog, catalog.iter())?;
             // Each file where it was named, what a directory has by name.
-            let named: Vec<PathBuf> = files.iter().flat_map(std::path::absolute).collect();
+            let paths: Vec<PathBuf> = files.iter().flat_map(std::path::absolute).collect();
             inputs.sort_by_key(|input| {
                 let source = std::path::absolute(&input.dataset.source).unwrap_or_default();
-                named.iter().position(|it| source.starts_with(it))
+                paths.iter().position(|it| source.starts_with(it))
             });
             temporary = Some(session);
         }
@@ -76,7 +76,7 @@ fn is_file(argument: &Path) -> bool {
         || is_pattern && glob::glob(text).is_ok_and(|mut it| it.next().is_some())
 }
 
-fn datasets(names: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<Input>> {
+fn datasets(names: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<InputDataset>> {
     if let Err(error) = options.session.existing() {
         let Some(name) = names.first() else { return Err(error) };
         let message = format!("there is no file `{name}`, and no session with such a dataset");
@@ -103,11 +103,11 @@ fn with_files<'a>(
     dir: &Path,
     catalog: &Catalog,
     chosen: impl Iterator<Item = (&'a str, &'a Dataset)>,
-) -> anyhow::Result<Vec<Input>> {
+) -> anyhow::Result<Vec<InputDataset>> {
     let files = files_of(dir, catalog, "describe")?;
     let input = |(name, dataset): (&str, &Dataset)| {
         let file = files.iter().find(|it| it.0 == name)?.1.clone();
-        Some(Input { name: name.to_owned(), dataset: dataset.clone(), file })
+        Some(InputDataset { name: name.to_owned(), dataset: dataset.clone(), file })
     };
     Ok(chosen.filter_map(input).collect())
 }

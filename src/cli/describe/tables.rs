@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use csv_agent_query::describe::{Bin, Facts};
+use csv_agent_query::describe::{Bin, ColumnFacts};
 use csv_agent_render::table::{self, TableStyle};
 use csv_agent_text::digits::{count, grouped, number};
 use csv_agent_text::{fit, sanitize};
 use csv_agent_types::catalog::Column;
 use csv_agent_types::frame::Frame;
 
-use super::Described;
+use super::described::Described;
 use crate::listing;
 use crate::options::GlobalOptions;
 
@@ -17,6 +17,8 @@ use crate::options::GlobalOptions;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Cells of a frequent value on a terminal.
 const VALUE_CELLS_MAX: usize = 24;
+/// Lines of a cell on a terminal.
+const CELL_LINES_MAX: usize = 4;
 /// Columns of a dataset that a terminal shows.
 const COLUMNS_MAX: usize = 200;
 
@@ -47,7 +49,7 @@ pub(super) fn columns(described: &[Described]) -> Frame {
     listing::frame(&names, &["nulls"], rows.collect())
 }
 
-fn row(dataset: &str, column: &Column, facts: &Facts) -> Vec<Value> {
+fn row(dataset: &str, column: &Column, facts: &ColumnFacts) -> Vec<Value> {
     let [q25, median, q75] = facts.quartiles.clone();
     let top = repeated(facts).iter().map(|(value, count)| format!("{} ({count})", plain(value)));
     let top: Vec<String> = top.collect();
@@ -73,51 +75,48 @@ fn row(dataset: &str, column: &Column, facts: &Facts) -> Vec<Value> {
 
 /// Returns the descriptions for a terminal: for each dataset a heading and a table.
 pub(super) fn for_terminal(described: &[Described], options: &GlobalOptions) -> String {
+    let parts: Vec<String> = described.iter().map(|it| one_for_terminal(it, options)).collect();
+    parts.join("\n")
+}
+
+fn one_for_terminal(described: &Described, options: &GlobalOptions) -> String {
     let stdout = options.terminal.stdout;
     let (bold, plain) = if stdout.colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
-    let mut text = String::new();
-    for (at, it) in described.iter().enumerate() {
-        let dataset = &it.dataset;
-        let n_columns = dataset.columns.len();
-        let size =
-            format!("{}, {}", count(dataset.row_count, "row"), count(n_columns as u64, "column"));
-        let source = sanitize::one_line(&dataset.source);
-        text += if at == 0 { "" } else { "\n" };
-        text += &format!("{bold}{}{plain} · {size} · {source}\n", sanitize::one_line(&it.name));
-        let columns = dataset.columns.iter().zip(it.description.facts()).take(COLUMNS_MAX);
-        let rows: Vec<Vec<Value>> = columns
-            .map(|(column, facts)| {
-                vec![
-                    json!(column.name),
-                    json!(column.dtype.name()),
-                    json!(missing(facts.nulls, dataset.row_count)),
-                    distinct(facts, |it| json!(number(it))),
-                    json!(summary(column, facts)),
-                ]
-            })
-            .collect();
-        let rows_max = Some(rows.len());
-        let frame = listing::frame(&["column", "type", "nulls", "distinct", "values"], &[], rows);
-        let (width, colour) = (stdout.width, stdout.colour);
-        let style = TableStyle { width, colour, rows_max, lines_max: Some(4) };
-        text += &table::text(&frame, &style).text;
-        text += "\n";
-        if COLUMNS_MAX < n_columns {
-            text += &format!(
-                " {} more columns; `--format csv` and `--json` have all of them\n",
-                number(n_columns - COLUMNS_MAX)
-            );
-        }
-        let notes = dataset.notes.iter().map(|it| format!("the file says: {it}"));
-        for note in notes.chain(dataset.doubts.iter().cloned()) {
-            text += &format!(" {}\n", sanitize::one_line(&note));
-        }
+    let Described { name, dataset, description } = described;
+    let n_columns = dataset.columns.len();
+    let size =
+        format!("{}, {}", count(dataset.row_count, "row"), count(n_columns as u64, "column"));
+    let (name, source) = (sanitize::one_line(name), sanitize::one_line(&dataset.source));
+    let columns = dataset.columns.iter().zip(description.facts()).take(COLUMNS_MAX);
+    let rows: Vec<Vec<Value>> = columns
+        .map(|(column, facts)| {
+            vec![
+                json!(column.name),
+                json!(column.dtype.name()),
+                json!(missing(facts.nulls, dataset.row_count)),
+                distinct(facts, |it| json!(number(it))),
+                json!(summary(column, facts)),
+            ]
+        })
+        .collect();
+    let rows_max = Some(rows.len());
+    let frame = listing::frame(&["column", "type", "nulls", "distinct", "values"], &[], rows);
+    let (width, colour) = (stdout.width, stdout.colour);
+    let style = TableStyle { width, colour, rows_max, lines_max: Some(CELL_LINES_MAX) };
+    let mut lines = vec![format!("{bold}{name}{plain} · {size} · {source}")];
+    lines.push(table::text(&frame, &style).text);
+    if COLUMNS_MAX < n_columns {
+        let n_more = number(n_columns - COLUMNS_MAX);
+        lines.push(format!(" {n_more} more columns; `--format csv` and `--json` have all of them"));
     }
-    text
+    let notes = dataset.notes.iter().map(|it| format!("the file says: {it}"));
+    let notes = notes.chain(dataset.doubts.iter().cloned());
+    lines.extend(notes.map(|it| format!(" {}", sanitize::one_line(&it))));
+    lines.join("\n") + "\n"
 }
 
 /// Returns what is worth knowing of the values of a column in a line or two.
-fn summary(column: &Column, facts: &Facts) -> String {
+fn summary(column: &Column, facts: &ColumnFacts) -> String {
     let mut parts: Vec<String> = Vec::new();
     if facts.is_key == Some(true) {
         parts.push("key".to_owned());
@@ -160,12 +159,12 @@ fn summary(column: &Column, facts: &Facts) -> String {
 }
 
 /// Returns the most frequent values; none where each value has one row, which says nothing.
-fn repeated(facts: &Facts) -> &[(Value, u64)] {
+fn repeated(facts: &ColumnFacts) -> &[(Value, u64)] {
     let top = facts.top.as_deref().unwrap_or_default();
     if top.first().is_some_and(|it| 1 < it.1) { top } else { &[] }
 }
 
-fn range(facts: &Facts) -> String {
+fn range(facts: &ColumnFacts) -> String {
     if facts.min == facts.max {
         return cut(&facts.min);
     }
@@ -193,7 +192,7 @@ fn missing(nulls: u64, n_rows: u64) -> String {
 }
 
 /// Returns the number of different values, with `~` before an estimate.
-fn distinct(facts: &Facts, exact: fn(u64) -> Value) -> Value {
+fn distinct(facts: &ColumnFacts, exact: fn(u64) -> Value) -> Value {
     if facts.is_distinct_estimated {
         return json!(format!("~{}", plain(&exact(facts.distinct))));
     }

@@ -6,7 +6,7 @@ use crate::plan::{
 };
 use crate::sql::TableSchema;
 
-use super::{TEXT_CHARS_MAX, is_measured};
+use super::facts::{TEXT_CHARS_MAX, is_measured};
 
 /// A plan in the making: it numbers its columns.
 #[derive(Default)]

@@ -24,15 +24,15 @@ const MEMORY_CELLS_MAX: usize = 20_000_000;
 const MEMORY_FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// The datasets of the queries, each opened once: the footer of a wide file takes a while to read.
-pub(super) struct OpenTables<'a> {
+pub(super) struct TableFiles<'a> {
     paths: &'a [(String, PathBuf)],
     are_many_queries: bool,
-    opened: RefCell<HashMap<String, Opened>>,
+    opened: RefCell<HashMap<String, OpenTable>>,
 }
 
 /// A dataset.
 #[derive(Clone)]
-struct Opened {
+struct OpenTable {
     frame: Frame,
     schema: SchemaRef,
     /// All of it, if it is small and used by several queries: thousands of scans of a wide file take
@@ -40,7 +40,7 @@ struct Opened {
     memory: Option<Arc<DataFrame>>,
 }
 
-impl Opened {
+impl OpenTable {
     /// Returns the frame, which has at least these columns.
     fn with_columns<'a>(&self, names: impl Iterator<Item = &'a str>) -> PolarsResult<Frame> {
         let Some(memory) = &self.memory else { return Ok(self.frame.clone()) };
@@ -50,10 +50,10 @@ impl Opened {
     }
 }
 
-impl<'a> OpenTables<'a> {
+impl<'a> TableFiles<'a> {
     /// Makes them from the name and the path of each Parquet file.
-    pub(super) fn new(paths: &'a [(String, PathBuf)], n_queries: usize) -> OpenTables<'a> {
-        OpenTables { paths, are_many_queries: 1 < n_queries, opened: RefCell::default() }
+    pub(super) fn new(paths: &'a [(String, PathBuf)], n_queries: usize) -> TableFiles<'a> {
+        TableFiles { paths, are_many_queries: 1 < n_queries, opened: RefCell::default() }
     }
 
     /// Returns the frame of a whole query: its output columns with their names.
@@ -71,7 +71,7 @@ impl<'a> OpenTables<'a> {
         Ok(frame.select(columns))
     }
 
-    fn open(&self, table: &str) -> PolarsResult<Opened> {
+    fn open(&self, table: &str) -> PolarsResult<OpenTable> {
         if let Some(opened) = self.opened.borrow().get(table) {
             return Ok(opened.clone());
         }
@@ -89,7 +89,7 @@ impl<'a> OpenTables<'a> {
                 memory = Some(Arc::new(frame.clone().collect()?));
             }
         }
-        let opened = Opened { frame, schema, memory };
+        let opened = OpenTable { frame, schema, memory };
         self.opened.borrow_mut().insert(table.to_owned(), opened.clone());
         Ok(opened)
     }
@@ -116,7 +116,7 @@ fn output(output: &OutputColumn) -> PolarsResult<Polars> {
 /// # Errors
 ///
 /// Fails when a dataset cannot be opened, or a node is not as a plan has to be.
-fn relation(plan: &Plan, tables: &OpenTables<'_>) -> PolarsResult<Frame> {
+fn relation(plan: &Plan, tables: &TableFiles) -> PolarsResult<Frame> {
     match plan {
         Plan::Scan { table, columns } => scan(table, columns, tables),
         Plan::Values { columns, rows } => values(columns, rows),
@@ -170,7 +170,7 @@ fn relation(plan: &Plan, tables: &OpenTables<'_>) -> PolarsResult<Frame> {
 }
 
 /// Returns whether a dataset has a column with times of day that the query reads.
-fn scans_times(plan: &Plan, tables: &OpenTables<'_>) -> PolarsResult<bool> {
+fn scans_times(plan: &Plan, tables: &TableFiles<'_>) -> PolarsResult<bool> {
     let mut is_any = false;
     for (table, columns) in scans(plan) {
         let schema = tables.open(table)?.schema;
@@ -224,11 +224,7 @@ fn named(id: ColumnId, expr: &Expr) -> PolarsResult<Polars> {
     Ok(lower(expr)?.alias(name(id)))
 }
 
-fn scan(
-    table: &str,
-    columns: &[(String, ColumnId)],
-    tables: &OpenTables<'_>,
-) -> PolarsResult<Frame> {
+fn scan(table: &str, columns: &[(String, ColumnId)], tables: &TableFiles) -> PolarsResult<Frame> {
     let opened = tables.open(table)?;
     let frame = opened.with_columns(columns.iter().map(|it| it.0.as_str()))?;
     let mut selected = Vec::new();
