@@ -63,13 +63,19 @@ def key(row):
     return texts
 
 
-def main():
+def connect():
+    """Returns a connection to a database with the tables."""
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'")
     for table, columns in TYPES.items():
         connection.execute(f'CREATE TABLE "{table}" ({columns})')
         path = HERE / "data" / f"{table}.csv"
         connection.execute(f"COPY \"{table}\" FROM '{path}' (HEADER, NULLSTR '', ALLOW_QUOTED_NULLS false)")
+    return connection
+
+
+def main():
+    connection = connect()
     with open(HERE / "golden.jsonl", "w") as out:
         for block in (HERE / "corpus.sql").read_text().split("-- name: ")[1:]:
             name, sql = block.split("\n", 1)
@@ -87,4 +93,5 @@ def main():
             out.write("\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
