@@ -13,7 +13,7 @@ mod text;
 mod time;
 mod window;
 
-use std::io::{Read, Write, stdin, stdout};
+use std::io::{BufRead, Write, stdin, stdout};
 use std::panic::set_hook;
 use std::path::Path;
 use std::thread::{self, JoinHandle};
@@ -62,12 +62,7 @@ pub fn serve() -> i32 {
 
 fn read_request() -> std::io::Result<EngineRequest> {
     let mut line = Vec::new();
-    for byte in stdin().lock().bytes() {
-        match byte? {
-            b'\n' => break,
-            byte => line.push(byte),
-        }
-    }
+    stdin().lock().read_until(b'\n', &mut line)?;
     let mut reader = Deserializer::from_slice(&line);
     // The binder bounds the levels of a plan.
     reader.disable_recursion_limit();

@@ -641,6 +641,26 @@ pub enum Plan {
     },
 }
 
+impl Plan {
+    /// Returns the relations that this one is made of.
+    pub fn inputs(&self) -> Vec<&Plan> {
+        match self {
+            Plan::Scan { .. } | Plan::Values { .. } => Vec::new(),
+            Plan::Filter { input, .. }
+            | Plan::Extend { input, .. }
+            | Plan::Select { input, .. }
+            | Plan::Aggregate { input, .. }
+            | Plan::Windows { input, .. }
+            | Plan::Distinct { input, .. }
+            | Plan::Sort { input, .. }
+            | Plan::Limit { input, .. }
+            | Plan::Single { input } => vec![input],
+            Plan::Join { left, right, .. } => vec![left, right],
+            Plan::Union { inputs, .. } => inputs.iter().map(|it| &it.0).collect(),
+        }
+    }
+}
+
 /// A whole query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Query {

@@ -160,7 +160,7 @@ fn call_of(function: Function, arguments: &[Expr]) -> PolarsResult<Polars> {
         F::Contains => next()?.str().contains_literal(next()?),
         F::Reverse => text::reverse(next()?),
         F::InitialCapitals => text::initial_capitals(next()?),
-        F::DatePart(DatePart::Epoch) => time::epoch(next()?),
+        F::DatePart(DatePart::Epoch) | F::DurationSeconds => time::seconds(next()?),
         F::DatePart(part) => time::part(next()?, part),
         F::DateTruncate(unit) => time::truncate(next()?, unit),
         F::AddMonths => time::add_months(next()?, next()?),
@@ -173,7 +173,6 @@ fn call_of(function: Function, arguments: &[Expr]) -> PolarsResult<Polars> {
         F::LastDay => time::last_day(next()?),
         F::MonthName => time::month_name(next()?),
         F::DayName => time::day_name(next()?),
-        F::DurationSeconds => time::seconds(next()?),
         F::Round
         | F::RoundDecimal
         | F::Trim

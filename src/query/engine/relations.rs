@@ -184,40 +184,21 @@ fn scans_times(plan: &Plan, tables: &TableFiles<'_>) -> PolarsResult<bool> {
 fn scans(plan: &Plan) -> Vec<(&str, &[(String, ColumnId)])> {
     match plan {
         Plan::Scan { table, columns } => vec![(table, columns)],
-        Plan::Values { .. } => Vec::new(),
-        Plan::Filter { input, .. }
-        | Plan::Extend { input, .. }
-        | Plan::Select { input, .. }
-        | Plan::Aggregate { input, .. }
-        | Plan::Windows { input, .. }
-        | Plan::Distinct { input, .. }
-        | Plan::Sort { input, .. }
-        | Plan::Limit { input, .. }
-        | Plan::Single { input } => scans(input),
-        Plan::Join { left, right, .. } => [scans(left), scans(right)].concat(),
-        Plan::Union { inputs, .. } => inputs.iter().flat_map(|it| scans(&it.0)).collect(),
+        other => other.inputs().into_iter().flat_map(scans).collect(),
     }
 }
 
 /// Returns whether a filter may fail the query, alone or with the expressions that it is joined with.
 fn filters_can_fail(plan: &Plan) -> bool {
-    let any = |columns: &[(ColumnId, Expr)]| columns.iter().any(|it| can_fail(&it.1));
-    match plan {
-        Plan::Scan { .. } | Plan::Values { .. } => false,
-        Plan::Filter { input, predicate } => can_fail(predicate) || filters_can_fail(input),
+    let is_here = match plan {
+        Plan::Filter { predicate, .. } => can_fail(predicate),
         // A filter above may be moved below them, with their expressions in it.
-        Plan::Extend { input, columns } | Plan::Select { input, columns } => {
-            any(columns) || filters_can_fail(input)
+        Plan::Extend { columns, .. } | Plan::Select { columns, .. } => {
+            columns.iter().any(|it| can_fail(&it.1))
         }
-        Plan::Aggregate { input, .. }
-        | Plan::Windows { input, .. }
-        | Plan::Distinct { input, .. }
-        | Plan::Sort { input, .. }
-        | Plan::Limit { input, .. }
-        | Plan::Single { input } => filters_can_fail(input),
-        Plan::Join { left, right, .. } => filters_can_fail(left) || filters_can_fail(right),
-        Plan::Union { inputs, .. } => inputs.iter().any(|it| filters_can_fail(&it.0)),
-    }
+        _ => false,
+    };
+    is_here || plan.inputs().into_iter().any(filters_can_fail)
 }
 
 fn named(id: ColumnId, expr: &Expr) -> PolarsResult<Polars> {

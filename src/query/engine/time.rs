@@ -64,12 +64,7 @@ pub(super) fn part(input: Expr, part: DatePart) -> Expr {
     })
 }
 
-/// Returns seconds since 1970.
-pub(super) fn epoch(input: Expr) -> Expr {
-    seconds(input)
-}
-
-/// Returns microseconds as seconds.
+/// Returns microseconds as seconds: of a moment, those since 1970.
 pub(super) fn seconds(input: Expr) -> Expr {
     call(vec![input], DataType::Float64, |arguments| {
         #[expect(clippy::cast_precision_loss, reason = "a double has microseconds for 285 years")]

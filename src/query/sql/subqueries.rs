@@ -352,18 +352,7 @@ fn count_of(function: AggregateFunction, arguments: Vec<ColumnId>) -> Aggregate 
 fn n_outer(plan: &Plan) -> usize {
     match plan {
         Plan::Scan { table, .. } => usize::from(table == OUTER),
-        Plan::Values { .. } => 0,
-        Plan::Filter { input, .. }
-        | Plan::Extend { input, .. }
-        | Plan::Select { input, .. }
-        | Plan::Aggregate { input, .. }
-        | Plan::Windows { input, .. }
-        | Plan::Distinct { input, .. }
-        | Plan::Sort { input, .. }
-        | Plan::Limit { input, .. }
-        | Plan::Single { input } => n_outer(input),
-        Plan::Join { left, right, .. } => n_outer(left) + n_outer(right),
-        Plan::Union { inputs, .. } => inputs.iter().map(|it| n_outer(&it.0)).sum(),
+        other => other.inputs().into_iter().map(n_outer).sum(),
     }
 }
 

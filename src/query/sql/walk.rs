@@ -56,18 +56,5 @@ pub(crate) fn replaced<E>(
 
 /// Returns the number of nodes of a plan.
 pub(crate) fn n_nodes(plan: &Plan) -> usize {
-    1 + match plan {
-        Plan::Scan { .. } | Plan::Values { .. } => 0,
-        Plan::Filter { input, .. }
-        | Plan::Extend { input, .. }
-        | Plan::Select { input, .. }
-        | Plan::Aggregate { input, .. }
-        | Plan::Windows { input, .. }
-        | Plan::Distinct { input, .. }
-        | Plan::Sort { input, .. }
-        | Plan::Limit { input, .. }
-        | Plan::Single { input } => n_nodes(input),
-        Plan::Join { left, right, .. } => n_nodes(left) + n_nodes(right),
-        Plan::Union { inputs, .. } => inputs.iter().map(|it| n_nodes(&it.0)).sum(),
-    }
+    1 + plan.inputs().into_iter().map(n_nodes).sum::<usize>()
 }
