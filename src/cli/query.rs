@@ -120,6 +120,10 @@ fn statement(flags: &QueryFlags) -> anyhow::Result<String> {
         .take(SQL_BYTES_MAX as u64 + 1)
         .read_to_string(&mut text)
         .context("cannot read the statement from stdin")?;
+    if SQL_BYTES_MAX < text.len() {
+        let message = format!("the statement has more than {SQL_BYTES_MAX} bytes, the limit");
+        return Err(Failure::new(ExitStatus::Usage, message).into());
+    }
     Ok(text)
 }
 
