@@ -46,7 +46,7 @@ impl Agent {
             let request =
                 self.request(context.session, instructions, question, conversation, tool_choice);
             let asked = Instant::now();
-            let error = match self.respond(&request, round, context.turn).await {
+            let error = match self.respond(&request, round, context).await {
                 Ok(response) => {
                     self.tell_hosted(context, &response, asked)?;
                     return Ok((request.items, response));

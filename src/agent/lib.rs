@@ -19,6 +19,7 @@ pub mod hosted;
 mod privacy_guard;
 mod tool_cache;
 mod progress;
+mod query;
 mod pairing;
 pub mod preview;
 mod profile;
@@ -40,17 +41,19 @@ pub mod verdict;
 use std::collections::HashSet;
 use std::future::Future;
 use std::path::Path;
+use std::pin::pin;
 use std::rc::Rc;
 
 use serde_json::{Map, json};
+use tokio::sync::Notify;
 
 use csv_agent_chart::ChartStyle;
 use csv_agent_cluster::ClusterAccess;
-use csv_agent_provider::Provider;
+use csv_agent_provider::{Progress, Provider};
 use csv_agent_session::Session;
 use csv_agent_session::history::History;
 use csv_agent_sink::EventSink;
-use csv_agent_tools::CodeRoom;
+use csv_agent_tools::{CodeRoom, Needs};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::chosen::chosen;
 use csv_agent_types::conversation::{
@@ -234,7 +237,9 @@ impl Agent {
         warnings.extend(self.keep_back_history(&mut history));
         self.recall(session);
         let timeout = self.options.limits.timeout;
-        self.look_for_code_room().await;
+        let lacks_python = self.look_for_code_room().await;
+        warnings.extend(lacks_python);
+        self.repl.begin_turn(session)?;
         let begun = match self.confinement().await {
             Ok(sandbox) => session.begin_turn(&question.text).map(|dir| (dir, sandbox)),
             Err(error) => Err(error),
@@ -413,7 +418,8 @@ impl Agent {
         loop {
             state.begin_round(limits.rounds_max);
             context.turn.round = state.round;
-            if self.options.interpreter.is_local() {
+            // The analyst answers at once, and mostly with code.
+            if matches!(self.provider, Provider::Builtin) && self.options.interpreter.is_local() {
                 self.repl.start(context.session, context.catalog, context.turn)?;
             }
             let how = (state.round, state.tool_choice());
@@ -508,13 +514,39 @@ impl Agent {
         &mut self,
         request: &Request,
         round: u32,
-        turn: &mut Turn<'_>,
+        context: &mut TurnContext<'_, '_>,
     ) -> Result<Response, TurnInterrupt> {
+        let TurnContext { session, catalog, turn } = context;
         let message = format!("asking {}", self.options.model);
         turn.status(Status::ModelRequest { round, message })?;
-        let mut on_progress = listener(turn);
-        let responding = self.provider.respond(request, &mut on_progress);
-        let response = turn.wait_sent(responding).await?.map_err(anyhow::Error::from)?;
+        let code_comes = Notify::new();
+        let mut hear = listener(turn);
+        let tools = self.options.interpreter.tools();
+        let needs_repl =
+            |it: &str| tools.clone().any(|tool| tool.name == it && tool.needs == Needs::Repl);
+        let mut on_progress = |progress: Progress<'_>| {
+            if let Progress::Calls(name) = progress
+                && needs_repl(name)
+            {
+                code_comes.notify_one();
+            }
+            hear(progress);
+        };
+        let mut responding = pin!(self.provider.respond(request, &mut on_progress));
+        let first = async {
+            tokio::select! {
+                response = &mut responding => Some(response),
+                () = code_comes.notified() => None,
+            }
+        };
+        let response = if let Some(response) = turn.wait_sent(first).await? {
+            response
+        } else {
+            // Python starts while the model writes the code.
+            self.repl.start(session, catalog, turn)?;
+            turn.wait_sent(responding).await?
+        };
+        let response = response.map_err(anyhow::Error::from)?;
         turn.tally.usage.add(&response.usage);
         let usage = response.usage;
         turn.tally.context_tokens = match usage.total_tokens() {
@@ -598,13 +630,28 @@ impl Agent {
         Ok(self.sandbox.clone().unwrap_or_default())
     }
 
-    /// Measures the resources for local code, which the model is shown.
-    async fn look_for_code_room(&mut self) {
-        if self.code_room.is_none() && self.options.interpreter.is_local() {
-            let memory_bytes = self.options.sandbox.memory_bytes;
-            let packages = environment::packages(&self.options.python).await;
-            self.code_room = Some(CodeRoom { memory_bytes, packages });
+    /// Measures the resources for local code, which the model is shown. Where there is no Python, a model gets only
+    /// the tools that need none; returns the warning about that.
+    async fn look_for_code_room(&mut self) -> Option<String> {
+        if self.code_room.is_some() || !self.options.interpreter.is_local() {
+            return None;
         }
+        let python = &self.options.python;
+        let memory_bytes = self.options.sandbox.memory_bytes;
+        let packages = environment::packages(python).await;
+        self.code_room = Some(CodeRoom { memory_bytes, packages });
+        // The analyst works with code only.
+        let missing = match &self.provider {
+            Provider::Builtin => None,
+            Provider::Remote(_) => environment::missing(python).await,
+        }?;
+        self.repl.lacks_python();
+        self.options.interpreter =
+            match std::mem::replace(&mut self.options.interpreter, Interpreter::Absent) {
+                Interpreter::Both(hosted) => Interpreter::Hosted(hosted),
+                _ => Interpreter::Absent,
+            };
+        Some(format!("{missing}; until then the model computes with SQL alone"))
     }
 
     async fn keep_variables(&mut self, session: &Session, turn: &mut Turn<'_>) -> Option<String> {

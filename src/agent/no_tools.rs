@@ -17,7 +17,7 @@ use crate::answer_format::{self, ReplyForm};
 use crate::cluster::check_untooled;
 use crate::hosted::Interpreter;
 use crate::profile::profile;
-use crate::turn::{Turn, TurnInterrupt};
+use crate::turn::TurnInterrupt;
 use crate::{Agent, Conversation, TurnContext, prompt, tell_cut, verdict, warn};
 
 const ROLE: &str = include_str!("prompt/untooled.md");
@@ -81,7 +81,7 @@ impl Agent {
             reasoning: self.options.reasoning,
             cache_key: context.session.id().to_owned(),
         };
-        let answer = self.untooled_answer(&form, &request, conversation, context.turn).await?;
+        let answer = self.untooled_answer(&form, &request, conversation, context).await?;
         let may_ask = answer.stop_reason == StopReason::Complete
             && context.turn.round < self.options.limits.rounds_max;
         let repair = form.schema.is_some().then(|| form.repair(&answer.text, true)).flatten();
@@ -89,7 +89,7 @@ impl Agent {
         context.turn.round += 1;
         conversation.items.push(Item::user(&repair));
         request.items.extend([Item::assistant(&answer.text), Item::user(&repair)]);
-        self.untooled_answer(&form, &request, conversation, context.turn).await
+        self.untooled_answer(&form, &request, conversation, context).await
     }
 
     /// Sends a request and makes an answer of the response.
@@ -98,10 +98,10 @@ impl Agent {
         form: &ReplyForm,
         request: &Request,
         conversation: &mut Conversation<'_>,
-        turn: &mut Turn<'_>,
+        context: &mut TurnContext<'_, '_>,
     ) -> Result<Answer, TurnInterrupt> {
-        let round = turn.round;
-        let response = self.respond(request, round, turn).await?;
+        let round = context.turn.round;
+        let response = self.respond(request, round, context).await?;
         let text = match said(&response.items) {
             Some(ModelOutput::Text(text)) => text,
             Some(ModelOutput::Refusal(text)) => {
@@ -116,7 +116,7 @@ impl Agent {
         };
         let answer = match response.ending {
             FinishReason::Incomplete(reason) => {
-                tell_cut(&reason, turn)?;
+                tell_cut(&reason, context.turn)?;
                 let said = Some(ModelOutput::Text(told(false))).filter(|_| !text.is_empty());
                 Answer::incomplete(said, &reason, round)
             }

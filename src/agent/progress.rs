@@ -40,6 +40,7 @@ fn news_of(progress: Progress) -> Option<ProgressMessage> {
         Progress::Sending { .. }
         | Progress::Calling { .. }
         | Progress::Fetched { .. }
+        | Progress::Calls(_)
         | Progress::Unsent => return None,
         Progress::Uploading { filename, bytes, .. } => {
             loading(format!("uploading `{filename}` ({})", size(bytes)))

@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 
 use csv_agent_cluster::{ClusterAccess, ClusterError};
 use csv_agent_session::Session;
-use csv_agent_tools::ToolError;
+use csv_agent_tools::{ToolError, ToolJob};
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::event::{CallStatus, Status, ToolOutput};
 use csv_agent_types::limits::{REPL_TEXT_BYTES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX};
@@ -21,15 +21,19 @@ use csv_agent_worker::{Worker, WorkerOptions};
 
 use crate::cluster::ClusterLink;
 use crate::progress::teller;
+use crate::query::{QueryOptions, QueryResults};
 use crate::turn::{Turn, TurnInterrupt};
 
 /// Replaces the reason that a process ended for.
 const KEPT_BACK: &str =
     "it took too much memory or time, crashed or ended itself (which of these is kept back)";
 
-/// The REPL of an agent.
+/// The REPL of an agent, and the query engine, whose results it can load.
 pub(crate) struct Repl {
     python: PythonOptions,
+    /// Whether there is a Python to run, as far as is known.
+    has_python: bool,
+    results: QueryResults,
     sandbox: SandboxOptions,
     command_timeout: Duration,
     text_bytes: usize,
@@ -68,6 +72,8 @@ impl Repl {
     ) -> Repl {
         Repl {
             python,
+            has_python: true,
+            results: QueryResults::default(),
             sandbox,
             command_timeout,
             text_bytes: REPL_TEXT_BYTES_MAX,
@@ -90,6 +96,20 @@ impl Repl {
     #[must_use]
     pub(crate) fn asking_as(self, access: ClusterAccess) -> Repl {
         Repl { access, ..self }
+    }
+
+    /// Sets that there is no Python on this machine: only queries run.
+    pub(crate) fn lacks_python(&mut self) {
+        self.has_python = false;
+    }
+
+    /// Removes the results of queries: a turn begins.
+    ///
+    /// # Errors
+    ///
+    /// Fails when they cannot be removed.
+    pub(crate) fn begin_turn(&mut self, session: &Session) -> anyhow::Result<()> {
+        self.results.clear(session)
     }
 
     /// Returns whether a worker runs or is being started.
@@ -136,6 +156,7 @@ impl Repl {
         }
         let (python, sandbox) = (self.python.clone(), self.sandbox.clone());
         let (mut datasets, mut saved, mut container) = (Vec::new(), None, None);
+        let mut results = None;
         let mut cluster = None;
         let scratch = if let Some(StandIn { scratch, files }) = &self.stand_in {
             container = Some(files.clone());
@@ -147,6 +168,7 @@ impl Repl {
             let path = |it: &Dataset| Some(session.dir().join(it.path()?));
             let here = sound.filter_map(|(name, it)| Some((name.to_owned(), path(it)?)));
             datasets = here.collect();
+            results = Some(session.results_dir()?);
             saved = session.repl_dir(&self.withheld)?.filter(|it| it.is_dir());
             (self.link, cluster) = ClusterLink::start(catalog, &self.access, turn)?.unzip();
             session.scratch_dir()?
@@ -158,6 +180,7 @@ impl Repl {
             let interpreter = environment::prepare(&python, extras, &mut tell).await?;
             let options = WorkerOptions {
                 datasets,
+                results,
                 container,
                 saved,
                 command_timeout,
@@ -169,6 +192,53 @@ impl Repl {
             Ok(started.map_err(|it| Failure::new(ExitStatus::Sandbox, it.to_string()))?)
         }));
         Ok(())
+    }
+
+    /// Runs a job: a statement in the query engine, a command in the worker. What shows a result starts no worker.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the worker cannot be started, or the turn ends first; the worker is then stopped.
+    pub(crate) async fn run(
+        &mut self,
+        job: ToolJob,
+        session: &Session,
+        catalog: &Catalog,
+        turn: &mut Turn<'_>,
+    ) -> Result<Result<Outcome, ToolError>, TurnInterrupt> {
+        let command = match job {
+            ToolJob::Query(statement) => {
+                let options =
+                    QueryOptions { sandbox: &self.sandbox, timeout: self.command_timeout };
+                let ran = self.results.run(&statement, &options, session, catalog, turn).await?;
+                if let (Ok(_), Some(variable), true) =
+                    (&ran, statement.result_name, self.is_running())
+                {
+                    // Were it to die now, the variable would be gone as well.
+                    let _ = self.ask(Command::Forget { variable }, session, catalog, turn).await?;
+                }
+                return Ok(ran);
+            }
+            ToolJob::Python(command) => command,
+        };
+        match &command {
+            Command::Fetch { variable, columns, rows_max, cells_max, write }
+                if !self.is_running() && self.results.has(variable) =>
+            {
+                let bounds = (*rows_max, *cells_max);
+                let (columns, scratch) = (columns.as_deref(), session.scratch_dir()?);
+                let fetched = self.results.fetch(variable, columns, bounds, *write, &scratch);
+                Ok(fetched.map_err(|it| ToolError::new("failed", format!("{it:#}"))))
+            }
+            Command::Fetch { variable, .. } if !self.has_python => {
+                let message = format!("no result `{variable}`; {}", self.results.listed());
+                Ok(Err(ToolError::new("failed", message)))
+            }
+            _ if !self.has_python => {
+                Ok(Err(ToolError::new("unknown_tool", "there is no Python on this machine")))
+            }
+            _ => self.ask(command, session, catalog, turn).await,
+        }
     }
 
     /// Sends a command to the worker. If the worker dies, the call fails, and the next call starts another.

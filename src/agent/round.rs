@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 use csv_agent_ingest::{Needles, ValueCounts};
 use csv_agent_session::Session;
-use csv_agent_tools::{Plan, Tool, ToolError};
+use csv_agent_tools::{Plan, Tool, ToolError, ToolJob};
 use csv_agent_types::catalog::{Catalog, Dataset, Facts, Query};
 use csv_agent_types::conversation::{Item, ToolCall};
 use csv_agent_types::event::{CallError, CallStatus, Shown, Status, ToolOutput};
@@ -19,6 +19,7 @@ use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 use crate::hosted::{AtProvider, Interpreter};
 use crate::loop_detection::{Repeats, Repetition};
 use crate::output_filter::{self, KnownNames, OutputFilter};
+use crate::query::as_comment;
 use crate::repl::Repl;
 use crate::spill;
 use crate::spill::cut_middle;
@@ -57,16 +58,21 @@ pub(crate) enum Code<'a> {
 }
 
 impl Code<'_> {
-    async fn ask(
+    async fn run(
         &mut self,
-        command: Command,
+        job: ToolJob,
         session: &Session,
         catalog: &Catalog,
         turn: &mut Turn<'_>,
     ) -> Result<Result<Outcome, ToolError>, TurnInterrupt> {
-        match self {
-            Code::Here(repl) => repl.ask(command, session, catalog, turn).await,
-            Code::AtProvider(provider) => provider.ask(command, session, turn).await,
+        match (self, job) {
+            (Code::Here(repl), job) => repl.run(job, session, catalog, turn).await,
+            (Code::AtProvider(provider), ToolJob::Python(command)) => {
+                provider.ask(command, session, turn).await
+            }
+            (Code::AtProvider(_), ToolJob::Query(_)) => {
+                Ok(Err(ToolError::new("unknown_tool", "no query runs on this machine")))
+            }
         }
     }
 }
@@ -87,7 +93,7 @@ enum Running {
     Remembered(ToolOutput),
     Done(Result<ToolOutput, ToolError>),
     Reading(JoinHandle<anyhow::Result<Facts>>, FinishRead),
-    Asking(Command, FinishAsk),
+    Asking(ToolJob, FinishAsk),
 }
 
 impl Round<'_> {
@@ -155,9 +161,9 @@ impl Round<'_> {
             Err(error) => Running::Done(Err(error)),
             Ok(Plan::Done(output)) => Running::Done(Ok(output)),
             Ok(Plan::Read(query, finish)) => Running::Reading(self.read(query), finish),
-            Ok(Plan::Ask(command, finish)) => {
-                turn.record.cells.extend(cell(&command));
-                Running::Asking(command, finish)
+            Ok(Plan::Ask(job, finish)) => {
+                turn.record.cells.extend(cell(&job));
+                Running::Asking(job, finish)
             }
         }
     }
@@ -184,7 +190,8 @@ impl Round<'_> {
             return Ok(());
         }
         let Some(command) = spill::keep(&call.name, output) else { return Ok(()) };
-        let kept = self.code.ask(command, self.session, self.catalog, turn).await?;
+        let job = ToolJob::Python(command);
+        let kept = self.code.run(job, self.session, self.catalog, turn).await?;
         if let Ok(Outcome { status: OutcomeStatus::Ok, result, .. }) = kept {
             output.result = spill::summary(&output.result, &result);
         }
@@ -246,8 +253,8 @@ impl Round<'_> {
                     .map_err(|error| ToolError::new("failed", format!("{error:#}")))
                     .and_then(finish))
             }
-            Running::Asking(command, finish) => {
-                let asked = self.code.ask(command, self.session, self.catalog, turn).await?;
+            Running::Asking(job, finish) => {
+                let asked = self.code.run(job, self.session, self.catalog, turn).await?;
                 Ok(asked.and_then(finish))
             }
         }
@@ -327,8 +334,12 @@ fn error_text(result: &Value) -> String {
     result["text"].as_str().map_or_else(|| result.to_string(), str::to_owned)
 }
 
-/// Returns the code of a command, as written to `code.py`.
-fn cell(command: &Command) -> Option<String> {
+/// Returns the code of a job, as written to `code.py`.
+fn cell(job: &ToolJob) -> Option<String> {
+    let command = match job {
+        ToolJob::Python(command) => command,
+        ToolJob::Query(statement) => return Some(as_comment(statement)),
+    };
     match command {
         Command::Run { code } => Some(code.trim_end().to_owned()),
         Command::Load { dataset, variable, columns, n_rows } => {
@@ -339,7 +350,10 @@ fn cell(command: &Command) -> Option<String> {
             let head = n_rows.map_or_else(String::new, |it| format!(".head({it})"));
             Some(format!("{variable} = load({}{columns}){head}", serde_json::json!(dataset)))
         }
-        Command::Fetch { .. } | Command::Find { .. } | Command::Keep { .. } => None,
+        Command::Fetch { .. }
+        | Command::Find { .. }
+        | Command::Forget { .. }
+        | Command::Keep { .. } => None,
     }
 }
 
@@ -347,6 +361,7 @@ fn cell(command: &Command) -> Option<String> {
 mod tests {
     use super::cell;
 
+    use csv_agent_tools::ToolJob;
     use csv_agent_worker::protocol::Command;
 
     #[test]
@@ -357,6 +372,9 @@ mod tests {
             columns: Some(vec!["day".into()]),
             n_rows: Some(5),
         };
-        assert_eq!(cell(&load).unwrap(), "df = load(\"sales\", [\"day\"]).head(5)");
+        assert_eq!(
+            cell(&ToolJob::Python(load)).unwrap(),
+            "df = load(\"sales\", [\"day\"]).head(5)"
+        );
     }
 }

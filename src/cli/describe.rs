@@ -15,6 +15,7 @@ use csv_agent_query::describe::{Description, Step};
 use csv_agent_sink::Format;
 use csv_agent_types::limits::RESULT_CHUNK_ROWS;
 use csv_agent_types::status::ExitStatus;
+use csv_agent_worker::engine::table_of;
 
 use crate::engine;
 use crate::flags::SettingFlags;
@@ -90,7 +91,7 @@ fn describe(
     let files = inputs.iter().enumerate().map(|(at, it)| (at.to_string(), it.file.clone()));
     let files: Vec<(String, PathBuf)> = files.collect();
     let begin = |(at, input): (usize, &InputDataset)| {
-        let table = engine::table_of(&at.to_string(), &input.dataset);
+        let table = table_of(&at.to_string(), &input.dataset);
         Described {
             name: input.name.clone(),
             dataset: input.dataset.clone(),

@@ -6,11 +6,10 @@ use std::time::Duration;
 use anyhow::Context;
 use tempfile::TempDir;
 
-use csv_agent_query::TableSchema;
-use csv_agent_query::plan::{Query, Type};
+use csv_agent_query::plan::Query;
 use csv_agent_query::protocol::{EngineQuery, EngineRequest};
 use csv_agent_session::Session;
-use csv_agent_types::catalog::{Catalog, DType, Dataset};
+use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::engine::{self, EngineError, EngineOptions};
 use csv_agent_worker::sandbox::Demand;
@@ -27,25 +26,6 @@ pub(crate) struct Results {
     /// One a query, in order.
     pub paths: Vec<PathBuf>,
     _scratch: TempDir,
-}
-
-/// Returns the names and types that queries see of a dataset.
-pub(crate) fn table_of(name: &str, dataset: &Dataset) -> TableSchema {
-    let columns = dataset.columns.iter().map(|it| (it.name.clone(), type_of(it.dtype)));
-    TableSchema { name: name.to_owned(), columns: columns.collect() }
-}
-
-fn type_of(dtype: DType) -> Type {
-    match dtype {
-        DType::Bool => Type::Bool,
-        DType::Int64 => Type::Int,
-        DType::Float64 => Type::Float,
-        DType::Date => Type::Date,
-        DType::Timestamp => Type::Timestamp,
-        DType::TimestampUtc => Type::Instant,
-        DType::Time => Type::Time,
-        DType::String => Type::Text,
-    }
 }
 
 /// Returns the name and the Parquet file of each dataset of a session's catalog, for `command`.

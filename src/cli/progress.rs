@@ -360,7 +360,7 @@ impl EventSink for ProgressReporter {
             Body::ToolCall { arguments, .. } => {
                 self.refresh();
                 if let Some(arguments) = arguments.as_ref().filter(|_| 0 < self.verbose) {
-                    let code = arguments["code"].as_str();
+                    let code = arguments["code"].as_str().or(arguments["sql"].as_str());
                     self.detail(&code.map_or_else(|| arguments.to_string(), str::to_owned));
                 }
             }

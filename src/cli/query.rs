@@ -19,9 +19,10 @@ use csv_agent_types::chosen::{chosen, is_named};
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{RESULT_CHUNK_ROWS, SQL_BYTES_MAX, TABLE_TTY_ROWS_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_worker::engine::table_of;
 
 use crate::ask::base;
-use crate::engine::{self, Results, table_of};
+use crate::engine::{self, Results};
 use crate::flags::SettingFlags;
 use crate::ingest::ingest_for_turn;
 use crate::options::GlobalOptions;

@@ -51,7 +51,10 @@ impl StatusLine {
             Body::ToolCall { call_id, label, arguments, .. } => self.calls.push(RunningCall {
                 id: call_id.clone(),
                 label: label.clone(),
-                detail: arguments.as_ref().and_then(|it| it["code"].as_str()).and_then(first_line),
+                detail: arguments
+                    .as_ref()
+                    .and_then(|it| it["code"].as_str().or(it["sql"].as_str()))
+                    .and_then(first_line),
                 job: None,
             }),
             Body::ToolResult { call_id, result, .. } => {

@@ -139,6 +139,8 @@ pub enum Progress<'a> {
     Superseded,
     /// The provider runs the hosted tool of this name.
     Hosted(&'a str),
+    /// The response calls the tool of this name; the arguments are still to come.
+    Calls(&'a str),
     /// A request is sent to a server.
     Sending {
         /// The whole request, except its headers.
@@ -642,6 +644,7 @@ async fn read_body(
                 StreamStep::Quiet => {}
                 StreamStep::Delta(text) => on_progress(Progress::Delta(&text)),
                 StreamStep::Hosted(name) => on_progress(Progress::Hosted(name)),
+                StreamStep::Calls(name) => on_progress(Progress::Calls(&name)),
                 StreamStep::Done(response) => break response,
             }
         },

@@ -96,7 +96,7 @@ fn bind(sql: &str, tables: &[TableSchema], now: i64) -> Result<Prepared> {
         let text = statement.to_string();
         let word = text.split_whitespace().next().unwrap_or_default().to_owned();
         return Err(SqlError::new(format!("{word} is not a query; nothing changes data here"))
-            .hint("write SELECT …; `csv-agent datasets --schema` lists tables and columns"));
+            .hint("write SELECT …; SHOW TABLES lists the tables"));
     };
     let mut binder = Binder::new(tables, now);
     let bound = binder.query(&query, None)?;

@@ -53,6 +53,8 @@ const MASKED: &str = "masked";
 
 /// The worker's directory.
 const SCRATCH: &str = "scratch";
+/// Results of queries. They last as long as a turn.
+const RESULTS: &str = "results";
 /// The datasets by name.
 const CATALOG: &str = "datasets.json";
 /// Prefix of a directory of variables that hold tokens in place of values.
@@ -199,7 +201,7 @@ impl Session {
         store::remove_temporaries(&dir);
         dir.directory("datasets")?.iter().for_each(store::remove_temporaries);
         turns::remove_temporaries(&dir)?;
-        for it in [SCRATCH, MASKED] {
+        for it in [SCRATCH, RESULTS, MASKED] {
             dir.remove(it)?;
         }
         let catalog = read_catalog(&dir)?;
@@ -351,6 +353,15 @@ impl Session {
     /// Fails when it cannot be created.
     pub fn scratch_dir(&self) -> anyhow::Result<PathBuf> {
         self.subdirectory(SCRATCH)
+    }
+
+    /// Returns the directory of the results of queries; it exists, and is empty when the session opens.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be created.
+    pub fn results_dir(&self) -> anyhow::Result<PathBuf> {
+        self.subdirectory(RESULTS)
     }
 
     /// Creates an empty directory for copies of datasets that withhold values; it is deleted on drop. Each
@@ -592,7 +603,7 @@ impl Session {
         ];
         // Files first: files without a catalog would look like a session that lost it.
         let datasets = ["datasets", CATALOG];
-        let rest = [hosted::FILE, META, ".gitignore", SCRATCH, directory::ASIDE, "lock"];
+        let rest = [hosted::FILE, META, ".gitignore", SCRATCH, RESULTS, directory::ASIDE, "lock"];
         let names: Vec<&str> = match scope {
             ResetScope::Conversation => conversation.to_vec(),
             ResetScope::Datasets => [&conversation[..], &datasets].concat(),
@@ -688,7 +699,9 @@ impl Drop for Session {
     fn drop(&mut self) {
         // What cannot be removed is removed when the session is opened again, or with the temporary
         // directory.
-        let _ = self.dir.remove(SCRATCH);
+        for it in [SCRATCH, RESULTS] {
+            let _ = self.dir.remove(it);
+        }
         let Keeper::Temporary(dir) = &mut self.keeper else { return };
         let turns = self.dir.path().join("turns");
         let stays = |it: std::fs::DirEntry| {

@@ -12,7 +12,7 @@ use csv_agent_types::limits::FINDS_MAX;
 use csv_agent_worker::protocol::Command;
 
 use crate::strict::{self, object, string};
-use crate::{Plan, Tool, ToolError, dataset, succeeded};
+use crate::{Needs, Plan, Tool, ToolError, ToolJob, dataset, succeeded};
 
 /// The tool.
 pub(crate) const TOOL: Tool = Tool {
@@ -25,7 +25,7 @@ days and times in ISO form. It does not search within cells: for that use str.co
 All rows are searched, without loading the dataset into the REPL. A question may call it 30 times.",
     parameters,
     plan,
-    needs_repl: false,
+    needs: Needs::Nothing,
     only_reads: true,
     allowance: Some(FINDS_MAX),
 };
@@ -61,7 +61,7 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     }
     let Some(path) = dataset(catalog, &name)?.path().map(Path::to_owned) else {
         let command = Command::Find { dataset: name.clone(), value: value.clone() };
-        return Ok(Plan::ask(command, move |outcome| {
+        return Ok(Plan::ask(ToolJob::Python(command), move |outcome| {
             Ok(output(&name, &value, &succeeded(outcome)?.result["columns"], PARTS_THERE))
         }));
     };

@@ -14,7 +14,7 @@ use csv_agent_types::event::ToolOutput;
 use csv_agent_types::limits::OVERLAP_ROWS_MAX;
 
 use crate::strict::{self, object, string};
-use crate::{Plan, Tool, ToolError, dataset, tell_rows};
+use crate::{Needs, Plan, Tool, ToolError, dataset, tell_rows};
 
 /// The tool.
 pub(crate) const TOOL: Tool = Tool {
@@ -25,7 +25,7 @@ of their different values are the same, for joins. It is fast at any size. Call 
 columns the instructions do not show, and before a join.",
     parameters,
     plan,
-    needs_repl: false,
+    needs: Needs::Nothing,
     only_reads: true,
     allowance: None,
 };

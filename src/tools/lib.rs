@@ -10,6 +10,7 @@ mod load_dataset_columns;
 mod load_dataset_full;
 mod load_dataset_sample;
 mod python_repl;
+mod query_datasets;
 mod send_chart_to_ui;
 mod send_data_to_ui_as_df;
 pub mod strict;
@@ -25,7 +26,7 @@ use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
 /// Every tool, in the order in which requests declare them. The order never changes: providers cache
 /// the beginning of a request.
-pub static TOOLS: [Tool; 9] = [
+pub static TOOLS: [Tool; 10] = [
     python_repl::TOOL,
     list_datasets::TOOL,
     get_dataset_info::TOOL,
@@ -35,10 +36,14 @@ pub static TOOLS: [Tool; 9] = [
     find_value_columns::TOOL,
     send_data_to_ui_as_df::TOOL,
     send_chart_to_ui::TOOL,
+    query_datasets::TOOL,
 ];
 
 /// The tool that runs the model's code on this machine.
 pub const RUNS_CODE: &str = python_repl::TOOL.name;
+
+/// The tool that runs the model's SQL on this machine.
+pub const RUNS_SQL: &str = query_datasets::TOOL.name;
 
 /// Returns whether a tool runs the model's code, here or at the provider.
 pub fn runs_code(name: &str) -> bool {
@@ -75,12 +80,23 @@ pub struct Tool {
     pub parameters: fn() -> Value,
     /// Turns arguments into a plan. The catalog contains the datasets that the model may see.
     pub plan: fn(&Catalog, Value) -> Result<Plan, ToolError>,
-    /// Whether it needs the REPL on this machine.
-    pub needs_repl: bool,
+    /// What it needs on this machine.
+    pub needs: Needs,
     /// Whether the same call returns the same answer throughout a turn.
     pub only_reads: bool,
     /// Limit on calls in a turn, for an expensive tool.
     pub allowance: Option<u32>,
+}
+
+/// What a tool needs on this machine, beyond the datasets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing.
+    Nothing,
+    /// The query engine.
+    Engine,
+    /// Python.
+    Repl,
 }
 
 impl Tool {
@@ -110,8 +126,26 @@ pub enum Plan {
     Done(ToolOutput),
     /// Facts from a Parquet file. The reads of a round run concurrently.
     Read(Query, Box<dyn FnOnce(Facts) -> Result<ToolOutput, ToolError> + Send>),
-    /// The REPL. The commands of a round run in the order of their calls.
-    Ask(Command, Box<dyn FnOnce(Outcome) -> Result<ToolOutput, ToolError> + Send>),
+    /// The REPL or the query engine. The jobs of a round run in the order of their calls.
+    Ask(ToolJob, Box<dyn FnOnce(Outcome) -> Result<ToolOutput, ToolError> + Send>),
+}
+
+/// What a call runs on this machine.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolJob {
+    /// A command for the REPL.
+    Python(Command),
+    /// A statement for the query engine.
+    Query(Statement),
+}
+
+/// A SELECT statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    /// Its text.
+    pub sql: String,
+    /// The name under which its result is kept for the rest of the turn.
+    pub result_name: Option<String>,
 }
 
 impl Plan {
@@ -123,10 +157,10 @@ impl Plan {
     }
 
     fn ask(
-        command: Command,
+        job: ToolJob,
         finish: impl FnOnce(Outcome) -> Result<ToolOutput, ToolError> + Send + 'static,
     ) -> Plan {
-        Plan::Ask(command, Box::new(finish))
+        Plan::Ask(job, Box::new(finish))
     }
 }
 
@@ -192,7 +226,7 @@ pub fn label(call: &ToolCall) -> String {
     let about = match text("code") {
         Some(code) if code.trim().lines().count() == 1 => Some("(1 line)".to_owned()),
         Some(code) => Some(format!("({} lines)", code.trim().lines().count())),
-        None => text("name").or_else(|| text("logical_name")),
+        None => ["name", "logical_name", "result_name"].into_iter().find_map(text),
     };
     match about {
         Some(about) => format!("{} {about}", call.name),
@@ -327,7 +361,7 @@ mod tests {
             "{}",
             "no tool `sql`; the tools are python_repl, list_datasets, get_dataset_info, \
              load_dataset_full, load_dataset_sample, load_dataset_columns, find_value_columns, \
-             send_data_to_ui_as_df, send_chart_to_ui",
+             send_data_to_ui_as_df, send_chart_to_ui, query_datasets",
         );
         check(
             "python_repl",

@@ -8,7 +8,7 @@ use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::event::ToolOutput;
 
 use crate::strict::{self, nullable_string, object};
-use crate::{Plan, Tool, ToolError, tell_rows};
+use crate::{Needs, Plan, Tool, ToolError, tell_rows};
 
 /// The tool.
 pub(crate) const TOOL: Tool = Tool {
@@ -18,7 +18,7 @@ Call it when the instructions do not show the dataset you need. Nothing is loade
 one dataset call get_dataset_info.",
     parameters,
     plan,
-    needs_repl: false,
+    needs: Needs::Nothing,
     only_reads: true,
     allowance: None,
 };

@@ -8,7 +8,7 @@ use csv_agent_types::event::ToolOutput;
 use csv_agent_worker::protocol::Command;
 
 use crate::strict::{self, array, object, string};
-use crate::{Plan, Tool, ToolError, dataset, nearest, new_variable, succeeded};
+use crate::{Needs, Plan, Tool, ToolError, ToolJob, dataset, nearest, new_variable, succeeded};
 
 /// The tool.
 pub(crate) const TOOL: Tool = Tool {
@@ -18,7 +18,7 @@ best choice when the question needs a few columns: only these are read. Returns 
 the first rows.",
     parameters,
     plan,
-    needs_repl: true,
+    needs: Needs::Repl,
     only_reads: false,
     allowance: None,
 };
@@ -47,7 +47,9 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     check_columns(dataset(catalog, &name)?, &name, &columns)?;
     let variable = new_variable(catalog, df_name)?;
     let command = Command::Load { dataset: name, variable, columns: Some(columns), n_rows: None };
-    Ok(Plan::ask(command, |outcome| Ok(ToolOutput::json(succeeded(outcome)?.result))))
+    Ok(Plan::ask(ToolJob::Python(command), |outcome| {
+        Ok(ToolOutput::json(succeeded(outcome)?.result))
+    }))
 }
 
 fn check_columns(dataset: &Dataset, name: &str, columns: &[String]) -> Result<(), ToolError> {

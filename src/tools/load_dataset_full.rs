@@ -9,7 +9,7 @@ use csv_agent_types::limits::FULL_LOADS_MAX;
 use csv_agent_worker::protocol::Command;
 
 use crate::strict::{self, object, string};
-use crate::{Plan, Tool, ToolError, dataset, new_variable, succeeded};
+use crate::{Needs, Plan, Tool, ToolError, ToolJob, dataset, new_variable, succeeded};
 
 /// The tool.
 pub(crate) const TOOL: Tool = Tool {
@@ -20,7 +20,7 @@ load_dataset_sample to look at values first. A question may call it 10 times. Re
 dtypes and the first rows.",
     parameters,
     plan,
-    needs_repl: true,
+    needs: Needs::Repl,
     only_reads: false,
     allowance: Some(FULL_LOADS_MAX),
 };
@@ -44,5 +44,7 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     dataset(catalog, &name)?;
     let variable = new_variable(catalog, df_name)?;
     let command = Command::Load { dataset: name, variable, columns: None, n_rows: None };
-    Ok(Plan::ask(command, |outcome| Ok(ToolOutput::json(succeeded(outcome)?.result))))
+    Ok(Plan::ask(ToolJob::Python(command), |outcome| {
+        Ok(ToolOutput::json(succeeded(outcome)?.result))
+    }))
 }

@@ -9,7 +9,7 @@ use csv_agent_types::limits::CLUSTER_SAMPLE_ROWS_MAX;
 use csv_agent_worker::protocol::Command;
 
 use crate::strict::{self, integer, object, string};
-use crate::{Plan, Tool, ToolError, dataset, new_variable, succeeded, tell_rows};
+use crate::{Needs, Plan, Tool, ToolError, ToolJob, dataset, new_variable, succeeded, tell_rows};
 
 /// The tool.
 pub(crate) const TOOL: Tool = Tool {
@@ -20,7 +20,7 @@ of the file, not a random sample: never answer from them as if they were the who
 columns, dtypes, the first rows, and how many rows the dataset has in all.",
     parameters,
     plan,
-    needs_repl: true,
+    needs: Needs::Repl,
     only_reads: false,
     allowance: None,
 };
@@ -60,7 +60,7 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
         return Err(ToolError::new("bad_arguments", message));
     }
     let command = Command::Load { dataset: name, variable, columns: None, n_rows: Some(n_rows) };
-    Ok(Plan::ask(command, move |outcome| {
+    Ok(Plan::ask(ToolJob::Python(command), move |outcome| {
         let mut result = succeeded(outcome)?.result;
         let members = result.as_object_mut().zip(rows_in_all.as_object());
         if let Some((result, rows)) = members {

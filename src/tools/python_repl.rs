@@ -8,7 +8,7 @@ use csv_agent_types::event::ToolOutput;
 use csv_agent_worker::protocol::Command;
 
 use crate::strict::{self, object, string};
-use crate::{CodeRoom, Plan, Tool, ToolError, succeeded};
+use crate::{CodeRoom, Needs, Plan, Tool, ToolError, ToolJob, succeeded};
 
 /// The tool.
 pub(crate) const TOOL: Tool = Tool {
@@ -25,7 +25,7 @@ to the user, build the DataFrame here, then call send_data_to_ui_as_df or send_c
 prints or plots does not reach the user.",
     parameters,
     plan,
-    needs_repl: true,
+    needs: Needs::Repl,
     only_reads: false,
     allowance: None,
 };
@@ -64,7 +64,7 @@ fn plan(_: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
         return Err(ToolError::new("bad_arguments", "`code` is empty; send the code to run"));
     }
     let command = Command::Run { code };
-    Ok(Plan::ask(command, |outcome| {
+    Ok(Plan::ask(ToolJob::Python(command), |outcome| {
         let mut result = succeeded(outcome)?.result;
         if result["kind"] == "none" && result.get("stdout").is_none() {
             result["text"] = "no value: end with an expression or print it".into();

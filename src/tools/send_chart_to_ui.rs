@@ -9,12 +9,12 @@ use csv_agent_types::limits::{CHART_ROWS_MAX, CHART_SERIES_MAX};
 use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
 use crate::strict::{self, array, nullable_string, object, one_of, string};
-use crate::{Plan, Tool, ToolError, succeeded, variable};
+use crate::{Needs, Plan, Tool, ToolError, ToolJob, succeeded, variable};
 
 /// The tool.
 pub(crate) const TOOL: Tool = Tool {
     name: "send_chart_to_ui",
-    description: "Draws a chart of a DataFrame of the REPL and shows it to the user. Use it when a picture \
+    description: "Draws a chart of a DataFrame of the REPL, or of a result of query_datasets, and shows it to the user. Use it when a picture \
 adds clarity: a trend, a comparison, a relation; most answers need none. Prepare the frame first: one \
 row a mark, at most 200 rows, in the order in which they should appear, with one column for x and one \
 numeric column for each series (pivot long data). At most 10 series: keep the largest and sum the rest. \
@@ -23,7 +23,7 @@ shows change over an ordered x, scatter relates two numbers. Returns what was dr
 then correct the frame or the spec and call again.",
     parameters,
     plan,
-    needs_repl: false,
+    needs: Needs::Nothing,
     only_reads: false,
     allowance: None,
 };
@@ -35,7 +35,10 @@ fn parameters() -> Value {
         ("y_field", string("the numeric column to plot")),
     ]);
     object([
-        ("df_name", string("the DataFrame variable in the REPL")),
+        (
+            "df_name",
+            string("the DataFrame variable in the REPL, or the result_name of query_datasets"),
+        ),
         ("logical_name", string("a short name for the chart, e.g. revenue_by_month")),
         ("chart_type", one_of(&types, "the shape of the marks")),
         ("x_field", string("the column of categories, days or numbers along the x axis")),
@@ -63,7 +66,7 @@ fn plan(_: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
         cells_max: CHART_ROWS_MAX * (CHART_SERIES_MAX + 1),
         write: false,
     };
-    Ok(Plan::ask(command, move |outcome| finish(spec, outcome)))
+    Ok(Plan::ask(ToolJob::Python(command), move |outcome| finish(spec, outcome)))
 }
 
 fn finish(spec: ChartSpec, outcome: Outcome) -> Result<ToolOutput, ToolError> {

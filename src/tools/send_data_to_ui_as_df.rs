@@ -9,19 +9,19 @@ use csv_agent_types::limits::{TABLE_CELLS_MAX, TABLE_ROWS_MAX};
 use csv_agent_worker::protocol::Command;
 
 use crate::strict::{self, object, string};
-use crate::{Plan, Tool, ToolError, succeeded, variable};
+use crate::{Needs, Plan, Tool, ToolError, ToolJob, succeeded, variable};
 
 /// The tool.
 pub(crate) const TOOL: Tool = Tool {
     name: "send_data_to_ui_as_df",
-    description: "Shows a DataFrame of the REPL to the user as a table. Always use it for tabular \
+    description: "Shows a DataFrame of the REPL, or a result of query_datasets, to the user as a table. Always use it for tabular \
 results; the reply then refers to the table and does not repeat it. The user sees the rows and columns \
 as they are, so select, sort, round and name the columns first, and reset the index. Up to 2000 rows \
 and 200000 cells are shown; the whole frame is kept as a file. For more rows send the top or an \
 aggregate, and say so. Returns how many rows were shown.",
     parameters,
     plan,
-    needs_repl: false,
+    needs: Needs::Nothing,
     only_reads: false,
     allowance: None,
 };
@@ -35,7 +35,10 @@ struct Arguments {
 
 fn parameters() -> Value {
     object([
-        ("df_name", string("the DataFrame variable in the REPL")),
+        (
+            "df_name",
+            string("the DataFrame variable in the REPL, or the result_name of query_datasets"),
+        ),
         ("logical_name", string("a short name for the table, e.g. revenue_by_product")),
     ])
 }
@@ -51,7 +54,7 @@ fn plan(_: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
         cells_max: TABLE_CELLS_MAX,
         write: true,
     };
-    Ok(Plan::ask(command, move |outcome| {
+    Ok(Plan::ask(ToolJob::Python(command), move |outcome| {
         let outcome = succeeded(outcome)?;
         let Some(frame) = outcome.frame else {
             return Err(ToolError::new(

@@ -154,6 +154,8 @@ pub enum CodePlace {
     Hosted,
     /// In either.
     Both,
+    /// Nowhere: there is no Python.
+    None,
 }
 
 /// The state of the turn.

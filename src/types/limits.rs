@@ -360,6 +360,8 @@ pub const fn frames_bytes_max(memory_bytes: u64) -> u64 {
 }
 /// Bytes of a SQL statement.
 pub const SQL_BYTES_MAX: usize = 1024 * 1024;
+/// Results of statements that a turn keeps by name.
+pub const QUERY_RESULTS_MAX: usize = 20;
 /// Bytes of one line that the query engine writes.
 pub const ENGINE_ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 /// Bytes of one file that the query engine writes: a result, or rows that do not fit in memory.

@@ -11,7 +11,10 @@ use nix::sys::signal::Signal;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
 
+use csv_agent_query::TableSchema;
+use csv_agent_query::plan::Type;
 use csv_agent_query::protocol::{EngineRequest, EngineResponse};
+use csv_agent_types::catalog::{DType, Dataset};
 use csv_agent_types::limits::{
     ENGINE_ANSWER_BYTES_MAX, ENGINE_FILE_BYTES_MAX, ENGINE_SCRATCH_BYTES_MAX, WORKER_START,
 };
@@ -45,6 +48,25 @@ pub enum EngineError {
     Time(Duration),
     /// The child could not be started, or ended in a way of its own.
     Child(String),
+}
+
+/// Returns the names and types that queries see of a dataset.
+pub fn table_of(name: &str, dataset: &Dataset) -> TableSchema {
+    let columns = dataset.columns.iter().map(|it| (it.name.clone(), type_of(it.dtype)));
+    TableSchema { name: name.to_owned(), columns: columns.collect() }
+}
+
+fn type_of(dtype: DType) -> Type {
+    match dtype {
+        DType::Bool => Type::Bool,
+        DType::Int64 => Type::Int,
+        DType::Float64 => Type::Float,
+        DType::Date => Type::Date,
+        DType::Timestamp => Type::Timestamp,
+        DType::TimestampUtc => Type::Instant,
+        DType::Time => Type::Time,
+        DType::String => Type::Text,
+    }
 }
 
 /// Runs queries. Their outputs are then in the scratch directory, where the request has them.

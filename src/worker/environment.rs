@@ -370,6 +370,15 @@ pub async fn packages(options: &PythonOptions) -> Packages {
     }
 }
 
+/// Returns why there is no Python to run and none to create an environment with; `None` when there is one, or it is not
+/// known before it runs.
+pub async fn missing(options: &PythonOptions) -> Option<String> {
+    match find(options, Extras::default()).await {
+        Ok(None) => Some(format!("{:#}", find_base(options).await.err()?)),
+        Ok(Some(_)) | Err(_) => None,
+    }
+}
+
 /// Finds the Python to run as [`prepare`] does, but does not create one.
 ///
 /// # Errors

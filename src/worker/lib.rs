@@ -103,6 +103,8 @@ pub struct WorkerOptions {
     pub scratch: PathBuf,
     /// Name → absolute path of the Parquet file.
     pub datasets: Vec<(String, PathBuf)>,
+    /// The directory where results of queries appear as Parquet files, each named after its result.
+    pub results: Option<PathBuf>,
     /// Where the worker replaces a provider's container: the uploaded files, file name → absolute path.
     /// The code finds copies in its directory, which `/mnt/data` also refers to, and none of the names
     /// that the REPL predefines.
@@ -139,6 +141,7 @@ impl WorkerOptions {
             interpreter,
             scratch: scratch.to_owned(),
             datasets: Vec::new(),
+            results: None,
             container: None,
             saved: None,
             command_timeout: TOOL_TIMEOUT,
@@ -153,6 +156,7 @@ impl WorkerOptions {
         self.scratch = fs::canonicalize(&self.scratch)?;
         // The snapshot may not exist yet.
         self.saved = self.saved.and_then(|it| fs::canonicalize(it).ok());
+        self.results = self.results.map(fs::canonicalize).transpose()?;
         for (_, path) in self.datasets.iter_mut().chain(self.container.iter_mut().flatten()) {
             *path = fs::canonicalize(&*path)?;
         }
@@ -164,7 +168,8 @@ impl WorkerOptions {
         let PythonFiles { reads, links } = self.interpreter.files()?;
         // Each file individually: its directory contains datasets that this question does not use.
         let files = self.datasets.iter().chain(self.container.iter().flatten());
-        let data: BTreeSet<_> = files.map(|(_, it)| it.clone()).chain(self.saved.clone()).collect();
+        let directories = self.saved.iter().chain(&self.results);
+        let data: BTreeSet<_> = files.map(|(_, it)| it).chain(directories).cloned().collect();
         Ok(Policy {
             program: StagedProgram::Python(self.interpreter.executable.clone()),
             scratch: self.scratch.clone(),
@@ -254,6 +259,7 @@ struct Start<'a> {
     packages: String,
     scratch: &'a Path,
     datasets: BTreeMap<&'a str, &'a Path>,
+    results: Option<&'a Path>,
     container: Option<BTreeMap<&'a str, &'a Path>>,
     saved: Option<&'a Path>,
     memory_bytes: u64,
@@ -358,6 +364,7 @@ impl Worker {
             packages: options.interpreter.packages.listed(),
             scratch: &options.scratch,
             datasets: by_name(&options.datasets),
+            results: options.results.as_deref(),
             container: options.container.as_deref().map(by_name),
             saved: options.saved.as_deref(),
             memory_bytes: policy.memory_bytes,

@@ -61,6 +61,11 @@ pub enum Command {
         /// As the user wrote it.
         value: String,
     },
+    /// Forget a variable: a result of a query has its name now.
+    Forget {
+        /// The variable, which need not exist.
+        variable: String,
+    },
     /// Store a tool's findings, and text too long for the model, in a variable for the code.
     Keep {
         /// The tool; its name is part of the key.

@@ -348,6 +348,7 @@ async fn one_request(
         Progress::Warning { .. } => told.push("warning"),
         Progress::Sending { .. }
         | Progress::Hosted(_)
+        | Progress::Calls(_)
         | Progress::Calling { .. }
         | Progress::Uploading { .. }
         | Progress::Fetched { .. }

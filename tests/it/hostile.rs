@@ -218,6 +218,7 @@ impl Target {
             scratch: self.scratch.path().to_owned(),
             datasets: vec![("sales".to_owned(), self.bait.at("datasets/sales.parquet"))],
             container: None,
+            results: None,
             saved: Some(self.saved.path().to_owned()),
             command_timeout: self.command_timeout,
             grace: self.grace,

@@ -95,6 +95,7 @@ fn transcript(provider: &mut Provider, request: &Request) -> String {
             }
             Progress::Warning { code, message } => writeln!(lines, "{code}: {message}").unwrap(),
             Progress::Sending { .. }
+            | Progress::Calls(_)
             | Progress::Calling { .. }
             | Progress::Uploading { .. }
             | Progress::Fetched { .. }
@@ -148,6 +149,24 @@ fn check_with(
 #[track_caller]
 fn check(rounds: impl IntoIterator<Item = Round>, expected: &str) {
     check_with(|_| {}, rounds, expected);
+}
+
+#[test]
+fn a_call_is_announced_before_its_arguments_are_there() {
+    for api in [Api::Responses, Api::Chat, Api::Messages] {
+        let server = Server::start([round().calls("c", "list_datasets", json!({}))]);
+        server.speak(api);
+        let mut provider =
+            Provider::remote(RemoteOptions { api: Some(api), ..options(&server) }).unwrap();
+        let mut announced = Vec::new();
+        let mut hear = |progress: Progress<'_>| {
+            if let Progress::Calls(name) = progress {
+                announced.push(name.to_owned());
+            }
+        };
+        block_on(provider.respond(&question(), &mut hear)).unwrap();
+        assert_eq!(announced, ["list_datasets"], "{}", api.name());
+    }
 }
 
 fn good() -> Round {

@@ -17,6 +17,7 @@ use tokio::time::{sleep, timeout};
 
 use csv_agent_agent::replay::cell_dependencies::{Outline, outlines};
 use csv_agent_agent::replay::stored_turn::{ExecutionPlace, PastCall};
+use csv_agent_tools::ToolJob;
 use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::event::CallStatus;
 use csv_agent_types::limits::{
@@ -94,6 +95,7 @@ impl Bench {
             scratch: scratch.path().to_owned(),
             datasets: Vec::new(),
             container: None,
+            results: None,
             saved: None,
             command_timeout: HANG,
             grace: WORKER_GRACE,
@@ -542,6 +544,7 @@ async fn a_python_that_cannot_import_says_so() {
         scratch: scratch.path().to_owned(),
         datasets: Vec::new(),
         container: None,
+        results: None,
         saved: None,
         command_timeout: HANG,
         grace: WORKER_GRACE,
@@ -921,7 +924,8 @@ async fn outlined(tool: &str, cases: &[(&str, &str, &str, &str)]) {
         result: json!({"kind": "text"}),
         shown: Vec::new(),
     };
-    let commands = cases.iter().map(|it| (Command::Run { code: it.0.to_owned() }, &call));
+    let commands =
+        cases.iter().map(|it| (ToolJob::Python(Command::Run { code: it.0.to_owned() }), &call));
     let commands: Vec<_> = commands.collect();
     let mut study = Study::start(&python_options(), &sandbox(), Vec::new()).await.unwrap();
     let uploaded = ["sales.csv".to_owned()];

@@ -50,7 +50,7 @@ class Program:
         # The path has no links: the program compares others with it.
         self.scratch = os.path.realpath(tempfile.mkdtemp(dir=FOLDER_OF_TESTS.name))
         start = {
-            "id": "start", "scratch": self.scratch, "packages": "pandas", "datasets": {}, "container": None,
+            "id": "start", "scratch": self.scratch, "packages": "pandas", "datasets": {}, "container": None, "results": None,
             "saved": None, "cluster": None, "processes": None, "tasks": 64, "memory_bytes": 1 << 30,
             "file_bytes": 1 << 30, "frames_bytes": 1 << 30, "output_bytes": 32_768, "result_bytes": 20_480,
             "text_bytes": 4_096, "line_bytes": 1 << 20,

@@ -10,7 +10,7 @@ const CONTAINER: &str = include_str!("container.py");
 const CLUSTER: &str = include_str!("cluster.py");
 
 /// Modules, and how they are imported.
-const IMPORTS: [(&str, &str); 21] = [
+const IMPORTS: [(&str, &str); 22] = [
     ("atexit", "import atexit"),
     ("base64", "import base64"),
     ("bz2", "import bz2"),
@@ -29,6 +29,7 @@ const IMPORTS: [(&str, &str); 21] = [
     ("types", "import types"),
     ("warnings", "import warnings"),
     ("zipfile", "import zipfile"),
+    ("duckdb", "import duckdb"),
     ("np", "import numpy as np"),
     ("pd", "import pandas as pd"),
     ("pyarrow", "import pyarrow.parquet"),
@@ -54,8 +55,9 @@ pub(super) fn used_by(code: &str) -> String {
 /// Returns what some code must import.
 pub(super) fn imports(code: &str) -> String {
     let used = IMPORTS.iter().filter(|(name, _)| says(code, name)).map(|it| it.1);
-    let (ours, others): (Vec<_>, Vec<_>) =
-        used.partition(|it| !["numpy", "pandas", "pyarrow"].iter().any(|name| it.contains(name)));
+    let (ours, others): (Vec<_>, Vec<_>) = used.partition(|it| {
+        !["duckdb", "numpy", "pandas", "pyarrow"].iter().any(|name| it.contains(name))
+    });
     [ours.join("\n"), others.join("\n")].join("\n\n").trim().to_owned()
 }
 

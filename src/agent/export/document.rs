@@ -10,6 +10,7 @@ use csv_agent_text::sanitize;
 use csv_agent_types::event::Body;
 
 use super::script::named;
+use crate::query::as_comment;
 use crate::replay::stored_turn::{PastCall, PastTurn};
 
 /// Writes the part of the document that is a turn. Charts are linked where they are, in the session.
@@ -63,6 +64,9 @@ fn answered(turn: &PastTurn) -> String {
 }
 
 fn code(call: &PastCall) -> Option<String> {
+    if let Some(statement) = call.statement() {
+        return Some(sanitize::for_terminal(&as_comment(&statement)));
+    }
     if !call.runs_code() {
         let (name, arguments) = (&call.call.name, &call.call.arguments);
         return Some(format!("# {} {}", sanitize::one_line(name), sanitize::one_line(arguments)));

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use csv_agent_session::Session;
 use csv_agent_text::sanitize;
+use csv_agent_tools::{Statement, ToolJob};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::environment::PythonOptions;
@@ -71,7 +72,7 @@ const SESSION: &str = "spark";
 /// A call that affected the variables, with the names it reads and makes.
 struct Did<'a> {
     call: &'a PastCall,
-    command: Command,
+    job: ToolJob,
     /// Its code adapted to run elsewhere, if it ran in a container.
     elsewhere: Option<String>,
     /// The position of its turn within the session.
@@ -98,11 +99,11 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     let mut done = Vec::new();
     for (at, (turn, is_wanted)) in turns.iter().enumerate() {
         for call in &turn.calls {
-            if let Some(command) = call.command(catalog)
-                && makes_something(&command, *is_wanted)
+            if let Some(job) = call.job(catalog)
+                && makes_something(&job, *is_wanted)
             {
                 let (is_wanted, outline, elsewhere) = (*is_wanted, Outline::default(), None);
-                done.push(Did { call, command, elsewhere, turn: at, is_wanted, outline });
+                done.push(Did { call, job, elsewhere, turn: at, is_wanted, outline });
             }
         }
     }
@@ -113,7 +114,7 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     }
     let mut study = Study::start(&python, &sandbox, files).await?;
-    let ran: Vec<_> = done.iter().map(|it| (it.command.clone(), it.call)).collect();
+    let ran: Vec<_> = done.iter().map(|it| (it.job.clone(), it.call)).collect();
     let uploaded: Vec<String> = catalog.names().map(saved).collect();
     let found = outlines(&mut study, &ran, &uploaded).await?;
     done.iter_mut().zip(found).for_each(|(it, found)| it.outline = found);
@@ -137,12 +138,14 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     Ok(Program { turns, readers, cluster, pieces, warnings })
 }
 
-/// Returns whether a call makes a variable, or a requested result.
-fn makes_something(command: &Command, is_wanted: bool) -> bool {
-    match command {
-        Command::Load { .. } | Command::Run { .. } => true,
-        Command::Fetch { .. } => is_wanted,
-        Command::Find { .. } | Command::Keep { .. } => false,
+/// Returns whether a job makes a variable or a result, or shows what is requested.
+fn makes_something(job: &ToolJob, is_wanted: bool) -> bool {
+    match job {
+        ToolJob::Query(_) | ToolJob::Python(Command::Load { .. } | Command::Run { .. }) => true,
+        ToolJob::Python(Command::Fetch { .. }) => is_wanted,
+        ToolJob::Python(Command::Find { .. } | Command::Forget { .. } | Command::Keep { .. }) => {
+            false
+        }
     }
 }
 
@@ -202,7 +205,15 @@ fn unknown_files(done: &[Did], uploaded: &[String]) -> Vec<String> {
 /// Returns the datasets that the calls may read.
 fn read_by<'a>(done: &[Did], catalog: &'a Catalog) -> Vec<&'a str> {
     let mut names = BTreeSet::new();
-    for Did { call, command, outline, .. } in done {
+    for Did { call, job, outline, .. } in done {
+        let command = match job {
+            ToolJob::Python(command) => command,
+            ToolJob::Query(Statement { sql, .. }) => {
+                let sql = sql.to_lowercase();
+                names.extend(catalog.names().filter(|it| sql.contains(&it.to_lowercase())));
+                continue;
+            }
+        };
         match command {
             Command::Load { dataset, .. } => names.extend(catalog.names().find(|it| it == dataset)),
             Command::Run { code } if call.is_hosted() => names.extend(names_said(code, catalog)),
@@ -216,7 +227,10 @@ fn read_by<'a>(done: &[Did], catalog: &'a Catalog) -> Vec<&'a str> {
                     if said.is_empty() { names.extend(catalog.names()) } else { names.extend(said) }
                 }
             }
-            Command::Fetch { .. } | Command::Find { .. } | Command::Keep { .. } => {}
+            Command::Fetch { .. }
+            | Command::Find { .. }
+            | Command::Forget { .. }
+            | Command::Keep { .. } => {}
         }
     }
     names.into_iter().collect()

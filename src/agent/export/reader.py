@@ -162,6 +162,14 @@ def load(name, columns=None, n_rows=None):
     return (frame if n_rows is None else frame.head(n_rows)).copy()
 
 
+def _query(sql):
+    """Returns the result of a SELECT statement over the tables."""
+    with duckdb.connect() as connection:
+        for name, frame in _TABLES.items():
+            connection.register(name, frame)
+        return connection.execute(sql).df()
+
+
 def _parquet_names():
     """Returns the datasets as names of Parquet files, which `pd.read_parquet` takes for what they hold."""
     names = {f"{name}.parquet": name for name in _TABLES}

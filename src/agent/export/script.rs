@@ -7,7 +7,7 @@ use csv_agent_text::sanitize;
 
 use super::cluster::{self, Cluster};
 use super::readers::PARQUET;
-use super::steps::{ATTEMPTED, ENTERED, KEPT, PRINTED, ProgramPiece, enter};
+use super::steps::{ATTEMPTED, ENTERED, KEPT, PRINTED, ProgramPiece, QUERY, enter};
 use super::{Program, blocks, literal, questions};
 use crate::replay::stored_turn::{ExecutionPlace, PastTurn, number};
 
@@ -52,7 +52,7 @@ pub(super) fn prelude(program: &Program, checks: &str, arguments: &str) -> Strin
     let mut given = String::new();
     if !program.readers.is_empty() || program.cluster.is_some() {
         given = sources(program, arguments);
-    } else if uses(ENTERED) {
+    } else if uses(ENTERED) || program.pieces.iter().any(|it| it.helpers == QUERY) {
         given += "_TABLES = {}\n";
     }
     if uses("datasets") {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use csv_agent_tools::{Statement, ToolJob};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::CLUSTER_TABLE_ROWS_MAX;
@@ -45,6 +46,9 @@ pub(super) const PRINTED: &str = "_Printed";
 
 /// Added to the used names when the script must separate the variables of containers.
 pub(super) const ENTERED: &str = "_enter";
+
+/// The built-in helper that runs a statement.
+pub(super) const QUERY: &str = "_query(";
 
 /// Built-in helpers that code of a container may call.
 const HOSTED: [&str; 3] = ["_at(", "_show(", "_taken("];
@@ -110,14 +114,14 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> ProgramP
     let mut title = done.call.call.name.clone();
     let mut checks = Vec::new();
     let mut shows = None;
-    let code = match &done.command {
-        Command::Load { dataset, variable, columns, n_rows } => {
+    let code = match &done.job {
+        ToolJob::Python(Command::Load { dataset, variable, columns, n_rows }) => {
             let columns = columns.as_ref().map(|it| format!(", {}", literal::list(it)));
             let rows = n_rows.map(|it| format!(", n_rows={it}"));
             let arguments = [columns.unwrap_or_default(), rows.unwrap_or_default()].concat();
             format!("{variable} = load({}{arguments})", literal::string(dataset))
         }
-        Command::Fetch { variable, .. } => {
+        ToolJob::Python(Command::Fetch { variable, .. }) => {
             let is_saved = done.call.place != ExecutionPlace::Repl;
             let kept = if is_saved { format!("_gave[{number}]") } else { format!("sent_{number}") };
             let mut sent = None;
@@ -149,27 +153,44 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> ProgramP
                 format!("{kept} = {variable}.copy()")
             }
         }
-        Command::Run { .. } if done.call.is_hosted() => {
+        ToolJob::Python(Command::Run { .. }) if done.call.is_hosted() => {
             let code = done.elsewhere.as_deref().unwrap_or_default();
             let is_checked = proofs.iter().any(|it| matches!(it, Proof::Value(_)));
             let text = in_container(done, code, is_checked, number, &mut checks);
             helpers = HOSTED.iter().filter(|it| text.contains(**it)).copied().collect();
             text
         }
-        Command::Run { code } => {
+        ToolJob::Python(Command::Run { code }) => {
             let code = code.replace("\r\n", "\n").replace('\r', "\n");
             let is_checked = proofs.iter().any(|it| matches!(it, Proof::Value(_)));
             let ran = run(done, code.trim_end(), is_checked, place);
             (shows, checks) = (ran.1, ran.2);
             ran.0
         }
-        Command::Find { .. } | Command::Keep { .. } => String::new(),
+        ToolJob::Python(Command::Find { .. } | Command::Forget { .. } | Command::Keep { .. }) => {
+            String::new()
+        }
+        ToolJob::Query(statement) => {
+            QUERY.clone_into(&mut helpers);
+            let value = match &statement.result_name {
+                Some(name) => name.clone(),
+                None => format!("result_{number}"),
+            };
+            for proof in proofs {
+                let (Proof::Value(_), Some(frame)) = (proof, head(&done.call.result)) else {
+                    continue;
+                };
+                checks.push(query_check(&statement.sql, &proof.name(), &value, frame));
+            }
+            shows = Some(value.clone());
+            query(statement, &value)
+        }
     };
     // A container does not see the REPL's variables.
     let is_apart = place_of_it != ExecutionPlace::Repl;
     let names = || &done.outline.reads | &done.outline.binds;
     let mut uses = if is_apart { BTreeSet::new() } else { names() };
-    if matches!(done.command, Command::Load { .. }) {
+    if matches!(done.job, ToolJob::Python(Command::Load { .. })) {
         uses.insert("load".to_owned());
     }
     let mut marks = vec![("_attempt(", ATTEMPTED)];
@@ -181,8 +202,35 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> ProgramP
     }
     let said = marks.iter().filter(|it| code.contains(it.0));
     uses.extend(said.map(|it| it.1.to_owned()));
-    let (turn, imports) = (turn.to_owned(), done.outline.imports.clone());
+    let (turn, mut imports) = (turn.to_owned(), done.outline.imports.clone());
+    if matches!(done.job, ToolJob::Query(_)) {
+        imports.insert("duckdb".to_owned());
+    }
     ProgramPiece { turn, title, code, shows, checks, uses, place: place_of_it, helpers, imports }
+}
+
+/// Returns the code of a statement: its result is a variable and a table, as `load` and later statements find it.
+fn query(statement: &Statement, value: &str) -> String {
+    let quotes = if statement.sql.contains("\"\"\"") { "'''" } else { "\"\"\"" };
+    let sql = statement.sql.trim();
+    let is_plain = !sql.contains(['\\', '\r']) && !sql.contains(quotes) && !sql.ends_with('"');
+    let text = if is_plain { format!("{quotes}\n{sql}\n{quotes}") } else { literal::string(sql) };
+    let table = statement
+        .result_name
+        .as_deref()
+        .map_or_else(String::new, |name| format!("_TABLES[{}] = ", literal::string(name)));
+    format!("{table}{value} = _query({text})")
+}
+
+/// Returns the check of a statement's result. Where rows were cut that have no order, another engine may begin with
+/// others, and only their number is compared.
+fn query_check(sql: &str, what: &str, value: &str, frame: Frame) -> (String, String) {
+    let is_ordered = sql.to_lowercase().contains("order by");
+    let is_whole = !frame.is_truncated();
+    let rows = if is_whole || is_ordered { frame.rows } else { Vec::new() };
+    let frame = Frame { rows, ..frame };
+    let check = table_check("_check_table", what, value, &frame, false, false);
+    (what.to_owned(), check)
 }
 
 /// Returns the line that switches to the variables of a place.
@@ -346,8 +394,8 @@ fn keys_of(call: &PastCall) -> Vec<(&'static str, &str)> {
 
 /// Returns the keys of kept outputs in code: `python_repl_` and eight digits.
 fn keys_used(done: &[Did]) -> BTreeSet<String> {
-    let code = done.iter().filter_map(|it| match &it.command {
-        Command::Run { code } => Some(code.as_str()),
+    let code = done.iter().filter_map(|it| match &it.job {
+        ToolJob::Python(Command::Run { code }) => Some(code.as_str()),
         _ => None,
     });
     let words = code.flat_map(|it| it.split(|it: char| !it.is_ascii_alphanumeric() && it != '_'));

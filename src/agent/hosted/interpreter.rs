@@ -2,7 +2,7 @@
 
 use csv_agent_provider::hosted::HostedTool;
 use csv_agent_provider::hosted::code_interpreter::{self, ContainerChoice};
-use csv_agent_tools::{TOOLS, Tool};
+use csv_agent_tools::{Needs, TOOLS, Tool};
 use csv_agent_types::event::CodePlace;
 
 /// Where code runs.
@@ -14,6 +14,8 @@ pub enum Interpreter {
     Hosted(HostedOptions),
     /// In either, as the model chooses.
     Both(HostedOptions),
+    /// Nowhere: there is no Python. Queries run on this machine.
+    Absent,
 }
 
 /// How code runs at the provider.
@@ -31,7 +33,7 @@ impl Interpreter {
     /// Returns the options of code at the provider, if it runs there.
     pub fn hosted(&self) -> Option<&HostedOptions> {
         match self {
-            Interpreter::Local => None,
+            Interpreter::Local | Interpreter::Absent => None,
             Interpreter::Hosted(options) | Interpreter::Both(options) => Some(options),
         }
     }
@@ -42,10 +44,11 @@ impl Interpreter {
             Interpreter::Local => CodePlace::Local,
             Interpreter::Hosted(_) => CodePlace::Hosted,
             Interpreter::Both(_) => CodePlace::Both,
+            Interpreter::Absent => CodePlace::None,
         }
     }
 
-    /// Returns whether code runs on this machine.
+    /// Returns whether code or queries run on this machine.
     pub fn is_local(&self) -> bool {
         !matches!(self, Interpreter::Hosted(_))
     }
@@ -57,8 +60,13 @@ impl Interpreter {
 
     /// Returns csv-agent's own tools in a turn.
     pub fn tools(&self) -> impl Iterator<Item = &'static Tool> + Clone {
-        let is_local = self.is_local();
-        TOOLS.iter().filter(move |it| is_local || !it.needs_repl)
+        let has = |needs| match self {
+            Interpreter::Local | Interpreter::Both(_) => true,
+            Interpreter::Absent => needs != Needs::Repl,
+            // What queries find would not reach the container.
+            Interpreter::Hosted(_) => needs == Needs::Nothing,
+        };
+        TOOLS.iter().filter(move |it| has(it.needs))
     }
 
     /// Returns the tool that the first response of a turn must run, if any.

@@ -36,6 +36,7 @@ const ROLE: &str = include_str!("role.md");
 const COMPUTE: &str = "{compute}";
 const LOCAL: &str = include_str!("local.md");
 const HOSTED: &str = include_str!("hosted.md");
+const ABSENT: &str = include_str!("absent.md");
 const BOTH: &str = include_str!("both.md");
 const OUTPUT: &str = include_str!("output.md");
 const VERDICT: &str = include_str!("verdict.md");
@@ -107,13 +108,14 @@ pub fn instructions(parts: &Parts) -> Instructions {
         Interpreter::Local => LOCAL,
         Interpreter::Hosted(_) => HOSTED,
         Interpreter::Both(_) => BOTH,
+        Interpreter::Absent => ABSENT,
     };
     let role = ROLE.replace(COMPUTE, compute);
     let ([language, knowledge, thresholds], notes) = said(briefing, catalog);
     let rules = OUTPUT.to_owned();
     let withheld = withheld::withheld(withheld);
     let files = match interpreter {
-        Interpreter::Local => String::new(),
+        Interpreter::Local | Interpreter::Absent => String::new(),
         Interpreter::Hosted(_) | Interpreter::Both(_) => {
             container::files(&catalog.here(), CONTAINER_FILES_BYTES_MAX)
         }

@@ -9,6 +9,7 @@ use anyhow::Context;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use csv_agent_tools::{Statement, ToolJob};
 use csv_agent_worker::protocol::Command;
 use csv_agent_worker::trusted_script::Study;
 
@@ -22,6 +23,8 @@ const STORE: &str = "data";
 /// Stands for every variable, where code may access any.
 const ANY: &str = "*";
 
+/// Prefix of the name of a query's result among the names of variables.
+const RESULT: &str = "result:";
 /// Prefix of a file name among the names of variables.
 const FILE: &str = "file:";
 /// Stands for every file, where code may read any.
@@ -84,6 +87,11 @@ impl Outline {
     }
 }
 
+/// Returns the name of a query's result among the names of variables.
+fn result(name: impl AsRef<str>) -> String {
+    format!("{RESULT}{}", name.as_ref())
+}
+
 /// Returns the outline of each call. `uploaded` are the files that a container had from the start.
 ///
 /// # Errors
@@ -91,26 +99,45 @@ impl Outline {
 /// Fails when the worker does.
 pub async fn outlines(
     study: &mut Study,
-    ran: &[(Command, &PastCall)],
+    ran: &[(ToolJob, &PastCall)],
     uploaded: &[String],
 ) -> anyhow::Result<Vec<Outline>> {
-    let code = ran.iter().filter_map(|(command, call)| match command {
-        Command::Run { code } => {
+    let code = ran.iter().filter_map(|(job, call)| match job {
+        ToolJob::Python(Command::Run { code }) => {
             Some(json!([code, call.result["kind"] != "none", call.is_hosted()]))
         }
         _ => None,
     });
     let code: Vec<Value> = code.collect();
-    let mut of_code = Vec::new();
+    let mut of_code: Vec<Outline> = Vec::new();
     if !code.is_empty() {
         let found = study.ask(OUTLINE, &json!(code)).await;
         let found = found.context("cannot find out what the code needs")?;
         of_code = serde_json::from_value(found).context("cannot read what the code needs")?;
     }
     let mut of_code = of_code.into_iter();
-    let outline = |(command, call): &(Command, &PastCall)| {
+    let results = || {
+        ran.iter().filter_map(|(job, _)| match job {
+            ToolJob::Query(Statement { result_name, .. }) => result_name.as_deref(),
+            ToolJob::Python(_) => None,
+        })
+    };
+    let outline = |(job, call): &(ToolJob, &PastCall)| {
+        let command = match job {
+            ToolJob::Python(command) => command,
+            ToolJob::Query(Statement { sql, result_name }) => {
+                let reads = results().filter(|it| sql.contains(it)).map(result).collect();
+                // A variable of the name is forgotten.
+                let binds = result_name.iter().flat_map(|it| [it.clone(), result(it)]).collect();
+                return Outline { reads, binds, ..Outline::default() };
+            }
+        };
         let mut outline = match command {
-            Command::Run { .. } => of_code.next().unwrap_or_default(),
+            Command::Run { code } => {
+                let mut outline = of_code.next().unwrap_or_default();
+                outline.reads.extend(results().filter(|it| code.contains(it)).map(result));
+                outline
+            }
             Command::Load { variable, .. } => {
                 Outline { binds: [variable.clone()].into(), ..Outline::default() }
             }
@@ -119,9 +146,12 @@ pub async fn outlines(
                 Outline { files, ..Outline::default() }
             }
             Command::Fetch { variable, .. } => {
-                Outline { reads: [variable.clone()].into(), ..Outline::default() }
+                let reads = [variable.clone(), result(variable)].into();
+                Outline { reads, ..Outline::default() }
             }
-            Command::Find { .. } | Command::Keep { .. } => Outline::default(),
+            Command::Find { .. } | Command::Forget { .. } | Command::Keep { .. } => {
+                Outline::default()
+            }
         };
         if ["data_key", "stdout_key"].iter().any(|it| call.result.get(it).is_some()) {
             outline.touches.insert(STORE.to_owned());

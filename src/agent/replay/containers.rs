@@ -14,7 +14,7 @@ use anyhow::Context;
 use serde_json::json;
 
 use csv_agent_session::Session;
-use csv_agent_tools::{Plan, TOOLS, ToolError};
+use csv_agent_tools::{Plan, TOOLS, ToolError, ToolJob};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::directory;
@@ -132,8 +132,8 @@ impl<'a> Containers<'a> {
         turn.open_call(call, number, csv_agent_tools::label(call))?;
         let began = Instant::now();
         turn.call_runs(call, began);
-        let result = match past.command(catalog) {
-            Some(command @ Command::Run { .. }) => {
+        let result = match past.job(catalog) {
+            Some(ToolJob::Python(command @ Command::Run { .. })) => {
                 self.run(container, command, catalog, turn).await?
             }
             _ => self.send(container, call, turn).await?,
@@ -170,7 +170,7 @@ impl<'a> Containers<'a> {
         let tool = csv_agent_tools::find(&call.name, TOOLS.iter());
         let plan = tool.and_then(|it| csv_agent_tools::plan(it, self.session.catalog(), call));
         let (command, finish) = match plan {
-            Ok(Plan::Ask(command, finish)) => (command, finish),
+            Ok(Plan::Ask(ToolJob::Python(command), finish)) => (command, finish),
             Ok(_) => return Err(anyhow::anyhow!("`{}` sends nothing", call.name).into()),
             Err(error) => return Ok(Err(error)),
         };

@@ -41,9 +41,14 @@ impl Proof<'_> {
             }
             Proof::Chart(chart) => format!("chart `{}`", chart.logical_name),
             Proof::Value(call) if call.is_hosted() => "what the code printed".to_owned(),
-            Proof::Value(call) if call.runs_code() => {
+            Proof::Value(call) if call.computes() => {
                 let shown = head(&call.result).map(|it| part(it.rows.len() as u64, it.row_count));
-                format!("the value of the code{}", shown.unwrap_or_default())
+                let what = if call.runs_code() {
+                    "the value of the code"
+                } else {
+                    "the result of the SQL"
+                };
+                format!("{what}{}", shown.unwrap_or_default())
             }
             Proof::Value(call) => format!("what `{}` found", call.call.name),
         }
@@ -71,7 +76,7 @@ pub fn proofs(turn: &PastTurn) -> Vec<(usize, Proof<'_>)> {
     }
     // No record says which outputs of the code the answer uses.
     let calls = || turn.calls.iter().enumerate().filter(|(_, it)| says_something(it));
-    let of_code = calls().filter(|(_, it)| it.runs_code());
+    let of_code = calls().filter(|(_, it)| it.computes());
     let found: Vec<_> = of_code.map(|(at, it)| (at, Proof::Value(it))).collect();
     if !found.is_empty() {
         return found;

@@ -11,6 +11,7 @@ use csv_agent_render::inert;
 use csv_agent_session::Session;
 use csv_agent_session::turns;
 use csv_agent_sink::EventSink;
+use csv_agent_tools::ToolJob;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::{Reply, ToolCall, Usage};
 use csv_agent_types::event::{Body, CallStatus, CodePlace, Confinement, ReplyBody, Status};
@@ -115,9 +116,10 @@ impl Again<'_> {
             withheld: Box::default(),
         })?;
         self.demand_files(earlier, catalog)?;
-        let needs_repl =
-            |it: &PastCall| it.place == ExecutionPlace::Repl && it.command(catalog).is_some();
-        if self.past.calls.iter().any(needs_repl) {
+        let is_for_repl = |it: &PastCall| {
+            it.place == ExecutionPlace::Repl && it.job(catalog).is_some_and(|it| needs_repl(&it))
+        };
+        if self.past.calls.iter().any(is_for_repl) {
             self.repl.start(self.session, catalog, turn)?;
         }
         let calls = earlier.iter().chain([self.past]).flat_map(|it| &it.calls);
@@ -127,12 +129,15 @@ impl Again<'_> {
         }
         let preparation = self.preparation(earlier, catalog, turn).await?;
         self.meet_cluster(&preparation, catalog, turn).await?;
-        for (place, command) in preparation {
+        for (place, job) in preparation {
             // A failure here also occurred originally, or makes a call fail that is compared.
-            if let ExecutionPlace::Container(container) = place {
-                let _ = self.containers.run(&container, command, catalog, turn).await?;
-            } else {
-                let _ = self.repl.ask(command, self.session, catalog, turn).await?;
+            match (place, job) {
+                (ExecutionPlace::Container(container), ToolJob::Python(command)) => {
+                    let _ = self.containers.run(&container, command, catalog, turn).await?;
+                }
+                (_, job) => {
+                    let _ = self.repl.run(job, self.session, catalog, turn).await?;
+                }
             }
         }
         let (mut repeats, mut memory) = (Repeats::default(), ToolCache::default());
@@ -192,12 +197,12 @@ impl Again<'_> {
     /// retry for long, and data never read would count as different.
     async fn meet_cluster(
         &self,
-        preparation: &[(ExecutionPlace, Command)],
+        preparation: &[(ExecutionPlace, ToolJob)],
         catalog: &Catalog,
         turn: &mut Turn<'_>,
     ) -> Result<(), TurnInterrupt> {
         let again = self.past.calls.iter().filter(|it| it.place == ExecutionPlace::Repl);
-        let mut again = again.filter_map(|it| it.command(catalog));
+        let mut again = again.filter_map(|it| it.job(catalog));
         let mut before = preparation.iter().filter(|it| it.0 == ExecutionPlace::Repl);
         if before.any(|it| names_remote(&it.1, catalog))
             || again.any(|it| names_remote(&it, catalog))
@@ -213,18 +218,19 @@ impl Again<'_> {
         earlier: &[PastTurn],
         catalog: &Catalog,
         turn: &mut Turn<'_>,
-    ) -> Result<Vec<(ExecutionPlace, Command)>, TurnInterrupt> {
+    ) -> Result<Vec<(ExecutionPlace, ToolJob)>, TurnInterrupt> {
         let steps = |turn| {
             let turn: &PastTurn = turn;
-            turn.calls.iter().filter_map(|it| Some((it.command(catalog)?, it)))
+            turn.calls.iter().filter_map(|it| Some((it.job(catalog)?, it)))
         };
         let before = earlier.iter().flat_map(steps);
         // Sending a table or chart changes no variable.
-        let before: Vec<_> = before.filter(|it| !matches!(it.0, Command::Fetch { .. })).collect();
+        let sends = |it: &ToolJob| matches!(it, ToolJob::Python(Command::Fetch { .. }));
+        let before: Vec<_> = before.filter(|it| !sends(&it.0)).collect();
         if before.is_empty() {
             return Ok(Vec::new());
         }
-        let all: Vec<(Command, &PastCall)> =
+        let all: Vec<(ToolJob, &PastCall)> =
             before.iter().cloned().chain(steps(self.past)).collect();
         let uploaded: Vec<String> = catalog.names().map(saved).collect();
         // The future that starts a worker is large.
@@ -239,7 +245,7 @@ impl Again<'_> {
         });
         let is_needed = needed(&steps.collect::<Vec<_>>());
         let chosen = before.into_iter().zip(is_needed).filter(|it| it.1);
-        Ok(chosen.map(|((command, call), _)| (call.place.clone(), command)).collect())
+        Ok(chosen.map(|((job, call), _)| (call.place.clone(), job)).collect())
     }
 
     fn reply(&self, differences: &[String], turn: &mut Turn) -> anyhow::Result<TurnEnd> {
@@ -272,12 +278,18 @@ impl Again<'_> {
     }
 }
 
-/// Returns whether a command names a dataset on a cluster.
-fn names_remote(command: &Command, catalog: &Catalog) -> bool {
+/// Returns whether a job certainly needs Python: what shows a frame may show a result of a query.
+fn needs_repl(job: &ToolJob) -> bool {
+    !matches!(job, ToolJob::Query(_) | ToolJob::Python(Command::Fetch { .. }))
+}
+
+/// Returns whether a job names a dataset on a cluster.
+fn names_remote(job: &ToolJob, catalog: &Catalog) -> bool {
+    let ToolJob::Python(command) = job else { return false };
     catalog.remote().any(|(name, _)| match command {
         Command::Load { dataset, .. } | Command::Find { dataset, .. } => dataset == name,
         Command::Run { code } => has_quoted(code, name),
-        Command::Fetch { .. } | Command::Keep { .. } => false,
+        Command::Fetch { .. } | Command::Forget { .. } | Command::Keep { .. } => false,
     })
 }
 
@@ -290,7 +302,7 @@ fn has_quoted(text: &str, name: &str) -> bool {
 
 /// Returns whether a call ran anything that can be repeated.
 fn has_run(call: &PastCall, catalog: &Catalog) -> bool {
-    call.ended() && (!call.is_hosted() || call.command(catalog).is_some())
+    call.ended() && (!call.is_hosted() || call.job(catalog).is_some())
 }
 
 /// Returns what of a call is left out, if anything.

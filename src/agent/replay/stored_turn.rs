@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use csv_agent_provider::hosted;
-use csv_agent_tools::{Plan, TOOLS};
+use csv_agent_tools::{Plan, RUNS_SQL, Statement, TOOLS, ToolJob};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::event::{Body, CallStatus, CodePlace, Event, ReplyBody, Status};
@@ -18,8 +18,8 @@ const SENDS: [&str; 2] = ["send_data_to_ui_as_df", "send_chart_to_ui"];
 /// The directory of a container's files.
 pub const DIRECTORY: &str = "/mnt/data";
 /// Substrings of code that sorts rows.
-const SORTS: [&str; 7] =
-    ["sort", "orderby", "order_by", "nlargest", "nsmallest", "rank", "value_counts"];
+const SORTS: [&str; 8] =
+    ["sort", "orderby", "order_by", "order by", "nlargest", "nsmallest", "rank", "value_counts"];
 /// Functions that find files without naming them.
 const LISTS: [&str; 5] = ["listdir", "scandir", "glob", "iterdir", "walk"];
 /// Substrings of code that reads a file of any name.
@@ -166,7 +166,7 @@ impl PastTurn {
     pub fn is_ordered(&self, catalog: &Catalog) -> bool {
         let sorts = |it: &PastCall| {
             let code = it.call.arguments.to_lowercase();
-            it.runs_code() && SORTS.iter().any(|word| code.contains(word))
+            it.computes() && SORTS.iter().any(|word| code.contains(word))
         };
         let is_made = || catalog.remote().next().is_none() || self.calls.iter().any(sorts);
         asks_for_order(&self.question) && is_made()
@@ -204,18 +204,32 @@ pub fn settle<'a>(turns: impl IntoIterator<Item = &'a mut PastTurn>) {
 }
 
 impl PastCall {
-    /// Returns the command that changed the variables, if the call got that far. An interrupted or killed
+    /// Returns the job that changed variables or results, if the call got that far. An interrupted or killed
     /// call would end the same way again.
-    pub fn command(&self, catalog: &Catalog) -> Option<Command> {
+    pub fn job(&self, catalog: &Catalog) -> Option<ToolJob> {
         // Steps before an exception count.
         let ran = self.status == CallStatus::Ok || self.ended() && self.raised().is_some();
         let tool = || csv_agent_tools::find(&self.call.name, TOOLS.iter());
         let plan = || match tool().and_then(|it| csv_agent_tools::plan(it, catalog, &self.call)) {
-            Ok(Plan::Ask(command, _)) => Some(command),
+            Ok(Plan::Ask(job, _)) => Some(job),
             _ => None,
         };
-        let command = if self.is_hosted() { self.hosted_command() } else { plan() };
-        command.filter(|_| ran)
+        let hosted = || Some(ToolJob::Python(self.hosted_command()?));
+        let job = if self.is_hosted() { hosted() } else { plan() };
+        job.filter(|_| ran)
+    }
+
+    /// Returns the statement that it ran, if it was one.
+    pub fn statement(&self) -> Option<Statement> {
+        let plan = match self.call.name.as_str() {
+            RUNS_SQL => csv_agent_tools::find(RUNS_SQL, TOOLS.iter()).ok()?.plan,
+            _ => return None,
+        };
+        let arguments = serde_json::from_str(&self.call.arguments).ok()?;
+        match plan(&Catalog::default(), arguments) {
+            Ok(Plan::Ask(ToolJob::Query(statement), _)) => Some(statement),
+            _ => None,
+        }
     }
 
     fn hosted_command(&self) -> Option<Command> {
@@ -245,6 +259,11 @@ impl PastCall {
     /// Returns whether it ran code by the model.
     pub fn runs_code(&self) -> bool {
         self.is_hosted() || self.call.name == csv_agent_tools::RUNS_CODE
+    }
+
+    /// Returns whether it computed: by code or SQL of the model.
+    pub fn computes(&self) -> bool {
+        self.runs_code() || self.call.name == RUNS_SQL
     }
 
     /// Returns whether it finished on its own, with success or an error.

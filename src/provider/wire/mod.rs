@@ -100,6 +100,8 @@ pub(crate) enum StreamStep {
     Delta(String),
     /// The provider runs a hosted tool.
     Hosted(&'static str),
+    /// A call of the tool of this name begins; its arguments follow.
+    Calls(String),
     /// The complete response. Later events are ignored.
     Done(Response),
 }
@@ -341,7 +343,12 @@ mod tests {
         for event in events {
             match reader.event(&event) {
                 Ok(StreamStep::Done(response)) => return format!("{response:?}"),
-                Ok(StreamStep::Quiet | StreamStep::Delta(_) | StreamStep::Hosted(_)) => {}
+                Ok(
+                    StreamStep::Quiet
+                    | StreamStep::Delta(_)
+                    | StreamStep::Hosted(_)
+                    | StreamStep::Calls(_),
+                ) => {}
                 Err(error) => return format!("{error:?}"),
             }
         }

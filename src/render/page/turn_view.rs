@@ -103,7 +103,8 @@ pub(super) struct CallOutcome<'a> {
 impl<'a> CallView<'a> {
     /// Returns the code that the call ran, if it ran any.
     pub(super) fn code(&self) -> Option<&'a str> {
-        self.arguments?.get("code")?.as_str()
+        let arguments = self.arguments?;
+        arguments.get("code").or_else(|| arguments.get("sql"))?.as_str()
     }
 
     /// Returns whether the call failed or did not finish.

@@ -1,7 +1,7 @@
 """Datasets: `load` reads a dataset or a part of it; a name that does not exist is refused with the nearest."""
 
 from importlib import import_module
-from os import mkdir, symlink, unlink
+from os import listdir, mkdir, symlink, unlink
 from shutil import rmtree
 
 import pandas as pd
@@ -31,16 +31,23 @@ def fresh_directory(path):
     mkdir(path)
 
 
+def results():
+    """Returns the results of queries of this question: name → path."""
+    path = start["results"]
+    files = [] if path is None else listdir(path)
+    return {it.removesuffix(".parquet"): f"{path}/{it}" for it in sorted(files) if it.endswith(".parquet")}
+
+
 def read_dataset(name, columns, n_rows, text=()):
-    """Returns a dataset or a part of it as `pandas.read_parquet` would. A dataset of the cluster is lazy."""
+    """Returns a dataset or result, or a part of it, as `pandas.read_parquet` would. One of the cluster is lazy."""
     if n_rows is not None and n_rows < 0:
         raise Refused(f"`n_rows` is {n_rows}; it must be 0 or more, or None for all rows")
     remote = CLUSTER["datasets"] if CLUSTER is not None else {}
     if name in remote:
         return read_remote(name, columns, n_rows, text)
-    path = start["datasets"].get(name)
+    path = start["datasets"].get(name) or results().get(name)
     if path is None:
-        known = sorted([*start["datasets"], *remote])
+        known = sorted([*start["datasets"], *remote, *results()])
         listed = ", ".join(f"`{it}`" for it in known) or "none"
         raise Refused(f"no dataset `{name}`{nearest(name, known)}; the session has: {listed}")
     if text:
@@ -131,7 +138,7 @@ def first_rows(file, columns, n_rows):
 
 
 def load(name, columns=None, n_rows=None, text=()):
-    """Return a dataset as a DataFrame: load("sales"), load("sales", columns=["day", "price"]).
+    """Return a dataset, or a result of query_datasets, as a DataFrame: load("sales", columns=["day", "price"]).
 
     A dataset on a cluster comes as a lazy Spark DataFrame; `n_rows` gives its first rows in pandas, `text`
     names columns that are wanted as text, for values that do not fit their type.

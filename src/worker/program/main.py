@@ -40,6 +40,8 @@ MODULES = sys.modules
 MODULES_AT_START = dict(MODULES)
 
 open_snapshot()
+for name in results():
+    state.pending.pop(name, None)  # the result is newer
 repair()
 versions = {"python": sys.version.split()[0], "pandas": pd.__version__, "numpy": np.__version__,
             "pyarrow": pa.__version__}

@@ -5,7 +5,8 @@ from os import _exit, getpid, read, write
 PID = getpid()
 
 
-COMMANDS = {"run": run, "load": load_into, "fetch": fetch, "find": find, "keep": keep_aside, "save": save}
+COMMANDS = {"run": run, "load": load_into, "fetch": fetch, "find": find, "forget": forget, "keep": keep_aside,
+            "save": save}
 
 
 def perform(request):

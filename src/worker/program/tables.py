@@ -40,9 +40,12 @@ def fetch(request):
     """Returns the first rows of a frame. With `write`, the whole frame is also written to a file."""
     name, columns = request["variable"], request["columns"]
     mention(name)
-    if name not in namespace or name.startswith("__"):
+    if name in namespace and not name.startswith("__"):
+        value = namespace[name]
+    elif name in results():
+        value = read_dataset(name, None, None)
+    else:
         raise Refused(f"no variable `{name}`; {frames_known()}")
-    value = namespace[name]
     n_rows = None
     if is_lazy(value):
         value, n_rows = collect(name, value, request)
@@ -67,6 +70,13 @@ def fetch(request):
     return {"result": result, "frame": frame, "file": file}
 
 
+def forget(request):
+    """Forgets a variable. A result of a query has its name now."""
+    namespace.pop(request["variable"], None)
+    state.pending.pop(request["variable"], None)
+    return {"result": {"kind": "none"}}
+
+
 def collect(name, value, request):
     """Returns the first rows of a frame of the cluster, and the number of all its rows."""
     wanted = request["columns"]
@@ -87,7 +97,7 @@ def frames_known():
     """Returns a sentence with the names of the frames."""
     lazy = [name for name, it in namespace.items() if is_lazy(it)]
     lazy += [name for name, it in state.pending.items() if it["kind"] == "spark"]
-    known = ", ".join(f"`{name}`" for name in (frames() + lazy)[:50])
+    known = ", ".join(f"`{name}`" for name in (frames() + lazy + [*results()])[:50])
     return f"the DataFrames are: {known}" if known else "there is no DataFrame yet"
 
 

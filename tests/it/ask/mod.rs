@@ -7,6 +7,7 @@ mod failures;
 mod history;
 mod images;
 mod long;
+mod queries;
 mod rounds;
 mod seal;
 mod stash;

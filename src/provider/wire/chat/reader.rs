@@ -80,7 +80,12 @@ impl ChatReader {
         if self.finish.is_some() && self.usage.is_some() && delta.is_empty() {
             return Ok(StreamStep::Done(self.conclude()));
         }
-        Ok(if delta.is_empty() { StreamStep::Quiet } else { StreamStep::Delta(delta) })
+        if !delta.is_empty() {
+            return Ok(StreamStep::Delta(delta));
+        }
+        let name = chunk.pointer("/choices/0/delta/tool_calls/0/function/name");
+        let name = name.and_then(Value::as_str).filter(|it| !it.is_empty());
+        Ok(name.map_or(StreamStep::Quiet, |it| StreamStep::Calls(it.to_owned())))
     }
 
     /// Processes a complete answer.

@@ -56,7 +56,15 @@ impl MessagesReader {
         match event["type"].as_str().unwrap_or_default() {
             "error" => return Err(self.judge(event)),
             "message_start" => self.message = event["message"].clone(),
-            "content_block_start" => self.begin(&event["content_block"])?,
+            "content_block_start" => {
+                let block = &event["content_block"];
+                self.begin(block)?;
+                if let ("tool_use", Some(name)) =
+                    (block["type"].as_str().unwrap_or_default(), block["name"].as_str())
+                {
+                    return Ok(StreamStep::Calls(name.to_owned()));
+                }
+            }
             "content_block_delta" => return Ok(self.go_on(&event["delta"])),
             "content_block_stop" => self.end(),
             "message_delta" => self.finish(event),

@@ -54,8 +54,14 @@ impl ResponsesReader {
             }
             "response.output_item.added" => {
                 let kind = event.pointer("/item/type").and_then(Value::as_str);
-                let tool = HOSTED.iter().find(|it| Some(it.item) == kind);
-                return Ok(tool.map_or(StreamStep::Quiet, |it| StreamStep::Hosted(it.name)));
+                if let Some(tool) = HOSTED.iter().find(|it| Some(it.item) == kind) {
+                    return Ok(StreamStep::Hosted(tool.name));
+                }
+                if kind == Some("function_call")
+                    && let Some(name) = event.pointer("/item/name").and_then(Value::as_str)
+                {
+                    return Ok(StreamStep::Calls(name.to_owned()));
+                }
             }
             "response.output_item.done" => {
                 self.items.extend(event.get("item").filter(|it| it.is_object()).cloned());

@@ -1,0 +1,320 @@
+//! Statements of the model: run by the query engine; their results last as long as the turn.
+//!
+//! A result has one of two homes for the tools that show it: where Python runs, it loads the file like a dataset, and
+//! its own variables come first, since they are newer; otherwise the file is read here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+use serde_json::{Map, Value, json};
+
+use csv_agent_ingest::rows;
+use csv_agent_query::protocol::{EngineQuery, EngineRequest};
+use csv_agent_query::{Prepared, SqlError, TableSchema, prepare};
+use csv_agent_session::Session;
+use csv_agent_text::fit::cut;
+use csv_agent_tools::{Statement, ToolError};
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::directory;
+use csv_agent_types::event::{CallStatus, ToolOutput};
+use csv_agent_types::frame::Frame;
+use csv_agent_types::limits::{QUERY_RESULTS_MAX, TOOL_OUTPUT_BYTES_MAX};
+use csv_agent_worker::engine::{self, EngineError, EngineOptions, table_of};
+use csv_agent_worker::protocol::{Outcome, OutcomeStatus};
+use csv_agent_worker::sandbox::SandboxOptions;
+
+use crate::turn::{Turn, TurnInterrupt};
+
+/// Bytes of a result as the model sees it.
+const SHOWN_BYTES_MAX: usize = TOOL_OUTPUT_BYTES_MAX * 5 / 8;
+/// Rows, columns and characters of a cell: the first combination that fits is shown, as for code.
+const HEADS: [(usize, usize, usize); 8] = [
+    (20, 200, 1024),
+    (20, 200, 200),
+    (20, 100, 80),
+    (10, 60, 60),
+    (5, 40, 40),
+    (2, 30, 30),
+    (1, 12, 30),
+    (0, 8, 30),
+];
+
+/// The results that a turn keeps by name.
+#[derive(Debug, Default)]
+pub(crate) struct QueryResults {
+    kept: Vec<QueryTable>,
+}
+
+/// A dataset or a result as a statement reads it.
+#[derive(Debug, Clone)]
+struct QueryTable {
+    schema: TableSchema,
+    path: PathBuf,
+}
+
+/// How the engine runs a statement.
+pub(crate) struct QueryOptions<'a> {
+    /// How it is confined.
+    pub sandbox: &'a SandboxOptions,
+    /// Its wall-clock limit.
+    pub timeout: Duration,
+}
+
+impl QueryResults {
+    /// Removes all results: a turn begins.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the directory of results cannot be emptied.
+    pub(crate) fn clear(&mut self, session: &Session) -> anyhow::Result<()> {
+        if !self.kept.is_empty() {
+            directory::empty(&session.results_dir()?).context("cannot remove old results")?;
+            self.kept.clear();
+        }
+        Ok(())
+    }
+
+    /// Runs a statement over the datasets of this machine and the results so far, and keeps its result if it has a
+    /// name.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the turn ends first, or the session's directory cannot be written.
+    pub(crate) async fn run(
+        &mut self,
+        statement: &Statement,
+        options: &QueryOptions<'_>,
+        session: &Session,
+        catalog: &Catalog,
+        turn: &mut Turn<'_>,
+    ) -> Result<Result<Outcome, ToolError>, TurnInterrupt> {
+        let name = statement.result_name.as_deref();
+        let there = self.tables(session, catalog)?;
+        if let Some(name) = name
+            && self.get(name).is_none()
+            && QUERY_RESULTS_MAX <= self.kept.len()
+        {
+            let message = format!(
+                "not run: a question keeps {QUERY_RESULTS_MAX} results; take the name of one that is no longer needed"
+            );
+            return Ok(Err(ToolError::new("too_many_results", message)));
+        }
+        let schemas: Vec<TableSchema> = there.iter().map(|it| it.schema.clone()).collect();
+        let Prepared { query, tables } = match prepare(&statement.sql, &schemas, now()) {
+            Ok(prepared) => prepared,
+            Err(error) => return Ok(Err(refused(&error))),
+        };
+        let schema = query.output.iter().map(|it| (it.name.clone(), it.dtype)).collect();
+        let used = there.into_iter().map(|it| (it.schema.name, it.path));
+        let used = used.filter(|it| tables.contains(&it.0)).collect();
+        let dir = session.results_dir()?;
+        let scratch = tempfile::tempdir_in(&dir).context("cannot create a directory")?;
+        let output = scratch.path().join("result.parquet");
+        let queries = vec![EngineQuery { query, output: output.clone() }];
+        let request = EngineRequest { queries, tables: used };
+        let options = EngineOptions {
+            sandbox: options.sandbox.clone(),
+            scratch: scratch.path().to_owned(),
+            timeout: options.timeout,
+        };
+        if let Err(error) = turn.wait(engine::run(&options, &request)).await? {
+            return Ok(Err(failed(&error)));
+        }
+        let mut result = shown(&output)?;
+        if let Some(name) = name {
+            let path = dir.join(format!("{name}.parquet"));
+            fs::rename(&output, &path).context("cannot keep the result")?;
+            self.kept.retain(|it| it.schema.name != name);
+            self.kept.push(QueryTable {
+                schema: TableSchema { name: name.to_owned(), columns: schema },
+                path,
+            });
+            result["result_name"] = json!(name);
+        }
+        Ok(Ok(Outcome { status: OutcomeStatus::Ok, result, frame: None, file: None }))
+    }
+
+    /// Returns the datasets on this machine and the results.
+    fn tables(&self, session: &Session, catalog: &Catalog) -> anyhow::Result<Vec<QueryTable>> {
+        let hurt = Session::hurt_datasets(session.dir(), catalog)?;
+        let sound = catalog.iter().filter(|it| !hurt.contains_key(it.0));
+        let datasets = sound.filter_map(|(name, it)| {
+            let path = session.dir().join(it.path()?);
+            Some(QueryTable { schema: table_of(name, it), path })
+        });
+        Ok(datasets.chain(self.kept.iter().cloned()).collect())
+    }
+
+    fn get(&self, name: &str) -> Option<&QueryTable> {
+        self.kept.iter().find(|it| it.schema.name == name)
+    }
+
+    /// Returns whether a result has this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Returns a sentence with the names of the results.
+    pub(crate) fn listed(&self) -> String {
+        let names: Vec<String> =
+            self.kept.iter().map(|it| format!("`{}`", it.schema.name)).collect();
+        match &names[..] {
+            [] => "there is no result yet; make one with query_datasets".to_owned(),
+            names => format!("the results are: {}", names.join(", ")),
+        }
+    }
+
+    /// Returns the first rows of a result, as the REPL would return those of a variable. With `write`, the file is
+    /// also copied to the scratch directory.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be read or copied.
+    pub(crate) fn fetch(
+        &self,
+        name: &str,
+        columns: Option<&[String]>,
+        bounds: (usize, usize),
+        write: bool,
+        scratch: &Path,
+    ) -> anyhow::Result<Outcome> {
+        let kept = self.get(name).context("there is no such result")?;
+        let (rows_max, cells_max) = bounds;
+        let n_columns = columns.map_or(kept.schema.columns.len(), <[String]>::len);
+        let whole = rows(&kept.path, 0, rows_max.min(cells_max / n_columns.max(1)))?;
+        let mut result = json!({"kind": "none"});
+        let frame = match columns {
+            None => whole,
+            Some(columns) => {
+                let mut wanted: Vec<&String> = Vec::new();
+                for column in columns {
+                    if !wanted.contains(&column) {
+                        wanted.push(column);
+                    }
+                }
+                let missing = wanted.extract_if(.., |it| whole.index_of(it).is_none());
+                let missing: Vec<String> = missing.map(|it| format!("`{it}`")).collect();
+                if !missing.is_empty() {
+                    let there = format!("`{}`", whole.columns.join("`, `"));
+                    let kind = if missing.len() == 1 { "column" } else { "columns" };
+                    result["lacks"] = json!(format!(
+                        "no {kind} {}; the columns are: {there}",
+                        missing.join(", ")
+                    ));
+                }
+                only(&whole, &wanted)
+            }
+        };
+        let file = write.then(|| format!("result-{name}.parquet"));
+        if let Some(file) = &file {
+            fs::copy(&kept.path, scratch.join(file)).context("cannot copy the result")?;
+        }
+        Ok(Outcome { status: OutcomeStatus::Ok, result, frame: Some(frame), file })
+    }
+}
+
+/// Returns some columns of a frame.
+fn only(frame: &Frame, columns: &[&String]) -> Frame {
+    let places: Vec<usize> = columns.iter().filter_map(|it| frame.index_of(it)).collect();
+    Frame {
+        columns: places.iter().map(|at| frame.columns[*at].clone()).collect(),
+        dtypes: places.iter().map(|at| frame.dtypes[*at].clone()).collect(),
+        rows: frame
+            .rows
+            .iter()
+            .map(|row| places.iter().map(|at| row[*at].clone()).collect())
+            .collect(),
+        row_count: frame.row_count,
+    }
+}
+
+/// Returns a result as the model sees it: shape, types and the first rows.
+fn shown(path: &Path) -> anyhow::Result<Value> {
+    let whole = rows(path, 0, HEADS[0].0)?;
+    let n_columns = whole.columns.len();
+    let mut result = Value::Null;
+    for (n_rows, columns, chars) in HEADS {
+        let shown = n_columns.min(columns);
+        let head = whole.rows.iter().take(n_rows).map(|row| {
+            let cells = whole.columns.iter().zip(row).take(shown);
+            let cells = cells.map(|(name, it)| (name.clone(), cut_cell(it, chars)));
+            Value::Object(cells.collect())
+        });
+        let dtypes = whole.columns.iter().zip(&whole.dtypes).take(shown);
+        let dtypes: Map<String, Value> =
+            dtypes.map(|(name, it)| (name.clone(), it.as_str().into())).collect();
+        result = json!({
+            "kind": "dataframe", "head": head.collect::<Vec<_>>(), "columns": whole.columns[..shown],
+            "row_count": whole.row_count, "dtypes": dtypes,
+        });
+        if shown < n_columns {
+            result["column_count"] = json!(n_columns);
+            result["notes"] = json!([format!("{shown} of {n_columns} columns are shown")]);
+        }
+        if result.to_string().len() <= SHOWN_BYTES_MAX {
+            break;
+        }
+    }
+    Ok(result)
+}
+
+fn cut_cell(value: &Value, chars: usize) -> Value {
+    match value {
+        Value::String(text) => cut(text, chars).into(),
+        other => other.clone(),
+    }
+}
+
+/// Returns what the model reads of a statement that is not run.
+fn refused(error: &SqlError) -> ToolError {
+    let place = error.position.map(|(line, column)| format!(" (line {line}, column {column})"));
+    let hint = error.hint.as_ref().map(|it| format!("; {it}"));
+    let (place, hint) = (place.unwrap_or_default(), hint.unwrap_or_default());
+    ToolError::new("bad_sql", format!("{}{place}{hint}", error.message))
+}
+
+/// Returns what the model reads of a statement that has no result.
+fn failed(error: &EngineError) -> ToolError {
+    let (status, code, text) = match error {
+        EngineError::Query(reason) => (CallStatus::Error, "failed", reason.clone()),
+        EngineError::Memory(bytes) => {
+            let text = format!(
+                "the statement needs more than {} MB of memory; filter, group or limit more, or do it in steps",
+                bytes >> 20
+            );
+            (CallStatus::Error, "memory", text)
+        }
+        EngineError::Disk => {
+            let text = "the statement needs more disk than it may use; filter, group or limit more";
+            (CallStatus::Error, "disk", text.to_owned())
+        }
+        EngineError::Time(time) => {
+            let text = format!(
+                "the statement took longer than {} s; filter earlier, or join on equal values",
+                time.as_secs()
+            );
+            (CallStatus::Timeout, "timeout", text)
+        }
+        EngineError::Child(reason) => {
+            (CallStatus::Error, "failed", format!("the statement was not run: {reason}"))
+        }
+    };
+    let output = ToolOutput::json(json!({"kind": "error", "text": text}));
+    ToolError { status, code, output }
+}
+
+/// Returns a statement as a comment of Python code.
+pub(crate) fn as_comment(statement: &Statement) -> String {
+    let Statement { sql, result_name } = statement;
+    let name = result_name.as_deref().unwrap_or("a result without a name");
+    let lines = sql.trim().lines().map(|it| format!("\n# {it}"));
+    format!("# SQL of {name}:{}", lines.collect::<String>())
+}
+
+/// Returns microseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
