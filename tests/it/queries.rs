@@ -292,7 +292,7 @@ fn a_statement_that_is_refused_says_where_and_what_else_there_is() {
             "select product, sum(revenue) from sales",
             ["neither in GROUP BY nor in an aggregate", "any_value"],
         ),
-        ("drop table sales", ["DROP is not a query", "datasets --schema"]),
+        ("drop table sales", ["DROP is not a query", "SHOW TABLES"]),
         ("select * from read_csv('/etc/passwd')", ["is not a table", "-f FILE"]),
         ("select * from '/etc/passwd'", ["no table `/etc/passwd`", "-f /etc/passwd"]),
         ("select 1; select 2", ["several statements", "one after another"]),

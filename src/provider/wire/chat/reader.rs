@@ -267,7 +267,7 @@ mod tests {
         let mut text = String::new();
         for chunk in chunks {
             match reader.event(chunk) {
-                Ok(StreamStep::Quiet | StreamStep::Hosted(_)) => {}
+                Ok(StreamStep::Quiet | StreamStep::Hosted(_) | StreamStep::Calls(_)) => {}
                 Ok(StreamStep::Delta(delta)) => text += &delta,
                 Ok(StreamStep::Done(response)) => return (text, Ok(response)),
                 Err(error) => return (text, Err(error)),

@@ -285,7 +285,7 @@ mod tests {
         let mut text = String::new();
         for event in events {
             match reader.event(event) {
-                Ok(StreamStep::Quiet | StreamStep::Hosted(_)) => {}
+                Ok(StreamStep::Quiet | StreamStep::Hosted(_) | StreamStep::Calls(_)) => {}
                 Ok(StreamStep::Delta(delta)) => text += &delta,
                 Ok(StreamStep::Done(response)) => return (text, Ok(response)),
                 Err(error) => return (text, Err(error)),
