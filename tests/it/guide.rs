@@ -151,7 +151,7 @@ fn the_example_of_a_makefile_makes_all_once_and_checks_the_data() {
     let (bench, run) = run_example("make -s && make && make -s check");
     let run = run.succeeds();
     assert!(run.stdout().contains("Nothing to be done for 'all'."), "{run}");
-    let months = fs::read_to_string(bench.path("by_month.csv")).unwrap();
+    let months = fs::read_to_string(bench.path("out/by_month.csv")).unwrap();
     insta::assert_snapshot!(months, @r"
     month,amount
     2026-01,4323.5
@@ -161,7 +161,7 @@ fn the_example_of_a_makefile_makes_all_once_and_checks_the_data() {
     2026-05,4939.1
     2026-06,4942.1
     ");
-    let regions = fs::read_to_string(bench.path("by_region.csv")).unwrap();
+    let regions = fs::read_to_string(bench.path("out/by_region.csv")).unwrap();
     assert!(regions.starts_with("region,total_amount\neast,5988.1\n"), "{regions}");
     // Status 2 is make's, for a recipe that failed.
     run_example("make -s ORDERS=orders-july.csv check").1.fails_with(2);

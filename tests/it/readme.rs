@@ -35,7 +35,10 @@ pub fn copy_examples(to: &Path) {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     for entry in fs::read_dir(examples).unwrap() {
         let path = entry.unwrap().path();
-        fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+        // Who has run the examples there has a directory of results.
+        if path.is_file() {
+            fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+        }
     }
 }
 
