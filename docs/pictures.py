@@ -4,8 +4,9 @@
     docs/pictures.py path/to/csv-agent
 
 Each picture of a terminal is one run in a pseudo-terminal of a fixed size, without a key and without
-a network: the built-in analyst answers. The data are seattle-weather.csv and stocks.csv of the
-package vega_datasets. Needs: pip install rich vega_datasets. The picture of a page needs chromium.
+a network: the built-in analyst answers. The terminal shows examples/orders.csv; the chart and the page
+show stocks.csv of the package vega_datasets. Needs: pip install rich vega_datasets. The picture of the
+page needs chromium.
 """
 import fcntl
 import os
@@ -25,6 +26,7 @@ from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 DATA = Path(vega_datasets.__file__).parent / "_data"
 BYTES_MAX = 150_000
 # Grey on near black, and the sixteen colours; readable on a white page and on a dark one.
@@ -121,14 +123,15 @@ def write(name, data):
 def main():
     binary = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as cwd:
-        for name in ("seattle-weather.csv", "stocks.csv"):
-            shutil.copy(DATA / name, cwd)
+        shutil.copy(EXAMPLES / "orders.csv", cwd)
+        shutil.copy(DATA / "stocks.csv", cwd)
         ask = ["ask", "--model", "builtin"]
         terminal(binary, cwd, 84, [
-            ["ingest", "seattle-weather.csv", "stocks.csv"],
-            ["datasets", "seattle_weather", "--head", "4"],
-            ask + ["What is the average wind per weather?"],
+            ask + ["-f", "orders.csv", "amount by region, as a bar chart"],
         ], "answer")
+        subprocess.run([binary, "ingest", "-q", "stocks.csv"], cwd=cwd, check=True,
+                       stdout=subprocess.DEVNULL)
+        ask += ["-d", "stocks"]
         subprocess.run([binary, *ask, "-q", "Plot the average price by year for each symbol"],
                        cwd=cwd, check=True, stdout=subprocess.DEVNULL)
         charts(cwd, ["chart"])

@@ -686,7 +686,7 @@ fn c69_the_key_reaches_nothing_but_the_provider() {
 fn c70_a_dry_run_shows_the_request_and_sends_nothing() {
     let found = ok("ask table --dry-run --format json q").json();
     assert!(found["request"]["model"].is_string());
-    assert_eq!(found["request"]["tools"].as_array().unwrap().len(), 9);
+    assert_eq!(found["request"]["tools"].as_array().unwrap().len(), 10);
     assert_eq!(found["egress"]["rows"], 0);
     let columns = ["sales.date", "sales.product", "sales.revenue"];
     assert_eq!(found["egress"]["columns"], serde_json::json!(columns));

@@ -1,11 +1,11 @@
 //! The guides to checks in CI and to code at the provider: every block of them runs, and ends as it says.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::json;
 
 use crate::bench::{Bench, Run, round};
+use crate::readme::{Block, blocks, copy_examples, read};
 
 /// Has scripts run the Python that csv-agent made.
 const PYTHON: &str = "python3() { \"$(ls -d \"$XDG_CACHE_HOME\"/csv-agent/python-*/bin/python | tail -1)\" \"$@\"; }";
@@ -18,34 +18,11 @@ totals.to_csv('/mnt/data/totals.csv', index=False)";
 /// What is said of a block: that a container expires before it.
 const EXPIRED: &str = ", after 20 minutes";
 
-/// A block of a guide.
-struct Block<'a> {
-    language: &'a str,
-    text: &'a str,
-    /// The status that it ends with.
-    code: i32,
-    /// Whether a container has expired before it.
-    is_late: bool,
-}
-
-fn blocks(guide: &str) -> Vec<Block<'_>> {
-    let parts = guide.split("<!-- run: ").skip(1);
-    let blocks: Vec<Block> = parts
-        .map(|part| {
-            let (how, rest) = part.split_once(" -->\n```").unwrap();
-            let (language, rest) = rest.split_once('\n').unwrap();
-            let (code, is_late) = how.strip_suffix(EXPIRED).map_or((how, false), |it| (it, true));
-            let text = rest.split_once("\n```").unwrap().0;
-            Block { language, text, code: code.parse().unwrap(), is_late }
-        })
-        .collect();
-    assert_eq!(blocks.len(), guide.matches("\n```").count() / 2, "a block that no test runs");
-    blocks
-}
-
-fn read(name: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    fs::read_to_string(root.join("docs").join(name)).unwrap()
+/// Returns the status that a block ends with, and whether a container has expired before it.
+fn expected(mark: &str) -> (i32, bool) {
+    let how = mark.strip_prefix("run: ").unwrap();
+    let (code, is_late) = how.strip_suffix(EXPIRED).map_or((how, false), |it| (it, true));
+    (code.parse().unwrap(), is_late)
 }
 
 /// Returns what a job runs: the lines below `run: |` or `- |`.
@@ -59,7 +36,7 @@ fn script_of(job: &str) -> String {
 
 #[test]
 fn every_block_about_ci_runs_and_ends_as_it_says() {
-    let guide = read("ci.md");
+    let guide = read("docs/ci.md");
     let answer = json!({"text": "Nothing is odd.", "findings": [], "assessment": "good"});
     let bench = Bench::with([]).script([
         round().calls("c1", "python_repl", json!({"code": "load('mended').total.min()"})),
@@ -72,9 +49,9 @@ fn every_block_about_ci_runs_and_ends_as_it_says() {
         bench.server_settings()
     );
     bench.shell("git init -q . && git config user.email a@example.com", &[]).succeeds();
-    for Block { language, text, code, .. } in blocks(&guide) {
+    for Block { mark, language, text } in blocks(&guide) {
         let script = if language == "yaml" { script_of(text) } else { text.to_owned() };
-        bench.shell(&format!("{setup}\n{script}"), &[]).fails_with(code);
+        bench.shell(&format!("{setup}\n{script}"), &[]).fails_with(expected(mark).0);
     }
     for report in ["dq.xml", "dq.sarif", "dq.md", "check_orders.py"] {
         assert!(bench.path(report).exists(), "{report}");
@@ -104,7 +81,8 @@ fn every_block_about_the_container_of_the_provider_runs_and_ends_as_it_says() {
     ]);
     let setup = format!("{PYTHON}\nunset CSV_AGENT_SESSION_DIR\n{}", bench.server_settings());
     let mut outputs = Vec::new();
-    for Block { text, code, is_late, .. } in blocks(&read("hosted.md")) {
+    for Block { mark, text, .. } in blocks(&read("docs/hosted.md")) {
+        let (code, is_late) = expected(mark);
         if is_late {
             bench.server().expire_containers();
         }
@@ -132,34 +110,66 @@ fn every_block_about_the_container_of_the_provider_runs_and_ends_as_it_says() {
     assert_eq!(outputs.matches("It is Ann's.").count(), 2, "recorded and replayed");
 }
 
-/// Runs an example in a directory that holds nothing but `orders.csv`, if that is given.
-fn run_example(name: &str, orders: Option<&str>) -> (Bench, Run) {
+/// Runs an example in a copy of the directory of examples.
+fn run_example(command: &str) -> (Bench, Run) {
     let bench = Bench::with([]);
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
-    let mut script = example.display().to_string();
-    if let Some(orders) = orders {
-        fs::write(bench.path("orders.csv"), orders).unwrap();
-        script += " orders.csv";
-    }
-    let run = bench.shell(&script, &[]);
+    copy_examples(&bench.path("."));
+    let run = bench.shell(command, &[]);
     (bench, run)
 }
 
 #[test]
 fn the_example_of_a_check_tells_good_data_from_bad_and_from_a_check_that_broke() {
-    let (bench, run) = run_example("check-orders.sh", None);
+    let (bench, run) = run_example("./check-orders.sh");
     run.succeeds();
     let report = fs::read_to_string(bench.path("orders-3.xml")).unwrap();
     assert!(report.contains("no customer is missing"), "{report}");
 
-    let twice = "order_id,customer,amount\n1,ann,5\n1,bob,6\n";
-    run_example("check-orders.sh", Some(twice)).1.fails_with(1);
-    run_example("check-orders.sh", Some("")).1.fails_with(2);
+    let (bench, run) = run_example("./check-orders.sh orders-july.csv");
+    run.fails_with(1);
+    for (report, line) in [("orders-2.xml", "line 8"), ("orders-3.xml", "line 17")] {
+        let text = fs::read_to_string(bench.path(report)).unwrap();
+        assert!(text.contains(line), "{text}");
+    }
+    run_example("./check-orders.sh nowhere.csv").1.fails_with(2);
+}
+
+#[test]
+fn the_example_of_a_workflow_fails_for_bad_data_and_marks_its_line() {
+    let workflow = read("examples/data-check.yml");
+    let (_, step) = workflow.split_once("- name: Check the orders\n").unwrap();
+    let script = script_of(step);
+    run_example(&script).1.succeeds();
+    let (bench, run) = run_example(&format!("cp orders-july.csv orders.csv\n{script}"));
+    let run = run.fails_with(11);
+    assert!(run.stderr().contains("::error file=orders.csv,line=8"), "{run}");
+    assert!(bench.path("orders.xml").exists());
+}
+
+#[test]
+fn the_example_of_a_makefile_makes_all_once_and_checks_the_data() {
+    let (bench, run) = run_example("make -s && make && make -s check");
+    let run = run.succeeds();
+    assert!(run.stdout().contains("Nothing to be done for 'all'."), "{run}");
+    let months = fs::read_to_string(bench.path("out/by_month.csv")).unwrap();
+    insta::assert_snapshot!(months, @r"
+    month,amount
+    2026-01,4323.5
+    2026-02,1992.0
+    2026-03,5467.2
+    2026-04,3046.0
+    2026-05,4939.1
+    2026-06,4942.1
+    ");
+    let regions = fs::read_to_string(bench.path("out/by_region.csv")).unwrap();
+    assert!(regions.starts_with("region,total_amount\neast,5988.1\n"), "{regions}");
+    // Status 2 is make's, for a recipe that failed.
+    run_example("make -s ORDERS=orders-july.csv check").1.fails_with(2);
 }
 
 #[test]
 fn the_example_of_a_report_writes_a_page_with_its_charts() {
-    let (bench, run) = run_example("monthly-report.sh", None);
+    let (bench, run) = run_example("./monthly-report.sh");
     run.succeeds();
     let page = fs::read_to_string(bench.path("report.html")).unwrap();
     assert!(page.contains("top 3 customers by amount") && page.contains("<svg"), "{}", page.len());
@@ -167,14 +177,15 @@ fn the_example_of_a_report_writes_a_page_with_its_charts() {
 
 #[test]
 fn the_example_that_reads_events_prints_tables_and_the_reply() {
-    let (_, run) = run_example("read_events.py", None);
+    let (_, run) = run_example("./read_events.py");
     let run = run.succeeds();
     insta::assert_snapshot!(run.stdout(), @r"
     table total_amount_by_region ['region', 'total_amount']
-       {'region': 'north', 'total_amount': 134.5}
-       {'region': 'south', 'total_amount': 125.1}
-       {'region': 'west', 'total_amount': 409.25}
-    reply: **west** has the largest total amount, 409.25; south has the smallest, 125.1. The table has all 3.
+       {'region': 'east', 'total_amount': 5988.1}
+       {'region': 'north', 'total_amount': 5009.4}
+       {'region': 'south', 'total_amount': 6584.2}
+       {'region': 'west', 'total_amount': 7128.2}
+    reply: **west** has the largest total amount, 7,128.2; north has the smallest, 5,009.4. The table has all 4.
 
     I read this as: total `amount` by `region` in `orders`. The question does not say what to make of `amount`; I took the total, not the average.
     ");

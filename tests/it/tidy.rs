@@ -318,6 +318,91 @@ fn the_papers_name_files_that_are_there() {
     assert_eq!(gone, [] as [String; 0]);
 }
 
+/// Returns the pages for users and for those who work on csv-agent.
+fn pages() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut pages = Vec::new();
+    for dir in [".", "docs", "docs/internals", "examples"] {
+        let entries = fs::read_dir(root.join(dir)).unwrap().map(|it| it.unwrap().path());
+        pages.extend(entries.filter(|it| it.extension().is_some_and(|it| it == "md")));
+    }
+    assert!(20 < pages.len(), "the pages were not found");
+    pages
+}
+
+/// Returns the anchors of a page, as hosts of repositories make them of its headings.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let headings = page.lines().filter(|it| it.starts_with('#'));
+    let anchor = |heading: &str| {
+        let text = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+        text.chars().filter(|it| it.is_alphanumeric() || ['-', '_'].contains(it)).collect()
+    };
+    headings.map(anchor).collect()
+}
+
+#[test]
+fn the_links_of_the_pages_lead_to_files_and_headings() {
+    let (mut n_links, mut dead) = (0, Vec::new());
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        // A link may be wrapped within its words, and never within its target.
+        let targets = text.split("](").skip(1).map(|it| it.split(')').next().unwrap());
+        for target in targets.filter(|it| !it.starts_with("http")) {
+            let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let path = if path.is_empty() { page.clone() } else { page.with_file_name(path) };
+            n_links += 1;
+            let is_there = path.exists()
+                && (anchor.is_empty()
+                    || anchors(&fs::read_to_string(&path).unwrap()).contains(anchor));
+            if !is_there {
+                dead.push(format!("{}: {target}", page.display()));
+            }
+        }
+    }
+    assert!(50 < n_links, "the links were not found");
+    assert_eq!(dead, [] as [String; 0]);
+}
+
+/// Phrases that readers of the pages stumbled over. CONTRIBUTING.md says what to write instead.
+const PHRASES: &[&str] = &[
+    "is told",
+    "are told",
+    "and told",
+    "goes before",
+    "go before",
+    "stands in",
+    "stand in",
+    "could not place",
+    "whole or not at all",
+    "too dear",
+    "nobody can tell",
+    "mends",
+    "torn",
+];
+
+#[test]
+fn the_pages_are_in_plain_words() {
+    // CONTRIBUTING.md quotes the phrases. The others are not for users.
+    let others = ["CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md", "THIRD-PARTY.md"];
+    let mut wrong = Vec::new();
+    for page in pages().into_iter().filter(|it| !others.iter().any(|other| it.ends_with(other))) {
+        let text = fs::read_to_string(&page).unwrap();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let line = words.join(" ");
+        let found = PHRASES.iter().filter(|it| line.contains(&format!(" {it} ")));
+        wrong.extend(found.map(|it| format!("{}: {it}", page.display())));
+        // "There is no key" and "is no longer" are plain; "is no delimiter" is not.
+        let negations = words.windows(4).filter(|it| {
+            ["is", "are"].contains(&it[1])
+                && it[2] == "no"
+                && !it[0].eq_ignore_ascii_case("there")
+                && it[3] != "longer"
+        });
+        wrong.extend(negations.map(|it| format!("{}: {}", page.display(), it.join(" "))));
+    }
+    assert_eq!(wrong, [] as [String; 0]);
+}
+
 fn manifests() -> Vec<(String, toml::Table)> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let entries = fs::read_dir(&src).unwrap().map(|it| it.unwrap().path());
