@@ -167,7 +167,10 @@ def _query(sql):
     with duckdb.connect() as connection:
         for name, frame in _TABLES.items():
             connection.register(name, frame)
-        return connection.execute(sql).df()
+        found = connection.execute(sql)
+        dates = [column[0] for column in found.description if column[1] == "DATE"]
+        frame = found.df()
+        return frame.assign(**{it: frame[it].dt.date for it in dates})
 
 
 def _parquet_names():
