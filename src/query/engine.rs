@@ -13,7 +13,7 @@ mod text;
 mod time;
 mod window;
 
-use std::io::{BufRead, Write, stdin, stdout};
+use std::io::{BufRead, ErrorKind, Write, stdin, stdout};
 use std::panic::set_hook;
 use std::path::Path;
 use std::thread::{self, JoinHandle};
@@ -72,7 +72,19 @@ fn read_request() -> std::io::Result<EngineRequest> {
 fn answer(request: &EngineRequest) -> EngineResponse {
     match run(request) {
         Ok(()) => EngineResponse::Written,
+        Err(error) if is_out_of_memory(&error) => EngineResponse::OutOfMemory,
         Err(error) => EngineResponse::Failed(reason(&error)),
+    }
+}
+
+/// Returns whether the system refused memory. Where Rust itself asks for it, the process ends instead.
+fn is_out_of_memory(error: &PolarsError) -> bool {
+    match error {
+        PolarsError::IO { error, .. } => error.kind() == ErrorKind::OutOfMemory,
+        PolarsError::Context { error, .. } | PolarsError::ExprContext { error, .. } => {
+            is_out_of_memory(error)
+        }
+        _ => false,
     }
 }
 

@@ -32,4 +32,6 @@ pub enum EngineResponse {
     Written,
     /// A query failed, for this reason. Outputs of others may be there.
     Failed(String),
+    /// A query needed more memory than the child may use.
+    OutOfMemory,
 }

@@ -114,6 +114,7 @@ async fn exchange(options: &EngineOptions, request: &EngineRequest) -> Result<()
         return match response {
             EngineResponse::Written => Ok(()),
             EngineResponse::Failed(reason) => Err(EngineError::Query(reason)),
+            EngineResponse::OutOfMemory => Err(EngineError::Memory(policy.memory_bytes)),
         };
     }
     drop(requests);

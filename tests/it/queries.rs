@@ -3,7 +3,8 @@
 //! `tests/sql/golden.jsonl` has the answers of DuckDB, written by `tests/sql/golden.py`.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use csv_agent_ingest::rows;
@@ -348,4 +349,51 @@ fn a_query_ends_at_its_bounds() {
     let run =
         bench.run(["query", "--format", "csv", &format!("select {sum} as s from n where id = 2")]);
     assert_eq!(run.succeeds().stdout(), "s\n300\n");
+}
+
+/// Moves the footer of a Parquet file behind a hole: what it points to stays where it was.
+fn stretch(path: &Path, hole_bytes: u64) {
+    let bytes = fs::read(path).unwrap();
+    let length = &bytes[bytes.len() - 8..bytes.len() - 4];
+    let length = u32::from_le_bytes(length.try_into().unwrap()) as usize;
+    let footer = &bytes[bytes.len() - 8 - length..];
+    let mut file = OpenOptions::new().write(true).open(path).unwrap();
+    file.seek(SeekFrom::End(i64::try_from(hole_bytes).unwrap())).unwrap();
+    file.write_all(footer).unwrap();
+}
+
+#[test]
+fn a_dataset_may_be_larger_than_the_memory() {
+    let bench = Bench::with(["sales.csv"]);
+    bench.run(["ingest", "-q", "sales.csv"]).succeeds();
+    let sql = "select count(*) as n, max(revenue) as most from sales";
+    let arguments = ["query", "--memory", "1GiB", "--format", "csv", sql];
+    let expected = bench.run(arguments).succeeds().stdout().to_owned();
+    stretch(&bench.session().join("datasets/sales.parquet"), 3 << 30);
+    assert_eq!(bench.run(arguments).succeeds().stdout(), expected);
+    let twice =
+        "select count(*) as n from sales a join sales b using (revenue) where a.revenue is null";
+    let run = bench.run(["query", "--memory", "1GiB", "--format", "csv", twice]).succeeds();
+    assert_eq!(run.stdout(), "n\n0\n");
+}
+
+#[test]
+fn what_needs_more_memory_than_it_may_use_says_so() {
+    let bench = Bench::with(["sales.csv"]);
+    bench.run(["ingest", "-q", "sales.csv"]).succeeds();
+    let series = |name: &str, column: &str| format!("generate_series(0, 9999) as {name}({column})");
+    let (a, b) = (series("a", "i"), series("b", "j"));
+    let many = format!("(select a.i * 10000 + b.j as i from {a}, {b})");
+    for sql in [
+        format!("select i, i % 7 as g from {many} m order by g, i"),
+        format!("select distinct i, -i as j from {many} m"),
+        format!("select i, count(*) as n, sum(-i) as j from {many} m group by i"),
+        format!("select m.i, n.i as j from {many} m join {many} n on m.i = n.i"),
+        format!("select i, lag(i) over (order by -i) as j from {many} m"),
+    ] {
+        let run = bench.run(["query", "--memory", "1GiB", "-o", "out.parquet", &sql]).fails_with(7);
+        assert!(run.stderr().contains("needs more than 1024 MB of memory"), "{sql}: {run}");
+        assert!(run.stderr().contains("`--memory`"), "{sql}: {run}");
+        assert!(!bench.path("out.parquet").exists(), "{sql}");
+    }
 }

@@ -210,14 +210,21 @@ fn memory_bytes(process: Pid) -> u64 {
     n_pages.max().unwrap_or(0) * PAGE_BYTES
 }
 
-/// The memory of a process, including its proportional share of shared memory.
+/// The memory of a process, including its proportional share of shared memory, without the pages of files
+/// that it maps: the kernel drops those when it needs the memory.
 fn own_bytes(process: Pid) -> u64 {
-    let own = tasks(process).filter_map(|it| {
-        let text = fs::read_to_string(it.join("smaps_rollup")).ok()?;
-        let line = text.lines().find_map(|it| it.strip_prefix("Pss:"))?;
-        line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
-    });
+    let own = tasks(process)
+        .filter_map(|it| own_kilobytes(&fs::read_to_string(it.join("smaps_rollup")).ok()?));
     own.max().map_or_else(|| memory_bytes(process), |it| it * 1024)
+}
+
+/// Reads `Pss:` and `Pss_File:`; kernels before 5.9 do not have the latter.
+fn own_kilobytes(rollup: &str) -> Option<u64> {
+    let value = |name: &str| {
+        let line = rollup.lines().find_map(|it| it.strip_prefix(name))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+    };
+    Some(value("Pss:")?.saturating_sub(value("Pss_File:").unwrap_or(0)))
 }
 
 /// The threads of a process, as directories of `/proc`.
@@ -311,7 +318,15 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::Usage;
+    use super::{Usage, own_kilobytes};
+
+    #[test]
+    fn the_pages_of_mapped_files_are_not_its_own_memory() {
+        let newer = "Rss: 900 kB\nPss:  800 kB\nPss_Anon: 300 kB\nPss_File:  500 kB\n";
+        assert_eq!(own_kilobytes(newer), Some(300));
+        assert_eq!(own_kilobytes("Rss: 900 kB\nPss:  800 kB\n"), Some(800));
+        assert_eq!(own_kilobytes(""), None);
+    }
 
     #[test]
     fn what_is_below_a_path_that_is_too_long_is_counted() {

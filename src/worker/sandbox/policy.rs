@@ -21,7 +21,7 @@ pub(crate) struct Policy {
     pub data: Vec<PathBuf>,
     /// Links in the path to Python.
     pub links: Vec<PathBuf>,
-    /// Address space limit of each of its processes.
+    /// Address space limit of each of its processes; of the query engine, without the files that it maps.
     pub memory_bytes: u64,
     /// Size limit in bytes of a file that it writes.
     pub file_bytes: u64,

@@ -301,8 +301,13 @@ impl Attempt<'_> {
 
     /// Sets limits that survive exec and cannot be raised again.
     fn limit_resources(&self, counts_processes: bool) -> anyhow::Result<()> {
+        let memory = match self.policy.program {
+            // It maps datasets, which may be larger than its memory: the kernel drops their pages at will.
+            StagedProgram::Engine => Resource::RLIMIT_DATA,
+            StagedProgram::Trial | StagedProgram::Python(_) => Resource::RLIMIT_AS,
+        };
         let mut bounds = vec![
-            (Resource::RLIMIT_AS, self.policy.memory_bytes),
+            (memory, self.policy.memory_bytes),
             (Resource::RLIMIT_FSIZE, self.policy.file_bytes),
             (Resource::RLIMIT_CORE, 0),
             (Resource::RLIMIT_NOFILE, OPEN_FILES_MAX),
