@@ -73,8 +73,9 @@ pub(super) fn literal(value: &Scalar) -> Polars {
     match value {
         Scalar::Null => lit(LiteralValue::Scalar(PolarsScalar::null(DataType::Null))),
         Scalar::Bool(value) => lit(*value),
-        Scalar::Int(value) => lit(*value),
-        Scalar::Float(value) => lit(*value),
+        // Not `lit` of the number: a small one may become one of 32 bits.
+        Scalar::Int(value) => lit(LiteralValue::Scalar(PolarsScalar::from(*value))),
+        Scalar::Float(value) => lit(LiteralValue::Scalar(PolarsScalar::from(*value))),
         Scalar::Text(text) => lit(text.as_str()),
         Scalar::Date(days) => lit(*days).cast(DataType::Date),
         Scalar::Timestamp(value) => micros(*value, TIMESTAMP),

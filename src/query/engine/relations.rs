@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use polars::prelude::{
-    Column, DataFrame, DataType, Expr as Polars, IntoLazy, JoinArgs, JoinCoalesce, JoinType,
-    LazyFrame, LazyFrame as Frame, MaintainOrderJoin, NamedFrom as _, PlRefPath, PolarsResult,
-    ScanArgsParquet, SchemaRef, Series, UnionArgs, UniqueKeepStrategy, by_name, concat, len, lit,
+    Column, DataFrame, DataType, Engine, Expr as Polars, IntoLazy, JoinArgs, JoinCoalesce,
+    JoinType, LazyFrame, LazyFrame as Frame, MaintainOrderJoin, NamedFrom as _, PlRefPath,
+    PolarsResult, ScanArgsParquet, SchemaRef, Series, UnionArgs, UniqueKeepStrategy, by_name,
+    concat, len, lit,
 };
 
 use crate::plan::{Aggregate, ColumnId, Expr, JoinKind, OutputColumn, Plan, Query, Scalar, Type};
@@ -20,8 +21,10 @@ use super::window::with_windows;
 
 /// Cells of a table that several queries have in memory.
 const MEMORY_CELLS_MAX: usize = 20_000_000;
-/// Bytes of its file.
+/// Bytes of the file of such a table.
 const MEMORY_FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
+/// Rows of a range up to which a sort is told of it: polars makes room for as many, however few there are.
+const SORTED_RANGE_ROWS_MAX: u64 = 1_000_000;
 
 /// The datasets of the queries, each opened once: the footer of a wide file takes a while to read.
 pub(super) struct TableFiles<'a> {
@@ -67,8 +70,24 @@ impl<'a> TableFiles<'a> {
         // the day in the file with nanoseconds.
         let stays = filters_can_fail(&query.plan) || scans_times(&query.plan, self)?;
         let frame = frame.with_predicate_pushdown(!stays);
+        let frame = frame.with_slice_pushdown(!has_large_range(&query.plan));
         let columns = query.output.iter().map(output).collect::<PolarsResult<Vec<Polars>>>()?;
         Ok(frame.select(columns))
+    }
+
+    /// Returns the engine for a plan. Before each step, the streaming engine visits all steps of the query that
+    /// are left: with hundreds of columns that takes longer than the query itself on a table in memory.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a dataset cannot be opened.
+    pub(super) fn engine(&self, plan: &Plan) -> PolarsResult<Engine> {
+        let tables = scans(plan);
+        let mut are_in_memory = !tables.is_empty();
+        for (table, _) in tables {
+            are_in_memory &= self.open(table)?.memory.is_some();
+        }
+        Ok(if are_in_memory { Engine::InMemory } else { Engine::Streaming })
     }
 
     fn open(&self, table: &str) -> PolarsResult<OpenTable> {
@@ -137,7 +156,9 @@ fn relation(plan: &Plan, tables: &TableFiles) -> PolarsResult<Frame> {
         Plan::Aggregate { input, keys, aggregates } => {
             Ok(grouped(relation(input, tables)?, keys, aggregates))
         }
-        Plan::Windows { input, windows } => with_windows(relation(input, tables)?, windows),
+        Plan::Windows { input, windows } => {
+            with_windows(relation(input, tables)?, tables.engine(input)?, windows)
+        }
         Plan::Join { left, right, kind, equal, nulls_equal } => {
             let (left, right) = (relation(left, tables)?, relation(right, tables)?);
             Ok(join(left, right, *kind, equal, *nulls_equal))
@@ -167,6 +188,17 @@ fn relation(plan: &Plan, tables: &TableFiles) -> PolarsResult<Frame> {
         }
         Plan::Single { input } => single(relation(input, tables)?),
     }
+}
+
+/// Returns whether a range of rows has no end, or a far one.
+fn has_large_range(plan: &Plan) -> bool {
+    let is_here = match plan {
+        Plan::Limit { offset, count, .. } => {
+            count.is_none_or(|it| SORTED_RANGE_ROWS_MAX < offset.saturating_add(it))
+        }
+        _ => false,
+    };
+    is_here || plan.inputs().into_iter().any(has_large_range)
 }
 
 /// Returns whether a dataset has a column with times of day that the query reads.
