@@ -18,7 +18,7 @@ pub(super) struct Relation {
 
 impl Relation {
     /// Returns some of the columns.
-    pub fn only(&self, columns: &[(ColumnId, Type)]) -> Relation {
+    pub(super) fn only(&self, columns: &[(ColumnId, Type)]) -> Relation {
         let ids: Vec<ColumnId> = columns.iter().map(|it| it.0).collect();
         let rows = self.rows.iter().map(|row| self.cells(row, &ids)).collect();
         Relation { columns: ids, rows }
@@ -116,7 +116,8 @@ pub(super) fn evaluate(plan: &Plan, table: &[Vec<Scalar>]) -> Relation {
         }
         Plan::Limit { input, offset, count } => {
             let input = evaluate(input, table);
-            let (offset, count) = (*offset as usize, count.map_or(usize::MAX, |it| it as usize));
+            let size = |it: u64| usize::try_from(it).unwrap_or(usize::MAX);
+            let (offset, count) = (size(*offset), count.map_or(usize::MAX, size));
             let rows = input.rows.iter().skip(offset).take(count).cloned().collect();
             Relation { rows, ..input }
         }

@@ -1,5 +1,6 @@
 //! Random plans over random tables give what a straightforward evaluator gives, in both engines of polars.
 
+#[expect(clippy::cast_precision_loss, reason = "a float of a whole number is the nearest one")]
 mod evaluator;
 mod random;
 
