@@ -30,6 +30,7 @@ TYPES = {
     "nums": "k BIGINT, g VARCHAR, i BIGINT, j BIGINT, f DOUBLE, h DOUBLE, big BIGINT, z BIGINT",
     "odd": '"Order" BIGINT, "group" VARCHAR, "Total Sales" DOUBLE, "select" VARCHAR, "CamelCase" BIGINT, '
     '"year" BIGINT, "a-b" BIGINT, "value%" DOUBLE',
+    "edges": "id BIGINT, n BIGINT, x DOUBLE, s VARCHAR, d DATE, b BOOLEAN",
     "empty": "id BIGINT, x BIGINT, y DOUBLE, s VARCHAR, d DATE",
 }
 
@@ -74,23 +75,31 @@ def connect():
     return connection
 
 
+def answer(connection, name, sql):
+    """Returns what DuckDB says to a statement."""
+    found = {"name": name, "sql": sql}
+    try:
+        cursor = connection.execute(sql)
+        rows = [[plain(it) for it in row] for row in cursor.fetchall()]
+        types = [str(it[1]) for it in cursor.description]
+        ordered = "order by" in sql.lower().rsplit(")", 1)[-1]
+        rows = rows if ordered else sorted(rows, key=key)
+        return found | {"types": types, "n_rows": len(rows), "ordered": ordered, "rows": rows[:ROWS_MAX]}
+    except Exception as error:
+        return found | {"error": str(error).split("\n")[0]}
+
+
+def write(file, answers):
+    with open(HERE / file, "w") as out:
+        for it in answers:
+            json.dump(it, out, ensure_ascii=False, default=str)
+            out.write("\n")
+
+
 def main():
     connection = connect()
-    with open(HERE / "golden.jsonl", "w") as out:
-        for block in (HERE / "corpus.sql").read_text().split("-- name: ")[1:]:
-            name, sql = block.split("\n", 1)
-            answer = {"name": name.strip(), "sql": sql.strip()}
-            try:
-                cursor = connection.execute(answer["sql"])
-                rows = [[plain(it) for it in row] for row in cursor.fetchall()]
-                types = [str(it[1]) for it in cursor.description]
-                ordered = "order by" in answer["sql"].lower().rsplit(")", 1)[-1]
-                rows = rows if ordered else sorted(rows, key=key)
-                answer |= {"types": types, "n_rows": len(rows), "ordered": ordered, "rows": rows[:ROWS_MAX]}
-            except Exception as error:
-                answer["error"] = str(error).split("\n")[0]
-            json.dump(answer, out, ensure_ascii=False, default=str)
-            out.write("\n")
+    blocks = [it.split("\n", 1) for it in (HERE / "corpus.sql").read_text().split("-- name: ")[1:]]
+    write("golden.jsonl", (answer(connection, name.strip(), sql.strip()) for name, sql in blocks))
 
 
 if __name__ == "__main__":

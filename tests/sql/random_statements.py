@@ -2,10 +2,13 @@
 
     pip install duckdb==2.0.1
     python tests/sql/random_statements.py target/debug/csv-agent [SEED [N]]
+    python tests/sql/random_statements.py golden
 
 Prints each statement whose rows differ, that is refused here only, or there only; the last line counts. The order of rows
 is not compared. Statements are of the daily kind: arithmetic, text, CASE, grouping, windows, joins of every kind with
 conditions beyond equality, subqueries that use columns from outside, and set operations.
+
+With `golden`, writes golden_random.jsonl: what DuckDB answers to those that the tests compare.
 """
 
 import json
@@ -32,7 +35,10 @@ COLUMNS = {
         "text": ["name", "dept"],
         "date": "hire_date",
     },
+    "edges": {"int": ["id", "n"], "float": ["x"], "text": ["s"], "date": "d"},
 }
+# Statements of golden_random.jsonl, and the seed that they are made from.
+N_GOLDEN, GOLDEN_SEED = 400, 31
 
 
 class Maker:
@@ -121,7 +127,7 @@ class Maker:
 
     def windows(self):
         # In sales, some rows are equal, and which of them comes first is open.
-        table = self.pick(["orders", "employees"])
+        table = self.pick(["orders", "employees", "edges"])
         where = self.pick(["", " where " + self.condition(table)])
         return f"select {COLUMNS[table]['int'][0]}, {self.window(table)}, {self.window(table)} from {table}{where}"
 
@@ -186,7 +192,21 @@ def key(row):
     return [it if it[0] != "2" else f"2{float(it[1:]):.3e}" for it in golden.key(row)]
 
 
+def golden_statements(connection):
+    """Yields as many statements as the tests compare, with the answers. What DuckDB refuses is left out."""
+    maker = Maker(GOLDEN_SEED)
+    n_found = 0
+    while n_found < N_GOLDEN:
+        found = golden.answer(connection, f"random/{n_found + 1}", maker.statement())
+        if "error" not in found:
+            n_found += 1
+            yield found
+
+
 def main():
+    if sys.argv[1] == "golden":
+        golden.write("golden_random.jsonl", golden_statements(golden.connect()))
+        return
     binary = pathlib.Path(sys.argv[1]).absolute()
     seed, n_statements = (int(it) for it in (sys.argv[2:] + ["1", "200"][len(sys.argv) - 2 :])[:2])
     connection = golden.connect()
