@@ -67,6 +67,7 @@ pub(crate) fn run(
         sandbox: cluster.sandbox.clone(),
         cluster: cluster.access.clone(),
         tool_timeout: settings.get(&TOOL_TIMEOUT)?,
+        past_dir: options.session.dir.clone(),
         check: flags.check,
     };
     let mut session = Session::ephemeral(Some(&options.session.dir))?;

@@ -149,6 +149,9 @@ pub const PAGE_COLUMNS_MAX: usize = 200;
 
 /// Differences between a table and its rerun that are listed singly.
 pub const DIFFERENCES_MAX: usize = 20;
+/// Cells of the rows of a table that are not equal to the ones in the same place of its rerun. They are in memory, with
+/// as many of the rerun, some 60 bytes each.
+pub const COMPARED_CELLS_MAX: u64 = 4_000_000;
 /// Bytes of a source that is read to find out how plain Python reads it; its cells take ten times as much.
 pub const EXPORT_SOURCE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Pieces of 30 000 characters in an answer of our own Python.

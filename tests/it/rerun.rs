@@ -131,6 +131,58 @@ fn a_number_that_the_answer_quotes_is_a_part_of_it_and_a_look_on_the_way_is_not(
 }
 
 #[test]
+fn every_row_of_a_large_table_is_compared() {
+    const N_ROWS: u32 = 100_000;
+    let bench = Bench::with([]);
+    let line = |at: u32| format!("{at},{},r{}\n", f64::from(at) / 3.0, at % 7);
+    let lines: Vec<String> = (0..N_ROWS).map(line).collect();
+    let write = |lines: &[String]| {
+        fs::write(bench.path("new.csv"), format!("id,share,kind\n{}", lines.concat())).unwrap();
+    };
+    write(&lines);
+    fs::copy(bench.path("new.csv"), bench.path("sales.csv")).unwrap();
+    bench.run(["ingest", "sales.csv"]).succeeds();
+    let asks = |name: &str, code: &str, question: &str| {
+        let (runs, sends) = (format!("{name}1"), format!("{name}2"));
+        let send = json!({"df_name": "df", "logical_name": "all"});
+        bench.answers([
+            round().runs(&runs, code).calls(&sends, "send_data_to_ui_as_df", send),
+            round().says("See the table."),
+        ]);
+        bench.ask(question).succeeds();
+    };
+    asks("a", "df = load('sales')", "All rows?");
+    let code = "df = load('sales').sort_values('share')[['kind', 'id']]";
+    asks("b", code, "All kinds, sorted by share?");
+    let check = |turn: &str| rerun(&bench, turn).stdout().to_owned();
+
+    assert_eq!(check("1"), "Turn 1 gives the same again: table `all`.\n");
+    let mut changed = lines.clone();
+    changed[50_000] = "50000,0.5,r6\n".to_owned();
+    // As far as floats are compared, this is the same.
+    changed[70_000] = format!("70000,{},r0\n", 70_000.0 / 3.0 * (1.0 + 1e-12));
+    write(&changed);
+    assert_eq!(
+        check("1"),
+        "Turn 1 gives something else:\n\n- table `all`: 1 of 100000 rows differ\n- table `all`: `id` 50000: \
+         `share` was 16666.666666666668, is 0.5\n"
+    );
+    // There it is the first of the rows that have moved.
+    let moved = check("2");
+    assert!(moved.contains("- table `all`: the rows are in another order\n"), "{moved}");
+    let mut turned = lines.clone();
+    turned.swap(60_000, 90_000);
+    write(&turned);
+    assert_eq!(check("1"), "Turn 1 gives the same again: table `all`.\n");
+    rerun(&bench, "1").succeeds();
+
+    // Without its file, a table has the rows of its event.
+    fs::remove_dir_all(bench.session().join("turns/0001/tables")).unwrap();
+    let part = "Turn 1 gives the same again: table `all` (the first 2000 of 100000 rows).\n";
+    assert_eq!(check("1"), part);
+}
+
+#[test]
 fn a_file_is_read_as_the_dataset_was_told_to_be() {
     let bench = Bench::with([]);
     fs::write(bench.path("old.txt"), "zip\tweight\n01234\t-\n99999\t2\n").unwrap();

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use csv_agent_types::frame::{Frame, is_numeric_dtype};
-use csv_agent_types::limits::DIFFERENCES_MAX;
+use csv_agent_types::limits::{COMPARED_CELLS_MAX, DIFFERENCES_MAX};
 
 /// Relative tolerance of equal numbers, as a part of the larger one. Sums of the same numbers in another
 /// order differ by less.
@@ -66,18 +66,165 @@ pub fn asks_for_order(question: &str) -> bool {
 /// Returns the differences between two tables, one sentence each; empty when they are equal.
 pub fn frames(then: &Frame, now: &Frame, is_ordered: bool) -> Vec<String> {
     let mut found = columns(then, now);
-    if then.row_count != now.row_count {
-        found.push(format!("{} rows then, {} now", then.row_count, now.row_count));
-    }
+    found.extend(row_counts(then.row_count, now.row_count));
     let shared: Vec<&String> = then.columns.iter().filter(|it| now.columns.contains(it)).collect();
     let (then, now) = (SharedColumns::of(then, &shared), SharedColumns::of(now, &shared));
-    found.extend(rows(&then, &now, is_ordered));
+    let mut ties = Ties::new(shared.len());
+    for (old, new) in then.rows.iter().zip(&now.rows) {
+        ties.add(old, new);
+    }
+    let by = key_columns(&then, &now);
+    let rows = rows(&then, &now, by, is_ordered && !ties.is_any());
+    first(found.into_iter().chain(rows.sentences).collect())
+}
+
+fn row_counts(then: u64, now: u64) -> Option<String> {
+    (then != now).then(|| format!("{then} rows then, {now} now"))
+}
+
+/// Returns as many differences as are listed, and how many more there are.
+fn first(mut found: Vec<String>) -> Vec<String> {
     if DIFFERENCES_MAX < found.len() {
         let n_more = found.len() - DIFFERENCES_MAX;
         found.truncate(DIFFERENCES_MAX);
         found.push(format!("{n_more} more differences"));
     }
     found
+}
+
+/// Two tables of any length that are compared part by part. In memory are the rows that are not equal to the
+/// one in the same place.
+pub struct Comparison {
+    found: Vec<String>,
+    then: Frame,
+    now: Frame,
+    ties: Ties,
+    /// The columns that identify the first rows, and so perhaps all.
+    by: Option<Vec<usize>>,
+    /// Rows of both that are not equal to the one in the same place.
+    n_displaced: u64,
+    n_rows: u64,
+    /// Cells of those rows that are kept of each table.
+    cells_max: u64,
+}
+
+impl Comparison {
+    /// Begins with the columns and first rows of two tables. The rows say only what identifies one.
+    pub fn new(then: &Frame, now: &Frame) -> Comparison {
+        let shared = |frame: &Frame| {
+            let names = then.columns.iter().filter(|it| now.columns.contains(it));
+            let columns: Vec<String> = names.cloned().collect();
+            let dtype = |it: &String| frame.index_of(it).map(|at| frame.dtypes[at].clone());
+            let dtypes = columns.iter().filter_map(dtype).collect();
+            Frame { columns, dtypes, ..Frame::default() }
+        };
+        let (old, new) = (shared(then), shared(now));
+        let ties = Ties::new(old.columns.len());
+        let names: Vec<&String> = old.columns.iter().collect();
+        let by = key_columns(&SharedColumns::of(then, &names), &SharedColumns::of(now, &names));
+        let found = columns(then, now);
+        let (n_displaced, n_rows, cells_max) = (0, 0, COMPARED_CELLS_MAX);
+        Comparison { found, then: old, now: new, ties, by, n_displaced, n_rows, cells_max }
+    }
+
+    /// Returns the columns that both tables have, in the order of the rows to add.
+    pub fn shared(&self) -> &[String] {
+        &self.then.columns
+    }
+
+    /// Adds the next rows of both, which begin at the same place.
+    pub fn add(&mut self, then: Vec<Vec<Value>>, now: Vec<Vec<Value>>) {
+        self.then.row_count += then.len() as u64;
+        self.now.row_count += now.len() as u64;
+        self.n_rows += then.len().max(now.len()) as u64;
+        let (mut then, mut now) = (then.into_iter(), now.into_iter());
+        loop {
+            let (old, new) = match (then.next(), now.next()) {
+                (None, None) => return,
+                (Some(old), Some(new)) => {
+                    let cells: [Vec<&Value>; 2] = [old.iter().collect(), new.iter().collect()];
+                    self.ties.add(&cells[0], &cells[1]);
+                    if old.iter().zip(&new).all(|(a, b)| same(a, b)) {
+                        continue;
+                    }
+                    (Some(old), Some(new))
+                }
+                other => other,
+            };
+            self.n_displaced += 1;
+            if self.are_too_many() {
+                (self.then.rows, self.now.rows) = (Vec::new(), Vec::new());
+                continue;
+            }
+            self.then.rows.extend(old);
+            self.now.rows.extend(new);
+        }
+    }
+
+    fn are_too_many(&self) -> bool {
+        let n_columns = self.shared().len().max(1) as u64;
+        self.cells_max < self.n_displaced.saturating_mul(n_columns)
+    }
+
+    /// Returns the differences, as [`frames`] does, after how many rows differ.
+    pub fn differences(self, is_ordered: bool) -> Vec<String> {
+        let are_too_many = self.are_too_many();
+        let Comparison { mut found, then, now, ties, by, n_displaced, n_rows, .. } = self;
+        found.extend(row_counts(then.row_count, now.row_count));
+        if are_too_many {
+            let text = "are not the same in the same place, too many to find those that have moved";
+            found.push(format!("{n_displaced} of {n_rows} rows {text}"));
+            return found;
+        }
+        let names: Vec<&String> = then.columns.iter().collect();
+        let (then, now) = (SharedColumns::of(&then, &names), SharedColumns::of(&now, &names));
+        let by = by.filter(|it| identify(it, &then, &now));
+        let rows = rows(&then, &now, by, is_ordered && !ties.is_any());
+        if 0 < rows.n_rows {
+            found.push(format!("{} of {n_rows} rows differ", rows.n_rows));
+        }
+        first(found.into_iter().chain(rows.sentences).collect())
+    }
+}
+
+/// Which columns the rows of both tables are sorted by, with equal values in equal places: there, rows that
+/// tie may swap places.
+struct Ties(Vec<Tie>);
+
+#[derive(Clone)]
+struct Tie {
+    is_close: bool,
+    is_ascending: bool,
+    is_descending: bool,
+    last: Option<f64>,
+}
+
+impl Ties {
+    fn new(n_columns: usize) -> Ties {
+        let tie = Tie { is_close: true, is_ascending: true, is_descending: true, last: None };
+        Ties(vec![tie; n_columns])
+    }
+
+    /// Adds the rows in the next place.
+    fn add(&mut self, then: &[&Value], now: &[&Value]) {
+        for (tie, (old, new)) in self.0.iter_mut().zip(then.iter().zip(now)) {
+            let (Some(old), Some(new)) = (old.as_f64(), new.as_f64()) else {
+                tie.is_close = false;
+                continue;
+            };
+            tie.is_close &= near(old, new);
+            if let Some(last) = tie.last {
+                tie.is_ascending &= last <= old;
+                tie.is_descending &= old <= last;
+            }
+            tie.last = Some(old);
+        }
+    }
+
+    fn is_any(&self) -> bool {
+        // Neither only ascending nor only descending: all values are equal.
+        self.0.iter().any(|it| it.is_close && it.is_ascending != it.is_descending)
+    }
 }
 
 fn columns(then: &Frame, now: &Frame) -> Vec<String> {
@@ -145,37 +292,57 @@ fn keyed(value: &Value) -> String {
     }
 }
 
-fn rows(then: &SharedColumns, now: &SharedColumns, is_ordered: bool) -> Vec<String> {
+/// How rows differ.
+#[derive(Default)]
+struct RowDifferences {
+    /// Rows that are new, gone or changed.
+    n_rows: usize,
+    sentences: Vec<String>,
+}
+
+/// Compares rows, which some columns may identify. Their order counts where it `is_strict`.
+fn rows(
+    then: &SharedColumns,
+    now: &SharedColumns,
+    by: Option<Vec<usize>>,
+    is_strict: bool,
+) -> RowDifferences {
     let is_same = |(a, b): (&Vec<&Value>, &Vec<&Value>)| a.iter().zip(b).all(|(a, b)| same(a, b));
     if then.rows.len() == now.rows.len() && then.rows.iter().zip(&now.rows).all(is_same) {
-        return Vec::new();
+        return RowDifferences::default();
     }
-    let Some(by) = key_columns(then, now) else { return as_bags(then, now, is_ordered) };
+    let Some(by) = by else { return as_bags(then, now, is_strict) };
     let places: HashMap<String, usize> =
         now.keys(&by).into_iter().enumerate().map(|(at, key)| (key, at)).collect();
     let keys = then.keys(&by);
-    let mut found = Vec::new();
+    let mut found = RowDifferences::default();
     let mut matched = vec![false; now.rows.len()];
     let mut order = Vec::new();
     for (row, key) in then.rows.iter().zip(&keys) {
         let named = named(then, row, &by);
         let Some(at) = places.get(key) else {
-            found.push(format!("{named}: not there now"));
+            found.n_rows += 1;
+            found.sentences.push(format!("{named}: not there now"));
             continue;
         };
         matched[*at] = true;
         order.push(*at);
+        let n_before = found.sentences.len();
         for (column, (old, new)) in row.iter().zip(&now.rows[*at]).enumerate() {
             if !same(old, new) {
-                let name = then.columns[column];
-                found.push(format!("{named}: `{name}` was {}, is {}", shown(old), shown(new)));
+                let (name, old, new) = (then.columns[column], shown(old), shown(new));
+                found.sentences.push(format!("{named}: `{name}` was {old}, is {new}"));
             }
         }
+        found.n_rows += usize::from(n_before < found.sentences.len());
     }
     let added = now.rows.iter().zip(&matched).filter(|it| !it.1);
-    found.extend(added.map(|(row, _)| format!("{}: was not there", named(now, row, &by))));
-    if found.is_empty() && is_ordered && !order.is_sorted() && !is_tie(then, now) {
-        found.push("the rows are in another order".to_owned());
+    for (row, _) in added {
+        found.n_rows += 1;
+        found.sentences.push(format!("{}: was not there", named(now, row, &by)));
+    }
+    if found.n_rows == 0 && is_strict && !order.is_sorted() {
+        found.sentences.push("the rows are in another order".to_owned());
     }
     found
 }
@@ -183,61 +350,47 @@ fn rows(then: &SharedColumns, now: &SharedColumns, is_ordered: bool) -> Vec<Stri
 /// Returns the columns that identify the rows of both tables: those without numbers, or else the first.
 fn key_columns(then: &SharedColumns, now: &SharedColumns) -> Option<Vec<usize>> {
     let words: Vec<usize> = (0..then.columns.len()).filter(|at| !then.is_number[*at]).collect();
-    let is_key = |columns: &Vec<usize>| {
-        !columns.is_empty()
-            && [then, now].iter().all(|part| {
-                let mut keys = part.keys(columns);
-                keys.sort_unstable();
-                keys.windows(2).all(|it| it[0] != it[1])
-            })
-    };
     let first: Vec<usize> = (0..then.columns.len().min(1)).collect();
-    [words, first].into_iter().find(is_key)
+    [words, first].into_iter().find(|it| identify(it, then, now))
+}
+
+/// Returns whether no two rows of a table are equal in these columns.
+fn identify(columns: &[usize], then: &SharedColumns, now: &SharedColumns) -> bool {
+    !columns.is_empty()
+        && [then, now].iter().all(|part| {
+            let mut keys = part.keys(columns);
+            keys.sort_unstable();
+            keys.windows(2).all(|it| it[0] != it[1])
+        })
 }
 
 /// Compares rows without identifying columns, each as a whole.
-fn as_bags(then: &SharedColumns, now: &SharedColumns, is_ordered: bool) -> Vec<String> {
+fn as_bags(then: &SharedColumns, now: &SharedColumns, is_strict: bool) -> RowDifferences {
     let all: Vec<usize> = (0..then.columns.len()).collect();
     let mut counts: HashMap<String, i64> = HashMap::new();
     for key in now.keys(&all) {
         *counts.entry(key).or_default() += 1;
     }
-    let mut found = Vec::new();
+    let mut sentences = Vec::new();
     for (row, key) in then.rows.iter().zip(then.keys(&all)) {
         let count = counts.entry(key).or_default();
         *count -= 1;
         if *count < 0 {
-            found.push(format!("not there now: {}", named(then, row, &all)));
+            sentences.push(format!("not there now: {}", named(then, row, &all)));
         }
     }
     for (row, key) in now.rows.iter().zip(now.keys(&all)) {
         let count = counts.entry(key).or_default();
         if 0 < *count {
             *count -= 1;
-            found.push(format!("was not there: {}", named(now, row, &all)));
+            sentences.push(format!("was not there: {}", named(now, row, &all)));
         }
     }
-    if found.is_empty() && is_ordered && !is_tie(then, now) {
-        found.push("the rows are in another order".to_owned());
+    let n_rows = sentences.len();
+    if n_rows == 0 && is_strict {
+        sentences.push("the rows are in another order".to_owned());
     }
-    found
-}
-
-/// Returns whether the rows are sorted by a column with equal values in equal places, so that only tied
-/// rows have swapped.
-fn is_tie(then: &SharedColumns, now: &SharedColumns) -> bool {
-    (0..then.columns.len()).any(|at| {
-        let column = |part: &SharedColumns| -> Vec<Option<f64>> {
-            part.rows.iter().map(|row| row[at].as_f64()).collect()
-        };
-        let (old, new) = (column(then), column(now));
-        let is_sorted = old.is_sorted() || old.iter().rev().is_sorted();
-        let varies = old.first() != old.last() && old.iter().all(Option::is_some);
-        let close = |(a, b): (&Option<f64>, &Option<f64>)| {
-            matches!((a, b), (Some(a), Some(b)) if near(*a, *b))
-        };
-        is_sorted && varies && old.iter().zip(&new).all(close)
-    })
+    RowDifferences { n_rows, sentences }
 }
 
 /// Returns a row's name for people, made from some of its columns.
@@ -347,7 +500,7 @@ fn same_words(then: &str, now: &str) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{asks_for_order, frames, logs, texts};
+    use super::{Comparison, asks_for_order, frames, logs, texts};
     use csv_agent_types::frame::Frame;
 
     /// A table of a region, a number and a share.
@@ -391,6 +544,55 @@ mod tests {
         check(&then, &turned, true, &["the rows are in another order"]);
         let tied = table(&[("a", 3, 0.0), ("c", 2, 0.0), ("b", 2, 0.0)]);
         check(&then, &tied, true, &[]);
+    }
+
+    /// Compares two tables of so many rows, added in parts.
+    #[track_caller]
+    fn check_parts(then: &Frame, now: &Frame, is_ordered: bool, expected: &[&str]) {
+        let mut comparison = Comparison::new(then, now);
+        let mut parts = [then, now].map(|it| it.rows.chunks(2));
+        loop {
+            let [old, new] = [0, 1].map(|at| parts[at].next().map(<[_]>::to_vec));
+            if old.is_none() && new.is_none() {
+                break;
+            }
+            comparison.add(old.unwrap_or_default(), new.unwrap_or_default());
+        }
+        assert_eq!(comparison.differences(is_ordered), expected);
+    }
+
+    #[test]
+    fn tables_are_the_same_in_parts_as_in_whole() {
+        let then = table(&[("a", 5, 0.5), ("b", 3, 0.1 + 0.2), ("c", 1, 0.5), ("d", 1, 0.5)]);
+        check_parts(&then, &then, true, &[]);
+        let now =
+            table(&[("a", 5, 0.5), ("b", 3, 0.3), ("c", 1, 0.25), ("e", 1, 0.5), ("f", 0, 0.0)]);
+        let found = [
+            "4 rows then, 5 now",
+            "4 of 5 rows differ",
+            "`region` `c`: `share` was 0.5, is 0.25",
+            "`region` `d`: not there now",
+            "`region` `e`: was not there",
+            "`region` `f`: was not there",
+        ];
+        check_parts(&then, &now, false, &found);
+        // Rows that have moved, and rows that may.
+        let turned = table(&[("d", 1, 0.5), ("b", 3, 0.3), ("c", 1, 0.5), ("a", 5, 0.5)]);
+        check_parts(&then, &turned, false, &[]);
+        check_parts(&then, &turned, true, &["the rows are in another order"]);
+        let tied = table(&[("a", 5, 0.5), ("b", 3, 0.3), ("d", 1, 0.5), ("c", 1, 0.5)]);
+        check_parts(&then, &tied, true, &[]);
+    }
+
+    #[test]
+    fn of_too_many_rows_in_other_places_only_the_number_is_said() {
+        let rows = |from: i64| (from..from + 10).map(|at| vec![json!("a"), json!(at), json!(0.5)]);
+        let head = table(&[]);
+        let mut comparison = Comparison::new(&head, &head);
+        comparison.cells_max = 15;
+        comparison.add(rows(0).collect(), rows(1).collect());
+        let text = "are not the same in the same place, too many to find those that have moved";
+        assert_eq!(comparison.differences(false), [format!("10 of 10 rows {text}")]);
     }
 
     #[test]

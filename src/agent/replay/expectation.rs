@@ -24,7 +24,15 @@ pub enum Proof<'a> {
 }
 
 impl Proof<'_> {
-    /// Returns its name for a sentence, with how much of it is compared.
+    /// Returns its name for a sentence.
+    pub fn whole_name(&self) -> String {
+        match self {
+            Proof::Table(table) => format!("table `{}`", table.logical_name),
+            other => other.name(),
+        }
+    }
+
+    /// Returns its name for a sentence, with how much of it the events have.
     pub fn name(&self) -> String {
         let part = |n_shown: u64, n_rows: u64| {
             let is_part = n_shown < n_rows;

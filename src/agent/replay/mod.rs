@@ -6,5 +6,6 @@ pub mod cell_dependencies;
 pub mod stored_turn;
 pub mod expectation;
 mod rerun;
+mod whole_tables;
 
 pub use rerun::{RerunOptions, rerun};

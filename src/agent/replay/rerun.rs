@@ -1,6 +1,8 @@
 //! Reruns the calls of a turn: first the earlier steps that they need, then each call in order.
 
+use std::collections::HashMap;
 use std::future::Future;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::anyhow;
@@ -14,7 +16,9 @@ use csv_agent_sink::EventSink;
 use csv_agent_tools::ToolJob;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::{Reply, ToolCall, Usage};
-use csv_agent_types::event::{Body, CallStatus, CodePlace, Confinement, ReplyBody, Status};
+use csv_agent_types::event::{
+    Body, CallStatus, CodePlace, Confinement, DataFrame, ReplyBody, Status,
+};
 use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 use csv_agent_worker::environment::PythonOptions;
@@ -27,6 +31,7 @@ use super::compare;
 use super::containers::Containers;
 use super::expectation::{Proof, head, plotted, proofs};
 use super::stored_turn::{ExecutionPlace, PastCall, PastTurn, number, saved};
+use super::whole_tables::WholeTables;
 use crate::TurnEnd;
 use crate::cluster;
 use crate::failure::{cancelled, describe, fail};
@@ -48,6 +53,8 @@ pub struct RerunOptions {
     pub cluster: ClusterAccess,
     /// Wall-clock limit of one call.
     pub tool_timeout: Duration,
+    /// The directory of the session with the turn.
+    pub past_dir: PathBuf,
     /// Whether a difference makes the process fail.
     pub check: bool,
 }
@@ -75,7 +82,7 @@ pub async fn rerun(
     let mut rerun = Again { options, session, past, repl, containers };
     let ended = rerun.run(earlier, confinement, &mut turn).await;
     let end = match ended {
-        Ok(differences) => rerun.reply(&differences, &mut turn),
+        Ok(compared) => rerun.reply(&compared, &mut turn),
         Err(TurnInterrupt::Stopped(status)) => Ok(fail(&mut turn, cancelled(status))),
         Err(TurnInterrupt::Failed(error)) => Ok(fail(&mut turn, describe(&error))),
         Err(TurnInterrupt::TimedOut) => Ok(fail(&mut turn, describe(&anyhow!("the time is over")))),
@@ -83,6 +90,15 @@ pub async fn rerun(
     rerun.repl.stop().await;
     rerun.containers.stop().await;
     end
+}
+
+/// What was compared, and how.
+#[derive(Default)]
+struct Compared {
+    /// The evidence of the answer, by name.
+    names: Vec<String>,
+    /// One sentence each.
+    differences: Vec<String>,
 }
 
 struct Again<'a> {
@@ -94,13 +110,13 @@ struct Again<'a> {
 }
 
 impl Again<'_> {
-    /// Runs the calls, and returns the differences.
+    /// Runs the calls, and compares what they give.
     async fn run(
         &mut self,
         earlier: &[PastTurn],
         confinement: Confinement,
         turn: &mut Turn<'_>,
-    ) -> Result<Vec<String>, TurnInterrupt> {
+    ) -> Result<Compared, TurnInterrupt> {
         let catalog = self.session.catalog();
         turn.status(Status::Started {
             message: format!("the calls of turn {} run again", self.past.id),
@@ -169,13 +185,68 @@ impl Again<'_> {
             round.run(&[call], turn).await?;
         }
         let (events, _) = turns::events(turn.dir().path())?;
-        let differences = differences(self.past, &PastTurn::of(turn.dir().id(), events), catalog);
-        if let Some(error) = self.repl.cluster_failure().filter(|_| !differences.is_empty()) {
+        let now = PastTurn::of(turn.dir().id(), events);
+        // Events of a temporary session do not name files.
+        let sent = turn.record.tables.iter();
+        let sent = sent.filter_map(|it| Some((it.call_id.clone(), it.file.clone()?)));
+        let files: HashMap<String, String> = sent.collect();
+        let compared = Box::pin(self.compare(&now, &files, catalog));
+        let compared = turn.wait(compared).await?;
+        let cluster_failure = self.repl.cluster_failure();
+        if let Some(error) = cluster_failure.filter(|_| !compared.differences.is_empty()) {
             return Err(TurnInterrupt::Failed(
                 Failure::new(error.status(), error.to_string()).into(),
             ));
         }
-        Ok(differences)
+        Ok(compared)
+    }
+
+    /// Compares the results of the original turn with those of this one. `files` has the tables of this one, by call.
+    async fn compare(
+        &self,
+        now: &PastTurn,
+        files: &HashMap<String, String>,
+        catalog: &Catalog,
+    ) -> Compared {
+        let then = self.past;
+        let again =
+            |it: &PastCall| now.calls.iter().find(|now| now.call.call_id == it.call.call_id);
+        let failed = |it: &&PastCall| {
+            it.status == CallStatus::Ok && again(it).is_some_and(|now| now.status != CallStatus::Ok)
+        };
+        let is_ordered = then.is_ordered(catalog);
+        let whole_tables = WholeTables {
+            sandbox: &self.options.sandbox,
+            timeout: self.options.tool_timeout,
+            past_dir: &self.options.past_dir,
+            dir: self.session.dir(),
+        };
+        let mut compared = Compared::default();
+        // Failures after the first failed call are mostly caused by it.
+        if let Some(call) = then.calls.iter().find(failed).and_then(again) {
+            let told = call.result["text"].as_str().unwrap_or_default().trim();
+            let why = told.lines().next_back().unwrap_or_default();
+            compared.differences.push(format!("`{}` failed: {why}", call.call.name));
+        }
+        for (at, proof) in proofs(then) {
+            let now = again(&then.calls[at]).filter(|it| it.status == CallStatus::Ok);
+            let table = now.and_then(table);
+            let whole = match (proof, table.and_then(|it| Some((it, files.get(&it.call_id)?)))) {
+                (Proof::Table(then), Some((now, file))) => {
+                    whole_tables.differences(then, (now, file), is_ordered).await
+                }
+                _ => None,
+            };
+            let name = if whole.is_some() { proof.whole_name() } else { proof.name() };
+            let texts = match (whole, now) {
+                (Some(texts), _) => texts,
+                (None, Some(now)) => of_proof(proof, now, is_ordered),
+                (None, None) => vec!["it was not given again".to_owned()],
+            };
+            compared.differences.extend(texts.into_iter().map(|it| format!("{name}: {it}")));
+            compared.names.push(name);
+        }
+        compared
     }
 
     /// Checks that the files of the datasets named by a call are intact. Otherwise a call would fail, and
@@ -248,20 +319,18 @@ impl Again<'_> {
         Ok(chosen.map(|((job, call), _)| (call.place.clone(), job)).collect())
     }
 
-    fn reply(&self, differences: &[String], turn: &mut Turn) -> anyhow::Result<TurnEnd> {
-        let past = self.past;
-        let id = number(&past.id);
-        let proofs = proofs(past);
-        let named: Vec<String> = proofs.iter().map(|it| it.1.name()).collect();
-        let text = match (differences, &named[..]) {
+    fn reply(&self, compared: &Compared, turn: &mut Turn) -> anyhow::Result<TurnEnd> {
+        let Compared { names, differences } = compared;
+        let id = number(&self.past.id);
+        let text = match (&differences[..], &names[..]) {
             ([], []) => format!("Turn {id} called nothing whose result can be compared."),
-            ([], named) => format!("Turn {id} gives the same again: {}.", named.join(", ")),
+            ([], names) => format!("Turn {id} gives the same again: {}.", names.join(", ")),
             (found, _) => {
                 let lines: Vec<String> = found.iter().map(|it| format!("- {it}\n")).collect();
                 format!("Turn {id} gives something else:\n\n{}", lines.concat().trim_end())
             }
         };
-        let status = match (differences, &named[..]) {
+        let status = match (&differences[..], &names[..]) {
             _ if !self.options.check => ExitStatus::Ok,
             ([], []) => ExitStatus::Contract,
             ([], _) => ExitStatus::Ok,
@@ -319,38 +388,18 @@ fn left_out(call: &PastCall, catalog: &Catalog) -> Option<String> {
     Some(format!("{files} of `{name}`: files are made again, but left out of what is compared"))
 }
 
-/// Returns how this turn's results differ from those of the original one.
-fn differences(then: &PastTurn, now: &PastTurn, catalog: &Catalog) -> Vec<String> {
-    let again = |it: &PastCall| now.calls.iter().find(|now| now.call.call_id == it.call.call_id);
-    let failed = |it: &&PastCall| {
-        it.status == CallStatus::Ok && again(it).is_some_and(|now| now.status != CallStatus::Ok)
-    };
-    let is_ordered = then.is_ordered(catalog);
-    let mut found = Vec::new();
-    // Failures after the first failed call are mostly caused by it.
-    if let Some(call) = then.calls.iter().find(failed).and_then(again) {
-        let told = call.result["text"].as_str().unwrap_or_default().trim();
-        let why = told.lines().next_back().unwrap_or_default();
-        found.push(format!("`{}` failed: {why}", call.call.name));
-    }
-    for (at, proof) in proofs(then) {
-        let texts = match again(&then.calls[at]) {
-            Some(call) if call.status == CallStatus::Ok => of_proof(proof, call, is_ordered),
-            _ => vec!["it was not given again".to_owned()],
-        };
-        found.extend(texts.into_iter().map(|it| format!("{}: {it}", proof.name())));
-    }
-    found
+/// Returns the table that a call sent.
+fn table(call: &PastCall) -> Option<&DataFrame> {
+    call.shown.iter().find_map(|it| match it {
+        Body::DataFrame(table) => Some(table),
+        _ => None,
+    })
 }
 
 fn of_proof(then: Proof, now: &PastCall, is_ordered: bool) -> Vec<String> {
     match then {
         Proof::Table(then) => {
-            let same = now.shown.iter().find_map(|it| match it {
-                Body::DataFrame(table) => Some(table),
-                _ => None,
-            });
-            let Some(now) = same else { return vec!["it was not sent again".to_owned()] };
+            let Some(now) = table(now) else { return vec!["it was not sent again".to_owned()] };
             compare::frames(&then.frame(), &now.frame(), is_ordered)
         }
         Proof::Chart(then) => {

@@ -300,13 +300,7 @@ impl<'a> Turn<'a> {
         let (turn_dir, chart_style) = (self.log.dir().path(), self.chart_style);
         let files = TurnFiles { session_dir: session, turn_dir, scratch, chart_style };
         let stored = files.store(&call.call_id, shown);
-        let mut body = stored.with_context(|| format!("cannot keep what `{}` sent", call.name))?;
-        if let Body::DataFrame(table) = &mut body
-            && !self.keeps_files
-        {
-            table.artifact = None;
-        }
-        Ok(body)
+        stored.with_context(|| format!("cannot keep what `{}` sent", call.name))
     }
 
     /// Shows the user what was stored.
@@ -314,8 +308,13 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails as [`Turn::emit`] does.
-    pub fn show(&mut self, body: Body) -> Result<(), TurnInterrupt> {
+    pub fn show(&mut self, mut body: Body) -> Result<(), TurnInterrupt> {
         self.record.show(&body);
+        if let Body::DataFrame(table) = &mut body
+            && !self.keeps_files
+        {
+            table.artifact = None;
+        }
         self.emit(body)
     }
 

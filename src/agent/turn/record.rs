@@ -32,6 +32,8 @@ pub(crate) struct TableSent {
     pub(crate) name: String,
     /// The call that sent it.
     pub(crate) call_id: String,
+    /// The file with all of its rows, within the session's directory.
+    pub(crate) file: Option<String>,
 }
 
 impl TurnRecord {
@@ -55,7 +57,8 @@ impl TurnRecord {
             Body::DataFrame(table) => {
                 self.grounds.sent(table);
                 let (name, call_id) = (table.logical_name.clone(), table.call_id.clone());
-                self.tables.push(TableSent { name, call_id });
+                let file = table.artifact.as_ref().map(|it| it.path.clone());
+                self.tables.push(TableSent { name, call_id, file });
             }
             Body::Chart(chart) => {
                 self.grounds.result(&chart.data);
