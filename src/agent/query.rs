@@ -267,6 +267,17 @@ fn cut_cell(value: &Value, chars: usize) -> Value {
     }
 }
 
+/// The error code of a statement whose values made it fail; the text may quote one.
+const FAILED: &str = "failed";
+
+/// Replaces what may quote a value in an error of a statement; all other errors quote only names and the statement.
+pub(crate) fn without_values(error: &mut ToolError) {
+    if error.code == FAILED {
+        let text = "the statement failed at a value, which is kept back; `try_cast` gives NULL where a value does not fit";
+        error.output = ToolOutput::json(json!({"kind": "error", "text": text}));
+    }
+}
+
 /// Returns what the model reads of a statement that is not run.
 fn refused(error: &SqlError) -> ToolError {
     let place = error.position.map(|(line, column)| format!(" (line {line}, column {column})"));
@@ -278,7 +289,7 @@ fn refused(error: &SqlError) -> ToolError {
 /// Returns what the model reads of a statement that has no result.
 fn failed(error: &EngineError) -> ToolError {
     let (status, code, text) = match error {
-        EngineError::Query(reason) => (CallStatus::Error, "failed", reason.clone()),
+        EngineError::Query(reason) => (CallStatus::Error, FAILED, reason.clone()),
         EngineError::Memory(bytes) => {
             let text = format!(
                 "the statement needs more than {} MB of memory; filter, group or limit more, or do it in steps",
@@ -298,7 +309,7 @@ fn failed(error: &EngineError) -> ToolError {
             (CallStatus::Timeout, "timeout", text)
         }
         EngineError::Child(reason) => {
-            (CallStatus::Error, "failed", format!("the statement was not run: {reason}"))
+            (CallStatus::Error, "not_run", format!("the statement was not run: {reason}"))
         }
     };
     let output = ToolOutput::json(json!({"kind": "error", "text": text}));

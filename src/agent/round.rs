@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 use csv_agent_ingest::{Needles, ValueCounts};
 use csv_agent_session::Session;
-use csv_agent_tools::{Plan, Tool, ToolError, ToolJob};
+use csv_agent_tools::{Plan, RUNS_SQL, Tool, ToolError, ToolJob};
 use csv_agent_types::catalog::{Catalog, Dataset, Facts, Query};
 use csv_agent_types::conversation::{Item, ToolCall};
 use csv_agent_types::event::{CallError, CallStatus, Shown, Status, ToolOutput};
@@ -19,7 +19,7 @@ use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 use crate::hosted::{AtProvider, Interpreter};
 use crate::loop_detection::{Repeats, Repetition};
 use crate::output_filter::{self, KnownNames, OutputFilter};
-use crate::query::as_comment;
+use crate::query::{as_comment, without_values};
 use crate::repl::Repl;
 use crate::spill;
 use crate::spill::cut_middle;
@@ -207,6 +207,10 @@ impl Round<'_> {
     ) -> Result<(), TurnInterrupt> {
         let output = match result {
             Err(error) if error.code == GONE => return Ok(()),
+            Err(error) if call.name == RUNS_SQL => {
+                without_values(error);
+                return Ok(());
+            }
             Err(error) => &mut error.output,
             Ok(output) => output,
         };

@@ -46,8 +46,8 @@ pub enum Scalar {
     Bool(bool),
     /// A whole number.
     Int(i64),
-    /// A finite number.
-    Float(f64),
+    /// A number, perhaps infinite or NaN.
+    Float(#[serde(with = "floats")] f64),
     /// Text.
     Text(String),
     /// Days since 1970-01-01.
@@ -60,6 +60,31 @@ pub enum Scalar {
     Time(i64),
     /// Microseconds.
     Duration(i64),
+}
+
+/// Floats in JSON, which has no NaN and no infinity: these are texts.
+mod floats {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum NumberOrText {
+        Number(f64),
+        Text(String),
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(super) fn serialize<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> {
+        if number.is_finite() { to.serialize_f64(*number) } else { to.collect_str(number) }
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<f64, D::Error> {
+        match NumberOrText::deserialize(from)? {
+            NumberOrText::Number(number) => Ok(number),
+            NumberOrText::Text(text) => text.parse().map_err(D::Error::custom),
+        }
+    }
 }
 
 /// A value for each row.

@@ -356,6 +356,20 @@ fn a_query_needs_no_python_and_no_key() {
 }
 
 #[test]
+fn constants_need_not_be_finite() {
+    let bench = Bench::with(["sales.csv"]);
+    for (sql, expected) in [
+        ("select 'nan'::double = 'nan'::double as x", "true"),
+        ("select -'inf'::double < 0 as x", "true"),
+        ("select count(*) as x from sales where revenue < 'Infinity'", "10"),
+        ("select count(*) as x from sales where revenue in (1.5, 'inf')", "0"),
+    ] {
+        let run = bench.run(["query", "-f", "sales.csv", "--format", "csv", sql]).succeeds();
+        assert_eq!(run.stdout(), format!("x\n{expected}\n"), "{sql}");
+    }
+}
+
+#[test]
 fn a_query_ends_at_its_bounds() {
     let bench = Bench::with([]);
     let rows: Vec<String> = (0..20_000).map(|it| format!("{it},{}", it % 7)).collect();

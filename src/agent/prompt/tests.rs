@@ -136,7 +136,8 @@ fn the_instructions_of_a_first_question_are_rules_and_schemas() {
     How you work:
     - Look before you compute: know the columns, their types and units, and what a row stands for. The
       schemas below are complete unless they say otherwise; get_dataset_info has the rest.
-    - Compute in python_repl. Load what you need with load_dataset_columns, load_dataset_full or
+    - Compute in python_repl, or with SQL in query_datasets: SQL suits joins, filters and aggregates, and datasets too
+      large to load; Python suits the rest. Load what you need with load_dataset_columns, load_dataset_full or
       load("name", ["column", ...]) in the REPL. Variables stay for later calls and later questions.
       Whole numbers of which some are missing are Int64. The standard deviation of pandas divides by n - 1, that
       of numpy by n.
@@ -205,7 +206,8 @@ fn the_instructions_have_every_part_in_order() {
     How you work:
     - Look before you compute: know the columns, their types and units, and what a row stands for. The
       schemas below are complete unless they say otherwise; get_dataset_info has the rest.
-    - Compute in python_repl. Load what you need with load_dataset_columns, load_dataset_full or
+    - Compute in python_repl, or with SQL in query_datasets: SQL suits joins, filters and aggregates, and datasets too
+      large to load; Python suits the rest. Load what you need with load_dataset_columns, load_dataset_full or
       load("name", ["column", ...]) in the REPL. Variables stay for later calls and later questions.
       Whole numbers of which some are missing are Int64. The standard deviation of pandas divides by n - 1, that
       of numpy by n.

@@ -141,6 +141,8 @@ fn rows_stay_here_when_the_user_keeps_them() {
     let rounds = [
         query("row", sql, None),
         query("sum", "select count(*) as sales_made from sales", None),
+        query("wrong", "select prize from sales", None),
+        query("value", "select cast(product as integer) from sales", None),
         round().says("Done."),
     ];
     let bench = bench().script(rounds);
@@ -148,8 +150,14 @@ fn rows_stay_here_when_the_user_keeps_them() {
     assert_eq!(turn.result_of("sum")["result"]["head"][0]["sales_made"], 10);
     let row = &turn.result_of("row")["result"]["head"][0];
     assert_eq!(row["revenue"], "(kept back)", "{row}");
+    let text = |call_id: &str| turn.result_of(call_id)["result"]["text"].as_str().unwrap();
+    assert_eq!(
+        text("wrong"),
+        "no column `prize` (line 1, column 8); there are date, product, revenue"
+    );
+    assert!(text("value").starts_with("the statement failed at a value"), "{}", text("value"));
     let sent = last_request(&bench).body.to_string();
-    assert!(!sent.contains(&revenue_of(&bench)), "{sent}");
+    assert!(!sent.contains(&revenue_of(&bench)) && !sent.contains("Tea"), "{sent}");
 }
 
 /// Returns the largest revenue, which one row has.
