@@ -23,8 +23,7 @@ use std::thread::{self, JoinHandle};
 use polars::lazy::dsl::{Engine, FileWriteFormat, SinkDestination, SinkTarget, UnifiedSinkArgs};
 use polars::polars_utils::compression::ZstdLevel;
 use polars::prelude::{
-    IntoLazy, LazyFrame, ParquetCompression, ParquetWriteOptions, PlRefPath, PolarsError,
-    PolarsResult,
+    LazyFrame, ParquetCompression, ParquetWriteOptions, PlRefPath, PolarsError, PolarsResult,
 };
 use serde::Deserialize as _;
 use serde_json::Deserializer;
@@ -105,16 +104,7 @@ fn reason(error: &PolarsError) -> String {
 /// Fails when polars does, or a value does not fit the type of its result.
 pub fn run(request: &EngineRequest) -> PolarsResult<()> {
     let tables = TableFiles::new(&request.tables, request.queries.len());
-    request.queries.iter().try_for_each(|it| {
-        let result = tables.result(&it.query)?;
-        let result = match tables.engine(&it.query.plan)? {
-            Engine::InMemory => {
-                result.collect_with_engine(Engine::InMemory)?.unwrap_single().lazy()
-            }
-            _ => result,
-        };
-        write(result, &it.output)
-    })
+    request.queries.iter().try_for_each(|it| write(tables.result(&it.query)?, &it.output))
 }
 
 fn write(frame: LazyFrame, output: &Path) -> PolarsResult<()> {

@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use polars::prelude::{
-    Column, DataFrame, DataType, Engine, Expr as Polars, IntoLazy, JoinArgs, JoinCoalesce,
-    JoinType, LazyFrame, LazyFrame as Frame, MaintainOrderJoin, NamedFrom as _, PlRefPath,
-    PolarsResult, ScanArgsParquet, SchemaRef, Series, UnionArgs, UniqueKeepStrategy, by_name,
-    concat, len, lit,
+    Column, DataFrame, DataType, Expr as Polars, IntoLazy, JoinArgs, JoinCoalesce, JoinType,
+    LazyFrame, LazyFrame as Frame, MaintainOrderJoin, NamedFrom as _, PlRefPath, PolarsResult,
+    ScanArgsParquet, SchemaRef, Series, UnionArgs, UniqueKeepStrategy, by_name, concat, len, lit,
 };
 
 use crate::plan::{Aggregate, ColumnId, Expr, JoinKind, OutputColumn, Plan, Query, Scalar, Type};
@@ -73,21 +72,6 @@ impl<'a> TableFiles<'a> {
         let frame = frame.with_slice_pushdown(!has_large_range(&query.plan));
         let columns = query.output.iter().map(output).collect::<PolarsResult<Vec<Polars>>>()?;
         Ok(frame.select(columns))
-    }
-
-    /// Returns the engine for a plan. Before each step, the streaming engine visits all steps of the query that
-    /// are left: with hundreds of columns that takes longer than the query itself on a table in memory.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a dataset cannot be opened.
-    pub(super) fn engine(&self, plan: &Plan) -> PolarsResult<Engine> {
-        let tables = scans(plan);
-        let mut are_in_memory = !tables.is_empty();
-        for (table, _) in tables {
-            are_in_memory &= self.open(table)?.memory.is_some();
-        }
-        Ok(if are_in_memory { Engine::InMemory } else { Engine::Streaming })
     }
 
     fn open(&self, table: &str) -> PolarsResult<OpenTable> {
@@ -156,9 +140,7 @@ fn relation(plan: &Plan, tables: &TableFiles) -> PolarsResult<Frame> {
         Plan::Aggregate { input, keys, aggregates } => {
             Ok(grouped(relation(input, tables)?, keys, aggregates))
         }
-        Plan::Windows { input, windows } => {
-            with_windows(relation(input, tables)?, tables.engine(input)?, windows)
-        }
+        Plan::Windows { input, windows } => with_windows(relation(input, tables)?, windows),
         Plan::Join { left, right, kind, equal, nulls_equal } => {
             let (left, right) = (relation(left, tables)?, relation(right, tables)?);
             Ok(join(left, right, *kind, equal, *nulls_equal))

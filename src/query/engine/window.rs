@@ -23,7 +23,7 @@ mod multiset;
 mod slide;
 mod statistics;
 
-/// Adds a column for each window, in the same order of rows. Runs the query up to here in `engine`.
+/// Adds a column for each window, in the same order of rows. Runs the query up to here.
 ///
 /// # Errors
 ///
@@ -31,10 +31,9 @@ mod statistics;
 /// is neither number nor time, or a combination is not supported; see [`frames`] and [`Aggregation`].
 pub(super) fn with_windows(
     frame: LazyFrame,
-    engine: Engine,
     windows: &[(ColumnId, Window)],
 ) -> PolarsResult<LazyFrame> {
-    let mut data = frame.collect_with_engine(engine)?.unwrap_single();
+    let mut data = frame.collect_with_engine(Engine::Streaming)?.unwrap_single();
     let mut added: Vec<Option<Column>> = vec![None; windows.len()];
     for (first, (_, window)) in windows.iter().enumerate() {
         if added[first].is_some() {

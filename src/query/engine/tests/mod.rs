@@ -1,4 +1,4 @@
-//! Random plans over random tables give what a straightforward evaluator gives, in both engines of polars.
+//! Random plans over random tables give what a straightforward evaluator gives.
 
 #[expect(clippy::cast_precision_loss, reason = "a float of a whole number is the nearest one")]
 mod evaluator;
@@ -61,13 +61,10 @@ fn output(columns: &[(ColumnId, Type)]) -> Vec<OutputColumn> {
     columns.iter().map(output).collect()
 }
 
-/// Runs a query with many others, or alone.
-fn answer(query: &Query, file: PathBuf, n_queries: usize) -> Vec<Vec<Scalar>> {
+fn answer(query: &Query, file: PathBuf) -> Vec<Vec<Scalar>> {
     let paths = [("t".to_owned(), file)];
-    let tables = TableFiles::new(&paths, n_queries);
-    let engine = tables.engine(&query.plan).unwrap();
-    let frame = tables.result(query).unwrap();
-    rows(&frame.collect_with_engine(engine).unwrap().unwrap_single())
+    let frame = TableFiles::new(&paths, 1).result(query).unwrap();
+    rows(&frame.collect_with_engine(Engine::Streaming).unwrap().unwrap_single())
 }
 
 fn by_cells(a: &[Scalar], b: &[Scalar]) -> Ordering {
@@ -86,17 +83,6 @@ fn is_same(a: &Scalar, b: &Scalar) -> bool {
 }
 
 #[test]
-fn several_queries_of_a_small_table_have_it_in_memory() {
-    let directory = TempDir::new().unwrap();
-    let file = directory.path().join("t.parquet");
-    write(&[], file.clone());
-    let scan = Plan::Scan { table: "t".to_owned(), columns: vec![("0".to_owned(), COLUMNS[0].0)] };
-    let paths = [("t".to_owned(), file)];
-    let engine = |n_queries| TableFiles::new(&paths, n_queries).engine(&scan).unwrap();
-    assert!(matches!((engine(1), engine(2)), (Engine::Streaming, Engine::InMemory)));
-}
-
-#[test]
 fn the_end_of_a_range_may_be_far_behind_the_last_row() {
     let directory = TempDir::new().unwrap();
     let file = directory.path().join("t.parquet");
@@ -112,10 +98,7 @@ fn the_end_of_a_range_may_be_far_behind_the_last_row() {
     for count in [None, Some(1_000_000_000), Some(u64::MAX)] {
         let plan = Plan::Limit { input: Box::new(sort.clone()), offset: 1, count };
         let query = Query { plan, output: output(&COLUMNS[..1]) };
-        for n_queries in [1, 2] {
-            let found = answer(&query, file.clone(), n_queries);
-            assert_eq!(found, [[Scalar::Int(2)], [Scalar::Int(3)]]);
-        }
+        assert_eq!(answer(&query, file.clone()), [[Scalar::Int(2)], [Scalar::Int(3)]]);
     }
 }
 
@@ -130,15 +113,13 @@ proptest! {
         let Relation { mut rows, .. } = evaluate(&plan, &table).only(&columns);
         let is_ordered = matches!(plan, Plan::Sort { .. } | Plan::Limit { .. });
         let query = Query { output: output(&columns), plan };
-        for n_queries in [1, 2] {
-            let mut found = answer(&query, file.clone(), n_queries);
-            if !is_ordered {
-                rows.sort_by(|a, b| by_cells(a, b));
-                found.sort_by(|a, b| by_cells(a, b));
-            }
-            let is_equal = rows.len() == found.len()
-                && rows.iter().flatten().zip(found.iter().flatten()).all(|(a, b)| is_same(a, b));
-            prop_assert!(is_equal, "{n_queries}: {:?}\n{table:?}\n{found:?}\n{rows:?}", query.plan);
+        let mut found = answer(&query, file);
+        if !is_ordered {
+            rows.sort_by(|a, b| by_cells(a, b));
+            found.sort_by(|a, b| by_cells(a, b));
         }
+        let is_equal = rows.len() == found.len()
+            && rows.iter().flatten().zip(found.iter().flatten()).all(|(a, b)| is_same(a, b));
+        prop_assert!(is_equal, "{:?}\n{table:?}\n{found:?}\n{rows:?}", query.plan);
     }
 }
