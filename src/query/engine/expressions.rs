@@ -152,8 +152,8 @@ impl Lowering {
             F::Sine => float_to_float(next()?, f64::sin),
             F::Cosine => float_to_float(next()?, f64::cos),
             F::Tangent => float_to_float(next()?, f64::tan),
-            F::Greatest => polars::lazy::dsl::max_horizontal(values)?,
-            F::Least => polars::lazy::dsl::min_horizontal(values)?,
+            F::Greatest => joined(values, |a, b| chosen(a.clone().gt_eq(b.clone()), a, b))?,
+            F::Least => joined(values, |a, b| chosen(a.clone().lt_eq(b.clone()), a, b))?,
             F::Coalesce => coalesce(&values),
             F::Concat => text::concat(values),
             F::ConcatSeparated => text::concat_separated(values),
@@ -331,6 +331,13 @@ fn joined(values: Vec<Polars>, join: fn(Polars, Polars) -> Polars) -> PolarsResu
         values = pairs;
     }
     values.pop().ok_or_else(|| failure("nothing is combined"))
+}
+
+/// Returns `a` where the condition holds, else `b`; the other where one is null. Polars has functions for the least and
+/// the greatest, which are wrong for some rows with NaN.
+fn chosen(is_a: Polars, a: Polars, b: Polars) -> Polars {
+    let has_a = a.clone().is_not_null();
+    ternary_expr(has_a.and(b.clone().is_null().or(is_a)), a, b)
 }
 
 fn checked(value: Option<i64>) -> PolarsResult<Option<i64>> {
