@@ -320,7 +320,8 @@ fn failed(error: &EngineError) -> ToolError {
 pub(crate) fn as_comment(statement: &Statement) -> String {
     let Statement { sql, result_name } = statement;
     let name = result_name.as_deref().unwrap_or("a result without a name");
-    let lines = sql.trim().lines().map(|it| format!("\n# {it}"));
+    // Python ends a line at a lone carriage return as well.
+    let lines = sql.trim().split(['\n', '\r']).map(|it| format!("\n# {it}"));
     format!("# SQL of {name}:{}", lines.collect::<String>())
 }
 

@@ -365,8 +365,15 @@ fn cell(job: &ToolJob) -> Option<String> {
 mod tests {
     use super::cell;
 
-    use csv_agent_tools::ToolJob;
+    use csv_agent_tools::{Statement, ToolJob};
     use csv_agent_worker::protocol::Command;
+
+    #[test]
+    fn a_statement_is_kept_as_a_comment_whatever_ends_its_lines() {
+        let statement = Statement { sql: "select 1 --\rprint(1)\nas a".into(), result_name: None };
+        let text = cell(&ToolJob::Query(statement)).unwrap();
+        assert!(text.split(['\n', '\r']).all(|it| it.starts_with('#')), "{text}");
+    }
 
     #[test]
     fn a_load_is_kept_as_the_code_that_does_the_same() {
