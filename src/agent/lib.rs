@@ -63,7 +63,7 @@ use csv_agent_types::event::{ANSWER_CUT, Confinement, Status};
 use csv_agent_types::limits::{Limits, REASONING_BYTES_MAX};
 use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure, StopReason};
-use csv_agent_worker::environment::{self, PythonOptions};
+use csv_agent_worker::environment::{self, Packages, PythonOptions};
 use csv_agent_worker::sandbox::SandboxOptions;
 
 use crate::answer::{Answer, CONTENT_FILTER, ModelOutput, said};
@@ -636,22 +636,21 @@ impl Agent {
         if self.code_room.is_some() || !self.options.interpreter.is_local() {
             return None;
         }
-        let python = &self.options.python;
         let memory_bytes = self.options.sandbox.memory_bytes;
-        let packages = environment::packages(python).await;
+        let (packages, missing) = match environment::packages(&self.options.python).await {
+            Ok(packages) => (packages, None),
+            Err(error) => (Packages::default(), Some(error)),
+        };
         self.code_room = Some(CodeRoom { memory_bytes, packages });
         // The analyst works with code only.
-        let missing = match &self.provider {
-            Provider::Builtin => None,
-            Provider::Remote(_) => environment::missing(python).await,
-        }?;
+        let missing = missing.filter(|_| !matches!(self.provider, Provider::Builtin))?;
         self.repl.lacks_python();
         self.options.interpreter =
             match std::mem::replace(&mut self.options.interpreter, Interpreter::Absent) {
                 Interpreter::Both(hosted) => Interpreter::Hosted(hosted),
                 _ => Interpreter::Absent,
             };
-        Some(format!("{missing}; until then the model computes with SQL alone"))
+        Some(format!("{missing:#}; until then the model computes with SQL alone"))
     }
 
     async fn keep_variables(&mut self, session: &Session, turn: &mut Turn<'_>) -> Option<String> {

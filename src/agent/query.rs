@@ -5,9 +5,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::Context;
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use csv_agent_ingest::rows;
@@ -20,15 +21,13 @@ use csv_agent_types::catalog::Catalog;
 use csv_agent_types::directory;
 use csv_agent_types::event::{CallStatus, ToolOutput};
 use csv_agent_types::frame::Frame;
-use csv_agent_types::limits::{QUERY_RESULTS_MAX, TOOL_OUTPUT_BYTES_MAX};
+use csv_agent_types::limits::{QUERY_RESULTS_MAX, RESULT_BYTES_MAX};
 use csv_agent_worker::engine::{self, EngineError, EngineOptions, table_of};
 use csv_agent_worker::protocol::{Outcome, OutcomeStatus};
 use csv_agent_worker::sandbox::SandboxOptions;
 
 use crate::turn::{Turn, TurnInterrupt};
 
-/// Bytes of a result as the model sees it.
-const SHOWN_BYTES_MAX: usize = TOOL_OUTPUT_BYTES_MAX * 5 / 8;
 /// Rows, columns and characters of a cell: the first combination that fits is shown, as for code.
 const HEADS: [(usize, usize, usize); 8] = [
     (20, 200, 1024),
@@ -102,10 +101,11 @@ impl QueryResults {
             return Ok(Err(ToolError::new("too_many_results", message)));
         }
         let schemas: Vec<TableSchema> = there.iter().map(|it| it.schema.clone()).collect();
-        let Prepared { query, tables } = match prepare(&statement.sql, &schemas, now()) {
-            Ok(prepared) => prepared,
-            Err(error) => return Ok(Err(refused(&error))),
-        };
+        let Prepared { query, tables } =
+            match prepare(&statement.sql, &schemas, Timestamp::now().as_microsecond()) {
+                Ok(prepared) => prepared,
+                Err(error) => return Ok(Err(refused(&error))),
+            };
         let schema = query.output.iter().map(|it| (it.name.clone(), it.dtype)).collect();
         let used = there.into_iter().map(|it| (it.schema.name, it.path));
         let used = used.filter(|it| tables.contains(&it.0)).collect();
@@ -253,7 +253,7 @@ fn shown(path: &Path) -> anyhow::Result<Value> {
             result["column_count"] = json!(n_columns);
             result["notes"] = json!([format!("{shown} of {n_columns} columns are shown")]);
         }
-        if result.to_string().len() <= SHOWN_BYTES_MAX {
+        if result.to_string().len() <= RESULT_BYTES_MAX {
             break;
         }
     }
@@ -280,10 +280,8 @@ pub(crate) fn without_values(error: &mut ToolError) {
 
 /// Returns what the model reads of a statement that is not run.
 fn refused(error: &SqlError) -> ToolError {
-    let place = error.position.map(|(line, column)| format!(" (line {line}, column {column})"));
-    let hint = error.hint.as_ref().map(|it| format!("; {it}"));
-    let (place, hint) = (place.unwrap_or_default(), hint.unwrap_or_default());
-    ToolError::new("bad_sql", format!("{}{place}{hint}", error.message))
+    let hint = error.hint.as_ref().map(|it| format!("; {it}")).unwrap_or_default();
+    ToolError::new("bad_sql", format!("{error}{hint}"))
 }
 
 /// Returns what the model reads of a statement that has no result.
@@ -323,10 +321,4 @@ pub(crate) fn as_comment(statement: &Statement) -> String {
     // Python ends a line at a lone carriage return as well.
     let lines = sql.trim().split(['\n', '\r']).map(|it| format!("\n# {it}"));
     format!("# SQL of {name}:{}", lines.collect::<String>())
-}
-
-/// Returns microseconds since 1970.
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }

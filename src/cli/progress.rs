@@ -14,7 +14,7 @@ use csv_agent_text::digits;
 use csv_agent_text::sanitize;
 use csv_agent_types::conversation::Price;
 use csv_agent_types::event::{
-    ANSWER_CUT, Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, Status,
+    ANSWER_CUT, Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, Status, code_of,
 };
 
 use super::diagnostics;
@@ -360,7 +360,7 @@ impl EventSink for ProgressReporter {
             Body::ToolCall { arguments, .. } => {
                 self.refresh();
                 if let Some(arguments) = arguments.as_ref().filter(|_| 0 < self.verbose) {
-                    let code = arguments["code"].as_str().or(arguments["sql"].as_str());
+                    let code = code_of(arguments);
                     self.detail(&code.map_or_else(|| arguments.to_string(), str::to_owned));
                 }
             }

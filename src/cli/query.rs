@@ -2,10 +2,11 @@
 
 use std::io::{Read, stdin};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use jiff::Timestamp;
 use serde_json::Value;
 
 use csv_agent_ingest::rows;
@@ -100,7 +101,8 @@ pub(crate) fn run(
     };
     let catalog = only(catalog, &flags.dataset)?;
     let tables: Vec<TableSchema> = catalog.iter().map(|(name, it)| table_of(name, it)).collect();
-    let prepared = prepare(&sql, &tables, now()).map_err(|error| refusal(&error))?;
+    let prepared = prepare(&sql, &tables, Timestamp::now().as_microsecond())
+        .map_err(|error| refusal(&error))?;
     let results = execute(&prepared, &catalog, &dir, settings)?;
     write(&results.paths[0], format, flags.output.as_deref(), options)?;
     Ok(ExitStatus::Ok)
@@ -149,19 +151,9 @@ fn only(catalog: Catalog, wanted: &[String]) -> anyhow::Result<Catalog> {
     Ok(catalog.filtered(|name| wanted.iter().any(|it| is_named(it, name))))
 }
 
-/// Returns microseconds since 1970.
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
-}
-
 /// Returns the failure of a statement, with its place.
 fn refusal(error: &SqlError) -> anyhow::Error {
-    let message = match error.position {
-        None => error.message.clone(),
-        Some((line, column)) => format!("{} (line {line}, column {column})", error.message),
-    };
-    let mut failure = Failure::new(ExitStatus::Usage, message);
+    let mut failure = Failure::new(ExitStatus::Usage, error.to_string());
     if let Some(hint) = &error.hint {
         failure = failure.hint(hint.clone());
     }

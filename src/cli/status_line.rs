@@ -7,7 +7,7 @@ use serde_json::Value;
 use csv_agent_text::digits;
 use csv_agent_text::sanitize;
 use csv_agent_types::conversation::{Price, Usage};
-use csv_agent_types::event::{Body, Event, Status};
+use csv_agent_types::event::{Body, Event, Status, code_of};
 
 /// Maximum characters of the first line of code. A terminal cuts it sooner.
 const DETAIL_CHARS_MAX: usize = 200;
@@ -51,10 +51,7 @@ impl StatusLine {
             Body::ToolCall { call_id, label, arguments, .. } => self.calls.push(RunningCall {
                 id: call_id.clone(),
                 label: label.clone(),
-                detail: arguments
-                    .as_ref()
-                    .and_then(|it| it["code"].as_str().or(it["sql"].as_str()))
-                    .and_then(first_line),
+                detail: arguments.as_ref().and_then(code_of).and_then(first_line),
                 job: None,
             }),
             Body::ToolResult { call_id, result, .. } => {

@@ -15,6 +15,7 @@ mod send_chart_to_ui;
 mod send_data_to_ui_as_df;
 pub mod strict;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use csv_agent_provider::hosted;
@@ -139,8 +140,9 @@ pub enum ToolJob {
     Query(Statement),
 }
 
-/// A SELECT statement.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A SELECT statement, as a call has it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Statement {
     /// Its text.
     pub sql: String,

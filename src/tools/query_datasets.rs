@@ -1,6 +1,5 @@
 //! `query_datasets`: SQL over the datasets, without Python.
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use csv_agent_types::catalog::Catalog;
@@ -28,13 +27,6 @@ statement is wrong; correct it and call again.",
     allowance: None,
 };
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Arguments {
-    sql: String,
-    result_name: Option<String>,
-}
-
 fn parameters() -> Value {
     object([
         ("sql", string("one SELECT statement, which may begin with WITH")),
@@ -43,7 +35,7 @@ fn parameters() -> Value {
 }
 
 fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
-    let Arguments { sql, result_name } = strict::arguments(arguments)?;
+    let Statement { sql, result_name } = strict::arguments(arguments)?;
     if SQL_BYTES_MAX < sql.len() {
         let message = format!("`sql` has {} bytes; at most {SQL_BYTES_MAX} are allowed", sql.len());
         return Err(ToolError::new("bad_arguments", message));

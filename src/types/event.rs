@@ -143,6 +143,11 @@ impl Confinement {
     }
 }
 
+/// Returns the code or the SQL of a call that runs some, from its arguments.
+pub fn code_of(arguments: &Value) -> Option<&str> {
+    arguments.get("code").or_else(|| arguments.get("sql"))?.as_str()
+}
+
 /// Where the code of a turn runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -201,6 +201,8 @@ pub const SUMMARY_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Bytes of one tool output for the model. A longer one is cut in the middle.
 pub const TOOL_OUTPUT_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of a table in a tool output, which leaves room for printed text.
+pub const RESULT_BYTES_MAX: usize = TOOL_OUTPUT_BYTES_MAX * 5 / 8;
 /// Bytes of text from the REPL for the model: printed text, and values other than tables. More is seldom
 /// read, and all of it remains available.
 pub const REPL_TEXT_BYTES_MAX: usize = 6 * 1024;

@@ -363,20 +363,18 @@ pub async fn prepare(
 }
 
 /// Returns the packages of the Python that will run, whether it exists yet or not.
-pub async fn packages(options: &PythonOptions) -> Packages {
+///
+/// # Errors
+///
+/// Fails when there is no Python, and none to create an environment with. A named one that cannot be used fails when it
+/// is to run.
+pub async fn packages(options: &PythonOptions) -> anyhow::Result<Packages> {
     match find(options, Extras::default()).await {
-        Ok(Some(found)) => found.packages,
-        _ => Packages::managed(options),
+        Ok(Some(found)) => return Ok(found.packages),
+        Ok(None) => drop(find_base(options).await?),
+        Err(_) => {}
     }
-}
-
-/// Returns why there is no Python to run and none to create an environment with; `None` when there is one, or it is not
-/// known before it runs.
-pub async fn missing(options: &PythonOptions) -> Option<String> {
-    match find(options, Extras::default()).await {
-        Ok(None) => Some(format!("{:#}", find_base(options).await.err()?)),
-        Ok(Some(_)) | Err(_) => None,
-    }
+    Ok(Packages::managed(options))
 }
 
 /// Finds the Python to run as [`prepare`] does, but does not create one.

@@ -34,9 +34,9 @@ use csv_agent_types::catalog::Dataset;
 use csv_agent_types::directory;
 use csv_agent_types::limits::{
     CLUSTER_SAMPLE_ROWS_MAX, CLUSTER_SENT_BYTES_MAX, CLUSTER_TABLE_ROWS_MAX, REPL_TEXT_BYTES_MAX,
-    SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX, TOOL_TIMEOUT,
-    WORKER_ANSWER_BYTES_MAX, WORKER_FILE_BYTES_MAX, WORKER_GRACE, WORKER_PROCESSES_MAX,
-    WORKER_START, WORKER_TASKS_MAX, frames_bytes_max, worker_tree_bytes_max,
+    RESULT_BYTES_MAX, SCRATCH_BYTES_MAX, SCRATCH_FILES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX,
+    TOOL_TIMEOUT, WORKER_ANSWER_BYTES_MAX, WORKER_FILE_BYTES_MAX, WORKER_GRACE,
+    WORKER_PROCESSES_MAX, WORKER_START, WORKER_TASKS_MAX, frames_bytes_max, worker_tree_bytes_max,
 };
 
 use crate::environment::{Interpreter, PythonFiles};
@@ -81,8 +81,6 @@ program![
 const CLUSTER_PROGRAM: &str = include_str!("spark.py");
 /// How to read datasets of a cluster; it requires only pyspark.
 pub const CLUSTER_READING: &str = include_str!("reading.py");
-/// Share of a tool output that a result may take, which leaves room for printed text.
-const RESULT_BYTES_MAX: usize = TOOL_OUTPUT_BYTES_MAX * 5 / 8;
 /// Room for printed text next to even the largest result.
 const PRINTED_JSON_BYTES_MIN: usize = 1_024;
 /// Interval between two interrupts. Code that catches one often does not catch the next.

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use csv_agent_ingest::rows;
-use csv_agent_query::plan::Type;
 use csv_agent_query::protocol::{EngineQuery, EngineRequest};
 use csv_agent_query::{TableSchema, engine, prepare};
-use csv_agent_types::catalog::{Catalog, DType};
+use csv_agent_types::catalog::Catalog;
 use csv_agent_types::frame::Frame;
+use csv_agent_worker::engine::table_of;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -49,19 +49,6 @@ const OURS: &[&str] = &[
 /// Of a hundred statements of daily work, how many may be refused.
 const REFUSED_MAX: usize = 5;
 
-fn type_of(dtype: DType) -> Type {
-    match dtype {
-        DType::Bool => Type::Bool,
-        DType::Int64 => Type::Int,
-        DType::Float64 => Type::Float,
-        DType::Date => Type::Date,
-        DType::Timestamp => Type::Timestamp,
-        DType::TimestampUtc => Type::Instant,
-        DType::Time => Type::Time,
-        DType::String => Type::Text,
-    }
-}
-
 /// The datasets of `tests/sql/data`, ingested.
 struct Data {
     bench: Bench,
@@ -93,13 +80,8 @@ impl Data {
         bench.run(ingest.into_iter().chain(types)).succeeds();
         let text = fs::read(bench.session().join("datasets.json")).unwrap();
         let catalog: Catalog = serde_json::from_slice(&text).unwrap();
-        let columns = |name: &str| {
-            let columns = &catalog.get(name).unwrap().columns;
-            columns.iter().map(|it| (it.name.clone(), type_of(it.dtype))).collect()
-        };
-        let tables =
-            catalog.names().map(|it| TableSchema { name: it.to_owned(), columns: columns(it) });
-        Data { tables: tables.collect(), bench }
+        let tables = catalog.iter().map(|(name, it)| table_of(name, it)).collect();
+        Data { bench, tables }
     }
 
     /// Returns the whole result of a statement, or why there is none.

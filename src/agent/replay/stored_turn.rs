@@ -209,25 +209,23 @@ impl PastCall {
     pub fn job(&self, catalog: &Catalog) -> Option<ToolJob> {
         // Steps before an exception count.
         let ran = self.status == CallStatus::Ok || self.ended() && self.raised().is_some();
-        let tool = || csv_agent_tools::find(&self.call.name, TOOLS.iter());
-        let plan = || match tool().and_then(|it| csv_agent_tools::plan(it, catalog, &self.call)) {
-            Ok(Plan::Ask(job, _)) => Some(job),
-            _ => None,
-        };
         let hosted = || Some(ToolJob::Python(self.hosted_command()?));
-        let job = if self.is_hosted() { hosted() } else { plan() };
+        let job = if self.is_hosted() { hosted() } else { self.planned(catalog) };
         job.filter(|_| ran)
     }
 
-    /// Returns the statement that it ran, if it was one.
+    /// Returns the statement of the call, if it has one.
     pub fn statement(&self) -> Option<Statement> {
-        let plan = match self.call.name.as_str() {
-            RUNS_SQL => csv_agent_tools::find(RUNS_SQL, TOOLS.iter()).ok()?.plan,
-            _ => return None,
-        };
-        let arguments = serde_json::from_str(&self.call.arguments).ok()?;
-        match plan(&Catalog::default(), arguments) {
-            Ok(Plan::Ask(ToolJob::Query(statement), _)) => Some(statement),
+        match self.planned(&Catalog::default()) {
+            Some(ToolJob::Query(statement)) => Some(statement),
+            _ => None,
+        }
+    }
+
+    fn planned(&self, catalog: &Catalog) -> Option<ToolJob> {
+        let tool = csv_agent_tools::find(&self.call.name, TOOLS.iter());
+        match tool.and_then(|it| csv_agent_tools::plan(it, catalog, &self.call)) {
+            Ok(Plan::Ask(job, _)) => Some(job),
             _ => None,
         }
     }

@@ -19,8 +19,13 @@ pub struct SqlError {
 pub(crate) type Result<T> = std::result::Result<T, SqlError>;
 
 impl fmt::Display for SqlError {
+    /// Writes the message and its place.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.message)?;
+        match self.position {
+            None => Ok(()),
+            Some((line, column)) => write!(f, " (line {line}, column {column})"),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use csv_agent_types::conversation::Usage;
 use csv_agent_types::event::{
     Body, CallError, CallStatus, ChartDrawn, Confinement, DataFrame, ErrorBody, Event, ReplyBody,
-    Status,
+    Status, code_of,
 };
 use csv_agent_types::redaction::Redaction;
 
@@ -103,8 +103,7 @@ pub(super) struct CallOutcome<'a> {
 impl<'a> CallView<'a> {
     /// Returns the code that the call ran, if it ran any.
     pub(super) fn code(&self) -> Option<&'a str> {
-        let arguments = self.arguments?;
-        arguments.get("code").or_else(|| arguments.get("sql"))?.as_str()
+        code_of(self.arguments?)
     }
 
     /// Returns whether the call failed or did not finish.
