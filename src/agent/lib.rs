@@ -317,6 +317,18 @@ impl Agent {
         self.has_no_tools = false;
     }
 
+    /// Makes datasets visible that were ingested since the agent was created, where not all are.
+    pub fn see(&mut self, names: impl IntoIterator<Item = String>) {
+        if !self.options.datasets.is_empty() {
+            self.options.datasets.extend(names);
+        }
+    }
+
+    /// Returns the names and patterns of the visible datasets; all are when it is empty.
+    pub fn datasets(&self) -> &[String] {
+        &self.options.datasets
+    }
+
     /// Stops the worker, which knows only the datasets of its start. The next turn starts another, with the
     /// variables that the session keeps.
     pub async fn renew_worker(&mut self) {

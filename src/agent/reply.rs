@@ -92,7 +92,9 @@ impl Agent {
             stop_reason: answer.stop_reason,
             usage: context.turn.tally.usage,
         };
-        let complaint = (!missing.is_empty()).then(|| missing.join("; "));
+        // Of a refusal, nothing else was to be expected.
+        let is_refusal = answer.stop_reason == StopReason::Refused;
+        let complaint = (!missing.is_empty() && !is_refusal).then(|| missing.join("; "));
         Ok(TurnEnd::with_reply(reply, told, status, complaint))
     }
 

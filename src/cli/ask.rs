@@ -1,7 +1,6 @@
 //! `ask`: one question, one turn, one answer.
 
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use csv_agent_agent::{Agent, TurnEnd, refuse};
 use csv_agent_provider::{Key, Provider, RemoteOptions};
@@ -11,7 +10,6 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::diagnostics;
 use crate::image;
-use crate::ingest::ingest_for_turn;
 use crate::options::{AskOptions, GlobalOptions, ProviderChoice, TurnOptions};
 use crate::signals::{self, Signals};
 use crate::turn_sinks::TurnSinks;
@@ -24,8 +22,8 @@ const NO_SESSION: &str = "00000000-0000-0000-0000-000000000000";
 /// # Errors
 ///
 /// Fails when the turn could not begin.
-pub(crate) fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
-    let (mut agent, mut session) = match open(&options.turn, "ask", &options.question, false)? {
+pub(crate) fn run(mut options: AskOptions) -> anyhow::Result<ExitStatus> {
+    let (mut agent, mut session) = match open(&mut options.turn, "ask", &options.question, false)? {
         ControlFlow::Continue(opened) => opened,
         ControlFlow::Break(status) => return Ok(status),
     };
@@ -43,7 +41,7 @@ pub(crate) fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
 }
 
 /// Opens what a turn needs, in the order in which errors are most useful: the session, the key, then the
-/// files.
+/// files. Sets the datasets that `options` makes visible.
 ///
 /// Breaks with a status when there is no key, after emitting that as events of a turn. Creates a missing
 /// session if there are files, or if the caller may fill it later.
@@ -52,15 +50,16 @@ pub(crate) fn run(options: AskOptions) -> anyhow::Result<ExitStatus> {
 ///
 /// Fails when the session, the provider's settings or a file are invalid.
 pub(crate) fn open(
-    options: &TurnOptions,
+    options: &mut TurnOptions,
     command: &'static str,
     question: &str,
     may_create: bool,
 ) -> anyhow::Result<ControlFlow<ExitStatus, (Agent, Session)>> {
-    let dir = &options.global.session.dir;
     let creates = may_create || !options.files.is_empty();
-    if !options.ephemeral && !creates {
-        Session::require(dir)?;
+    match options.ephemeral {
+        _ if creates => {}
+        true => options.inputs().demand_for_temporary(&options.global)?,
+        false => Session::require(&options.global.session.dir)?,
     }
     let provider = match key(options).and_then(|it| provider(options, it)) {
         Ok(provider) => provider,
@@ -70,29 +69,18 @@ pub(crate) fn open(
         }
         Err(error) => return Err(error),
     };
-    let mut session = if options.ephemeral {
-        Session::ephemeral(base(&options.global))?
+    let (session, visible) = if options.ephemeral {
+        options.inputs().temporary(&options.global)?
     } else {
         let access = if creates { Access::Create } else { Access::Existing };
-        Session::open(dir, access, options.global.lock(command))?
+        let lock = options.global.lock(command);
+        let mut session = Session::open(&options.global.session.dir, access, lock)?;
+        let visible = options.inputs().ingest(&mut session, false, &options.global)?;
+        (session, visible)
     };
-    if !options.files.is_empty() {
-        ingest_for_turn(&mut session, &options.files, options.ephemeral, &options.global)?;
-    }
+    options.agent.datasets = visible;
     let agent = Agent::new(options.agent.clone(), provider);
     Ok(ControlFlow::Continue((agent, session)))
-}
-
-/// Returns the session whose datasets an ephemeral one sees. Reports when that one is left out.
-pub(crate) fn base(global: &GlobalOptions) -> Option<&Path> {
-    let base = global.session.base();
-    if base.is_none() && !global.quiet {
-        diagnostics::note(&format!(
-            "the session `{}` belongs to another user and is passed over",
-            global.session.dir.display()
-        ));
-    }
-    base
 }
 
 /// Finishes the output of a turn and reports what no event carries.

@@ -22,13 +22,14 @@ use csv_agent_text::sanitize;
 use csv_agent_types::catalog::Dataset;
 use csv_agent_types::chosen::is_named;
 use csv_agent_types::conversation::Question;
-use csv_agent_types::status::ExitStatus;
+use csv_agent_types::status::{BUILTIN, ExitStatus};
 
 use crate::ask::{open, settle};
 use crate::chat::editor::LineRead;
 use crate::flags::InputForm;
-use crate::options::ask::BUILTIN;
+
 use crate::options::config::prices;
+use crate::options::session::SessionOrigin;
 use crate::options::settings::Settings;
 use crate::options::{ChatOptions, GlobalOptions, SessionChoice, TurnOptions};
 use crate::signals::{self, Signals};
@@ -51,13 +52,13 @@ const GREETED_MAX: usize = 5;
 ///
 /// Fails when the chat, or a turn from a pipe, could not begin.
 pub(crate) fn run(options: ChatOptions, settings: &Settings) -> anyhow::Result<ExitStatus> {
-    let ChatOptions { question, input, home, turn: options } = options;
+    let ChatOptions { question, input, home, turn: mut options } = options;
     let is_live = options.global.terminal.stdin_is_tty;
-    let dir = &options.global.session.dir;
+    let dir = options.global.session.dir.clone();
     let is_new = !options.ephemeral && !dir.join("session.json").exists();
-    let before = Session::names_in(dir);
+    let before = Session::names_in(&dir);
     let first = question.clone().unwrap_or_default();
-    let (agent, session) = match open(&options, "chat", &first, is_live)? {
+    let (agent, session) = match open(&mut options, "chat", &first, is_live)? {
         ControlFlow::Continue(opened) => opened,
         ControlFlow::Break(status) => return Ok(status),
     };
@@ -240,7 +241,7 @@ impl Chat<'_> {
 
     /// Returns the datasets that the model may see.
     fn visible(&self) -> impl Iterator<Item = (&str, &Dataset)> {
-        let wanted = &self.options.agent.datasets;
+        let wanted = self.agent.datasets();
         self.session.catalog().iter().filter(move |(name, _)| {
             wanted.is_empty() || wanted.iter().any(|it| is_named(it, name))
         })
@@ -277,8 +278,7 @@ impl Chat<'_> {
         GlobalOptions {
             session: SessionChoice {
                 dir: self.session.dir().to_owned(),
-                named: true,
-                is_foreign: false,
+                origin: SessionOrigin::Flag,
             },
             terminal: global.terminal.measured_again(width, environment),
             ..global.clone()

@@ -1,8 +1,10 @@
-//! `config`: the effective settings and their sources.
+//! `config`: the effective settings and their sources, and changes of the user's own file.
+
+mod change;
 
 use std::io::Write;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
 use csv_agent_sink::Format;
@@ -15,38 +17,89 @@ use super::options::GlobalOptions;
 use super::options::config::prices;
 use super::options::key::KeySource;
 use super::options::settings::{SETTINGS, SettingView, Settings};
-use super::stdout;
+use super::{diagnostics, stdout};
 
 /// Flags of `config`.
 #[derive(Debug, Clone, Args)]
+#[command(arg_required_else_help = true)]
 pub struct ConfigFlags {
-    /// What to do
-    #[arg(value_name = "WHAT", value_enum)]
+    #[command(subcommand)]
     pub what: ConfigAction,
-
-    #[command(flatten)]
-    pub settings: SettingFlags,
 }
 
 /// What `config` does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Subcommand)]
 pub enum ConfigAction {
     /// Print each setting, its value and where it comes from
-    Show,
+    Show(Box<SettingFlags>),
+    /// Set a setting in your own configuration file
+    Set {
+        /// Name of the setting, or `profiles.NAME.SETTING`
+        #[arg(value_name = "SETTING")]
+        key: String,
+        /// Its value. Separate the items of a list with commas
+        #[arg(value_name = "VALUE", allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Remove a setting from your own configuration file
+    Unset {
+        /// Name of the setting
+        #[arg(value_name = "SETTING")]
+        key: String,
+    },
+    /// Open your own configuration file in `$VISUAL` or `$EDITOR`, and check it afterwards
+    Edit,
 }
 
-/// Prints the requested information.
+impl ConfigFlags {
+    /// Returns the flags that configuration files can set.
+    pub(crate) fn settings(&self) -> SettingFlags {
+        match &self.what {
+            ConfigAction::Show(flags) => SettingFlags::clone(flags),
+            _ => SettingFlags::default(),
+        }
+    }
+
+    /// Returns whether the files must be valid.
+    pub(crate) fn needs_valid_files(&self) -> bool {
+        !matches!(self.what, ConfigAction::Edit)
+    }
+}
+
+/// Prints the settings, or changes the user's own file.
 ///
 /// # Errors
 ///
-/// Fails when stdout cannot be written.
+/// Fails when stdout or the file cannot be written, or a value is invalid.
 pub(crate) fn run(
     flags: &ConfigFlags,
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    match flags.what {
-        ConfigAction::Show => show(settings, options)?,
+    let message = match &flags.what {
+        ConfigAction::Show(_) => {
+            show(settings, options)?;
+            return Ok(ExitStatus::Ok);
+        }
+        ConfigAction::Set { key, value } => {
+            let path = settings.own_path()?;
+            change::set(&path, key, value)?;
+            format!("`{}` sets `{key}` now", path.display())
+        }
+        ConfigAction::Unset { key } => {
+            let path = settings.own_path()?;
+            let was_there = change::unset(&path, key)?;
+            let verb = if was_there { "no longer sets" } else { "does not set" };
+            format!("`{}` {verb} `{key}`", path.display())
+        }
+        ConfigAction::Edit => {
+            let path = settings.own_path()?;
+            change::edit(&path, settings.environment())?;
+            return Ok(ExitStatus::Ok);
+        }
+    };
+    if options.has_notes() {
+        diagnostics::note(&message);
     }
     Ok(ExitStatus::Ok)
 }

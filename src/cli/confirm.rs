@@ -22,9 +22,18 @@ pub(crate) fn confirm(what: &str, yes: bool, options: &GlobalOptions) -> anyhow:
         let failure = Failure::new(ExitStatus::Usage, format!("cannot ask whether to {what}"));
         return Err(failure.hint("confirm it with `--yes`").into());
     }
+    ask(what, std::io::stdin().lock())
+}
+
+/// Asks on the terminal, and returns whether the answer that `input` has means yes.
+///
+/// # Errors
+///
+/// Fails when the answer cannot be read.
+pub(crate) fn ask(what: &str, mut input: impl BufRead) -> anyhow::Result<bool> {
     diagnostics::tell(&format!("{} [y/N] ", question(what)));
     let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
+    input.read_line(&mut answer)?;
     Ok(is_yes(&answer))
 }
 

@@ -23,7 +23,7 @@ use super::confirm::confirm;
 use super::listing::{self, Listing};
 use super::options::settings::Settings;
 use super::options::{GlobalOptions, cluster_options};
-use super::{diagnostics, ingest, stdout};
+use super::{diagnostics, ingest, stdout, tips};
 use crate::dataset_listing::{document, rows_shown, schema_frame};
 
 /// Number of datasets from which a terminal shows each family as one row.
@@ -122,6 +122,12 @@ fn print(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
+    if let Some(tip) = tips::of_dataset(&flags.names)
+        && catalog.get(&flags.names[0]).is_none()
+    {
+        let message = format!("no dataset `{}`", flags.names[0]);
+        return Err(Failure::new(ExitStatus::Input, message).hint(tip).into());
+    }
     let chosen = choose(catalog, &flags.names)?;
     let wanted = catalog.filtered(|name| chosen.iter().any(|it| it.0 == name));
     let mut hurt = Session::hurt_datasets(&options.session.dir, &wanted)?;
@@ -145,12 +151,13 @@ fn print(
         let frame = schema_frame(chosen.iter().copied());
         let listing = Listing { documents: frame.objects(), frame };
         stdout::answer(|out| listing.write(out, options))?;
-        for (name, dataset) in chosen.iter().filter(|it| 0 < it.1.set_aside.sum() && !options.quiet)
+        for (name, dataset) in
+            chosen.iter().filter(|it| 0 < it.1.set_aside.sum() && options.has_notes())
         {
             let aside = dataset.set_aside.words().join(", ");
             diagnostics::note(&format!("`{name}`: left out of the table: {aside}"));
         }
-        for (name, dataset) in chosen.iter().filter(|_| !options.quiet) {
+        for (name, dataset) in chosen.iter().filter(|_| options.has_notes()) {
             for doubt in &dataset.doubts {
                 diagnostics::note(&format!("`{name}`: {doubt}"));
             }
@@ -201,7 +208,7 @@ fn documents(
 
 /// Prints on stderr what the files say above and below their tables.
 fn tell_notes(datasets: &[(&str, &Dataset)], options: &GlobalOptions) {
-    if options.quiet {
+    if !options.has_notes() {
         return;
     }
     for (name, dataset) in datasets {

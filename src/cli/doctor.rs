@@ -191,7 +191,7 @@ async fn patiently<T>(work: impl Future<Output = T>, message: &str, options: &Gl
     let start =
         || Spinner::start(message.to_owned(), started, terminal.stderr, terminal.is_width_given);
     let bar = (terminal.can_redraw && !options.quiet).then(start);
-    if bar.is_none() && !options.quiet {
+    if bar.is_none() && options.has_notes() {
         diagnostics::tell(&format!("{message}\n"));
     }
     let found = work.await;

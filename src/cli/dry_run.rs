@@ -4,10 +4,10 @@ use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
-use csv_agent_agent::Agent;
 use csv_agent_agent::hosted::PlannedUpload;
 use csv_agent_agent::preview::Preview;
-use csv_agent_provider::{Key, is_on_this_machine, mask};
+use csv_agent_agent::{Agent, AgentOptions};
+use csv_agent_provider::{Key, Provider, is_on_this_machine, mask};
 use csv_agent_session::{Access, Session};
 use csv_agent_sink::Format;
 use csv_agent_text::digits;
@@ -16,9 +16,8 @@ use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::Question;
 use csv_agent_types::status::ExitStatus;
 
-use crate::ask::{base, provider};
+use crate::ask::provider;
 use crate::image;
-use crate::ingest::ingest_for_turn;
 use crate::options::key::KeySource;
 use crate::options::{AskOptions, ProviderChoice, TurnOptions};
 use crate::{signals, stdout};
@@ -36,10 +35,9 @@ type Destination = Option<(String, Vec<(String, String)>)>;
 /// Fails when the session, a file or a setting is invalid, or the output cannot be written.
 pub(crate) fn run(options: &AskOptions) -> anyhow::Result<ExitStatus> {
     let turn = &options.turn;
-    let mut agent = Agent::new(turn.agent.clone(), provider(turn, no_key(turn))?);
+    let provider = provider(turn, no_key(turn))?;
     let question = image::question(options)?;
-    let preview = preview(&mut agent, turn, &question)?;
-    let destination = agent.destination();
+    let (preview, destination) = preview(provider, turn, &question)?;
     let write = |out: &mut dyn Write| match turn.global.format {
         Format::Json | Format::Jsonl => Ok(writeln!(out, "{}", document(&preview, destination)?)?),
         _ => Ok(write!(out, "{}", text(&preview, destination)?)?),
@@ -56,28 +54,38 @@ fn no_key(turn: &TurnOptions) -> Option<Key> {
 }
 
 /// Ingests files into a temporary session, so that the user's is unchanged.
-fn preview(agent: &mut Agent, turn: &TurnOptions, question: &Question) -> anyhow::Result<Preview> {
+fn preview(
+    provider: Provider,
+    turn: &TurnOptions,
+    question: &Question,
+) -> anyhow::Result<(Preview, Destination)> {
     let dir = &turn.global.session.dir;
     let is_there = !turn.ephemeral && dir.join("session.json").exists();
-    if !turn.ephemeral && turn.files.is_empty() {
-        Session::require(dir)?;
+    match (turn.ephemeral, turn.files.is_empty()) {
+        (_, false) => {}
+        (true, true) => turn.inputs().demand_for_temporary(&turn.global)?,
+        (false, true) => Session::require(dir)?,
     }
-    let mut beside =
-        Session::ephemeral(if turn.ephemeral { base(&turn.global) } else { Some(dir) })?;
-    if !turn.files.is_empty() {
-        ingest_for_turn(&mut beside, &turn.files, true, &turn.global)?;
-    }
+    let (beside, datasets) = if turn.ephemeral {
+        turn.inputs().temporary(&turn.global)?
+    } else {
+        let mut beside = Session::ephemeral(Some(dir))?;
+        let datasets = turn.inputs().ingest(&mut beside, true, &turn.global)?;
+        (beside, datasets)
+    };
+    let mut agent = Agent::new(AgentOptions { datasets, ..turn.agent.clone() }, provider);
     // Files are read to state their size, even for a session elsewhere.
     let mut catalog = Catalog::default();
     for (name, dataset) in beside.catalog().iter() {
         catalog.insert(name.to_owned(), dataset.seen_from(beside.dir()));
     }
-    if !is_there {
-        return signals::runtime()?.block_on(agent.preview(&mut beside, &catalog, question));
-    }
-    let lock = turn.global.lock("ask");
-    let mut session = Session::open(dir, Access::Existing, lock)?;
-    signals::runtime()?.block_on(agent.preview(&mut session, &catalog, question))
+    let mut session = if is_there {
+        Session::open(dir, Access::Existing, turn.global.lock("ask"))?
+    } else {
+        beside
+    };
+    let preview = signals::runtime()?.block_on(agent.preview(&mut session, &catalog, question))?;
+    Ok((preview, agent.destination()))
 }
 
 fn document(preview: &Preview, destination: Destination) -> anyhow::Result<Value> {

@@ -90,6 +90,10 @@ pub(crate) struct Environment {
     pub home: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`, when it is absolute.
     pub config_home: Option<PathBuf>,
+    /// `VISUAL`.
+    pub visual: Option<String>,
+    /// `EDITOR`.
+    pub editor: Option<String>,
     /// `XDG_CACHE_HOME`, when it is absolute, as its specification demands.
     pub cache_home: Option<PathBuf>,
     /// `NO_COLOR` has a value.
@@ -173,6 +177,8 @@ impl Environment {
             path: get("PATH").unwrap_or_default(),
             home: get("HOME").map(PathBuf::from),
             config_home: get("XDG_CONFIG_HOME").map(PathBuf::from).filter(|it| it.is_absolute()),
+            visual: text("VISUAL", &mut get)?,
+            editor: text("EDITOR", &mut get)?,
             cache_home: get("XDG_CACHE_HOME").map(PathBuf::from).filter(|it| it.is_absolute()),
             no_color: get("NO_COLOR").is_some(),
             clicolor_force: get("CLICOLOR_FORCE").is_some_and(|it| it != "0"),

@@ -158,7 +158,7 @@ impl ImageChoice {
 pub struct AskFlags {
     /// What you want to know; `-` reads it from stdin, as does a pipe when nothing is given
     #[arg(value_name = "QUESTION")]
-    pub question: Option<String>,
+    pub question: Vec<String>,
 
     /// Read the question from a file
     #[arg(long, value_name = "FILE", conflicts_with = "question", help_heading = "Input")]
@@ -195,7 +195,7 @@ pub struct AskFlags {
 pub struct ChatFlags {
     /// The first question
     #[arg(value_name = "QUESTION")]
-    pub question: Option<String>,
+    pub question: Vec<String>,
 
     /// What a pipe on stdin holds: a question a line, questions that each end with a NUL, or a JSON
     /// string or object with `question` a line

@@ -42,11 +42,11 @@ use super::listing::{self, Listing};
 use super::options::GlobalOptions;
 use super::options::settings::Settings;
 use super::value_parsers::{self, Delimiter, EscapeFlag, QuoteFlag};
-use super::{dataset_listing, diagnostics, signals, stdout};
+use super::{confirm, dataset_listing, diagnostics, signals, stdout};
 use crate::ingest::input::Input;
 use bar::IngestBar;
 use batch::Batch;
-use job::{Change, IngestContext, Ingested, Job, Target};
+use job::{Change, IngestContext, Ingested, Job, NameTaken, Target};
 use join::Joining;
 use names::NamePattern;
 use origin::origin;
@@ -325,7 +325,7 @@ pub(crate) fn run(
     let outcomes = attempt?;
     let status = outcomes.tell(flags, options)?;
     let is_for_eyes = options.terminal.stdout.is_tty && options.terminal.stderr.is_tty;
-    if is_for_eyes && !options.quiet && !flags.dry_run && flags.remote.is_none() && !is_empty {
+    if is_for_eyes && options.has_notes() && !flags.dry_run && flags.remote.is_none() && !is_empty {
         let name = match outcomes.done.as_slice() {
             [only] => format!(" {}", only.name),
             _ => String::new(),
@@ -405,11 +405,11 @@ impl InputOutcomes {
                 tell_repairs(it, options);
             }
         }
-        if !options.quiet {
+        if options.has_notes() {
             self.skipped.iter().for_each(|it| diagnostics::note(it));
         }
         print(&self.done, flags.dry_run, options)?;
-        if self.is_many && !self.done.is_empty() && !options.quiet {
+        if self.is_many && !self.done.is_empty() && options.has_notes() {
             for family in remarks::families(&self.done) {
                 diagnostics::note(&family);
             }
@@ -763,10 +763,11 @@ fn run_jobs(
         Batch::default()
     };
     let (small, large) = pool::divided(jobs);
+    let mut taken = Vec::new();
     pool::run(jobs, &small, &place, &bar, |at, outcome| {
         match outcome {
             Ok(ingested) => batch.add(at, ingested),
-            Err(error) => fail(error),
+            Err(error) => taken.extend(unless_taken(at, error, &mut fail)),
         }
         if batch.is_due() {
             batch.commit(target).into_iter().for_each(&mut fail);
@@ -782,16 +783,55 @@ fn run_jobs(
         match jobs[at].run(&place, 1, &bar) {
             Ok(ingested) => batch.add(at, ingested),
             Err(_) if cancelled.load(Ordering::Relaxed) => break,
-            Err(error) => fail(error),
+            Err(error) => taken.extend(unless_taken(at, error, &mut fail)),
         }
         bar.count();
         batch.commit(target).into_iter().for_each(&mut fail);
+    }
+    for (at, taken) in taken {
+        if cancelled.load(Ordering::Relaxed) {
+            break;
+        }
+        if !options.may_ask || !bar.suspend(|| may_replace(&taken, cancelled)) {
+            fail(Failure::from(&taken).into());
+            continue;
+        }
+        let job = Job { if_exists: IfExists::Replace, name: jobs[at].name.clone(), ..jobs[at] };
+        match job.run(&place, 1, &bar) {
+            Ok(ingested) => batch.add(at, ingested),
+            Err(_) if cancelled.load(Ordering::Relaxed) => break,
+            Err(error) => fail(error),
+        }
     }
     batch.finish(target).into_iter().for_each(&mut fail);
     batch.into_done()
 }
 
+/// Reports an error, unless it is that the name is taken, about which the user is asked at the end.
+fn unless_taken(
+    at: usize,
+    error: anyhow::Error,
+    fail: &mut dyn FnMut(anyhow::Error),
+) -> Option<(usize, NameTaken)> {
+    match error.downcast::<NameTaken>() {
+        Ok(taken) => Some((at, taken)),
+        Err(error) => {
+            fail(error);
+            None
+        }
+    }
+}
+
+/// Asks whether a file replaces the dataset of its name. Ctrl-C ends the wait for an answer.
+fn may_replace(taken: &NameTaken, cancelled: &Arc<AtomicBool>) -> bool {
+    let NameTaken { source, name, present } = taken;
+    let what = format!("replace the dataset `{name}`, which comes from `{present}`, by `{source}`");
+    let answer = job::stdin(cancelled).and_then(|it| confirm::ask(&what, BufReader::new(it)));
+    answer.unwrap_or(false)
+}
+
 /// Ingests the inputs of `ask` and `chat` into an open session: files, directories, patterns and archives.
+/// Returns the names of the datasets.
 ///
 /// An ephemeral session is private, so a name that it sees in another session is replaced. An unreadable
 /// file of a directory causes only a warning, if there is another.
@@ -805,7 +845,7 @@ pub(crate) fn ingest_for_turn(
     paths: &[PathBuf],
     is_ephemeral: bool,
     options: &GlobalOptions,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<String>> {
     let if_exists = if is_ephemeral { IfExists::Replace } else { IfExists::Error };
     let read = IngestOptions::default();
     let session_dir = session.dir().to_owned();
@@ -834,24 +874,41 @@ pub(crate) fn ingest_for_turn(
         let (named, found) = plan.jobs.into_iter().partition(|_| are_named.next().unwrap_or(true));
         plan.jobs = named;
         let mut tell = |it| errors.push(it);
-        let n_done = run_plan(&plan, &how, &mut target, options, cancelled, &mut tell).len();
+        let mut done = run_plan(&plan, &how, &mut target, options, cancelled, &mut tell);
         if errors.is_empty() {
             let mut tell = |it| errors.push(it);
             let found: Vec<Job> = found;
-            let found = run_jobs(&found, &mut target, options, cancelled, &mut tell);
+            done.extend(run_jobs(&found, &mut target, options, cancelled, &mut tell));
             // Without any data, no question can be answered.
-            let n_fatal = errors.len().min(usize::from(n_done + found.len() == 0));
+            let n_fatal = errors.len().min(usize::from(done.is_empty()));
             for error in errors.drain(n_fatal..) {
                 diagnostics::warning(&format!("{error:#}"), options.terminal.stderr.colour);
             }
         }
-        errors.into_iter().next().map_or(Ok(()), Err)
+        errors.into_iter().next().map_or(Ok(done), Err)
     };
     let (ended, signal) = signals::interruptible(work)?;
-    match (ended, signal) {
-        (_, Some(signal)) => Err(Failure::new(signal, "interrupted").into()),
-        (ended, None) => ended,
+    if let Some(signal) = signal {
+        return Err(Failure::new(signal, "interrupted").into());
     }
+    let done = ended?;
+    for it in done.iter().filter(|it| it.change == Change::Updated) {
+        diagnostics::warning(&changed(it), options.terminal.stderr.colour);
+    }
+    Ok(done.into_iter().map(|it| it.name).collect())
+}
+
+/// Returns the sentence about a file that has changed since it was ingested.
+fn changed(ingested: &Ingested) -> String {
+    let source = &ingested.dataset.source;
+    let after = ingested.dataset.row_count;
+    let rows = match ingested.rows_before {
+        Some(before) if before != after => {
+            format!(" ({before} → {})", counted(after, "row", "rows"))
+        }
+        _ => String::new(),
+    };
+    format!("`{source}` has changed since it was ingested{rows}; csv-agent has read it again")
 }
 
 /// Ingests a file in place of a dataset that a temporary session sees, with the same options.
@@ -980,7 +1037,7 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     let Ingested { name, dataset, change, .. } = ingested;
     let told = &dataset.dialect.told;
     let is_told = !told.is_empty() && dataset.files.is_empty();
-    if *change == Change::Unchanged && is_told && !options.quiet {
+    if *change == Change::Unchanged && is_told && options.has_notes() {
         let told = told.join(" ");
         diagnostics::note(&format!(
             "`{name}` was read with `{told}`; `--if-exists replace` reads it anew"
@@ -990,13 +1047,13 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
         return;
     }
     let colour = options.terminal.stderr.colour;
-    if !options.quiet {
+    if options.has_notes() {
         if *change == Change::Updated {
-            diagnostics::note(&format!("`{name}`: `{}` has changed: read anew", dataset.source));
+            diagnostics::note(&format!("`{name}`: {}", changed(ingested)));
         }
         diagnostics::note(&read_as(name, dataset));
     }
-    if 0 < options.verbose && !options.quiet {
+    if 0 < options.verbose && options.has_notes() {
         for reason in &dataset.dialect.reasons {
             diagnostics::note(&format!("`{name}`: {reason}"));
         }
@@ -1009,7 +1066,7 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     for (columns, note) in by_note(dataset, |it| it.is_ambiguous) {
         diagnostics::warning(&format!("`{name}`: {columns}: {note}"), colour);
     }
-    if !options.quiet {
+    if options.has_notes() {
         // Values that a flag would read differently are worth a line.
         for (columns, note) in by_note(dataset, |it| !it.is_ambiguous && names_flag(it)) {
             diagnostics::note(&format!("`{name}`: {columns}: {note}"));

@@ -19,6 +19,7 @@ mod delete_remote;
 mod generate;
 mod terminal_graphics;
 mod image;
+mod inputs;
 mod ingest;
 mod listing;
 mod status_line;
@@ -37,6 +38,7 @@ mod show;
 mod signals;
 mod spinner;
 mod terminal;
+mod tips;
 mod help;
 mod usage;
 mod value_parsers;
@@ -220,6 +222,9 @@ const CONFIG_EXAMPLES: &str = "\
 Examples:
   csv-agent config show
   csv-agent config show --profile local --json | jq -r .base_url.origin
+  csv-agent config set model gpt-6.2-sol
+  csv-agent config set profiles.work.base_url https://models.example.com/v1
+  csv-agent config unset model
 
 See also: csv-agent help config";
 
@@ -288,7 +293,7 @@ pub enum Verb {
     /// Check what a question needs: key, server, Python, disk, and how its code is confined
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorFlags),
-    /// Show each setting and where it comes from
+    /// Show the settings and where they come from, or change your own
     #[command(after_help = CONFIG_EXAMPLES)]
     Config(Box<ConfigFlags>),
     /// Write encrypted events from stdin as plain ones
@@ -381,6 +386,9 @@ impl Verb {
         if let Verb::Doctor(flags) = self {
             return !flags.is_about_session();
         }
+        if let Verb::Config(flags) = self {
+            return flags.needs_valid_files();
+        }
         !matches!(self, Verb::Completions(_) | Verb::Schema(_) | Verb::Help(_) | Verb::Generate(_))
     }
 
@@ -389,7 +397,7 @@ impl Verb {
         match self {
             Verb::Ask(flags) => flags.turn.settings.clone(),
             Verb::Chat(flags) => flags.turn.settings.clone(),
-            Verb::Config(flags) => flags.settings.clone(),
+            Verb::Config(flags) => flags.settings(),
             Verb::Describe(flags) => flags.settings(),
             Verb::Doctor(flags) => flags.settings(),
             Verb::Query(flags) => flags.settings(),
@@ -438,7 +446,7 @@ fn refuse(mut error: clap::Error, args: &[OsString], environment: &Environment) 
     let is_tty =
         if is_help { std::io::stdout().is_terminal() } else { std::io::stderr().is_terminal() };
     // Flags without a command show the list of commands, as an empty command line does.
-    let text = if usage::is_no_command(&error) {
+    let text = if error.kind() == ErrorKind::MissingSubcommand {
         command(environment).render_help()
     } else {
         error.render()
@@ -463,6 +471,7 @@ fn suggest(error: &mut clap::Error, environment: &Environment) {
     let verbs = command.get_subcommands().filter(|it| !it.is_hide_set());
     let verbs: Vec<String> = verbs.map(|it| it.get_name().to_owned()).collect();
     usage::suggest_command(error, &verbs);
+    tips::add(error, &command);
 }
 
 /// Reports an error and returns its exit status.

@@ -63,6 +63,8 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("PATH", "where a Python to build the managed environment with is looked for"),
     ("HOME", "the search for a session stops here; `~/.cache` and `~/.config` are below it"),
     ("XDG_CONFIG_HOME", "your configuration is below it, in `csv-agent/config.toml`"),
+    ("VISUAL", "editor of `csv-agent config edit`"),
+    ("EDITOR", "the same, where `VISUAL` is not set"),
     ("XDG_CACHE_HOME", "the managed Python environment is below it, in `csv-agent/`"),
     ("NO_COLOR", "any value turns colour off"),
     ("CLICOLOR_FORCE", "any value but 0 turns colour on, on a terminal or not"),
@@ -178,7 +180,7 @@ pub(crate) struct GlobalOptions {
     pub format: Format,
     /// The state of the three streams.
     pub terminal: Terminal,
-    /// Print only warnings and errors on stderr.
+    /// Leave out what is not the answer, a warning or an error, also on a terminal.
     pub quiet: bool,
     /// 1: also show questions and code; 2: also show their results.
     pub verbose: u8,
@@ -212,10 +214,15 @@ impl GlobalOptions {
         })
     }
 
+    /// Returns whether stderr gets more than warnings and errors: on a terminal, or with `-v`.
+    pub(crate) fn has_notes(&self) -> bool {
+        !self.quiet && (self.terminal.stderr.is_tty || 0 < self.verbose)
+    }
+
     /// Returns how `command` locks the session; a noticeable wait is reported.
     pub(crate) fn lock(&self, command: &'static str) -> LockRequest {
         let tell: fn(&str) = diagnostics::note;
-        LockRequest { wait: self.lock_wait, command, tell: (!self.quiet).then_some(tell) }
+        LockRequest { wait: self.lock_wait, command, tell: self.has_notes().then_some(tell) }
     }
 }
 

@@ -9,13 +9,16 @@ use std::time::Instant;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use csv_agent_sink::EventSink;
+use csv_agent_sink::{EventSink, Format};
 use csv_agent_text::digits;
 use csv_agent_text::sanitize;
 use csv_agent_types::conversation::Price;
 use csv_agent_types::event::{
-    ANSWER_CUT, Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, Status, code_of,
+    ANSWER_CUT, Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, SETTING_UP, SETUP_DONE,
+    Status, code_of,
 };
+
+use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 
 use super::diagnostics;
 use super::options::GlobalOptions;
@@ -50,8 +53,12 @@ pub(crate) struct ProgressReporter {
     /// The initial state of stderr.
     stream: Stream,
     is_width_given: bool,
-    quiet: bool,
+    /// Whether more than warnings and errors is written.
+    has_notes: bool,
     verbose: u8,
+    /// Whether a log was told that Python is being set up.
+    sets_up: bool,
+    quiet: bool,
     started: Instant,
     bar: Option<Spinner>,
     now: StatusLine,
@@ -59,6 +66,10 @@ pub(crate) struct ProgressReporter {
     ended: Option<Ended>,
     /// Whether the provider's cut of the coming answer was reported.
     is_cut: bool,
+    /// The name of the provider.
+    provider: String,
+    /// Whether the format of the answer has no place for text.
+    is_table_only: bool,
 }
 
 impl ProgressReporter {
@@ -81,13 +92,17 @@ impl ProgressReporter {
             files_dir,
             stream: stderr,
             is_width_given: options.terminal.is_width_given,
+            has_notes: options.has_notes(),
+            verbose: if options.quiet { 0 } else { options.verbose },
+            sets_up: false,
             quiet: options.quiet,
-            verbose: options.verbose,
             started: Instant::now(),
             bar: None,
             now: StatusLine::begin(price),
             ended: None,
             is_cut: false,
+            provider: String::new(),
+            is_table_only: matches!(options.format, Format::Csv | Format::Tsv),
         };
         story.refresh();
         story
@@ -120,7 +135,7 @@ impl ProgressReporter {
 
     /// Updates the live line, on a terminal only.
     fn refresh(&mut self) {
-        if !self.is_live || self.quiet {
+        if !self.is_live || !self.has_notes {
             return;
         }
         let message = self.now.line();
@@ -150,7 +165,8 @@ impl ProgressReporter {
 
     fn status(&mut self, status: &Status) {
         match status {
-            Status::Started { .. } => {
+            Status::Started { provider, .. } => {
+                self.provider.clone_from(provider);
                 self.is_cut = false;
                 self.refresh();
             }
@@ -175,14 +191,13 @@ impl ProgressReporter {
             }
             Status::Executing { .. } => self.refresh(),
             Status::Compacting { message, .. } | Status::Compacted { message, .. } => {
-                if !self.is_live && !self.quiet {
+                if !self.is_live && self.has_notes {
                     self.write(&format!("{}\n", sanitize::one_line(message)));
                 }
                 self.refresh();
             }
             Status::Loading { message } => {
-                // Preparation takes time, so a log must show it as well.
-                if !self.is_live && !self.quiet {
+                if !self.is_live && (self.has_notes || self.is_of_setup(message)) {
                     self.write(&format!("{}\n", sanitize::one_line(message)));
                 }
                 self.refresh();
@@ -212,7 +227,7 @@ impl ProgressReporter {
                 }
             }
             Status::Retrying { message, .. } => {
-                if !self.quiet {
+                if self.has_notes {
                     self.write(&format!("{}\n", sanitize::one_line(message)));
                 }
                 self.refresh();
@@ -224,8 +239,16 @@ impl ProgressReporter {
         }
     }
 
+    /// Returns whether even a log without notes shows this: that the set-up of Python begins, and that it has ended.
+    /// It takes so long that users would think that nothing happens.
+    fn is_of_setup(&mut self, message: &str) -> bool {
+        let (quiet, was) = (self.quiet, self.sets_up);
+        self.sets_up = message != SETUP_DONE && (was || message.starts_with(SETTING_UP));
+        !quiet && was != self.sets_up
+    }
+
     fn call_ended(&mut self, label: String, name: &str, status: CallStatus, duration_ms: u64) {
-        if self.quiet {
+        if !self.has_notes {
             return;
         }
         if !self.is_live {
@@ -280,10 +303,13 @@ impl ProgressReporter {
     fn replied(&mut self, reply: &ReplyBody) {
         let colour = self.colour;
         // The earlier warning named the limit that applied.
-        if let Some(reason) = reply.stop_reason.told().filter(|_| !self.is_cut) {
+        if reply.stop_reason == StopReason::Refused && self.is_table_only {
+            self.refused(&reply.text);
+        } else if let Some(reason) = reply.stop_reason.told(&self.provider).filter(|_| !self.is_cut)
+        {
             diagnostics::warning(reason, colour);
         }
-        if self.quiet {
+        if !self.has_notes {
             return;
         }
         let time = seconds(reply.duration_ms);
@@ -319,13 +345,20 @@ impl ProgressReporter {
         }
     }
 
+    /// Reports why there is no answer, and what can be asked instead.
+    fn refused(&self, text: &str) {
+        let mut lines = text.lines().map(str::trim).filter(|it| !it.is_empty());
+        let message = lines.next().unwrap_or_default().to_owned();
+        let hint = lines.collect::<Vec<_>>().join("\n");
+        let mut failure = Failure::new(ExitStatus::Contract, message);
+        failure.hint = (!hint.is_empty()).then_some(hint);
+        diagnostics::error(&failure.into(), self.colour);
+    }
+
     fn failed(&self, error: &ErrorBody) {
-        let failure = anyhow::Error::from(csv_agent_types::status::Failure {
-            status: csv_agent_types::status::ExitStatus::Internal,
-            message: error.message.clone(),
-            hint: error.hint.clone(),
-        });
-        diagnostics::error(&failure, self.colour);
+        let mut failure = Failure::new(ExitStatus::Internal, error.message.clone());
+        failure.hint.clone_from(&error.hint);
+        diagnostics::error(&failure.into(), self.colour);
     }
 
     /// With `-v`, shows what is run; with `-vv`, its result.
@@ -376,7 +409,7 @@ impl EventSink for ProgressReporter {
             }
             Body::DataFrame(_) | Body::Chart(_) => {}
             Body::ChartRejected { reason, .. } => {
-                if !self.quiet {
+                if self.has_notes {
                     self.write(&format!("chart not drawn: {}\n", sanitize::one_line(reason)));
                 }
             }

@@ -22,10 +22,9 @@ use csv_agent_types::limits::{RESULT_CHUNK_ROWS, SQL_BYTES_MAX, TABLE_TTY_ROWS_M
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::engine::table_of;
 
-use crate::ask::base;
 use crate::engine::{self, Results};
 use crate::flags::SettingFlags;
-use crate::ingest::ingest_for_turn;
+use crate::inputs::Inputs;
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::stdout::{WholeFile, answer_to};
@@ -88,18 +87,18 @@ pub(crate) fn run(
     let sql = statement(flags)?;
     let format = format_of(flags, options);
     let session;
+    let mut wanted = flags.dataset.clone();
     let (dir, catalog) = if flags.file.is_empty() {
         options.session.existing()?;
         let dir = options.session.dir.clone();
         let catalog = Session::read_catalog(&dir)?;
         (dir, catalog)
     } else {
-        let mut ephemeral = Session::ephemeral(base(options))?;
-        ingest_for_turn(&mut ephemeral, &flags.file, true, options)?;
-        session = ephemeral;
+        let inputs = Inputs { files: &flags.file, datasets: &flags.dataset };
+        (session, wanted) = inputs.temporary(options)?;
         (session.dir().to_owned(), session.catalog().clone())
     };
-    let catalog = only(catalog, &flags.dataset)?;
+    let catalog = only(catalog, &wanted)?;
     let tables: Vec<TableSchema> = catalog.iter().map(|(name, it)| table_of(name, it)).collect();
     let prepared = prepare(&sql, &tables, Timestamp::now().as_microsecond())
         .map_err(|error| refusal(&error))?;

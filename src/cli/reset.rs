@@ -77,7 +77,7 @@ pub(crate) fn print(
     dry_run: bool,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    if gone.is_empty() && !options.quiet {
+    if gone.is_empty() && options.has_notes() {
         diagnostics::note("nothing to remove");
     }
     let status = if dry_run { "would be removed" } else { "removed" };

@@ -202,7 +202,7 @@ pub(crate) fn config() -> Value {
 
 /// Determines the valid values of a setting by testing them.
 fn setting(setting: &dyn AnySetting) -> Value {
-    let takes_text = |it: &str| setting.takes(&RawValue::Text(it.to_owned()));
+    let takes_text = |it: &str| setting.check(&RawValue::Text(it.to_owned())).is_ok();
     let words = ApiFlag::NAMES.iter().map(|it| it.0);
     let words = words.chain(Reasoning::NAMES.iter().map(|it| it.0));
     let words = words.chain(ColorChoice::NAMES.iter().map(|it| it.0));
@@ -214,15 +214,18 @@ fn setting(setting: &dyn AnySetting) -> Value {
     let words = words.chain(FORMATS.iter().map(|it| it.1)).filter(|it| takes_text(it));
     // Several settings share some words.
     let words: BTreeSet<&str> = words.collect();
-    let mut schema = if setting.takes(&RawValue::Switch(true)) {
+    let mut schema = if setting.check(&RawValue::Switch(true)).is_ok() {
         json!({"type": "boolean"})
-    } else if setting.takes(&RawValue::Fraction("0.5".to_owned())) {
+    } else if setting.check(&RawValue::Fraction("0.5".to_owned())).is_ok() {
         json!({"type": "number"})
-    } else if setting.takes(&RawValue::Whole("1000".to_owned()))
-        || setting.takes(&RawValue::Whole("1".to_owned()))
+    } else if setting.check(&RawValue::Whole("1000".to_owned())).is_ok()
+        || setting.check(&RawValue::Whole("1".to_owned())).is_ok()
     {
         json!({"type": "integer", "minimum": 0})
-    } else if ["/a", "a"].iter().any(|it| setting.takes(&RawValue::List(vec![(*it).to_owned()]))) {
+    } else if ["/a", "a"]
+        .iter()
+        .any(|it| setting.check(&RawValue::List(vec![(*it).to_owned()])).is_ok())
+    {
         json!({"type": "array", "items": {"type": "string"}})
     } else if takes_text("Elvish") {
         json!({"type": "string"})

@@ -14,7 +14,7 @@ use csv_agent_session::egress_store::{EgressFile, total};
 use csv_agent_session::turns::TurnSummary;
 use csv_agent_sink::encryption::Seal;
 use csv_agent_sink::{EventSink, Format};
-use csv_agent_types::event::{self, Body, ErrorBody, Event};
+use csv_agent_types::event::{self, Body, ErrorBody, Event, Status};
 use csv_agent_types::limits::{PAGE_IMAGE_BYTES_MAX, PAGE_IMAGES_BYTES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 
@@ -115,6 +115,7 @@ pub(crate) fn run(
         price: None,
         seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
     };
+    warn_of_newer_data(&events, options)?;
     let mut output = TurnSinks::open_quietly(&answer, options, &options.session.dir)?;
     for event in &events {
         output.emit(event)?;
@@ -137,6 +138,24 @@ pub(crate) fn run(
     }
     output.finish(true)?;
     Ok(ExitStatus::Ok)
+}
+
+/// Warns when the data of a turn has changed since.
+fn warn_of_newer_data(events: &[Event], options: &GlobalOptions) -> anyhow::Result<()> {
+    let Some((moment, names)) = events.iter().find_map(|it| match &it.body {
+        Body::Status(Status::Started { datasets, .. }) => Some((&it.ts, datasets)),
+        _ => None,
+    }) else {
+        return Ok(());
+    };
+    let catalog = Session::read_catalog(&options.session.dir)?;
+    for name in catalog.newer(names, moment) {
+        let message = format!(
+            "the answer is computed from earlier data: `{name}` has been ingested again since"
+        );
+        diagnostics::warning(&message, options.terminal.stderr.colour);
+    }
+    Ok(())
 }
 
 /// Returns the single named turn.

@@ -85,8 +85,9 @@ pub(crate) fn as_json(error: &clap::Error) -> Value {
         .map(|kind| strings(error, kind))
         .find(|it| !it.is_empty())
         .unwrap_or_default();
-    let usage = strings(error, ContextKind::Usage).into_iter().next();
-    let hint = usage.map_or_else(|| "see `csv-agent --help`".to_owned(), |it| one_line(&it));
+    let tip = strings(error, ContextKind::Suggested).into_iter().next();
+    let usage = || strings(error, ContextKind::Usage).into_iter().next().map(|it| one_line(&it));
+    let hint = tip.or_else(usage).unwrap_or_else(|| "see `csv-agent --help`".to_owned());
     object("usage", &message(error), token.as_deref(), Some(&hint), &did_you_mean)
 }
 

@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use csv_agent_types::conversation::{Request, Response, ToolChoice, ToolDeclaration};
 use csv_agent_types::limits::{FIRST_EVENT, STREAM_IDLE};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{BUILTIN, ExitStatus, Failure};
 
 use chain::Chain;
 use error::{ProviderError, ProviderErrorKind};
@@ -303,7 +303,7 @@ impl Provider {
     pub fn name(&self) -> &'static str {
         match self {
             Provider::Remote(remote) => remote.name,
-            Provider::Builtin => "builtin",
+            Provider::Builtin => BUILTIN,
         }
     }
 
@@ -311,7 +311,7 @@ impl Provider {
     pub fn kind(&self) -> &'static str {
         match self {
             Provider::Remote(remote) => remote.api.name(),
-            Provider::Builtin => "builtin",
+            Provider::Builtin => BUILTIN,
         }
     }
 

@@ -752,6 +752,16 @@ impl Catalog {
         self.iter().filter_map(|(name, dataset)| Some((name, dataset.remote()?)))
     }
 
+    /// Returns those of these datasets that were ingested again after a moment, in RFC 3339 and UTC.
+    pub fn newer<'a>(&self, names: &'a [String], moment: &str) -> Vec<&'a str> {
+        // Up to the second, which both have.
+        let second = |it: &str| it.get(..19).unwrap_or(it).to_owned();
+        let is_newer = |name: &&'a String| {
+            self.get(name).is_some_and(|it| second(moment) < second(&it.ingested_at))
+        };
+        names.iter().filter(is_newer).map(String::as_str).collect()
+    }
+
     /// Returns the datasets whose names `keep` accepts.
     #[must_use]
     pub fn filtered(&self, keep: impl Fn(&str) -> bool) -> Catalog {

@@ -316,6 +316,11 @@ pub enum Status {
 /// The code of the warning that the provider cut the answer, as opposed to a limit of the turn.
 pub const ANSWER_CUT: &str = "answer_cut";
 
+/// The start of each message of [`Status::Loading`] while Python is being set up.
+pub const SETTING_UP: &str = "setting up Python, once";
+/// The message of [`Status::Loading`] once it is.
+pub const SETUP_DONE: &str = "Python is ready";
+
 /// How a tool call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

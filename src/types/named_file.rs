@@ -29,6 +29,9 @@ pub enum NotRead {
 impl Display for NotRead {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
+            NotRead::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
+                f.write_str("no such file")
+            }
             NotRead::Failed(error) => error.fmt(f),
             NotRead::Other(found) => write!(f, "it is {found}, not a regular file"),
             NotRead::TooLong(bytes_max) => write!(f, "it is longer than {bytes_max} bytes"),

@@ -94,6 +94,9 @@ impl ExitStatus {
     }
 }
 
+/// The name of the built-in analyst, as a provider and as a model.
+pub const BUILTIN: &str = "builtin";
+
 /// Why a turn ended with a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -128,8 +131,8 @@ impl StopReason {
         }
     }
 
-    /// Returns the remark on an answer given before the work was done.
-    pub fn told(self) -> Option<&'static str> {
+    /// Returns the remark on an answer that this provider gave before the work was done.
+    pub fn told(self, provider: &str) -> Option<&'static str> {
         match self {
             StopReason::Complete => None,
             StopReason::MaxRounds => {
@@ -143,6 +146,9 @@ impl StopReason {
             }
             StopReason::Timeout => {
                 Some("the time ran out; the answer may be incomplete (--timeout)")
+            }
+            StopReason::Refused if provider == BUILTIN => {
+                Some("the built-in analyst cannot answer this question")
             }
             StopReason::Refused => Some("the model refused to answer"),
             StopReason::Repeated => {

@@ -23,6 +23,7 @@ use tokio::process::Command;
 use tokio::select;
 use tokio::time::{Instant, interval_at, sleep, timeout};
 
+use csv_agent_types::event::{SETTING_UP, SETUP_DONE};
 use csv_agent_types::limits::{PYTHON_PROBE, PYTHON_SETUP};
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_types::writers::Writers;
@@ -651,8 +652,7 @@ async fn make(
         private_directory(&directory)?;
         let mut venv = Command::new(&base.base);
         venv.args(["-I", "-m", "venv"]).arg(&directory);
-        let what =
-            format!("setting up Python, once: making an environment of Python 3.{}", base.minor);
+        let what = format!("{SETTING_UP}: making an environment of Python 3.{}", base.minor);
         step(venv, (&what, PACKAGES), &lock, options, progress).await?;
 
         let versions = directory.with_added_extension("txt");
@@ -664,18 +664,18 @@ async fn make(
         };
         let named = options.packages.iter().map(String::as_str);
         let named: Vec<&str> = pins.packages[..3].iter().copied().chain(named).collect();
-        let what = format!("setting up Python, once: installing {}", listed(&named));
+        let what = format!("{SETTING_UP}: installing {}", listed(&named));
         step(pip, (&what, PACKAGES), &lock, options, progress).await?;
         if kept.is_none() && !options.packages.is_empty() {
             let mut pip = Command::new(directory.join("bin/python"));
             pip.args(["-I", "-m", "pip", "freeze", "--disable-pip-version-check"]);
-            let what = "setting up Python, once: writing down the versions";
-            let versions_there = step(pip, (what, PACKAGES), &lock, options, progress).await?;
+            let what = format!("{SETTING_UP}: writing down the versions");
+            let versions_there = step(pip, (&what, PACKAGES), &lock, options, progress).await?;
             keep(&versions, &versions_there)?;
         }
         let base = fs::canonicalize(directory.join("bin/python"))?;
         keep(&directory.join(MARKER), base.as_os_str().as_encoded_bytes())?;
-        progress("Python is ready");
+        progress(SETUP_DONE);
     }
     Ok(directory)
 }

@@ -178,3 +178,85 @@ fn a_key_that_is_missing_is_told_with_all_the_places_it_may_come_from() {
     let local = run(&bench, ["doctor", "--offline", "--profile", "local"]).fails_with(2);
     assert!(local.stdout().contains("key\tok\tnone; the server is on this machine"), "{local}");
 }
+
+#[test]
+fn the_users_own_file_is_changed_by_commands_and_keeps_its_comments() {
+    let bench = Bench::with([]);
+    write(&bench, USER, "# mine\nmodel = 'a'  # for now\n\n[profiles.work]\nretries = 1\n");
+    let file = || fs::read_to_string(bench.path(USER)).unwrap();
+    for (setting, value) in [
+        ("model", "b"),
+        ("max_rounds", "7"),
+        ("max_cost", "0.5"),
+        ("stream", "false"),
+        ("timeout", "5m"),
+        ("redact", "email, first name"),
+        ("api_key_cmd", "pass show openai"),
+        ("profiles.work.retries", "2"),
+        ("profiles.home.base_url", "http://127.0.0.1:1/v1"),
+    ] {
+        assert_eq!(run(&bench, ["config", "set", setting, value]).succeeds().stderr(), "");
+    }
+    insta::assert_snapshot!(file(), @r#"
+    # mine
+    model = "b"  # for now
+    max_rounds = 7
+    max_cost = 0.5
+    stream = false
+    timeout = "5m"
+    redact = ["email", "first name"]
+    api_key_cmd = ["pass", "show", "openai"]
+
+    [profiles.work]
+    retries = 2
+
+    [profiles.home]
+    base_url = "http://127.0.0.1:1/v1"
+    "#);
+    assert_eq!(shown(&bench)["max_rounds"]["value"], 7);
+    for setting in ["max_rounds", "profiles.home", "not_there"] {
+        run(&bench, ["config", "unset", setting]).succeeds();
+    }
+    assert!(!file().contains("max_rounds") && !file().contains("home"), "{}", file());
+    let before = file();
+    for (setting, value) in [
+        ("max_rounds", "0"),
+        ("stream", "maybe"),
+        ("model", " "),
+        ("model.x", "1"),
+        ("a b", "1"),
+        ("modle", "x"),
+    ] {
+        run(&bench, ["config", "set", setting, value]).fails_with(2);
+    }
+    assert_eq!(file(), before);
+}
+
+#[test]
+fn a_new_file_of_the_user_is_private_and_a_link_stays_one() {
+    let bench = Bench::with([]);
+    run(&bench, ["config", "set", "model", "a"]).succeeds();
+    let mode = fs::metadata(bench.path(USER)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600);
+    fs::rename(bench.path(USER), bench.path("../dotfiles.toml")).unwrap();
+    std::os::unix::fs::symlink(bench.path("../dotfiles.toml"), bench.path(USER)).unwrap();
+    run(&bench, ["config", "set", "model", "b"]).succeeds();
+    assert!(fs::symlink_metadata(bench.path(USER)).unwrap().is_symlink());
+    assert!(fs::read_to_string(bench.path("../dotfiles.toml")).unwrap().contains("model = \"b\""));
+}
+
+#[test]
+fn an_editor_opens_the_users_file_and_mistakes_are_named() {
+    let bench = Bench::with([]);
+    let edit = |bench: &Bench| bench.run(["config", "edit"]);
+    let refused = edit(&bench).fails_with(2);
+    assert!(refused.stderr().contains("neither `VISUAL` nor `EDITOR` is set"), "{refused}");
+    let bench = bench.variable("EDITOR", "sh -c 'echo model = 5 >> \"$0\"'");
+    let run = edit(&bench).fails_with(3);
+    assert!(run.stderr().contains("config.toml:2: `model`: write a string in quotes"), "{run}");
+    assert!(run.stderr().contains("`csv-agent config edit`"), "{run}");
+    // A file that other commands refuse can be edited.
+    let bench = bench.variable("VISUAL", "sed -i 's/5/\"m\"/'");
+    edit(&bench).succeeds();
+    assert_eq!(shown(&bench)["model"]["value"], "m");
+}

@@ -24,6 +24,8 @@ mod cmd;
 mod config;
 mod conventions;
 mod describe;
+mod mistakes;
+mod named_data;
 mod export;
 mod failures;
 mod files;

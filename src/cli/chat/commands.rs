@@ -141,7 +141,7 @@ pub(super) enum InputLine {
     Question(String),
     /// A command.
     Command(Box<Command>),
-    /// The help text of a command, requested by `--help`.
+    /// Text to show: the help of a command, requested by `--help`.
     Help(String),
 }
 
@@ -163,7 +163,8 @@ pub(super) fn read(line: &str, width: Option<u16>) -> anyhow::Result<InputLine> 
         return Ok(InputLine::Blank);
     }
     match line.strip_prefix('/') {
-        None => return question(line.trim()),
+        // These are for the program, not for a model, which costs money. A space before makes it a question.
+        None => return said(line).map_or_else(|| question(line.trim()), Ok),
         Some(rest) if rest.starts_with('/') => return question(rest.trim()),
         Some(_) => {}
     }
@@ -185,6 +186,17 @@ pub(super) fn read(line: &str, width: Option<u16>) -> anyhow::Result<InputLine> 
         }
         Err(error) => Err(refused(name, &error).into()),
     }
+}
+
+/// Returns what a bare word means.
+fn said(line: &str) -> Option<InputLine> {
+    let word = line.trim_end().trim_end_matches(['.', '!', '?']).to_lowercase();
+    Some(match word.as_str() {
+        "exit" | "quit" | "bye" | "goodbye" => InputLine::Command(Box::new(Command::Quit)),
+        "help" => InputLine::Command(Box::new(Command::Help { command: None })),
+        "thanks" | "thank you" | "thx" => InputLine::Help("You are welcome.\n".to_owned()),
+        _ => return None,
+    })
 }
 
 /// Returns clap's error about a command in the form of all other errors.

@@ -101,7 +101,10 @@ impl Chat<'_> {
         let before: Vec<(String, Location, String)> = self.ingested();
         let done = ingest::run_in(&flags, &mut self.session, self.settings, global);
         // The running worker knows only the earlier files; the session keeps the variables.
-        if before != self.ingested() {
+        let after = self.ingested();
+        if before != after {
+            let new = after.into_iter().filter(|it| !before.contains(it)).map(|it| it.0);
+            self.agent.see(new);
             self.runtime.block_on(self.agent.renew_worker());
         }
         done.map(|_| ())

@@ -68,7 +68,7 @@ pub(super) fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitSt
     if findings.iter().all(|it| it.state != Health::Problem) {
         return Ok(ExitStatus::Ok);
     }
-    if !mends && !options.quiet {
+    if !mends && options.has_notes() {
         diagnostics::note(&format!("`{}` mends what can be mended", mending(dir)));
     }
     Ok(ExitStatus::Setup)

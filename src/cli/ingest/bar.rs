@@ -63,9 +63,9 @@ impl IngestBar {
         }
     }
 
-    /// Writes to stderr above the bar.
-    pub(super) fn suspend(&self, write: impl FnOnce()) {
-        self.bar.suspend(write);
+    /// Hides the bar while `work` uses the terminal.
+    pub(super) fn suspend<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.bar.suspend(work)
     }
 
     fn is_due(&self) -> bool {

@@ -1,5 +1,6 @@
 //! The ingest of one input: checks whether it exists already and whether its name is free, and reads it.
 
+use std::fmt::{self, Display, Formatter};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -31,6 +32,8 @@ pub(super) struct Ingested {
     pub dataset: Dataset,
     /// The change to the catalog.
     pub change: Change,
+    /// The rows of the dataset that had the name before.
+    pub rows_before: Option<u64>,
     /// Files still to be kept and registered.
     pub files: Option<DatasetFiles>,
 }
@@ -39,7 +42,7 @@ impl Ingested {
     /// Returns a copy for reports, without files.
     pub(super) fn shown(&self) -> Ingested {
         let (name, dataset) = (self.name.clone(), self.dataset.clone());
-        Ingested { name, dataset, change: self.change, files: None }
+        Ingested { name, dataset, files: None, ..*self }
     }
 }
 
@@ -180,6 +183,7 @@ impl Job<'_> {
         let IngestContext { catalog, dir, cancelled, .. } = *place;
         let name = self.name.clone();
         let present = catalog.get(&name).cloned();
+        let rows_before = present.as_ref().map(|it| it.row_count);
         let shown_name = self.input.shown_name();
         let (file, table) = self.input.parts();
         let kept = match (file, &present) {
@@ -202,7 +206,7 @@ impl Job<'_> {
         // Without flags, the file's earlier options apply.
         let told = match present {
             Some(dataset) if matches!(change, Change::Unchanged | Change::Skipped) => {
-                return Ok(Ingested { name, dataset, change, files: None });
+                return Ok(Ingested { name, dataset, change, rows_before, files: None });
             }
             Some(dataset) if change == Change::Updated && self.read.given().is_empty() => {
                 Some(options_of(&dataset)?)
@@ -241,7 +245,7 @@ impl Job<'_> {
                 (dataset, Some(files))
             }
         };
-        Ok(Ingested { name, dataset, change, files })
+        Ok(Ingested { name, dataset, change, rows_before, files })
     }
 
     /// Decides what to do about a used name.
@@ -268,15 +272,43 @@ impl Job<'_> {
         let origin = origin(self.input, place.session_dir);
         let is_known = origin.is_some() && origin == present.origin && present.files.is_empty();
         change_of(is_same, is_known, is_read_so, self.if_exists).ok_or_else(|| {
-            let message = format!(
-                "cannot ingest `{}`: dataset `{name}` holds other data, from `{}`",
-                self.input.shown_name(),
-                present.source
-            );
-            let hint = "replace it with `csv-agent ingest --if-exists replace`, or give the new one a name \
-                        with `--name`";
-            Failure::new(ExitStatus::Input, message).hint(hint).into()
+            NameTaken {
+                source: self.input.shown_name(),
+                name: name.to_owned(),
+                present: present.source.clone(),
+            }
+            .into()
         })
+    }
+}
+
+/// Another file has the name of a dataset.
+#[derive(Debug)]
+pub(super) struct NameTaken {
+    /// The new file.
+    pub source: String,
+    /// The name of the dataset.
+    pub name: String,
+    /// The file that the dataset came from.
+    pub present: String,
+}
+
+impl std::error::Error for NameTaken {}
+
+impl Display for NameTaken {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let NameTaken { source, name, present } = self;
+        write!(
+            f,
+            "cannot ingest `{source}`: the dataset `{name}` comes from another file, `{present}`"
+        )
+    }
+}
+
+impl From<&NameTaken> for Failure {
+    fn from(taken: &NameTaken) -> Failure {
+        let hint = "replace it with `csv-agent ingest --if-exists replace`, or give the new one a name with `--name`";
+        Failure::new(ExitStatus::Input, taken.to_string()).hint(hint)
     }
 }
 
@@ -310,7 +342,8 @@ pub(super) fn is_as_told(present: &Dataset, read: &IngestOptions, if_exists: IfE
     given == told || (given.is_empty() && if_exists != IfExists::Replace)
 }
 
-fn stdin(cancelled: &Arc<AtomicBool>) -> anyhow::Result<Awaited<Arc<AtomicBool>>> {
+/// Returns stdin, whose reads end when the user wants to stop.
+pub(super) fn stdin(cancelled: &Arc<AtomicBool>) -> anyhow::Result<Awaited<Arc<AtomicBool>>> {
     let stdin = io::stdin().as_fd().try_clone_to_owned().context("cannot read stdin")?;
     Ok(Awaited::new(File::from(stdin), Arc::clone(cancelled)))
 }

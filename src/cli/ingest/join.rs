@@ -86,13 +86,15 @@ impl Joining {
         let open = |at: usize| self.open(at, place, read);
         let mut told = read.given();
         told.push(self.flag().to_owned());
-        let change = match place.catalog.get(&self.name) {
+        let present = place.catalog.get(&self.name);
+        let rows_before = present.map(|it| it.row_count);
+        let change = match present {
             None => Change::Added,
             Some(present) => {
                 let change = self.change(place, present, &told, if_exists, &open)?;
                 if matches!(change, Change::Unchanged | Change::Skipped) {
                     let (name, dataset) = (self.name.clone(), present.clone());
-                    return Ok(Ingested { name, dataset, change, files: None });
+                    return Ok(Ingested { name, dataset, change, rows_before, files: None });
                 }
                 change
             }
@@ -114,7 +116,7 @@ impl Joining {
             csv_agent_ingest::union(&union, &self.name, dir, &read, place.cancelled, &count)?;
         dataset.dialect.told = told;
         let files = place.dir.is_some().then_some(files);
-        Ok(Ingested { name: self.name.clone(), dataset, change, files })
+        Ok(Ingested { name: self.name.clone(), dataset, change, rows_before, files })
     }
 
     /// Returns the error for files that are not joined because some could not even be listed.

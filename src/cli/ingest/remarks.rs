@@ -43,7 +43,7 @@ pub(super) fn tell(done: &[Ingested], options: &GlobalOptions) {
     for (is_warning, line) in lines(&names, &remarks) {
         if is_warning {
             diagnostics::warning(&line, options.terminal.stderr.colour);
-        } else if !options.quiet {
+        } else if options.has_notes() {
             diagnostics::note(&line);
         }
     }

@@ -308,12 +308,13 @@ fn keep(
         Some(present) => collide(&name, present, &dataset, if_exists, read)?,
     };
     if let (Some(dataset), Change::Unchanged | Change::Skipped) = (&present, change) {
-        return Ok(Ingested { name, dataset: dataset.clone(), change, files: None });
+        let dataset = dataset.clone();
+        return Ok(Ingested { name, dataset, change, rows_before: None, files: None });
     }
     if let Some(session) = target.session() {
         session.register(vec![(name.clone(), dataset.clone())])?;
     }
-    Ok(Ingested { name, dataset, change, files: None })
+    Ok(Ingested { name, dataset, change, rows_before: None, files: None })
 }
 
 /// Decides what to do about a used name.

@@ -63,7 +63,7 @@ impl Sources {
     /// Tells where links in directories lead.
     pub(super) fn tell_links(&self, options: &GlobalOptions) {
         self.foreign.iter().for_each(|it| diagnostics::warning(it, options.terminal.stderr.colour));
-        if !options.quiet {
+        if options.has_notes() {
             self.away.iter().for_each(|it| diagnostics::note(it));
         }
     }

@@ -17,7 +17,7 @@ use csv_agent_types::conversation::{Assessment, Effort, Price};
 use csv_agent_types::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
 use csv_agent_types::named_file;
 use csv_agent_types::redaction::Redaction;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{BUILTIN, ExitStatus, Failure};
 
 use super::briefing::briefing;
 use super::config::prices;
@@ -32,11 +32,9 @@ use super::settings::{
 use super::{GlobalOptions, cluster_access, demand, python_options, sandbox_options};
 use crate::environment::Environment;
 use crate::flags::{AskFlags, ChatFlags, FailOn, InputForm, Require, TurnFlags};
+use crate::inputs::Inputs;
 use crate::terminal_graphics::Images;
 use crate::value_parsers::ReportTarget;
-
-/// The model name of the built-in analyst.
-pub(crate) const BUILTIN: &str = "builtin";
 
 /// The options of one `ask`.
 #[derive(Debug)]
@@ -187,9 +185,9 @@ enum QuestionSource {
 impl QuestionSource {
     fn of(flags: &AskFlags, stdin_is_tty: bool) -> anyhow::Result<QuestionSource> {
         let dash = Path::new("-");
-        match (&flags.question, &flags.question_file) {
+        match (asked(&flags.question)?, &flags.question_file) {
             (Some(question), _) if question != "-" => {
-                Ok(QuestionSource::Here(not_blank(question.clone())?))
+                Ok(QuestionSource::Here(not_blank(question)?))
             }
             (None, Some(path)) if path != dash => Ok(QuestionSource::InFile(path.clone())),
             _ if flags.turn.file.iter().any(|it| it == dash) => Err(stdin_twice().into()),
@@ -215,7 +213,7 @@ impl ChatOptions {
             return Err(stdin_twice().into());
         }
         Ok(ChatOptions {
-            question: flags.question.map(not_blank).transpose()?,
+            question: asked(&flags.question)?.map(not_blank).transpose()?,
             input: flags.input,
             home: settings.environment().home.clone(),
             turn,
@@ -224,6 +222,11 @@ impl ChatOptions {
 }
 
 impl TurnOptions {
+    /// Returns the data that the user named.
+    pub(crate) fn inputs(&self) -> Inputs<'_> {
+        Inputs { files: &self.files, datasets: &self.agent.datasets }
+    }
+
     fn resolve(
         flags: TurnFlags,
         global: GlobalOptions,
@@ -574,6 +577,19 @@ fn read_question(from: impl Read, shown_name: &str) -> anyhow::Result<String> {
             Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
         }
     }
+}
+
+/// Returns the question that was given as one word or several. Fails when it begins with a file, which a flag should
+/// have named.
+fn asked(words: &[String]) -> anyhow::Result<Option<String>> {
+    if let [file, _, ..] = words
+        && Path::new(file).is_file()
+    {
+        let message = format!("the question begins with `{file}`, which is a file");
+        let hint = format!("name each file with a flag of its own: `-f {file}`");
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    }
+    Ok((!words.is_empty()).then(|| words.join(" ")))
 }
 
 fn not_blank(question: String) -> anyhow::Result<String> {

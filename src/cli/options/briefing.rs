@@ -1,5 +1,6 @@
 //! The user's context for every turn: language, knowledge and thresholds, read from their files.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use toml::Spanned;
@@ -29,8 +30,8 @@ const RATINGS: [&str; 3] = ["good", "warning", "bad"];
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Input`] when a named file cannot be read, and when the thresholds are invalid;
-/// the message has the line.
+/// Fails with [`ExitStatus::Usage`] when there is no such file, and with [`ExitStatus::Input`] when it cannot be
+/// read or the thresholds are invalid; the message has the line.
 pub(crate) fn briefing(settings: &Settings, session_dir: &Path) -> anyhow::Result<Briefing> {
     let mut knowledge = Vec::new();
     if let Some(path) = settings.choose(&KNOWLEDGE)?.value {
@@ -69,10 +70,13 @@ fn wrong(path: &Path, mistake: Mistake) -> Failure {
 fn text(path: &Path, bytes: Result<Vec<u8>, NotRead>) -> Result<String, Failure> {
     let shown = path.display();
     let bytes = bytes.map_err(|reason| {
-        let failure = Failure::new(ExitStatus::Input, format!("cannot read `{shown}`: {reason}"));
+        let is_missing = matches!(&reason, NotRead::Failed(it) if it.kind() == ErrorKind::NotFound);
+        let status = if is_missing { ExitStatus::Usage } else { ExitStatus::Input };
+        let failure = Failure::new(status, format!("cannot read `{shown}`: {reason}"));
         match reason {
             NotRead::TooLong(_) => failure.hint("data goes in with `-f FILE`"),
             NotRead::Other(_) => failure.hint("name a file of text"),
+            NotRead::Failed(_) if is_missing => failure.hint("check the path"),
             NotRead::Failed(_) => failure,
         }
     })?;

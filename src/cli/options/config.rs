@@ -175,11 +175,7 @@ impl ConfigFiles {
 /// Reads the user's own file: the named one, or else the one at the default path, if it exists.
 fn read_user(flags: &GlobalFlags, environment: &Environment) -> anyhow::Result<Option<ConfigFile>> {
     let named = flags.config.as_ref().or(environment.config.as_ref());
-    let path = match (named, user_path(environment)) {
-        (Some(path), _) => std::path::absolute(path)?,
-        (None, Some(path)) => path,
-        (None, None) => return Ok(None),
-    };
+    let Some(path) = own_path(flags, environment)? else { return Ok(None) };
     let Some(opened) = Opened::open(&path)? else {
         return match named {
             Some(path) => {
@@ -207,6 +203,21 @@ fn read_user(flags: &GlobalFlags, environment: &Environment) -> anyhow::Result<O
 fn may_read(session_dir: &Path) -> anyhow::Result<bool> {
     let Ok(Some(session)) = Directory::open_unchecked(session_dir) else { return Ok(false) };
     session.path_of("config.toml", EntryKind::File).map(|it| it.is_some())
+}
+
+/// Returns the path of the user's own file: the named one, or else the default, unless there is no home directory.
+///
+/// # Errors
+///
+/// Fails when the current directory cannot be read.
+pub(crate) fn own_path(
+    flags: &GlobalFlags,
+    environment: &Environment,
+) -> anyhow::Result<Option<PathBuf>> {
+    match flags.config.as_ref().or(environment.config.as_ref()) {
+        Some(path) => Ok(Some(std::path::absolute(path)?)),
+        None => Ok(user_path(environment)),
+    }
 }
 
 /// Returns the default path of the user's own file.
@@ -266,11 +277,19 @@ impl Opened {
             let hint = "correct it, or leave all files out with `--no-config`";
             fail(format!("{shown}:{line}: not UTF-8")).hint(hint)
         })?;
-        let names: Vec<&str> = SETTINGS.iter().map(|it| it.key()).collect();
-        let (whole_file, prices) = (settings::WHOLE_FILE, prices::NAMES);
-        let known = KnownSettings { settings: &names, whole_file, prices };
-        document::parse(&text, known).map_err(|it| mistake(path, it).into())
+        parse(&text).map_err(|it| mistake(path, it).into())
     }
+}
+
+/// Parses the text of a file.
+///
+/// # Errors
+///
+/// Returns the first mistake, as [`document::parse`] does.
+pub(crate) fn parse(text: &str) -> Result<ConfigDocument, Mistake> {
+    let names: Vec<&str> = SETTINGS.iter().map(|it| it.key()).collect();
+    let (whole_file, prices) = (settings::WHOLE_FILE, prices::NAMES);
+    document::parse(text, KnownSettings { settings: &names, whole_file, prices })
 }
 
 /// Checks only the owner: the mode of a link is meaningless.
@@ -280,7 +299,8 @@ fn owner_of_link(link: &std::fs::Metadata) -> Option<&'static str> {
     (!is_ours).then_some("it is a link that belongs to another user")
 }
 
-fn mistake(path: &Path, mistake: Mistake) -> Failure {
+/// Returns the error for a mistake in a file.
+pub(crate) fn mistake(path: &Path, mistake: Mistake) -> Failure {
     let message = format!("{}:{}: {}", path.display(), mistake.line, mistake.message);
     let failure = Failure::new(ExitStatus::Setup, message);
     match mistake.hint {

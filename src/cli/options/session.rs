@@ -18,11 +18,21 @@ use crate::flags::{GlobalFlags, NO_ID};
 pub(crate) struct SessionChoice {
     /// Its existing or future path. Absolute, because the worker has another working directory.
     pub dir: PathBuf,
-    /// Whether a flag or the environment named it. A missing one then counts as an empty session; otherwise
-    /// the user is probably in the wrong directory.
-    pub named: bool,
-    /// Whether it is another user's, and was not named.
-    pub is_foreign: bool,
+    /// What chose it.
+    pub origin: SessionOrigin,
+}
+
+/// What chose a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SessionOrigin {
+    /// `--session-dir` or `--session`.
+    Flag,
+    /// `CSV_AGENT_SESSION_DIR`.
+    Environment,
+    /// It is the nearest one upward, or the one that would be created here.
+    Nearest,
+    /// It is here, and another user's.
+    Foreign,
 }
 
 impl SessionChoice {
@@ -38,12 +48,12 @@ impl SessionChoice {
         environment: &Environment,
     ) -> anyhow::Result<SessionChoice> {
         let id = flags.session.as_deref().filter(|it| *it != NO_ID).map(check_id).transpose()?;
-        let named = |dir: &Path| {
+        let named = |dir: &Path, origin| {
             let dir = absolute(dir).context("cannot read the current directory")?;
-            Ok(SessionChoice { dir, named: true, is_foreign: false })
+            Ok(SessionChoice { dir, origin })
         };
         if let Some(dir) = &flags.session_dir {
-            return named(dir);
+            return named(dir, SessionOrigin::Flag);
         }
         if let Some(dir) = &environment.session_dir {
             if let Some(id) = id {
@@ -51,10 +61,10 @@ impl SessionChoice {
                     format!("`--session {id}` is not used: `CSV_AGENT_SESSION_DIR` is set");
                 diagnostics::warning(&message, false);
             }
-            return named(dir);
+            return named(dir, SessionOrigin::Environment);
         }
         match (id, &environment.data_root) {
-            (Some(id), Some(root)) => return named(&root.join(id)),
+            (Some(id), Some(root)) => return named(&root.join(id), SessionOrigin::Flag),
             (Some(id), None) => {
                 let message = format!("cannot find session `{id}`: `DATA_ROOT` is not set");
                 let hint = "set `DATA_ROOT` to the directory that holds it, or use `--session-dir`";
@@ -63,30 +73,27 @@ impl SessionChoice {
             (None, _) => {}
         }
         let here = std::env::current_dir().context("cannot read the current directory")?;
-        let at = |dir: PathBuf, is_foreign| SessionChoice { dir, named: false, is_foreign };
         Ok(match nearest(&here, environment.home.as_deref()) {
-            Nearest::Ours(dir) => at(dir, false),
+            Nearest::Ours(dir) => SessionChoice { dir, origin: SessionOrigin::Nearest },
             // Opening it reports why it is rejected.
-            Nearest::Foreign(dir) if dir.parent() == Some(&*here) => at(dir, true),
-            Nearest::Foreign(dir) => {
-                if !flags.quiet {
-                    diagnostics::note(&format!(
-                        "the session `{}` belongs to another user and is passed over",
-                        dir.display()
-                    ));
-                }
-                at(here.join(NAME), false)
+            Nearest::Foreign(dir) if dir.parent() == Some(&*here) => {
+                SessionChoice { dir, origin: SessionOrigin::Foreign }
             }
-            Nearest::Nothing => at(here.join(NAME), false),
+            Nearest::Foreign(dir) => {
+                let shown = dir.display();
+                let message =
+                    format!("the session `{shown}` belongs to another user and is passed over");
+                diagnostics::warning(&message, false);
+                SessionChoice { dir: here.join(NAME), origin: SessionOrigin::Nearest }
+            }
+            Nearest::Nothing => {
+                SessionChoice { dir: here.join(NAME), origin: SessionOrigin::Nearest }
+            }
         })
     }
 
-    /// Returns the session whose datasets an ephemeral one sees; None when it is another user's.
-    pub(crate) fn base(&self) -> Option<&Path> {
-        (!self.is_foreign).then_some(&*self.dir)
-    }
-
-    /// Returns whether the directory exists, or may count as an empty session.
+    /// Returns whether the directory exists, or may count as an empty session: a missing one that was not named
+    /// means that the user is probably in the wrong directory.
     ///
     /// # Errors
     ///
@@ -95,7 +102,7 @@ impl SessionChoice {
         if Directory::open_unchecked(&self.dir)?.is_some() {
             return Ok(true);
         }
-        if self.named {
+        if matches!(self.origin, SessionOrigin::Flag | SessionOrigin::Environment) {
             return Ok(false);
         }
         let message =

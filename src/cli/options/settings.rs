@@ -17,7 +17,9 @@ use csv_agent_sink::Format;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::config::document::{ConfigEntry, RawValue};
-use super::config::{ConfigFile, ConfigFiles, ConfigLevel, bad_value, path_in, prices, text};
+use super::config::{
+    ConfigFile, ConfigFiles, ConfigLevel, bad_value, own_path, path_in, prices, text,
+};
 use crate::environment::Environment;
 use crate::flags::{
     ApiFlag, ChartTheme, ColorChoice, ContainerMemory, FORMATS, GlobalFlags, ImageChoice,
@@ -607,8 +609,12 @@ pub(crate) trait AnySetting: Sync {
     fn mark(&self) -> char;
     /// Returns whether an untrusted project may set this value. Its file is in `dir`.
     fn project_may_say(&self, value: &RawValue, dir: &Path) -> bool;
-    /// Returns whether this value is valid in a file.
-    fn takes(&self, value: &RawValue) -> bool;
+    /// Checks that this value is valid in a file.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong with it.
+    fn check(&self, value: &RawValue) -> Result<(), String>;
     /// Returns the effective value for display.
     ///
     /// # Errors
@@ -643,8 +649,8 @@ impl<T: Show + 'static> AnySetting for Setting<T> {
         }
     }
 
-    fn takes(&self, value: &RawValue) -> bool {
-        (self.read)(value, &Here { dir: Path::new("/"), home: None }).is_ok()
+    fn check(&self, value: &RawValue) -> Result<(), String> {
+        (self.read)(value, &Here { dir: Path::new("/"), home: None }).map(drop)
     }
 
     fn show(&self, settings: &Settings) -> anyhow::Result<SettingView> {
@@ -670,6 +676,16 @@ impl<T> Setting<T> {
         (self.read)(&entry.value, &here)
             .map_err(|found| bad_value(&file.path, entry, &mask(&found, None)).into())
     }
+}
+
+/// Checks the value of a setting.
+///
+/// # Errors
+///
+/// Returns what is wrong with it, without quoting a secret.
+pub(crate) fn check_value(key: &str, value: &RawValue) -> Result<(), String> {
+    let found = SETTINGS.iter().find(|it| it.key() == key);
+    found.map_or(Ok(()), |it| it.check(value)).map_err(|found| mask(&found, None))
 }
 
 /// Returns whether an untrusted project may set this value. `key` is a setting, and the file is in `dir`.
@@ -741,6 +757,18 @@ impl<'a> Settings<'a> {
         'a: 'b,
     {
         Settings { flags: Flags { settings: flags, ..self.flags }, ..*self }
+    }
+
+    /// Returns the path of the user's own configuration file.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Setup`] when there is no home directory and no file is named.
+    pub(crate) fn own_path(&self) -> anyhow::Result<PathBuf> {
+        own_path(self.flags.global, self.environment)?.ok_or_else(|| {
+            let message = "there is no configuration file of your own: `HOME` is not set";
+            Failure::new(ExitStatus::Setup, message).hint("name a file with `--config FILE`").into()
+        })
     }
 
     /// Returns the line width from `--width`.

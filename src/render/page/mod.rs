@@ -59,6 +59,10 @@ pub fn page(turns: &[PageTurn], catalog: &Catalog) -> String {
             number: &it.number,
             id: format!("turn-{}", it.number),
             is_open: at + 1 == turns.len(),
+            newer: match told[at].started {
+                Some(moment) => catalog.newer(told[at].datasets, &moment.to_string()),
+                None => Vec::new(),
+            },
         })
         .collect();
     // A reader looks at the last turn first, so where space is short, older turns give way.
@@ -202,6 +206,8 @@ pub(super) struct PagePosition<'a> {
     pub id: String,
     /// Whether the page opens with it.
     pub is_open: bool,
+    /// Datasets that were ingested again after it.
+    pub newer: Vec<&'a str>,
 }
 
 impl PagePosition<'_> {

@@ -131,7 +131,10 @@ fn summary(
 fn answer(reply: &ReplyBody, told: &TurnView, place: &PagePosition) -> Markup {
     html! {
         @if let Some(assessment) = reply.assessment { (verdict(assessment, reply, told, place)) }
-        @if let Some(why) = reply.stop_reason.told() { p.note.warning { (why) } }
+        @if !place.newer.is_empty() {
+            p.note.warning { "Computed from earlier data. Ingested again since: " (line(&place.newer.join(", "))) }
+        }
+        @if let Some(why) = reply.stop_reason.told(told.provider) { p.note.warning { (why) } }
         @if !reply.computed {
             p.note.warning { "The model had no tools: nothing of this was computed from the data." }
         }

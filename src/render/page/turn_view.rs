@@ -19,6 +19,8 @@ pub(super) struct TurnView<'a> {
     pub question: &'a str,
     /// The name that the user gave.
     pub model: &'a str,
+    /// The name of the provider.
+    pub provider: &'a str,
     /// The version of csv-agent.
     pub version: &'a str,
     /// Names of the datasets that the model could see.
@@ -187,8 +189,9 @@ impl<'a> TurnView<'a> {
 
     fn add_status(&mut self, status: &'a Status, at: i64) {
         let step = match status {
-            Status::Started { version, model, datasets, question, withheld, .. } => {
+            Status::Started { version, model, provider, datasets, question, withheld, .. } => {
                 (self.question, self.model, self.version) = (question, model, version);
+                self.provider = provider;
                 self.datasets = datasets;
                 self.withheld = Some(&**withheld).filter(|it| !it.is_nothing());
                 return;

@@ -1,0 +1,208 @@
+//! Changes of the user's own configuration file. Comments and the order of its lines stay.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context;
+use toml_edit::{DocumentMut, Item, Key, Table, Value};
+
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::environment::Environment;
+use crate::options::config::{self, document::Mistake};
+use crate::options::settings::{self, API_KEY_CMD};
+
+/// What a new file begins with.
+const HEADING: &str = "# Settings of csv-agent. `csv-agent help config` lists them.\n";
+
+/// Sets a setting. `key` is its name, or `profiles.NAME.SETTING`.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Usage`] when there is no such setting, or it does not take the value.
+pub(super) fn set(path: &Path, key: &str, value: &str) -> anyhow::Result<()> {
+    let document = read(path)?;
+    let names = names(key)?;
+    if names[0] == "prices" {
+        let message = "a price has several parts, which belong together";
+        let hint = "write it with `csv-agent config edit`; `csv-agent help config` has an example";
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    }
+    let mut refused: Option<Mistake> = None;
+    for value in candidates(&names, value) {
+        let is_list = value.is_array();
+        let mut changed = document.clone();
+        let Some(table) = table(&mut changed, &names) else {
+            let message = format!("cannot set `{key}`: a part of this name is already a value");
+            return Err(Failure::new(ExitStatus::Usage, message).into());
+        };
+        table.insert(&names[names.len() - 1], Item::Value(value));
+        match check(&changed, &names) {
+            Ok(()) => return write(path, &changed.to_string()),
+            // What is wrong with a number says more than that it is not text.
+            Err(mistake) if refused.is_none() || !is_list => refused = Some(mistake),
+            Err(_) => {}
+        }
+    }
+    let Mistake { message, hint, .. } = refused.context("a value has at least one reading")?;
+    let failure = Failure::new(ExitStatus::Usage, format!("cannot set `{key}`: {message}"));
+    Err(failure.hint(hint.unwrap_or_else(|| "see `csv-agent help config`".to_owned())).into())
+}
+
+/// Removes a setting. Returns whether the file had it.
+///
+/// # Errors
+///
+/// Fails when the file cannot be written.
+pub(super) fn unset(path: &Path, key: &str) -> anyhow::Result<bool> {
+    let mut document = read(path)?;
+    let names = names(key)?;
+    let (last, parents) = names.split_last().context("a key has a name")?;
+    let mut table = Some(document.as_table_mut() as &mut dyn toml_edit::TableLike);
+    for name in parents {
+        table = table.and_then(|it| it.get_mut(name)?.as_table_like_mut());
+    }
+    if table.and_then(|it| it.remove(last)).is_none() {
+        return Ok(false);
+    }
+    write(path, &document.to_string())?;
+    Ok(true)
+}
+
+/// Opens the file in the user's editor, and checks it afterwards.
+///
+/// # Errors
+///
+/// Fails when there is no editor, it fails, or the file is invalid afterwards.
+pub(super) fn edit(path: &Path, environment: &Environment) -> anyhow::Result<()> {
+    let editor = environment.visual.as_ref().or(environment.editor.as_ref());
+    let words = editor.and_then(|it| shlex::split(it)).filter(|it| !it.is_empty());
+    let Some(words) = words else {
+        let message = "no editor: neither `VISUAL` nor `EDITOR` is set";
+        let hint = format!("set one of them, or change `{}` yourself", path.display());
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    };
+    if !path.exists() {
+        write(path, "")?;
+    }
+    let status = Command::new(&words[0]).args(&words[1..]).arg(path).status();
+    let status = status.map_err(|error| {
+        let message = format!("cannot start the editor `{}`: {error}", words[0]);
+        Failure::new(ExitStatus::Usage, message).hint("correct `VISUAL` or `EDITOR`")
+    })?;
+    if !status.success() {
+        let message = format!("the editor `{}` failed: {status}", words[0]);
+        return Err(Failure::new(ExitStatus::Usage, message).into());
+    }
+    let text = fs::read_to_string(path).with_context(|| cannot_read(path))?;
+    config::parse(&text)
+        .and_then(|document| {
+            document.entries.iter().try_for_each(|entry| {
+                settings::check_value(&entry.key, &entry.value).map_err(|found| Mistake {
+                    line: entry.line,
+                    message: format!("`{}`: {found}", entry.key),
+                    hint: None,
+                })
+            })
+        })
+        .map_err(|mistake| {
+            let mut failure = config::mistake(path, mistake);
+            failure.hint = Some("correct it with `csv-agent config edit`".to_owned());
+            failure.into()
+        })
+}
+
+/// Splits a key into names. The name of a profile or a model may contain dots.
+fn names(key: &str) -> anyhow::Result<Vec<String>> {
+    let keys = Key::parse(key).map_err(|_| {
+        let message = format!("`{key}` is not a valid name of a setting");
+        let hint = "write a name such as `model` or `profiles.work.base_url`";
+        Failure::new(ExitStatus::Usage, message).hint(hint)
+    })?;
+    let names: Vec<String> = keys.iter().map(|it| it.get().to_owned()).collect();
+    Ok(match names.as_slice() {
+        [first, middle @ .., last] if 1 < middle.len() => {
+            vec![first.clone(), middle.join("."), last.clone()]
+        }
+        _ => names,
+    })
+}
+
+/// Returns what a word may mean: text, another value of TOML, a command, or a list.
+fn candidates(names: &[String], word: &str) -> Vec<Value> {
+    let mut all = vec![Value::from(word)];
+    all.extend(word.parse::<Value>().ok().filter(|it| !it.is_str()));
+    all.push(if names.last().is_some_and(|it| it == API_KEY_CMD.key) {
+        shlex::split(word).unwrap_or_default().into_iter().collect()
+    } else {
+        word.split(',').map(str::trim).filter(|it| !it.is_empty()).collect()
+    });
+    all
+}
+
+/// Returns the table that contains the setting, and creates it if needed.
+fn table<'a>(
+    document: &'a mut DocumentMut,
+    names: &[String],
+) -> Option<&'a mut dyn toml_edit::TableLike> {
+    let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
+    for (depth, name) in names[..names.len() - 1].iter().enumerate() {
+        let mut new = Table::new();
+        // `[profiles.work]` needs no `[profiles]` above it.
+        new.set_implicit(depth == 0);
+        table = table.entry(name).or_insert(Item::Table(new)).as_table_like_mut()?;
+    }
+    Some(table)
+}
+
+/// Checks the file as it would be, and the new value in it.
+fn check(document: &DocumentMut, names: &[String]) -> Result<(), Mistake> {
+    let parsed = config::parse(&document.to_string())?;
+    let entries = match names {
+        [_] => Some(&parsed.entries),
+        [_, name, _] => parsed.profiles.get(name),
+        _ => None,
+    };
+    let found = entries.and_then(|them| them.iter().find(|it| Some(&it.key) == names.last()));
+    let wrong = |message: String| Mistake { line: 0, message, hint: None };
+    let entry = found.ok_or_else(|| wrong("there is no such setting".to_owned()))?;
+    settings::check_value(&entry.key, &entry.value).map_err(wrong)
+}
+
+fn read(path: &Path) -> anyhow::Result<DocumentMut> {
+    let text = match fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        read => read.with_context(|| cannot_read(path))?,
+    };
+    Ok(text.parse().with_context(|| cannot_read(path))?)
+}
+
+fn cannot_read(path: &Path) -> String {
+    format!("cannot read `{}`", path.display())
+}
+
+/// Replaces the file atomically. A link stays a link, and a new file gets a heading.
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let failed = |error: std::io::Error| {
+        let message = format!("cannot write `{}`: {error}", path.display());
+        Failure::new(ExitStatus::Setup, message)
+    };
+    let target: PathBuf = match path.canonicalize() {
+        Ok(target) => target,
+        Err(_) => path.to_owned(),
+    };
+    let dir = target.parent().unwrap_or(Path::new("/"));
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed)?;
+    let mut new = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
+    match target.metadata() {
+        Ok(found) => new.as_file().set_permissions(found.permissions()).map_err(failed)?,
+        Err(_) => new.write_all(HEADING.as_bytes()).map_err(failed)?,
+    }
+    new.write_all(text.as_bytes()).map_err(failed)?;
+    new.as_file().sync_all().map_err(failed)?;
+    new.persist(&target).map_err(|it| failed(it.error))?;
+    Ok(())
+}

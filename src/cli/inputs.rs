@@ -1,0 +1,97 @@
+//! The data of a question or a statement: files, and datasets of the session.
+
+use std::path::{Path, PathBuf};
+
+use csv_agent_session::Session;
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use super::diagnostics;
+use super::ingest::ingest_for_turn;
+use super::options::GlobalOptions;
+use super::options::session::SessionOrigin;
+
+/// What the user named: `-f` and `-d`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Inputs<'a> {
+    /// Files, directories and patterns; `-` is stdin.
+    pub files: &'a [PathBuf],
+    /// Names and patterns of datasets.
+    pub datasets: &'a [String],
+}
+
+impl Inputs<'_> {
+    /// Creates a temporary session with these inputs. It sees the datasets of the user's session only if `-d` names
+    /// some, or a flag names the session.
+    ///
+    /// Returns it with the names of the visible datasets; see [`Inputs::ingest`].
+    ///
+    /// # Errors
+    ///
+    /// Fails when the session cannot be read, or a file cannot be ingested.
+    pub(crate) fn temporary(
+        self,
+        options: &GlobalOptions,
+    ) -> anyhow::Result<(Session, Vec<String>)> {
+        let base = self.base(options);
+        let mut session = Session::ephemeral(base)?;
+        let names = self.ingest(&mut session, true, options)?;
+        let is_all = base.is_some() && self.datasets.is_empty();
+        Ok((session, if is_all { Vec::new() } else { names }))
+    }
+
+    /// Ingests the files into a session, and returns the names and patterns of the visible datasets: with files, these
+    /// and what `-d` names; empty when all are visible.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a file cannot be ingested.
+    pub(crate) fn ingest(
+        self,
+        session: &mut Session,
+        is_temporary: bool,
+        options: &GlobalOptions,
+    ) -> anyhow::Result<Vec<String>> {
+        let mut names = if self.files.is_empty() {
+            Vec::new()
+        } else {
+            ingest_for_turn(session, self.files, is_temporary, options)?
+        };
+        names.extend(self.datasets.iter().cloned());
+        Ok(names)
+    }
+
+    /// Checks that a temporary session would have data.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Usage`] when it would have none.
+    pub(crate) fn demand_for_temporary(self, options: &GlobalOptions) -> anyhow::Result<()> {
+        if !self.files.is_empty() || self.base(options).is_some() {
+            return Ok(());
+        }
+        let message = "`--ephemeral` uses no session unless you name it, so there is no data";
+        let hint = "name files with `-f FILE`, datasets of the session with `-d NAME` (`-d '*'` for all), or a \
+                    session with `--session-dir DIR`";
+        Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+    }
+
+    /// Returns the session whose datasets a temporary one sees, if the user named it or a dataset of it.
+    fn base(self, options: &GlobalOptions) -> Option<&Path> {
+        let session = &options.session;
+        match session.origin {
+            SessionOrigin::Flag => Some(&session.dir),
+            _ if self.datasets.is_empty() => None,
+            SessionOrigin::Environment | SessionOrigin::Nearest => Some(&session.dir),
+            SessionOrigin::Foreign => {
+                diagnostics::warning(
+                    &format!(
+                        "the session `{}` belongs to another user and is passed over",
+                        session.dir.display()
+                    ),
+                    options.terminal.stderr.colour,
+                );
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Tips for common mistakes on the command line: what was typed, and what was probably meant.
+
+use std::path::Path;
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, Error};
+
+use csv_agent_sink::Format;
+
+use super::flags::format_of;
+
+/// Words that other programs have as commands, and what does it here.
+const COMMANDS: [(&[&str], &str); 8] = [
+    (&["version"], "the version: `csv-agent --version`"),
+    (&["ls", "list", "tables", "status"], "list the datasets: `csv-agent datasets`"),
+    (&["rm", "remove", "delete", "drop"], "remove a dataset: `csv-agent datasets --rm NAME`"),
+    (
+        &["add", "import", "init", "load", "new", "open", "read"],
+        "turn a file into a dataset: `csv-agent ingest FILE`",
+    ),
+    (&["sql", "select", "exec"], "run SQL: `csv-agent query \"select …\"`"),
+    (
+        &["stats", "summary", "profile", "head"],
+        "see what a file contains: `csv-agent describe FILE`",
+    ),
+    (
+        &["auth", "key", "login"],
+        "set the key in the variable `OPENAI_API_KEY`; see `csv-agent help environment`",
+    ),
+    (
+        &["install", "setup", "update", "upgrade"],
+        "csv-agent sets up Python by itself when a question needs it; see `csv-agent doctor`",
+    ),
+];
+
+/// Values that are not valid for a flag, and what does it.
+const VALUES: [(&str, &[&str], &str); 7] = [
+    ("--format", &["html", "page"], "write a page with `csv-agent show last --html FILE`"),
+    (
+        "--format",
+        &["excel", "xls", "xlsx"],
+        "spreadsheets open CSV: use `--format csv -o FILE.csv`",
+    ),
+    ("--format", &["parquet"], "write Parquet with `csv-agent query -o FILE.parquet \"select …\"`"),
+    ("--format", &["pdf", "yaml", "yml", "xml"], "for a program, use `--format json`"),
+    ("--fail-on", &["error", "fail", "failed", "failure"], "use `--fail-on bad`"),
+    ("--api", &["anthropic", "claude"], "use `--api messages`"),
+    ("--api", &["openai", "gpt"], "use `--api responses`, or `--api chat` for older servers"),
+];
+
+/// Adds a tip to the error, if the mistake is a known one. It replaces a command of a similar spelling, which is less
+/// likely to be meant.
+pub(crate) fn add(error: &mut Error, program: &Command) {
+    let Some(tip) = tip(error, program) else { return };
+    error.remove(ContextKind::SuggestedSubcommand);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+}
+
+/// Returns what was meant by a word after `datasets` that is not the name of one.
+pub(crate) fn of_dataset(words: &[String]) -> Option<String> {
+    let (first, rest) = words.split_first()?;
+    match first.as_str() {
+        "rm" | "remove" | "delete" | "drop" => {
+            let names = rest.join(" ");
+            let names = if names.is_empty() { "NAME" } else { &names };
+            Some(format!("remove datasets with `csv-agent datasets --rm {names}`"))
+        }
+        "ls" | "list" | "all" if rest.is_empty() => {
+            Some("list all of them with `csv-agent datasets`".to_owned())
+        }
+        "show" | "describe" | "info" => {
+            Some("see what they contain with `csv-agent describe NAME`".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn tip(error: &Error, program: &Command) -> Option<String> {
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => of_command(text(error, ContextKind::InvalidSubcommand)?),
+        ErrorKind::InvalidValue => {
+            let flag = text(error, ContextKind::InvalidArg)?.split(' ').next()?;
+            let value = text(error, ContextKind::InvalidValue)?.to_lowercase();
+            let known = VALUES.iter().find(|it| it.0 == flag && it.1.contains(&&*value))?;
+            Some(known.2.to_owned())
+        }
+        ErrorKind::UnknownArgument => {
+            let word = text(error, ContextKind::InvalidArg)?;
+            let name = word.trim_start_matches('-');
+            let usage = text_of(error.get(ContextKind::Usage)?);
+            let command = program.get_subcommands().find(|it| {
+                usage.split_whitespace().nth(2).is_some_and(|name| name == it.get_name())
+            })?;
+            let is_flag = |wanted: &str| {
+                command.get_arguments().any(|it| it.get_long() == Some(wanted) && !it.is_hide_set())
+            };
+            match (word.starts_with('-'), name) {
+                (true, "fix") if is_flag("repair") => Some("use `--session --repair`".to_owned()),
+                (true, name) if is_flag("format") && format_of(name).is_some() => {
+                    Some(format!("use `--format {name}`"))
+                }
+                (false, name) if is_flag(name) => Some(format!("use `--{name}`")),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Returns the tip for a first word that is not a command: a question, a file, or the name of a command elsewhere.
+fn of_command(word: &str) -> Option<String> {
+    if word.contains(char::is_whitespace) {
+        return Some(format!("ask a question with `csv-agent ask {}`", quoted(word)));
+    }
+    let is_table = |it: &Path| {
+        it.extension().and_then(|it| it.to_str()).is_some_and(|it| {
+            ["parquet", "gz", "zip", "xlsx"].contains(&it)
+                || matches!(format_of(it), Some(Format::Csv | Format::Tsv))
+        })
+    };
+    let path = Path::new(word);
+    if is_table(path) || path.is_file() {
+        let file = quoted(word);
+        return Some(format!(
+            "ask about a file with `csv-agent ask -f {file} \"…\"`, or see what it contains with `csv-agent describe \
+             {file}`"
+        ));
+    }
+    let known = COMMANDS.iter().find(|it| it.0.contains(&word))?;
+    Some(known.1.to_owned())
+}
+
+/// Returns a word as a shell reads it, in double quotes if it needs quotes and that is enough.
+fn quoted(word: &str) -> String {
+    match shlex::try_quote(word) {
+        Ok(it) if it == word => word.to_owned(),
+        _ if !word.contains(['"', '$', '`', '\\', '!', '\n']) => format!("\"{word}\""),
+        Ok(it) => it.into_owned(),
+        Err(_) => "\"…\"".to_owned(),
+    }
+}
+
+fn text(error: &Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind)? {
+        ContextValue::String(it) => Some(it),
+        ContextValue::Strings(them) => them.first().map(String::as_str),
+        _ => None,
+    }
+}
+
+fn text_of(value: &ContextValue) -> String {
+    match value {
+        ContextValue::StyledStr(it) => it.to_string(),
+        _ => String::new(),
+    }
+}

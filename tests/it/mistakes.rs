@@ -1,0 +1,121 @@
+//! Typical mistakes on the command line: what was typed, and what is said.
+
+use std::fs;
+
+use crate::bench::Bench;
+
+/// A command line of a shell, its exit status, and a part of what is said on stderr.
+type Mistake = (&'static str, i32, &'static str);
+
+const NO_COMMAND: &[Mistake] = &[
+    ("csv-agent 'how many rows are there'", 2, "`csv-agent ask \"how many rows are there\"`"),
+    ("csv-agent 'what is \"x\"?'", 2, "`csv-agent ask 'what is \"x\"?'`"),
+    ("csv-agent sales.csv", 2, "`csv-agent ask -f sales.csv \"…\"`"),
+    ("csv-agent nowhere.parquet", 2, "`csv-agent describe nowhere.parquet`"),
+    ("csv-agent aks q", 2, "'ask'"),
+    ("csv-agent version", 2, "`csv-agent --version`"),
+    ("csv-agent ls", 2, "`csv-agent datasets`"),
+    ("csv-agent list", 2, "`csv-agent datasets`"),
+    ("csv-agent rm sales", 2, "`csv-agent datasets --rm NAME`"),
+    ("csv-agent init", 2, "`csv-agent ingest FILE`"),
+    ("csv-agent load sales.csv", 2, "`csv-agent ingest FILE`"),
+    ("csv-agent sql 'select 1'", 2, "`csv-agent query \"select …\"`"),
+    ("csv-agent stats sales.csv", 2, "`csv-agent describe FILE`"),
+    ("csv-agent login", 2, "`OPENAI_API_KEY`"),
+    ("csv-agent setup", 2, "`csv-agent doctor`"),
+];
+
+const ARGUMENTS: &[Mistake] = &[
+    ("csv-agent ask sales.csv how many rows", 2, "`-f sales.csv`"),
+    ("csv-agent ask -f sales.csv sales.csv 'how many rows'", 2, "`-f sales.csv`"),
+    ("csv-agent ask --modle x q", 2, "'--model'"),
+    ("csv-agent ask --json --frmat x q", 2, "--format"),
+    ("csv-agent ask --csv q", 2, "`--format csv`"),
+    ("csv-agent ask", 2, "csv-agent ask \"How many rows are there?\""),
+    ("csv-agent ask ''", 2, "no question"),
+    ("csv-agent ask --ephemeral 'how many rows'", 2, "`-f FILE`"),
+    ("csv-agent ask --ephemeral 'how many rows'", 2, "`-d '*'`"),
+    ("csv-agent ask --thresholds missing.toml q", 2, "`missing.toml`: no such file"),
+    ("csv-agent ask --knowledge missing.md q", 2, "`missing.md`: no such file"),
+    ("csv-agent ask --question-file missing.txt", 5, "`missing.txt`: no such file"),
+    ("csv-agent ask --model builtin -f missing.csv q", 5, "`missing.csv`: no such file"),
+    ("csv-agent ask --model builtin -d slaes q", 5, "did you mean `sales`?"),
+    ("csv-agent reset all", 2, "`--all`"),
+    ("csv-agent reset </dev/null", 2, "`--yes`"),
+    ("csv-agent doctor --fix", 2, "`--session --repair`"),
+    ("csv-agent datasets remove sales", 5, "`csv-agent datasets --rm sales`"),
+    ("csv-agent datasets rm", 5, "`csv-agent datasets --rm NAME`"),
+    ("csv-agent datasets list", 5, "`csv-agent datasets`"),
+    ("csv-agent datasets show sales", 5, "`csv-agent describe NAME`"),
+    ("csv-agent describe missing.csv", 5, "`missing.csv`: no such file"),
+    ("csv-agent query 'select revenu from sales'", 2, "did you mean `revenue`?"),
+    ("csv-agent query 'select * from slaes'", 2, "did you mean `sales`?"),
+    ("csv-agent ingest sales.csv --dtype x=int", 2, "the columns are `date`, `product`, `revenue`"),
+    ("csv-agent config set", 2, "<SETTING>"),
+    ("csv-agent config get model", 2, "'set'"),
+    ("csv-agent help ingests", 2, "did you mean `ingest`?"),
+];
+
+const VALUES: &[Mistake] = &[
+    ("csv-agent ask --format html q", 2, "`csv-agent show last --html FILE`"),
+    ("csv-agent ask --format xlsx q", 2, "`--format csv -o FILE.csv`"),
+    ("csv-agent ask --format parquet q", 2, "`csv-agent query -o FILE.parquet"),
+    ("csv-agent ask --format yaml q", 2, "`--format json`"),
+    ("csv-agent ask --fail-on error q", 2, "`--fail-on bad`"),
+    ("csv-agent ask --fail-on warn q", 2, "'warning'"),
+    ("csv-agent ask --api openai q", 2, "`--api responses`"),
+    ("csv-agent ask --timeout 5 q", 2, "did you mean `5s`?"),
+    ("csv-agent ask --base-url localhost:11434 q", 2, "`https://api.openai.com/v1`"),
+    ("csv-agent config set modle x", 2, "did you mean `model`?"),
+    ("csv-agent config set max_rounds many", 2, "write a whole number"),
+    ("csv-agent config set api_key sk-1", 2, "`api_key_file`"),
+];
+
+#[track_caller]
+fn check(mistakes: &[Mistake]) {
+    let bench = Bench::with(["sales.csv"]);
+    bench.run(["ingest", "sales.csv"]).succeeds();
+    let before = fs::read(bench.session().join("datasets.json")).unwrap();
+    let mut wrong = Vec::new();
+    for (typed, code, said) in mistakes {
+        let run = bench.shell(typed, &[]);
+        if run.code() != Some(*code) || !run.stderr().contains(said) || !run.stdout().is_empty() {
+            wrong.push(format!("{typed}: {said}: {run}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert_eq!(fs::read(bench.session().join("datasets.json")).unwrap(), before);
+    assert_eq!(bench.n_requests(), 0);
+}
+
+#[test]
+fn a_word_that_is_no_command_leads_to_one() {
+    check(NO_COMMAND);
+}
+
+#[test]
+fn an_argument_at_the_wrong_place_leads_to_the_right_one() {
+    check(ARGUMENTS);
+}
+
+#[test]
+fn a_value_that_a_flag_does_not_take_leads_to_one_that_does() {
+    check(VALUES);
+}
+
+#[test]
+fn a_program_gets_the_same_tips() {
+    let bench = Bench::with([]);
+    let run = bench.run(["--json", "ls"]).fails_with(2);
+    assert!(run.stderr().contains(r#""hint":"list the datasets: `csv-agent datasets`""#), "{run}");
+}
+
+#[test]
+fn words_after_ask_and_chat_are_the_question() {
+    let bench = Bench::with(["sales.csv"]);
+    let words = ["ask", "how", "many", "rows", "--model", "builtin", "-f", "sales.csv"];
+    let run = bench.run(words).succeeds();
+    assert!(run.stdout().contains("10"), "{run}");
+    let script = "csv-agent chat how many rows --model builtin -f sales.csv < /dev/null";
+    assert!(bench.shell(script, &[]).succeeds().stdout().contains("10"));
+}

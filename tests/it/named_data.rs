@@ -1,0 +1,133 @@
+//! The data of a question: the files and datasets that are named, and nothing else; and files that have changed.
+
+use std::fs;
+
+use crate::bench::{Bench, Run};
+
+const ORDERS: &str = "customer,total\na,1\nb,2\nc,3\n";
+
+/// A session with `sales`, and a file beside it.
+fn bench() -> Bench {
+    let bench = Bench::with(["sales.csv"]);
+    fs::write(bench.path("orders.csv"), ORDERS).unwrap();
+    bench.run(["ingest", "sales.csv"]).succeeds();
+    bench
+}
+
+fn ask(bench: &Bench, flags: &[&str]) -> Run {
+    let mut arguments = vec!["ask", "--model", "builtin", "--format", "reply", "how many rows"];
+    arguments.extend(flags);
+    bench.run(arguments)
+}
+
+#[test]
+fn a_question_about_a_file_sees_no_other_dataset() {
+    let bench = bench();
+    for flags in [&["-f", "orders.csv"][..], &["-f", "orders.csv", "--ephemeral"]] {
+        let run = ask(&bench, flags).succeeds();
+        assert!(run.stdout().contains("**3**"), "{run}");
+        // In a pipe there are warnings and errors only.
+        assert_eq!(run.stderr(), "");
+    }
+    let datasets = |flags: &[&str]| {
+        let mut arguments =
+            vec!["ask", "--model", "builtin", "--format", "jsonl", "how many rows in orders"];
+        arguments.extend(flags);
+        bench.run(arguments).events()[0]["datasets"].clone()
+    };
+    assert_eq!(datasets(&["-f", "orders.csv"]), serde_json::json!(["orders"]));
+    assert_eq!(
+        datasets(&["-f", "orders.csv", "-d", "sales"]),
+        serde_json::json!(["orders", "sales"])
+    );
+    let dry = bench.run(["ask", "--dry-run", "-f", "orders.csv", "how many"]).succeeds();
+    assert!(dry.stdout().contains("orders") && !dry.stdout().contains("sales"), "{dry}");
+}
+
+#[test]
+fn a_temporary_session_sees_what_is_named() {
+    let bench = bench();
+    let in_session = |flags: &str| {
+        let script = format!(
+            "unset CSV_AGENT_SESSION_DIR; csv-agent ingest -q sales.csv >/dev/null; \
+             csv-agent ask --ephemeral --model builtin --format reply 'how many rows' {flags}"
+        );
+        bench.shell(&script, &[])
+    };
+    for flags in ["-d sales", "-d 's*'", "-S .csv-agent"] {
+        assert!(in_session(flags).succeeds().stdout().contains("**10**"), "{flags}");
+    }
+    let run = in_session("").fails_with(2);
+    assert!(run.stderr().contains("so there is no data"), "{run}");
+    assert!(in_session("-f orders.csv").succeeds().stdout().contains("**3**"));
+    let both = in_session("-f orders.csv -d sales");
+    assert!(both.stdout().contains("`orders` or `sales`"), "{both}");
+}
+
+#[test]
+fn a_statement_over_files_sees_them_and_what_is_named() {
+    let bench = bench();
+    let query = |flags: &[&str]| {
+        let sql = "select count(*) as n from sales";
+        let mut arguments = vec!["query", "--format", "csv", "-f", "orders.csv", sql];
+        arguments.extend(flags);
+        bench.run(arguments)
+    };
+    query(&[]).fails_with(2);
+    assert_eq!(query(&["-d", "sales"]).succeeds().stdout(), "n\n10\n");
+}
+
+#[test]
+fn a_file_that_has_changed_is_read_again_and_earlier_answers_say_so() {
+    let bench = bench();
+    assert!(ask(&bench, &["-f", "orders.csv"]).succeeds().stdout().contains("**3**"));
+    // The catalog has seconds.
+    bench.shell("sleep 1.1", &[]).succeeds();
+    fs::write(bench.path("orders.csv"), format!("{ORDERS}d,4\n")).unwrap();
+    let run = ask(&bench, &["-f", "orders.csv"]).succeeds();
+    assert!(run.stdout().contains("**4**"), "{run}");
+    let told = "warning: `orders.csv` has changed since it was ingested (3 → 4 rows); csv-agent has read it again\n";
+    assert_eq!(run.stderr(), told);
+    assert_eq!(ask(&bench, &["-f", "orders.csv"]).succeeds().stderr(), "");
+    let old = bench.run(["show", "1"]).succeeds();
+    let told = "warning: the answer is computed from earlier data: `orders` has been ingested again since\n";
+    assert_eq!(old.stderr(), told);
+    assert_eq!(bench.run(["show", "2"]).succeeds().stderr(), "");
+    bench.run(["show", "all", "--html", "page.html"]).succeeds();
+    let page = fs::read_to_string(bench.path("page.html")).unwrap();
+    assert_eq!(page.matches("Ingested again since: orders").count(), 1);
+}
+
+#[test]
+fn another_file_of_the_same_name_replaces_nothing_unasked() {
+    let bench = bench();
+    fs::create_dir(bench.path("june")).unwrap();
+    fs::write(bench.path("june/sales.csv"), "a\n1\n").unwrap();
+    let run = ask(&bench, &["-f", "june/sales.csv"]).fails_with(5);
+    for part in [
+        "comes from another file, `sales.csv`",
+        "`csv-agent ingest --if-exists replace`",
+        "`--name`",
+    ] {
+        assert!(run.stderr().contains(part), "{run}");
+    }
+    let on_terminal = |answer: &str, code: i32| {
+        let screen = bench.on_terminal(["ingest", "june/sales.csv"], 100);
+        screen.shows("This will replace the dataset `sales`").press(answer).ends_with(code);
+    };
+    on_terminal("n\r", 5);
+    assert!(bench.run(["datasets"]).stdout().contains("sales\t10\t3"));
+    on_terminal("\x03", 130);
+    on_terminal("y\r", 0);
+    assert!(bench.run(["datasets"]).stdout().contains("sales\t1\t1"));
+}
+
+#[test]
+fn a_chat_about_a_file_sees_what_is_ingested_in_it() {
+    let bench = bench();
+    fs::write(bench.path("more.csv"), "a\n1\n2\n").unwrap();
+    let chat = bench.on_terminal(["chat", "-f", "orders.csv", "--model", "builtin"], 80);
+    chat.is_ready().press("how many rows in sales?\r").shows("sales").is_ready();
+    chat.press("/ingest more.csv\r").shows("more").is_ready();
+    chat.press("how many rows in more?\r").shows("is 2").is_ready().press("exit\r").ends_with(0);
+}
