@@ -30,7 +30,7 @@ pub struct ConfigFlags {
 /// What `config` does.
 #[derive(Debug, Clone, Subcommand)]
 pub enum ConfigAction {
-    /// Print each setting, its value and where it comes from
+    /// Print each setting with its value and its origin
     Show(Box<SettingFlags>),
     /// Set a setting in your own configuration file
     Set {

@@ -36,35 +36,35 @@ const NAMED_MAX: usize = 10;
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct DatasetsFlags {
-    /// Only these datasets, or those that match a pattern such as 'fraud_*'
+    /// Datasets to show, or patterns such as 'fraud_*' [default: all]
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
 
-    /// Print the directories of the sources, with the dataset of each file
+    /// Show the directories of the files, with their datasets
     #[arg(long, conflicts_with_all = ["only_names", "schema", "head", "rm"])]
     pub tree: bool,
 
-    /// Print the names only, one a line
+    /// Print only the names, one per line
     #[arg(long = "names", conflicts_with_all = ["schema", "head", "rm"])]
     pub only_names: bool,
 
-    /// End each name with a NUL instead of a line feed, for `xargs -0`
+    /// End each name with a NUL byte, for `xargs -0`
     #[arg(short = '0', long = "null", requires = "only_names")]
     pub null: bool,
 
-    /// Print the columns with their types and how many values are missing
+    /// Show the columns, their types and their missing values
     #[arg(long, conflicts_with_all = ["head", "rm"])]
     pub schema: bool,
 
-    /// Print the first N rows of each
+    /// Show the first N rows of each dataset
     #[arg(long, value_name = "N", value_parser = n_rows, conflicts_with = "rm")]
     pub head: Option<usize>,
 
-    /// Remove this dataset, or those that match a pattern. May be repeated
+    /// Remove a dataset, or all that match a pattern. May be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "names")]
     pub rm: Vec<String>,
 
-    /// Remove without asking
+    /// Do not ask for confirmation
     #[arg(short, long, requires = "rm")]
     pub yes: bool,
 }

@@ -30,21 +30,23 @@ use inputs::InputDataset;
 /// Flags of `describe`.
 #[derive(Debug, Clone, Args)]
 pub struct DescribeFlags {
-    /// Files, directories or patterns to read without adding them to the session, `-` for stdin; or
-    /// datasets of the session, by name or by a pattern such as 'fraud_*' [default: all its datasets]
+    /// Files, or datasets of the session [default: all its datasets]
+    ///
+    /// csv-agent reads files, directories and patterns without adding them to the session. `-`
+    /// reads stdin. A pattern such as 'fraud_*' selects several datasets.
     #[arg(value_name = "FILE|NAME")]
     pub inputs: Vec<PathBuf>,
 
-    /// How many of the most frequent values to show of each column, at most 100
+    /// Number of frequent values to show per column, at most 100
     #[arg(long, value_name = "N", default_value_t = 5,
         value_parser = clap::value_parser!(u64).range(..=100))]
     pub top: u64,
 
-    /// Memory for the queries, such as `8GB` [default: half of the machine's, at least 2GiB]
+    /// Memory limit, such as 8GB [default: half of the machine's, at least 2GiB]
     #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory)]
     pub memory: Option<u64>,
 
-    /// Time for the queries, such as 90s or 5m [default: 15m]
+    /// Time limit, such as 90s or 5m [default: 15m]
     #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time)]
     pub timeout: Option<Duration>,
 }

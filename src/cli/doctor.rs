@@ -30,27 +30,33 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Flags of `doctor`.
 #[derive(Debug, Clone, Args)]
 pub struct DoctorFlags {
-    /// Look at every file of the session instead; with ID, check as ever for that session
+    /// Check every file of the session instead
+    ///
+    /// With ID, run the usual checks for that session in the directory `DATA_ROOT`.
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = NO_ID)]
     pub session: Option<String>,
 
-    /// Mend the files of the session; what does not fit is kept aside
+    /// Repair the files of the session
+    ///
+    /// csv-agent deletes nothing: it keeps damaged parts in the directory `aside` of the session.
     #[arg(long)]
     pub repair: bool,
 
-    /// Ask no server
+    /// Contact no server
     #[arg(long)]
     pub offline: bool,
 
-    /// End with status 8 unless the confinement is complete
+    /// Exit with status 8 unless the confinement is complete
     #[arg(long)]
     pub require_sandbox: bool,
 
-    /// Model to ask; `builtin` is the analyst inside the binary [default: gpt-6.2-sol]
+    /// Model to check [default: gpt-6.2-sol]
+    ///
+    /// `builtin` is an analyst inside csv-agent. It needs no key and no network.
     #[arg(short, long, value_name = "NAME", value_parser = value_parsers::model)]
     pub model: Option<String>,
 
-    /// Server to ask, up to and with `/v1` [default: OpenAI's]
+    /// URL of the model's server, including `/v1` [default: OpenAI's]
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
 }

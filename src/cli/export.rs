@@ -23,11 +23,13 @@ pub struct ExportFlags {
     #[arg(value_name = "FORM", value_enum)]
     pub form: ExportFormat,
 
-    /// Numbers of the turns, `last`, or `all`
+    /// Numbers of the turns, `last` or `all`
     #[arg(value_name = "TURN", default_value = "last")]
     pub turns: Vec<String>,
 
-    /// Write to a file instead of stdout, whole or not at all
+    /// Write to a file instead of stdout
+    ///
+    /// The file appears only when it is complete.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -35,11 +37,11 @@ pub struct ExportFlags {
 /// What turns become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// A script that reads the original files and ends well if it gives the same again
+    /// A Python script that reads the original files and fails if the results differ
     Py,
     /// The same as a Jupyter notebook
     Ipynb,
-    /// A document: question, answer, tables, charts, code
+    /// A document with the questions, answers, tables, charts and code
     Md,
 }
 

@@ -25,24 +25,38 @@ pub(crate) const NO_ID: &str = "\0";
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalFlags {
-    /// Session directory [default: the nearest `.csv-agent` upward]
+    /// Session directory [default: the nearest `.csv-agent`]
+    ///
+    /// csv-agent looks for `.csv-agent` in the current directory and in the directories above it.
+    /// If there is none, it makes one in the current directory.
     #[arg(short = 'S', long, value_name = "DIR", global = true)]
     pub session_dir: Option<PathBuf>,
 
-    /// Session with this name in the directory `DATA_ROOT`
-    #[arg(long, value_name = "ID", global = true)]
+    /// Use the session with this ID, a subdirectory of `DATA_ROOT`
+    ///
+    /// The environment variable `DATA_ROOT` contains the path of the directory.
+    #[arg(long, value_name = "ID", global = true, hide_short_help = true)]
     pub session: Option<String>,
 
-    /// Configuration file instead of your own [default: ~/.config/csv-agent/config.toml]
-    #[arg(long, value_name = "FILE", conflicts_with = "no_config", global = true)]
+    /// Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "no_config",
+        global = true,
+        hide_short_help = true
+    )]
     pub config: Option<PathBuf>,
 
-    /// Read no configuration file
-    #[arg(long, global = true)]
+    /// Do not read any configuration file
+    #[arg(long, global = true, hide_short_help = true)]
     pub no_config: bool,
 
-    /// Profile of the configuration whose settings hold; `local` is built in
-    #[arg(long, value_name = "NAME", global = true)]
+    /// Use the settings of this profile
+    ///
+    /// Configuration files define profiles (see `csv-agent help config`). The profile `local` is
+    /// built in. It is a server on this machine at port 11434, such as Ollama.
+    #[arg(long, value_name = "NAME", global = true, hide_short_help = true)]
     pub profile: Option<String>,
 
     /// How the answer is written to stdout
@@ -50,34 +64,38 @@ pub(crate) struct GlobalFlags {
     pub format: FormatFlags,
 
     /// When to use colour [default: auto]
-    #[arg(long, value_name = "WHEN", value_enum, global = true)]
+    #[arg(long, value_name = "WHEN", value_enum, global = true, hide_short_help = true)]
     pub color: Option<ColorChoice>,
 
-    /// Columns a line may take [default: the terminal's; no limit in a pipe]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(20..), global = true)]
+    /// Maximum columns of a line [default: those of the terminal, no limit in a pipe]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(20..), global = true, hide_short_help = true)]
     pub width: Option<u16>,
 
-    /// Say nothing on stderr but warnings and errors
+    /// Print only warnings and errors on stderr
     #[arg(short, long, global = true)]
     pub quiet: bool,
 
-    /// Say more on stderr: what is run; twice, also what came back
+    /// Show the code that runs. `-vv` also shows results
+    ///
+    /// csv-agent writes both to stderr.
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
 
-    /// How long to wait for another csv-agent on the same session [default: 30s]
-    #[arg(long, value_name = "DURATION", value_parser = value_parsers::duration, global = true)]
+    /// How long to wait for another csv-agent in the same session [default: 30s]
+    #[arg(long, value_name = "DURATION", value_parser = value_parsers::duration, global = true, hide_short_help = true)]
     pub lock_wait: Option<Duration>,
 
-    /// Never ask back; fail where an answer would be needed
-    #[arg(long, global = true)]
+    /// Never prompt for input
+    ///
+    /// If csv-agent needs an answer, it fails instead.
+    #[arg(long, global = true, hide_short_help = true)]
     pub no_input: bool,
 }
 
 /// How the answer is written.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct FormatFlags {
-    /// How the answer is written to stdout [default: text]
+    /// Format of the answer on stdout [default: text]
     #[arg(
         long,
         value_name = "FORMAT",
@@ -87,8 +105,8 @@ pub(crate) struct FormatFlags {
     )]
     pub format: Option<Format>,
 
-    /// Short for `--format json`
-    #[arg(long, overrides_with = "format", global = true)]
+    /// The same as `--format json`
+    #[arg(long, overrides_with = "format", global = true, hide_short_help = true)]
     pub json: bool,
 }
 
@@ -102,12 +120,12 @@ impl FormatFlags {
 /// When to use colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
-    /// On a terminal, unless the environment says otherwise
+    /// On a terminal, unless an environment variable turns it off
     #[default]
     Auto,
-    /// In a pipe as well
+    /// Always, also in a pipe
     Always,
-    /// Not at all
+    /// Never
     Never,
 }
 
@@ -123,14 +141,14 @@ impl ColorChoice {
 /// How a terminal shows charts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ImageChoice {
-    /// Pictures where the terminal says that it has them, else characters
+    /// Pictures if the terminal says that it supports them, otherwise `blocks`
     #[default]
     Auto,
-    /// By their paths only
+    /// Only the paths of the files
     Never,
-    /// Pictures, by the protocol of kitty and Ghostty
+    /// Pictures, with the protocol of kitty and Ghostty
     Kitty,
-    /// Pictures, by the protocol of iTerm2, which others speak too
+    /// Pictures, with the protocol of iTerm2, which other terminals support too
     Iterm,
     /// Pictures, as sixels
     Sixel,
@@ -156,34 +174,50 @@ impl ImageChoice {
 /// The question, and flags for one answer.
 #[derive(Debug, Clone, Args)]
 pub struct AskFlags {
-    /// What you want to know; `-` reads it from stdin, as does a pipe when nothing is given
+    /// The question. `-` reads it from stdin
+    ///
+    /// Without a question, csv-agent reads stdin if it is a pipe.
     #[arg(value_name = "QUESTION")]
     pub question: Vec<String>,
 
     /// Read the question from a file
-    #[arg(long, value_name = "FILE", conflicts_with = "question", help_heading = "Input")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "question",
+        help_heading = "Input",
+        hide_short_help = true
+    )]
     pub question_file: Option<PathBuf>,
 
-    /// Show the request that would be sent first and the files that would be uploaded before it, and send
-    /// nothing; needs no key
+    /// Show what would be sent, and send nothing
+    ///
+    /// Prints the first request to the model and the files that would be uploaded before it. Needs
+    /// no key.
     #[arg(long, conflicts_with = "record", help_heading = "Answer")]
     pub dry_run: bool,
 
-    /// Show the model this image (PNG, JPEG, GIF, WebP) with the question. May be repeated
-    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    /// Show the model this image together with the question. May be repeated
+    ///
+    /// The file can be a PNG, JPEG, GIF or WebP.
+    #[arg(long, value_name = "FILE", help_heading = "Input", hide_short_help = true)]
     pub image: Vec<PathBuf>,
 
-    /// Write the answer to a file instead of stdout, whole or not at all
+    /// Write the answer to a file instead of stdout
+    ///
+    /// The file appears only when it is complete.
     #[arg(short, long, value_name = "FILE", help_heading = "Answer")]
     pub output: Option<PathBuf>,
 
-    /// Write the findings for CI: `junit=FILE`, `sarif=FILE`, `md=FILE`, or `github` for annotations
-    /// on stderr; implies `--verdict`. May be repeated
-    #[arg(long, value_name = "KIND[=FILE]", value_parser = value_parsers::report, help_heading = "Checks")]
+    /// Write the findings as a report for CI. May be repeated
+    ///
+    /// `junit=FILE`, `sarif=FILE` and `md=FILE` write a file. `github` writes annotations for
+    /// GitHub Actions to stderr. Implies `--verdict`.
+    #[arg(long, value_name = "KIND[=FILE]", value_parser = value_parsers::report, help_heading = "Checks", hide_short_help = true)]
     pub report: Vec<ReportTarget>,
 
-    /// Which table `--format csv` and `tsv` write [default: the last]
-    #[arg(long, value_name = "NAME", help_heading = "Answer")]
+    /// Table to write with `--format csv` or `tsv` [default: the last]
+    #[arg(long, value_name = "NAME", help_heading = "Answer", hide_short_help = true)]
     pub table: Option<String>,
 
     #[command(flatten)]
@@ -197,24 +231,30 @@ pub struct ChatFlags {
     #[arg(value_name = "QUESTION")]
     pub question: Vec<String>,
 
-    /// What a pipe on stdin holds: a question a line, questions that each end with a NUL, or a JSON
-    /// string or object with `question` a line
-    #[arg(long, value_name = "FORM", value_enum, default_value_t, help_heading = "Input")]
+    /// How stdin separates questions if it is a pipe
+    #[arg(
+        long,
+        value_name = "FORM",
+        value_enum,
+        default_value_t,
+        help_heading = "Input",
+        hide_short_help = true
+    )]
     pub input: InputForm,
 
     #[command(flatten)]
     pub turn: TurnFlags,
 }
 
-/// How questions stand in a pipe.
+/// How a pipe separates questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum InputForm {
-    /// One a line
+    /// One question per line
     #[default]
     Lines,
-    /// Each up to a NUL, or to the end
+    /// A NUL byte after each question, which can have several lines
     Nul,
-    /// One JSON value a line
+    /// One JSON value per line: a string, or an object with the field `question`
     Jsonl,
 }
 
@@ -222,202 +262,268 @@ pub enum InputForm {
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct TurnFlags {
-    /// Ingest this CSV file, directory or pattern first; `-` reads stdin. May be repeated
+    /// Ingest this file or directory first. May be repeated
+    ///
+    /// Takes the same paths and patterns as `csv-agent ingest`. `-` reads the data from stdin.
     #[arg(short, long, value_name = "CSV", help_heading = "Input")]
     pub file: Vec<PathBuf>,
 
-    /// Let the model see only this dataset, or those of a pattern such as 'fraud_*'. May be repeated
+    /// Show the model only this dataset. May be repeated
+    ///
+    /// A pattern such as 'fraud_*' selects several datasets.
     #[arg(short, long, value_name = "NAME", help_heading = "Input")]
     pub dataset: Vec<String>,
 
-    /// Keep the values of this column back, of all datasets or as `DATASET.COL`: tokens stand for
-    /// them. May be repeated
-    #[arg(long, value_name = "COL", value_parser = value_parsers::column, help_heading = "Privacy")]
+    /// Hide the values of this column from the model. May be repeated
+    ///
+    /// The model sees tokens instead of the values. `COL` applies to all datasets, `DATASET.COL` to
+    /// one.
+    #[arg(long, value_name = "COL", value_parser = value_parsers::column, help_heading = "Privacy", hide_short_help = true)]
     pub redact: Vec<String>,
 
-    /// Answer without what was asked before; this turn is remembered
+    /// Start a new conversation in this session
+    ///
+    /// The model does not see the earlier questions and answers. Later questions can refer to this
+    /// one.
     #[arg(long, help_heading = "Input")]
     pub fresh: bool,
 
-    /// Work in a temporary session that sees the datasets and leaves nothing behind
+    /// Use a temporary session and leave nothing behind
+    ///
+    /// The temporary session can read the datasets of the current session.
     #[arg(long, help_heading = "Input")]
     pub ephemeral: bool,
 
-    /// Also write the JSONL events to a file, or to an open descriptor: `fd:3`
-    #[arg(long, value_name = "FILE|fd:N", help_heading = "Answer")]
+    /// Also write JSONL events to a file or an open descriptor, such as `fd:3`
+    ///
+    /// `csv-agent help events` describes them.
+    #[arg(long, value_name = "FILE|fd:N", help_heading = "Answer", hide_short_help = true)]
     pub events: Option<String>,
 
     /// Add absolute paths of tables, charts and files to JSON
-    #[arg(long, help_heading = "Answer")]
+    #[arg(long, help_heading = "Answer", hide_short_help = true)]
     pub abs_paths: bool,
 
-    /// Ask for a verdict on the data: good, warning or bad, with findings
-    #[arg(long, help_heading = "Checks")]
+    /// Ask for a verdict on the data, with findings
+    ///
+    /// The verdict is good, warning or bad.
+    #[arg(long, help_heading = "Checks", hide_short_help = true)]
     pub verdict: bool,
 
-    /// Ask for JSON of a JSON Schema: a file, or the schema itself where it begins with `{`; exit with 9
-    /// when the answer does not hold to it
-    #[arg(long, value_name = "FILE|JSON", help_heading = "Checks")]
+    /// Require an answer in JSON that matches this JSON Schema
+    ///
+    /// The value is a file, or the schema itself if it begins with `{`. If the answer does not
+    /// match, csv-agent exits with status 9.
+    #[arg(long, value_name = "FILE|JSON", help_heading = "Checks", hide_short_help = true)]
     pub schema: Option<String>,
 
-    /// Exit with 11 when the verdict is bad, 10 when it is a warning, either of which implies
-    /// `--verdict`; with 9 when the answer has a number that no tool result contains [default: never]
+    /// Exit with an error status if the data is bad [default: never]
+    ///
+    /// Separate several values with commas. `bad` and `warning` imply `--verdict`.
     #[arg(long, value_name = "WHAT,…", value_enum, value_delimiter = ',', help_heading = "Checks")]
     pub fail_on: Vec<FailOn>,
 
-    /// Exit with 9 unless the answer comes with a table or a chart. May be repeated
-    #[arg(long, value_name = "WHAT", value_enum, help_heading = "Checks")]
+    /// Require a table or a chart in the answer. May be repeated
+    ///
+    /// If it is missing, csv-agent exits with status 9.
+    #[arg(long, value_name = "WHAT", value_enum, help_heading = "Checks", hide_short_help = true)]
     pub require: Vec<Require>,
 
-    /// Let an answer pass `--fail-on`, `--require` and `--schema` that a model without tools gave
-    #[arg(long, help_heading = "Checks")]
+    /// Let a model without tools pass the checks
+    ///
+    /// Such a model computes nothing. Without this flag, its answers fail `--fail-on`, `--require`
+    /// and `--schema`.
+    #[arg(long, help_heading = "Checks", hide_short_help = true)]
     pub allow_untooled: bool,
 
     #[command(flatten)]
     pub settings: SettingFlags,
 
-    /// The provider's container that code runs in: its id, or `auto` for one that the provider makes
-    /// [default: auto]
-    #[arg(long, value_name = "ID", help_heading = "Code")]
+    /// ID of the provider's container in which code runs [default: auto]
+    ///
+    /// csv-agent uploads the datasets to your container and does not delete it. With `auto`,
+    /// csv-agent makes a container of its own, and deletes it on `csv-agent reset`.
+    #[arg(long, value_name = "ID", help_heading = "Code", hide_short_help = true)]
     pub container: Option<String>,
 
-    /// Have each turn begin with a run of code in the provider's container [default: auto]
-    #[arg(long, value_name = "TOOL", value_enum, help_heading = "Code")]
+    /// Whether a turn must begin with code in the provider's container [default: auto]
+    #[arg(long, value_name = "TOOL", value_enum, help_heading = "Code", hide_short_help = true)]
     pub tool_choice: Option<ToolChoiceFlag>,
 
-    /// Let the server keep responses, and send it only what it does not have
-    #[arg(long, conflicts_with_all = ["record", "replay"], help_heading = "Model")]
+    /// Let the server keep the conversation
+    ///
+    /// csv-agent then sends only what the server does not have yet.
+    #[arg(long, conflicts_with_all = ["record", "replay"], help_heading = "Model", hide_short_help = true)]
     pub chain: bool,
 
-    /// Write what is said to the model and what it answers to a cassette
-    #[arg(long, value_name = "CASSETTE", conflicts_with = "replay", help_heading = "Model")]
+    /// Record the exchange with the model in this file, a cassette
+    ///
+    /// `--replay` repeats the answer from it.
+    #[arg(
+        long,
+        value_name = "CASSETTE",
+        conflicts_with = "replay",
+        help_heading = "Model",
+        hide_short_help = true
+    )]
     pub record: Option<PathBuf>,
 
-    /// Take the model's answers from a cassette; needs no key and no network
-    #[arg(long, value_name = "CASSETTE", help_heading = "Model")]
+    /// Replay the model's responses from a cassette
+    ///
+    /// Needs no key and no network. The code of the model runs again.
+    #[arg(long, value_name = "CASSETTE", help_heading = "Model", hide_short_help = true)]
     pub replay: Option<PathBuf>,
 }
 
-/// Flags that a configuration file may stand in for.
+/// Flags that are also settings of configuration files.
 #[derive(Debug, Clone, Default, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct SettingFlags {
-    /// What you know of the data: a dictionary, units, conventions; the model reads it
-    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    /// Give the model this description of the data
+    ///
+    /// The file can contain a data dictionary, units and conventions.
+    #[arg(long, value_name = "FILE", help_heading = "Input", hide_short_help = true)]
     pub knowledge: Option<PathBuf>,
 
-    /// Which values of a column are good, worth a warning or bad: ranges in TOML
-    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    /// Rate values with the ranges in this TOML file
+    ///
+    /// The ranges say which values of a column are good, a warning or bad. `csv-agent help config`
+    /// shows an example.
+    #[arg(long, value_name = "FILE", help_heading = "Input", hide_short_help = true)]
     pub thresholds: Option<PathBuf>,
 
-    /// Keep rows back: the model sees schemas and aggregates only
+    /// Show the model schemas and aggregates, but no rows
     #[arg(long, help_heading = "Privacy")]
     pub no_rows: bool,
 
     /// Language of the answer [default: that of the question]
-    #[arg(long, value_name = "NAME", value_parser = value_parsers::language, help_heading = "Answer")]
+    #[arg(long, value_name = "NAME", value_parser = value_parsers::language, help_heading = "Answer", hide_short_help = true)]
     pub language: Option<String>,
 
-    /// Paper of charts [default: light]
-    #[arg(long, value_name = "THEME", value_enum, help_heading = "Answer")]
+    /// Background of charts [default: light]
+    #[arg(long, value_name = "THEME", value_enum, help_heading = "Answer", hide_short_help = true)]
     pub chart_theme: Option<ChartTheme>,
 
-    /// Pixels of a chart's PNG to one of its SVG: 1, or 2 for fine screens and print [default: 1]
-    #[arg(long, value_name = "N", value_parser = value_parsers::chart_scale, help_heading = "Answer")]
+    /// Resolution of PNG charts, 1 or 2 [default: 1]
+    ///
+    /// Use 2 for high-resolution screens and for print.
+    #[arg(long, value_name = "N", value_parser = value_parsers::chart_scale, help_heading = "Answer", hide_short_help = true)]
     pub chart_scale: Option<u32>,
 
-    /// How a terminal shows charts; a pipe or a file gets their paths, whatever is said here
-    /// [default: auto]
-    #[arg(long, value_name = "KIND", value_enum, help_heading = "Answer")]
+    /// How a terminal shows charts [default: auto]
+    ///
+    /// A pipe or a file always gets the paths of the charts.
+    #[arg(long, value_name = "KIND", value_enum, help_heading = "Answer", hide_short_help = true)]
     pub images: Option<ImageChoice>,
 
-    /// Show the answer while it is being written; the default
-    #[arg(long, overrides_with = "no_stream", help_heading = "Answer")]
+    /// Show the answer while the model writes it. This is the default
+    #[arg(long, overrides_with = "no_stream", help_heading = "Answer", hide_short_help = true)]
     pub stream: bool,
 
-    /// Wait for whole responses
-    #[arg(long, overrides_with = "stream", help_heading = "Answer")]
+    /// Show the answer when it is complete
+    #[arg(long, overrides_with = "stream", help_heading = "Answer", hide_short_help = true)]
     pub no_stream: bool,
 
-    /// Requests to the model; the last one must answer [default: 10]
-    #[arg(long, value_name = "N", value_parser = value_parsers::rounds, help_heading = "Limits")]
+    /// Maximum number of requests to the model per question [default: 10]
+    ///
+    /// In the last request, the model must answer.
+    #[arg(long, value_name = "N", value_parser = value_parsers::rounds, help_heading = "Limits", hide_short_help = true)]
     pub max_rounds: Option<u32>,
 
-    /// Time for the whole turn, such as 90s or 5m [default: none]
-    #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time, help_heading = "Limits")]
+    /// Time limit of a question, such as 90s or 5m [default: none]
+    #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time, help_heading = "Limits", hide_short_help = true)]
     pub timeout: Option<Duration>,
 
-    /// Input and output tokens of the whole turn [default: no limit]
-    #[arg(long, value_name = "N", value_parser = value_parsers::tokens, help_heading = "Limits")]
+    /// Maximum input and output tokens of a question [default: no limit]
+    #[arg(long, value_name = "N", value_parser = value_parsers::tokens, help_heading = "Limits", hide_short_help = true)]
     pub max_tokens: Option<u64>,
 
-    /// Cost of the whole turn in USD, at the prices of your configuration [default: no limit]
-    #[arg(long, value_name = "USD", value_parser = value_parsers::usd, help_heading = "Limits")]
+    /// Maximum cost of a question in USD [default: no limit]
+    ///
+    /// csv-agent knows the prices of OpenAI's and Anthropic's models. Add others to your
+    /// configuration (see `csv-agent help config`).
+    #[arg(long, value_name = "USD", value_parser = value_parsers::usd, help_heading = "Limits", hide_short_help = true)]
     pub max_cost: Option<f64>,
-    /// Tokens of the conversation before its oldest turns are summarised [default: 100000]
-    #[arg(long, value_name = "N", value_parser = value_parsers::context, help_heading = "Limits")]
+    /// Summarise the oldest turns if the conversation has more tokens than this [default: 100000]
+    #[arg(long, value_name = "N", value_parser = value_parsers::context, help_heading = "Limits", hide_short_help = true)]
     pub compact_at: Option<u64>,
 
-    /// Time for one run of Python code [default: 15m]
-    #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time, help_heading = "Limits")]
+    /// Time limit of one run of Python code [default: 15m]
+    #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time, help_heading = "Limits", hide_short_help = true)]
     pub tool_timeout: Option<Duration>,
 
-    /// Memory for Python code, such as `8GB` [default: half of the machine's, at least 2GiB]
-    #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory, help_heading = "Limits")]
+    /// Memory limit of Python code, such as 8GB [default: half of the machine's, at least 2GiB]
+    #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory, help_heading = "Limits", hide_short_help = true)]
     pub memory: Option<u64>,
 
-    /// Further tries of a request that failed in a way that may pass [default: 4]
-    #[arg(long, value_name = "N", value_parser = value_parsers::retries, help_heading = "Limits")]
+    /// Retries after a temporary failure of a request [default: 4]
+    #[arg(long, value_name = "N", value_parser = value_parsers::retries, help_heading = "Limits", hide_short_help = true)]
     pub retries: Option<u32>,
 
-    /// Where code runs; `hosted` and `both` upload the datasets [default: local]
-    #[arg(long, value_name = "WHERE", value_enum, help_heading = "Code")]
+    /// Where code runs [default: local]
+    #[arg(long, value_name = "WHERE", value_enum, help_heading = "Code", hide_short_help = true)]
     pub interpreter: Option<InterpreterChoice>,
 
-    /// Memory of a container that the provider makes; the more, the dearer [default: 1g]
-    #[arg(long, value_name = "SIZE", value_enum, help_heading = "Code")]
+    /// Memory of a container that csv-agent makes [default: 1g]
+    ///
+    /// More memory costs more.
+    #[arg(long, value_name = "SIZE", value_enum, help_heading = "Code", hide_short_help = true)]
     pub container_memory: Option<ContainerMemory>,
 
-    /// What to do when the provider's container has expired, and its variables with it
-    /// [default: error]
-    #[arg(long, value_name = "WHAT", value_enum, help_heading = "Code")]
+    /// What to do if the provider's container has expired [default: error]
+    ///
+    /// The variables in an expired container are lost.
+    #[arg(long, value_name = "WHAT", value_enum, help_heading = "Code", hide_short_help = true)]
     pub on_expired: Option<OnExpired>,
 
-    /// Run no code unless its confinement is complete; `csv-agent doctor` shows what holds
-    #[arg(long, help_heading = "Limits")]
+    /// Run no code unless the confinement is complete
+    ///
+    /// `csv-agent doctor` shows what is enforced.
+    #[arg(long, help_heading = "Limits", hide_short_help = true)]
     pub require_sandbox: bool,
 
-    /// Run code also where nothing keeps it from reading and writing your files
-    #[arg(long, help_heading = "Limits", conflicts_with = "require_sandbox")]
+    /// Run code even if it could read and write your files
+    ///
+    /// Without this flag, csv-agent runs no code on a machine that cannot confine the code's access
+    /// to files.
+    #[arg(
+        long,
+        help_heading = "Limits",
+        conflicts_with = "require_sandbox",
+        hide_short_help = true
+    )]
     pub allow_unconfined: bool,
 
-    /// Model to ask; `builtin` is the analyst inside the binary [default: gpt-6.2-sol]
+    /// Model to ask [default: gpt-6.2-sol]
+    ///
+    /// `builtin` is an analyst inside csv-agent. It needs no key and no network.
     #[arg(short, long, value_name = "NAME", value_parser = value_parsers::model, help_heading = "Model")]
     pub model: Option<String>,
 
-    /// Server to ask, up to and with `/v1` [default: OpenAI's]
-    #[arg(long, value_name = "URL", help_heading = "Model")]
+    /// URL of the model's server, including `/v1` [default: OpenAI's]
+    #[arg(long, value_name = "URL", help_heading = "Model", hide_short_help = true)]
     pub base_url: Option<String>,
 
-    /// What the server speaks [default: auto]
-    #[arg(long, value_name = "API", value_enum, help_heading = "Model")]
+    /// API of the server [default: auto]
+    #[arg(long, value_name = "API", value_enum, help_heading = "Model", hide_short_help = true)]
     pub api: Option<ApiFlag>,
 
-    /// How hard a reasoning model thinks [default: the model's own]
-    #[arg(long, value_name = "EFFORT", value_enum, help_heading = "Model")]
+    /// How much a reasoning model thinks [default: the model's own]
+    #[arg(long, value_name = "EFFORT", value_enum, help_heading = "Model", hide_short_help = true)]
     pub reasoning: Option<Reasoning>,
 }
 
 /// What in an answer ends the process with a status of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
-    /// Nothing, whatever was said before
+    /// Turn the check off, and ignore an earlier `--fail-on`
     Never,
-    /// A bad verdict
+    /// Exit with 11 if the verdict is bad
     Bad,
-    /// A bad verdict or a warning
+    /// Exit with 11 if the verdict is bad, and with 10 if it is a warning
     Warning,
-    /// A number that no tool result contains; may be combined with one of the others
+    /// Exit with 9 if the answer has a number that no tool result contains. Can be combined with
+    /// `bad` or `warning`
     Ungrounded,
 }
 
@@ -433,14 +539,14 @@ pub enum Require {
 /// What a server speaks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ApiFlag {
-    /// The Responses API, or Chat Completions where the server has no other
+    /// The Responses API, or Chat Completions if the server does not have it
     #[default]
     Auto,
     /// The Responses API
     Responses,
     /// Chat Completions
     Chat,
-    /// Anthropic's Messages API; `auto` at api.anthropic.com
+    /// Anthropic's Messages API. `auto` chooses it for api.anthropic.com
     Messages,
 }
 
@@ -470,9 +576,9 @@ impl From<ApiFlag> for Option<Api> {
 pub enum Reasoning {
     /// Little
     Low,
-    /// As most questions need
+    /// Enough for most questions
     Medium,
-    /// Much; slower and dearer
+    /// Much. Slower and more expensive
     High,
 }
 
@@ -495,10 +601,10 @@ impl From<Reasoning> for Effort {
 /// The paper of charts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum ChartTheme {
-    /// White paper
+    /// A white background
     #[default]
     Light,
-    /// Dark paper
+    /// A dark background
     Dark,
 }
 
@@ -519,13 +625,13 @@ impl From<ChartTheme> for Theme {
 
 /// Every format with its name and description.
 pub(crate) const FORMATS: [(Format, &str, &str); 7] = [
-    (Format::Text, "text", "For people: tables, charts, the reply; plain Markdown in a pipe"),
-    (Format::Reply, "reply", "The text of the reply only"),
-    (Format::Json, "json", "One document"),
-    (Format::Jsonl, "jsonl", "One event a line, as it happens"),
+    (Format::Text, "text", "For people: tables, charts and the reply. In a pipe, Markdown"),
+    (Format::Reply, "reply", "Only the text of the reply"),
+    (Format::Json, "json", "One JSON document"),
+    (Format::Jsonl, "jsonl", "One JSON event per line, as it happens"),
     (Format::Csv, "csv", "One table, separated by commas"),
     (Format::Tsv, "tsv", "One table, separated by tabs"),
-    (Format::Md, "md", "Tables, charts and the reply as Markdown"),
+    (Format::Md, "md", "Markdown with the tables, charts and the reply"),
 ];
 
 /// Returns the format with this name.

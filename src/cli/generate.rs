@@ -14,7 +14,7 @@ use super::{schemas, stdout};
 /// Flags of `completions`.
 #[derive(Debug, Clone, Args)]
 pub struct CompletionsFlags {
-    /// The shell
+    /// Your shell
     #[arg(value_name = "SHELL", value_enum)]
     pub shell: Shell,
 }
@@ -22,7 +22,7 @@ pub struct CompletionsFlags {
 /// Flags of `schema`.
 #[derive(Debug, Clone, Args)]
 pub struct SchemaFlags {
-    /// What the schema describes
+    /// Which schema to print
     #[arg(value_name = "WHAT", value_enum)]
     pub what: SchemaOf,
 }
@@ -30,9 +30,9 @@ pub struct SchemaFlags {
 /// What a schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SchemaOf {
-    /// One line of `--format jsonl`
+    /// A line of `--format jsonl` and `--events`
     Events,
-    /// The document of `--format json`
+    /// The document of `ask --json`
     Result,
     /// The document of `describe --json`
     Description,
@@ -145,7 +145,9 @@ fn man_pages(mut command: Command) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
 
 fn page(command: &Command, title: &str, version: &str) -> anyhow::Result<(String, Vec<u8>)> {
     let file_name = format!("{title}.1");
-    let man = clap_mangen::Man::new(command.clone())
+    // Of a flag that `-h` hides, a man page would leave out the short description.
+    let command = command.clone().mut_args(|it| it.hide_short_help(false));
+    let man = clap_mangen::Man::new(command)
         .title(title.to_uppercase())
         .source(format!("csv-agent {version}"))
         .manual("csv-agent");

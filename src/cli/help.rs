@@ -12,12 +12,16 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::options::VARIABLES;
 use super::options::settings::SETTINGS;
+use super::word_wrap::wrap;
 use super::{stdout, usage};
+
+/// Minimum columns of wrapped text beside a name. On a narrower terminal, it is below the name.
+const COLUMN_MIN: usize = 30;
 
 /// What `help` explains.
 #[derive(Debug, Clone, Args)]
 pub struct HelpFlags {
-    /// A command, or `exit-codes`, `environment`, `config`, `events`
+    /// A command, or a topic: `exit-codes`, `environment`, `config`, `events`
     #[arg(value_name = "COMMAND|TOPIC")]
     pub topic: Option<String>,
 }
@@ -25,115 +29,134 @@ pub struct HelpFlags {
 /// Returns the name of a status, and when the process ends with it.
 fn explained(status: ExitStatus) -> (&'static str, &'static str) {
     match status {
-        ExitStatus::Ok => ("ok", "answered; or the gate passed"),
-        ExitStatus::Internal => ("internal", "a bug, unexpected I/O, a full disk"),
-        ExitStatus::Usage => ("usage", "a wrong flag or value, no question, a missing --yes"),
+        ExitStatus::Ok => ("ok", "the question is answered, or the check passed"),
+        ExitStatus::Internal => ("internal", "a bug, an unexpected I/O error, or a full disk"),
+        ExitStatus::Usage => {
+            ("usage", "a flag or a value is invalid, or the question or --yes is missing")
+        }
         ExitStatus::Setup => {
-            ("setup", "the session is missing, locked or broken; a setting is invalid")
+            ("setup", "the session is missing, locked or damaged, or a setting is invalid")
         }
         ExitStatus::Auth => {
-            ("auth", "no key for a remote server, or the key was refused; or a cluster's token")
+            ("auth", "the key, or the token of a cluster, is missing or was refused")
         }
-        ExitStatus::Input => {
-            ("input", "a file is missing, unreadable, too large or no table; an unknown dataset")
-        }
+        ExitStatus::Input => (
+            "input",
+            "a file is missing, unreadable, too large, or not a table, or a dataset does not exist",
+        ),
         ExitStatus::Provider => (
             "provider",
-            "the model's server or the cluster cannot be reached, fails, or sends nonsense; the \
-                 container has expired",
+            "the model's server or the cluster cannot be reached or fails, or the container has \
+             expired",
         ),
         ExitStatus::Limit => (
             "limit",
-            "rounds, tokens, money or time ran out first; the answer so far is there; or the datasets \
-                 are too many or too large to upload",
+            "a limit on rounds, tokens, cost or time was reached before the answer was complete, or \
+             there is too much data to upload",
         ),
-        ExitStatus::Sandbox => ("sandbox", "Python is missing, cannot start, or is gone for good"),
+        ExitStatus::Sandbox => {
+            ("sandbox", "Python is missing, does not start or has crashed, or cannot be confined")
+        }
         ExitStatus::Contract => (
             "contract",
-            "the model refused; a verdict, schema, table or chart asked for is missing; a number is in no \
-             tool result, with --fail-on ungrounded",
+            "the model refused, or the answer does not meet --verdict, --schema, --require or \
+             --fail-on ungrounded",
         ),
         ExitStatus::VerdictWarning => {
             ("gate-warning", "the verdict is a warning, with --fail-on warning")
         }
         ExitStatus::VerdictBad => ("gate-bad", "the verdict is bad, with --fail-on bad or warning"),
-        ExitStatus::Replay => ("replay", "a replay does not match its cassette"),
-        ExitStatus::Interrupted => ("interrupted", "ended by Ctrl-C (SIGINT)"),
-        ExitStatus::BrokenPipe => {
-            ("broken-pipe", "the reader of stdout went away in the middle of a turn")
-        }
-        ExitStatus::Terminated => ("terminated", "ended by SIGTERM"),
+        ExitStatus::Replay => (
+            "replay",
+            "a replay does not match its cassette, or `rerun --check` found a difference",
+        ),
+        ExitStatus::Interrupted => ("interrupted", "stopped by Ctrl-C (SIGINT)"),
+        ExitStatus::BrokenPipe => ("broken-pipe", "the reader of stdout closed it during a turn"),
+        ExitStatus::Terminated => ("terminated", "stopped by SIGTERM"),
     }
 }
 
+// Each paragraph and each row below is one line. `wrapped` breaks it.
+
 const EVENTS: &str = "\
-Events: what `--format jsonl` and `--events` write, one JSON object a line.
+Events: `--format jsonl` and `--events` write one JSON object per line.
 
-Every line has v (1), type, seq (0, 1, 2, … without gaps), ts (RFC 3339, UTC), session_id, turn_id.
+Every line has the fields v (1), type, seq (0, 1, 2, … without gaps), ts (RFC 3339, UTC), \
+session_id and turn_id. The type is one of these:
 
-  status          where the turn is; phase: started, model_request, model_response, reasoning,
-                  executing, retrying, loading, compacting, compacted, worker, container, cluster,
-                  warning
-  partial         text of the answer as it streams; the reply has it whole
-  tool_call       the model asks for a tool
-  tool_result     the call has ended; status: ok, error, timeout, killed, cancelled
+  status          the state of the turn. Its phase is started, model_request, model_response, \
+reasoning, executing, retrying, loading, compacting, compacted, worker, container, cluster or warning
+  partial         a part of the answer, while the model writes it. The reply has the whole text
+  tool_call       the model calls a tool
+  tool_result     the call has ended. Its status is ok, error, timeout, killed or cancelled
   data_frame      a table: columns, dtypes, rows
   chart           a chart: its rows, its alternative text, its SVG and PNG files
-  chart_rejected  a chart that cannot be drawn, and why
-  reply           the answer; terminal
-  error           a failure; terminal when fatal is true
+  chart_rejected  a chart that cannot be drawn, and the reason
+  reply           the answer. It ends the turn
+  error           a failure. It ends the turn if fatal is true
 
-The first line is status with phase started. Each tool_call has one tool_result, and what the call
-shows stands between the two. The last line is the one terminal event; it has exit_code.
-Ignore fields and phases that you do not know: later versions add some.
+The first line is a status with the phase started. Each tool_call has one tool_result, and the tables \
+and charts of the call are between the two. The last line ends the turn and has the field exit_code.
 
-  csv-agent ask --format jsonl \"top 5 products\" | jq -r 'select(.type==\"reply\").text'
+Ignore fields and phases that you do not know, because later versions add some.
+
+Examples:
+  csv-agent ask --format jsonl \"top 5 products\" | jq -r .type
   csv-agent ask \"revenue by month\" --events fd:3 3>events.jsonl
-  csv-agent schema events      prints the JSON Schema of a line
-  csv-agent schema result      prints that of the document of `--format json`
+
+`csv-agent schema events` prints the JSON Schema of a line. `csv-agent schema result` prints that of \
+the document of `--format json`.
 ";
 
 /// Help topics besides commands.
 const TOPICS: [&str; 4] = ["exit-codes", "environment", "config", "events"];
 
 const CONFIG: &str = "\
-Configuration files are TOML. A flag goes before the environment, the environment before the files,
-and of the files the first goes before the next:
+Configuration files are TOML. Flags override environment variables, and variables override the files. \
+If several files have a setting, the first of these files decides:
 
-  config.toml in the session's directory
+  config.toml in the directory of the session
   csv-agent.toml in the current directory
-  ~/.config/csv-agent/config.toml, or csv-agent/config.toml in $XDG_CONFIG_HOME: your own
+  ~/.config/csv-agent/config.toml, your own file
 
-A file in a session or a project comes with data that others may have made. What is marked with * is
-ignored there, with a warning, unless your own file trusts its directory. So is what is marked with +
-where it names a file outside of that directory.
+If the variable XDG_CONFIG_HOME is set, that directory replaces ~/.config.
 
+The first two may have been written by somebody else. In these files, csv-agent ignores the settings \
+that are marked with *, and prints a warning. They can turn on `require_sandbox` and `no_rows`, but \
+not off. csv-agent also ignores settings marked with + if they name a file outside of the directory \
+of the configuration file. To allow everything, add that directory to `trusted_projects` in your own \
+file.
+
+Settings:
 ";
 
 const CONFIG_PROFILES: &str = "
-A profile is a set of settings under a name, for another server or another purpose:
+A profile is a set of settings with a name, for another server or another purpose:
 
   [profiles.work]
   base_url = \"https://models.example.com/v1\"
   api_key_cmd = [\"pass\", \"show\", \"work/models\"]
   model = \"gpt-6.2-sol\"
 
-`--profile work` chooses it for one command and then also goes before the environment; CSV_AGENT_PROFILE
-or `profile = \"work\"` choose it for good. The key of a profile goes with its `base_url`: where the one
-holds, so does the other, also before OPENAI_API_KEY. The profile `local` is there without a file: a
-server on this machine at port 11434, such as Ollama. It is sent no key, also where your file gives it
-another `base_url`, unless the profile itself names one.
+`--profile work` chooses it for one command. Its settings then override environment variables too. \
+CSV_AGENT_PROFILE or `profile = \"work\"` chooses it for all commands. The key of a profile belongs to \
+its `base_url`: csv-agent uses them together, even if OPENAI_API_KEY is set.
 
-Prices are in USD for a million tokens; with them, usage tells what a turn cost, and --max-cost works. The
-list prices of OpenAI's and Anthropic's models hold where these are asked, as of {LOOKED_UP}; others, and
-what you pay instead, go here:
+The profile `local` needs no file. It is a server on this machine at port 11434, such as Ollama. \
+csv-agent sends it no key, even if your file changes its `base_url`, unless the profile has a key of \
+its own.
+
+Prices are in USD for a million tokens. With the prices of a model, csv-agent reports what a turn \
+cost, and --max-cost works. csv-agent knows the list prices of OpenAI's and Anthropic's models, as of \
+{LOOKED_UP}, and uses them if you ask these vendors. Add other prices or discounts like this:
 
   [prices.\"gpt-6.2-sol\"]
   input = 1.25
   cached_input = 0.125
   output = 10
 
-Thresholds are a TOML file of their own: ranges of a column of any dataset, or of one dataset:
+Thresholds are ranges in a TOML file of their own (`--thresholds`). They apply to a column of any \
+dataset, or to a column of one dataset:
 
   [revenue]
   good = \">= 100\"
@@ -144,16 +167,15 @@ Thresholds are a TOML file of their own: ranges of a column of any dataset, or o
   [sales.discount]
   bad = \"> 0.5\"
 
-The key comes from OPENAI_API_KEY, or ANTHROPIC_API_KEY where Anthropic is asked, from a file of yours that
-nobody else can read, or from a command that prints it, run without a shell when a question is asked. No
-flag and no setting holds it.
+The key comes from OPENAI_API_KEY (for Anthropic, ANTHROPIC_API_KEY), from a file that only you can \
+read (`api_key_file`), or from a command that prints it (`api_key_cmd`). csv-agent runs the command \
+without a shell when you ask a question. No flag and no setting contains the key itself.
 
-  csv-agent schema config      prints the JSON Schema of these files
-  csv-agent config show        prints each setting and where it comes from
-  csv-agent --no-config …      reads none of these files
+`csv-agent config show` prints each setting and its origin. `csv-agent schema config` prints the JSON \
+Schema of these files. With `--no-config`, csv-agent reads none of them.
 ";
 
-/// Prints the requested help.
+/// Prints the requested help, with lines of at most `width` columns.
 ///
 /// # Errors
 ///
@@ -161,6 +183,7 @@ flag and no setting holds it.
 pub(crate) fn run(
     flags: &HelpFlags,
     mut command: Command,
+    width: usize,
     as_json: bool,
 ) -> anyhow::Result<ExitStatus> {
     command.build();
@@ -170,23 +193,23 @@ pub(crate) fn run(
         return Ok(ExitStatus::Ok);
     }
     let text = match flags.topic.as_deref() {
-        None => command.render_help().to_string(),
-        Some(topic) => explain(topic, &mut command)?,
+        None => command.render_long_help().to_string(),
+        Some(topic) => explain(topic, &mut command, width)?,
     };
     stdout::answer(|out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(ExitStatus::Ok)
 }
 
-fn explain(topic: &str, command: &mut Command) -> anyhow::Result<String> {
+fn explain(topic: &str, command: &mut Command, width: usize) -> anyhow::Result<String> {
     match topic {
-        "exit-codes" => return Ok(exit_codes()),
-        "environment" => return Ok(environment()),
-        "config" => return Ok(configuration()),
-        "events" => return Ok(EVENTS.to_owned()),
+        "exit-codes" => return Ok(wrapped(&exit_codes(), width)),
+        "environment" => return Ok(wrapped(&environment(), width)),
+        "config" => return Ok(wrapped(&configuration(), width)),
+        "events" => return Ok(wrapped(EVENTS, width)),
         _ => {}
     }
     if let Some(subcommand) = command.find_subcommand_mut(topic) {
-        return Ok(subcommand.render_help().to_string());
+        return Ok(subcommand.render_long_help().to_string());
     }
     let commands = command.get_subcommands().filter(|it| !it.is_hide_set()).map(Command::get_name);
     let commands = commands.filter(|it| !TOPICS.contains(it));
@@ -198,6 +221,27 @@ fn explain(topic: &str, command: &mut Command) -> anyhow::Result<String> {
     Err(Failure::new(ExitStatus::Usage, format!("no command or topic `{topic}`")).hint(hint).into())
 }
 
+/// Breaks long lines. Of a row with columns, which have two spaces between them, the last column is wrapped.
+fn wrapped(text: &str, width: usize) -> String {
+    let mut page = String::new();
+    for line in text.lines() {
+        let indent = line.len() - line.trim_start().len();
+        let column = line.rfind("  ").map_or(indent, |at| indent.max(at + 2));
+        let (names, words) = line.split_at(column);
+        let is_row = indent < column;
+        let column = if is_row && width < column + COLUMN_MIN { indent + 4 } else { column };
+        if is_row && column < names.len() {
+            page.push_str(names.trim_end());
+            let _ = write!(page, "\n{:column$}", "");
+        } else {
+            page.push_str(names);
+        }
+        wrap(words, column, width, &mut page);
+        page.push('\n');
+    }
+    page
+}
+
 fn exit_codes() -> String {
     let mut text = "Exit codes:\n\n".to_owned();
     for status in ExitStatus::VARIANTS {
@@ -206,8 +250,8 @@ fn exit_codes() -> String {
         let _ = writeln!(text, "  {:>3}  {name:<13}  {when}", status.code());
     }
     text.push_str(
-        "\nWhen several hold, the first of these counts: a signal, 1, 8, 6, 4, 7, 12, 9, 11, 10.\n\
-         Errors of a tool that the model recovered from do not change the code.\n",
+        "\nIf several apply, the first of these decides: a signal, 1, 8, 6, 4, 7, 12, 9, 11, 10. Errors \
+         of a tool do not change the code if the model recovered from them.\n",
     );
     text
 }
@@ -215,20 +259,17 @@ fn exit_codes() -> String {
 fn configuration() -> String {
     let mut text = CONFIG.to_owned();
     for setting in SETTINGS {
-        let _ = writeln!(text, "  {:<16} {} {}", setting.key(), setting.mark(), setting.about());
+        let _ = writeln!(text, "  {} {:<16}  {}", setting.mark(), setting.key(), setting.about());
     }
     text + &CONFIG_PROFILES.replace("{LOOKED_UP}", LOOKED_UP)
 }
 
 fn environment() -> String {
-    let mut text =
-        "Environment variables, each of which an empty value leaves unset:\n\n".to_owned();
+    let mut text = "Environment variables. An empty value counts as not set:\n\n".to_owned();
     for (name, about) in VARIABLES {
-        let line = format!("  {name:<26}  {about}");
-        text.push_str(line.trim_end());
-        text.push('\n');
+        let _ = writeln!(text, "  {name:<26}  {about}");
     }
-    text.push_str("\nFlags go before variables. Booleans are 0, 1, true or false.\n");
+    text.push_str("\nFlags override variables. Booleans are 0, 1, true or false.\n");
     text
 }
 
@@ -276,7 +317,7 @@ fn argument(arg: &Arg) -> Value {
     let values =
         values.iter().filter(|it| takes_value && !it.is_hide_set()).map(PossibleValue::get_name);
     let names = arg.get_value_names().filter(|_| takes_value).map(|it| it[0].as_str());
-    let about = arg.get_help().map(ToString::to_string);
+    let about = arg.get_long_help().or_else(|| arg.get_help()).map(ToString::to_string);
     let defaults = arg.get_default_values().iter().filter(|_| !arg.is_hide_default_value_set());
     let default = defaults.map(|it| it.to_string_lossy().into_owned()).next();
     let default = default.or_else(|| about.as_deref().and_then(told_default).map(str::to_owned));

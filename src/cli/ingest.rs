@@ -58,8 +58,11 @@ pub(crate) use remote::{heads, take_places};
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct IngestFlags {
-    /// Files of CSV, Parquet, Arrow or JSON, compressed or not, workbooks, SQLite databases, directories,
-    /// patterns such as 'data/**/*.csv', archives; `-` reads stdin. NAME=PATH joins the files of a path. With `--remote`, NAME=PATH or NAME=TABLE
+    /// Files, directories, patterns or archives. `-` reads stdin
+    ///
+    /// Files can be CSV, Parquet, Arrow or JSON, workbooks, or SQLite databases. They can be
+    /// compressed. Quote patterns such as 'data/**/*.csv'. `NAME=PATH` joins the files of a path
+    /// into one dataset. With `--remote`, write `NAME=PATH` or `NAME=TABLE`.
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
 
@@ -67,166 +70,195 @@ pub struct IngestFlags {
     #[arg(short, long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// Names of several datasets, of {stem}, {parent}, {grandparent} and {ending} of their paths
+    /// Names of several datasets, made from their paths
+    ///
+    /// The pattern can contain {stem}, {parent}, {grandparent} and {ending}, such as
+    /// '{parent}_{stem}'.
     #[arg(
         long,
         value_name = "PATTERN",
         value_parser = names::name_pattern,
-        conflicts_with_all = ["name", "remote"]
+        conflicts_with_all = ["name", "remote"],
+        hide_short_help = true
     )]
     pub name_from: Option<NamePattern>,
 
-    /// Join all files into one dataset; they have the same columns
+    /// Join all files into one dataset
+    ///
+    /// The files must have the same columns.
     #[arg(long, conflicts_with_all = ["name_from", "remote"])]
     pub union: bool,
 
-    /// Join all files into one dataset; what a file lacks is null
-    #[arg(long, conflicts_with_all = ["union", "name_from", "remote"])]
+    /// Join all files into one dataset, even if columns differ
+    ///
+    /// If a file lacks a column, its rows have null there.
+    #[arg(long, conflicts_with_all = ["union", "name_from", "remote"], hide_short_help = true)]
     pub union_by_name: bool,
 
-    /// Sheet of a workbook, or (as `--table`) table of a database, to read; or a pattern such as 'Q*'
-    /// [default: all that have data and are not hidden]. May be repeated
+    /// Sheet or database table to read [default: all]. May be repeated
+    ///
+    /// A pattern such as 'Q*' selects several. `--table` is another name of this flag. By default,
+    /// csv-agent reads all sheets and tables that have data and are not hidden.
     #[arg(long, alias = "table", value_name = "NAME", conflicts_with = "remote")]
     pub sheet: Vec<String>,
 
-    /// Make a column of each value of nested JSON objects, such as `address.city`
-    #[arg(long, conflicts_with = "remote")]
+    /// Make columns of nested JSON values, such as `address.city`
+    #[arg(long, conflicts_with = "remote", hide_short_help = true)]
     pub flatten: bool,
 
-    /// Read what is in a directory, and nothing below it
-    #[arg(long)]
+    /// Ignore the subdirectories of a directory
+    #[arg(long, hide_short_help = true)]
     pub no_recursive: bool,
 
-    /// Register data of this Spark cluster, such as `sc://host:15002`, where it stays
-    #[arg(long, value_name = "URL")]
+    /// Register data that stays on this Spark cluster
+    ///
+    /// The URL is that of Spark Connect, such as `sc://host:15002`.
+    #[arg(long, value_name = "URL", hide_short_help = true)]
     pub remote: Option<String>,
 
-    /// What to do when the name is taken by other data
+    /// What to do if other data already has the name
     #[arg(long, value_name = "ACTION", value_enum, default_value_t)]
     pub if_exists: IfExists,
 
-    /// What separates the cells: one or a few signs, or comma, tab, semicolon, pipe, space
+    /// Delimiter of the cells
+    ///
+    /// One or more characters, or a word: comma, tab, semicolon, pipe, space.
     #[arg(
         long,
         value_name = "CHAR",
         value_parser = value_parsers::delimiter,
         default_value = "auto",
         hide_default_value = true,
-        help_heading = "How to read the file [default: find it out]"
+        help_heading = "How to read the file [default: detected]"
     )]
     pub delimiter: Delimiter,
 
-    /// Letters of each column of a file without delimiters, such as 5,10,3
+    /// Widths of the columns of a file without delimiters, such as 5,10,3
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
         conflicts_with_all = ["delimiter", "quote", "escape"],
-        help_heading = "How to read the file [default: find it out]"
+        help_heading = "How to read the file [default: detected]",
+        hide_short_help = true
     )]
     pub widths: Vec<NonZeroUsize>,
 
-    /// What cells are quoted with: a sign, or none
+    /// Quote character, or none
     #[arg(
         long,
         value_name = "CHAR",
         value_parser = value_parsers::quote,
         default_value = "auto",
         hide_default_value = true,
-        help_heading = "How to read the file [default: find it out]"
+        help_heading = "How to read the file [default: detected]",
+        hide_short_help = true
     )]
     pub quote: QuoteFlag,
 
-    /// What makes a quote within quotes text: a sign before it, backslash, doubled, none
+    /// How a quoted cell contains a quote
+    ///
+    /// An escape character, or a word: backslash, doubled, none.
     #[arg(
         long,
         value_name = "CHAR",
         value_parser = value_parsers::escape,
         default_value = "auto",
         hide_default_value = true,
-        help_heading = "How to read the file [default: find it out]"
+        help_heading = "How to read the file [default: detected]",
+        hide_short_help = true
     )]
     pub escape: EscapeFlag,
 
-    /// Encoding of the text, such as utf-8, latin1, utf-16le
-    #[arg(long, value_name = "NAME", help_heading = "How to read the file [default: find it out]")]
+    /// Encoding, such as utf-8, latin1 or utf-16le
+    #[arg(long, value_name = "NAME", help_heading = "How to read the file [default: detected]")]
     pub encoding: Option<String>,
 
-    /// The first record is data: columns are named `column_1`, `column_2`, …
-    #[arg(long, help_heading = "How to read the file [default: find it out]")]
+    /// The first row is data, not a header
+    ///
+    /// The columns get the names `column_1`, `column_2` and so on.
+    #[arg(long, help_heading = "How to read the file [default: detected]", hide_short_help = true)]
     pub no_header: bool,
 
-    /// Lines to skip before the table, which then begins with its header
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        help_heading = "How to read the file [default: find it out]"
-    )]
+    /// Number of lines to skip before the header
+    #[arg(long, value_name = "NUMBER", help_heading = "How to read the file [default: detected]")]
     pub skip_rows: Option<u64>,
 
-    /// Which tables of a file that has several, below one another or side by side, are read
+    /// Which tables to read if a file has several
+    ///
+    /// The tables can be one below the other or side by side.
     #[arg(
         long,
         value_name = "WHICH",
         value_enum,
         default_value_t,
         conflicts_with_all = ["union", "union_by_name", "remote", "skip_rows"],
-        help_heading = "How to read the file [default: find it out]"
+        help_heading = "How to read the file [default: detected]",
+        hide_short_help = true
     )]
     pub tables: Tables,
 
-    /// Columns that the table lies in, such as 4-6 or D-F; the others are left out
+    /// Columns of the table, such as 4-6 or D-F
+    ///
+    /// csv-agent leaves out all other columns.
     #[arg(
         long,
         value_name = "RANGE",
         value_parser = value_parsers::columns,
         conflicts_with = "remote",
-        help_heading = "How to read the file [default: find it out]"
+        help_heading = "How to read the file [default: detected]",
+        hide_short_help = true
     )]
     pub columns: Option<ColumnSpan>,
 
-    /// What begins a comment line: a character, or none
+    /// Character that begins a comment line, or none
     #[arg(
         long,
         value_name = "CHAR",
         value_parser = value_parsers::comment,
-        help_heading = "How to read the file [default: find it out]"
+        help_heading = "How to read the file [default: detected]",
+        hide_short_help = true
     )]
     pub comment: Option<Comments>,
 
-    /// Cells that mean nothing is there, separated by commas, such as NA,-
+    /// Values to treat as missing, such as NA,-
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        help_heading = "How to read the file [default: find it out]"
+        help_heading = "How to read the file [default: detected]"
     )]
     pub null: Option<Vec<String>>,
 
-    /// Type of a column, such as zip=text or amount=money. May be repeated
+    /// Type of a column, such as zip=text. May be repeated
+    ///
+    /// The types are text, int, float, decimal, date, datetime, time, bool, money and percent.
+    /// `*=money` converts all columns that csv-agent recognises as money. The same works for
+    /// percent and bool.
     #[arg(
         long,
         value_name = "COLUMN=TYPE",
         value_parser = value_parsers::typed_column,
-        help_heading = "How to read the file [default: find it out]"
+        help_heading = "How to read the file [default: detected]"
     )]
     pub dtype: Vec<(String, RequestedType)>,
 
-    /// Order of days that can be read in two ways, such as 01/02/2024
+    /// Order of ambiguous dates such as 01/02/2024
     #[arg(
         long,
         value_name = "ORDER",
         value_enum,
-        help_heading = "How to read the file [default: find it out]"
+        help_heading = "How to read the file [default: detected]"
     )]
     pub date_order: Option<Order>,
 
-    /// Decimal mark of all numbers, a comma or a point
+    /// Decimal mark of all numbers: a comma or a point
     #[arg(
         long,
         value_name = "CHAR",
         value_parser = value_parsers::decimal,
-        help_heading = "How to read the file [default: find it out]"
+        help_heading = "How to read the file [default: detected]",
+        hide_short_help = true
     )]
     pub decimal: Option<DecimalMark>,
 
@@ -236,15 +268,18 @@ pub struct IngestFlags {
         value_name = "SIZE",
         value_parser = value_parsers::size,
         default_value = MAX_BYTES,
-        conflicts_with = "remote"
+        conflicts_with = "remote",
+        hide_short_help = true
     )]
     pub max_bytes: u64,
 
-    /// Refuse a file with rows of other lengths or bytes that are no text, instead of repairing it
-    #[arg(long)]
+    /// Refuse a damaged file instead of repairing it
+    ///
+    /// A damaged file has rows of different lengths, or bytes that are not valid text.
+    #[arg(long, hide_short_help = true)]
     pub strict: bool,
 
-    /// Show what the file would become and keep nothing
+    /// Show what the files would become, and keep nothing
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -256,22 +291,22 @@ const MAX_BYTES: &str = "400MiB";
 /// What to do when a dataset of that name holds other data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum IfExists {
-    /// Fail; the dataset stays as it is
+    /// Fail, and keep the dataset
     #[default]
     Error,
-    /// Put the new data in its place
+    /// Replace the dataset
     Replace,
-    /// Keep the dataset and leave the file
+    /// Keep the dataset, and skip the file
     Skip,
 }
 
 /// Which tables of a file become datasets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Tables {
-    /// The first one; where the next begins is told
+    /// Only the first. A message says where the next one begins
     #[default]
     First,
-    /// Each one, the second as `NAME_2`
+    /// All of them. The second becomes `NAME_2`
     All,
 }
 

@@ -42,6 +42,7 @@ mod tips;
 mod help;
 mod usage;
 mod value_parsers;
+mod word_wrap;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -81,66 +82,83 @@ const HELP: &str = "\
 {about-with-newline}
 {all-args}{after-help}";
 
-/// The same for the program itself, with an introduction for new users.
-const PROGRAM_HELP: &str = "\
-{usage-heading} {usage}
-
-{about-with-newline}
-csv-agent turns CSV files into typed tables, lets a language model examine them with Python, and
-answers with text, tables, charts and a verdict. Tables and conversation stay in a session: the
-directory `.csv-agent`.
-
-{all-args}{after-help}";
+// In all texts below, clap wraps the paragraphs, so each one is a single line.
 
 const EXAMPLES: &str = "\
 Examples:
   csv-agent ingest sales.csv stores.csv
   csv-agent ask \"Which product lost revenue in Q3? Show a table and a chart.\"
   csv-agent ask --format csv \"revenue per month\" > monthly.csv
-  csv-agent ask --ephemeral -f data.csv --format reply \"How many rows have no email?\"
-  csv-agent ask --fail-on bad \"Do the order totals match their lines?\" || echo \"exit code $?\"
+  csv-agent ask --ephemeral -f data.csv \"How many rows have no email?\"
+  csv-agent ask --fail-on bad \"Do order totals match their lines?\" || echo $?";
 
-See also: csv-agent help COMMAND, csv-agent help exit-codes, environment, config or events";
+const INGEST_BRIEF: &str = "\
+Examples:
+  csv-agent ingest sales.csv stores.csv
+  csv-agent ingest data/ 'more/**/*.csv.gz' archive.zip
+  csv-agent ingest export.txt --name orders --delimiter ';' --encoding latin1";
 
 const INGEST_EXAMPLES: &str = "\
 Examples:
   csv-agent ingest sales.csv stores.csv
   csv-agent ingest data/ 'more/**/*.csv.gz' archive.zip
-  csv-agent ingest --union-by-name sales='data/{region}/sales-*.csv'
+  csv-agent ingest --union-by-name regions='data/{region}/*.csv'
   csv-agent ingest export.txt --name orders --delimiter ';' --encoding latin1
   csv-agent ingest people.csv --dtype zip=text --null NA,-
   csv-agent ingest book.xlsx --sheet 'Q*'
   gunzip -c big.csv.gz | csv-agent ingest - --name big
-  csv-agent ingest --remote sc://host:15002 flights=/data/flights/ carriers=db.carriers
+  csv-agent ingest --remote sc://host:15002 flights=/data/flights/
 
-Of a directory, all that is called like data is read, whatever the depth; files of one name are
-told apart by their directories. The types come from the whole file and never change a value. Rows
-that are too short or too long are kept, counted and told. The same file again changes nothing.";
+csv-agent reads all data files of a directory and its subdirectories. If files have the same name, \
+it adds a part of their path to the names of the datasets.
+
+Types come from every value of the file, and a type never changes a value. csv-agent keeps, counts \
+and reports rows that are too short or too long. Ingesting an unchanged file again does nothing.";
+
+const ASK_BRIEF: &str = "\
+Examples:
+  csv-agent ask \"Which product lost revenue in Q3?\"
+  csv-agent ask --ephemeral -f data.csv \"How many rows have no email?\"
+
+The key comes from the environment variable OPENAI_API_KEY.";
 
 const ASK_EXAMPLES: &str = "\
 Examples:
   csv-agent ask \"Which product lost revenue in Q3?\"
   csv-agent ask \"And in Q4?\"
-  csv-agent ask --format jsonl \"top 5 products\" | jq -r 'select(.type==\"reply\").text'
-  csv-agent ask --ephemeral -f data.csv --format reply \"How many rows have no email?\"
+  csv-agent ask --json \"top 5 products\" | jq -r .text
+  csv-agent ask --ephemeral -f data.csv --format reply \"How many rows?\"
   csv-agent ask -f data/ \"Which of the files has the most rows?\"
-  csv-agent ask --dry-run \"…\" | less
-  csv-agent ask --record q.jsonl \"…\" && csv-agent ask --replay q.jsonl \"…\"
+  csv-agent ask --dry-run \"How many rows?\" | less
+  csv-agent ask --record q.jsonl \"How many rows?\"
+  csv-agent ask --replay q.jsonl \"How many rows?\"
 
-The answer goes to stdout, what happens meanwhile to stderr. The key comes from OPENAI_API_KEY.";
+csv-agent writes the answer to stdout, and progress, warnings and errors to stderr. The key comes \
+from the environment variable OPENAI_API_KEY. `csv-agent help config` lists other ways.";
+
+const CHAT_BRIEF: &str = "\
+Examples:
+  csv-agent chat
+  csv-agent chat -f sales.csv \"Which product lost revenue in Q3?\"
+
+Type /help in the chat for its commands and keys. Ctrl-D ends the chat.";
 
 const CHAT_EXAMPLES: &str = "\
 Examples:
   csv-agent chat
   csv-agent chat -f sales.csv \"Which product lost revenue in Q3?\"
   printf 'How many rows?\\nAnd columns?\\n' | csv-agent chat --format jsonl
-  jq -c '{question: .q}' cases.jsonl | csv-agent chat --input jsonl --format reply
+  jq -c '{question: .q}' cases.jsonl | csv-agent chat --input jsonl
 
-On a terminal, Tab completes names, Up has what was typed before, Alt-Enter begins a new line,
-Ctrl-C ends the answer and Ctrl-D the chat. Commands begin with a slash: /datasets, /ingest,
-/table, /chart, /code, /save, /cost, /model, /undo, /reset, /help, /quit. What is typed is kept in
-the session, unless it is --ephemeral, until a reset. In a pipe, each line is a question, also one
-that begins with a slash, and the worst status is that of the command.";
+On a terminal, Tab completes names, Up shows earlier lines, and Alt-Enter begins a new line. Ctrl-C \
+ends the answer, and Ctrl-D ends the chat.
+
+Commands begin with a slash: /datasets, /ingest, /table, /chart, /code, /save, /cost, /model, /undo, \
+/reset, /help, /quit. The session keeps the lines that you type until `csv-agent reset`, unless it \
+is --ephemeral.
+
+In a pipe, every line is a question, even if it begins with a slash. The exit status is the worst \
+one of all answers.";
 
 const DATASETS_EXAMPLES: &str = "\
 Examples:
@@ -148,31 +166,30 @@ Examples:
   csv-agent datasets sales --schema
   csv-agent datasets 'fraud_*' --tree
   csv-agent datasets sales --head 5
-  csv-agent datasets --names -0 | xargs -0 -I{} csv-agent ask --ephemeral -d {} \"duplicate keys?\"
+  csv-agent datasets --names -0 | xargs -0 -n1 csv-agent describe
 
-What the columns contain, by the numbers: csv-agent describe.";
+`csv-agent describe` summarises what the columns contain.";
 
 const QUERY_EXAMPLES: &str = "\
 Examples:
-  csv-agent query -f sales.csv 'select region, sum(price * units) as revenue from sales group by 1'
-  csv-agent query --format csv 'select * from sales join stores using (store_id)' > joined.csv
-  csv-agent query -o top.parquet 'select * from sales order by price desc limit 100'
+  csv-agent query -f sales.csv 'select region, sum(units) from sales group by 1'
+  csv-agent query --format csv 'select * from sales join stores using (id)'
+  csv-agent query -o top.parquet 'select * from sales order by price limit 9'
   csv-agent query - < report.sql
 
-A dataset is a table; a file is a table with the name that `ingest` gives it. The statement is
-SQL as DuckDB and PostgreSQL read it; docs/sql.md lists what is different.";
+Each dataset is a table. A file is a table too, with the name that `csv-agent ingest` would give it. \
+The SQL is that of DuckDB and PostgreSQL. docs/sql.md lists the differences.";
 
 const DESCRIBE_EXAMPLES: &str = "\
 Examples:
   csv-agent describe sales.csv
   csv-agent describe 'data/*.csv' --format csv > columns.csv
   csv-agent describe sales stores
-  csv-agent describe sales.csv --json | jq -r '.[0].columns[]|select(.is_key).name'
+  csv-agent describe sales.csv --json | jq '.[0].columns[]|select(.is_key).name'
 
-A file is read into a temporary session and leaves nothing behind. A key has a value of its own in
-each row. Different values are counted exactly up to ten million rows, and beyond where there are
-at most about 100,000 of them; other numbers of them are estimates, up to 15 % off, and begin with
-`~`. `csv-agent schema description` explains the JSON.";
+A column is a key if every row has a different value. Counts of different values are exact up to ten \
+million rows. In longer tables, they are exact up to about 100,000 different values. Other counts \
+are estimates, up to 15 % off, and begin with `~`. `csv-agent schema description` describes the JSON.";
 
 const RESET_EXAMPLES: &str = "\
 Examples:
@@ -193,8 +210,8 @@ Examples:
   csv-agent export ipynb 5 6 7 -o revenue.ipynb
   csv-agent export md all -o report.md
 
-A script and a notebook run with plain Python and pandas on the original files, without csv-agent, and
-fail where they do not give what they gave.";
+A script or a notebook needs only Python and pandas, not csv-agent. It reads the original files, and \
+fails if its results differ from the answer.";
 
 const RERUN_EXAMPLES: &str = "\
 Examples:
@@ -202,8 +219,8 @@ Examples:
   csv-agent rerun 7 --against orders=new.csv --check
   csv-agent rerun 7 --against orders=new.csv --format csv > new_totals.csv
 
-Needs no key and no model. Rows may come in any order unless the question asked for one; numbers with a
-fraction may differ in their tenth digit, whole numbers not at all.";
+A rerun needs no model and no key. The order of rows matters only if the question asked for one. Fractions \
+may differ in their tenth digit, whole numbers may not.";
 
 const DOCTOR_EXAMPLES: &str = "\
 Examples:
@@ -212,11 +229,12 @@ Examples:
   csv-agent doctor --session --repair
   csv-agent doctor --json | jq -r '.[]|select(.state==\"problem\").found'
 
-Ends with 0 when questions can be asked, otherwise with the code that they would end with. With
---session or --repair it looks at the files of the session, and ends with 3 when one is not as it
-should be: torn, missing, a link, or another user's. The
-server is asked for its models, with the key, and for nothing else; a command that prints the key is
-not run.";
+Exits with 0 if you can ask questions, and otherwise with the exit code that a question would have. \
+csv-agent asks the server only for its list of models, with the key. It does not run a command that \
+prints the key.
+
+With --session or --repair, it checks the files of the session, and exits with 3 if a file is \
+damaged, missing, a link, or owned by another user.";
 
 const CONFIG_EXAMPLES: &str = "\
 Examples:
@@ -226,7 +244,7 @@ Examples:
   csv-agent config set profiles.work.base_url https://models.example.com/v1
   csv-agent config unset model
 
-See also: csv-agent help config";
+`csv-agent help config` explains configuration files and lists all settings.";
 
 const DECRYPT_EXAMPLES: &str = "\
 Examples:
@@ -234,10 +252,14 @@ Examples:
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
-  csv-agent completions bash > ~/.local/share/bash-completion/completions/csv-agent
+  echo '. <(csv-agent completions bash)' >> ~/.bashrc
   csv-agent completions fish > ~/.config/fish/completions/csv-agent.fish";
 
 /// Ask questions about CSV files.
+///
+/// csv-agent turns CSV files into typed tables. A language model examines them with Python and
+/// answers with text, tables, charts and a verdict. A session keeps the tables and the conversation
+/// in the directory `.csv-agent`.
 #[derive(Debug, Parser)]
 #[command(
     name = "csv-agent",
@@ -260,51 +282,57 @@ pub(crate) struct Cli {
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Turn CSV and Parquet files into datasets of the session
-    #[command(after_help = INGEST_EXAMPLES)]
+    /// Turn CSV, Parquet and other files into datasets
+    #[command(after_help = INGEST_BRIEF, after_long_help = INGEST_EXAMPLES)]
     Ingest(Box<IngestFlags>),
     /// Ask a question about the datasets
-    #[command(after_help = ASK_EXAMPLES)]
+    #[command(after_help = ASK_BRIEF, after_long_help = ASK_EXAMPLES)]
     Ask(Box<AskFlags>),
     /// Ask one question after another
-    #[command(after_help = CHAT_EXAMPLES)]
+    #[command(after_help = CHAT_BRIEF, after_long_help = CHAT_EXAMPLES)]
     Chat(Box<ChatFlags>),
-    /// Run SQL over datasets or files; needs no model and no Python
+    /// Run SQL on datasets or files, without a model or Python
     #[command(after_help = QUERY_EXAMPLES)]
     Query(Box<QueryFlags>),
-    /// Show what each column of datasets or files contains; needs no model and no Python
+    /// Summarise columns of datasets or files, without a model or Python
     #[command(after_help = DESCRIBE_EXAMPLES)]
     Describe(DescribeFlags),
     /// List, show or remove datasets
     #[command(after_help = DATASETS_EXAMPLES)]
     Datasets(DatasetsFlags),
-    /// Show the answer of an earlier turn again, in any format or as a page
+    /// Show an earlier answer again, in any format or as a page
     #[command(after_help = SHOW_EXAMPLES)]
     Show(ShowFlags),
-    /// Write earlier turns as a script that proves itself, a notebook or a document
+    /// Save earlier turns as a script, a notebook or a document
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportFlags),
-    /// Run the calls of an earlier turn again, without a model, and compare
+    /// Repeat an earlier turn without a model, and compare the results
     #[command(after_help = RERUN_EXAMPLES)]
     Rerun(RerunFlags),
-    /// Forget what was asked; the datasets stay
+    /// Forget the conversation, but keep the datasets
     #[command(after_help = RESET_EXAMPLES)]
     Reset(ResetFlags),
-    /// Check what a question needs: key, server, Python, disk, and how its code is confined
+    /// Check the key, the server, Python, the disk and the confinement
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorFlags),
-    /// Show the settings and where they come from, or change your own
+    /// Show each setting and its origin, or change your own settings
     #[command(after_help = CONFIG_EXAMPLES)]
     Config(Box<ConfigFlags>),
-    /// Write encrypted events from stdin as plain ones
+    /// Decrypt the JSONL events on stdin
+    ///
+    /// csv-agent writes plain events to stdout. It reads the key from the environment variable
+    /// `DATA_EVENT_KEY`.
     #[command(after_help = DECRYPT_EXAMPLES)]
     Decrypt,
-    /// Print a script that completes commands and flags in your shell
+    /// Print a completion script for your shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(CompletionsFlags),
-    /// Print the JSON Schema of what csv-agent writes
+    /// Print the JSON Schema of an output or of the configuration
     Schema(SchemaFlags),
-    /// Explain a command or a topic; with --json, everything for programs
+    /// Explain a command or a topic
+    ///
+    /// With `--json`, csv-agent prints all commands, flags, exit codes, variables and settings, for
+    /// programs.
     Help(HelpFlags),
     /// Write man pages or completions to a directory
     #[command(hide = true)]
@@ -336,12 +364,34 @@ fn command(environment: &Environment) -> clap::Command {
             None => it,
         }
     };
-    // The same help text for `-h` and `--help`: it fits a screen or two, and hides nothing.
-    let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort);
-    fit(Cli::command())
-        .arg(help.help("Print help").global(true).help_heading("Global options").display_order(100))
-        .help_template(PROGRAM_HELP)
-        .mut_subcommands(|it| fit(it).help_template(HELP))
+    let help = Arg::new("help").short('h').long("help").action(ArgAction::Help);
+    let help = help.help("Print help. `--help` describes all flags");
+    let command = fit(Cli::command())
+        .arg(help.global(true).help_heading("Global options").display_order(100))
+        .mut_subcommands(|it| {
+            let name = format!("csv-agent {}", it.get_name());
+            with_more_help(fit(it), &name)
+        });
+    with_more_help(command, "csv-agent")
+}
+
+/// Ends the help of a command with where the rest is. `-h` shows only the flags that are used most.
+fn with_more_help(command: clap::Command, name: &str) -> clap::Command {
+    let brief = command.get_after_help().map(ToString::to_string);
+    let whole = command.get_after_long_help().map(ToString::to_string).or_else(|| brief.clone());
+    let commands = if command.has_subcommands() {
+        "`csv-agent COMMAND -h` shows the flags of a command. "
+    } else {
+        ""
+    };
+    let end = |text: Option<String>, flags: &str| {
+        let more = format!(
+            "{commands}{flags}`csv-agent help TOPIC` explains exit-codes, environment, config or events."
+        );
+        text.into_iter().chain([more]).collect::<Vec<_>>().join("\n\n")
+    };
+    let brief = end(brief, &format!("`{name} --help` lists all flags. "));
+    command.help_template(HELP).after_help(brief).after_long_help(end(whole, ""))
 }
 
 fn parse(args: &[OsString], environment: &Environment) -> Result<Cli, clap::Error> {
@@ -429,7 +479,10 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
         Verb::Completions(flags) => generate::completions(&flags, command(environment)),
         Verb::Schema(flags) => generate::schema(&flags),
         Verb::Help(flags) => {
-            help::run(&flags, command(environment), options.format == Format::Json)
+            let columns = options.terminal.stdout.width.or(environment.columns);
+            let width = columns.map_or(HELP_WIDTH_MAX, |it| it.min(HELP_WIDTH_MAX));
+            let as_json = options.format == Format::Json;
+            help::run(&flags, command(environment), width.into(), as_json)
         }
         Verb::Generate(flags) => generate::run(&flags, command(&Environment::default())),
     }

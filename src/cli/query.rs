@@ -33,29 +33,35 @@ use crate::value_parsers;
 /// Flags of `query`.
 #[derive(Debug, Clone, Args)]
 pub struct QueryFlags {
-    /// A SELECT statement; `-` reads it from stdin
+    /// A SELECT statement. `-` reads it from stdin
     #[arg(value_name = "SQL")]
     pub sql: String,
 
-    /// Query this file, directory or pattern without adding it to the session; `-` reads stdin. May be
-    /// repeated
+    /// Query this file or directory. May be repeated
+    ///
+    /// Takes the same paths and patterns as `csv-agent ingest`, but adds nothing to the session.
+    /// `-` reads the data from stdin.
     #[arg(short, long, value_name = "FILE")]
     pub file: Vec<PathBuf>,
 
-    /// Query only this dataset, or those of a pattern such as 'fraud_*'. May be repeated
+    /// Query only this dataset. May be repeated
+    ///
+    /// A pattern such as 'fraud_*' selects several datasets.
     #[arg(short, long, value_name = "NAME")]
     pub dataset: Vec<String>,
 
-    /// Write the result to a file; a name that ends in .csv, .tsv, .json, .jsonl, .md or .parquet sets the
-    /// format
+    /// Write the result to a file instead of stdout
+    ///
+    /// The ending of its name sets the format: .csv, .tsv, .json, .jsonl, .md or .parquet. The file
+    /// appears only when it is complete.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Memory for the query, such as `8GB` [default: half of the machine's, at least 2GiB]
+    /// Memory limit, such as 8GB [default: half of the machine's, at least 2GiB]
     #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory)]
     pub memory: Option<u64>,
 
-    /// Time for the query, such as 90s or 5m [default: 15m]
+    /// Time limit, such as 90s or 5m [default: 15m]
     #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time)]
     pub timeout: Option<Duration>,
 }

@@ -26,20 +26,24 @@ pub struct RerunFlags {
     #[arg(value_name = "TURN", default_value = "last")]
     pub turn: String,
 
-    /// Take this file in place of a dataset, read in the same way; of one that is on a cluster, another path
-    /// or table there. May be repeated
+    /// Use this file in place of a dataset. May be repeated
+    ///
+    /// csv-agent reads the file in the same way as the original. If the dataset is on a cluster,
+    /// give another path or table of that cluster.
     #[arg(long, value_name = "NAME=FILE", value_parser = value_parsers::named_file)]
     pub against: Vec<(String, PathBuf)>,
 
-    /// End with status 12 unless everything is the same
+    /// Exit with status 12 if a result differs
     #[arg(long)]
     pub check: bool,
 
-    /// Write to a file instead of stdout, whole or not at all
+    /// Write the answer to a file instead of stdout
+    ///
+    /// The file appears only when it is complete.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Which table `--format csv` and `tsv` write [default: the last]
+    /// Table to write with `--format csv` or `tsv` [default: the last]
     #[arg(long, value_name = "NAME")]
     pub table: Option<String>,
 }

@@ -21,15 +21,15 @@ pub struct ResetFlags {
     #[arg(long)]
     pub datasets: bool,
 
-    /// Remove everything, and the directory
+    /// Remove the whole session, with its directory
     #[arg(long, conflicts_with = "datasets")]
     pub all: bool,
 
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     pub yes: bool,
 
-    /// Show what would go and remove nothing
+    /// Show what would be removed, and remove nothing
     #[arg(long)]
     pub dry_run: bool,
 }

@@ -32,24 +32,29 @@ use super::turn_sinks::{TurnSinks, missing_table};
 /// Flags of `show`.
 #[derive(Debug, Clone, Args)]
 pub struct ShowFlags {
-    /// Number of the turn, or `last`; for `--html` several, or `all`
+    /// Number of the turn, or `last`
+    ///
+    /// With `--html`, give one or more turns, or `all`.
     #[arg(value_name = "TURN", default_value = "last")]
     pub turns: Vec<String>,
 
-    /// Write to a file instead of stdout, whole or not at all
+    /// Write the answer to a file instead of stdout
+    ///
+    /// The file appears only when it is complete.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Which table `--format csv` and `tsv` write [default: the last]
+    /// Table to write with `--format csv` or `tsv` [default: the last]
     #[arg(long, value_name = "NAME")]
     pub table: Option<String>,
 
-    /// How a terminal shows charts; a pipe or a file gets their paths, whatever is said here
-    /// [default: auto]
+    /// How a terminal shows charts [default: auto]
+    ///
+    /// A pipe or a file always gets the paths of the charts.
     #[arg(long, value_name = "KIND", value_enum)]
     pub images: Option<ImageChoice>,
 
-    /// Paper of charts that a terminal shows as pictures [default: light]
+    /// Background of charts that a terminal shows as pictures [default: light]
     #[arg(long, value_name = "THEME", value_enum)]
     pub chart_theme: Option<ChartTheme>,
 
@@ -57,11 +62,16 @@ pub struct ShowFlags {
     #[arg(long)]
     pub abs_paths: bool,
 
-    /// Show what the turn sent to a server instead, and all turns together: text or JSON
+    /// Show what the turn sent to servers, instead of the answer
+    ///
+    /// The output also has the total of all turns.
     #[arg(long, conflicts_with_all = ["table", "abs_paths"])]
     pub egress: bool,
 
-    /// Write one page for a browser instead: answers, tables, charts, files, code and what happened
+    /// Write a page for a browser
+    ///
+    /// The page contains the questions, answers, tables, charts, files and code, and the steps of
+    /// each answer.
     #[arg(
         long,
         value_name = "FILE",

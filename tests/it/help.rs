@@ -32,9 +32,10 @@ fn surface(bench: &Bench) -> Value {
     serde_json::from_str(&help(bench, &["help", "--json"])).unwrap()
 }
 
-/// Reads a help text: its usage, the commands in it, and the arguments.
+/// Reads a `--help`: its usage, the commands in it, and the arguments.
 fn read(help: &str) -> (String, Entries, Entries) {
     let (mut usage, mut commands, mut arguments) = (String::new(), Entries::new(), Entries::new());
+    let mut values: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut section = "";
     let mut last = String::new();
     for line in help.lines().filter(|it| !it.is_empty()) {
@@ -51,16 +52,23 @@ fn read(help: &str) -> (String, Entries, Entries) {
             "Commands" => &mut commands,
             _ => &mut arguments,
         };
-        // What goes on is indented beyond any name of an argument.
+        // What goes on is indented beyond any name of an argument, and a value's description once more.
         let indent = line.len() - line.trim_start().len();
         if indent <= 6 {
             let (name, about) = line.trim_start().split_once("  ").unwrap_or((line.trim(), ""));
             words(name).clone_into(&mut last);
             entries.insert(last.clone(), words(&format!("{section}: {about}")));
-        } else {
+        } else if let Some(value) = line.strip_prefix("          - ") {
+            let name = value.split(':').next().unwrap();
+            values.entry(last.clone()).or_default().push(name);
+        } else if line != "          Possible values:" && !line.starts_with("            ") {
             let about = entries.get_mut(&last).unwrap();
             *about = words(&format!("{about} {line}"));
         }
+    }
+    for (name, values) in values {
+        let about = arguments.get_mut(&name).unwrap();
+        *about = format!("{about} [possible values: {}]", values.join(", "));
     }
     (usage, commands, arguments)
 }
@@ -139,6 +147,35 @@ fn programs_are_told_what_people_are_told() {
 }
 
 #[test]
+fn the_short_help_fits_a_screen_and_leads_to_the_rest() {
+    let bench = Bench::with([]).variable("COLUMNS", "80");
+    let surface = surface(&bench);
+    let names = list(&surface["commands"]).iter().map(|it| vec![text(&it["name"])]);
+    for command in names.chain([vec![]]) {
+        let short = help(&bench, &[&command[..], &["-h"]].concat());
+        assert!(short.lines().count() <= 45, "{short}");
+        assert!(short.lines().all(|it| it.chars().count() <= 80), "{short}");
+        let (_, _, all) = read(&help(&bench, &[&command[..], &["--help"]].concat()));
+        assert!(all.keys().any(|it| it.contains("--no-config")) && !short.contains("--no-config"));
+        let told = words(&short);
+        for more in ["--help` lists all flags", "help TOPIC` explains exit-codes"] {
+            assert!(told.contains(more), "{short}");
+        }
+    }
+}
+
+#[test]
+fn topics_fit_the_terminal() {
+    for columns in [50, 80, 100] {
+        let bench = Bench::with([]).variable("COLUMNS", &columns.to_string());
+        for topic in ["exit-codes", "environment", "config", "events"] {
+            let page = help(&bench, &["help", topic]);
+            assert!(page.lines().all(|it| it.chars().count() <= columns), "{topic}: {page}");
+        }
+    }
+}
+
+#[test]
 fn every_status_is_explained_once() {
     let bench = Bench::with([]);
     let codes: BTreeSet<u64> = ExitStatus::VARIANTS.iter().map(|it| it.code().into()).collect();
@@ -148,6 +185,8 @@ fn every_status_is_explained_once() {
     let told: Vec<u64> = for_programs.iter().map(|it| it["code"].as_u64().unwrap()).collect();
     assert_eq!(told, codes.iter().copied().collect::<Vec<_>>());
     let page = help(&bench, &["help", "exit-codes"]);
+    // A line that goes on begins below the description.
+    let page = page.replace("\n                      ", " ");
     let lines: Vec<&str> = page.lines().filter(|it| it.starts_with("  ")).collect();
     assert_eq!(lines.len(), codes.len(), "{page}");
     for (line, told) in lines.iter().zip(for_programs) {

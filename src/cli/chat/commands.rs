@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use clap::error::ErrorKind;
 use clap::{FromArgMatches, Subcommand};
-use unicode_width::UnicodeWidthStr;
 
 use csv_agent_text::sanitize;
 use csv_agent_types::limits::QUESTION_BYTES_MAX;
@@ -13,17 +12,18 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use crate::datasets::DatasetsFlags;
 use crate::ingest::IngestFlags;
 use crate::usage;
+pub(super) use crate::word_wrap::wrap;
 
 /// Width in cells below which `/help` puts a description under its command.
 const NARROW: usize = 60;
 
 const KEYS: &[(&str, &str)] = &[
     ("Tab", "completes commands, files, and names of datasets and columns"),
-    ("Up, Down", "what was typed before, also in earlier chats of this session"),
-    ("Ctrl-R", "searches it"),
-    ("Alt-Enter", "begins a new line; so does Enter after a backslash, or within \"\"\""),
-    ("Ctrl-C", "ends the answer or clears the line; twice on an empty line leaves"),
-    ("Ctrl-D", "leaves, on an empty line"),
+    ("Up, Down", "show earlier lines, also of earlier chats in this session"),
+    ("Ctrl-R", "searches earlier lines"),
+    ("Alt-Enter", "begins a new line, like Enter after a backslash or within \"\"\""),
+    ("Ctrl-C", "ends the answer or clears the line. Twice on an empty line, it ends the chat"),
+    ("Ctrl-D", "ends the chat, on an empty line"),
 ];
 
 /// The kind of an argument of a command.
@@ -55,64 +55,64 @@ pub(super) enum Command {
     /// List, show or remove datasets
     #[command(name = "/datasets")]
     Datasets(DatasetsFlags),
-    /// Turn CSV and Parquet files into datasets
+    /// Turn CSV, Parquet and other files into datasets
     #[command(name = "/ingest")]
     Ingest(Box<IngestFlags>),
-    /// Show a table of the last answer that has one, with all of its rows
+    /// Show all rows of a table of the last answer that has one
     #[command(name = "/table")]
     Table {
-        /// Its number or its name [default: the last]
+        /// Its number or name [default: the last]
         #[arg(value_name = "N|NAME")]
         which: Option<String>,
     },
-    /// Show a chart of the last answer that has one, and where its files are
+    /// Show a chart of the last answer that has one, and its files
     #[command(name = "/chart")]
     Chart {
-        /// Its number or its name [default: the last]
+        /// Its number or name [default: the last]
         #[arg(value_name = "N|NAME")]
         which: Option<String>,
     },
     /// Show the Python code of a turn
     #[command(name = "/code")]
     Code {
-        /// Number of the turn
+        /// Number of the turn, or `last`
         #[arg(value_name = "TURN", default_value = "last", hide_default_value = true)]
         turn: String,
     },
-    /// Save a table as csv, tsv, json, md or parquet, a chart as svg or png, or a file as it is
+    /// Save a table (csv, tsv, json, md, parquet), a chart (svg, png) or a file
     #[command(name = "/save", allow_missing_positional = true)]
     Save {
         /// Number or name of the table or chart, or name of the file [default: the last]
         #[arg(value_name = "N|NAME")]
         which: Option<String>,
-        /// The file; its ending says what is saved
+        /// File to write. The ending of its name sets the format
         #[arg(value_name = "FILE")]
         file: String,
     },
-    /// Show tokens and cost of this chat and of the session
+    /// Show the tokens and the cost of this chat and of the session
     #[command(name = "/cost")]
     Cost,
-    /// Show which model is asked, or ask another from now on
+    /// Show the model, or change it
     #[command(name = "/model")]
     Model {
-        /// The model; `builtin` is the analyst inside the binary
+        /// The model. `builtin` is an analyst inside csv-agent
         #[arg(value_name = "NAME", value_parser = crate::value_parsers::model)]
         name: Option<String>,
     },
-    /// Take back the last answer: the model no longer knows of it
+    /// Remove the last answer from the conversation
     #[command(name = "/undo")]
     Undo,
-    /// Forget what was asked and answered; the datasets stay
+    /// Forget the conversation, but keep the datasets
     #[command(name = "/reset")]
     Reset,
-    /// Show what can be typed
+    /// List the commands and keys, or explain a command
     #[command(name = "/help")]
     Help {
         /// A command
         #[arg(value_name = "COMMAND")]
         command: Option<String>,
     },
-    /// Leave the chat
+    /// End the chat
     #[command(name = "/quit", alias = "/exit")]
     Quit,
 }
@@ -235,7 +235,7 @@ fn definition(width: Option<u16>) -> clap::Command {
                 .short('h')
                 .long("help")
                 .help("Print help")
-                .action(clap::ArgAction::HelpShort),
+                .action(clap::ArgAction::Help),
         )
     })
 }
@@ -259,7 +259,7 @@ pub(super) fn help(command: Option<&str>, width: Option<u16>) -> anyhow::Result<
         let name = format!("/{}", command.trim_start_matches('/'));
         let mut definition = definition(width);
         let found = definition.find_subcommand_mut(&name).ok_or_else(|| unknown(&name))?;
-        return Ok(found.render_help().to_string());
+        return Ok(found.render_long_help().to_string());
     }
     let definition = definition(width);
     let commands = definition.get_subcommands().map(|it| {
@@ -281,7 +281,7 @@ pub(super) fn help(command: Option<&str>, width: Option<u16>) -> anyhow::Result<
     let keys = KEYS.iter().map(|(key, about)| ((*key).to_owned(), (*about).to_owned()));
     list(keys, width, &mut text);
     text.push('\n');
-    let more = "/help COMMAND has its flags. A space before a slash makes it a question.";
+    let more = "/help COMMAND explains a command and its flags. To ask a question that begins with a slash, type a space before it.";
     wrap(more, 0, cells, &mut text);
     text.push('\n');
     Ok(text)
@@ -302,24 +302,6 @@ fn list(rows: impl Iterator<Item = (String, String)>, width: Option<u16>, text: 
         };
         wrap(&about, indent, width, text);
         text.push('\n');
-    }
-}
-
-/// Appends wrapped words, with `indent` cells before each further line; the first is indented already.
-pub(super) fn wrap(words: &str, indent: usize, width: usize, text: &mut String) {
-    let mut at = indent;
-    for (nth, word) in words.split(' ').enumerate() {
-        let n_cells = UnicodeWidthStr::width(word);
-        if 0 < nth && width <= at + 1 + n_cells {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "\n{:indent$}", "");
-            at = indent;
-        } else if 0 < nth {
-            text.push(' ');
-            at += 1;
-        }
-        text.push_str(word);
-        at += n_cells;
     }
 }
 

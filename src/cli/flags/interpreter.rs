@@ -10,9 +10,9 @@ pub enum InterpreterChoice {
     /// On this machine, confined
     #[default]
     Local,
-    /// In a container of the provider's, and not on this machine; the datasets are uploaded
+    /// In a container of the provider. csv-agent uploads the datasets
     Hosted,
-    /// In either, as the model chooses; the datasets are uploaded
+    /// On this machine or in a container, as the model chooses. csv-agent uploads the datasets
     Both,
 }
 
@@ -67,10 +67,10 @@ impl From<ContainerMemory> for MemoryTier {
 /// What becomes of a turn whose container has expired.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum OnExpired {
-    /// It fails and says so
+    /// Fail
     #[default]
     Error,
-    /// It goes on in another container, with the datasets and without the variables
+    /// Continue in a new container, with the datasets but without the variables
     New,
 }
 
@@ -83,10 +83,10 @@ impl OnExpired {
 /// Whether a tool must run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ToolChoiceFlag {
-    /// The model chooses
+    /// The model decides
     #[default]
     Auto,
-    /// Each turn begins with a run in the container
+    /// Each turn begins with a run of code in the container
     #[value(name = "code_interpreter")]
     CodeInterpreter,
 }

@@ -45,7 +45,7 @@ pub(crate) static MODEL: Setting<String> = Setting {
 /// The URL of the model's server.
 pub(crate) static BASE_URL_OF_MODEL: Setting<String> = Setting {
     key: "base_url",
-    about: "server of the model",
+    about: "URL of the model's server",
     flag: Some(("--base-url", |it| it.settings.base_url.clone())),
     variable: Some(("OPENAI_BASE_URL", |it| it.base_url.clone())),
     read: |raw, _| text(raw).map(str::to_owned),
@@ -55,7 +55,7 @@ pub(crate) static BASE_URL_OF_MODEL: Setting<String> = Setting {
 /// The server's dialect.
 pub(crate) static API: Setting<ApiFlag> = Setting {
     key: "api",
-    about: "what the server speaks: auto, responses, chat, messages",
+    about: "API of the server: auto, responses, chat, messages",
     flag: Some(("--api", |it| it.settings.api)),
     variable: None,
     read: |raw, _| word(raw, &ApiFlag::NAMES),
@@ -65,7 +65,7 @@ pub(crate) static API: Setting<ApiFlag> = Setting {
 /// The file with the key.
 pub(crate) static API_KEY_FILE: Setting<PathBuf> = Setting {
     key: "api_key_file",
-    about: "file that holds the key; its mode must be 0600",
+    about: "file that contains the key. Its mode must be 0600",
     flag: None,
     variable: Some(("CSV_AGENT_API_KEY_FILE", |it| it.api_key_file.clone())),
     read: |raw, here| text(raw).map(|it| path_in(here.dir, here.home, it)),
@@ -90,7 +90,7 @@ pub(crate) static API_KEY_CMD: Setting<Vec<String>> = Setting {
 /// Sent with each request.
 pub(crate) static ORGANIZATION: Setting<String> = Setting {
     key: "organization",
-    about: "organization that the requests are counted for",
+    about: "organization to which the provider assigns the requests",
     flag: None,
     variable: Some(("OPENAI_ORG_ID", |it| it.organization.clone())),
     read: |raw, _| text(raw).map(str::to_owned),
@@ -100,7 +100,7 @@ pub(crate) static ORGANIZATION: Setting<String> = Setting {
 /// Sent with each request.
 pub(crate) static PROJECT: Setting<String> = Setting {
     key: "project",
-    about: "project that the requests are counted for",
+    about: "project to which the provider assigns the requests",
     flag: None,
     variable: Some(("OPENAI_PROJECT_ID", |it| it.project.clone())),
     read: |raw, _| text(raw).map(str::to_owned),
@@ -110,7 +110,7 @@ pub(crate) static PROJECT: Setting<String> = Setting {
 /// The reasoning effort of the model.
 pub(crate) static REASONING: Setting<Reasoning> = Setting {
     key: "reasoning",
-    about: "how hard a reasoning model thinks: low, medium, high",
+    about: "how much a reasoning model thinks: low, medium, high",
     flag: Some(("--reasoning", |it| it.settings.reasoning)),
     variable: None,
     read: |raw, _| word(raw, &Reasoning::NAMES),
@@ -120,7 +120,7 @@ pub(crate) static REASONING: Setting<Reasoning> = Setting {
 /// Where code runs. Anywhere but on this machine, the datasets are uploaded.
 pub(crate) static INTERPRETER: Setting<InterpreterChoice> = Setting {
     key: "interpreter",
-    about: "where code runs: local, hosted, both; the last two upload the datasets",
+    about: "where code runs: local, hosted, both (the last two upload the datasets)",
     flag: Some(("--interpreter", |it| it.settings.interpreter)),
     variable: None,
     read: |raw, _| word(raw, &InterpreterChoice::NAMES),
@@ -130,7 +130,7 @@ pub(crate) static INTERPRETER: Setting<InterpreterChoice> = Setting {
 /// Memory of containers, which determines their price.
 pub(crate) static CONTAINER_MEMORY: Setting<ContainerMemory> = Setting {
     key: "container_memory",
-    about: "memory of a container that the provider makes: 1g, 4g, 16g, 64g",
+    about: "memory of a container that csv-agent makes: 1g, 4g, 16g, 64g",
     flag: Some(("--container-memory", |it| it.settings.container_memory)),
     variable: None,
     read: |raw, _| word(raw, &ContainerMemory::NAMES),
@@ -140,7 +140,7 @@ pub(crate) static CONTAINER_MEMORY: Setting<ContainerMemory> = Setting {
 /// What to do when a turn's container has expired.
 pub(crate) static ON_EXPIRED: Setting<OnExpired> = Setting {
     key: "on_expired",
-    about: "what to do when the provider's container has expired: error, new",
+    about: "what to do if the provider's container has expired: error, new",
     flag: Some(("--on-expired", |it| it.settings.on_expired)),
     variable: None,
     read: |raw, _| word(raw, &OnExpired::NAMES),
@@ -150,7 +150,7 @@ pub(crate) static ON_EXPIRED: Setting<OnExpired> = Setting {
 /// The language of replies.
 pub(crate) static LANGUAGE: Setting<String> = Setting {
     key: "language",
-    about: "language of the answer; that of the question when not set",
+    about: "language of the answer (default: that of the question)",
     flag: Some(("--language", |it| it.settings.language.clone())),
     variable: None,
     read: |raw, _| value_parsers::language(text(raw)?),
@@ -160,7 +160,7 @@ pub(crate) static LANGUAGE: Setting<String> = Setting {
 /// The user's knowledge of the data.
 pub(crate) static KNOWLEDGE: Setting<PathBuf> = Setting {
     key: "knowledge",
-    about: "file that says what the data means; the model reads it",
+    about: "file that describes the data to the model",
     flag: Some(("--knowledge", |it| it.settings.knowledge.clone())),
     variable: None,
     read: |raw, here| text(raw).map(|it| path_in(here.dir, here.home, it)),
@@ -170,7 +170,7 @@ pub(crate) static KNOWLEDGE: Setting<PathBuf> = Setting {
 /// Which values are good or bad.
 pub(crate) static THRESHOLDS: Setting<PathBuf> = Setting {
     key: "thresholds",
-    about: "file of ranges: which values of a column are good, warning or bad",
+    about: "TOML file that says which values are good, a warning or bad",
     flag: Some(("--thresholds", |it| it.settings.thresholds.clone())),
     variable: None,
     read: |raw, here| text(raw).map(|it| path_in(here.dir, here.home, it)),
@@ -180,7 +180,7 @@ pub(crate) static THRESHOLDS: Setting<PathBuf> = Setting {
 /// The background of charts.
 pub(crate) static CHART_THEME: Setting<ChartTheme> = Setting {
     key: "chart_theme",
-    about: "paper of charts: light, dark",
+    about: "background of charts: light, dark",
     flag: Some(("--chart-theme", |it| it.settings.chart_theme)),
     variable: None,
     read: |raw, _| word(raw, &ChartTheme::NAMES),
@@ -190,7 +190,7 @@ pub(crate) static CHART_THEME: Setting<ChartTheme> = Setting {
 /// The resolution of charts' PNGs.
 pub(crate) static CHART_SCALE: Setting<u32> = Setting {
     key: "chart_scale",
-    about: "pixels of a chart's PNG to one of its SVG: 1 or 2",
+    about: "resolution of PNG charts: 1, 2",
     flag: Some(("--chart-scale", |it| it.settings.chart_scale)),
     variable: None,
     read: |raw, _| whole(raw, value_parsers::chart_scale),
@@ -210,7 +210,7 @@ pub(crate) static IMAGES: Setting<ImageChoice> = Setting {
 /// Whether responses are streamed.
 pub(crate) static STREAM: Setting<bool> = Setting {
     key: "stream",
-    about: "whether the answer is shown while it is being written",
+    about: "whether to show the answer while the model writes it",
     flag: Some(("--stream", |it| match (it.settings.stream, it.settings.no_stream) {
         (true, _) => Some(true),
         (_, true) => Some(false),
@@ -224,7 +224,7 @@ pub(crate) static STREAM: Setting<bool> = Setting {
 /// Number of retries of a request.
 pub(crate) static RETRIES: Setting<u32> = Setting {
     key: "retries",
-    about: "further tries of a request that failed in a way that may pass",
+    about: "retries after a temporary failure of a request",
     flag: Some(("--retries", |it| it.settings.retries)),
     variable: None,
     read: |raw, _| whole(raw, value_parsers::retries),
@@ -234,7 +234,7 @@ pub(crate) static RETRIES: Setting<u32> = Setting {
 /// Maximum requests of one turn.
 pub(crate) static MAX_ROUNDS: Setting<u32> = Setting {
     key: "max_rounds",
-    about: "requests to the model in one turn",
+    about: "maximum number of requests to the model per question",
     flag: Some(("--max-rounds", |it| it.settings.max_rounds)),
     variable: None,
     read: |raw, _| whole(raw, value_parsers::rounds),
@@ -244,7 +244,7 @@ pub(crate) static MAX_ROUNDS: Setting<u32> = Setting {
 /// Time limit of one turn.
 pub(crate) static TIMEOUT: Setting<Duration> = Setting {
     key: "timeout",
-    about: "time for a whole turn, such as \"5m\"",
+    about: "time limit of a question, such as \"5m\"",
     flag: Some(("--timeout", |it| it.settings.timeout)),
     variable: None,
     read: |raw, _| value_parsers::some_time(text(raw)?),
@@ -254,7 +254,7 @@ pub(crate) static TIMEOUT: Setting<Duration> = Setting {
 /// Maximum tokens of one turn.
 pub(crate) static MAX_TOKENS: Setting<u64> = Setting {
     key: "max_tokens",
-    about: "input and output tokens of a whole turn",
+    about: "maximum input and output tokens of a question",
     flag: Some(("--max-tokens", |it| it.settings.max_tokens)),
     variable: None,
     read: |raw, _| whole(raw, value_parsers::tokens),
@@ -264,7 +264,7 @@ pub(crate) static MAX_TOKENS: Setting<u64> = Setting {
 /// Maximum cost of one turn. A project could allow itself more than its user does.
 pub(crate) static MAX_COST: Setting<f64> = Setting {
     key: "max_cost",
-    about: "cost of a whole turn, in USD",
+    about: "maximum cost of a question, in USD",
     flag: Some(("--max-cost", |it| it.settings.max_cost)),
     variable: None,
     read: |raw, _| match raw {
@@ -279,7 +279,7 @@ pub(crate) static MAX_COST: Setting<f64> = Setting {
 /// Maximum length of the conversation.
 pub(crate) static COMPACT_AT: Setting<u64> = Setting {
     key: "compact_at",
-    about: "tokens of the conversation before its oldest turns are summarised",
+    about: "tokens of the conversation above which the oldest turns are summarised",
     flag: Some(("--compact-at", |it| it.settings.compact_at)),
     variable: None,
     read: |raw, _| whole(raw, value_parsers::context),
@@ -289,7 +289,7 @@ pub(crate) static COMPACT_AT: Setting<u64> = Setting {
 /// Time limit of one run of code.
 pub(crate) static TOOL_TIMEOUT: Setting<Duration> = Setting {
     key: "tool_timeout",
-    about: "time for one run of Python code",
+    about: "time limit of one run of Python code",
     flag: Some(("--tool-timeout", |it| it.settings.tool_timeout)),
     variable: None,
     read: |raw, _| value_parsers::some_time(text(raw)?),
@@ -299,7 +299,7 @@ pub(crate) static TOOL_TIMEOUT: Setting<Duration> = Setting {
 /// Memory limit of code.
 pub(crate) static MEMORY: Setting<u64> = Setting {
     key: "memory",
-    about: "memory for Python code, such as \"8GB\"; half of the machine's when not set",
+    about: "memory limit of Python code, such as \"8GB\" (default: half of the machine's)",
     flag: Some(("--memory", |it| it.settings.memory)),
     variable: Some(("CSV_AGENT_MEMORY", |it| it.memory)),
     read: |raw, _| value_parsers::memory(text(raw)?),
@@ -309,7 +309,7 @@ pub(crate) static MEMORY: Setting<u64> = Setting {
 /// Whether code runs only with full confinement.
 pub(crate) static REQUIRE_SANDBOX: Setting<bool> = Setting {
     key: "require_sandbox",
-    about: "whether no code runs unless its confinement is complete",
+    about: "whether code runs only if its confinement is complete",
     flag: Some(("--require-sandbox", |it| it.settings.require_sandbox.then_some(true))),
     variable: None,
     read: |raw, _| switch(raw),
@@ -319,7 +319,7 @@ pub(crate) static REQUIRE_SANDBOX: Setting<bool> = Setting {
 /// Whether code runs without confinement of its files.
 pub(crate) static ALLOW_UNCONFINED: Setting<bool> = Setting {
     key: "allow_unconfined",
-    about: "whether code runs where it could read and write every file of the user",
+    about: "whether code runs even if it could read and write your files",
     flag: Some(("--allow-unconfined", |it| it.settings.allow_unconfined.then_some(true))),
     variable: None,
     read: |raw, _| switch(raw),
@@ -329,7 +329,7 @@ pub(crate) static ALLOW_UNCONFINED: Setting<bool> = Setting {
 /// Columns whose values are withheld. A project could name other columns than its user does.
 pub(crate) static REDACT: Setting<Vec<String>> = Setting {
     key: "redact",
-    about: "columns whose values are kept back, as an array; --redact adds to them",
+    about: "columns whose values the model does not see, as an array; --redact adds columns",
     flag: None,
     variable: None,
     read: |raw, _| match raw {
@@ -375,7 +375,7 @@ pub(crate) static PYTHON_PACKAGES: Setting<Vec<String>> = Setting {
 /// The format of the answer.
 pub(crate) static FORMAT: Setting<Format> = Setting {
     key: "format",
-    about: "how the answer is written to stdout",
+    about: "format of the answer on stdout",
     flag: Some(("--format", |it| it.global.format.given())),
     variable: Some(("CSV_AGENT_FORMAT", |it| it.format)),
     read: |raw, _| {
@@ -399,7 +399,7 @@ pub(crate) static COLOR: Setting<ColorChoice> = Setting {
 /// How long to wait for the session's lock.
 pub(crate) static LOCK_WAIT: Setting<Duration> = Setting {
     key: "lock_wait",
-    about: "how long to wait for another csv-agent on the same session",
+    about: "how long to wait for another csv-agent in the same session",
     flag: Some(("--lock-wait", |it| it.global.lock_wait)),
     variable: None,
     read: |raw, _| value_parsers::duration(text(raw)?),
@@ -409,7 +409,7 @@ pub(crate) static LOCK_WAIT: Setting<Duration> = Setting {
 /// The active profile.
 pub(crate) static PROFILE: Setting<String> = Setting {
     key: "profile",
-    about: "profile whose settings go before the others",
+    about: "profile whose settings override the others",
     flag: Some(("--profile", |it| it.global.profile.clone())),
     variable: Some(("CSV_AGENT_PROFILE", |it| it.profile.clone())),
     read: |raw, _| text(raw).map(str::to_owned),
@@ -419,7 +419,7 @@ pub(crate) static PROFILE: Setting<String> = Setting {
 /// The projects whose files may set everything.
 pub(crate) static TRUSTED_PROJECTS: Setting<Vec<PathBuf>> = Setting {
     key: "trusted_projects",
-    about: "directories whose files may say everything; DIR/* for all below one",
+    about: "directories whose files may contain every setting; DIR/* for all below DIR",
     flag: None,
     variable: None,
     read: |raw, here| match raw {
