@@ -190,13 +190,14 @@ fn strip_owner(tables: &mut [Table]) {
 /// Reads `- sales: 10 rows, 3 columns`.
 fn table(line: &str, lexicon: &Lexicon) -> Option<Table> {
     let (name, size) = line.strip_prefix("- ")?.split_once(": ")?;
-    let (rows, columns) = size.split_once(" rows, ")?;
+    let (rows, columns) = size.split_once(" rows, ").or_else(|| size.split_once(" row, "))?;
+    let columns = columns.strip_suffix(" columns").or_else(|| columns.strip_suffix(" column"))?;
     Some(Table {
         name: name.to_owned(),
         words: lexicon.words.stems(name),
         n_rows: rows.parse().ok()?,
         columns: Vec::new(),
-        n_columns: columns.strip_suffix(" columns")?.parse().ok()?,
+        n_columns: columns.parse().ok()?,
     })
 }
 
@@ -285,5 +286,7 @@ mod tests {
         let found: Vec<_> =
             tables[0].columns.iter().map(|it| (it.name.as_str(), it.kind, it.n_missing)).collect();
         assert_eq!(found, [("the \"day\"", Kind::Day, 0), ("revenue", Kind::Real, 2)]);
+        let one = of_instructions("- one: 1 row, 1 column\n  - \"a\" int64\n", &ENGLISH);
+        assert_eq!((one[0].n_rows, one[0].is_whole()), (1, true));
     }
 }

@@ -77,7 +77,8 @@ pub(crate) struct GlobalFlags {
 
     /// Show the code that runs. `-vv` also shows results
     ///
-    /// csv-agent writes both to stderr.
+    /// csv-agent writes both to stderr. In a pipe, stderr gets only warnings and errors without this
+    /// flag.
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
 
@@ -262,15 +263,17 @@ pub enum InputForm {
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct TurnFlags {
-    /// Ingest this file or directory first. May be repeated
+    /// Ask about this file or directory only. May be repeated
     ///
-    /// Takes the same paths and patterns as `csv-agent ingest`. `-` reads the data from stdin.
+    /// csv-agent ingests it first. It takes the same paths and patterns as `csv-agent ingest`. `-`
+    /// reads the data from stdin. `-d` adds datasets of the session.
     #[arg(short, long, value_name = "CSV", help_heading = "Input")]
     pub file: Vec<PathBuf>,
 
-    /// Show the model only this dataset. May be repeated
+    /// Ask about this dataset only. May be repeated
     ///
-    /// A pattern such as 'fraud_*' selects several datasets.
+    /// A pattern such as 'fraud_*' selects several datasets. With `-f`, the question is about the
+    /// files and these datasets.
     #[arg(short, long, value_name = "NAME", help_heading = "Input")]
     pub dataset: Vec<String>,
 
@@ -290,7 +293,8 @@ pub struct TurnFlags {
 
     /// Use a temporary session and leave nothing behind
     ///
-    /// The temporary session can read the datasets of the current session.
+    /// It contains the files of `-f`. It reads another session only if `-d` names datasets or `-S`
+    /// names that session.
     #[arg(long, help_heading = "Input")]
     pub ephemeral: bool,
 

@@ -18,7 +18,7 @@ use csv_agent_types::event::{
     Status, code_of,
 };
 
-use csv_agent_types::status::{ExitStatus, Failure, StopReason};
+use csv_agent_types::status::{BUILTIN, ExitStatus, Failure, StopReason};
 
 use super::diagnostics;
 use super::options::GlobalOptions;
@@ -305,7 +305,8 @@ impl ProgressReporter {
         // The earlier warning named the limit that applied.
         if reply.stop_reason == StopReason::Refused && self.is_table_only {
             self.refused(&reply.text);
-        } else if let Some(reason) = reply.stop_reason.told(&self.provider).filter(|_| !self.is_cut)
+        } else if let Some(reason) =
+            reply.stop_reason.told(&self.provider).filter(|_| !self.is_told(reply))
         {
             diagnostics::warning(reason, colour);
         }
@@ -343,6 +344,13 @@ impl ProgressReporter {
             let ink = if colour { ("\x1b[2m", "\x1b[0m") } else { ("", "") };
             self.write(&format!("{}{line}{}\n", ink.0, ink.1));
         }
+    }
+
+    /// Returns whether the user knows already that the answer is not whole.
+    fn is_told(&self, reply: &ReplyBody) -> bool {
+        // A refusal of the analyst says so itself, where it is seen.
+        let is_seen = self.stdout_is_tty && self.provider == BUILTIN;
+        self.is_cut || (is_seen && reply.stop_reason == StopReason::Refused)
     }
 
     /// Reports why there is no answer, and what can be asked instead.

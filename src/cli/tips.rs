@@ -97,9 +97,7 @@ fn tip(error: &Error, program: &Command) -> Option<String> {
             };
             match (word.starts_with('-'), name) {
                 (true, "fix") if is_flag("repair") => Some("use `--session --repair`".to_owned()),
-                (true, name) if is_flag("format") && format_of(name).is_some() => {
-                    Some(format!("use `--format {name}`"))
-                }
+                (true, name) if format_of(name).is_some() => Some(format!("use `--format {name}`")),
                 (false, name) if is_flag(name) => Some(format!("use `--{name}`")),
                 _ => None,
             }

@@ -89,7 +89,7 @@ fn whatever_else_a_server_answers_it_is_there() {
 #[test]
 fn a_server_that_hangs_is_not_waited_for_and_the_waiting_is_told() {
     let bench = server(round().mute());
-    let run = bench.run(["doctor", "--json"]).fails_with(6);
+    let run = bench.run(["doctor", "--json", "-v"]).fails_with(6);
     check(&run, "server", "problem", "did not answer within 5 s");
     assert_eq!(run.stderr(), "checking the server and Python\n");
 }

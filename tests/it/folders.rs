@@ -40,7 +40,7 @@ fn names(bench: &Bench) -> Vec<String> {
 fn a_directory_is_one_dataset_a_file_and_a_failure_undoes_no_other() {
     let bench = Bench::with([]);
     agency(&bench);
-    let run = bench.run(["ingest", "data"]).fails_with(5);
+    let run = bench.run(["ingest", "-v", "data"]).fails_with(5);
     insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r"
     name | rows | columns | status | source
     fraud_kansas | 3 | 2 | added | data/fraud/Kansas.csv
@@ -64,13 +64,13 @@ fn a_directory_is_one_dataset_a_file_and_a_failure_undoes_no_other() {
 fn names_stay_when_files_are_added() {
     let bench = Bench::with([]);
     write(&bench, &[("data/fraud/Kansas.csv", b"a\n1\n")]);
-    bench.run(["ingest", "data"]).succeeds();
+    bench.run(["ingest", "-v", "data"]).succeeds();
     assert_eq!(names(&bench), ["kansas"]);
     write(&bench, &[("data/theft/Kansas.csv", b"a\n2\n"), ("data/Ohio.csv", b"a\n3\n")]);
-    let run = bench.run(["ingest", "./data/"]).succeeds();
+    let run = bench.run(["ingest", "-v", "./data/"]).succeeds();
     assert!(run.stderr().ends_with("note: 3 files: 2 added, 1 unchanged\n"), "{}", run.stderr());
     assert_eq!(names(&bench), ["kansas", "ohio", "theft_kansas"]);
-    let again = bench.run(["ingest", "data/theft/Kansas.csv"]).succeeds();
+    let again = bench.run(["ingest", "-v", "data/theft/Kansas.csv"]).succeeds();
     assert!(again.stdout().contains("theft_kansas\t1\t1\tunchanged"), "{}", again.stdout());
 }
 
@@ -79,14 +79,14 @@ fn patterns_are_expanded_and_names_made_of_paths() {
     let bench = Bench::with([]);
     agency(&bench);
     let pattern = "data/**/[KO]*.csv";
-    bench.run(["ingest", pattern, "data/fraud", "--name-from", "{stem}_{parent}"]).succeeds();
+    bench.run(["ingest", "-v", pattern, "data/fraud", "--name-from", "{stem}_{parent}"]).succeeds();
     let expected = ["kansas_fraud", "kansas_theft", "ohio_fraud", "ohio_theft", "utah_fraud"];
     assert_eq!(names(&bench), expected);
-    let run = bench.run(["ingest", "data", "--name-from", "{stem}"]).fails_with(2);
+    let run = bench.run(["ingest", "-v", "data", "--name-from", "{stem}"]).fails_with(2);
     assert!(run.stderr().contains("one name, `kansas`"), "{}", run.stderr());
-    let run = bench.run(["ingest", "data/*.tsv", "--no-recursive"]).fails_with(5);
+    let run = bench.run(["ingest", "-v", "data/*.tsv", "--no-recursive"]).fails_with(5);
     assert!(run.stderr().starts_with("error: no file matches `data/*.tsv`\n"), "{}", run.stderr());
-    let run = bench.run(["ingest", "data", "--name", "all"]).fails_with(2);
+    let run = bench.run(["ingest", "-v", "data", "--name", "all"]).fails_with(2);
     assert!(run.stderr().contains("several files"), "{}", run.stderr());
 }
 
@@ -94,12 +94,12 @@ fn patterns_are_expanded_and_names_made_of_paths() {
 fn a_directory_without_data_says_what_it_has() {
     let bench = Bench::with([]);
     write(&bench, &[("notes/a.txt", b"x\n1\n"), ("notes/b.txt", b"x\n2\n")]);
-    let run = bench.run(["ingest", "notes"]).fails_with(5);
+    let run = bench.run(["ingest", "-v", "notes"]).fails_with(5);
     insta::assert_snapshot!(run.stderr(), @r##"
     error: no data in `notes`: it has 2 .txt files
       hint: data is called `.csv`, `.tsv`, `.tab`, `.psv`, `.parquet`, `.pq`, `.xlsx`, `.xlsm`, `.xlsb`, `.xls`, `.ods`, `.jsonl`, `.ndjson`, `.db`, `.sqlite`, `.sqlite3`, `.arrow`, `.feather`; name other files, as in `'notes/*.txt'`
     "##);
-    bench.run(["ingest", "notes/*.txt"]).succeeds();
+    bench.run(["ingest", "-v", "notes/*.txt"]).succeeds();
     assert_eq!(names(&bench), ["a", "b"]);
 }
 
@@ -128,7 +128,7 @@ fn each_file_of_an_archive_is_a_dataset() {
     }
     zip.finish().unwrap();
     write(&bench, &[("a.tar.gz", &tar)]);
-    let run = bench.run(["ingest", "a.tar.gz", "b.zip"]).succeeds();
+    let run = bench.run(["ingest", "-v", "a.tar.gz", "b.zip"]).succeeds();
     let skipped = "note: `a.tar.gz`: skipped 1 .json file, 1 .pdf file\n";
     assert!(run.stderr().contains(skipped), "{run}");
     insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r"
@@ -139,7 +139,7 @@ fn each_file_of_an_archive_is_a_dataset() {
     b_one | 1 | 1 | added | b.zip/one.csv
     three | 1 | 1 | added | b.zip/three.csv
     ");
-    let run = bench.run(["ingest", "a.tar.gz", "b.zip"]).succeeds();
+    let run = bench.run(["ingest", "-v", "a.tar.gz", "b.zip"]).succeeds();
     assert!(run.stderr().contains("note: 5 files: 5 unchanged\n"), "{}", run.stderr());
     let left = fs::read_dir(bench.session().join("datasets")).unwrap();
     let is_temp = |it: &Path| it.extension().is_some_and(|it| it == "tmp");
@@ -151,7 +151,7 @@ fn a_link_to_a_directory_is_not_followed() {
     let bench = Bench::with([]);
     write(&bench, &[("data/a.csv", b"n\n1\n")]);
     symlink(bench.path("data"), bench.path("data/again")).unwrap();
-    let run = bench.run(["ingest", "data"]).succeeds();
+    let run = bench.run(["ingest", "-v", "data"]).succeeds();
     assert!(run.stderr().contains("skipped 1 link to a directory"), "{}", run.stderr());
     assert_eq!(names(&bench), ["a"]);
 }
@@ -170,7 +170,7 @@ fn a_link_out_of_a_directory_is_told_and_root_reads_none_of_another_user() {
         let target = bench.path("out/b.csv").canonicalize().unwrap();
         format!("{links} `data/b.csv` to `{}`", target.display())
     };
-    let run = bench.run(["ingest", "data"]).succeeds();
+    let run = bench.run(["ingest", "-v", "data"]).succeeds();
     let away = told("note: `data`: read 2 links that lead elsewhere, the first");
     assert!(run.stderr().contains(&away), "{run}");
     assert_eq!(names(&bench), ["a", "b", "c"]);
@@ -229,7 +229,7 @@ fn head(bench: &Bench, name: &str) -> String {
 fn files_that_drift_are_one_dataset_by_name() {
     let bench = Bench::with([]);
     years(&bench);
-    let join = || bench.run(["ingest", "--union-by-name", "sales=d/**/*.?sv"]).succeeds();
+    let join = || bench.run(["ingest", "-v", "--union-by-name", "sales=d/**/*.?sv"]).succeeds();
     let run = join();
     assert!(run.stdout().ends_with("sales\t6\t6\tadded\td/**/*.?sv\n"), "{}", run.stdout());
     insta::assert_snapshot!(head(&bench, "sales"), @r"
@@ -264,7 +264,7 @@ fn no_value_of_a_union_is_changed() {
             ("u/d.csv", b"n,when,flag\n,,\n"),
         ],
     );
-    bench.run(["ingest", "--union", "u"]).succeeds();
+    bench.run(["ingest", "-v", "--union", "u"]).succeeds();
     insta::assert_snapshot!(head(&bench, "u"), @r"
     n,when,flag,_file
     1,2024-02-13,true,u/a.csv
@@ -281,13 +281,14 @@ fn no_value_of_a_union_is_changed() {
 fn parts_of_paths_are_columns_and_other_columns_are_refused() {
     let bench = Bench::with([]);
     agency(&bench);
-    bench.run(["ingest", "all=data/{kind}/{state}.csv"]).succeeds();
+    bench.run(["ingest", "-v", "all=data/{kind}/{state}.csv"]).succeeds();
     let head = head(&bench, "all");
     assert!(head.starts_with("Kind,Reports,kind,state,_file\n"), "{head}");
     assert!(head.contains("\nc,30,theft,Utah,data/theft/Utah.csv\n"), "{head}");
     assert_eq!(head.lines().count(), 19);
     write(&bench, &[("data/theft/Iowa.csv", b"Kind,Total\na,1\n")]);
-    let run = bench.run(["ingest", "--if-exists", "replace", "all=data/*/*.csv"]).fails_with(5);
+    let run =
+        bench.run(["ingest", "-v", "--if-exists", "replace", "all=data/*/*.csv"]).fails_with(5);
     insta::assert_snapshot!(run.stderr(), @r"
     error: cannot join `data/theft/Iowa.csv` with `data/fraud/Kansas.csv`: it has `Total` and not `Reports`
       hint: `--union-by-name` joins files with other columns: what a file lacks is null
@@ -303,7 +304,7 @@ fn a_file_that_cannot_be_read_is_left_out_of_a_union_and_named() {
         &bench,
         &[("u/a.csv", b"id,n\n1,2\n"), ("u/b.csv", &[0; 64]), ("u/c.csv", b"id,n\n3,4\n")],
     );
-    let run = bench.run(["ingest", "--union", "u"]).fails_with(5);
+    let run = bench.run(["ingest", "-v", "--union", "u"]).fails_with(5);
     insta::assert_snapshot!(run.stderr(), @r"
     error: cannot read `u/b.csv` as CSV: it is binary (byte 0x00 at offset 0)
       hint: export the table as CSV, or name another file
@@ -313,7 +314,8 @@ fn a_file_that_cannot_be_read_is_left_out_of_a_union_and_named() {
     let schema = bench.run(["datasets", "u", "--schema"]).succeeds();
     let told = "the file of the row; not here, since it cannot be read: u/b.csv";
     assert!(schema.stdout().contains(told), "{}", schema.stdout());
-    let run = bench.run(["ingest", "--strict", "--union", "u", "--name", "all"]).fails_with(5);
+    let run =
+        bench.run(["ingest", "-v", "--strict", "--union", "u", "--name", "all"]).fails_with(5);
     assert!(
         run.stderr().contains("cannot join 3 files, since one of them cannot be read"),
         "{run}"
@@ -321,7 +323,7 @@ fn a_file_that_cannot_be_read_is_left_out_of_a_union_and_named() {
     assert_eq!(names(&bench), ["u"]);
     // Once it can be read, it is there.
     write(&bench, &[("u/b.csv", b"id,n\n5,6\n")]);
-    bench.run(["ingest", "--union", "u"]).succeeds();
+    bench.run(["ingest", "-v", "--union", "u"]).succeeds();
     assert_eq!(head(&bench, "u"), "id,n,_file\n1,2,u/a.csv\n5,6,u/b.csv\n3,4,u/c.csv\n");
 }
 
@@ -338,16 +340,16 @@ fn names_that_differ_in_case_and_blanks_are_one_column_but_where_a_file_has_both
             ("v/b.csv", b"a  b\n3\n"),
         ],
     );
-    bench.run(["ingest", "--union", "u"]).succeeds();
+    bench.run(["ingest", "-v", "--union", "u"]).succeeds();
     let joined = "Id,Total Sales,_file\n1,2,u/a.csv\n3,4,u/b.csv\n5,x,u/c.csv\n";
     assert_eq!(head(&bench, "u"), joined);
     let schema = bench.run(["datasets", "u", "--schema"]).succeeds();
     assert!(schema.stdout().contains("spelled `ID`, `id` in other files"), "{}", schema.stdout());
-    bench.run(["ingest", "--union-by-name", "v"]).succeeds();
+    bench.run(["ingest", "-v", "--union-by-name", "v"]).succeeds();
     assert_eq!(head(&bench, "v"), "a b,a  b,_file\n1,2,v/a.csv\n,3,v/b.csv\n");
     // Rows without names of columns are no rows of columns that have one.
     write(&bench, &[("w/a.csv", b"id,n\n1,2\n"), ("w/b.csv", b"3,4\n5,6\n")]);
-    let run = bench.run(["ingest", "--union-by-name", "w"]).fails_with(5);
+    let run = bench.run(["ingest", "-v", "--union-by-name", "w"]).fails_with(5);
     insta::assert_snapshot!(run.stderr(), @r"
     error: cannot join `w/b.csv` by name: its columns have no names
       hint: write the names above its rows, or leave it out
@@ -367,8 +369,8 @@ fn what_files_say_of_a_column_stays_known_when_they_are_joined_or_are_a_family()
             ("u/c.csv", b"id,paid,part\n1,$5,1%\n2,9,2%\nTotal,4,3%\n"),
         ],
     );
-    bench.run(["ingest", "u"]).succeeds();
-    bench.run(["ingest", "--union", "u", "--name", "all"]).succeeds();
+    bench.run(["ingest", "-v", "u"]).succeeds();
+    bench.run(["ingest", "-v", "--union", "u", "--name", "all"]).succeeds();
     bench.ask("How much?").succeeds();
     let instructions = bench.request(0).body["instructions"].as_str().unwrap().to_owned();
     let from = instructions.find("- 3 datasets").unwrap();
@@ -465,13 +467,13 @@ fn members_of_an_archive_are_known_again_whatever_their_paths_are() {
         tar.append(&header, text.as_bytes()).unwrap();
     }
     tar.finish().unwrap();
-    let first = bench.run(["ingest", "a.tar"]).succeeds();
+    let first = bench.run(["ingest", "-v", "a.tar"]).succeeds();
     insta::assert_snapshot!(first.stdout().replace('\t', " | "), @r"
     name | rows | columns | status | source
     kansas | 1 | 1 | added | a.tar/srv/Kansas.csv
     ohio | 1 | 1 | added | a.tar/x/Ohio.csv
     ");
-    let again = bench.run(["ingest", "a.tar"]).succeeds();
+    let again = bench.run(["ingest", "-v", "a.tar"]).succeeds();
     assert!(again.stderr().ends_with("2 files: 2 unchanged\n"), "{}", again.stderr());
 }
 
@@ -479,9 +481,9 @@ fn members_of_an_archive_are_known_again_whatever_their_paths_are() {
 fn a_file_that_has_changed_is_read_anew_as_it_was_told_to_be() {
     let bench = Bench::with([]);
     write(&bench, &[("d/a.csv", b"id;n\n01;1\n"), ("d/b.csv", b"id;n\n02;2\n")]);
-    bench.run(["ingest", "--delimiter", ";", "--dtype", "id=int", "d"]).succeeds();
+    bench.run(["ingest", "-v", "--delimiter", ";", "--dtype", "id=int", "d"]).succeeds();
     write(&bench, &[("d/a.csv", b"id;n\n07;1\n08;x\n"), ("d/c.csv", b"n\n1\n")]);
-    let run = bench.run(["ingest", "d"]).succeeds();
+    let run = bench.run(["ingest", "-v", "d"]).succeeds();
     insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r"
     name | rows | columns | status | source
     a | 2 | 2 | updated | d/a.csv
@@ -490,11 +492,11 @@ fn a_file_that_has_changed_is_read_anew_as_it_was_told_to_be() {
     ");
     assert_eq!(head(&bench, "a"), "id,n\n7,1\n8,x\n");
     write(&bench, &[("d/a.csv", b"id;n\n09;1\n")]);
-    let run = bench.run(["ingest", "d/../d/a.csv"]).succeeds();
+    let run = bench.run(["ingest", "-v", "d/../d/a.csv"]).succeeds();
     let said = "note: `a`: `d/../d/a.csv` has changed: read anew\n";
     assert!(run.stderr().starts_with(said), "{}", run.stderr());
     assert_eq!(head(&bench, "a"), "id,n\n9,1\n");
-    let skip = bench.run(["ingest", "--if-exists", "skip", "d"]).succeeds();
+    let skip = bench.run(["ingest", "-v", "--if-exists", "skip", "d"]).succeeds();
     assert!(skip.stderr().ends_with("3 files: 3 unchanged\n"), "{}", skip.stderr());
 }
 
@@ -502,10 +504,10 @@ fn a_file_that_has_changed_is_read_anew_as_it_was_told_to_be() {
 fn a_file_that_is_called_like_another_has_a_name_of_its_own() {
     let bench = Bench::with([]);
     write(&bench, &[("a/Kansas.csv", b"n\n1\n"), ("b/Kansas.csv", b"n\n2\n")]);
-    bench.run(["ingest", "a/Kansas.csv"]).succeeds();
-    bench.run(["ingest", "b/Kansas.csv"]).succeeds();
+    bench.run(["ingest", "-v", "a/Kansas.csv"]).succeeds();
+    bench.run(["ingest", "-v", "b/Kansas.csv"]).succeeds();
     assert_eq!(names(&bench), ["b_kansas", "kansas"]);
-    let again = bench.run(["ingest", "a", "b"]).succeeds();
+    let again = bench.run(["ingest", "-v", "a", "b"]).succeeds();
     assert!(again.stderr().contains("2 files: 2 unchanged\n"), "{}", again.stderr());
     // A file elsewhere that is called so from there is another file.
     write(&bench, &[("c/a/Kansas.csv", b"n\n3\n")]);
@@ -517,17 +519,17 @@ fn a_file_that_is_called_like_another_has_a_name_of_its_own() {
 fn a_type_is_wanted_of_the_files_that_have_the_column() {
     let bench = Bench::with([]);
     write(&bench, &[("d/a.csv", b"zip,n\n1,1\n"), ("d/b.csv", b"n\n2\n")]);
-    let run = bench.run(["ingest", "d", "--dtype", "zop=text"]).fails_with(2);
+    let run = bench.run(["ingest", "-v", "d", "--dtype", "zop=text"]).fails_with(2);
     insta::assert_snapshot!(run.stderr(), @r"
     error: none of 2 files has a column `zop`
       hint: did you mean `zip`? Nothing was ingested
     ");
     assert!(!bench.session().join("datasets.json").exists());
-    let run = bench.run(["ingest", "d", "--dtype", "ZIP=text"]).succeeds();
+    let run = bench.run(["ingest", "-v", "d", "--dtype", "ZIP=text"]).succeeds();
     assert!(run.stderr().ends_with("2 files: 2 added\n"), "{}", run.stderr());
     let schema = bench.run(["datasets", "a", "--schema", "--format", "csv"]).succeeds();
     assert!(schema.stdout().contains("a,zip,string,0"), "{}", schema.stdout());
-    let again = bench.run(["ingest", "d", "--dtype", "ZIP=text"]).succeeds();
+    let again = bench.run(["ingest", "-v", "d", "--dtype", "ZIP=text"]).succeeds();
     assert!(again.stderr().ends_with("2 files: 2 unchanged\n"), "{}", again.stderr());
 }
 
@@ -550,14 +552,15 @@ fn no_dataset_takes_the_place_of_another_of_the_same_command() {
 fn a_file_that_is_named_twice_is_read_once() {
     let bench = Bench::with([]);
     write(&bench, &[("d/a.csv", b"n\n1\n"), ("d/b.csv", b"n\n2\n")]);
-    let run = bench.run(["ingest", "--union", "--name", "u", "d/a.csv", "d/a.csv", "d/*.csv"]);
+    let run =
+        bench.run(["ingest", "-v", "--union", "--name", "u", "d/a.csv", "d/a.csv", "d/*.csv"]);
     let run = run.succeeds();
     assert!(
         run.stderr().contains("note: 2 files are named more than once, and were read once\n"),
         "{run}"
     );
     assert_eq!(head(&bench, "u"), "n,_file\n1,d/a.csv\n2,d/b.csv\n");
-    let run = bench.run(["ingest", "d/a.csv", "./d/a.csv"]).succeeds();
+    let run = bench.run(["ingest", "-v", "d/a.csv", "./d/a.csv"]).succeeds();
     assert!(
         run.stderr().contains("note: 1 file is named more than once, and was read once\n"),
         "{run}"
@@ -575,10 +578,10 @@ fn each_table_of_a_file_is_a_dataset_when_asked() {
         format!("id,name,n\n{first}\nLater\nday,qty,sort\n{second}\nwho,age,why,how\n{third}");
     let text = text.as_bytes();
     write(&bench, &[("t.csv", text)]);
-    let run = bench.run(["ingest", "t.csv"]).succeeds();
+    let run = bench.run(["ingest", "-v", "t.csv"]).succeeds();
     let hint = "another table begins on line 12, which `--tables all` reads as well";
     assert!(run.stderr().contains(hint), "{}", run.stderr());
-    let run = bench.run(["ingest", "t.csv", "--tables", "all"]).succeeds();
+    let run = bench.run(["ingest", "-v", "t.csv", "--tables", "all"]).succeeds();
     insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r"
     name | rows | columns | status | source
     t | 8 | 3 | unchanged | t.csv
@@ -588,7 +591,7 @@ fn each_table_of_a_file_is_a_dataset_when_asked() {
     assert_eq!(run.stderr(), "note: 3 tables: 2 added, 1 unchanged\n");
     assert_eq!(head(&bench, "t_2"), format!("day,qty,sort\n{second}"));
     assert_eq!(head(&bench, "t_3"), format!("who,age,why,how\n{third}"));
-    let again = bench.run(["ingest", "t.csv", "--tables", "all"]).succeeds();
+    let again = bench.run(["ingest", "-v", "t.csv", "--tables", "all"]).succeeds();
     assert!(again.stderr().ends_with("3 unchanged\n"), "{}", again.stderr());
 }
 
@@ -598,11 +601,11 @@ fn each_table_beside_and_below_another_is_a_dataset_when_asked() {
     let text = "region,sales,,name,age\nNorth,10,,Ann,30\nSouth,20,,Bob,31\nEast,30,,Cid,32\n,,,Dan,33\n,,,,\n\
                 product,price,,town,people\nchair,1.5,,Oslo,100\nlamp,2.5,,Rome,200\nsofa,3.5,,Bern,300\n";
     write(&bench, &[("t.csv", text.as_bytes())]);
-    let run = bench.run(["ingest", "t.csv"]).succeeds();
+    let run = bench.run(["ingest", "-v", "t.csv"]).succeeds();
     let doubt = "columns 1-2 and 4-5 are tables side by side: they were read as one table, `--tables all` makes a \
                  dataset of each";
     assert!(run.stderr().contains(&format!("warning: `t`: {doubt}\n")), "{}", run.stderr());
-    let run = bench.run(["ingest", "t.csv", "--tables", "all"]).succeeds();
+    let run = bench.run(["ingest", "-v", "t.csv", "--tables", "all"]).succeeds();
     insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r"
     name | rows | columns | status | source
     t | 3 | 2 | replaced | t.csv
@@ -614,9 +617,9 @@ fn each_table_beside_and_below_another_is_a_dataset_when_asked() {
     assert_eq!(head(&bench, "t_2"), "name,age\nAnn,30\nBob,31\nCid,32\nDan,33\n");
     assert_eq!(head(&bench, "t_3"), "product,price\nchair,1.5\nlamp,2.5\nsofa,3.5\n");
     assert_eq!(head(&bench, "t_4"), "town,people\nOslo,100\nRome,200\nBern,300\n");
-    let again = bench.run(["ingest", "t.csv", "--tables", "all"]).succeeds();
+    let again = bench.run(["ingest", "-v", "t.csv", "--tables", "all"]).succeeds();
     assert!(again.stderr().ends_with("4 unchanged\n"), "{}", again.stderr());
-    let whole = bench.run(["ingest", "t.csv", "--if-exists", "replace"]).succeeds();
+    let whole = bench.run(["ingest", "-v", "t.csv", "--if-exists", "replace"]).succeeds();
     assert!(whole.stderr().contains(doubt), "{}", whole.stderr());
 }
 
@@ -626,13 +629,13 @@ fn lines_that_may_be_a_table_of_their_own_are_told_and_one_when_asked() {
     let (first, second) =
         ("name,city\nann,oslo\nbob,rome\n", "product,colour\nchair,red\nlamp,blue\n");
     write(&bench, &[("t.csv", format!("{first},\n{second}").as_bytes())]);
-    let run = bench.run(["ingest", "t.csv"]).succeeds();
+    let run = bench.run(["ingest", "-v", "t.csv"]).succeeds();
     let doubt = "lines 5 to 7 may be a table of their own: they were kept as rows, `--tables all` makes a dataset \
                  of them";
     assert!(run.stderr().contains(&format!("warning: `t`: {doubt}\n")), "{}", run.stderr());
     let schema = bench.run(["datasets", "--schema"]).succeeds();
     assert!(schema.stderr().contains(doubt), "{}", schema.stderr());
-    let run = bench.run(["ingest", "t.csv", "--tables", "all"]).succeeds();
+    let run = bench.run(["ingest", "-v", "t.csv", "--tables", "all"]).succeeds();
     insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r"
     name | rows | columns | status | source
     t | 2 | 2 | replaced | t.csv
@@ -640,7 +643,7 @@ fn lines_that_may_be_a_table_of_their_own_are_told_and_one_when_asked() {
     ");
     assert_eq!((head(&bench, "t"), head(&bench, "t_2")), (first.to_owned(), second.to_owned()));
     for flags in [&[][..], &["--tables", "all"]] {
-        let again = bench.run([&["ingest", "t.csv"], flags].concat()).succeeds();
+        let again = bench.run([&["ingest", "-v", "t.csv"], flags].concat()).succeeds();
         assert!(!again.stdout().contains("replaced"), "{}", again.stdout());
     }
 }

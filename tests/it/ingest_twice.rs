@@ -31,7 +31,7 @@ fn a_file_that_was_repaired_is_refused_when_it_comes_again_and_strict() {
     let bench = Bench::with(["ragged.csv", "sales.csv"]);
     check(&bench, &["ragged.csv", "sales.csv"], "added");
     check(&bench, &["ragged.csv"], "unchanged");
-    bench.run(["ingest", "--strict", "ragged.csv"]).fails_with(5);
+    bench.run(["ingest", "-v", "--strict", "ragged.csv"]).fails_with(5);
     check(&bench, &["ragged.csv"], "unchanged");
     check(&bench, &["--strict", "sales.csv"], "unchanged");
 }

@@ -142,7 +142,7 @@ fn each_sheet_is_a_dataset_whose_cells_keep_their_types() {
         ("Blank", "visible", String::new()),
     ]);
     fs::write(bench.path("book.xlsx"), book).unwrap();
-    let run = bench.run(["ingest", "book.xlsx"]).succeeds();
+    let run = bench.run(["ingest", "-v", "book.xlsx"]).succeeds();
     insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r##"
     name | rows | columns | status | source
     book_report | 4 | 7 | added | book.xlsx/Report
@@ -166,11 +166,11 @@ fn each_sheet_is_a_dataset_whose_cells_keep_their_types() {
     b,2.5
     "##);
     // The same again is nothing new, and a hidden sheet is read when it is named.
-    let run = bench.run(["ingest", "book.xlsx"]).succeeds();
+    let run = bench.run(["ingest", "-v", "book.xlsx"]).succeeds();
     assert_eq!(run.stdout().matches("unchanged").count(), 2, "{}", run.stdout());
-    bench.run(["ingest", "book.xlsx", "--sheet", "secret"]).succeeds();
+    bench.run(["ingest", "-v", "book.xlsx", "--sheet", "secret"]).succeeds();
     assert_eq!(shown(&bench, "book_secret"), "x:int64\n1");
-    let run = bench.run(["ingest", "book.xlsx", "--sheet", "Nope"]).fails_with(5);
+    let run = bench.run(["ingest", "-v", "book.xlsx", "--sheet", "Nope"]).fails_with(5);
     insta::assert_snapshot!(run.stderr(), @r##"
     error: `book.xlsx` has no sheet called `Nope`
       hint: it has `Report`, `Plain`, `Secret`, `Blank`
@@ -178,7 +178,7 @@ fn each_sheet_is_a_dataset_whose_cells_keep_their_types() {
     let script = "cat book.xlsx | csv-agent ingest --name piped --sheet Plain -";
     bench.shell(script, &[]).succeeds();
     assert_eq!(shown(&bench, "piped"), shown(&bench, "book_plain"));
-    let run = bench.run(["ingest", "book.xlsx", "--delimiter", ";"]).fails_with(2);
+    let run = bench.run(["ingest", "-v", "book.xlsx", "--delimiter", ";"]).fails_with(2);
     assert!(run.stderr().contains("is a workbook, whose cells are known"), "{}", run.stderr());
 }
 
@@ -192,11 +192,11 @@ fn a_workbook_of_one_sheet_is_called_as_its_file_and_read_wherever_a_file_is() {
     fs::write(bench.path("data/rows.jsonl"), "{\"k\": \"d\", \"n\": 4}\n").unwrap();
     fs::write(bench.path("data/package.json"), "{\"name\": \"x\"}\n").unwrap();
     fs::write(bench.path("data/~$one.xlsx"), "lock").unwrap();
-    let run = bench.run(["ingest", "data"]).succeeds();
+    let run = bench.run(["ingest", "-v", "data"]).succeeds();
     assert!(run.stderr().contains("skipped 1 .json file, 1 hidden file"), "{}", run.stderr());
     let run = bench.run(["datasets", "--names"]).succeeds();
     assert_eq!(run.stdout(), "one\nrows\ntwo\n");
-    bench.run(["ingest", "all=data/[ort]*.*"]).succeeds();
+    bench.run(["ingest", "-v", "all=data/[ort]*.*"]).succeeds();
     let script = "cat data/one.xlsx | csv-agent ingest --name piped -";
     bench.shell(script, &[]).succeeds();
     assert_eq!(shown(&bench, "piped"), "k:string n:int64\na,1\nb,2");
@@ -207,7 +207,7 @@ fn an_old_workbook_is_read_as_a_new_one() {
     let bench = Bench::with([]);
     let old = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/inputs/old.xls");
     fs::copy(old, bench.path("old.xls")).unwrap();
-    bench.run(["ingest", "old.xls"]).succeeds();
+    bench.run(["ingest", "-v", "old.xls"]).succeeds();
     assert_eq!(
         shown(&bench, "old"),
         "id:int64 code:string day:date share:float64\n1,007,2024-01-05,0.0\n2,008,2024-01-06,0.25\n\
@@ -220,7 +220,7 @@ fn columns_of_a_text_may_have_widths() {
     let bench = Bench::with([]);
     let text = "id   name  amount\n1    Zo\u{eb}   12.5\n2    Bo\u{d8}    7\n";
     fs::write(bench.path("t.txt"), text).unwrap();
-    let run = bench.run(["ingest", "t.txt", "--widths", "5,6,6", "-v"]).succeeds();
+    let run = bench.run(["ingest", "-v", "t.txt", "--widths", "5,6,6", "-v"]).succeeds();
     assert!(run.stderr().contains("columns of 5, 6, 6 letters: as told"), "{}", run.stderr());
     assert_eq!(
         shown(&bench, "t"),
@@ -228,10 +228,10 @@ fn columns_of_a_text_may_have_widths() {
     );
     let latin: Vec<u8> = text.chars().map(|it| u8::try_from(u32::from(it)).unwrap()).collect();
     fs::write(bench.path("l.txt"), latin).unwrap();
-    bench.run(["ingest", "l.txt", "--widths", "5,6,6", "--encoding", "latin1"]).succeeds();
+    bench.run(["ingest", "-v", "l.txt", "--widths", "5,6,6", "--encoding", "latin1"]).succeeds();
     assert_eq!(shown(&bench, "l"), shown(&bench, "t"));
-    bench.run(["ingest", "t.txt", "--widths", "5,0"]).fails_with(2);
-    bench.run(["ingest", "t.txt", "--widths", "5,6", "--delimiter", ","]).fails_with(2);
+    bench.run(["ingest", "-v", "t.txt", "--widths", "5,0"]).fails_with(2);
+    bench.run(["ingest", "-v", "t.txt", "--widths", "5,6", "--delimiter", ","]).fails_with(2);
 }
 
 #[test]
@@ -239,19 +239,19 @@ fn blanks_that_every_line_has_cut_a_text_into_columns() {
     let bench = Bench::with([]);
     let rows = "Ann     Oslo    30\nZo\u{eb} Li          31\nCid     Bern\n";
     fs::write(bench.path("safe.txt"), format!("name    city   age\n{rows}")).unwrap();
-    let run = bench.run(["ingest", "safe.txt", "-v"]).succeeds();
+    let run = bench.run(["ingest", "-v", "safe.txt", "-v"]).succeeds();
     let said = "columns of 8, 7, 3 letters: blanks align them in every line";
     assert!(run.stderr().contains(said), "{}", run.stderr());
     let expected = "name:string city:string age:int64\nAnn,Oslo,30\nZo\u{eb} Li,,31\nCid,Bern,";
     assert_eq!(shown(&bench, "safe"), expected);
-    assert!(bench.run(["ingest", "safe.txt"]).succeeds().stdout().contains("unchanged"));
+    assert!(bench.run(["ingest", "-v", "safe.txt"]).succeeds().stdout().contains("unchanged"));
 
     let rows = "Ann    Oslo   30\nZo\u{eb} Li        31\nCid    Bern\n";
     fs::write(bench.path("open.txt"), format!("name   city  age\n{rows}")).unwrap();
-    let run = bench.run(["ingest", "open.txt"]).succeeds();
+    let run = bench.run(["ingest", "-v", "open.txt"]).succeeds();
     let hint = "blanks may align several columns: `--widths 7,6,3` reads them";
     assert!(run.stderr().contains(hint), "{}", run.stderr());
-    bench.run(["ingest", "open.txt", "--widths", "7,6,3"]).succeeds();
+    bench.run(["ingest", "-v", "open.txt", "--widths", "7,6,3"]).succeeds();
     assert_eq!(shown(&bench, "open"), expected);
 }
 
@@ -260,14 +260,14 @@ fn the_parts_of_a_table_are_one_dataset() {
     let bench = Bench::with([]);
     fs::write(bench.path("a.csv"), "k,n\na,1\n").unwrap();
     fs::write(bench.path("b.csv"), "k,n\nb,2\n").unwrap();
-    bench.run(["ingest", "a.csv", "b.csv"]).succeeds();
+    bench.run(["ingest", "-v", "a.csv", "b.csv"]).succeeds();
     fs::create_dir(bench.path("sales.parquet")).unwrap();
     fs::write(bench.path("sales.parquet/_SUCCESS"), "").unwrap();
     for (at, name) in ["a", "b"].into_iter().enumerate() {
         let part = bench.path(&format!("sales.parquet/part-0000{at}.parquet"));
         fs::copy(bench.session().join(format!("datasets/{name}.parquet")), part).unwrap();
     }
-    let run = bench.run(["ingest", "sales.parquet"]).succeeds();
+    let run = bench.run(["ingest", "-v", "sales.parquet"]).succeeds();
     assert!(run.stderr().contains("read as one table of parts"), "{}", run.stderr());
     let rows = bench.run(["datasets", "sales", "--head", "9", "--format", "csv"]).succeeds();
     assert_eq!(
@@ -281,7 +281,7 @@ fn the_sheets_of_a_workbook_can_be_joined() {
     let bench = Bench::with([]);
     let sheet = |name, value| (name, "visible", plain(&[&["k", "n"], &[value, "1"]]));
     fs::write(bench.path("book.xlsx"), workbook(&[sheet("May", "a"), sheet("June", "b")])).unwrap();
-    bench.run(["ingest", "all=book.xlsx"]).succeeds();
+    bench.run(["ingest", "-v", "all=book.xlsx"]).succeeds();
     let rows = bench.run(["datasets", "all", "--head", "9", "--format", "csv"]).succeeds();
     assert_eq!(rows.stdout(), "k,n,_file\na,1,book.xlsx/May\nb,1,book.xlsx/June\n");
 }
@@ -313,7 +313,7 @@ fn what_a_workbook_shows_of_its_numbers_is_not_lost_without_a_word() {
         &["99084:6", "8", "2:5", "4", "=C3+D3"],
     ]);
     fs::write(bench.path("book.xlsx"), workbook(&[("May 24", "visible", rows)])).unwrap();
-    let run = bench.run(["ingest", "book.xlsx"]).succeeds();
+    let run = bench.run(["ingest", "-v", "book.xlsx"]).succeeds();
     insta::assert_snapshot!(run.stderr(), @"
     note: `book`: 2 rows, 5 columns, sheet `May 24`, header in row 1
     note: `book`: column `zip`: text: 1 value with leading zeros, `02001` in 'May 24'!A2; numbers that the workbook shows as `00000`
@@ -333,7 +333,9 @@ fn what_a_workbook_shows_of_its_numbers_is_not_lost_without_a_word() {
     for it in said {
         assert!(schema.stdout().contains(it), "{}", schema.stdout());
     }
-    bench.run(["ingest", "--dtype", "zip=int", "--if-exists", "replace", "book.xlsx"]).succeeds();
+    bench
+        .run(["ingest", "-v", "--dtype", "zip=int", "--if-exists", "replace", "book.xlsx"])
+        .succeeds();
     assert!(shown(&bench, "book").starts_with("zip:int64"));
 }
 
@@ -342,7 +344,7 @@ fn a_workbook_that_would_fill_the_memory_is_refused() {
     let bench = Bench::with([]);
     let check = |name: &str, bytes: &[u8], expected: &str| {
         fs::write(bench.path(name), bytes).unwrap();
-        let run = bench.run(["ingest", "--max-bytes", "1MiB", name]).fails_with(5);
+        let run = bench.run(["ingest", "-v", "--max-bytes", "1MiB", name]).fails_with(5);
         assert!(run.stderr().contains(expected), "{}", run.stderr());
     };
     let long = "a".repeat(2 << 20);
@@ -389,7 +391,7 @@ fn an_archive_that_holds_a_workbook_or_a_name_like_its_parts_is_no_workbook() {
     archive("one.zip", &[("notes.csv", b"u,v\nhttps://x.org/xl/1,2\n")]);
     archive("two.zip", &[("shirts xl/k.csv", b"a,b\n1,2\n"), ("xl/l.csv", b"c,d\n1,2\n")]);
     archive("three.zip", &[("t.csv", b"e,f\n1,2\n"), ("book.xlsx", &book)]);
-    bench.run(["ingest", "one.zip", "two.zip", "three.zip"]).succeeds();
+    bench.run(["ingest", "-v", "one.zip", "two.zip", "three.zip"]).succeeds();
     let run = bench.run(["datasets", "--names"]).succeeds();
     assert_eq!(run.stdout(), "book\nk\nl\none\nt\n");
 }
@@ -405,7 +407,7 @@ fn json_objects_are_rows_and_no_value_is_changed() {
         "{}\n",
     );
     fs::write(bench.path("rows.jsonl"), lines).unwrap();
-    bench.run(["ingest", "rows.jsonl"]).succeeds();
+    bench.run(["ingest", "-v", "rows.jsonl"]).succeeds();
     insta::assert_snapshot!(shown(&bench, "rows"), @r##"
     id:int64 big:string price:float64 code:string day:date at:string mixed:bool
     1,12345678901234567890,1.1,007,2024-01-05,,
@@ -414,7 +416,7 @@ fn json_objects_are_rows_and_no_value_is_changed() {
     c",,,true
     ,,,,,,
     "##);
-    bench.run(["ingest", "rows.jsonl", "--name", "flat", "--flatten"]).succeeds();
+    bench.run(["ingest", "-v", "rows.jsonl", "--name", "flat", "--flatten"]).succeeds();
     insta::assert_snapshot!(shown(&bench, "flat"), @r##"
     id:int64 big:string price:float64 code:string day:date at.city:string at.tags:string mixed:bool
     1,12345678901234567890,1.1,007,2024-01-05,,,
@@ -426,7 +428,7 @@ fn json_objects_are_rows_and_no_value_is_changed() {
     // A key with a point in it is not the way to a key within an object.
     let lines = "{\"a.b\": 1, \"a\": {\"b\": 2}}\n{\"a.b\": 3}\n";
     fs::write(bench.path("points.jsonl"), lines).unwrap();
-    bench.run(["ingest", "points.jsonl", "--flatten"]).succeeds();
+    bench.run(["ingest", "-v", "points.jsonl", "--flatten"]).succeeds();
     insta::assert_snapshot!(shown(&bench, "points"), @r##"
     a.b:int64 a.b_2:int64
     1,2
@@ -434,7 +436,7 @@ fn json_objects_are_rows_and_no_value_is_changed() {
     "##);
     let list = "[{\"a\": \"1\"},\n {\"a\": \"2\", \"b\": 1e3}]";
     fs::write(bench.path("list.json.zst"), zstd::encode_all(list.as_bytes(), 1).unwrap()).unwrap();
-    bench.run(["ingest", "list.json.zst"]).succeeds();
+    bench.run(["ingest", "-v", "list.json.zst"]).succeeds();
     insta::assert_snapshot!(shown(&bench, "list"), @r##"
     a:string b:float64
     1,
@@ -447,7 +449,7 @@ fn json_of_another_form_is_refused_with_what_to_do() {
     let bench = Bench::with([]);
     let refused = |text: &str| {
         fs::write(bench.path("x.json"), text).unwrap();
-        bench.run(["ingest", "x.json"]).fails_with(5).stderr().to_owned()
+        bench.run(["ingest", "-v", "x.json"]).fails_with(5).stderr().to_owned()
     };
     insta::assert_snapshot!(refused("{\"n\": 1, \"data\": [{\"a\": 1}]}"), @r##"
     error: cannot read `x.json` as a table: it is one object, and `data` in it is a list of objects
@@ -489,7 +491,7 @@ fn each_table_of_a_database_is_a_dataset() {
     drop(database);
     let before = fs::read(bench.path("shop.db")).unwrap();
     let tables = ["--table", "orders", "--table", "odd*", "--table", "dear"];
-    let run = bench.run(["ingest", "shop.db"].into_iter().chain(tables)).succeeds();
+    let run = bench.run(["ingest", "-v", "shop.db"].into_iter().chain(tables)).succeeds();
     insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r##"
     name | rows | columns | status | source
     shop_dear | 1 | 5 | added | shop.db/dear
@@ -509,7 +511,7 @@ fn each_table_of_a_database_is_a_dataset() {
     "##);
     assert_eq!(fs::read(bench.path("shop.db")).unwrap(), before);
     fs::write(bench.path("shop.db-wal"), "x").unwrap();
-    let run = bench.run(["ingest", "shop.db"]).fails_with(5);
+    let run = bench.run(["ingest", "-v", "shop.db"]).fails_with(5);
     assert!(run.stderr().contains("a program has it open"), "{}", run.stderr());
 }
 
@@ -530,12 +532,12 @@ fn an_arrow_file_keeps_its_types() {
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
     drop(writer);
-    bench.run(["ingest", "t.arrow"]).succeeds();
+    bench.run(["ingest", "-v", "t.arrow"]).succeeds();
     assert_eq!(shown(&bench, "t"), "n:int64 s:string\n1,007\n,b");
     let bytes = fs::read(bench.path("t.arrow")).unwrap();
     for n_bytes in [7, bytes.len() / 2, bytes.len() - 3] {
         fs::write(bench.path("cut.feather"), &bytes[..n_bytes]).unwrap();
-        let run = bench.run(["ingest", "cut.feather"]).fails_with(5);
+        let run = bench.run(["ingest", "-v", "cut.feather"]).fails_with(5);
         assert!(run.stderr().contains("its Arrow data is damaged"), "{}", run.stderr());
     }
 }

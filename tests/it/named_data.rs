@@ -40,7 +40,7 @@ fn a_question_about_a_file_sees_no_other_dataset() {
         datasets(&["-f", "orders.csv", "-d", "sales"]),
         serde_json::json!(["orders", "sales"])
     );
-    let dry = bench.run(["ask", "--dry-run", "-f", "orders.csv", "how many"]).succeeds();
+    let dry = bench.run(["ask", "--dry-run", "--fresh", "-f", "orders.csv", "how many"]).succeeds();
     assert!(dry.stdout().contains("orders") && !dry.stdout().contains("sales"), "{dry}");
 }
 
@@ -103,7 +103,11 @@ fn another_file_of_the_same_name_replaces_nothing_unasked() {
     let bench = bench();
     fs::create_dir(bench.path("june")).unwrap();
     fs::write(bench.path("june/sales.csv"), "a\n1\n").unwrap();
-    let run = ask(&bench, &["-f", "june/sales.csv"]).fails_with(5);
+    // A question finds it under another name.
+    let run = ask(&bench, &["-f", "june/sales.csv"]).succeeds();
+    assert!(run.stdout().contains("number of rows in `june_sales`"), "{run}");
+    let ingest = ["ingest", "sales=june/sales.csv"];
+    let run = bench.run(ingest).fails_with(5);
     for part in [
         "comes from another file, `sales.csv`",
         "`csv-agent ingest --if-exists replace`",
@@ -112,7 +116,7 @@ fn another_file_of_the_same_name_replaces_nothing_unasked() {
         assert!(run.stderr().contains(part), "{run}");
     }
     let on_terminal = |answer: &str, code: i32| {
-        let screen = bench.on_terminal(["ingest", "june/sales.csv"], 100);
+        let screen = bench.on_terminal(ingest, 100);
         screen.shows("This will replace the dataset `sales`").press(answer).ends_with(code);
     };
     on_terminal("n\r", 5);
@@ -125,9 +129,15 @@ fn another_file_of_the_same_name_replaces_nothing_unasked() {
 #[test]
 fn a_chat_about_a_file_sees_what_is_ingested_in_it() {
     let bench = bench();
-    fs::write(bench.path("more.csv"), "a\n1\n2\n").unwrap();
+    fs::write(bench.path("items.csv"), "a\n1\n2\n").unwrap();
     let chat = bench.on_terminal(["chat", "-f", "orders.csv", "--model", "builtin"], 80);
-    chat.is_ready().press("how many rows in sales?\r").shows("sales").is_ready();
-    chat.press("/ingest more.csv\r").shows("more").is_ready();
-    chat.press("how many rows in more?\r").shows("is 2").is_ready().press("exit\r").ends_with(0);
+    chat.is_ready().press("how many rows in sales?").press("\r").shows("sales").is_ready();
+    chat.press("/ingest items.csv").press("\r").shows("added").is_ready();
+    chat.press("how many rows in items?")
+        .press("\r")
+        .shows("is 2")
+        .is_ready()
+        .press("exit")
+        .press("\r")
+        .ends_with(0);
 }

@@ -32,7 +32,8 @@ pub fn python(bench: &Bench, code: &str) {
 
 /// Shows each column of a dataset: its type, its values, and what is noted.
 fn shown(bench: &Bench, file: &str) -> String {
-    let dataset = bench.run(["ingest", "--name", "t", "--if-exists", "replace", "--json", file]);
+    let dataset =
+        bench.run(["ingest", "-v", "--name", "t", "--if-exists", "replace", "--json", file]);
     let dataset: Value = serde_json::from_str(dataset.succeeds().stdout()).unwrap();
     let head = bench.run(["datasets", "t", "--head", "10", "--json"]).succeeds();
     let head: Value = serde_json::from_str(head.stdout()).unwrap();
@@ -176,47 +177,55 @@ fn files_of_other_programs_are_read_or_refused_with_the_reason() {
     "#);
     let old = "t: timestamp \"1938-04-24T22:13:20\" \"2286-11-20T17:46:40\"";
     assert_eq!(shown(&bench, "old.parquet"), old);
-    let run = bench.run(["ingest", "none.parquet"]).succeeds();
+    let run = bench.run(["ingest", "-v", "none.parquet"]).succeeds();
     assert!(run.stderr().contains("`none`: 0 rows, 1 column, Parquet"), "{}", run.stderr());
     for (file, expected) in [
         ("fine.parquet", "it has INT96 instants that are finer than microseconds"),
         ("brotli.parquet", "it is compressed with brotli, which is not read"),
     ] {
-        let run = bench.run(["ingest", file]).fails_with(5);
+        let run = bench.run(["ingest", "-v", file]).fails_with(5);
         assert!(run.stderr().contains(expected), "{}", run.stderr());
     }
     let torn = fs::read(bench.path("pandas.parquet")).unwrap();
     fs::write(bench.path("torn.parquet"), &torn[..torn.len() - 9]).unwrap();
-    let run = bench.run(["ingest", "torn.parquet"]).fails_with(5);
+    let run = bench.run(["ingest", "-v", "torn.parquet"]).fails_with(5);
     assert!(run.stderr().contains("damaged or cut short"), "{}", run.stderr());
 }
 
 #[test]
 fn a_parquet_file_is_a_file_like_any_other() {
     let bench = Bench::with(["sales.csv"]);
-    bench.run(["ingest", "sales.csv"]).succeeds();
+    bench.run(["ingest", "-v", "sales.csv"]).succeeds();
     let parquet = bench.session().join("datasets/sales.parquet");
     fs::copy(&parquet, bench.path("copy.parquet")).unwrap();
-    let run = bench.run(["ingest", "copy.parquet"]).succeeds();
+    let run = bench.run(["ingest", "-v", "copy.parquet"]).succeeds();
     assert!(run.stderr().contains("`copy`: 10 rows, 3 columns, Parquet"), "{}", run.stderr());
     assert!(run.stdout().contains("added"), "{}", run.stdout());
-    assert!(bench.run(["ingest", "copy.parquet"]).succeeds().stdout().contains("unchanged"));
+    assert!(bench.run(["ingest", "-v", "copy.parquet"]).succeeds().stdout().contains("unchanged"));
     let schema = |name: &str| {
         let run = bench.run(["datasets", name, "--schema"]).succeeds();
         run.stdout().replace(name, "t")
     };
     assert_eq!(schema("copy"), schema("sales"));
     let piped = fs::read(&parquet).unwrap();
-    bench.pipe(["ingest", "--name", "piped", "-"], &piped).succeeds();
+    bench.pipe(["ingest", "-v", "--name", "piped", "-"], &piped).succeeds();
     assert_eq!(schema("piped"), schema("sales"));
     let files = |of: &Path| fs::read_dir(of).unwrap().count();
     let n_files = files(parquet.parent().unwrap());
-    let run = bench.run(["ingest", "--dry-run", "--name", "dry", "copy.parquet"]).succeeds();
+    let run = bench.run(["ingest", "-v", "--dry-run", "--name", "dry", "copy.parquet"]).succeeds();
     assert!(run.stdout().contains("dry"), "{}", run.stdout());
     assert_eq!(files(parquet.parent().unwrap()), n_files);
     // Each file for itself: what the flag fits is ingested.
-    let both =
-        ["ingest", "--if-exists", "replace", "--encoding", "utf-8", "copy.parquet", "sales.csv"];
+    let both = [
+        "ingest",
+        "-v",
+        "--if-exists",
+        "replace",
+        "--encoding",
+        "utf-8",
+        "copy.parquet",
+        "sales.csv",
+    ];
     let run = bench.run(both).fails_with(2);
     assert!(run.stderr().contains("`--encoding` says how text is read"), "{}", run.stderr());
     assert!(run.stdout().contains("sales"), "{}", run.stdout());

@@ -104,7 +104,8 @@ fn what_earlier_turns_made_is_made_again_and_no_more() {
     assert!(run.stdout().contains("- the value of the code: was `622.5`"), "{run}");
     rerun(&bench, "3").succeeds();
     // Only the turn's own calls are told.
-    let tools = |it: &str| bench.run(["rerun", it]).stderr().matches("tool python_repl").count();
+    let tools =
+        |it: &str| bench.run(["rerun", "-v", it]).stderr().matches("tool python_repl").count();
     assert_eq!((tools("1"), tools("2")), (3, 1));
 }
 

@@ -194,7 +194,7 @@ fn what_cannot_be_asked_for_is_refused_before_anything_is_asked() {
     refused(&["--schema", "{\"type\": 1}"], "cannot use `--schema` as a JSON Schema: `$.type`");
     refused(&["--schema", "{\"$ref\": \"http://127.0.0.1:1/x\"}"], "and nothing is fetched");
     refused(&["--schema", "{\"$ref\": \"sales.csv\"}"], "it refers to `sales.csv`, and nothing is");
-    refused(&["--schema", "nowhere.json"], "cannot read the schema `nowhere.json`: No such file");
+    refused(&["--schema", "nowhere.json"], "cannot read the schema `nowhere.json`: no such file");
     refused(&["--schema", "sales.csv"], "`sales.csv` is no JSON");
     refused(&["--schema", COUNT, "--model", "builtin"], "fills in no schema");
     assert_eq!(bench.n_requests(), 0);

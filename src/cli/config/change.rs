@@ -39,7 +39,16 @@ pub(super) fn set(path: &Path, key: &str, value: &str) -> anyhow::Result<()> {
             let message = format!("cannot set `{key}`: a part of this name is already a value");
             return Err(Failure::new(ExitStatus::Usage, message).into());
         };
-        table.insert(&names[names.len() - 1], Item::Value(value));
+        let last = &names[names.len() - 1];
+        match table.get_mut(last).and_then(Item::as_value_mut) {
+            // A comment behind the old value stays.
+            Some(old) => {
+                let decor = old.decor().clone();
+                *old = value;
+                *old.decor_mut() = decor;
+            }
+            None => drop(table.insert(last, Item::Value(value))),
+        }
         match check(&changed, &names) {
             Ok(()) => return write(path, &changed.to_string()),
             // What is wrong with a number says more than that it is not text.

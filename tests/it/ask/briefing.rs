@@ -88,9 +88,9 @@ fn what_cannot_be_read_is_told_before_anything_is_asked() {
     mkfifo(&bench.path("pipe"), Mode::S_IRWXU).unwrap();
     for (flag, value, code, told) in [
         ("--thresholds", "bad.toml", 5, "bad.toml:3: `good`: write a range such as `>= 10`"),
-        ("--thresholds", "none.toml", 5, "cannot read `none.toml`"),
+        ("--thresholds", "none.toml", 2, "cannot read `none.toml`: no such file"),
         ("--knowledge", "bytes.md", 5, "as UTF-8: byte 3"),
-        ("--knowledge", "none.md", 5, "cannot read `none.md`"),
+        ("--knowledge", "none.md", 2, "cannot read `none.md`: no such file"),
         ("--knowledge", "pipe", 5, "cannot read `pipe`: it is a pipe, not a regular file"),
         ("--thresholds", "pipe", 5, "cannot read `pipe`: it is a pipe, not a regular file"),
         ("--schema", "pipe", 2, "cannot read the schema `pipe`: it is a pipe, not a regular"),
