@@ -123,7 +123,7 @@ impl Directory {
             let shown = path.to_string_lossy();
             let quoted = shlex::try_quote(&shown).unwrap_or(shown.clone());
             failure.hint(format!(
-                "if it is yours, open it with `chmod u+rwx {quoted}`; else use another with `--session-dir DIR`"
+                "if it is yours, open it with `chmod u+rwx {quoted}`; otherwise use another with `--session-dir DIR`"
             ))
         };
         let found = match rustix::fs::lstat(&path) {
@@ -217,7 +217,7 @@ impl Directory {
                     return Err(io::Error::from(error)).with_context(doing);
                 }
             }
-            let gone = || format!("`{}` was removed meanwhile", shown.display());
+            let gone = || format!("`{}` was removed in the meantime", shown.display());
             directory = directory.child(part)?.with_context(gone)?;
         }
         Ok(directory)
@@ -272,7 +272,7 @@ impl Directory {
     pub fn measure(&self, name: &Path, file: &File, bytes_max: u64) -> Result<(), Failure> {
         match file.metadata() {
             Ok(it) if bytes_max < it.len() => {
-                let reason = format!("has {} bytes, and at most {bytes_max} are read", it.len());
+                let reason = format!("has {} bytes; the limit is {bytes_max} bytes", it.len());
                 Err(self.refusal(name, &reason))
             }
             _ => Ok(()),
@@ -380,7 +380,7 @@ impl Directory {
         let kind = FileType::from_raw_mode(stat.st_mode);
         let has_one_name = kind.is_file() && stat.st_nlink == 1;
         if !kind.is_dir() && !has_one_name {
-            return Err(io::Error::other("it has a second name: it is a hard link"));
+            return Err(io::Error::other("it is a hard link: it has more than one name"));
         }
         let mode = Mode::from_raw_mode(stat.st_mode) | wanted;
         // A descriptor of this kind has no `fchmod`. Its path here is not a link that leads elsewhere.
@@ -490,7 +490,7 @@ impl Directory {
         let stat = rustix::fs::fstat(&fd).map_err(|it| self.cannot_open(name, it))?;
         let is_shared = flags.contains(OFlags::RDWR) && 1 < stat.st_nlink;
         let reason = oddity(&stat, EntryKind::File)
-            .or_else(|| is_shared.then(|| "has a second name: it is a hard link".to_owned()));
+            .or_else(|| is_shared.then(|| "is a hard link: it has more than one name".to_owned()));
         if let Some(reason) = reason {
             return Err(self.refusal(Path::new(name), &reason).into());
         }
@@ -525,7 +525,7 @@ impl Directory {
 
 /// Returns the error for damage in a session that one command repairs.
 pub fn mendable(session_dir: &Path, message: impl Into<String>) -> Failure {
-    let hint = format!("mend the session with `{}`", mending(session_dir));
+    let hint = format!("repair the session with `{}`", mending(session_dir));
     Failure::new(ExitStatus::Setup, message).hint(hint)
 }
 
@@ -548,7 +548,7 @@ const FLAGS: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NONB
 fn parts(name: &Path) -> anyhow::Result<Vec<&OsStr>> {
     let parts = name.components().map(|it| match it {
         Component::Normal(part) => Ok(part),
-        _ => bail!("`{}` leads out of the session", name.display()),
+        _ => bail!("`{}` points outside the session", name.display()),
     });
     parts.collect()
 }
@@ -563,7 +563,9 @@ fn oddity(stat: &Stat, kind: EntryKind) -> Option<String> {
     if !is_kind {
         let (wanted, found) = match (kind, found) {
             (_, FileType::Symlink) => {
-                return Some("is a link, and no link of a session is followed".to_owned());
+                return Some(
+                    "is a link, and csv-agent does not follow links in a session".to_owned(),
+                );
             }
             (EntryKind::File, FileType::Directory) => ("a file", "a directory"),
             (EntryKind::Directory, FileType::RegularFile) => ("a directory", "a file"),
@@ -612,15 +614,15 @@ fn refused_session(path: &Path, stat: &Stat, reason: &str) -> Failure {
             }
         },
         FileType::Directory if rustix::process::geteuid().is_root() => format!(
-            "if you trust all that is in it, make it yours with `chown -R 0 {quoted}`; else use another with \
-             `--session-dir DIR`"
+            "if you trust everything in it, make it yours with `chown -R 0 {quoted}`; otherwise use \
+             another with `--session-dir DIR`"
         ),
         // Whoever may not read it cannot copy it.
         FileType::Directory if !may_read(path) => {
             "name another session with `--session-dir DIR`".to_owned()
         }
         FileType::Directory => format!(
-            "if you trust all that is in it, copy it with `cp -R {quoted} DIR` and use `--session-dir DIR`"
+            "if you trust everything in it, copy it with `cp -R {quoted} DIR` and use `--session-dir DIR`"
         ),
         _ => "name another session with `--session-dir DIR`".to_owned(),
     };
@@ -671,7 +673,7 @@ mod tests {
                 symlink("../../../outside/question.txt", it.join("turns/0001/question.txt"))
                     .unwrap();
             },
-            &format!("{file} is a link, and no link of a session is followed"),
+            &format!("{file} is a link, and csv-agent does not follow links in a session"),
         );
         check(
             |it| fs::create_dir(it.join("turns/0001/question.txt")).unwrap(),
@@ -683,18 +685,18 @@ mod tests {
         );
         check(
             |it| fs::write(it.join("turns/0001/question.txt"), "123456789").unwrap(),
-            &format!("{file} has 9 bytes, and at most 8 are read"),
+            &format!("{file} has 9 bytes; the limit is 8 bytes"),
         );
         check(
             |it| {
                 fs::remove_dir_all(it.join("turns/0001")).unwrap();
                 symlink("../../outside", it.join("turns/0001")).unwrap();
             },
-            "s/turns/0001` is a link, and no link of a session is followed",
+            "s/turns/0001` is a link, and csv-agent does not follow links in a session",
         );
         check(
             |it| symlink("nowhere", it.join("repl")).unwrap(),
-            "s/repl` is a link, and no link of a session is followed",
+            "s/repl` is a link, and csv-agent does not follow links in a session",
         );
     }
 

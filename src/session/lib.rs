@@ -484,7 +484,8 @@ impl Session {
     pub fn history(&mut self) -> anyhow::Result<History> {
         let (history, is_torn) = history::read(&self.dir)?;
         if is_torn {
-            self.warnings.push("the last line of `history.jsonl` was torn and is left out".into());
+            self.warnings
+                .push("the last line of `history.jsonl` is incomplete and was left out".into());
         }
         Ok(history)
     }
@@ -569,7 +570,7 @@ impl Session {
             return Ok(None);
         }
         let Some(turn) = history.turns.pop() else {
-            let message = format!("turn {number} is a part of a summary by now");
+            let message = format!("turn {number} is already part of a summary");
             let hint = "forget the whole conversation with `/reset`";
             return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
         };
@@ -670,7 +671,7 @@ impl Session {
         let content = json(&catalog)?;
         if CATALOG_BYTES_MAX < content.len() as u64 {
             let message = format!(
-                "the list of datasets would have {} bytes, and at most {CATALOG_BYTES_MAX} are read",
+                "the list of datasets would have {} bytes; the limit is {CATALOG_BYTES_MAX} bytes",
                 content.len()
             );
             let hint = "remove datasets with `csv-agent datasets --rm NAME`, join files that belong \
@@ -728,7 +729,7 @@ fn open_meta(dir: &Directory) -> anyhow::Result<Meta> {
                 dir.path().join(META).display(),
                 meta.schema
             );
-            let hint = "use the newer csv-agent, or another `--session-dir`";
+            let hint = "use a newer csv-agent, or another `--session-dir`";
             return Err(Failure::new(ExitStatus::Setup, message).hint(hint).into());
         }
         Some(meta) => return Ok(meta),
@@ -745,7 +746,7 @@ fn read_catalog(session: &Directory) -> anyhow::Result<Catalog> {
     let Some(content) = session.read(CATALOG, CATALOG_BYTES_MAX)? else {
         let names = datasets.map_or(Ok(Vec::new()), |it| it.names())?;
         return if names.iter().any(|it| Path::new(it).extension() == Some("parquet".as_ref())) {
-            Err(session.refusal(CATALOG.as_ref(), "is missing, and there are datasets").into())
+            Err(session.refusal(CATALOG.as_ref(), "is missing, although there are datasets").into())
         } else {
             Ok(Catalog::default())
         };
@@ -803,14 +804,14 @@ fn json<T: Serialize>(value: &T) -> anyhow::Result<Vec<u8>> {
 
 fn no_temporary(error: &std::io::Error) -> Failure {
     let message = format!("cannot create a temporary session: {error}");
-    let hint = "set `TMPDIR` to a directory that is there and can be written";
+    let hint = "set `TMPDIR` to an existing directory that you can write to";
     Failure::new(ExitStatus::Setup, message).hint(hint)
 }
 
 fn missing(dir: &Path) -> Failure {
     let message = format!("no session in `{}`", dir.display());
     Failure::new(ExitStatus::Setup, message)
-        .hint("make one from a CSV file: `csv-agent ingest FILE.csv`")
+        .hint("create one from a CSV file: `csv-agent ingest FILE.csv`")
 }
 
 fn unwritable(error: &anyhow::Error) -> anyhow::Error {

@@ -71,7 +71,7 @@ impl Lock {
                     {
                         let (holder, wait) = (holder(&mut file), request.wait.as_secs_f64());
                         tell(&format!(
-                            "{holder} uses the session; waiting up to {wait} s for it to end"
+                            "{holder} is using the session; waiting up to {wait} s for it to finish"
                         ));
                     }
                     std::thread::sleep(LOOK_AGAIN);
@@ -95,7 +95,8 @@ fn open(session: &Directory) -> anyhow::Result<File> {
     session.file_to_write(FILE, OFlags::empty()).map_err(|error| {
         match error.downcast_ref::<Failure>() {
             Some(it) if it.hint.is_none() => {
-                let hint = "make the session writable, or ask beside it with `--ephemeral`";
+                let hint =
+                    "make the session writable, or use a temporary session with `--ephemeral`";
                 Failure::new(ExitStatus::Setup, it.message.clone()).hint(hint).into()
             }
             _ => error,
@@ -127,9 +128,9 @@ fn holder(file: &mut File) -> String {
 
 fn in_use(file: &mut File, wait: Duration) -> Failure {
     let (holder, wait) = (holder(file), wait.as_secs_f64());
-    let message = format!("the session is in use by {holder}; waited {wait} s for it to end");
+    let message = format!("the session is in use by {holder}; waited {wait} s for it to finish");
     Failure::new(ExitStatus::Setup, message)
-        .hint("wait longer with `--lock-wait 5m`, or ask beside it with `--ephemeral`")
+        .hint("wait longer with `--lock-wait 5m`, or use a temporary session with `--ephemeral`")
 }
 
 fn write_holder(file: &mut File, command: &str) -> std::io::Result<()> {

@@ -229,7 +229,7 @@ impl Examiner {
         let mut kept = String::new();
         if directory.type_of(OsStr::new(name)).is_some() {
             let name = self.move_aside(directory, OsStr::new(name))?;
-            kept = format!(", and what it was is kept as `{name}`");
+            kept = format!(", and the old content is kept as `{name}`");
         }
         store::write_with(directory, name, content)?;
         self.find(shown, Health::Mended, format!("{why}; {how}{kept}"));
@@ -307,7 +307,7 @@ impl Examiner {
         if file.metadata()?.nlink() < 2 {
             return Ok(());
         }
-        let why = "has a second name: it is a hard link";
+        let why = "is a hard link: it has more than one name";
         self.rewrite(directory, &name.to_string_lossy(), why, "copied", |copy| {
             io::copy(&mut file, copy)?;
             Ok(())
@@ -324,7 +324,7 @@ impl Examiner {
         let Some(turns) = self.directory("turns") else { return Ok(()) };
         let mut ids = turns::ids(&turns)?;
         if let Some(last) = ids.pop_if(|it| turns::next(it).is_none()) {
-            self.put_aside(&turns, last.as_ref(), "has the last of all numbers");
+            self.put_aside(&turns, last.as_ref(), "has the highest possible number");
         }
         let mut n = ids.len();
         for id in &ids {
@@ -368,10 +368,10 @@ impl Examiner {
         // Readers ignore a torn last line; a running turn may be writing it.
         let why = match first {
             Some(why) => why,
-            None if lines.is_torn() && self.mends => "the last line is torn".to_owned(),
+            None if lines.is_torn() && self.mends => "the last line is incomplete".to_owned(),
             None => return Ok(n_good),
         };
-        let how = format!("written anew with the {n_good} lines that can be read");
+        let how = format!("rewritten with the {n_good} lines that can be read");
         let mut lines = Lines::open(directory, name)?;
         self.rewrite(directory, name, &why, &how, |file| {
             let mut out = BufWriter::new(file);
@@ -437,7 +437,7 @@ impl Examiner {
         let mut content =
             serde_json::to_vec_pretty(&self.meta_of_turns()?).context("cannot write JSON")?;
         content.push(b'\n');
-        self.rewrite(&session, META, &why, "written anew from the turns", |file| {
+        self.rewrite(&session, META, &why, "rebuilt from the turns", |file| {
             Ok(file.write_all(&content)?)
         })
     }
@@ -485,14 +485,14 @@ impl Examiner {
                                 == (&dataset.sha256, &dataset.ingested_at)
                             && !is_same_table(&found, dataset) =>
                     {
-                        Err("is damaged: it has other bytes than were written".to_owned())
+                        Err("is damaged: its content is not what was written".to_owned())
                     }
                     Ok(found) if agrees(&found, dataset) && why_not(&file, dataset).is_none() => {
                         Ok(None)
                     }
                     // A process was killed between the rename of the file and the write of the catalog.
                     Ok(found) if !found.sha256.is_empty() => Ok(Some(found)),
-                    Ok(_) => Err("is that of other data".to_owned()),
+                    Ok(_) => Err("belongs to other data".to_owned()),
                     Err(error) => Err(format!("cannot be read: {}", error.root_cause())),
                 },
             };
@@ -507,7 +507,7 @@ impl Examiner {
                     }
                 }
                 Ok(Some(found)) => {
-                    why.get_or_insert(format!("`{name}` is not what its file says"));
+                    why.get_or_insert(format!("the entry of `{name}` does not match its file"));
                     catalog.insert(name, found);
                 }
                 Err(why) => {
@@ -520,8 +520,7 @@ impl Examiner {
             let mut content = serde_json::to_vec_pretty(&catalog).context("cannot write JSON")?;
             content.push(b'\n');
             let n = catalog.len();
-            let how =
-                format!("written anew with {n} {}", if n == 1 { "dataset" } else { "datasets" });
+            let how = format!("rewritten with {n} {}", if n == 1 { "dataset" } else { "datasets" });
             self.rewrite(&session, CATALOG, &why, &how, |file| Ok(file.write_all(&content)?))?;
         }
         for it in &lost {

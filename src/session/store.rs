@@ -63,7 +63,7 @@ pub fn write_with(
 pub fn append_line(directory: &Directory, name: &str, line: &str) -> anyhow::Result<()> {
     if SESSION_LINE_BYTES_MAX < line.len() {
         bail!(
-            "cannot keep a line of {} bytes in `{}`: at most {SESSION_LINE_BYTES_MAX} are read",
+            "cannot write a line of {} bytes to `{}`: the limit is {SESSION_LINE_BYTES_MAX} bytes",
             line.len(),
             directory.path().join(name).display()
         );
@@ -127,9 +127,8 @@ impl Lines {
                 continue;
             }
             if SESSION_LINE_BYTES_MAX < n_bytes {
-                let found = format!(
-                    "it has {n_bytes} bytes, and at most {SESSION_LINE_BYTES_MAX} are read"
-                );
+                let found =
+                    format!("it has {n_bytes} bytes; the limit is {SESSION_LINE_BYTES_MAX} bytes");
                 return Ok(Some(Err(found)));
             }
             return Ok(Some(Ok(&self.line)));
@@ -180,11 +179,11 @@ impl MemoryBudget {
         let wanted = memory_of(line);
         if SESSION_MEMORY_BYTES_MAX < wanted {
             return Err(format!(
-                "it takes {wanted} bytes of memory, and at most {SESSION_MEMORY_BYTES_MAX} are given"
+                "it needs {wanted} bytes of memory; the limit is {SESSION_MEMORY_BYTES_MAX} bytes"
             ));
         }
         if self.bytes < wanted {
-            return Err("with it, there is more than is read at once".to_owned());
+            return Err("the lines up to here need more memory than the limit".to_owned());
         }
         // The other half is free again once the line is parsed.
         self.bytes -= wanted / 2;
@@ -301,12 +300,12 @@ mod tests {
         let many = format!("1\n[{}0]\n", "{},".repeat(200_000));
         let told = error(many.as_bytes());
         assert!(told.contains("cannot read line 2 of `"), "{told}");
-        let at_most = format!("of memory, and at most {SESSION_MEMORY_BYTES_MAX} are given");
+        let at_most = format!("of memory; the limit is {SESSION_MEMORY_BYTES_MAX} bytes");
         assert!(told.ends_with(&at_most), "{told}");
         let line = format!("[{}0]\n", "{},".repeat(100_000));
         let told = error(line.repeat(3).as_bytes());
         assert!(told.contains("line 3 of `"), "{told}");
-        assert!(told.ends_with("with it, there is more than is read at once"), "{told}");
+        assert!(told.ends_with("the lines up to here need more memory than the limit"), "{told}");
         let mut long = vec![b' '; SESSION_LINE_BYTES_MAX + 1];
         long.extend(b"\n1\n");
         let told = error(&long);
@@ -318,7 +317,7 @@ mod tests {
             "{:#}",
             read_lines::<u32>(&session, "log.jsonl", &mut MemoryBudget::whole()).unwrap_err()
         );
-        assert!(told.ends_with(" bytes, and at most 268435456 are read"), "{told}");
+        assert!(told.ends_with(" bytes; the limit is 268435456 bytes"), "{told}");
     }
 
     #[test]
@@ -331,7 +330,7 @@ mod tests {
             |path: &Path| append_line(&Directory::at(path).unwrap(), "log.jsonl", "next");
         std::fs::hard_link(&outside, session.join("log.jsonl")).unwrap();
         let error = format!("{:#}", appended(&session).unwrap_err());
-        assert!(error.ends_with("has a second name: it is a hard link"), "{error}");
+        assert!(error.ends_with("is a hard link: it has more than one name"), "{error}");
         assert_eq!(std::fs::read_to_string(&outside).unwrap(), "kept\n");
     }
 }

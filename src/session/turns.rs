@@ -47,7 +47,10 @@ impl TurnDir {
             None => "0001".to_owned(),
             // An untrusted session may contain a turn of any number.
             Some(last) => next(&last).ok_or_else(|| {
-                turns.refusal(last.as_ref(), "has the last of all numbers: no turn can follow it")
+                turns.refusal(
+                    last.as_ref(),
+                    "has the highest possible number: no turn can follow it",
+                )
             })?,
         };
         let dir = turns.make(&id)?;

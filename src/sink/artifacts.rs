@@ -226,7 +226,7 @@ fn take(scratch: &Path, name: &str, target: &Path) -> anyhow::Result<()> {
         (components.next(), components.next()),
         (Some(Component::Normal(only)), None) if only == name
     );
-    anyhow::ensure!(is_plain, "its name is not plain");
+    anyhow::ensure!(is_plain, "its name is not a plain file name");
     let source = scratch.join(name);
     let file = directory::open_file(&source)?;
     // A file with a second name could be a hard link to one that the worker may not read.

@@ -39,7 +39,7 @@ impl FernetKey {
         let wrong = || {
             let found = key.trim().len();
             let message = format!(
-                "`DATA_EVENT_KEY` is no Fernet key: wanted 44 characters of base64url, found {found}"
+                "`DATA_EVENT_KEY` is not a valid Fernet key: expected 44 characters of base64url, found {found}"
             );
             Failure::new(ExitStatus::Setup, message).hint(NEW_KEY)
         };
@@ -76,7 +76,7 @@ impl Seal {
             _ if !encrypt => Ok(Seal::Plain),
             Some(key) => Ok(Seal::Fernet(FernetKey::parse(key)?)),
             None => {
-                let message = "`DATA_EVENT_ENCRYPT` is on and there is no `DATA_EVENT_KEY`";
+                let message = "`DATA_EVENT_ENCRYPT` is on, but `DATA_EVENT_KEY` is not set";
                 Err(Failure::new(ExitStatus::Setup, message).hint(NEW_KEY).into())
             }
         }
@@ -138,8 +138,8 @@ pub fn seal<'a>(event: &'a Event, seal: &Seal) -> anyhow::Result<Cow<'a, Event>>
 /// Fails when the line is not a JSON object or a payload does not match its `encoding`; with
 /// [`ExitStatus::Setup`] when a payload is sealed and the key is missing or different.
 pub fn unseal_line(line: &str, seal_key: Option<&FernetKey>) -> anyhow::Result<String> {
-    let mut value: Value = serde_json::from_str(line).context("this is no line of JSON")?;
-    anyhow::ensure!(value.is_object(), "this is no event: wanted a JSON object");
+    let mut value: Value = serde_json::from_str(line).context("the line is not valid JSON")?;
+    anyhow::ensure!(value.is_object(), "the line is not an event: expected a JSON object");
     unseal(&mut value, seal_key)?;
     let mut plain = crate::line(&value);
     plain.pop();
@@ -170,22 +170,24 @@ fn open(payload: &Value, encoding: &str, key: Option<&FernetKey>) -> anyhow::Res
     let text = payload.as_str().unwrap_or_default();
     let bytes = match encoding {
         "json" => return Ok(None),
-        "base64url" => BASE64URL.decode(text.trim()).context("a payload is no base64url")?,
+        "base64url" => BASE64URL.decode(text.trim()).context("a payload is not valid base64url")?,
         "fernet" => {
             let Some(key) = key else {
-                let message = "the data is sealed and there is no `DATA_EVENT_KEY`";
-                let hint = "set it to the key that the data was sealed with";
+                let message = "the data is encrypted, but `DATA_EVENT_KEY` is not set";
+                let hint = "set it to the key that the data was encrypted with";
                 return Err(Failure::new(ExitStatus::Setup, message).hint(hint).into());
             };
             key.0.decrypt(text.trim()).map_err(|_| {
-                let message =
-                    "a payload does not open: the key is another, or the data was changed";
+                let message = "cannot decrypt a payload: the key is wrong, or the data was changed";
                 Failure::new(ExitStatus::Setup, message)
             })?
         }
-        other => anyhow::bail!("no encoding `{other}`: known are json, base64url and fernet"),
+        other => anyhow::bail!(
+            "`{other}` is not a known encoding; the encodings are json, \
+             base64url and fernet"
+        ),
     };
-    let plain = serde_json::from_slice(&bytes).context("a payload is no JSON once it is opened")?;
+    let plain = serde_json::from_slice(&bytes).context("a decrypted payload is not valid JSON")?;
     Ok(Some(plain))
 }
 

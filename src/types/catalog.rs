@@ -310,7 +310,7 @@ impl SkippedLines {
         let mut kinds = vec![
             (preamble, "preamble line", "preamble lines"),
             (comments, "comment line", "comment lines"),
-            (rules, "line of a drawing", "lines of a drawing"),
+            (rules, "border line of a table", "border lines of a table"),
             (repeated_headers, "repeated header", "repeated headers"),
             (footer, "footer line", "footer lines"),
             (other_tables, "line of another table", "lines of other tables"),
@@ -370,13 +370,13 @@ impl StrayQuotes {
         let sentences = [
             counted(
                 unclosed,
-                "quote opens a cell and is never closed, so it is text",
-                "quotes open a cell and are never closed, so they are text",
+                "quote opens a cell and is never closed, so it is read as text",
+                "quotes open a cell and are never closed, so they are read as text",
             ),
             counted(
                 split,
-                "of them would have taken in the rows below, which are read as rows",
-                "of them would have taken in the rows below, which are read as rows",
+                "of them would have swallowed the rows below, which are read as rows",
+                "of them would have swallowed the rows below, which are read as rows",
             ),
             counted(
                 doubtful,
@@ -638,7 +638,11 @@ impl Dataset {
         match &self.location {
             Location::Here { path } => Ok(session_dir.join(path)),
             Location::Cluster { remote } => {
-                bail!("`{}` has no file here: its rows are at {}", self.source, remote.endpoint)
+                bail!(
+                    "`{}` has no file on this machine: its rows are at {}",
+                    self.source,
+                    remote.endpoint
+                )
             }
         }
     }

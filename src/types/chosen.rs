@@ -66,7 +66,9 @@ fn none(catalog: &Catalog, wanted: &str) -> Failure {
             _ if is_near && pattern(wanted).is_none() => format!("did you mean `{}`?", near[0]),
             0 => format!("the session has {shown}"),
             n => {
-                format!("the nearest names are {shown}; `csv-agent datasets --names` has {n} more")
+                format!(
+                    "the nearest names are {shown}; `csv-agent datasets --names` lists {n} more"
+                )
             }
         }
     };
@@ -102,7 +104,7 @@ mod tests {
         check(
             &["thift_*"],
             Err("no dataset matches `thift_*`: the nearest names are `theft_ohio`, `theft_utah`, \
-                 `fraud_kansas`, `fraud_ohio`, `x`; `csv-agent datasets --names` has 1 more"),
+                 `fraud_kansas`, `fraud_ohio`, `x`; `csv-agent datasets --names` lists 1 more"),
         );
     }
 }

@@ -11,9 +11,7 @@ pub fn parse<'a, T: Deserialize<'a>>(json: &'a [u8], memory_max: u64) -> Result<
     // Our own types take a fourth of the memory of a generic value.
     let wanted = memory_of(json) / 4;
     if memory_max < wanted {
-        return Err(format!(
-            "it takes {wanted} bytes of memory, and at most {memory_max} are given"
-        ));
+        return Err(format!("it needs {wanted} bytes of memory; the limit is {memory_max} bytes"));
     }
     serde_json::from_slice(json).map_err(|it| it.to_string())
 }

@@ -136,16 +136,16 @@ impl StopReason {
         match self {
             StopReason::Complete => None,
             StopReason::MaxRounds => {
-                Some("the rounds ran out; the answer may be incomplete (--max-rounds)")
+                Some("the round limit was reached; the answer may be incomplete (--max-rounds)")
             }
             StopReason::MaxTokens => {
-                Some("the tokens ran out; the answer may be incomplete (--max-tokens)")
+                Some("the token limit was reached; the answer may be incomplete (--max-tokens)")
             }
             StopReason::MaxCost => {
-                Some("the money ran out; the answer may be incomplete (--max-cost)")
+                Some("the cost limit was reached; the answer may be incomplete (--max-cost)")
             }
             StopReason::Timeout => {
-                Some("the time ran out; the answer may be incomplete (--timeout)")
+                Some("the time limit was reached; the answer may be incomplete (--timeout)")
             }
             StopReason::Refused if provider == BUILTIN => {
                 Some("the built-in analyst cannot answer this question")
@@ -207,7 +207,7 @@ pub fn hint_of_disk(error: &anyhow::Error) -> Option<&'static str> {
     let temporary = std::env::temp_dir();
     let is_meant = || format!("{error:#}").contains(&*temporary.to_string_lossy());
     (!temporary.is_dir() && is_meant())
-        .then_some("set `TMPDIR` to a directory that is there and can be written")
+        .then_some("set `TMPDIR` to an existing directory that you can write to")
 }
 
 /// Returns an error with its causes on one line, each path once.

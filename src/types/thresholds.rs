@@ -23,7 +23,7 @@ impl Range {
         let example = "write a range such as `>= 10`, `< 5` or `5..10`";
         let number = |it: &str| {
             let found = it.trim().parse::<f64>().ok().filter(|it| it.is_finite());
-            found.ok_or_else(|| format!("`{}` is no number; {example}", it.trim()))
+            found.ok_or_else(|| format!("`{}` is not a number; {example}", it.trim()))
         };
         let range = |low, high| Ok(Range { low, high });
         let text = text.trim();
@@ -32,7 +32,7 @@ impl Range {
             return if low < high {
                 range(Some((low, true)), Some((high, false)))
             } else {
-                Err(format!("there is nothing from {low} to {high}"))
+                Err(format!("the range from {low} to {high} is empty"))
             };
         }
         let signs = [">=", "<=", ">", "<", "="];
@@ -137,11 +137,11 @@ mod tests {
         check("<0.5", Ok("< 0.5"));
         check("= 3", Ok("= 3"));
         check("-5 .. 1e3", Ok(">= -5 and < 1000"));
-        check("10..5", Err("there is nothing from 10 to 5"));
+        check("10..5", Err("the range from 10 to 5 is empty"));
         let example = "write a range such as `>= 10`, `< 5` or `5..10`";
         check("10", Err(example));
-        check("> ten", Err(&format!("`ten` is no number; {example}")));
-        check("> NaN", Err(&format!("`NaN` is no number; {example}")));
+        check("> ten", Err(&format!("`ten` is not a number; {example}")));
+        check("> NaN", Err(&format!("`NaN` is not a number; {example}")));
     }
 
     #[test]

@@ -39,9 +39,9 @@ impl Writers {
         if self.uid != uid && self.uid != 0 {
             Some(OTHER_OWNER)
         } else if self.mode & 0o002 != 0 {
-            Some("everybody may write it")
+            Some("everyone can write to it")
         } else if self.mode & 0o020 != 0 && self.gid != gid && self.gid != self.uid {
-            Some("its group may write it")
+            Some("its group can write to it")
         } else {
             None
         }
@@ -63,11 +63,11 @@ mod tests {
         check(1000, 1000, 0o644, None);
         check(0, 0, 0o644, None);
         check(1000, 1000, 0o664, None);
-        check(1000, 100, 0o664, Some("its group may write it"));
+        check(1000, 100, 0o664, Some("its group can write to it"));
         // A group of the owner's own, though not the one of this process.
         let writers = Writers { uid: 1000, gid: 1000, mode: 0o100_664 };
         assert_eq!(writers.others_than(1000, 27), None);
-        check(1000, 1000, 0o666, Some("everybody may write it"));
+        check(1000, 1000, 0o666, Some("everyone can write to it"));
         check(1001, 1001, 0o600, Some("it belongs to another user"));
     }
 }

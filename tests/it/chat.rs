@@ -150,7 +150,7 @@ fn who_waits_for_a_chat_hears_of_it_and_goes_on_when_that_ends() {
     let first = bench.on_terminal(["chat", "-f", "sales.csv", "--model", "builtin"], 120);
     first.is_ready();
     let second = bench.on_terminal(["chat", "--lock-wait", "1h", "--model", "builtin"], 120);
-    second.shows("uses the session; waiting up to 3600 s");
+    second.shows("is using the session; waiting up to 3600 s");
     let quiet = bench.run(["ask", "-q", "--lock-wait", "1s", "--model", "builtin", "Why?"]);
     assert!(!quiet.fails_with(3).stderr().contains("waiting up to"));
     first.press(CTRL_D).ends_with(0);

@@ -73,7 +73,7 @@ fn a_project_file_that_anybody_may_write_is_ignored() {
     write(&bench, "csv-agent.toml", "model = 'project'\n");
     fs::set_permissions(bench.path("csv-agent.toml"), Permissions::from_mode(0o666)).unwrap();
     let found = run(&bench, ["config", "show", "--json"]).succeeds();
-    assert!(found.stderr().contains("is ignored: everybody may write it"), "{found}");
+    assert!(found.stderr().contains("is ignored: everyone can write to it"), "{found}");
     assert_eq!(shown(&bench)["model"]["value"], "gpt-6.2-sol");
 }
 

@@ -708,7 +708,7 @@ fn patterns_choose_what_the_model_sees_and_what_is_removed() {
     let none = bench.run(["ask", "-d", "froud_*", "how many?"]).fails_with(5);
     insta::assert_snapshot!(none.stderr(), @r"
     error: no dataset matches `froud_*`
-      hint: the nearest names are `fraud_kansas`, `fraud_ohio`, `fraud_utah`, `theft_kansas`, `theft_ohio`; `csv-agent datasets --names` has 2 more
+      hint: the nearest names are `fraud_kansas`, `fraud_ohio`, `fraud_utah`, `theft_kansas`, `theft_ohio`; `csv-agent datasets --names` lists 2 more
     ");
     let asked = bench.run(["datasets", "--rm", "*_ohio"]).fails_with(2);
     assert!(asked.stderr().contains("remove fraud_ohio, theft_ohio from the session"), "{asked}");

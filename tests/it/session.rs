@@ -425,7 +425,10 @@ fn a_file_that_is_another_datasets_is_told_and_mended() {
         ask(&bench, "sales").succeeds();
         fs::copy(file(other), file("sales")).unwrap();
         let run = bench.run(["doctor", "--session"]).fails_with(3);
-        assert!(run.stdout().contains("dataset sales\tproblem\tits file is that of"), "{run}");
+        assert!(
+            run.stdout().contains("dataset sales\tproblem\tits file belongs to other data"),
+            "{run}"
+        );
         let run = bench.run(["doctor", "--session", "--repair"]).succeeds();
         assert!(run.stdout().contains("read again from `sales.csv`"), "{run}");
         bench.run(["doctor", "--session"]).succeeds();
@@ -440,7 +443,7 @@ fn a_file_that_is_another_datasets_is_told_and_mended() {
     fs::write(&catalog, before).unwrap();
     bench.run(["doctor", "--session"]).fails_with(3);
     let run = bench.run(["doctor", "--session", "--repair"]).succeeds();
-    assert!(run.stdout().contains("`sales` is not what its file says"), "{run}");
+    assert!(run.stdout().contains("the entry of `sales` does not match its file"), "{run}");
     assert_eq!(fs::read(&catalog).unwrap(), after);
 }
 

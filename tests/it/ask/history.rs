@@ -119,7 +119,12 @@ fn a_torn_last_line_is_dropped_with_a_warning() {
     let turn = ask(&bench, [], "next", 0);
     let warnings = turn.phases("warning");
     assert_eq!((warnings.len(), &warnings[0]["code"]), (1, &json!("session")));
-    assert!(warnings[0]["message"].as_str().unwrap().contains("`history.jsonl` was torn"));
+    assert!(
+        warnings[0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("`history.jsonl` is incomplete and was left out")
+    );
     assert_eq!(shown(&last_request(&bench)), [&FIRST[..], &["user: next"]].concat());
     let now = fs::read_to_string(&path).unwrap();
     assert!(now.starts_with(&whole) && !now.contains(half), "{now}");
