@@ -317,7 +317,7 @@ pub enum Status {
 pub const ANSWER_CUT: &str = "answer_cut";
 
 /// The start of each message of [`Status::Loading`] while Python is being set up.
-pub const SETTING_UP: &str = "setting up Python, once";
+pub const SETTING_UP: &str = "setting up Python, only once";
 /// The message of [`Status::Loading`] once it is.
 pub const SETUP_DONE: &str = "Python is ready";
 

@@ -103,7 +103,7 @@ async fn exchange(options: &EngineOptions, request: &EngineRequest) -> Result<()
         Ok(Ok(Ok(MonitorMessage::Failed(reason)))) => {
             return Err(EngineError::Child(format!("cannot confine it: {reason}")));
         }
-        _ => return Err(EngineError::Child("cannot confine it: it died".to_owned())),
+        _ => return Err(EngineError::Child("cannot confine it: it ended unexpectedly".to_owned())),
     }
     let text = serde_json::to_string(request).map_err(|it| cannot_start(it.into()))? + "\n";
     // A child that has died already explains itself below.

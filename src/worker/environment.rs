@@ -437,7 +437,7 @@ async fn given(
 /// Returns what a Python lacks to run the worker.
 fn lacks(probe: &Probe, extras: Extras) -> Option<String> {
     if probe.minor < 10 || !probe.is_cpython {
-        return Some("which is no CPython 3.10 or newer".to_owned());
+        return Some("which is not CPython 3.10 or newer".to_owned());
     }
     if !probe.missing.is_empty() {
         return Some(format!("which lacks {}", probe.missing.join(", ")));
@@ -583,7 +583,7 @@ async fn find_base(options: &PythonOptions) -> anyhow::Result<Probe> {
             match probe(&python, options).await {
                 Err(reason) => refused.push(format!("{shown} does not run ({reason})")),
                 Ok(probe) if pins_of(&probe).is_none() => {
-                    refused.push(format!("{shown} is no CPython 3.10 to 3.14"));
+                    refused.push(format!("{shown} is not CPython 3.10 to 3.14"));
                 }
                 Ok(probe) if !probe.can_make => {
                     refused.push(format!("{shown} has no `venv` or `ensurepip`"));
@@ -592,8 +592,8 @@ async fn find_base(options: &PythonOptions) -> anyhow::Result<Probe> {
             }
         }
     }
-    let found = if refused.is_empty() { "there is none".to_owned() } else { refused.join("; ") };
-    let message = format!("a Python 3.10 to 3.14 with `venv` is needed on the PATH: {found}");
+    let found = if refused.is_empty() { "none was found".to_owned() } else { refused.join("; ") };
+    let message = format!("csv-agent needs a Python 3.10 to 3.14 with `venv` on the PATH: {found}");
     let hint = format!(
         "install one (Debian and Ubuntu: `apt install python3-venv`), or {}",
         ways_out(PACKAGES)
@@ -621,15 +621,15 @@ async fn probe(python: &Path, options: &PythonOptions) -> Result<Probe, String> 
         let text = String::from_utf8_lossy(&output.stderr);
         return Err(last_lines(&text, 1).unwrap_or_else(|| output.status.to_string()));
     }
-    serde_json::from_slice(&output.stdout).map_err(|_| "it is no Python".to_owned())
+    serde_json::from_slice(&output.stdout).map_err(|_| "it is not Python".to_owned())
 }
 
 /// Says what to do when Python's packages cannot be stored.
 fn no_place(directory: &Path, reason: impl Display) -> Failure {
     let shown = directory.display();
     let message = format!("cannot keep Python's packages in `{shown}`: {reason}");
-    let hint = "name a directory of yours in `XDG_CACHE_HOME`, or in \
-                `CSV_AGENT_PYTHON` a Python that has pandas, numpy and pyarrow";
+    let hint = "set `XDG_CACHE_HOME` to a directory of yours, or set `CSV_AGENT_PYTHON` to a Python \
+                that has pandas, numpy and pyarrow";
     Failure::new(ExitStatus::Sandbox, message).hint(hint)
 }
 
@@ -639,7 +639,8 @@ async fn make(
     options: &PythonOptions,
     progress: &mut (dyn FnMut(&str) + Send),
 ) -> anyhow::Result<PathBuf> {
-    let pins = pins_of(base).context("the Python that was chosen has no pinned packages")?;
+    let pins =
+        pins_of(base).context("csv-agent has no list of packages for this version of Python")?;
     let directory = directory(options, pins, base.minor);
     private_directory(&options.cache_dir)?;
     demand_ours(&options.cache_dir)?;
@@ -652,7 +653,7 @@ async fn make(
         private_directory(&directory)?;
         let mut venv = Command::new(&base.base);
         venv.args(["-I", "-m", "venv"]).arg(&directory);
-        let what = format!("{SETTING_UP}: making an environment of Python 3.{}", base.minor);
+        let what = format!("{SETTING_UP}: creating an environment with Python 3.{}", base.minor);
         step(venv, (&what, PACKAGES), &lock, options, progress).await?;
 
         let versions = directory.with_added_extension("txt");
@@ -669,7 +670,7 @@ async fn make(
         if kept.is_none() && !options.packages.is_empty() {
             let mut pip = Command::new(directory.join("bin/python"));
             pip.args(["-I", "-m", "pip", "freeze", "--disable-pip-version-check"]);
-            let what = format!("{SETTING_UP}: writing down the versions");
+            let what = format!("{SETTING_UP}: recording the versions");
             let versions_there = step(pip, (&what, PACKAGES), &lock, options, progress).await?;
             keep(&versions, &versions_there)?;
         }
@@ -701,7 +702,7 @@ async fn add_spark(
     let mut pip = pip_install(directory);
     // An earlier attempt may have been interrupted: rewrite what it left of a package.
     pip.args(["--no-binary", "pyspark-client", "--no-deps", "--ignore-installed"]).args(SPARK);
-    let what = format!("installing the Spark client, once: {}", listed(&SPARK[..2]));
+    let what = format!("installing the Spark client, only once: {}", listed(&SPARK[..2]));
     step(pip, (&what, PACKAGES_AND_SPARK), &lock, options, progress).await?;
     keep(&directory.join(SPARK_MARKER), SPARK.join("\n").as_bytes())?;
     progress("the Spark client is ready");
@@ -991,7 +992,7 @@ esac
         let open = |it: &Path| fs::set_permissions(it, fs::Permissions::from_mode(0o777)).unwrap();
         let give_away = |it: &Path| chown(it, Some(12_345), None).unwrap();
         for name in ["cache", "environment"] {
-            check(name, &open, "everybody may write it").await;
+            check(name, &open, "everyone can write to it").await;
             if rustix::process::geteuid().is_root() {
                 check(name, &give_away, "it belongs to another user").await;
             }
@@ -1064,8 +1065,8 @@ esac
         assert_eq!(
             told,
             [
-                "setting up Python, once: making an environment of Python 3.12",
-                "setting up Python, once: installing pandas 3.1.1, numpy 2.4.6, pyarrow 26.0.1",
+                "setting up Python, only once: creating an environment with Python 3.12",
+                "setting up Python, only once: installing pandas 3.1.1, numpy 2.4.6, pyarrow 26.0.1",
                 "Python is ready",
             ]
         );
@@ -1118,7 +1119,7 @@ esac
         let failure = machine.failure().await;
         assert_eq!(
             failure.message,
-            "setting up Python, once: installing pandas 3.1.1, numpy 2.4.6, pyarrow 26.0.1 failed: \
+            "setting up Python, only once: installing pandas 3.1.1, numpy 2.4.6, pyarrow 26.0.1 failed: \
              ERROR: no route to host"
         );
         assert!(failure.hint.unwrap().contains("CSV_AGENT_PYTHON"));
@@ -1148,7 +1149,7 @@ esac
         let failure = machine.failure().await;
         assert!(failure.message.ends_with("python3 does not run (broken)"), "{failure}");
         let failure = Machine::new().failure().await;
-        assert!(failure.message.ends_with("there is none"), "{failure}");
+        assert!(failure.message.ends_with("none was found"), "{failure}");
     }
 
     #[tokio::test]
@@ -1187,7 +1188,7 @@ esac
         assert_eq!(
             told,
             [
-                "installing the Spark client, once: pyspark-client 4.2.0, grpcio 1.85.1",
+                "installing the Spark client, only once: pyspark-client 4.2.0, grpcio 1.85.1",
                 "the Spark client is ready",
             ]
         );
@@ -1214,7 +1215,7 @@ esac
         machine.extras.spark = true;
         machine.options.pip_env = vec![(OsString::from("PIP_FAIL"), OsString::from("1"))];
         let message = machine.failure().await.message;
-        assert!(message.starts_with("installing the Spark client, once: "), "{message}");
+        assert!(message.starts_with("installing the Spark client, only once: "), "{message}");
         machine.options.pip_env.clear();
         machine.extras.spark = false;
         assert_eq!(machine.prepare().await.0.unwrap(), plain);

@@ -382,7 +382,9 @@ impl Worker {
                 worker.monitor = worker.child.id().map(Monitor::of);
                 worker.versions = versions;
             }
-            Ok(None) => return Err(WorkerError::Start("it never said it was ready".to_owned())),
+            Ok(None) => {
+                return Err(WorkerError::Start("it did not report that it was ready".to_owned()));
+            }
             Err(WorkerError::Gone { reason }) => return Err(WorkerError::Start(reason)),
             Err(error) => return Err(WorkerError::Start(error.to_string())),
         }
@@ -403,7 +405,7 @@ impl Worker {
         match line.await.map(|it| it.map(|it| serde_json::from_slice(&it))) {
             Ok(Ok(Ok(MonitorMessage::Confined(report)))) => Ok(report),
             Ok(Ok(Ok(MonitorMessage::Failed(reason)))) => Err(failed(&reason)),
-            Ok(Ok(Err(_))) => Err(failed("it died")),
+            Ok(Ok(Err(_))) => Err(failed("it ended unexpectedly")),
             Ok(Err(error)) => Err(failed(&error.to_string())),
             Err(_) => Err(failed(&format!("it took more than {} s", WORKER_START.as_secs()))),
         }
@@ -529,7 +531,7 @@ impl Worker {
     async fn await_response(&mut self, time: Duration) -> Result<Response, NoResponse> {
         let Worker { child, requests, responses, output, incoming, printed, .. } = self;
         let Some(open) = &mut self.open else {
-            return Err(NoResponse::Tampering("nothing was asked"));
+            return Err(NoResponse::Tampering("a line that was not requested"));
         };
         let Some(requests) = requests else { return Err(NoResponse::Process(None)) };
         let mark = [b"\0", open.id.as_bytes(), b"\0"].concat();
@@ -652,11 +654,11 @@ enum NoResponse {
 
 fn killed_at(time: Duration, grace: Duration) -> String {
     if time.is_zero() {
-        return "was killed: the stopped code did not react to the interrupt".to_owned();
+        return "was killed: the code did not react to the interrupt".to_owned();
     }
     let (seconds, grace) = (time.as_secs(), grace.as_secs());
     format!(
-        "was killed at its deadline of {seconds} s: interrupted, the code went on for {grace} s"
+        "was killed at its deadline of {seconds} s: the code ran for {grace} s more after it was interrupted"
     )
 }
 
@@ -664,7 +666,7 @@ fn killed_at(time: Duration, grace: Duration) -> String {
 fn describe(status: Option<ExitStatus>, last_line: Option<String>, memory_bytes: u64) -> String {
     let Some(status) = status else { return "ended".to_owned() };
     let words = last_line.map_or(String::new(), |line| {
-        format!("; its last words: {}", line.chars().take(300).collect::<String>())
+        format!("; its last output: {}", line.chars().take(300).collect::<String>())
     });
     match (status.code(), status.signal()) {
         (Some(sandbox::STOPPED_FOR_MEMORY), _) => format!(
@@ -672,8 +674,8 @@ fn describe(status: Option<ExitStatus>, last_line: Option<String>, memory_bytes:
             worker_tree_bytes_max(memory_bytes) >> 20
         ),
         (Some(sandbox::STOPPED_FOR_DISK), _) => format!(
-            "was stopped: its files took more than {} MB, were more than {SCRATCH_FILES_MAX}, or could \
-             not be counted; they are deleted",
+            "was stopped: it wrote more than {} MB or more than {SCRATCH_FILES_MAX} files, or its files \
+             could not be counted; they are deleted",
             SCRATCH_BYTES_MAX >> 20
         ),
         (Some(sandbox::STOPPED_FOR_TASKS), _) => {

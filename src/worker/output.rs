@@ -80,7 +80,7 @@ fn cut_middle(
     json_bytes_max: usize,
     whole_at: Option<&str>,
 ) -> String {
-    let place = whole_at.map_or_else(String::new, |it| format!("; the whole is {it}"));
+    let place = whole_at.map_or_else(String::new, |it| format!("; the full text is {it}"));
     let whole = [head, tail].concat();
     if n_lost == 0 && json_bytes(&whole) <= json_bytes_max {
         return whole;

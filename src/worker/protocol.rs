@@ -19,7 +19,7 @@ use csv_agent_types::limits::{
 };
 
 /// The rule broken by a line that is not a response.
-const NO_RESPONSE: &str = "a line that is no response";
+const NO_RESPONSE: &str = "a line that is not a response";
 
 /// A command for the worker.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -210,7 +210,7 @@ impl Response {
         let Command::Fetch { rows_max, cells_max, write, .. } = command else {
             let has_more = self.frame.is_some() || self.file.is_some();
             return if has_more {
-                Err("a frame that was not asked for")
+                Err("a frame that was not requested")
             } else {
                 Ok(Outcome { status, result, frame: None, file: None })
             };
@@ -219,7 +219,7 @@ impl Response {
             return Err("a frame and a status that contradict each other");
         }
         if self.file.as_deref().is_some_and(|it| !write || !is_table_name(it)) {
-            return Err("a file that was not asked for");
+            return Err("a file that was not requested");
         }
         let frame = self.frame.map(|it| it.check(*rows_max, *cells_max)).transpose()?;
         Ok(Outcome { status, result, frame, file: self.file })
@@ -247,7 +247,7 @@ impl WireFrame {
             return Err("a frame whose rows and columns do not fit");
         }
         if columns.iter().collect::<BTreeSet<_>>().len() != n_columns {
-            return Err("a frame that has a column twice");
+            return Err("a frame with two columns of the same name");
         }
         let n_rows = rows.len();
         if rows_max < n_rows || cells_max < n_rows * n_columns || row_count < n_rows as u64 {
@@ -260,7 +260,7 @@ impl WireFrame {
         }
         let is_cell = |value: &Value| !value.is_array() && !value.is_object();
         if !rows.iter().flatten().all(is_cell) {
-            return Err("a cell that is no plain value");
+            return Err("a cell that is not a plain value");
         }
         Ok(Frame { columns, dtypes, rows, row_count })
     }
@@ -309,8 +309,11 @@ mod tests {
         check(&frame(json!(["a", "b"]), json!([[1, 2], [3, 4]])), Err("a frame over its bounds"));
         let uneven = Err("a frame whose rows and columns do not fit");
         check(&frame(json!(["a", "b"]), json!([[1]])), uneven);
-        check(&frame(json!(["a", "a"]), json!([])), Err("a frame that has a column twice"));
-        check(&frame(json!(["a"]), json!([[[1]]])), Err("a cell that is no plain value"));
+        check(
+            &frame(json!(["a", "a"]), json!([])),
+            Err("a frame with two columns of the same name"),
+        );
+        check(&frame(json!(["a"]), json!([[[1]]])), Err("a cell that is not a plain value"));
         check(&json!({}), Err("a frame and a status that contradict each other"));
     }
 
@@ -349,7 +352,7 @@ mod tests {
         };
         check(&with_file("table-12.parquet"), Ok(0));
         for file in ["../table-1.parquet", "table-.parquet", "table-1.parquet/..", "x"] {
-            check(&with_file(file), Err("a file that was not asked for"));
+            check(&with_file(file), Err("a file that was not requested"));
         }
     }
 }

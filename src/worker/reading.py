@@ -72,7 +72,7 @@ def quoted(column):
 
 def unfit(name, column, dtype):
     """Returns a function that gives, for a cell of text, the error that it does not fit."""
-    advice = f'" is no {dtype}; load("{name}", text=["{column}"]) gives this column as text'
+    advice = f'" is not a valid {dtype}; load("{name}", text=["{column}"]) reads this column as text'
     return lambda cell: F.raise_error(F.concat(F.lit(f'`{column}`: "'), F.substr(cell, F.lit(1), F.lit(200)),
                                                F.lit(advice)))
 

@@ -148,7 +148,8 @@ impl SandboxOptions {
             "no code is run: it could read and write every file that you can, because this machine does not \
              confine it{because}"
         );
-        let hint = "`csv-agent doctor` says what is missing; if you trust the data and the model with your files, \
+        let hint = "`csv-agent doctor` reports what is missing; if you trust the data and the model \
+                    with your files, \
                     set `allow_unconfined = true` in your own configuration, or add `--allow-unconfined` to `ask` \
                     or `chat`";
         Err(Failure::new(ExitStatus::Sandbox, message).hint(hint))
@@ -172,13 +173,15 @@ pub(super) fn confinement_of(report: &Report, policy: &Policy) -> Confinement {
             Some(_) => "network: none but the relay to the cluster".to_owned(),
         }),
         files.then(|| format!("{FILES}: Python and datasets, scratch to write")),
-        namespaces.then(|| "names of files outside: not seen".to_owned()),
-        (*namespaces || files && *seccomp).then(|| "other processes: not seen".to_owned()),
+        namespaces.then(|| "names of files outside: hidden".to_owned()),
+        (*namespaces || files && *seccomp).then(|| "other processes: hidden".to_owned()),
         subprocesses,
-        seccomp.then(|| "system calls: a list".to_owned()),
+        seccomp.then(|| "system calls: only those on a list".to_owned()),
         match (is_root, namespaces) {
-            (false, _) => Some("user: without rights".to_owned()),
-            (true, true) => Some("user: root of namespaces, without rights outside".to_owned()),
+            (false, _) => Some("user: unprivileged".to_owned()),
+            (true, true) => {
+                Some("user: root inside the namespaces, unprivileged outside".to_owned())
+            }
             (true, false) => None,
         },
     ];
@@ -198,7 +201,7 @@ pub(super) fn confinement_of(report: &Report, policy: &Policy) -> Confinement {
         format!("memory: {} MB", policy.memory_bytes >> 20),
         format!("one file: {} MB", policy.file_bytes >> 20),
         format!("threads and processes: {WORKER_TASKS_MAX}"),
-        "environment: built from nothing".to_owned(),
+        "environment: only variables that csv-agent sets".to_owned(),
     ]);
     confinement
 }

@@ -89,7 +89,10 @@ pub(super) fn adopt(report: SaveReport, scratch: &Path, into: &Path) -> io::Resu
     };
     for name in &report.written {
         if !is_content_name(name) {
-            return Err(io::Error::new(ErrorKind::InvalidData, format!("odd file name `{name}`")));
+            return Err(io::Error::new(
+                ErrorKind::InvalidData,
+                format!("`{name}` is not a valid file name"),
+            ));
         }
         take(name)?;
     }

@@ -215,8 +215,8 @@ class Call:
             for message in messages:
                 if start["sent_bytes"] < len(message):
                     raise RelayError(grpc.StatusCode.RESOURCE_EXHAUSTED,
-                                     f"{len(message) >> 20} MB are too much to be sent to the cluster "
-                                     "at once; what is large must be there already")
+                                     f"{len(message) >> 20} MB are too much to send to the cluster at "
+                                     "once; large data must already be there")
                 wire.put(MESSAGE, self.number, message)
             wire.put(CLOSE, self.number)
         except BaseException:
@@ -247,7 +247,7 @@ class Call:
                 code = CODES.get(end["code"], grpc.StatusCode.UNKNOWN)
                 raise RelayError(code, end["message"], details)
             raise payload if isinstance(payload, MemoryError) else RelayError(
-                grpc.StatusCode.INTERNAL, "the relay sent what is no answer")
+                grpc.StatusCode.INTERNAL, "the relay sent something that is not an answer")
         except BaseException:
             self.cancel()  # an interrupt among them: the job need not go on
             raise
@@ -256,7 +256,7 @@ class Call:
         """Returns the answer of a call that has one."""
         answers = list(self)
         if len(answers) != 1:
-            raise RelayError(grpc.StatusCode.INTERNAL, f"{len(answers)} answers came instead of one")
+            raise RelayError(grpc.StatusCode.INTERNAL, f"{len(answers)} answers arrived instead of one")
         return answers[0]
 
     def cancel(self):

@@ -63,7 +63,7 @@ impl Study {
         cluster: Option<Cluster>,
         progress: &mut (dyn FnMut(&str) + Send),
     ) -> anyhow::Result<Study> {
-        let scratch = tempfile::tempdir().context("cannot make a directory to work in")?;
+        let scratch = tempfile::tempdir().context("cannot create a working directory")?;
         let extras = Extras { spark: cluster.is_some() };
         let interpreter = environment::prepare(python, extras, progress).await?;
         let options = WorkerOptions::new(interpreter, scratch.path(), sandbox.clone());
@@ -81,7 +81,7 @@ impl Study {
         self.run(code).await?;
         let (cells_max, variable) = (TABLE_CELLS_MAX, VARIABLE.to_owned());
         let fetch = Command::Fetch { variable, columns: None, rows_max, cells_max, write: false };
-        self.worker.ask(fetch).await?.frame.context("no table came")
+        self.worker.ask(fetch).await?.frame.context("no table was returned")
     }
 
     async fn run(&mut self, code: String) -> anyhow::Result<()> {
@@ -114,8 +114,8 @@ impl Study {
             cells_max: STUDY_PIECES_MAX,
             write: false,
         };
-        let frame = self.worker.ask(fetch).await?.frame.context("no answer came")?;
+        let frame = self.worker.ask(fetch).await?.frame.context("no answer was returned")?;
         let text: String = frame.rows.iter().filter_map(|it| it.first()?.as_str()).collect();
-        serde_json::from_str(&text).context("the answer is no JSON, or too long")
+        serde_json::from_str(&text).context("the answer is not valid JSON, or it is too long")
     }
 }

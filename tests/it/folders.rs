@@ -438,7 +438,7 @@ fn numbers_as_people_write_them_are_read_and_what_is_none_is_told() {
     bench.ask("What are they?").succeeds();
     let output = bench.request(1).output_of("c1").to_owned();
     assert!(
-        output.contains("2 of 8 values are no numbers and are missing now: '*' (2)"),
+        output.contains("2 of 8 values are not numbers and are missing now: '*' (2)"),
         "{output}"
     );
     assert!(

@@ -293,9 +293,9 @@ async fn no_result_is_larger_than_a_tool_output() {
         assert!(1_000 < n_bytes, "{code}: {}", outcome.result);
     }
     let stdout = bench.run("print('x' * 50_000)").await["stdout"].as_str().unwrap().to_owned();
-    assert!(stdout.contains(" bytes cut; the whole is data[\"python_repl_"), "{stdout}");
+    assert!(stdout.contains(" bytes cut; the full text is data[\"python_repl_"), "{stdout}");
     let text = bench.run("'x' * 50_000").await["text"].as_str().unwrap().to_owned();
-    assert!(text.contains(" characters cut; the whole is data[\"python_repl_"), "{text}");
+    assert!(text.contains(" characters cut; the full text is data[\"python_repl_"), "{text}");
     assert!(text.len() <= REPL_TEXT_BYTES_MAX && stdout.len() <= REPL_TEXT_BYTES_MAX);
 }
 
@@ -441,7 +441,7 @@ async fn a_fetch_sends_what_was_asked_for_and_counts_the_rest() {
     }
 
     for (variable, expected) in [
-        ("n", "`n` is no DataFrame but a int; the DataFrames are: `df`, `s`, `mixed`"),
+        ("n", "`n` is a int, not a DataFrame; the DataFrames are: `df`, `s`, `mixed`"),
         ("dd", "no variable `dd`; the DataFrames are: `df`, `s`, `mixed`"),
     ] {
         assert_eq!(bench.fetch(variable, None, false).await.text(), expected);
@@ -522,7 +522,7 @@ async fn the_end_of_the_process_says_how_it_ended() {
     for (code, expected) in [
         (
             "import os\nprint('bye', flush=True)\nos._exit(3)",
-            "exited with status 3; its last words: bye",
+            "exited with status 3; its last output: bye",
         ),
         ("import os\nos.abort()", "crashed (abort)"),
         ("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)", "was ended by signal 15"),

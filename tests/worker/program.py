@@ -185,7 +185,7 @@ class Text(unittest.TestCase):
         self.assertLessEqual(len(self.program.encode(shown)), 200)
         self.assertTrue(shown.startswith("aaa") and shown.endswith("zzz"), shown)
         n_cut = 1_000 - shown.count("a", 0, shown.index("\n")) - len(shown.rsplit("\n", 1)[1])
-        self.assertIn(f"… {n_cut} characters cut; the whole is data[\"x\"] …", shown)
+        self.assertIn(f"… {n_cut} characters cut; the full text is data[\"x\"] …", shown)
         self.assertEqual(self.program.cut_middle("short", 200), "short")
 
     def test_half_a_surrogate_becomes_a_question_mark(self):
@@ -313,7 +313,7 @@ class Outputs(unittest.TestCase):
         store = program.names["namespace"]["data"]
         self.assertRegex(shown["data_key"], r"^python_repl_[0-9a-f]{8}$")
         self.assertEqual(store, {shown["data_key"]: "x" * 10_000})
-        self.assertIn(f'the whole is data["{shown["data_key"]}"]', shown["text"])
+        self.assertIn(f'the full text is data["{shown["data_key"]}"]', shown["text"])
         self.assertLessEqual(len(program.encode(shown["text"])), 4_096)
         self.assertEqual(program.show(1), {"kind": "text", "text": "1"})
 

@@ -61,7 +61,7 @@ def read_dataset(name, columns, n_rows, text=()):
             table = first_rows(file, columns, n_rows)
     except (OSError, pa.ArrowException) as error:
         raise Refused(f"dataset `{name}` cannot be read: {type(error).__name__}; its file may be damaged: "
-                      "`csv-agent doctor --session` tells") from None
+                      "`csv-agent doctor --session` checks it") from None
     if columns is not None:  # the file has its own order, and may have an index column of pandas
         table = table.select(columns + [it for it in table.column_names if it not in columns])
     # Where a value is missing, pandas would turn whole numbers into floats and truth values into objects.

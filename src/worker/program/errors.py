@@ -30,7 +30,7 @@ def failure(error):
         message = message_of(error) or "out of memory"
         name = "MemoryError"
     elif isinstance(error, SystemExit):
-        message = f"the code asked to exit with {message_of(error) or 'None'}; the REPL goes on"
+        message = f"the code asked to exit with {message_of(error) or 'None'}; the REPL continues"
         text = f"SystemExit: {message}"
     else:
         message, text = message_of(error), traceback_of(error)
@@ -92,8 +92,8 @@ def advice_on(error, message):
 def advice_on_import(error, message):
     asked = set(words_of(message)) | {str(error.name).partition(".")[0]}
     if asked & DRAWS:
-        return ("Pictures that Python draws do not reach the user: make a DataFrame of what is to be "
-                "seen, then call the tool send_chart_to_ui.")
+        return ("Pictures that Python draws do not reach the user: make a DataFrame of the values "
+                "to show, then call the tool send_chart_to_ui.")
     return f"Nothing can be installed here; there are {start['packages']} and the standard library."
 
 
@@ -178,7 +178,7 @@ def is_outside(error):
 def memory_hint():
     return (f"The memory limit of {start['memory_bytes'] >> 20} MB was reached. The variables are "
             "kept. Need less: load only some columns, work on a sample, use smaller dtypes "
-            "(category, float32), aggregate before merging, or delete frames that are done with.")
+            "(category, float32), aggregate before merging, or delete frames that are no longer needed.")
 
 
 def message_of(error):

@@ -106,7 +106,7 @@ def show_lazy(value):
             "kind": "spark_dataframe",
             "columns": shown,
             "dtypes": dict(zip(shown, [cut_end(it, n_chars) for it in dtypes])),
-            "text": "lazy: nothing was read; aggregate on the cluster, then toPandas()",
+            "text": "lazy: nothing has been read; aggregate on the cluster, then use toPandas()",
         }
         if len(encode(result)) <= start["result_bytes"]:
             break

@@ -56,7 +56,7 @@ def _number_of(text, decimal):
 def num(values, decimal="."):
     """Return text as numbers, as people write them: "1,234", "$584M", "32%" (32), "(1.2)" (-1.2), "1.5 million", "3K".
 
-    What is no number is missing in the result and told; blank cells are missing. `decimal=","` reads "1.234,5".
+    What is not a number is missing in the result and reported. Blank cells are missing. `decimal=","` reads "1.234,5".
     """
     series = values if isinstance(values, pd.Series) else pd.Series(values)
     if pd.api.types.is_numeric_dtype(series):
@@ -75,7 +75,8 @@ def num(values, decimal="."):
         listed = sorted(others.items(), key=lambda it: -it[1])
         shown = ", ".join(f"{text[:40]!r} ({n})" for text, n in listed[:5])
         more = f" and {len(listed) - 5} others" if 5 < len(listed) else ""
-        print(f"num: {sum(others.values())} of {len(series)} values are no numbers and are missing now: {shown}{more}")
+        n_others = sum(others.values())
+        print(f"num: {n_others} of {len(series)} values are not numbers and are missing now: {shown}{more}")
     is_whole = all(it is None or isinstance(it, int) and abs(it) < 1 << 63 for it in numbers)
     dtype = "Int64" if is_whole else "float64"
     return pd.Series(numbers, index=series.index, name=series.name, dtype=dtype)

@@ -207,7 +207,7 @@ class Sink:
         part = memoryview(part)  # large arrays come as buffers, which have no length
         self.n_bytes += part.nbytes
         if PICKLE_BYTES_MAX < self.n_bytes:
-            raise Unkept(f"larger than {PICKLE_BYTES_MAX >> 20} MB, and no table that "
+            raise Unkept(f"larger than {PICKLE_BYTES_MAX >> 20} MB, and not a table that "
                          "Parquet can hold")
         self.parts.append(bytes(part))
 

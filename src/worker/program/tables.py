@@ -16,7 +16,7 @@ def load_into(request):
         raise Refused(f"`{variable}` cannot be a variable; use letters, digits and underscores, "
                       "such as `df`")
     if variable in PRELOADED:
-        raise Refused(f"`{variable}` has a meaning here; choose another name, such as `df`")
+        raise Refused(f"`{variable}` is reserved here; choose another name, such as `df`")
     frame = read_dataset(request["dataset"], request["columns"], request["n_rows"])
     namespace[variable] = frame
     state.pending.pop(variable, None)
@@ -50,7 +50,7 @@ def fetch(request):
     if is_lazy(value):
         value, n_rows = collect(name, value, request)
     if not is_frame(value):
-        raise Refused(f"`{name}` is no DataFrame but a {type(value).__name__}; {frames_known()}")
+        raise Refused(f"`{name}` is a {type(value).__name__}, not a DataFrame; {frames_known()}")
     n_rows = len(value) if n_rows is None else n_rows
     part = value if request["write"] else value.iloc[: request["rows_max"]]
     whole = flat(as_frame(part), row_labels="index" in (columns or ()))

@@ -44,7 +44,7 @@ def cut_middle(text, n_bytes, place=None):
 
     `place` is the expression by which code reads the whole text.
     """
-    whole = f"; the whole is {place}" if place else ""
+    whole = f"; the full text is {place}" if place else ""
     n_chars = min(len(text), n_bytes)
     while True:
         shown = text

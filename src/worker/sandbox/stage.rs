@@ -116,7 +116,7 @@ fn read_policy(policy_bytes: &str) -> anyhow::Result<Policy> {
     while policy.len() < n_bytes {
         let mut part = vec![0; (n_bytes - policy.len()).min(POLICY_PART_BYTES)];
         match nix::unistd::read(stdin(), &mut part).context("cannot read the policy")? {
-            0 => anyhow::bail!("the policy is not whole"),
+            0 => anyhow::bail!("the policy is incomplete"),
             n_read => policy.extend_from_slice(&part[..n_read]),
         }
     }
@@ -125,8 +125,8 @@ fn read_policy(policy_bytes: &str) -> anyhow::Result<Policy> {
 
 fn start(policy: Policy, engine: fn() -> i32) -> anyhow::Result<Started> {
     // The code must not see what csv-agent inherited from its caller.
-    let first = take_relay(&policy).context("cannot take the way to the cluster")?;
-    raw::close_from(first).context("cannot close what was inherited")?;
+    let first = take_relay(&policy).context("cannot take over the connection to the cluster")?;
+    raw::close_from(first).context("cannot close inherited files")?;
     umask(Mode::from_bits_truncate(0o077));
     set_child_subreaper(true)?;
     // This process may have to end by the signal that ended the worker.
@@ -138,7 +138,7 @@ fn start(policy: Policy, engine: fn() -> i32) -> anyhow::Result<Started> {
         match attempt.make() {
             Ok((mut report, worker)) => {
                 // The relay detects the end of the worker only when no other process holds its end.
-                raw::close_from(AFTER_STDIO).context("cannot close what is the worker's")?;
+                raw::close_from(AFTER_STDIO).context("cannot close the worker's files")?;
                 report.refused.splice(0..0, refused);
                 let is_trial = policy.program == StagedProgram::Trial;
                 return Ok((report, (!is_trial).then_some((policy, worker))));

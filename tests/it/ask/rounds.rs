@@ -211,8 +211,8 @@ fn a_large_output_is_cut_in_the_middle() {
     let turn = ask(&bench, [], "q", 0);
     let request = last_request(&bench);
     for (call_id, note, first, last) in [
-        ("c1", " bytes cut; the whole is data[", "head", "tail"),
-        ("c2", " characters cut; the whole is data[", "xxx", "xxx"),
+        ("c1", " bytes cut; the full text is data[", "head", "tail"),
+        ("c2", " characters cut; the full text is data[", "xxx", "xxx"),
     ] {
         let output = request.output_of(call_id);
         assert!(output.len() <= 6 * 1024, "{call_id}: {} bytes", output.len());

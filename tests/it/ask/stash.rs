@@ -75,7 +75,7 @@ fn what_code_prints_or_returns_at_length_is_whole_in_the_repl() {
     let key = |call_id: &str, store: &str| {
         let request = last_request(&bench);
         let output = request.output_of(call_id);
-        let (_, place) = output.split_once(&format!(" cut; the whole is {store}[\"")).unwrap();
+        let (_, place) = output.split_once(&format!(" cut; the full text is {store}[\"")).unwrap();
         place.split_once("\"] …").unwrap().0.to_owned()
     };
     let (printed, other) = (key("c1", "data"), key("c2", "data"));
