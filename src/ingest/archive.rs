@@ -208,7 +208,8 @@ fn add(
     }
     entries.insert(path.clone(), Entry { path, bytes, place });
     if ARCHIVE_FILES_MAX < entries.len() {
-        let message = format!("cannot read `{name}`: it holds more than {ARCHIVE_FILES_MAX} files");
+        let message =
+            format!("cannot read `{name}`: it contains more than {ARCHIVE_FILES_MAX} files");
         return Err(refuse(message, "unpack it, and name the directories one by one"));
     }
     Ok(())

@@ -53,7 +53,7 @@ pub(crate) fn as_parquet(
         anyhow::Ok(())
     };
     let done = std::thread::scope(|scope| anyhow::Ok(guard::spawn(scope, work)?.join()))?;
-    done.unwrap_or_else(|_| Err(damaged(&input.name, "what it holds is no Arrow")))?;
+    done.unwrap_or_else(|_| Err(damaged(&input.name, "its content is not valid Arrow data")))?;
     input.written_to(out, watch.cancelled)
 }
 
@@ -65,7 +65,7 @@ fn check(input: &Input, bytes_max: u64) -> anyhow::Result<()> {
     let file = input.file()?;
     let read = |start: u64, n_bytes: u64| -> anyhow::Result<Vec<u8>> {
         if start.checked_add(n_bytes).is_none_or(|end| input.bytes < end) {
-            return Err(damaged("a part of it lies behind its end"));
+            return Err(damaged("a part of it is beyond the end of the file"));
         }
         let mut bytes = vec![0; usize::try_from(n_bytes)?];
         file.read_exact_at(&mut bytes, start)?;
@@ -76,7 +76,7 @@ fn check(input: &Input, bytes_max: u64) -> anyhow::Result<()> {
     };
     let tail = read(start, TAIL_BYTES)?;
     if &tail[4..] != MAGIC {
-        return Err(damaged("it does not end as Arrow does"));
+        return Err(damaged("it does not end like an Arrow file"));
     }
     let n_footer = u64::from(u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]));
     let start = start.checked_sub(n_footer).ok_or_else(|| damaged("its footer is too long"))?;

@@ -96,7 +96,7 @@ fn only_entry<'a>(entries: &'a [String], name: &str) -> anyhow::Result<&'a str> 
     match entries[..] {
         [entry] => Ok(entry),
         [] => {
-            let message = format!("cannot read `{name}`: the zip archive holds no file");
+            let message = format!("cannot read `{name}`: the zip archive contains no file");
             Err(refuse(message, "check how the archive was made"))
         }
         _ => {
@@ -105,7 +105,7 @@ fn only_entry<'a>(entries: &'a [String], name: &str) -> anyhow::Result<&'a str> 
             let more = if SHOWN_MAX < entries.len() { ", …" } else { "" };
             let n = entries.len();
             let message =
-                format!("cannot read `{name}`: the zip archive holds {n} files: {shown}{more}");
+                format!("cannot read `{name}`: the zip archive contains {n} files: {shown}{more}");
             Err(refuse(message, "unpack it and name the files"))
         }
     }

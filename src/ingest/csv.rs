@@ -108,7 +108,7 @@ impl CsvOutput<'_> {
         self.n_bytes += text.len() as u64;
         if self.bytes_max < self.n_bytes {
             let message = format!("as CSV it has more than {} bytes, the limit", self.bytes_max);
-            let hint = "ingest a part of it: fewer rows, or only the columns that are needed";
+            let hint = "ingest a part of it: fewer rows, or only the columns that you need";
             return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
         }
         self.into.write_all(text.as_bytes()).context("cannot write the CSV")
@@ -161,7 +161,9 @@ impl<'a> ColumnValues<'a> {
                 ColumnValues::Time { values: array.as_primitive(), digits }
             }
             DataType::Utf8View => ColumnValues::Text(array.as_string_view()),
-            other => bail!("no dataset has a column of type {other}; ingest its source again"),
+            other => {
+                bail!("a dataset cannot have a column of type {other}; ingest its source again")
+            }
         })
     }
 
@@ -203,7 +205,7 @@ impl<'a> ColumnValues<'a> {
                 write!(
                     out,
                     "{}",
-                    day.with_context(|| format!("{days} days since 1970 are no day"))?
+                    day.with_context(|| format!("{days} days since 1970 is not a valid date"))?
                 )?;
             }
             ColumnValues::Moment { values, is_instant, digits } => {

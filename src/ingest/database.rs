@@ -160,7 +160,7 @@ pub(crate) fn tables(
                 let has_row = connection.prepare(&query).and_then(|mut it| it.exists([]));
                 match has_row {
                     Ok(false) => Some("empty"),
-                    Err(error) if is_interrupted(&error) => Some("brings no row"),
+                    Err(error) if is_interrupted(&error) => Some("returns no row"),
                     // The reader reports what is wrong, if anything is.
                     Ok(true) | Err(_) => None,
                 }
@@ -187,7 +187,7 @@ pub(crate) fn write(
     let failed = |error: rusqlite::Error| {
         if is_interrupted(&error) {
             let message = format!(
-                "cannot read `{}`: `{table}` brought no row for {VIEW_SECONDS_MAX} s",
+                "cannot read `{}`: `{table}` returned no row for {VIEW_SECONDS_MAX} s",
                 input.name
             );
             return refuse(message, "make a table of the view: `create table … as select …`");
@@ -200,7 +200,7 @@ pub(crate) fn write(
     if CSV_COLUMNS_MAX < names.len() {
         let message =
             format!("cannot read `{}`: `{table}` has {} columns", input.name, names.len());
-        return Err(refuse(message, "make a view of those that matter"));
+        return Err(refuse(message, "make a view of the columns that you need"));
     }
     let mut n_bytes = vec![0_u64; names.len()];
     let mut n_damaged = vec![0_u64; names.len()];
@@ -233,7 +233,7 @@ pub(crate) fn write(
     }
     for (at, n) in n_damaged.into_iter().enumerate().filter(|it| 0 < it.1) {
         let values = if n == 1 { "1 value is" } else { &format!("{n} values are") };
-        spool.note(at, format!("{values} no UTF-8; U+FFFD stands for what is not"));
+        spool.note(at, format!("{values} not valid UTF-8; U+FFFD replaces the invalid bytes"));
     }
     Ok(names)
 }
@@ -262,7 +262,10 @@ fn unreadable(name: &str, error: &rusqlite::Error) -> anyhow::Error {
     }
     if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) {
         let message = format!("cannot read `{name}`: the database is damaged or cut short");
-        return refuse(message, "get the file again; `sqlite3 FILE .recover` prints what is left");
+        return refuse(
+            message,
+            "get the file again; `sqlite3 FILE .recover` prints what can be recovered",
+        );
     }
     let message = format!("cannot read `{name}`: {error}");
     refuse(message, "name the tables to read with `--table NAME`, once for each")

@@ -51,7 +51,7 @@ impl DialectHints {
         };
         if let (Some(text), None) = (delimiter, told.delimiter) {
             let message = format!("`{}` cannot separate cells", shown(text));
-            let hint = "give one to eight bytes that are no letter, digit, quote or line end";
+            let hint = "give one to eight bytes that are not letters, digits, quotes or line ends";
             return refuse(message, hint);
         }
         let quote = told.quote.and_then(Quote::char);
@@ -269,7 +269,7 @@ fn shown(delimiter: Delimiter) -> String {
 fn one_column(windows: &Windows, told: &DialectHints) -> (Syntax, Vec<String>) {
     let quote = told.quote.map_or(Some(QUOTE), Quote::char);
     let trial = Trial::of(windows, told, Delimiter::NONE, quote, true);
-    let mut reasons = vec!["one column: no delimiter makes even rows".to_owned()];
+    let mut reasons = vec!["one column: no delimiter gives rows of the same width".to_owned()];
     reasons.extend(trial.reasons(told).into_iter().skip(1));
     (trial.syntax, reasons)
 }
@@ -555,7 +555,7 @@ impl Trial {
         let Score { n_modal, n_records, width, n_quoted, n_escapes, .. } = self.score;
         let delimiter = shown(delimiter);
         let mut reasons = vec![if told.delimiter.is_some() {
-            format!("delimiter `{delimiter}`: as told")
+            format!("delimiter `{delimiter}`: as specified")
         } else {
             format!(
                 "delimiter `{delimiter}`: {n_modal} of {n_records} sampled records have {width} cells"
@@ -563,9 +563,9 @@ impl Trial {
         }];
         match (told.quote, quote) {
             (Some(Quote::Char(quote)), _) => {
-                reasons.push(format!("quote `{}`: as told", char::from(quote)));
+                reasons.push(format!("quote `{}`: as specified", char::from(quote)));
             }
-            (Some(Quote::None), _) => reasons.push("no quote: as told".to_owned()),
+            (Some(Quote::None), _) => reasons.push("no quote: as specified".to_owned()),
             (None, None) if escape == Escape::None => {
                 reasons.push("no quote: quotes do not enclose cells".to_owned());
             }
@@ -577,23 +577,27 @@ impl Trial {
         }
         match (told.escape, escape) {
             (Some(Escape::Char(escape)), _) => {
-                reasons.push(format!("escape `{}`: as told", char::from(escape)));
+                reasons.push(format!("escape `{}`: as specified", char::from(escape)));
             }
-            (Some(Escape::Doubled), _) => reasons.push("quotes are doubled: as told".to_owned()),
-            (Some(Escape::None), _) => reasons.push("no escape: as told".to_owned()),
+            (Some(Escape::Doubled), _) => {
+                reasons.push("quotes are doubled: as specified".to_owned());
+            }
+            (Some(Escape::None), _) => reasons.push("no escape: as specified".to_owned()),
             (None, Escape::Char(escape)) if quote.is_none() => reasons.push(format!(
-                "no quote, escape `{}`: rows are more even with it",
+                "no quote, escape `{}`: with it, more rows have the same width",
                 char::from(escape)
             )),
             (None, Escape::Char(escape)) => reasons.push(format!(
-                "escape `{}`: it stands before {n_escapes} quotes within sampled cells",
+                "escape `{}`: it precedes {n_escapes} quotes within sampled cells",
                 char::from(escape)
             )),
             (None, _) => {}
         }
         match blanks {
             Blanks::Kept => {}
-            Blanks::AroundQuotes => reasons.push("blanks around quotes are no text".to_owned()),
+            Blanks::AroundQuotes => {
+                reasons.push("blanks around quotes are not part of the text".to_owned());
+            }
             Blanks::OneBehindDelimiter => {
                 reasons.push("a blank follows each delimiter and belongs to it".to_owned());
             }

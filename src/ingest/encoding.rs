@@ -147,8 +147,8 @@ pub(crate) fn survey(parts: &Parts<'_>) -> anyhow::Result<FoundEncoding> {
         && sample.is_western_in_utf8()
     {
         let reason = format!(
-            "it is joined from UTF-8 and windows-1252; of the latter are {n_replaced} bytes, the first \
-             on line {line} at byte offset {offset}"
+            "it mixes UTF-8 and windows-1252: {n_replaced} bytes are windows-1252, the first on line \
+             {line} at byte offset {offset}"
         );
         return Ok(FoundEncoding { is_doubtful: true, ..found(Charset::Mixed, reason) });
     }
@@ -160,7 +160,8 @@ pub(crate) fn survey(parts: &Parts<'_>) -> anyhow::Result<FoundEncoding> {
     let damage = damage_in(guess.charset, parts)?;
     let n_bad = damage.map_or(0, |it| it.n_replaced);
     if n_bad != 0 && !is_mostly(n_high, n_bad) {
-        let reason = "the file is no valid UTF-8 and of no other encoding throughout".to_owned();
+        let reason = "the file is not valid UTF-8, and not valid in any other encoding throughout"
+            .to_owned();
         return Ok(found(sample.latin(WESTERN_EUROPE).0, reason));
     }
     let mut guessed = found(guess.charset, sample.reason(guess));
@@ -204,7 +205,7 @@ fn damaged(found: FoundEncoding, damage: Option<Damage>) -> FoundEncoding {
     let damage = Damage { offset, ..damage };
     let Damage { n_replaced, line, .. } = damage;
     let reason = format!(
-        "{}; U+FFFD replaces what is not, {n_replaced} in all, the first on line {line} at byte \
+        "{}; U+FFFD replaces the invalid bytes, {n_replaced} in all, the first on line {line} at byte \
          offset {offset}",
         found.reason
     );
@@ -298,7 +299,8 @@ impl LetterSample {
         const SHOWN_MAX: usize = 4;
         const WORD_BYTES_MAX: usize = 40;
         if !guess.is_doubtful {
-            return "the file is no valid UTF-8, and its letters fit this encoding best".to_owned();
+            return "the file is not valid UTF-8, and its letters fit this encoding best"
+                .to_owned();
         }
         let bytes = self.high_bytes();
         let shown: Vec<_> = bytes.iter().take(SHOWN_MAX).map(|it| format!("0x{it:02X}")).collect();
@@ -308,7 +310,7 @@ impl LetterSample {
         let word = guess.charset.window(&word[..word.len().min(WORD_BYTES_MAX)]);
         let word = String::from_utf8_lossy(&word);
         format!(
-            "a guess from few bytes beyond ASCII ({}{more}), read as in `{word}`; if that is wrong, name \
+            "a guess from few bytes outside ASCII ({}{more}), read as in `{word}`; if that is wrong, name \
              the encoding with `--encoding`",
             shown.join(", ")
         )
@@ -492,8 +494,8 @@ mod tests {
         assert_eq!(
             (found.reason.as_str(), found.is_doubtful),
             (
-                "it is joined from UTF-8 and windows-1252; of the latter are 2 bytes, the first on \
-                 line 3 at byte offset 13",
+                "it mixes UTF-8 and windows-1252: 2 bytes are windows-1252, the first on line 3 at byte \
+                 offset 13",
                 true
             )
         );
@@ -519,7 +521,7 @@ mod tests {
         check("shift_jis", "名前\n田中さくら\n");
         assert_eq!(
             found(b"item,Amount (\xa3)\ntea,5\n").reason,
-            "a guess from few bytes beyond ASCII (0xA3), read as in `£`; if that is wrong, name the \
+            "a guess from few bytes outside ASCII (0xA3), read as in `£`; if that is wrong, name the \
              encoding with `--encoding`"
         );
     }
@@ -653,7 +655,7 @@ mod tests {
         assert_eq!(found.damage, Some(Damage { n_replaced: 1, line: 2, offset: 7 }));
         assert_eq!(
             found.reason,
-            "the file begins with its byte order mark; U+FFFD replaces what is not, 1 in all, the \
+            "the file begins with its byte order mark; U+FFFD replaces the invalid bytes, 1 in all, the \
              first on line 2 at byte offset 7"
         );
     }

@@ -601,7 +601,8 @@ fn widened(array: &ArrayRef, column: &BuiltColumn, part: &FilePart) -> anyhow::R
     let ints = ints.with_context(|| format!("column `{name}` of `{source}` changed its type"))?;
     if let Some(value) = ints.iter().flatten().find(|it| EXACT_MAX < it.unsigned_abs()) {
         let message = format!(
-            "cannot join column `{name}`: other files have floats, and `{source}` has {value}, which is no float"
+            "cannot join column `{name}`: other files have floats, and `{source}` has {value}, which is \
+             not a float"
         );
         let hint = "write the Parquet file with text in that column, or leave it out";
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
@@ -924,13 +925,13 @@ fn note_on_files(parts: &[FilePart], unread: &[&str]) -> String {
     let mut said = vec!["the file of the row".to_owned()];
     if !unread.is_empty() {
         let names = listed(unread.iter().map(|it| (*it).to_owned()).collect());
-        said.push(format!("not here, since it cannot be read: {names}"));
+        said.push(format!("left out, since it cannot be read: {names}"));
     }
     let totals =
         parts.iter().filter_map(|it| Some((it.dataset.unclear_total?, &it.dataset.source)));
     let totals: Vec<String> = totals.map(|(line, of)| format!("line {line} of {of}")).collect();
     if !totals.is_empty() {
-        said.push(format!("called a total, to be left out of sums: {}", listed(totals)));
+        said.push(format!("labelled as a total, so leave it out of sums: {}", listed(totals)));
     }
     said.join("; ")
 }
@@ -979,7 +980,7 @@ fn one_of(
     }
     let at = known.columns.names.iter().position(|it| *it == built.name);
     if at.is_some_and(|it| known.columns.are_mixed[it]) {
-        said.push("the files alone would have other types".to_owned());
+        said.push("read separately, the files would have different types".to_owned());
     }
     let meanings = most_common(columns().filter_map(|it| Some(it.meaning.as_ref()?.words())));
     if let [(_, n_files), others @ ..] = &meanings[..]

@@ -51,7 +51,7 @@ pub fn dataset_of(file: &File, path: &Path, name: &str) -> anyhow::Result<Datase
 /// checked when the file has been changed or copied, and is not too large for that.
 pub fn why_not(file: &File, dataset: &Dataset) -> Option<&'static str> {
     const DAMAGED: Option<&str> = Some("is damaged");
-    const OTHER: Option<&str> = Some("is that of other data");
+    const OTHER: Option<&str> = Some("belongs to other data");
     let Ok(footer) = footer(file) else { return DAMAGED };
     let Outline { leaves, n_rows: Some(n_rows), .. } = outline(&footer) else { return DAMAGED };
     let names = dataset.columns.iter().map(|it| it.name.as_bytes());
@@ -125,7 +125,7 @@ fn read(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
         row_count,
         columns: columns.collect(),
         dialect: Dialect::of_parquet(vec![
-            "found without a catalog, which had its source".to_owned(),
+            "found without a catalog, so its source is not known".to_owned(),
         ]),
         padded_rows: 0,
         surplus_rows: 0,

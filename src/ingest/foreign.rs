@@ -49,9 +49,9 @@ impl Foreign {
     /// Returns what it is, and what it declares itself.
     fn words(self) -> &'static str {
         match self {
-            Foreign::Workbook(_) => "a workbook, whose cells are known",
-            Foreign::Database => "a database, whose columns and values are known",
-            Foreign::Json => "JSON, whose names and values are known",
+            Foreign::Workbook(_) => "a workbook and has its own cells",
+            Foreign::Database => "a database and has its own columns and values",
+            Foreign::Json => "JSON and has its own names and values",
         }
     }
 }
@@ -170,7 +170,7 @@ pub(super) fn as_text(
     }
     let head = input.head(SNIFF_HEAD_BYTES)?;
     if !options.widths.is_empty() && Foreign::of(&head, "").is_none() {
-        return by_widths(input, dir, options, (&options.widths, "as told"), watch).map(Some);
+        return by_widths(input, dir, options, (&options.widths, "as specified"), watch).map(Some);
     }
     let Some(foreign) = Foreign::of(&head, &input.name) else {
         let is_whole = input.bytes <= head.len() as u64;
@@ -291,7 +291,7 @@ fn check_options(
     let mut flags = given.iter().filter_map(|it| it.split(' ').next());
     let Some(flag) = flags.find(is_wrong) else { return Ok(()) };
     let what = foreign.words();
-    let message = format!("`{flag}` says how text is read, and `{shown_name}` is {what}");
+    let message = format!("`{flag}` does not apply to `{shown_name}`, which is {what}");
     let hint = format!("ingest it by itself, without `{flag}`");
     Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
 }

@@ -76,7 +76,7 @@ pub(crate) fn ingest(
         drop(read.file.take());
         let firm = ways.clone();
         read = self::read(&table, &mut ways, target, watch)?;
-        ensure!(ways == firm, "the second pass over the file met other values than the first");
+        ensure!(ways == firm, "the second pass over the file found other values than the first");
     }
     input.check_unchanged()?;
     let parts = table.names.iter().zip(&table.sources).zip(&ways).zip(&read.nulls);
@@ -130,7 +130,7 @@ pub(crate) fn check_options(
     let given = options.given();
     let Some(flag) = given.first().and_then(|it| it.split(' ').next()) else { return Ok(()) };
     let message = format!(
-        "`{flag}` says how text is read, and `{shown_name}` is {what}, which has its own types and \
+        "`{flag}` does not apply to `{shown_name}`, which is {what} and has its own types and \
          names"
     );
     let hint = format!("ingest {what} files by themselves, without `{flag}`");
@@ -159,13 +159,14 @@ fn read(
         let (sender, batches) = sync_channel(WAITING_MAX);
         let reader = guard::spawn(scope, move || send(table, &sender))?;
         let read = write(table, batches, ways, target, watch);
-        let sent =
-            reader.join().unwrap_or_else(|_| Err(table.damaged("what it holds is no Parquet")));
+        let sent = reader
+            .join()
+            .unwrap_or_else(|_| Err(table.damaged("its content is not valid Parquet data")));
         let read = read?;
         sent?;
         let (found, counted) = (read.n_rows, table.n_rows());
         if found != counted {
-            let what = format!("it has {found} rows, and its footer counts {counted}");
+            let what = format!("it has {found} rows, but its footer says {counted}");
             return Err(table.damaged(&what));
         }
         Ok(read)

@@ -89,7 +89,7 @@ fn measure(file: &File, first: usize, n_rows: usize) -> anyhow::Result<()> {
                     // Its texts can be longer than their page, and neither we nor PyArrow write it.
                     ensure!(
                         page.encoding != Some(DELTA_BYTE_ARRAY),
-                        "a page is encoded as no dataset is"
+                        "a page has an encoding that no dataset uses"
                     );
                     Ok(())
                 });
@@ -98,7 +98,7 @@ fn measure(file: &File, first: usize, n_rows: usize) -> anyhow::Result<()> {
         }
         ensure!(
             group_bytes <= DATASET_GROUP_BYTES_MAX,
-            "a row group has {group_bytes} bytes, and at most {DATASET_GROUP_BYTES_MAX} are read"
+            "a row group has {group_bytes} bytes; the limit is {DATASET_GROUP_BYTES_MAX} bytes"
         );
     }
     Ok(())

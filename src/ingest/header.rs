@@ -363,11 +363,11 @@ impl<'a> Search<'a> {
         let modal = modal_width(others);
         let body = self.sample(labels.len().max(modal), first.after.0, Vec::new());
         let found = || match self.told.rules {
-            Some(_) => (true, "a rule line stands below it"),
+            Some(_) => (true, "a border line is below it"),
             None if is_log => (true, "the line `#Fields:` has the names"),
             None => self.is_header(&labels, &body, first.after.0),
         };
-        let (is_present, reason) = self.told.header.map_or_else(found, |it| (it, "as told"));
+        let (is_present, reason) = self.told.header.map_or_else(found, |it| (it, "as specified"));
         let mut header = vec![*first];
         let mut descriptions = Vec::new();
         let levels = match self.told.rules {
@@ -383,7 +383,7 @@ impl<'a> Search<'a> {
             // Names that are complete on their own remain unchanged.
             let why = if self.told.rules.is_some() {
                 labels = multi_row_header::joined(&levels);
-                "a rule line stands below them"
+                "a border line is below them"
             } else if multi_row_header::are_complete(&levels[0]) {
                 descriptions = multi_row_header::described(&levels);
                 "the first has the names, and the others describe the columns"
@@ -421,7 +421,7 @@ impl<'a> Search<'a> {
             reasons.push(format!("{n_missing} unnamed {place}: {reason}"));
             width = modal;
         } else if width < modal && others.len() < n_longer * 2 {
-            let reason = "the names may belong to other columns than they stand above";
+            let reason = "the names may belong to other columns than those below them";
             reasons.push(format!("{n_longer} rows have more cells than the header: {reason}"));
         }
         let last = header.last().unwrap_or(first);
@@ -563,7 +563,7 @@ impl<'a> Search<'a> {
             return (false, reason);
         }
         if are_years_above_others(labels, head, self.syntax) {
-            return (true, "the labels count years, and the values below are none");
+            return (true, "the labels are consecutive years, and the values below are not years");
         }
         if !body.is_typed() && resembles_rows(labels, head, self.syntax) {
             return (false, "the first record is like those below it");
@@ -850,11 +850,11 @@ pub(crate) fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (boo
         let counted = body.all.iter().zip(labels).filter(is_counted);
         let steps = Steps::of(counted.map(|it| it.1.as_str()));
         if steps.as_ref().is_some_and(Steps::are_years) {
-            return (true, "the labels count years");
+            return (true, "the labels are consecutive years");
         }
         // Data frames name unlabelled columns this way, next to row names.
         if is_first_blank && !body.is_empty(0) && steps.as_ref().is_some_and(Steps::are_positions) {
-            return (true, "the labels count columns");
+            return (true, "the labels number the columns");
         }
     }
     (false, "the first record fits the types of the columns")
@@ -899,7 +899,7 @@ fn is_one_of(labels: &[String], body: &[u8], syntax: Syntax) -> Option<&'static 
         |row: &&[Cell]| row.iter().zip(labels).all(|(it, label)| it.text(body) == *label);
     let n_again = rows().filter(is_again).count();
     if AGAIN_MIN <= n_again && block.n_rows() < 2 * n_again {
-        return Some("the first record comes again and again");
+        return Some("the first record is repeated many times");
     }
     let is_amount = |column: usize| {
         shape::is_amount(labels[column].as_bytes()) && {

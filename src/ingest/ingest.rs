@@ -424,7 +424,7 @@ fn repairs(tally: &PassStats, layout: &Layout) -> Vec<String> {
         sentences.push(format!("{} blank lines skipped", tally.n_blank));
     }
     if 0 < tally.n_hollow {
-        sentences.push(format!("{} rows of nothing but delimiters skipped", tally.n_hollow));
+        sentences.push(format!("{} rows with nothing but delimiters skipped", tally.n_hollow));
     }
     sentences.extend(stray_quotes(tally).sentence());
     if let Some(line) = tally.mark_line {
@@ -452,10 +452,10 @@ fn set_aside(counts: SkippedLines, layout: &Layout) -> Vec<String> {
         sentences.push(format!("{comments} comment lines, which begin with `{marker}`"));
     }
     if 0 < rules {
-        sentences.push(format!("{rules} lines of the drawing are no rows"));
+        sentences.push(format!("{rules} border lines of the table are not rows"));
     }
     if 0 < repeated_headers {
-        sentences.push(format!("{repeated_headers} times the header came again"));
+        sentences.push(format!("the header is repeated {repeated_headers} times"));
     }
     if 0 < footer {
         let text = first_line(&layout.header.below.text[layout.header.below.n_total..]);
@@ -465,8 +465,8 @@ fn set_aside(counts: SkippedLines, layout: &Layout) -> Vec<String> {
         let among = layout.header.rule.totals.first();
         let text = first_line(among.unwrap_or(&layout.header.below.text));
         sentences.push(format!(
-            "{totals} rows of totals left out, such as `{text}`: they hold the sums of their columns, or their \
-             averages"
+            "{totals} rows of totals left out, such as `{text}`: they contain the sums of their \
+             columns, or their averages"
         ));
     }
     if 0 < other_tables {
@@ -494,7 +494,8 @@ fn take_lines(text: &mut Vec<u8>, n_lines: u64) -> Option<Vec<u8>> {
 
 fn undecodable_failure(shown_name: &str, undecodable: &Undecodable) -> anyhow::Error {
     let message = format!("cannot read `{shown_name}`: {undecodable}");
-    let hint = "leave out `--encoding` to have it found out, or try `--encoding windows-1252`";
+    let hint =
+        "leave out `--encoding` so that csv-agent detects it, or try `--encoding windows-1252`";
     Failure::new(ExitStatus::Input, message).hint(hint).into()
 }
 
@@ -643,7 +644,7 @@ fn first_reasons(
     let mut reasons = written.map_or_else(encoding, |it| it.reasons.clone());
     if end < input.bytes {
         let n_padding = input.bytes - end;
-        reasons.push(format!("padding of NUL or ^Z behind the text left out: {n_padding} B"));
+        reasons.push(format!("padding of NUL or ^Z after the text left out: {n_padding} B"));
     }
     reasons
 }
@@ -675,11 +676,12 @@ impl Layout {
         let line = self.first_line + u64::from(*line) + 1;
         Some(match n {
             1 => format!(
-                "the row on {word} {line} is called a total or an average, and was kept: its numbers do not show that it is no row"
+                "the row on {word} {line} is labelled as a total or an average but was kept, because \
+                 its numbers do not confirm that"
             ),
             _ => format!(
-                "{n} rows are called totals or averages and were kept, the first on {word} {line}: \
-                 their numbers do not show that they are no rows"
+                "{n} rows are labelled as totals or averages but were kept, the first on {word} {line}, \
+                 because their numbers do not confirm that"
             ),
         })
     }
@@ -692,8 +694,8 @@ impl Layout {
         let [first, last] = [first, last].map(|it| n_lines + u64::from(it) + 1);
         let what = if are_rows { "kept as rows" } else { "left out" };
         Some(format!(
-            "{word}s {first} to {last} may be a table of their own: they were {what}, `--tables all` makes a \
-             dataset of them"
+            "{word}s {first} to {last} may be a separate table: they were {what}; `--tables all` makes \
+             a dataset of them"
         ))
     }
 }
@@ -716,8 +718,8 @@ impl Layout {
             let spans: Vec<String> = self.sides.iter().map(show).collect();
             let (last, others) = spans.split_last()?;
             return Some(format!(
-                "columns {} and {last} are tables side by side: they were read as one table, `--tables all` makes \
-                 a dataset of each",
+                "columns {} and {last} are tables side by side but were read as one table; `--tables \
+                 all` makes a dataset of each",
                 others.join(", ")
             ));
         }
@@ -732,8 +734,8 @@ impl Layout {
         let gap = show(&gap).split('-').next().unwrap_or_default().to_owned();
         let [left, right] = [left, right].map(|it| show(&it));
         Some(format!(
-            "column {gap} has no name and no value: what is left and right of it may be tables side by side; if \
-             so, `--columns {left}` and `--columns {right}` read each by itself"
+            "column {gap} has no name and no value: the columns to its left and right may be separate \
+             tables; if so, `--columns {left}` and `--columns {right}` read each table"
         ))
     }
 }
@@ -865,7 +867,7 @@ fn beside(
 }
 
 fn too_few_lines(shown_name: &str, n_lines: u64) -> anyhow::Error {
-    let found = format!("it has no more than {n_lines} lines");
+    let found = format!("it has only {n_lines} lines");
     no_csv(shown_name, &found, "give a smaller number to `--skip-rows`")
 }
 
@@ -971,8 +973,10 @@ fn check_damage(layout: &Layout, shown_name: &str, is_strict: bool) -> anyhow::R
     let FoundEncoding { charset, damage, is_doubtful, ref reason, .. } = layout.found;
     if is_strict && is_doubtful && charset == Charset::Mixed {
         let message = format!("cannot read `{shown_name}` in one encoding: {reason}");
-        let hint =
-            format!("without `--strict`, or with `--encoding {}`, it is read so", charset.name());
+        let hint = format!(
+            "leave out `--strict`, or add `--encoding {}`, to read it anyway",
+            charset.name()
+        );
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     }
     let (Some(Damage { line, offset, .. }), true) = (damage, is_strict) else {
@@ -980,9 +984,9 @@ fn check_damage(layout: &Layout, shown_name: &str, is_strict: bool) -> anyhow::R
     };
     let name = layout.text.charset.name();
     let message = format!(
-        "cannot read `{shown_name}` as {name}: the bytes at offset {offset}, on line {line}, are none"
+        "cannot read `{shown_name}` as {name}: the bytes at offset {offset}, on line {line}, are not valid"
     );
-    let hint = "without `--strict` U+FFFD replaces such bytes; or name another encoding with \
+    let hint = "leave out `--strict` to replace such bytes with U+FFFD, or name another encoding with \
                 `--encoding`";
     Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
@@ -1035,7 +1039,7 @@ fn split(
     let (syntax, mut found) = dialect::find(windows, &told);
     windows.others.extend(others);
     if let (true, Some(first)) = (is_declared, found.first_mut()) {
-        *first = first.replace("as told", "the first line says so");
+        *first = first.replace("as specified", "the first line says so");
     }
     reasons.append(&mut found);
     Split { syntax, ..split }
@@ -1150,8 +1154,8 @@ fn read(
         texts.for_each(|it| it.is_settled = true);
         attempt.plan.has_extra = 0 < tally.n_surplus;
         (output, tally) = attempt.run(watch)?;
-        ensure!(tally.is_built, "the second pass over the file met other values than the first");
-        reasons.push("read twice: the first guess of the types did not hold".to_owned());
+        ensure!(tally.is_built, "the second pass over the file found other values than the first");
+        reasons.push("read twice: the first guess of the types was wrong".to_owned());
     }
     if tally.n_rows == 0 && 0 < tally.n_hollow {
         // A table with only such records has rows without values.
@@ -1207,7 +1211,7 @@ fn described(
             let note = note.or(odds).filter(|_| is_asked);
             let is_flag = column.dtype == DType::Bool && seen.has(TypeEvidence::WORDS);
             let note =
-                if is_flag { Some("words for yes and no, as told".to_owned()) } else { note };
+                if is_flag { Some("words for yes and no, as specified".to_owned()) } else { note };
             let words = markers.and_then(|it| it.note(note.as_deref().unwrap_or_default()));
             let notes: Vec<String> = note.into_iter().chain(words).collect();
             Column {
@@ -1254,8 +1258,10 @@ fn guess_unfit(
     reading: &ColumnType,
 ) -> anyhow::Result<Guess> {
     if reading.is_ambiguous {
-        let message =
-            format!("column `{name}` is wanted as {}, and can be read in two ways", wanted.name());
+        let message = format!(
+            "cannot read column `{name}` as {}: its numbers can be read in two ways",
+            wanted.name()
+        );
         let hint = "name the decimal mark of its numbers with `--decimal ,` or `--decimal .`";
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     }
@@ -1290,8 +1296,8 @@ impl ReadResult {
 
 /// Adds what the header says about columns besides their names.
 fn describe(columns: &mut [Column], header: &Header) {
-    const UNNAMED: &str = "the header has one name fewer than the rows have cells, as where names of \
-                           rows come first";
+    const UNNAMED: &str = "the header has one name fewer than the rows have cells, as in files where \
+                           each row begins with a row name";
     for (column, text) in columns.iter_mut().zip(&header.descriptions) {
         column.description = Some(text.clone()).filter(|it| !it.is_empty());
     }

@@ -96,7 +96,7 @@ pub(crate) fn write(
         };
         refuse(
             message,
-            "check how the file was made; each line, or each item of one list, is an object",
+            "check how the file was made; each line, or each item of one list, must be an object",
         )
     })?;
     let mut names = vec![String::new(); rows.columns.len()];
@@ -144,7 +144,10 @@ impl JsonRows<'_, '_> {
             Ok(error) => {
                 let name = &self.input.name;
                 let message = format!("cannot read `{name}` as JSON: object {number}: {error}");
-                refuse(message, "check how the file was made; text is UTF-8 with whole escapes")
+                refuse(
+                    message,
+                    "check how the file was made; text must be UTF-8 with complete escapes",
+                )
             }
             Err(error) => error,
         })
@@ -203,10 +206,11 @@ impl JsonRows<'_, '_> {
             return Ok(at);
         }
         let message = format!(
-            "cannot read `{}`: its objects have more than {CSV_COLUMNS_MAX} keys, as where keys are values",
+            "cannot read `{}`: its objects have more than {CSV_COLUMNS_MAX} different keys; the keys \
+             may be values",
             self.input.name
         );
-        Err(refuse(message, "write each of these as an object with a key and a value"))
+        Err(refuse(message, "write each pair as an object with a name and a value"))
     }
 
     fn cell(&mut self, column: usize, value: &str) -> anyhow::Result<()> {
@@ -251,7 +255,7 @@ impl JsonRows<'_, '_> {
         );
         let filter = serde_json::to_string(key).unwrap_or_default();
         let hint =
-            format!("take the list out: `jq '.[{filter}]' FILE | csv-agent ingest --name NAME -`");
+            format!("extract the list: `jq '.[{filter}]' FILE | csv-agent ingest --name NAME -`");
         Err(refuse(message, &hint))
     }
 }

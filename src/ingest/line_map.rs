@@ -105,7 +105,7 @@ fn open_map(path: &Path, dataset: &Dataset) -> Result<Option<File>, String> {
         Err(error) => return Err(format!("cannot be opened: {error}")),
     };
     if written.is_some() && checksum(&file).ok() != written.flatten() {
-        return Err("is damaged: it has other bytes than were written".to_owned());
+        return Err("is damaged: its content is not what was written".to_owned());
     }
     Ok(Some(file))
 }
@@ -170,7 +170,7 @@ pub fn line_runs(session_dir: &Path, dataset: &Dataset) -> anyhow::Result<Option
     let n_bytes = lines.get_ref().metadata()?.len();
     ensure!(
         n_bytes <= LINE_MAP_BYTES_MAX,
-        "`{}` has {n_bytes} bytes, and at most {LINE_MAP_BYTES_MAX} are read",
+        "`{}` has {n_bytes} bytes; the limit is {LINE_MAP_BYTES_MAX} bytes",
         path.display()
     );
     check_magic(&mut lines)?;
@@ -194,21 +194,20 @@ pub fn source_trouble(dataset: &Dataset, bytes_max: u64) -> Option<String> {
         return Some(format!("it was joined from {} files", dataset.files.len()));
     }
     if !matches!(dataset.dialect.format, SourceFormat::Text | SourceFormat::Parquet) {
-        return Some("it is no text that Python reads as it was read".to_owned());
+        return Some("plain Python cannot read its text the way csv-agent did".to_owned());
     }
     let has_columns = dataset.dialect.told.iter().any(|it| it.starts_with("--columns"));
     if has_columns || !dataset.side_by_side.is_empty() {
-        return Some("it lies in some columns of its file".to_owned());
+        return Some("it comes from only some columns of its file".to_owned());
     }
     if dataset.dialect.told.iter().any(|it| it.starts_with("--widths")) {
         return Some("its columns have widths instead of delimiters".to_owned());
     }
     match std::fs::metadata(source) {
-        Ok(found) if !found.is_file() => Some(format!("`{source}` is no file")),
-        Ok(found) if bytes_max < found.len() => Some(format!(
-            "it has more than the {} MiB that are read to find out how",
-            bytes_max >> 20
-        )),
+        Ok(found) if !found.is_file() => Some(format!("`{source}` is not a file")),
+        Ok(found) if bytes_max < found.len() => {
+            Some(format!("it is larger than the {} MiB that csv-agent examines", bytes_max >> 20))
+        }
         Ok(_) => match named_file::open(Path::new(source)) {
             Ok(file) if is_same_file(&file, dataset.bytes, &dataset.sha256) => None,
             Ok(_) => Some("its source has changed since it was ingested".to_owned()),
@@ -230,7 +229,7 @@ pub fn is_same_file(file: &File, bytes: u64, sha256: &str) -> bool {
 fn check_magic(lines: &mut impl Read) -> anyhow::Result<()> {
     let mut magic = [0; MAGIC.len()];
     lines.read_exact(&mut magic).context("cannot read the line map")?;
-    ensure!(&magic == MAGIC, "the line map is of another version; ingest the file again");
+    ensure!(&magic == MAGIC, "the line map has another version; ingest the file again");
     Ok(())
 }
 

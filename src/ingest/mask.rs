@@ -97,7 +97,7 @@ pub fn masked(
             dataset.columns.iter().map(|it| withheld.has(name, &it.name)).collect();
         // Dataset names are not file names.
         let path = into.join(format!("{at}.parquet"));
-        let doing = || format!("cannot keep values of `{name}` back");
+        let doing = || format!("cannot keep back values of `{name}`");
         if is_masked.contains(&true) {
             let (columns, is_masked) = (&dataset.columns, &is_masked);
             let copy = Copy { columns, is_masked, key, cancelled };
@@ -215,7 +215,7 @@ fn text_at<'a>(values: &'a ArrayRef) -> anyhow::Result<Box<dyn Fn(usize) -> Stri
             let values = values.as_primitive::<Time64MicrosecondType>();
             Box::new(move |row| values.value(row).to_string())
         }
-        other => bail!("no token can stand for a {other}; ingest its source again"),
+        other => bail!("a token cannot replace a {other}; ingest its source again"),
     })
 }
 
@@ -264,7 +264,7 @@ mod tests {
         };
         copy().unwrap();
         let error = format!("{:#}", copy().unwrap_err());
-        assert!(error.starts_with("cannot keep values of `sales` back: "), "{error}");
+        assert!(error.starts_with("cannot keep back values of `sales`: "), "{error}");
         assert_eq!(fs::read_to_string(dir.path().join("sales.parquet")).unwrap(), "rows");
     }
 

@@ -129,8 +129,8 @@ impl NonRows {
         let (count, reason) = match kind {
             NonRowKind::Preamble => (&mut self.counts.preamble, "preamble"),
             NonRowKind::Comment => (&mut self.counts.comments, "comment"),
-            NonRowKind::Rule => (&mut self.counts.rules, "line of a drawing"),
-            NonRowKind::RepeatedHeader => (&mut self.counts.repeated_headers, "the header again"),
+            NonRowKind::Rule => (&mut self.counts.rules, "border line of a table"),
+            NonRowKind::RepeatedHeader => (&mut self.counts.repeated_headers, "repeated header"),
             NonRowKind::Footer => (&mut self.counts.footer, "footer"),
             NonRowKind::Total => (&mut self.counts.totals, "total"),
             NonRowKind::OtherTable => (&mut self.counts.other_tables, "another table"),

@@ -81,7 +81,7 @@ impl Markers {
 
     /// Reports the markers. Those already named in `told` are not repeated.
     pub(crate) fn note(&self, told: &str) -> Option<String> {
-        let taken = self.taken.words("").map(|it| format!("{it} taken for missing"));
+        let taken = self.taken.words("").map(|it| format!("{it} read as missing"));
         let kept = self.kept.words(told).map(|it| format!("{it} kept as text"));
         let said: Vec<String> = taken.into_iter().chain(kept).collect();
         (!said.is_empty()).then(|| said.join("; "))
@@ -138,10 +138,10 @@ mod tests {
         more.keep(b"-");
         more.take(b" NA ");
         markers.add(more);
-        let expected = "1 `NA` taken for missing; 3 `None`, 1 `NA`, 1 `-` kept as text";
+        let expected = "1 `NA` read as missing; 3 `None`, 1 `NA`, 1 `-` kept as text";
         assert_eq!(markers.note("").as_deref(), Some(expected));
         let told = "text: 3 values that are not numbers, the first `None` on line 2";
-        let expected = "1 `NA` taken for missing; 1 `NA`, 1 `-` kept as text";
+        let expected = "1 `NA` read as missing; 1 `NA`, 1 `-` kept as text";
         assert_eq!(markers.note(told).as_deref(), Some(expected));
         assert_eq!(Markers::default().note(""), None);
     }

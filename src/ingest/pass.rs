@@ -426,7 +426,8 @@ impl<'a> Collector<'a> {
                 .map_or_else(|| format!("line {}", line + 1), |it| it.place(misfit.column, line));
             let (column, value) = (&self.settings.names[misfit.column], shown(&misfit.value));
             let dtype = misfit.wanted.name();
-            let message = format!("column `{column}` is wanted as {dtype}, {place} has `{value}`");
+            let message =
+                format!("cannot read column `{column}` as {dtype}: {place} has `{value}`");
             let hint = misfit.way_out().map_or_else(
                 || format!("leave out `--dtype {column}={dtype}`, or name the value in `--null`"),
                 str::to_owned,
@@ -439,7 +440,7 @@ impl<'a> Collector<'a> {
             let (reason, _) = reason.split_once(';').unwrap_or((reason, ""));
             let message = format!("line {line} has {reason}: `{}`", shown(text));
             let hint =
-                "without `--strict` such rows are padded, or their surplus is kept in `_extra`";
+                "leave out `--strict` to pad such rows and to keep their surplus cells in `_extra`";
             return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
         }
         Ok(())

@@ -205,19 +205,19 @@ fn check_header(
 
 /// Returns the feature of the files that a plain reader does not support, and the remedy.
 fn obstacle(looks: &Understood) -> Option<(String, &'static str)> {
-    const MEND: &str = "mend the files, or ingest them here, without `--remote`";
+    const MEND: &str = "repair the files, or ingest them here, without `--remote`";
     let dataset = &looks.dataset;
     let aside = dataset.set_aside;
     let kinds = [
         (aside.preamble, "line", "above the table"),
-        (aside.rules, "line", "of a drawing between rows"),
+        (aside.rules, "line", "with a table border between rows"),
         (aside.repeated_headers, "header", "again among the rows"),
         (aside.footer, "line", "below the table"),
         (aside.totals, "total", "below the table"),
         (aside.other_tables, "line", "of other tables below it"),
         (dataset.padded_rows, "row", "with fewer cells than the others"),
         (dataset.surplus_rows, "row", "with more cells than the others"),
-        (looks.n_hollow, "row", "of nothing but delimiters"),
+        (looks.n_hollow, "row", "with nothing but delimiters"),
         (looks.n_unclosed, "quote", "never closed"),
         (looks.n_marks, "byte order mark", "among the rows"),
     ];
@@ -229,26 +229,26 @@ fn obstacle(looks: &Understood) -> Option<(String, &'static str)> {
         ));
     }
     if let Some(damage) = dataset.dialect.damage {
-        return Some((format!("bytes that are no UTF-8, on line {}", damage.line), MEND));
+        return Some((format!("bytes that are not valid UTF-8, on line {}", damage.line), MEND));
     }
     if let Some((n, what, where_)) = kinds.into_iter().find(|it| 0 < it.0) {
         let s = if n == 1 { "" } else { "s" };
         return Some((format!("it has {n} {what}{s} {where_}"), MEND));
     }
     if looks.is_wrapped {
-        return Some(("there is more around its rows than Spark knows".to_owned(), MEND));
+        return Some(("there is more around its rows than Spark can skip".to_owned(), MEND));
     }
     if 1 < looks.n_header_records {
         return Some(("its header has several lines".to_owned(), MEND));
     }
     match &looks.comment {
         Some(Comment::Drawn(_)) => {
-            return Some(("its table is drawn".to_owned(), MEND));
+            return Some(("its table is drawn with border lines".to_owned(), MEND));
         }
         Some(Comment::Marked { marker, is_sure }) if 0 < aside.comments => {
             if 1 < marker.chars().count() {
                 return Some((
-                    format!("comments begin with `{marker}`, Spark knows one sign"),
+                    format!("comments begin with `{marker}`, but Spark takes only one character"),
                     MEND,
                 ));
             }
@@ -269,7 +269,7 @@ fn syntax_obstacle(looks: &Understood) -> Option<&'static str> {
         return Some("blanks align its columns");
     }
     if blanks == Blanks::OneBehindDelimiter || (blanks == Blanks::AroundQuotes && is_quoted) {
-        return Some("blanks stand behind its delimiter, which Spark would keep or take all away");
+        return Some("blanks follow its delimiter, and Spark would keep all blanks or remove all");
     }
     if delimiter.bytes().contains(&b'\\') {
         return Some("a backslash separates its cells");
@@ -279,7 +279,7 @@ fn syntax_obstacle(looks: &Understood) -> Option<&'static str> {
             Some("delimiters are escaped outside of quotes")
         }
         Escape::None if quote.is_some() && is_quoted => {
-            Some("quotes stand within quotes without an escape")
+            Some("there are quotes without an escape within quoted cells")
         }
         _ => None,
     }

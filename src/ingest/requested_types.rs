@@ -93,8 +93,8 @@ impl Wants {
                             | RequestedType::Type(DType::Bool)
                     ) {
                         let message = format!("`*` cannot be read as {}", wanted.name());
-                        let hint = "`*` is for `money`, `percent` and `bool`, and means each column that is \
-                                    known as that";
+                        let hint = "`*` works with `money`, `percent` and `bool`: it means each column \
+                                    that csv-agent recognises as that type";
                         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
                     }
                     wants.of_known.push(*wanted);

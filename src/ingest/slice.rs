@@ -276,7 +276,7 @@ fn account(
         }
     };
     let split = block.split.iter().map(|row| {
-        (*row, "a quote that opens a cell and takes in the rows below; read as rows".to_owned())
+        (*row, "a quote opens a cell and would swallow the rows below; read as rows".to_owned())
     });
     let short =
         block.short.iter().map(|row| (*row, format!("fewer than {width} cells; padded with null")));

@@ -477,7 +477,7 @@ pub(crate) struct Undecodable {
 
 impl std::fmt::Display for Undecodable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the bytes at about offset {} are no {}", self.offset, self.charset.name())
+        write!(f, "the bytes at about offset {} are not valid {}", self.offset, self.charset.name())
     }
 }
 

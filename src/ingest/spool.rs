@@ -213,7 +213,10 @@ impl<'a> Spool<'a> {
             "cannot read `{name}`: {n_rows} rows of {width} columns are more than {} bytes of text",
             self.bytes_max
         );
-        Err(refuse(message, "raise the limit with `--max-bytes`, or remove cells that lie far off"))
+        Err(refuse(
+            message,
+            "raise the limit with `--max-bytes`, or remove cells that are far from the table",
+        ))
     }
 
     /// Writes the text, with `names` as its first record if given. Returns `None` without cells.
@@ -329,7 +332,7 @@ pub(crate) fn number(value: f64) -> Option<String> {
 
 fn temporary(dir: &Path, name: &str) -> anyhow::Result<File> {
     tempfile::tempfile_in(dir)
-        .with_context(|| format!("cannot read `{name}`: no file can be made in {}", dir.display()))
+        .with_context(|| format!("cannot read `{name}`: cannot create a file in {}", dir.display()))
 }
 
 /// A sheet of a workbook, or a table of a database.

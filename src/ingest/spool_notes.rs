@@ -40,7 +40,7 @@ impl SpoolNotes {
             }
             let dtype = reading.dtype().name();
             let note = format!(
-                "stored as text, and kept so; `--dtype 'COLUMN={dtype}'` reads it as {dtype}"
+                "stored as text, so kept as text; `--dtype 'COLUMN={dtype}'` reads it as {dtype}"
             );
             *reading = ColumnType { note: Some(note), ..ColumnType::default() };
         }

@@ -72,13 +72,13 @@ impl Stored {
             let Outline { n_levels, leaves, .. } = outline(&footer);
             n_levels <= FLAT_LEVELS && leaves.len() <= CSV_COLUMNS_MAX
         };
-        ensure!(is_flat, "no dataset has nested columns, or so many");
+        ensure!(is_flat, "a dataset cannot have nested columns, or this many columns");
         let n_bytes = file.metadata()?.len();
         let options = || ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Skip);
         let read = ArrowReaderMetadata::load(&file, options())?;
         let fields = read.schema().fields();
         let leaves = read.parquet_schema().columns();
-        ensure!(leaves.len() == fields.len(), "no dataset has nested columns");
+        ensure!(leaves.len() == fields.len(), "a dataset cannot have nested columns");
         for (leaf, field) in leaves.iter().zip(fields) {
             let is_ours = match field.data_type() {
                 DataType::Boolean => leaf.physical_type() == Type::BOOLEAN,
@@ -92,7 +92,7 @@ impl Stored {
             };
             if !is_ours || leaf.max_rep_level() != 0 {
                 let found = field.data_type();
-                bail!("no dataset has a column of type {found}; ingest its source again");
+                bail!("a dataset cannot have a column of type {found}; ingest its source again");
             }
         }
         let as_read = |field: &Arc<Field>| match field.data_type() {
@@ -134,12 +134,18 @@ impl Stored {
         for chunk in columns.into_iter().filter_map(|it| chunks.get(it)) {
             let codec = chunk.compression();
             let is_ours = matches!(codec, Compression::ZSTD(_) | Compression::UNCOMPRESSED);
-            ensure!(is_ours, "no dataset is compressed with {codec}; ingest its source again");
+            ensure!(
+                is_ours,
+                "a dataset cannot be compressed with {codec}; ingest its source again"
+            );
             let mut pages = Pages::of(&self.file, self.n_bytes, chunk);
             let measured = measure_pages(&mut pages, n_rows, |page| {
                 are_keys &= page.is_dictionary || page.encoding.is_none_or(|it| KEYS.contains(&it));
                 let is_ours = page.encoding.is_none_or(|it| ENCODINGS.contains(&it));
-                ensure!(is_ours, "a page is encoded as no dataset is; ingest its source again");
+                ensure!(
+                    is_ours,
+                    "a page has an encoding that no dataset uses; ingest its source again"
+                );
                 Ok(())
             });
             group_bytes +=
@@ -147,7 +153,7 @@ impl Stored {
         }
         ensure!(
             group_bytes <= DATASET_GROUP_BYTES_MAX,
-            "a row group has {group_bytes} bytes, and at most {DATASET_GROUP_BYTES_MAX} are read"
+            "a row group has {group_bytes} bytes; the limit is {DATASET_GROUP_BYTES_MAX} bytes"
         );
         Ok(are_keys)
     }
@@ -211,16 +217,19 @@ pub(crate) fn measure_pages(
         let found = page.bytes;
         ensure!(
             found <= DATASET_PAGE_BYTES_MAX,
-            "a page has {found} bytes, and at most {DATASET_PAGE_BYTES_MAX} are read"
+            "a page has {found} bytes; the limit is {DATASET_PAGE_BYTES_MAX} bytes"
         );
         let PageHead { n_values, n_nulls, .. } = page;
         ensure!(
             (0..=n_values).contains(&n_nulls),
-            "a page has {n_values} values, {n_nulls} of them null, says its head"
+            "a page has {n_values} values, {n_nulls} of them null, according to its header"
         );
         if page.is_dictionary {
             let fits = u64::try_from(n_values)? <= found;
-            ensure!(fits, "a dictionary of {found} bytes has {n_values} values, says its head");
+            ensure!(
+                fits,
+                "a dictionary of {found} bytes has {n_values} values, according to its header"
+            );
         } else {
             n_missing = n_missing.saturating_sub(n_values);
         }
@@ -228,7 +237,7 @@ pub(crate) fn measure_pages(
         n_bytes = n_bytes.saturating_add(found);
         has_lengths |= page.encoding.is_some_and(|it| WITH_LENGTHS.contains(&it));
     }
-    ensure!(n_missing == 0, "its pages have not as many values as there are rows");
+    ensure!(n_missing == 0, "its pages do not have as many values as there are rows");
     if has_lengths {
         n_bytes = n_bytes.saturating_add(pages.n_bytes_of_lengths()?);
     }

@@ -372,8 +372,8 @@ fn uneven_rows_are_kept_counted_and_listed() {
     check_refused(
         &strict,
         result,
-        "line 3 has fewer than 3 cells: `4,5` / without `--strict` such rows are padded, or their \
-         surplus is kept in `_extra`",
+        "line 3 has fewer than 3 cells: `4,5` / leave out `--strict` to pad such rows and to keep their \
+         surplus cells in `_extra`",
     );
 }
 
@@ -416,7 +416,8 @@ fn quotes_hold_line_ends_and_quotes() {
          2 | b
          3 | c",
     );
-    let reason = "1 quote opens a cell and is never closed, so it is text; the first is on line 2";
+    let reason =
+        "1 quote opens a cell and is never closed, so it is read as text; the first is on line 2";
     assert_eq!(dataset.dialect.reasons[3], reason);
 }
 
@@ -621,7 +622,7 @@ fn compressed_files_that_hold_no_one_table_are_refused() {
     );
     check(
         &zip(&[("a.csv", b"a\n1\n"), ("b.csv", b"b\n1\n")]),
-        "cannot read `-`: the zip archive holds 2 files: `a.csv`, `b.csv` / unpack it and name the \
+        "cannot read `-`: the zip archive contains 2 files: `a.csv`, `b.csv` / unpack it and name the \
          files",
     );
     check(
@@ -685,7 +686,7 @@ fn late_bytes_that_are_damage_are_replaced_counted_and_told() {
     assert_eq!(dataset.dialect.damage, Some(damage));
     assert_eq!(
         dataset.dialect.reasons[0],
-        "encoding utf-8: nearly the whole file is valid UTF-8; U+FFFD replaces what is not, 1 in \
+        "encoding utf-8: nearly the whole file is valid UTF-8; U+FFFD replaces the invalid bytes, 1 in \
          all, the first on line 100004 at byte offset 400020"
     );
     assert!(bench.rows().iter().any(|it| it[1].as_deref() == Some("caf\u{fffd}")));
@@ -696,8 +697,8 @@ fn late_bytes_that_are_damage_are_replaced_counted_and_told() {
     check_refused(
         &bench,
         result,
-        "cannot read `-` as utf-8: the bytes at offset 400020, on line 100004, are none / without \
-         `--strict` U+FFFD replaces such bytes; or name another encoding with `--encoding`",
+        "cannot read `-` as utf-8: the bytes at offset 400020, on line 100004, are not valid / leave \
+         out `--strict` to replace such bytes with U+FFFD, or name another encoding with `--encoding`",
     );
 }
 
@@ -761,7 +762,7 @@ fn what_fills_the_last_block_of_a_file_is_no_text() {
         let bytes = [b"a,b\n1,x\0y\n", padding].concat();
         let dataset = bench.bytes(&bytes).unwrap();
         assert_eq!(table(&bench, &dataset), "a:int64 | b:string\n1 | x\0y");
-        let told = format!("padding of NUL or ^Z behind the text left out: {} B", padding.len());
+        let told = format!("padding of NUL or ^Z after the text left out: {} B", padding.len());
         assert_eq!(dataset.dialect.reasons[1], told);
         assert_eq!(dataset.bytes, bytes.len() as u64);
         let source = bench.dir.path().join("source");
@@ -796,7 +797,7 @@ fn a_type_that_the_user_wants_is_given_or_the_value_is_named() {
     check_refused(
         &bench,
         result,
-        "column `a` is wanted as int64, line 4 has `x` / leave out `--dtype a=int64`, or name the \
+        "cannot read column `a` as int64: line 4 has `x` / leave out `--dtype a=int64`, or name the \
          value in `--null`",
     );
     let error = told(DType::Int64).bytes("b,c\n1,2\n").unwrap_err();
@@ -923,8 +924,8 @@ fn limits_and_encodings_are_kept_to() {
     check_refused(
         &bench,
         result,
-        "cannot read `latin1.csv`: the bytes at about offset 20 are no utf-8 / leave out \
-         `--encoding` to have it found out, or try `--encoding windows-1252`",
+        "cannot read `latin1.csv`: the bytes at about offset 20 are not valid utf-8 / leave out \
+         `--encoding` so that csv-agent detects it, or try `--encoding windows-1252`",
     );
     let bench = Bench::new().with(|it| it.encoding = Some("klingon".to_owned()));
     let error = bench.bytes("a,b\n").unwrap_err();
@@ -1148,7 +1149,7 @@ fn a_header_that_comes_again_is_no_row() {
     check_aside(
         "id,n\n1,2.5\nid,n\n2,3.5\n",
         "id:int64 | n:float64\n 1 | 2.5\n 2 | 3.5",
-        &["3 the header again"],
+        &["3 repeated header"],
     );
     check_aside("a,b\nx,y\na,b\nu,v\n", "a:string | b:string\nx | y\na | b\nu | v", &[]);
 }
@@ -1305,7 +1306,7 @@ fn the_user_may_say_where_the_table_begins_and_what_a_comment_is() {
     check_refused(
         &far,
         result,
-        "cannot read `-` as CSV: it has no more than 9 lines / give a smaller number to `--skip-rows`",
+        "cannot read `-` as CSV: it has only 9 lines / give a smaller number to `--skip-rows`",
     );
 }
 

@@ -42,12 +42,12 @@ pub(crate) fn certain(
     }
     let Some(label) = options.encoding.as_deref() else { return Ok(by_head) };
     let charset = Charset::for_label(label).ok_or_else(|| {
-        let message = format!("no encoding is called `{label}`");
+        let message = format!("`{label}` is not a known encoding");
         let hint = "try `utf-8`, `utf-16`, `windows-1252`, `latin1`, `shift_jis`, `gbk` or `big5`";
         Failure::new(ExitStatus::Usage, message).hint(hint)
     })?;
     let mark_bytes = by_head.filter(|it| it.charset == charset).map_or(0, |it| it.mark_bytes);
-    let reason = "as told".to_owned();
+    let reason = "as specified".to_owned();
     Ok(Some(FoundEncoding { charset, mark_bytes, damage: None, reason, is_doubtful: false }))
 }
 

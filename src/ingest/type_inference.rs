@@ -351,7 +351,7 @@ impl Numbers {
             return self.read_plain(others);
         }
         let (decimal, is_told) = (others.decimal, others.is_told());
-        let why = if is_told { "; as told" } else { "; as in other columns" };
+        let why = if is_told { "; as specified" } else { "; as in other columns" };
         let open: Vec<NumberForm> = self.open().collect();
         let of = |mark: DecimalMark| open.iter().copied().find(|it| it.decimal == mark);
         let (comma, point) = (of(DecimalMark::Comma), of(DecimalMark::Point));
@@ -372,7 +372,7 @@ impl Numbers {
                 self.numbers(form, "; `--decimal ,` makes it a decimal comma")
             }
             (Some(_), Some(_), _) => ColumnType::ambiguous(
-                "text: `,` may be before a fraction or between thousands, `--decimal` decides",
+                "text: `,` may be a decimal mark or a thousands separator; `--decimal` decides",
             ),
             (Some(_), None, Some(DecimalMark::Point)) if is_told => ColumnType::text(
                 "text: not every value is a number with a decimal point".to_owned(),
@@ -399,10 +399,10 @@ impl Numbers {
         // Next to `1.250`, a program would write `980.000`, or fractions of other lengths.
         let is_grouped = is_comma && (groups_by_point || self.0.has(TypeEvidence::INT));
         match (self.is_open(form), is_told) {
-            (true, true) => self.numbers(form, "; as told"),
+            (true, true) => self.numbers(form, "; as specified"),
             (true, false) if is_grouped => self.numbers(form, "; as in other columns"),
             (true, false) => ColumnType::ambiguous(
-                "text: `.` may be before a fraction or between thousands, `--decimal` decides",
+                "text: `.` may be a decimal mark or a thousands separator; `--decimal` decides",
             ),
             (false, true) => ColumnType::text(
                 "text: not every value is a number with a decimal comma".to_owned(),
@@ -423,7 +423,7 @@ impl Numbers {
         let dtype = if self.0.has(fraction) { DType::Float64 } else { DType::Int64 };
         let long = TypeEvidence::LONG_INT.and(TypeEvidence::LOCAL_LONG);
         if dtype == DType::Float64 && self.0.has(long) {
-            return ColumnType::text("text: more digits than a float holds".to_owned());
+            return ColumnType::text("text: more digits than a float can hold".to_owned());
         }
         ColumnType {
             dtype: Some(dtype),
@@ -462,7 +462,7 @@ fn plain(seen: TypeEvidence) -> ColumnType {
                 "text: exponents among whole numbers, which may be identifiers".to_owned(),
             ),
             ["numbers"] if seen.has(TypeEvidence::LONG_INT) => {
-                ColumnType::text("text: more digits than a float holds".to_owned())
+                ColumnType::text("text: more digits than a float can hold".to_owned())
             }
             _ => ColumnType::plain(DType::String),
         },
@@ -614,7 +614,7 @@ impl LocalDays {
         if let Some(order) = told {
             let words = order.words();
             return if may_be(order) {
-                self.days(order, "as told")
+                self.days(order, "as specified")
             } else {
                 ColumnType::text(format!("text: not every value is a day as {words}"))
             };
@@ -623,12 +623,12 @@ impl LocalDays {
             [] => ColumnType::text("text: no order of day and month fits every value".to_owned()),
             [order] => self.days(order, "no other order fits every value"),
             _ if self.0.has(TypeEvidence::DOT) && may_be(DateOrder::Dmy) => {
-                self.days(DateOrder::Dmy, "`.` is between the parts")
+                self.days(DateOrder::Dmy, "the parts are separated by `.`")
             }
             _ => match others {
                 Some((order, why)) if open.contains(&order) => self.days(order, why),
                 _ => ColumnType::ambiguous(
-                    "text: the order of day and month is ambiguous, `--date-order` decides",
+                    "text: the order of day and month is ambiguous; `--date-order` decides",
                 ),
             },
         }
@@ -751,12 +751,12 @@ mod tests {
     #[test]
     fn numbers_that_can_be_read_in_two_ways_wait_for_the_user() {
         let ambiguous =
-            "text: `,` may be before a fraction or between thousands, `--decimal` decides";
+            "text: `,` may be a decimal mark or a thousands separator; `--decimal` decides";
         check_numbers(&["1,234", "5"], None, ambiguous);
-        check_numbers(&["1,234"], Some(DecimalMark::Comma), "float64 decimal comma; as told");
-        let thousands = "int64 `,` between thousands; as told";
+        check_numbers(&["1,234"], Some(DecimalMark::Comma), "float64 decimal comma; as specified");
+        let thousands = "int64 `,` between thousands; as specified";
         check_numbers(&["1,234"], Some(DecimalMark::Point), thousands);
-        let points = "int64 `.` between thousands, decimal comma; as told";
+        let points = "int64 `.` between thousands, decimal comma; as specified";
         check_numbers(&["1.234"], Some(DecimalMark::Comma), points);
         let not = "text: not every value is a number with a decimal comma";
         check_numbers(&["5.5"], Some(DecimalMark::Comma), not);
@@ -798,8 +798,8 @@ mod tests {
 
     #[test]
     fn three_digits_behind_every_point_are_no_fraction_in_silence() {
-        let open = "string text: `.` may be before a fraction or between thousands, `--decimal` \
-                    decides";
+        let open =
+            "string text: `.` may be a decimal mark or a thousands separator; `--decimal` decides";
         let points = "int64 `.` between thousands, decimal comma; as in other columns";
         let column: &[&str] = &["1.250", "12.500", "980"];
         check_first(';', &[column], open);
@@ -826,7 +826,7 @@ mod tests {
     fn commas_between_thousands_need_no_flag_in_a_file_with_commas() {
         let thousands = "int64 `,` between thousands; `--decimal ,` makes it a decimal comma";
         let open =
-            "string text: `,` may be before a fraction or between thousands, `--decimal` decides";
+            "string text: `,` may be a decimal mark or a thousands separator; `--decimal` decides";
         let column: &[&str] = &["5,811", "24,559", "984"];
         check_first(',', &[column], thousands);
         check_first(',', &[&["5,811"]], thousands);
@@ -857,7 +857,7 @@ mod tests {
         check_numbers(&["5,5", "1e5"], None, mixed);
         let identifiers = "text: groups of three digits, which may be identifiers";
         check_numbers(&["555 123 456", "555 987 654"], None, identifiers);
-        let long = "text: more digits than a float holds";
+        let long = "text: more digits than a float can hold";
         check_numbers(&["5,5", "12345678901234567"], None, long);
     }
 
@@ -983,23 +983,23 @@ mod tests {
 
     #[test]
     fn an_order_that_nothing_settles_leaves_text() {
-        let ambiguous = "text: the order of day and month is ambiguous, `--date-order` decides";
+        let ambiguous = "text: the order of day and month is ambiguous; `--date-order` decides";
         check_days(&["01/02/2024", "03/04/2024"], None, ambiguous);
         check_days(&["01/02/24"], None, ambiguous);
         check_days(&["24-01-15", "24-02-20"], None, ambiguous);
         check_days(&["24/01/05", "24/02/15", "24/02/25"], None, ambiguous);
         let told = Some(DateOrder::Mdy);
-        check_days(&["01/02/2024"], told, "date, month, day, year: as told");
+        check_days(&["01/02/2024"], told, "date, month, day, year: as specified");
         check_days(
             &["24-01-15"],
             Some(DateOrder::Ymd),
-            "date, year, month, day: as told; years are 1969 to 2068",
+            "date, year, month, day: as specified; years are 1969 to 2068",
         );
     }
 
     #[test]
     fn a_point_and_a_year_of_two_digits_come_after_the_day() {
-        check_days(&["01.02.2024"], None, "date, day, month, year: `.` is between the parts");
+        check_days(&["01.02.2024"], None, "date, day, month, year: the parts are separated by `.`");
         let fits = "no other order fits every value; years are 1969 to 2068";
         check_days(&["31/12/24"], None, &format!("date, day, month, year: {fits}"));
         check_days(&["12/31/24"], None, &format!("date, month, day, year: {fits}"));

@@ -279,7 +279,7 @@ impl CellPosition {
         if row < ROWS_MAX && column < COLUMNS_MAX {
             return Ok(CellPosition { row, column });
         }
-        Err(unreadable(name, "a cell lies beyond what a sheet has"))
+        Err(unreadable(name, "a cell is outside the bounds of a sheet"))
     }
 }
 
@@ -408,7 +408,7 @@ impl Rows<'_, '_> {
     ) -> anyhow::Result<()> {
         let row = u64::from(place.row);
         if row < self.spool.n_rows() {
-            return Err(unreadable(&input.name, "its rows are not in their order"));
+            return Err(unreadable(&input.name, "its rows are out of order"));
         }
         if self.spool.n_rows() < row {
             self.end_row()?;
@@ -551,7 +551,7 @@ impl Rows<'_, '_> {
                     };
                     let mut parts: Vec<String> = money.iter().map(counted).collect();
                     if n_money < seen.n_numbers {
-                        parts.push(format!("{} in none", seen.n_numbers - n_money));
+                        parts.push(format!("{} in no currency", seen.n_numbers - n_money));
                     }
                     let what =
                         if 1 < money.len() { "several currencies" } else { "a currency for some" };
@@ -737,7 +737,7 @@ fn check_parts(
 /// Returns the error for a sheet that exceeds the memory limit.
 fn too_many_cells(name: &str) -> anyhow::Error {
     let message = format!(
-        "cannot read `{name}`: a sheet reaches over more than {SHEET_CELLS_MAX} cells, empty ones included"
+        "cannot read `{name}`: a sheet spans more than {SHEET_CELLS_MAX} cells, empty ones included"
     );
     refuse(message, "save it as .xlsx or CSV")
 }

@@ -13,7 +13,7 @@ fn bytes_that_are_no_text_are_told_on_stderr_and_refused_when_strict() {
     let bench = Bench::with([]);
     let text = [&b"name,city\n"[..], "Zoë,Köln\n".as_bytes(), b"Jos\xe9,Rome\n"].concat();
     let strict = bench.pipe(["ingest", "--strict", "-"], &text).fails_with(5);
-    let expected = "cannot read `-` as utf-8: the bytes at offset 24, on line 3, are none";
+    let expected = "cannot read `-` as utf-8: the bytes at offset 24, on line 3, are not valid";
     assert!(strict.stderr().contains(expected), "{}", strict.stderr());
     let run = bench.pipe(["ingest", "-"], &text).succeeds();
     let expected = "`stdin`: bytes that are no utf-8, replaced by U+FFFD; first at line 3, byte \
@@ -25,7 +25,7 @@ fn bytes_that_are_no_text_are_told_on_stderr_and_refused_when_strict() {
 fn an_encoding_that_is_a_guess_is_said_with_its_bytes_and_the_flag() {
     let bench = Bench::with([]);
     let run = bench.pipe(["ingest", "--json", "-"], b"item,Amount (\xa3)\ntea,5\n").succeeds();
-    let expected = "`stdin`: encoding windows-1252: a guess from few bytes beyond ASCII (0xA3), read \
+    let expected = "`stdin`: encoding windows-1252: a guess from few bytes outside ASCII (0xA3), read \
                     as in `£`; if that is wrong, name the encoding with `--encoding`";
     assert!(run.stderr().contains(expected), "{}", run.stderr());
     assert!(run.stdout().contains("Amount (£)"), "{}", run.stdout());
@@ -42,8 +42,8 @@ fn a_file_joined_from_two_encodings_is_told_and_refused_when_strict() {
     let strict = bench.pipe(["ingest", "--strict", "-"], &text).fails_with(5);
     assert!(strict.stderr().contains("--encoding utf-8+windows-1252"), "{}", strict.stderr());
     let run = bench.pipe(["ingest", "-"], &text).succeeds();
-    let expected = "encoding utf-8+windows-1252: it is joined from UTF-8 and windows-1252; of the \
-                    latter are 18 bytes, the first on line 11 at byte offset 112";
+    let expected = "encoding utf-8+windows-1252: it mixes UTF-8 and windows-1252: 18 bytes are \
+                    windows-1252, the first on line 11 at byte offset 112";
     assert!(run.stderr().contains(expected), "{}", run.stderr());
     let told = ["ingest", "--strict", "--encoding", "utf-8+windows-1252", "--name", "told", "-"];
     bench.pipe(told, &text).succeeds();

@@ -146,7 +146,7 @@ fn days_that_can_be_read_in_two_ways_are_told_until_the_user_decides() {
     let told = shell.succeeds(&["ingest", "days.csv", "--date-order", "dmy", "--json"]);
     let told: Value = serde_json::from_str(&told).unwrap();
     assert_eq!(told[0]["columns"][1]["dtype"], "date");
-    assert_eq!(told[0]["columns"][1]["note"], "day, month, year: as told");
+    assert_eq!(told[0]["columns"][1]["note"], "day, month, year: as specified");
     let head = shell.succeeds(&["datasets", "days", "--head", "1"]);
     assert_eq!(head, "n\tday\n1\t2024-02-01\n");
 }
@@ -173,7 +173,7 @@ fn amounts_are_text_until_the_user_wants_numbers_and_the_schema_says_what_they_a
     let told = String::from_utf8(shell.run(&["ingest", "m.csv"]).stderr).unwrap();
     let line = "note: `m`: kept as text: column `Price` (money in USD); `--dtype 'Price=money'` makes numbers\n";
     assert!(told.contains(line), "{told}");
-    let unnamed = "m\tcolumn_4\tint64\t1\tno name in the file; 1 `NA` taken for missing\n";
+    let unnamed = "m\tcolumn_4\tint64\t1\tno name in the file; 1 `NA` read as missing\n";
     let output = shell.run(&["datasets", "m", "--schema"]);
     let schema = String::from_utf8(output.stdout).unwrap();
     let expected = "dataset\tcolumn\tdtype\tnulls\tnote\nm\tItem\tstring\t0\t\n\
@@ -186,12 +186,12 @@ fn amounts_are_text_until_the_user_wants_numbers_and_the_schema_says_what_they_a
     let schema = shell.succeeds(&["datasets", "m", "--schema"]);
     let expected = "dataset\tcolumn\tdtype\tnulls\tnote\nm\tItem\tstring\t0\t\n\
                     m\tPrice\tfloat64\t0\tmoney in USD; `,` between thousands\n\
-                    m\tOk\tbool\t0\twords for yes and no, as told\n";
+                    m\tOk\tbool\t0\twords for yes and no, as specified\n";
     assert_eq!(schema, expected.to_owned() + unnamed);
     let head = shell.succeeds(&["datasets", "m", "--head", "2"]);
     assert_eq!(head, "Item\tPrice\tOk\tcolumn_4\na\t1200.5\ttrue\t1\nb\t-3.0\tfalse\t\n");
     let stderr = shell.fails(&["ingest", "m.csv", "--dtype", "item=money"], 5);
-    assert!(stderr.contains("column `Item` is wanted as money, line 4 has `a`"), "{stderr}");
+    assert!(stderr.contains("cannot read column `Item` as money: line 4 has `a`"), "{stderr}");
     let stderr = shell.fails(&["ingest", "m.csv", "--dtype", "*=int"], 2);
     assert!(stderr.contains("`*` cannot be read as int64"), "{stderr}");
 }

@@ -287,8 +287,7 @@ fn parts_of_paths_are_columns_and_other_columns_are_refused() {
     assert!(head.contains("\nc,30,theft,Utah,data/theft/Utah.csv\n"), "{head}");
     assert_eq!(head.lines().count(), 19);
     write(&bench, &[("data/theft/Iowa.csv", b"Kind,Total\na,1\n")]);
-    let run =
-        bench.run(["ingest", "-v", "--if-exists", "replace", "all=data/*/*.csv"]).fails_with(5);
+    let run = bench.run(["ingest", "-v", "--if-exists", "replace", "all=data/*/*.csv"]).fails_with(5);
     insta::assert_snapshot!(run.stderr(), @r"
     error: cannot join `data/theft/Iowa.csv` with `data/fraud/Kansas.csv`: it has `Total` and not `Reports`
       hint: `--union-by-name` joins files with other columns: what a file lacks is null
@@ -312,10 +311,9 @@ fn a_file_that_cannot_be_read_is_left_out_of_a_union_and_named() {
     ");
     assert_eq!(head(&bench, "u"), "id,n,_file\n1,2,u/a.csv\n3,4,u/c.csv\n");
     let schema = bench.run(["datasets", "u", "--schema"]).succeeds();
-    let told = "the file of the row; not here, since it cannot be read: u/b.csv";
+    let told = "the file of the row; left out, since it cannot be read: u/b.csv";
     assert!(schema.stdout().contains(told), "{}", schema.stdout());
-    let run =
-        bench.run(["ingest", "-v", "--strict", "--union", "u", "--name", "all"]).fails_with(5);
+    let run = bench.run(["ingest", "-v", "--strict", "--union", "u", "--name", "all"]).fails_with(5);
     assert!(
         run.stderr().contains("cannot join 3 files, since one of them cannot be read"),
         "{run}"
@@ -552,8 +550,7 @@ fn no_dataset_takes_the_place_of_another_of_the_same_command() {
 fn a_file_that_is_named_twice_is_read_once() {
     let bench = Bench::with([]);
     write(&bench, &[("d/a.csv", b"n\n1\n"), ("d/b.csv", b"n\n2\n")]);
-    let run =
-        bench.run(["ingest", "-v", "--union", "--name", "u", "d/a.csv", "d/a.csv", "d/*.csv"]);
+    let run = bench.run(["ingest", "-v", "--union", "--name", "u", "d/a.csv", "d/a.csv", "d/*.csv"]);
     let run = run.succeeds();
     assert!(
         run.stderr().contains("note: 2 files are named more than once, and were read once\n"),
@@ -602,8 +599,8 @@ fn each_table_beside_and_below_another_is_a_dataset_when_asked() {
                 product,price,,town,people\nchair,1.5,,Oslo,100\nlamp,2.5,,Rome,200\nsofa,3.5,,Bern,300\n";
     write(&bench, &[("t.csv", text.as_bytes())]);
     let run = bench.run(["ingest", "-v", "t.csv"]).succeeds();
-    let doubt = "columns 1-2 and 4-5 are tables side by side: they were read as one table, `--tables all` makes a \
-                 dataset of each";
+    let doubt = "columns 1-2 and 4-5 are tables side by side but were read as one table; `--tables all` \
+                 makes a dataset of each";
     assert!(run.stderr().contains(&format!("warning: `t`: {doubt}\n")), "{}", run.stderr());
     let run = bench.run(["ingest", "-v", "t.csv", "--tables", "all"]).succeeds();
     insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r"
@@ -630,8 +627,8 @@ fn lines_that_may_be_a_table_of_their_own_are_told_and_one_when_asked() {
         ("name,city\nann,oslo\nbob,rome\n", "product,colour\nchair,red\nlamp,blue\n");
     write(&bench, &[("t.csv", format!("{first},\n{second}").as_bytes())]);
     let run = bench.run(["ingest", "-v", "t.csv"]).succeeds();
-    let doubt = "lines 5 to 7 may be a table of their own: they were kept as rows, `--tables all` makes a dataset \
-                 of them";
+    let doubt = "lines 5 to 7 may be a separate table: they were kept as rows; `--tables all` makes a \
+                 dataset of them";
     assert!(run.stderr().contains(&format!("warning: `t`: {doubt}\n")), "{}", run.stderr());
     let schema = bench.run(["datasets", "--schema"]).succeeds();
     assert!(schema.stderr().contains(doubt), "{}", schema.stderr());

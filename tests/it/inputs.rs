@@ -179,7 +179,7 @@ fn each_sheet_is_a_dataset_whose_cells_keep_their_types() {
     bench.shell(script, &[]).succeeds();
     assert_eq!(shown(&bench, "piped"), shown(&bench, "book_plain"));
     let run = bench.run(["ingest", "-v", "book.xlsx", "--delimiter", ";"]).fails_with(2);
-    assert!(run.stderr().contains("is a workbook, whose cells are known"), "{}", run.stderr());
+    assert!(run.stderr().contains("is a workbook and has its own cells"), "{}", run.stderr());
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn columns_of_a_text_may_have_widths() {
     let text = "id   name  amount\n1    Zo\u{eb}   12.5\n2    Bo\u{d8}    7\n";
     fs::write(bench.path("t.txt"), text).unwrap();
     let run = bench.run(["ingest", "-v", "t.txt", "--widths", "5,6,6", "-v"]).succeeds();
-    assert!(run.stderr().contains("columns of 5, 6, 6 letters: as told"), "{}", run.stderr());
+    assert!(run.stderr().contains("columns of 5, 6, 6 letters: as specified"), "{}", run.stderr());
     assert_eq!(
         shown(&bench, "t"),
         "id:int64 name:string amount:float64\n1,Zo\u{eb},12.5\n2,Bo\u{d8},7.0"
@@ -328,14 +328,12 @@ fn what_a_workbook_shows_of_its_numbers_is_not_lost_without_a_word() {
     let schema = bench.run(["datasets", "--schema", "--format", "csv"]).succeeds();
     let said = [
         "1 of 2 numbers are shown in the format `00000`, the first is 'May 24'!B2",
-        "the workbook shows a currency for some: 1 in EUR from 'May 24'!D2, 1 in none",
+        "the workbook shows a currency for some: 1 in EUR from 'May 24'!D2, 1 in no currency",
     ];
     for it in said {
         assert!(schema.stdout().contains(it), "{}", schema.stdout());
     }
-    bench
-        .run(["ingest", "-v", "--dtype", "zip=int", "--if-exists", "replace", "book.xlsx"])
-        .succeeds();
+    bench.run(["ingest", "-v", "--dtype", "zip=int", "--if-exists", "replace", "book.xlsx"]).succeeds();
     assert!(shown(&bench, "book").starts_with("zip:int64"));
 }
 
@@ -359,7 +357,7 @@ fn a_workbook_that_would_fill_the_memory_is_refused() {
         "visible",
         r#"<row r="1"><c r="A99999999"><v>1</v></c></row>"#.to_owned(),
     )]);
-    check("beyond.xlsx", &beyond, "a cell lies beyond what a sheet has");
+    check("beyond.xlsx", &beyond, "a cell is outside the bounds of a sheet");
     check("cut.xlsx", &bomb[..bomb.len() / 2], "cannot read `cut.xlsx` as a workbook");
     let content = r#"<office:document-content><office:body><office:spreadsheet><table:table table:name="S">
 <table:table-row table:number-rows-repeated="1000000"><table:table-cell office:value-type="float" office:value="1"
@@ -371,7 +369,7 @@ table:number-columns-repeated="10000"/></table:table-row></table:table></office:
         stored.start_file(name, method).unwrap();
         stored.write_all(text.as_bytes()).unwrap();
     }
-    check("repeated.ods", &stored.finish().unwrap().into_inner(), "a sheet reaches over more than");
+    check("repeated.ods", &stored.finish().unwrap().into_inner(), "a sheet spans more than");
 }
 
 #[test]
@@ -453,7 +451,7 @@ fn json_of_another_form_is_refused_with_what_to_do() {
     };
     insta::assert_snapshot!(refused("{\"n\": 1, \"data\": [{\"a\": 1}]}"), @r##"
     error: cannot read `x.json` as a table: it is one object, and `data` in it is a list of objects
-      hint: take the list out: `jq '.["data"]' FILE | csv-agent ingest --name NAME -`
+      hint: extract the list: `jq '.["data"]' FILE | csv-agent ingest --name NAME -`
     "##);
     insta::assert_snapshot!(refused("[{\"a\": 1}, [2]]"), @r##"
     error: cannot read `x.json` as a table: item 2 is a list, and each must be an object
@@ -461,11 +459,11 @@ fn json_of_another_form_is_refused_with_what_to_do() {
     "##);
     insta::assert_snapshot!(refused("[{\"a\": 1}, {\"a\": ]"), @r##"
     error: cannot read `x.json` as JSON: not valid on line 1, at byte 18 of it
-      hint: check how the file was made; each line, or each item of one list, is an object
+      hint: check how the file was made; each line, or each item of one list, must be an object
     "##);
     insta::assert_snapshot!(refused("{\"a\": 1}\n{\"a\": 2"), @r##"
     error: cannot read `x.json` as JSON: it ends within a value, on line 2
-      hint: check how the file was made; each line, or each item of one list, is an object
+      hint: check how the file was made; each line, or each item of one list, must be an object
     "##);
     insta::assert_snapshot!(refused("[{}]"), @r##"
     error: cannot read `x.json` as a table: it has no values

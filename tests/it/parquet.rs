@@ -137,10 +137,10 @@ fn every_type_is_kept_or_written_out() {
     time64: time "09:30:15.000005" null "23:59:59.999999"
     fine_time: string "00:00:00.000001001" null "23:59:59.999999999" (text: finer than microseconds)
     duration: int64 1 null 2 (durations, in microseconds)
-    money: float64 12.5 null -0.01 (decimal(10, 2) in the file; no value has more than 15 digits, so a float holds it)
-    long_money: string "12345678901234567.50" null "-0.01" (text: decimal(38, 2) in the file; more digits than a float holds)
+    money: float64 12.5 null -0.01 (decimal(10, 2) in the file; no value has more than 15 digits, so a float is exact)
+    long_money: string "12345678901234567.50" null "-0.01" (text: decimal(38, 2) in the file; more digits than a float can hold)
     whole: int64 12 null -5 (decimal(20, 0) in the file; every value is within int64)
-    decimal256: float64 1.5 null -5.0 (decimal(60, 10) in the file; no value has more than 15 digits, so a float holds it)
+    decimal256: float64 1.5 null -5.0 (decimal(60, 10) in the file; no value has more than 15 digits, so a float is exact)
     bytes: string "ff00" null "6162" (text: bytes in hexadecimal)
     bytes_of_text: string "é" null "ab" (bytes in the file, all of them UTF-8)
     fixed: string "61626364" null "00010203" (text: bytes in hexadecimal)
@@ -181,7 +181,7 @@ fn files_of_other_programs_are_read_or_refused_with_the_reason() {
     assert!(run.stderr().contains("`none`: 0 rows, 1 column, Parquet"), "{}", run.stderr());
     for (file, expected) in [
         ("fine.parquet", "it has INT96 instants that are finer than microseconds"),
-        ("brotli.parquet", "it is compressed with brotli, which is not read"),
+        ("brotli.parquet", "it is compressed with brotli, which csv-agent does not read"),
     ] {
         let run = bench.run(["ingest", "-v", file]).fails_with(5);
         assert!(run.stderr().contains(expected), "{}", run.stderr());
@@ -227,6 +227,6 @@ fn a_parquet_file_is_a_file_like_any_other() {
         "sales.csv",
     ];
     let run = bench.run(both).fails_with(2);
-    assert!(run.stderr().contains("`--encoding` says how text is read"), "{}", run.stderr());
+    assert!(run.stderr().contains("`--encoding` does not apply to"), "{}", run.stderr());
     assert!(run.stdout().contains("sales"), "{}", run.stdout());
 }

@@ -414,7 +414,7 @@ fn a_file_that_is_another_datasets_is_told_and_mended() {
     // Of the same columns and as many rows, and of others.
     for other in ["semi", "wide"] {
         fs::copy(file(other), file("sales")).unwrap();
-        let told = "is that of other data";
+        let told = "belongs to other data";
         let run = bench.run(["datasets", "--names"]).succeeds();
         assert!(run.stderr().contains(told) && run.stderr().contains(MENDING), "{run}");
         let run = ask(&bench, "sales").fails_with(3);

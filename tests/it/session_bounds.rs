@@ -19,7 +19,7 @@ fn a_source_that_is_no_file_with_an_end_is_not_read_by_export() {
     // Whoever reads the first, as root, waits for messages of the kernel.
     for (source, why) in [
         ("/proc/kmsg", "its source has changed since it was ingested"),
-        ("/dev/zero", "`/dev/zero` is no file"),
+        ("/dev/zero", "`/dev/zero` is not a file"),
     ] {
         entries["sales"]["source"] = source.into();
         fs::write(&catalog, entries.to_string()).unwrap();

@@ -97,9 +97,9 @@ impl Conversion {
             (DataType::Decimal128(digits, scale) | DataType::Decimal256(digits, scale), _) => {
                 let why = match self.dtype() {
                     DType::Int64 => "every value is within int64",
-                    DType::Float64 => "no value has more than 15 digits, so a float holds it",
+                    DType::Float64 => "no value has more than 15 digits, so a float is exact",
                     _ if *scale == 0 => "beyond int64",
-                    _ => "more digits than a float holds",
+                    _ => "more digits than a float can hold",
                 };
                 let text = if self == Conversion::Text { "text: " } else { "" };
                 format!("{text}decimal({digits}, {scale}) in the file; {why}")

@@ -88,13 +88,15 @@ impl<'a> ParquetTable<'a> {
         let is_unknown = |it: &Compression| matches!(it, Compression::BROTLI(_) | Compression::LZO);
         if let Some(codec) = codecs.find(is_unknown) {
             let codec = if codec == Compression::LZO { "lzo" } else { "brotli" };
-            let found = format!("it is compressed with {codec}, which is not read");
+            let found = format!("it is compressed with {codec}, which csv-agent does not read");
             return Err(refused(&found, "write it with snappy, zstd, gzip or lz4"));
         }
         let ways = metadata.schema().fields().iter().map(|field| {
             Conversion::first(&as_read(field)).ok_or_else(|| {
                 let (name, data_type) = (field.name(), field.data_type());
-                let found = format!("column `{name}` is of type {data_type}, which is not read");
+                let found = format!(
+                    "column `{name}` has the type {data_type}, which csv-agent does not read"
+                );
                 refused(&found, "write the file without it, or with another type")
             })
         });
@@ -121,9 +123,9 @@ impl<'a> ParquetTable<'a> {
         }
         let Input { name, bytes, .. } = self.input;
         let message = format!(
-            "cannot read `{name}` as Parquet: its {bytes} bytes hold more than {bytes_max} once unpacked"
+            "cannot read `{name}` as Parquet: its {bytes} bytes expand to more than {bytes_max}"
         );
-        Err(refuse(message, "write the rows that matter to another file"))
+        Err(refuse(message, "write the rows that you need to another file"))
     }
 
     /// Returns the row count in the footer.
@@ -297,7 +299,7 @@ fn check_ends(input: &Input) -> anyhow::Result<()> {
     read_at(input, start, &mut tail)?;
     let [a, b, c, d, magic @ ..] = tail;
     if magic != *MAGIC {
-        return Err(damaged(input, "it does not end as Parquet does"));
+        return Err(damaged(input, "it does not end like a Parquet file"));
     }
     let n_footer = u64::from(u32::from_le_bytes([a, b, c, d]));
     if start < n_footer {
@@ -316,11 +318,13 @@ fn check_ends(input: &Input) -> anyhow::Result<()> {
     let outline = thrift::outline(&footer);
     if CSV_COLUMNS_MAX < outline.leaves.len() {
         let what = format!("it has more than {CSV_COLUMNS_MAX} columns");
-        return Err(too_large(what, "write the columns that matter to another file"));
+        return Err(too_large(what, "write the columns that you need to another file"));
     }
     let n_levels = outline.n_levels;
     if PARQUET_LEVELS_MAX < n_levels {
-        let what = format!("its types have {n_levels} levels, the limit is {PARQUET_LEVELS_MAX}");
+        let what = format!(
+            "its types are nested {n_levels} levels deep, the limit is {PARQUET_LEVELS_MAX}"
+        );
         return Err(too_large(what, "write it with simpler types"));
     }
     Ok(())
@@ -378,7 +382,9 @@ fn guarded<T: Send>(
     work: impl FnOnce() -> anyhow::Result<T> + Send,
 ) -> anyhow::Result<T> {
     let done = thread::scope(|scope| anyhow::Ok(guard::spawn(scope, work)?.join()))?;
-    let Ok(done) = done else { return Err(damaged(input, "what it holds is no Parquet")) };
+    let Ok(done) = done else {
+        return Err(damaged(input, "its content is not valid Parquet data"));
+    };
     done.map_err(|error| match error.downcast::<ParquetError>() {
         Ok(error) => damaged(input, &error.to_string()),
         Err(error) => error,

@@ -95,7 +95,7 @@ fn skip(body: &mut Bytes<'_>, n_block: u64, n_parts: u64, n: u64) -> anyhow::Res
     number(body)?;
     ensure!(
         0 < n_parts && 0 < n_block && n_block.is_multiple_of(n_parts),
-        "parts that make no block"
+        "parts that do not form a block"
     );
     let n_of_part = n_block / n_parts;
     let mut n_left = n.saturating_sub(1);

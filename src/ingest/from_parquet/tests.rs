@@ -95,12 +95,12 @@ fn a_decimal_is_a_number_only_if_a_float_prints_it_again() {
     check(
         decimals(vec![999_999_999_999_999, -5], 2),
         "float64: 9999999999999.99, -0.05; decimal(38, 2) in the file; no value has more than 15 \
-         digits, so a float holds it",
+         digits, so a float is exact",
     );
     check(
         decimals(vec![1_000_000_000_000_000, -5], 2),
-        "string: \"10000000000000.00\", \"-0.05\"; text: decimal(38, 2) in the file; more digits \
-         than a float holds",
+        "string: \"10000000000000.00\", \"-0.05\"; text: decimal(38, 2) in the file; more digits than a \
+         float can hold",
     );
     check(
         decimals(vec![i128::from(i64::MAX) + 1], 0),
@@ -108,8 +108,7 @@ fn a_decimal_is_a_number_only_if_a_float_prints_it_again() {
     );
     check(
         decimals(vec![1], 30),
-        "float64: 1e-30; decimal(38, 30) in the file; no value has more than 15 digits, so a float \
-         holds it",
+        "float64: 1e-30; decimal(38, 30) in the file; no value has more than 15 digits, so a float is exact",
     );
 }
 
@@ -134,7 +133,7 @@ fn names_follow_the_rules_of_headers() {
 fn an_option_for_text_is_refused() {
     let bytes = parquet(vec![("a", Arc::new(Int32Array::from(vec![1])))]);
     let options = IngestOptions { skip_lines: Some(1), ..IngestOptions::default() };
-    let expected = "`--skip-rows` says how text is read, and `-` is Parquet, which has its own \
+    let expected = "`--skip-rows` does not apply to `-`, which is Parquet and has its own \
                     types and names";
     check_refused(&bytes, &options, ExitStatus::Usage, expected);
     let strict = IngestOptions { strict: true, ..IngestOptions::default() };
@@ -179,7 +178,8 @@ fn types_that_are_nested_too_deeply_are_refused() {
         [&[0x15, 2, 0x19, 0xfc, 0xa1, 0x8d, 0x06][..], &group, &[0x48, 1, b'a', 0]].concat();
     let n_footer = u32::try_from(footer.len()).unwrap().to_le_bytes();
     let bytes = [b"PAR1", &footer[..], &n_footer, b"PAR1"].concat();
-    let expected = "cannot read `-` as Parquet: its types have 100001 levels, the limit is 64";
+    let expected =
+        "cannot read `-` as Parquet: its types are nested 100001 levels deep, the limit is 64";
     check_refused(&bytes, &IngestOptions::default(), ExitStatus::Input, expected);
 }
 
@@ -205,7 +205,7 @@ fn a_footer_that_counts_more_than_a_file_of_its_size_holds_is_refused() {
     let length = bytes.len() - 8;
     bytes[length] += 5;
     let expected = format!(
-        "cannot read `-` as Parquet: its {} bytes hold more than 4294967296 once unpacked",
+        "cannot read `-` as Parquet: its {} bytes expand to more than 4294967296",
         bytes.len()
     );
     check_refused(&bytes, &IngestOptions::default(), ExitStatus::Input, &expected);

@@ -49,7 +49,7 @@ pub(crate) fn write(array: &dyn Array, row: usize, out: &mut String) -> anyhow::
             let days = value::<Date32Type>(array, row);
             let span = SignedDuration::from_hours(i64::from(days) * 24);
             let day = Date::constant(1970, 1, 1).checked_add(span);
-            put(out, day.with_context(|| format!("{days} days since 1970 are no day"))?)
+            put(out, day.with_context(|| format!("{days} days since 1970 is not a valid date"))?)
         }
         DataType::Timestamp(unit, zone) => {
             let instant = instant(array, row, *unit)?;
@@ -59,9 +59,9 @@ pub(crate) fn write(array: &dyn Array, row: usize, out: &mut String) -> anyhow::
             }
         }
         DataType::Time32(_) | DataType::Time64(_) => {
-            let nanos = nanos(array, row).context("no time of day")?;
+            let nanos = nanos(array, row).context("not a time of day")?;
             let time = Time::midnight().checked_add(SignedDuration::from_nanos(nanos));
-            put(out, time.with_context(|| format!("{nanos} ns are no time of day"))?)
+            put(out, time.with_context(|| format!("{nanos} ns are not a time of day"))?)
         }
         DataType::Utf8View => put(out, array.as_string_view().value(row)),
         DataType::Utf8 => put(out, array.as_string::<i32>().value(row)),
@@ -130,7 +130,7 @@ fn instant(array: &dyn Array, row: usize, unit: TimeUnit) -> anyhow::Result<Time
             (count, Timestamp::from_nanosecond(i128::from(count)))
         }
     };
-    instant.with_context(|| format!("{count} {unit:?}s since 1970 are no instant"))
+    instant.with_context(|| format!("{count} {unit:?}s since 1970 is not a valid instant"))
 }
 
 fn nanos(array: &dyn Array, row: usize) -> Option<i64> {

@@ -178,7 +178,7 @@ proptest! {
         // Without being asked to, nothing is cut, and it is told.
         let dataset = Bench::new().bytes(&text).unwrap();
         prop_assert!(dataset.side_by_side.is_empty());
-        let doubt = dataset.doubts.iter().any(|it| it.contains("are tables side by side: they were read as one"));
+        let doubt = dataset.doubts.iter().any(|it| it.contains("are tables side by side but were read as one"));
         prop_assert!(doubt, "{}{:?}", text, dataset.doubts);
     }
 
@@ -255,7 +255,7 @@ fn what_may_be_one_table_is_kept_whole_and_the_way_to_each_is_told() {
         let told = dataset.doubts.iter().any(|it| it.contains(hint));
         assert!(told, "{text}{:?}", dataset.doubts);
     };
-    let hint = "`--columns 1-2` and `--columns 4-5` read each by itself";
+    let hint = "`--columns 1-2` and `--columns 4-5` read each table";
     // As long as each other, a key may be one of both.
     check("Country,People,,Capital,Area\nNorway,5,,Oslo,100\nItaly,6,,Rome,200\n", hint);
     // What is not yet known is missing below.

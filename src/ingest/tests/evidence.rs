@@ -58,7 +58,7 @@ fn the_first_value_that_makes_a_column_text_is_told_with_its_line() {
     );
     check(&["1", "x", "*"], None);
     check(&["apple", "pear", "5", "plum"], None);
-    check(&["1", "2", "3", "NA"], Some("1 `NA` taken for missing"));
+    check(&["1", "2", "3", "NA"], Some("1 `NA` read as missing"));
     check(
         &["1", "2", "3", "MISSING", "NA"],
         Some("text: 1 value that is not a number, `MISSING` on line 5; 1 `NA` kept as text"),
@@ -93,7 +93,7 @@ fn values_of_several_types_are_told() {
         Some("text: times with an offset and without"),
     );
     check(&["1E5", "12"], Some("text: exponents among whole numbers, which may be identifiers"));
-    check(&["9007199254740993", "0.5"], Some("text: more digits than a float holds"));
+    check(&["9007199254740993", "0.5"], Some("text: more digits than a float can hold"));
     check(&["2024-01-01T10:00:00Z"], None);
     check(&["2024-01-01T10:00:00+00:00"], None);
     check(&["2024-01-01T10:00:00+02:00"], Some("in UTC; the file has other offsets"));
@@ -101,10 +101,10 @@ fn values_of_several_types_are_told() {
 
 #[test]
 fn words_for_what_is_missing_are_told_whether_they_are_null_or_text() {
-    check(&["1", "-", "", "NULL", "3", "-"], Some("2 `-`, 1 `NULL` taken for missing"));
-    check(&["true", "NA", "false"], Some("1 `NA` taken for missing"));
+    check(&["1", "-", "", "NULL", "3", "-"], Some("2 `-`, 1 `NULL` read as missing"));
+    check(&["true", "NA", "false"], Some("1 `NA` read as missing"));
     check(&["ann", "None", "bob", "None", "NA"], Some("2 `None`, 1 `NA` kept as text"));
-    check(&["ann", "\\N", "bob"], Some("1 `\\N` taken for missing"));
+    check(&["ann", "\\N", "bob"], Some("1 `\\N` read as missing"));
     check(&["ann", "Natalia", "no"], None);
 }
 
@@ -137,7 +137,8 @@ fn a_late_value_is_told_however_far_down_it_is() {
 fn a_quote_that_is_never_closed_is_told_with_its_line() {
     let bench = Bench::new().with(|it| it.delimiter = Some(",".to_owned()));
     let dataset = bench.bytes("a,b\n1,\"x\ny\"\n2,\"open\n3,z\n").unwrap();
-    let told = "1 quote opens a cell and is never closed, so it is text; the first is on line 4";
+    let told =
+        "1 quote opens a cell and is never closed, so it is read as text; the first is on line 4";
     let reasons = &dataset.dialect.reasons;
     assert!(reasons.iter().any(|it| it == told), "{reasons:?}");
 }
@@ -151,21 +152,21 @@ fn a_wanted_type_that_waits_for_an_order_names_its_flag() {
     check_refused(
         &bench,
         bench.bytes("a,b\n01/02/2024,x\n"),
-        "column `a` is wanted as date, line 2 has `01/02/2024` / name the order of its days with \
+        "cannot read column `a` as date: line 2 has `01/02/2024` / name the order of its days with \
          `--date-order dmy`, or `mdy` or `ymd`",
     );
     let bench = wanted(DType::Float64);
     check_refused(
         &bench,
         bench.bytes("a;b\n1,234;x\n"),
-        "column `a` is wanted as float64, line 2 has `1,234` / name the decimal mark of its numbers \
+        "cannot read column `a` as float64: line 2 has `1,234` / name the decimal mark of its numbers \
          with `--decimal ,` or `--decimal .`",
     );
     let bench = wanted(DType::Int64);
     check_refused(
         &bench,
         bench.bytes("a,b\nx,x\n"),
-        "column `a` is wanted as int64, line 2 has `x` / leave out `--dtype a=int64`, or name the \
+        "cannot read column `a` as int64: line 2 has `x` / leave out `--dtype a=int64`, or name the \
          value in `--null`",
     );
 }

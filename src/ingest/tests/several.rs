@@ -171,7 +171,7 @@ proptest! {
         let is_short = 2 * one.len() < other.len();
         let (begin, end) = (one.len() + 2, one.len() + 1 + other.len());
         prop_assert_eq!(bench.rows().len(), n_first + n_second + 1, "{}", text);
-        let doubt = format!("lines {begin} to {end} may be a table of their own: they were kept as rows");
+        let doubt = format!("lines {begin} to {end} may be a separate table: they were kept as rows");
         prop_assert!(is_short || dataset.doubts[0].starts_with(&doubt), "{}{:?}", text, dataset.doubts);
         let bench = Bench::new().with(|it| it.all_tables = true);
         let dataset = bench.bytes(&text).unwrap();
@@ -224,8 +224,8 @@ fn a_short_table_above_a_long_one_is_told() {
     let bench = Bench::new();
     let dataset = bench.bytes(&text).unwrap();
     assert_eq!((dataset.row_count, dataset.set_aside.preamble), (30, 5));
-    let doubt = "lines 1 to 4 may be a table of their own: they were left out, `--tables all` makes a dataset of \
-                 them";
+    let doubt = "lines 1 to 4 may be a separate table: they were left out; `--tables all` makes a \
+                 dataset of them";
     assert_eq!(dataset.doubts, [doubt]);
     let dataset = Bench::new().with(|it| it.all_tables = true).bytes(&text).unwrap();
     assert_eq!((dataset.row_count, dataset.set_aside.next_table), (3, 6));

@@ -40,7 +40,7 @@ fn the_reason_tells_how_many_rows_were_quoted_as_a_whole() {
     let dataset = Bench::new().bytes("id,name,paid\n\"1,x,2\"\n\"2,y,3\"\n").unwrap();
     assert_eq!(
         dataset.dialect.reasons[1],
-        "rows are quoted as a whole: 2 of 3 sampled lines are one quoted cell that holds 3"
+        "rows are quoted as a whole: 2 of 3 sampled lines are one quoted cell that contains 3"
     );
 }
 

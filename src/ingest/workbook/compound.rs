@@ -29,7 +29,7 @@ pub(super) fn check(source: &mut impl Read, name: &str) -> anyhow::Result<()> {
     let stream = match Compound::of(&bytes).ok_or_else(damaged)? {
         Found::Stream(stream) => stream,
         Found::Encrypted => return Err(unreadable(name, "password")),
-        Found::Nothing => return Err(unreadable(name, "it holds no workbook")),
+        Found::Nothing => return Err(unreadable(name, "it contains no workbook")),
     };
     let n_cells = cells(&stream).ok_or_else(|| unreadable(name, "its records are damaged"))?;
     if SHEET_CELLS_MAX < n_cells { Err(too_many_cells(name)) } else { Ok(()) }

@@ -87,7 +87,7 @@ fn an_old_workbook_is_looked_at_before_it_is_read() {
     let at = OLD.windows(4).position(|it| it == [0x00, 0x02, 0x0e, 0x00]).unwrap() + 4;
     let mut far = OLD.to_vec();
     far[at..at + 8].copy_from_slice(&[9, 0, 0, 0, 1, 0, 0, 0]);
-    assert!(refused(&far).contains("a sheet reaches over more than"));
+    assert!(refused(&far).contains("a sheet spans more than"));
 }
 
 #[test]

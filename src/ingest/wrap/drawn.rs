@@ -113,7 +113,8 @@ impl TableFrame {
         let syntax = Syntax { quote: None, escape, ..Syntax::usual(delimiter) };
         let (n, width) = (rows.len(), rule.width);
         let reason = format!(
-            "a drawn table: below the names is a rule line, and {n_even} of {n} sampled rows have {width} cells between `{}`; outer bars and blanks around cells are no text",
+            "a drawn table: a border line is below the names, and {n_even} of {n} sampled rows have \
+             {width} cells between `{}`; outer bars and blanks around cells are not part of the text",
             bar.text()
         );
         Some((drawn, syntax, rules, reason))

@@ -54,7 +54,8 @@ impl Quoted {
         let (delimiter, width) = width?;
         let n = lines.len();
         let reason = format!(
-            "rows are quoted as a whole: {n_wrapped} of {n} sampled lines are one quoted cell that holds {width}"
+            "rows are quoted as a whole: {n_wrapped} of {n} sampled lines are one quoted cell that \
+             contains {width}"
         );
         Some((Quoted { delimiter, width }, reason))
     }
