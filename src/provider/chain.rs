@@ -56,7 +56,7 @@ impl Chain {
             && response.previous_id.as_ref() != Some(response_id)
         {
             self.give_up();
-            return Err("the server took no notice of the response that it was to go on from");
+            return Err("the server ignored the response that it was asked to continue");
         }
         self.kept = response.id.clone().filter(|_| self.is_wanted).map(|response_id| {
             let items = request.items.iter().chain(&response.items).cloned().collect();

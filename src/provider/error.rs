@@ -78,7 +78,7 @@ impl ProviderError {
     /// Makes a transient error: a broken connection, or a server that stopped responding.
     pub fn transient(message: impl Into<String>) -> ProviderError {
         ProviderError::new(ProviderErrorKind::Transient { retry_after: None }, message)
-            .hint("run the command again; `--retries N` tries longer")
+            .hint("run the command again, or allow more retries with `--retries N`")
     }
 
     /// Adds a hint at what to do next.

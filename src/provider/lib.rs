@@ -220,9 +220,9 @@ impl Provider {
             let variable =
                 if endpoint.is_anthropic() { "ANTHROPIC_API_KEY" } else { "OPENAI_API_KEY" };
             let message = format!(
-                "no API key: set {variable}, or `api_key_file` or `api_key_cmd` in your configuration, or use \
-                 a server on this machine with `--profile local` or `--base-url`, or ask the analyst inside \
-                 csv-agent with `--model builtin`, or replay with `--replay FILE`"
+                "no API key: set {variable}, or `api_key_file` or `api_key_cmd` in your configuration; \
+                 no key is needed for a server on this machine (`--profile local` or `--base-url`), the \
+                 built-in analyst (`--model builtin`), or a replay (`--replay FILE`)"
             );
             return Err(Failure::new(ExitStatus::Auth, message).into());
         }
@@ -483,7 +483,7 @@ impl Remote {
             {
                 let missing = std::mem::replace(&mut self.api, other);
                 if let Some(first) = not_there.replace(error.message.clone()) {
-                    let spoken = "the server has neither the Responses API nor Chat Completions";
+                    let spoken = "the server offers neither the Responses API nor Chat Completions";
                     error.message = format!("{spoken}: {first}");
                     return Err(error);
                 }
@@ -587,7 +587,7 @@ impl Remote {
         };
         if self.told_served.insert((asked.to_owned(), served.clone())) {
             let served = key::mask(&one_line(served), self.key.as_ref());
-            let message = format!("asked the model `{asked}`, and `{served}` answered");
+            let message = format!("asked the model `{asked}`, but `{served}` answered");
             on_progress(Progress::Warning { code: "model_differs", message });
         }
     }
@@ -666,7 +666,7 @@ fn tell_unrecorded(recorded: io::Result<()>, on_progress: &mut dyn FnMut(Progres
 fn switched(missing: Api, now: Api, http_status: Option<u16>) -> Progress<'static> {
     let status = http_status.map(|it| format!(" (status {it})")).unwrap_or_default();
     let (missing, now) = (missing.title(), now.title());
-    let message = format!("the server has no {missing}{status}: asking by the {now}");
+    let message = format!("the server has no {missing}{status}: using the {now} instead");
     Progress::Warning { code: "api_switched", message }
 }
 

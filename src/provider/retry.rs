@@ -77,7 +77,7 @@ impl Tries {
         let delay = stated.unwrap_or(usual);
         let reason = if RETRY_AFTER_MAX < delay {
             let (wanted, max) = (delay.as_secs(), RETRY_AFTER_MAX.as_secs());
-            Some(format!("the provider asks for a wait of {wanted} s, more than {max} s"))
+            Some(format!("the provider asks for a wait of {wanted} s, and the limit is {max} s"))
         } else if self.max <= self.failed {
             Some(format!("gave up after {} tries", self.failed)).filter(|_| 1 < self.failed)
         } else if RETRY_BUDGET < self.waited + delay {
@@ -227,7 +227,10 @@ mod tests {
     #[test]
     fn a_wait_that_is_too_long_is_told_instead() {
         let error = Tries::new(4).next(failed(Some(Duration::from_mins(10)))).unwrap_err();
-        assert_eq!(error.message, "down; the provider asks for a wait of 600 s, more than 120 s");
+        assert_eq!(
+            error.message,
+            "down; the provider asks for a wait of 600 s, and the limit is 120 s"
+        );
     }
 
     #[test]

@@ -236,7 +236,7 @@ fn failure_1_a_rate_limit_passes() {
         round().errs(429, "tokens", "rate_limit_exceeded", words)
     };
     let expected = |ms: u32| {
-        let lead = "the provider limits how much is asked of it with status 429";
+        let lead = "the provider's rate limit is reached with status 429";
         let words = "Rate limit reached for m. Please try again in 12ms.";
         format!("try 1 of 3 after {ms} ms: {lead}: {words}\n{GOOD}")
     };
@@ -245,9 +245,9 @@ fn failure_1_a_rate_limit_passes() {
     check([limit().header("retry-after", "0.02"), good()], &expected(20));
     check(
         [limit().header("retry-after", "3600")],
-        "Transient, exit 6: the provider limits how much is asked of it with status 429: Rate \
-         limit reached for m. Please try again in 12ms.; the provider asks for a wait of 3600 s, \
-         more than 120 s",
+        "Transient, exit 6: the provider's rate limit is reached with status 429: Rate \
+         limit reached for m. Please try again in 12ms.; the provider asks for a wait of 3600 s, and \
+         the limit is 120 s",
     );
 }
 
@@ -282,9 +282,8 @@ fn failure_2_an_empty_account_is_asked_once() {
 fn failure_3_errors_come_after_http_said_that_all_is_well() {
     let words = "Please try again in 20ms.";
     let LateFailure { begun, nested, flat, failed } = late_failure(words);
-    let expected = format!(
-        "try 1 of 3 after 20 ms: the provider limits how much is asked of it: {words}\n{GOOD}"
-    );
+    let expected =
+        format!("try 1 of 3 after 20 ms: the provider's rate limit is reached: {words}\n{GOOD}");
     for events in [
         vec![begun.clone(), nested.clone(), failed.clone()],
         vec![begun.clone(), flat, failed.clone()],
@@ -310,7 +309,7 @@ fn failure_3_errors_come_after_http_said_that_all_is_well() {
 fn failure_4_a_call_counts_only_when_the_response_is_complete() {
     // Six events: two to begin with, four of the call; the terminal one is missing.
     let called = || round().calls("c1", "list_datasets", json!({}));
-    let closed = "the provider's answer broke off before its end";
+    let closed = "the provider's answer ended before it was complete";
     check([called().closed_after(6), good()], &format!("try 1 of 3: {closed}\n{GOOD}"));
     let server = Server::start([called().cut_after(6), good()]);
     let mut provider = Provider::remote(options(&server)).unwrap();
@@ -325,7 +324,7 @@ fn failure_4_a_call_counts_only_when_the_response_is_complete() {
 fn failure_4_text_of_a_broken_answer_is_superseded() {
     check(
         [round().says("One half").closed_after(4), good()],
-        "text: One \nsuperseded\ntry 1 of 3: the provider's answer broke off before its end\n\
+        "text: One \nsuperseded\ntry 1 of 3: the provider's answer ended before it was complete\n\
          text: One table.\ncompleted: message",
     );
 }
@@ -440,7 +439,7 @@ fn failure_7_a_line_may_be_long() {
 #[test]
 fn failure_7_done_without_an_end_is_a_broken_answer() {
     let raw = "data: {\"type\":\"response.created\"}\n\ndata: [DONE]\n\n";
-    let broken = "the provider's answer broke off before its end";
+    let broken = "the provider's answer ended before it was complete";
     // The socket stays open: `[DONE]` is enough to know.
     check([round().raw(raw).left_open(), good()], &format!("try 1 of 3: {broken}\n{GOOD}"));
 }
@@ -519,10 +518,11 @@ fn failure_11_what_is_no_response_is_shown() {
     );
     check(
         [html(200)],
-        "Malformed, exit 6: the provider's answer is no response: <html> <b>bad day</b>",
+        "Malformed, exit 6: the provider's answer is not a valid response: <html> <b>bad day</b>",
     );
     let page = "<html>no stream</html>";
-    let no_response = format!("Malformed, exit 6: the provider's answer is no response: {page}");
+    let no_response =
+        format!("Malformed, exit 6: the provider's answer is not a valid response: {page}");
     check([round().raw(page)], &no_response);
     check([round().raw(page).header("content-type", "text/plain")], &no_response);
     check(
@@ -531,7 +531,7 @@ fn failure_11_what_is_no_response_is_shown() {
     );
     check(
         [round().answers(200, "{\"object\":\"list\"}")],
-        "Malformed, exit 6: the provider's answer is no response: {\"object\":\"list\"}",
+        "Malformed, exit 6: the provider's answer is not a valid response: {\"object\":\"list\"}",
     );
     check([round().answers(200, "")], "Malformed, exit 6: the provider's answer is empty");
 }
@@ -596,7 +596,7 @@ fn failure_12_servers_may_leave_out_what_is_not_needed() {
     ];
     check(
         [round().events(ollama), good()],
-        &format!("try 1 of 3: the provider's answer broke off before its end\n{GOOD}"),
+        &format!("try 1 of 3: the provider's answer ended before it was complete\n{GOOD}"),
     );
     // A server that knows no streams answers in one piece.
     let whole = json!({"status": "completed", "output": [{"type": "message", "role": "assistant",
@@ -614,14 +614,17 @@ fn check_refused(options: RemoteOptions, status: ExitStatus, message: &str) {
 #[test]
 fn a_remote_server_needs_a_key() {
     let no_key = "no API key: set OPENAI_API_KEY, or `api_key_file` or `api_key_cmd` in your \
-                  configuration, or use a server on this machine with `--profile local` or \
-                  `--base-url`, or ask the analyst inside csv-agent with `--model builtin`, or \
-                  replay with `--replay FILE`";
+                  configuration; no key is needed for a server on this machine (`--profile local` or \
+                  `--base-url`), the built-in analyst (`--model builtin`), or a replay (`--replay FILE`)";
     check_refused(RemoteOptions::default(), ExitStatus::Auth, no_key);
     let blank = RemoteOptions { key: Some(Key::new(" \n")), ..RemoteOptions::default() };
     check_refused(blank, ExitStatus::Auth, no_key);
     let odd = RemoteOptions { key: Some(Key::new("a\nb")), ..RemoteOptions::default() };
-    check_refused(odd, ExitStatus::Auth, "the API key holds characters that no header can carry");
+    check_refused(
+        odd,
+        ExitStatus::Auth,
+        "the API key contains characters that a header cannot have",
+    );
     let local =
         RemoteOptions { base_url: "http://localhost:1/v1".into(), ..RemoteOptions::default() };
     assert!(Provider::remote(local).is_ok());
@@ -665,11 +668,11 @@ fn a_replay_is_what_was_recorded_with_its_failures() {
     assert_eq!((provider.name(), provider.api()), ("replay", Api::Responses));
     assert_eq!(
         transcript(&mut provider, &question()),
-        "try 1 of 5 after 3 ms: the provider limits how much is asked of it with status 429: slow\n\
+        "try 1 of 5 after 3 ms: the provider's rate limit is reached with status 429: slow\n\
          completed: reasoning c1=list_datasets({})"
     );
-    let superseded = "text: One t\nsuperseded\ntry 1 of 5: the provider's answer broke off before \
-                      its end\n";
+    let superseded = "text: One t\nsuperseded\ntry 1 of 5: the provider's answer ended before it was \
+                      complete\n";
     assert_eq!(transcript(&mut provider, &second), format!("{superseded}{GOOD}"));
     // All are used: the last of the same request answers from now on.
     assert_eq!(transcript(&mut provider, &second), GOOD);

@@ -67,8 +67,8 @@ fn a_turn_is_the_same_over_all() {
 fn a_session_remembers_what_a_server_speaks_and_notices_when_it_no_longer_does() {
     let bench = bench(Api::Chat, [round().says("One."), round().says("Two.")]);
     let first = bench.ask("q").succeeds();
-    let said = "warning: the server has no Responses API (status 404): asking by the Chat \
-                Completions API";
+    let said = "warning: the server has no Responses API (status 404): using the Chat Completions \
+                    API instead";
     assert!(first.stderr().contains(said), "{first}");
     let second = bench.ask("q").succeeds();
     assert!(!second.stderr().contains("Responses"), "{second}");
@@ -328,7 +328,7 @@ fn why_an_answer_of_the_messages_api_ends_is_told() {
     ends(busy, 6, "the provider is overloaded with status 529: Overloaded (request `req_1`)");
     let limit =
         round().complains(429, "rate_limit_error", "Slow down").header("retry-after", "300");
-    ends(limit, 6, "limits how much is asked of it");
+    ends(limit, 6, "rate limit is reached");
     ends(round().complains(413, "request_too_large", "Too large"), 6, "too long for the model");
     let long = "prompt is too long: 209000 tokens > 200000 maximum";
     ends(round().complains(400, "invalid_request_error", long), 6, "too long for the model");

@@ -29,7 +29,7 @@ const EXCEPTION_BYTES_MAX: usize = 1_000;
 const CLASS_BYTES_MAX: usize = 200;
 
 /// Replaces printed text that the provider does not report.
-pub const UNTOLD: &str = "the provider does not tell what it printed";
+pub const UNTOLD: &str = "the provider does not return what it printed";
 
 /// The container that runs code.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,13 +86,14 @@ impl ContainerChoice {
             return Ok(ContainerChoice::Auto(memory));
         }
         if !text.starts_with("cntr_") || !is_id(text) {
-            let message = format!("`{text}` is no id of a container");
-            let hint = "ids begin with `cntr_`; `--container auto` has the provider make one";
+            let message = format!("`{text}` is not a valid container id");
+            let hint = "ids begin with `cntr_`; with `--container auto` the provider creates one";
             return Err(Failure::new(ExitStatus::Usage, message).hint(hint));
         }
         if let Some(memory) = memory {
             let message = format!(
-                "the container `{text}` cannot get {} of memory: a container keeps what it was made with",
+                "the container `{text}` cannot get {} of memory: a container keeps the memory that it \
+                 was created with",
                 memory.name()
             );
             let hint = "leave `--container-memory` out, or use `--container auto`";
@@ -250,12 +251,13 @@ mod tests {
         let existing = ContainerChoice::parse("cntr_68-a", None).unwrap();
         assert_eq!(existing, ContainerChoice::Existing("cntr_68-a".into()));
         for text in ["", "AUTO", "abc", "cntr_../../files", "cntr_a b"] {
-            check_refused(text, None, &format!("`{text}` is no id of a container"));
+            check_refused(text, None, &format!("`{text}` is not a valid container id"));
         }
         check_refused(
             "cntr_1",
             Some(MemoryTier::G4),
-            "the container `cntr_1` cannot get 4g of memory: a container keeps what it was made with",
+            "the container `cntr_1` cannot get 4g of memory: a container keeps the memory that it was \
+             created with",
         );
     }
 
@@ -302,7 +304,7 @@ mod tests {
         assert_eq!(found.images, [image]);
         assert_eq!(run("completed", &json!([])).output.result["text"], "");
         let untold = run("completed", &Value::Null).output.result["text"].clone();
-        assert_eq!(untold, "the provider does not tell what it printed");
+        assert_eq!(untold, "the provider does not return what it printed");
     }
 
     #[track_caller]

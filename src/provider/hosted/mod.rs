@@ -63,7 +63,7 @@ impl HostedTool {
             return Ok(());
         }
         let message = format!(
-            "the tool `{}` belongs to the provider `{}`, and `{kind}` answers here",
+            "the tool `{}` belongs to the provider `{}`, but the provider here is `{kind}`",
             self.name, self.provider
         );
         let hint = "ask a server that speaks the Responses API, or run code on this machine with \
@@ -230,8 +230,8 @@ mod tests {
         assert!(tool.check_provider("responses").is_ok());
         for kind in ["chat", "builtin"] {
             let refused = tool.check_provider(kind).unwrap_err().to_string();
-            let told = "the tool `code_interpreter` belongs to the provider `responses`, and";
-            assert_eq!(refused, format!("{told} `{kind}` answers here"));
+            let told = "the tool `code_interpreter` belongs to the provider `responses`, but";
+            assert_eq!(refused, format!("{told} the provider here is `{kind}`"));
         }
     }
 

@@ -145,7 +145,7 @@ impl Provider {
         let status = text(&found, "status");
         if !ALIVE.contains(&status.as_str()) {
             let status = one_line(&status);
-            let message = format!("the container `{id}` can be used no more: it is `{status}`");
+            let message = format!("the container `{id}` can no longer be used: it is `{status}`");
             let error = ProviderError::new(ProviderErrorKind::ContainerExpired, message);
             return Err(error.hint(CONTAINER_EXPIRED_HINT));
         }
@@ -393,11 +393,11 @@ fn uploadable(upload: &Upload<'_>) -> Result<u64, ProviderError> {
     };
     if filename.contains(|it: char| it.is_control() || it == '/') {
         let hint = "give the dataset another name, with `NAME=FILE`";
-        return Err(refuse("no form can carry that name".to_owned(), hint.to_owned()));
+        return Err(refuse("an upload cannot have that name".to_owned(), hint.to_owned()));
     }
     let extension = Path::new(filename).extension().and_then(|it| it.to_str()).unwrap_or_default();
     if !UPLOAD_TYPES.contains(&extension.to_ascii_lowercase().as_str()) {
-        let found = format!("hosted code is given no files that end in `.{extension}`");
+        let found = format!("files that end in `.{extension}` cannot be uploaded for hosted code");
         return Err(refuse(found, format!("upload one of {}", UPLOAD_TYPES.join(", "))));
     }
     let metadata = fs::metadata(path).map_err(|error| {
@@ -435,7 +435,7 @@ fn checked(id: &str) -> Result<&str, ProviderError> {
         return Ok(id);
     }
     let message = format!(
-        "`{}` names no file or container of a provider: such names have letters, digits, `-` and `_`",
+        "`{}` is not a valid id of a file or container: an id has only letters, digits, `-` and `_`",
         one_line(id)
     );
     Err(ProviderError::new(ProviderErrorKind::Malformed, message))

@@ -188,10 +188,8 @@ impl<'a> Download<'a> {
 
     fn too_large(&self) -> ProviderError {
         let (file_id, bytes_max) = (self.file_id, self.bytes_max);
-        let message =
-            format!("the file `{file_id}` is larger than the {bytes_max} bytes that are fetched");
-        ProviderError::new(ProviderErrorKind::Malformed, message)
-            .hint("ask for a smaller file, or for less in it")
+        let message = format!("the file `{file_id}` is larger than {bytes_max} bytes, the limit");
+        ProviderError::new(ProviderErrorKind::Malformed, message).hint("ask for a smaller file")
     }
 
     fn unwritable(&self, error: &io::Error) -> ProviderError {
@@ -248,7 +246,7 @@ mod tests {
         download.take(b"new").unwrap();
         assert_eq!(download.bytes(), 3);
         let told = download.take(b"er").unwrap_err().to_string();
-        assert_eq!(told, "the file `cfile_1` is larger than the 4 bytes that are fetched");
+        assert_eq!(told, "the file `cfile_1` is larger than 4 bytes, the limit");
         assert!(download.begin(Some(5)).is_err(), "the server says that it is too large");
         let mut written = String::new();
         file.rewind().unwrap();

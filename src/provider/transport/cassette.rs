@@ -199,7 +199,7 @@ impl Cassette {
             let line_number = played.line_number;
             let message = format!("line {line_number} of the cassette has no `bytes` in Base64");
             return Err(ProviderError::new(ProviderErrorKind::Mismatch, message)
-                .hint("record anew with `--record FILE`"));
+                .hint("record again with `--record FILE`"));
         };
         download.begin(Some(bytes.len() as u64))?;
         download.take(&bytes)?;
@@ -240,7 +240,7 @@ impl Cassette {
         };
         let message = format!("the cassette `{path}` has no such {asked}{nearest}");
         ProviderError::new(ProviderErrorKind::Mismatch, message)
-            .hint("ask what was recorded, or record anew with `--record FILE`")
+            .hint("ask what was recorded, or record again with `--record FILE`")
     }
 }
 
@@ -260,10 +260,10 @@ fn read(path: &Path) -> anyhow::Result<Vec<Played>> {
         let line_number = index + 1;
         let refuse = |found: String| {
             let message = format!("line {line_number} of the cassette `{shown}` {found}");
-            Failure::new(ExitStatus::Replay, message).hint("remove the line, or record anew")
+            Failure::new(ExitStatus::Replay, message).hint("remove the line, or record again")
         };
         let exchange: Exchange = serde_json::from_slice(line)
-            .map_err(|error| refuse(format!("is no recorded exchange: {error}")))?;
+            .map_err(|error| refuse(format!("is not a recorded exchange: {error}")))?;
         if exchange.v != VERSION {
             return Err(refuse(format!("has version {}, not {VERSION}", exchange.v)).into());
         }
@@ -394,7 +394,7 @@ impl Recorder {
             return Ok(());
         }
         let found = format!("the cassette would have more than {CASSETTE_BYTES_MAX} bytes");
-        Err(io::Error::other(format!("{found}, and no replay reads it")))
+        Err(io::Error::other(format!("{found}, and a replay could not read it")))
     }
 }
 

@@ -66,12 +66,12 @@ impl Endpoint {
                 .hint("give one like `--base-url http://127.0.0.1:11434/v1`")
         };
         let url = Url::parse(base_url)
-            .map_err(|error| failure(&format!("`{base_url}` is no URL: {error}")))?;
+            .map_err(|error| failure(&format!("`{base_url}` is not a valid URL: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
             return Err(failure(&format!("`{base_url}` is neither http nor https")));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(failure("it holds a user or password, which would end up in messages"));
+            return Err(failure("it contains a user or password, which messages would show"));
         }
         let mut endpoint = Endpoint { url };
         // Anthropic's own clients take the base URL without the version.
@@ -152,10 +152,10 @@ impl Http {
             };
             let value = HeaderValue::from_str(&value);
             let Ok(mut value) = value else {
-                let message = "the API key holds characters that no header can carry";
+                let message = "the API key contains characters that a header cannot have";
                 let failure = Failure::new(ExitStatus::Auth, message);
                 let hint =
-                    "check it for line breaks; `csv-agent config show` tells where it is from";
+                    "check it for line breaks; `csv-agent config show` reports where it comes from";
                 return Err(failure.hint(hint).into());
             };
             value.set_sensitive(true);
@@ -417,8 +417,8 @@ impl Http {
         if error.is_connect() {
             let message = format!("cannot connect to {server}: {reason}");
             let error = ProviderError::transient(message).hint(
-                "check that a server runs there and that the network is up, or set `--base-url`; \
-                 then run the command again (`--retries N` tries longer)",
+                "check that a server runs there and that the network is up, or set `--base-url`, then \
+                 run the command again; `--retries N` allows more retries",
             );
             ProviderError { is_unsent: true, ..error }
         } else {

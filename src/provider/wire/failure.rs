@@ -130,7 +130,7 @@ const CONTAINER_WORDS: &[&str] = &["cntr_", "container with id", "container not 
 
 /// What to do when an existing container has expired.
 pub(crate) const CONTAINER_EXPIRED_HINT: &str =
-    "go on in a new container with `--on-expired new`; what only the old one held is lost";
+    "continue in a new container with `--on-expired new`; what was only in the old one is lost";
 
 /// The subject of a call, which determines the meaning of a status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -277,11 +277,11 @@ impl Complaint {
             ProviderErrorKind::ContextTooLong => "the conversation is too long for the model",
             ProviderErrorKind::Overloaded { .. } => "the provider is overloaded",
             ProviderErrorKind::Transient { .. } if self.is_rate_limit(status) => {
-                "the provider limits how much is asked of it"
+                "the provider's rate limit is reached"
             }
             ProviderErrorKind::Transient { .. } => "the provider failed",
-            ProviderErrorKind::ContainerExpired => "the provider has the container no more",
-            ProviderErrorKind::NoSuchFile => "the provider has a file no more",
+            ProviderErrorKind::ContainerExpired => "the provider no longer has the container",
+            ProviderErrorKind::NoSuchFile => "the provider no longer has a file",
             _ => "the provider refused the request",
         };
         let request_id = headers.get("x-request-id").map(|id| one_line(id));
@@ -415,14 +415,14 @@ impl Complaint {
             }
             ProviderErrorKind::Unauthorized => {
                 "give a key that is valid for this server, in `OPENAI_API_KEY`, in `ANTHROPIC_API_KEY` or as \
-                 `csv-agent help config` says; `csv-agent config show` tells where this one is from"
+                 `csv-agent help config` says; `csv-agent config show` reports where this one comes from"
                     .to_owned()
             }
             ProviderErrorKind::QuotaExceeded => {
                 "add credit to the account, or use a local server with `--base-url`".to_owned()
             }
             ProviderErrorKind::Transient { .. } | ProviderErrorKind::Overloaded { .. } => {
-                "run the command again later; `--retries N` tries longer".to_owned()
+                "run the command again later, or allow more retries with `--retries N`".to_owned()
             }
             ProviderErrorKind::ContextTooLong => {
                 "start over with `csv-agent reset`, or ask a model with a larger context".to_owned()
@@ -435,7 +435,7 @@ impl Complaint {
             }
             ProviderErrorKind::ContainerExpired => CONTAINER_EXPIRED_HINT.to_owned(),
             ProviderErrorKind::NoSuchFile => {
-                "it expired or was deleted there: ask again, and it is uploaded or made anew"
+                "it expired or was deleted there: ask again, and csv-agent uploads or creates it again"
                     .to_owned()
             }
             ProviderErrorKind::NoImages => {
@@ -448,7 +448,7 @@ impl Complaint {
                 "check `--base-url`, which usually ends in `/v1`, and `--api`".to_owned()
             }
             _ if self.message.contains("/chat/completions") => {
-                "ask by the Responses API, with `--api responses`".to_owned()
+                "use the Responses API, with `--api responses`".to_owned()
             }
             _ if matches!(status, Some(400 | 422)) => self.way_out(),
             _ => return None,
@@ -463,7 +463,7 @@ impl Complaint {
         let setting = words.find_map(|word| SETTINGS.iter().find(|it| it.0.contains(&word)));
         match setting {
             Some((_, remedy)) => (*remedy).to_owned(),
-            None => "ask by another API, with `--api chat` or `--api responses`; `csv-agent ask --dry-run` shows \
+            None => "use another API, with `--api chat` or `--api responses`; `csv-agent ask --dry-run` shows \
                      what is sent"
                 .to_owned(),
         }

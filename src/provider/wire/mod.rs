@@ -175,14 +175,14 @@ fn is_torn(event: &Value) -> bool {
 /// Returns the error for an answer with a lost part. It does not count as a broken stream, which would be
 /// retried: a server that writes such events would write them again.
 fn torn() -> ProviderError {
-    let message = "a part of the provider's answer is unreadable: an event that is no JSON";
+    let message = "cannot read a part of the provider's answer: an event is not valid JSON";
     ProviderError::new(ProviderErrorKind::Malformed, message)
         .hint("ask without streaming: `--no-stream`")
 }
 
 /// Returns the error for a stream that ends before the response does.
 fn broken_off() -> ProviderError {
-    ProviderError::transient("the provider's answer broke off before its end")
+    ProviderError::transient("the provider's answer ended before it was complete")
 }
 
 /// Returns the error for a body that is not an answer.
@@ -191,7 +191,7 @@ pub(crate) fn unreadable(body: &str) -> ProviderError {
     let message = if shown.is_empty() {
         "the provider's answer is empty".to_owned()
     } else {
-        format!("the provider's answer is no response: {shown}")
+        format!("the provider's answer is not a valid response: {shown}")
     };
     ProviderError::new(ProviderErrorKind::Malformed, message)
         .hint("check `--base-url`: it usually ends in `/v1`")

@@ -58,7 +58,7 @@ fn f01_a_rate_limit_passes() {
         &bench,
         [limit().header("retry-after", "3600")],
         6,
-        "provider: the provider limits how much is asked",
+        "provider: the provider's rate limit is reached",
     );
 }
 
@@ -94,7 +94,8 @@ fn f04_a_call_of_a_broken_answer_does_not_run() {
     goes_on(&bench);
     // The tries run out: it never ran.
     let broken = || code("c3", COUNT).closed_after(6);
-    let ending = "provider: the provider's answer broke off before its end; gave up after 3 tries";
+    let ending =
+        "provider: the provider's answer ended before it was complete; gave up after 3 tries";
     check(&bench, [broken(), broken(), broken()], 6, ending);
     assert!(!shown(&last_request(&bench)).iter().any(|it| it.contains("c3")));
 }
@@ -207,7 +208,7 @@ fn f11_what_is_no_response_is_shown() {
     let refused = "auth_refused: the provider refused the API key with status 401: <html>";
     check(&bench, [html(401)], 4, refused);
     check(&bench, [html(502).header("retry-after-ms", "1"), good()], 0, GOOD);
-    check(&bench, [html(200)], 6, "provider: the provider's answer is no response");
+    check(&bench, [html(200)], 6, "provider: the provider's answer is not a valid response");
     let unknown = round().errs(404, "invalid_request_error", "model_not_found", "No model `m`.");
     check(&bench, [unknown], 6, "provider: the provider refused the request with status 404");
     let elsewhere = Server::start([]);

@@ -180,7 +180,11 @@ fn a_container_that_expires_between_rounds_is_replaced_where_the_user_wants_that
 fn a_container_that_expires_between_rounds_ends_the_turn_otherwise() {
     let bench = refused_midway();
     let turn = ask(&bench, &[], "q", 6);
-    assert!(turn.ending().contains("the provider has the container no more"), "{}", turn.ending());
+    assert!(
+        turn.ending().contains("the provider no longer has the container"),
+        "{}",
+        turn.ending()
+    );
     bench.answers([code("Done.")]);
     assert_eq!(ask(&bench, &[], "q", 0).ending(), "complete: Done.");
 }

@@ -8,7 +8,7 @@ use csv_agent_types::conversation::{AnswerFormat, Item, ToolChoice, ToolDeclarat
 use super::{GOOD, SHORT, good, options, question, record, request, transcript};
 use crate::bench::{Captured, Round, Server, round};
 
-const BROKEN: &str = "the provider's answer broke off before its end";
+const BROKEN: &str = "the provider's answer ended before it was complete";
 
 fn server(rounds: impl IntoIterator<Item = Round>) -> Server {
     let server = Server::start(rounds);
@@ -107,8 +107,8 @@ fn a_response_goes_back_as_one_message() {
 fn a_server_is_asked_in_the_dialect_it_speaks() {
     let server = server([good(), good()]);
     let mut provider = Provider::remote(options(&server)).unwrap();
-    let switched = "api_switched: the server has no Responses API (status 404): asking by the Chat \
-                    Completions API";
+    let switched = "api_switched: the server has no Responses API (status 404): using the Chat Completions \
+                    API instead";
     assert_eq!(transcript(&mut provider, &question()), format!("{switched}\n{GOOD}"));
     assert_eq!(provider.api(), Api::Chat);
     assert_eq!(transcript(&mut provider, &question()), GOOD);
@@ -117,8 +117,8 @@ fn a_server_is_asked_in_the_dialect_it_speaks() {
     // It has been updated: what was known of it heals, once it is clear that it is not only away.
     server.speak(Api::Responses);
     server.script([good()]);
-    let back = "api_switched: the server has no Chat Completions API (status 404): asking by the \
-                Responses API";
+    let back = "api_switched: the server has no Chat Completions API (status 404): using the Responses \
+                API instead";
     let away = "try 1 of 3: the provider refused the request with status 404: 404 page not found";
     assert_eq!(transcript(&mut provider, &question()), format!("{away}\n{back}\n{GOOD}"));
 }
@@ -128,10 +128,10 @@ fn a_server_that_speaks_neither_is_told_so() {
     let gone = || round().answers(404, "{\"detail\":\"Not Found\"}");
     let server = Server::start([gone()]);
     let found = transcript(&mut Provider::remote(options(&server)).unwrap(), &question());
-    let both = "the server has neither the Responses API nor Chat Completions";
+    let both = "the server offers neither the Responses API nor Chat Completions";
     let refused = "the provider refused the request with status 404: Not Found";
-    let switched = "api_switched: the server has no Responses API (status 404): asking by the Chat \
-                    Completions API";
+    let switched = "api_switched: the server has no Responses API (status 404): using the Chat Completions \
+                    API instead";
     assert_eq!(found, format!("{switched}\nNoEndpoint, exit 6: {both}: {refused}"));
     assert_eq!(server.requests().len(), 2);
 }
@@ -207,7 +207,7 @@ fn an_answer_that_is_cut_says_why() {
 #[test]
 fn an_error_among_the_chunks_is_judged_like_any_other() {
     let limit = round().says("One").fails("rate_limit_exceeded", "Please try again in 20ms.");
-    let reason = "the provider limits how much is asked of it: Please try again in 20ms.";
+    let reason = "the provider's rate limit is reached: Please try again in 20ms.";
     check(
         [limit, good()],
         &format!("text: One\nsuperseded\ntry 1 of 3 after 20 ms: {reason}\n{GOOD}"),
@@ -218,7 +218,7 @@ fn an_error_among_the_chunks_is_judged_like_any_other() {
     );
     check_raw(
         &["{\"choices\":[{\"delta\":"],
-        "Malformed, exit 6: a part of the provider's answer is unreadable: an event that is no JSON",
+        "Malformed, exit 6: cannot read a part of the provider's answer: an event is not valid JSON",
     );
     check([round().answers(200, "")], "Malformed, exit 6: the provider's answer is empty");
 }
@@ -284,7 +284,7 @@ fn another_model_than_was_asked_is_told_once() {
     let server = server([good().served_by("n"), good().served_by("n")]);
     let options = RemoteOptions { api: Some(Api::Chat), ..options(&server) };
     let mut provider = Provider::remote(options).unwrap();
-    let told = "text: One table.\nmodel_differs: asked the model `m`, and `n` answered\n";
+    let told = "text: One table.\nmodel_differs: asked the model `m`, but `n` answered\n";
     assert_eq!(transcript(&mut provider, &question()), format!("{told}completed: message"));
     assert_eq!(transcript(&mut provider, &question()), GOOD);
 }

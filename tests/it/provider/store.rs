@@ -244,13 +244,12 @@ fn check_refused(upload: &Upload<'_>, words: &str) {
 fn what_hosted_code_cannot_be_given_is_not_sent() {
     let (directory, path) = file(b"x");
     for filename in ["orders.parquet", "notes.ipynb", "orders", "orders.csv.exe"] {
-        let words =
-            format!("cannot upload `{filename}`: hosted code is given no files that end in");
+        let words = format!("cannot upload `{filename}`: files that end in");
         check_refused(&Upload { filename, ..upload(&path) }, &words);
     }
     for filename in ["a/b.csv", "a\r\nx: y.csv"] {
         let words = format!(
-            "cannot upload `{}`: no form can carry that name",
+            "cannot upload `{}`: an upload cannot have that name",
             filename.replace("\r\n", " ")
         );
         check_refused(&Upload { filename, ..upload(&path) }, &words);
@@ -276,7 +275,7 @@ fn a_call_that_fails_is_made_again_whole() {
     let up = "uploading orders.csv of orders, 4";
     let [first, limited, second, cut, third] = &lines[..] else { panic!("{lines:?}") };
     assert_eq!([first, second, third], [up; 3]);
-    assert_eq!(limited, "try 1: the provider limits how much is asked of it with status 429: slow");
+    assert_eq!(limited, "try 1: the provider's rate limit is reached with status 429: slow");
     assert!(cut.starts_with("try 2: the connection broke within the provider's answer"), "{cut}");
     for seen in store.seen() {
         assert!(String::from_utf8(seen.body).unwrap().contains("\r\n\r\na\n1\n\r\n"));
@@ -361,17 +360,17 @@ fn a_container_that_is_gone_is_told_in_all_ways() {
     check_gone(
         complaint(400, "LiveContainer is expired."),
         gone,
-        "the provider has the container no more with status 400: LiveContainer is expired. (request `req_7`)",
+        "the provider no longer has the container with status 400: LiveContainer is expired. (request `req_7`)",
     );
     check_gone(
         complaint(404, "No."),
         gone,
-        "the provider has the container no more with status 404: No. (request `req_7`)",
+        "the provider no longer has the container with status 404: No. (request `req_7`)",
     );
     check_gone(
         json_answer(&json!({"id": "cntr_1", "status": "expired"})),
         gone,
-        "the container `cntr_1` can be used no more: it is `expired`",
+        "the container `cntr_1` can no longer be used: it is `expired`",
     );
     check_gone(
         answer(404, "404 page not found"),
@@ -381,7 +380,7 @@ fn a_container_that_is_gone_is_told_in_all_ways() {
     check_gone(
         answer(200, "<html>hello</html>"),
         &ProviderErrorKind::Malformed,
-        "the provider's answer is no response: <html>hello</html>",
+        "the provider's answer is not a valid response: <html>hello</html>",
     );
 }
 
@@ -529,7 +528,7 @@ fn a_file_beyond_the_bound_is_refused_at_once_or_as_it_comes() {
         let store = Store::start([answer]);
         let (outcome, found, lines) = fetch(store.options(), 8);
         let error = outcome.unwrap_err();
-        assert_eq!(error.message, "the file `cfile_1` is larger than the 8 bytes that are fetched");
+        assert_eq!(error.message, "the file `cfile_1` is larger than 8 bytes, the limit");
         assert_eq!(error.kind, ProviderErrorKind::Malformed);
         assert!(found.len() <= 38, "nothing beyond the bound is written");
         assert_eq!(lines, ["calling with 0"], "it is not tried again, and nothing was fetched");
@@ -614,7 +613,7 @@ fn calls_are_recorded_and_replayed_with_their_files() {
     let (id, told) = hear!(replay, upload(&upload(&path)));
     assert_eq!(id.unwrap(), "file-1");
     // Nothing leaves, and the failure comes again.
-    assert_eq!(told, ["try 1: the provider limits how much is asked of it with status 429: slow"]);
+    assert_eq!(told, ["try 1: the provider's rate limit is reached with status 429: slow"]);
     let (bytes, found, told) = fetch(&mut replay, "cfile_1");
     assert_eq!((bytes, found == png, told), (256, true, Vec::new()));
     assert_eq!(fetch(&mut replay, "cfile_2").1, b"key,***\n", "secrets are masked in text");
