@@ -370,7 +370,7 @@ fn a_query_ends_at_its_bounds() {
     let tables: Vec<String> = tables.collect();
     let nested = format!("with t0 as (select 1 as a), {} select * from t39", tables.join(", "));
     let run = bench.run(["query", &nested]).fails_with(2);
-    assert!(run.stderr().contains("use each other"), "{}", run.stderr());
+    assert!(run.stderr().contains("refer to each other"), "{}", run.stderr());
     // Deep, but not too deep.
     let sum = vec!["id"; 150].join("+");
     let run =

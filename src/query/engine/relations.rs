@@ -105,8 +105,8 @@ fn output(output: &OutputColumn) -> PolarsResult<Polars> {
         Type::Duration => {
             let name = &output.name;
             return Err(failure(format!(
-                "the result's column `{name}` is a time difference, which no table has; take its seconds: \
-                 extract(epoch from …)"
+                "the result's column `{name}` is a time difference, which a table cannot have; take its \
+                 seconds: extract(epoch from …)"
             )));
         }
         dtype => value.cast(dtype_of(dtype)),

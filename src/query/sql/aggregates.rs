@@ -277,7 +277,7 @@ fn aggregate_of(
                 .hint("use any_value(x), arg_min(x, y) or arg_max(x, y)"))
         }
         ("array_agg" | "list" | "histogram", _) => {
-            Err(SqlError::new(format!("`{name}` makes a list, which no table has"))
+            Err(SqlError::new(format!("`{name}` makes a list, which a table cannot have"))
                 .hint("use string_agg(x, ', ')"))
         }
         (

@@ -123,7 +123,7 @@ impl<'a> Binder<'a> {
     pub(crate) fn copy(&mut self, plan: &Plan, times: usize) -> Result<()> {
         self.n_copied += walk::n_nodes(plan).saturating_mul(times);
         if COPIED_NODES_MAX < self.n_copied {
-            return Err(SqlError::new("too many parts of the statement use each other").hint(
+            return Err(SqlError::new("too many parts of the statement refer to each other").hint(
                 "write a part to a file with `csv-agent query -o FILE.parquet`, and query that with `-f`",
             ));
         }
@@ -138,8 +138,10 @@ impl<'a> Binder<'a> {
     pub(crate) fn descend(&mut self) -> Result<()> {
         self.n_levels += 1;
         if LEVELS_MAX < self.n_levels {
-            return Err(SqlError::new(format!("it is nested more than {LEVELS_MAX} levels deep"))
-                .hint("split it with WITH, or shorten chains of operators"));
+            return Err(SqlError::new(format!(
+                "the statement is nested more than {LEVELS_MAX} levels deep"
+            ))
+            .hint("split it with WITH, or shorten chains of operators"));
         }
         Ok(())
     }
@@ -434,7 +436,7 @@ impl<'a> Binder<'a> {
                         });
                     let column = column.ok_or_else(|| {
                         SqlError::new(
-                            "a set operation is ordered by its columns, by name or number",
+                            "ORDER BY of a set operation takes its columns, by name or number",
                         )
                         .at(&item.expr)
                     })?;

@@ -39,7 +39,7 @@ impl Binder<'_> {
             // As a condition, a number is whether it is not 0.
             Type::Int => Ok(cast(value, Type::Bool, false)?.expr),
             other => Err(SqlError::new(format!(
-                "a condition is true or false, but this is a {}",
+                "a condition must be true or false, but this is a {}",
                 types::name(other)
             ))
             .at(ast)),
@@ -194,10 +194,14 @@ impl Binder<'_> {
                     let micros = micros.ok_or_else(|| SqlError::new("the interval is too long"))?;
                     Ok(Typed::new(Expr::Literal(Scalar::Duration(micros)), Type::Duration))
                 }
-                _ => Err(SqlError::new("an interval of months stands beside a date, with + or -")),
+                _ => Err(SqlError::new(
+                    "an interval of months can only be added to or subtracted from a date",
+                )),
             },
-            Ast::Tuple(_) => Err(SqlError::new("rows in brackets are compared only by IN and =")
-                .hint("compare each value: a = 1 AND b = 2")),
+            Ast::Tuple(_) => {
+                Err(SqlError::new("rows in brackets can be compared only with IN and =")
+                    .hint("compare each value: a = 1 AND b = 2"))
+            }
             Ast::AtTimeZone { .. } => Err(SqlError::new("time zones are not supported")
                 .hint("instants are in UTC; add or subtract an interval")),
             Ast::Collate { .. } => {
@@ -542,7 +546,7 @@ impl Binder<'_> {
         match value.dtype {
             Type::Text | Type::Null => convert(value, Type::Text),
             other => Err(SqlError::new(format!(
-                "text is wanted here, but this is a {}",
+                "text is expected here, but this is a {}",
                 types::name(other)
             ))
             .at(ast)
@@ -638,7 +642,7 @@ impl Binder<'_> {
                 let mut error =
                     SqlError::new(format!("`{name}` takes numbers, not {}", types::name(other)));
                 if other == Type::Text && is_plus {
-                    error = error.hint("texts are joined by `||`");
+                    error = error.hint("use `||` to join texts");
                 } else if other == Type::Text {
                     error = error.hint(
                         "write cast(… as double), or try_cast, which gives NULL for other text",
@@ -722,7 +726,7 @@ impl Binder<'_> {
                     return Ok((one, Some(value.expr)));
                 }
                 return Err(SqlError::new(
-                    "an interval is written interval '1 month' or interval (n) month",
+                    "the interval is not valid: write interval '1 month' or interval (n) month",
                 ));
             }
         };
@@ -745,7 +749,7 @@ impl Binder<'_> {
                 None,
             )),
             _ if times.dtype == Type::Int => Ok((interval, Some(times.expr))),
-            _ => Err(SqlError::new("an interval is multiplied by a whole number")
+            _ => Err(SqlError::new("an interval can be multiplied only by a whole number")
                 .hint("cast it: cast(x as bigint) * interval '1 day'")),
         }
     }
@@ -764,7 +768,7 @@ impl Binder<'_> {
             Type::Timestamp | Type::Instant | Type::Time => value,
             other => {
                 let message = format!(
-                    "an interval is added to dates and times, not to {}",
+                    "an interval can be added to dates and times, not to {}",
                     types::name(other)
                 );
                 return Err(SqlError::new(message));

@@ -161,8 +161,8 @@ impl Binder<'_> {
         if table.value.contains(['.', '/']) {
             let path = &table.value;
             return error.hint(format!(
-                "a statement cannot name files: give it with `-f {path}`; its table has the name of the file \
-                 without the ending; there are {}",
+                "a statement cannot name files: name the file with `-f {path}`, and its table is called \
+                 like the file, without the ending; there are {}",
                 listed(names())
             ));
         }

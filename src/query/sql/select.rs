@@ -691,7 +691,7 @@ impl Binder<'_> {
                 Order::Value(value, options) => {
                     let known = columns.iter().find(|it| it.1 == value.expr).map(|it| it.0);
                     if known.is_none() && parts.is_distinct {
-                        let message = "SELECT DISTINCT is ordered by its columns";
+                        let message = "SELECT DISTINCT can be ordered only by its columns";
                         return Err(
                             SqlError::new(message).hint("add the expression to SELECT, or group")
                         );

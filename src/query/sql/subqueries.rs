@@ -147,7 +147,7 @@ impl Binder<'_> {
         if subquery.bound.output.len() != values.len() {
             let (n, wanted) = (subquery.bound.output.len(), values.len());
             return Err(SqlError::new(format!(
-                "the subquery of IN has {n} columns, and {wanted} are compared"
+                "the subquery of IN has {n} columns, but {wanted} are compared"
             )));
         }
         let mut pairs = Vec::new();

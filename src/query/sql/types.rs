@@ -122,9 +122,9 @@ pub(crate) fn agree(values: Vec<Typed>) -> Result<(Vec<Expr>, Type)> {
 }
 
 fn disagree(a: Type, b: Type) -> SqlError {
-    let message = format!("{} and {} do not go together", name(a), name(b));
+    let message = format!("{} and {} cannot be combined", name(a), name(b));
     SqlError::new(message).hint(format!(
-        "convert one of them: `cast(… as {})`, or `try_cast`, which gives NULL for what is not one",
+        "convert one of them: `cast(… as {})`, or `try_cast`, which gives NULL for values that do not fit",
         name(if a == Type::Text { b } else { a })
     ))
 }

@@ -221,7 +221,7 @@ impl Binder<'_> {
         };
         let has_offset = |it| matches!(it, FrameBound::Offset(offset) if offset != 0);
         if !in_rows && (has_offset(start) || has_offset(end)) && order.len() != 1 {
-            return Err(SqlError::new("RANGE with a distance needs one key in ORDER BY"));
+            return Err(SqlError::new("RANGE with an offset needs one key in ORDER BY"));
         }
         Ok(WindowFrame { in_rows, start, end })
     }
@@ -248,7 +248,7 @@ impl Binder<'_> {
             return found.ok_or_else(|| {
                 SqlError::new("this interval cannot bound the frame")
                     .at(amount)
-                    .hint("use days, or hours and shorter beside timestamps")
+                    .hint("use days, or hours and shorter with timestamps")
             });
         }
         let value = self.expr(amount, env)?;
@@ -259,7 +259,7 @@ impl Binder<'_> {
                 Ok(*amount)
             }
             _ => Err(SqlError::new(
-                "a frame is bounded by a whole number from 0, or by an interval beside dates",
+                "a frame can be bounded by a whole number from 0, or by an interval if it is sorted by dates",
             )
             .at(amount)),
         }
