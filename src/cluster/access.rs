@@ -153,6 +153,6 @@ mod tests {
         let failure = error.downcast_ref::<Failure>().unwrap();
         assert_eq!(failure.status, ExitStatus::Usage);
         let text = format!("{error:#}");
-        assert_eq!(text, "`SPARK_REMOTE` cannot be read: `use_ssl` is `true` or `false`");
+        assert_eq!(text, "`SPARK_REMOTE` cannot be read: `use_ssl` must be `true` or `false`");
     }
 }

@@ -120,7 +120,7 @@ impl Shared {
             if self.policy.is_some() && is_other {
                 return Err(CallEnd::new(
                     CallEnd::PERMISSION_DENIED,
-                    "a cluster is asked as one user only",
+                    "a cluster accepts one user only",
                 ));
             }
             if known.sessions.len() == CLUSTER_SESSIONS_MAX {

@@ -80,13 +80,13 @@ pub async fn contact(endpoint: &Endpoint, traffic: &mut Traffic) -> Result<Strin
     let answer = match answer {
         Ok(answer) => answer,
         Err(fault) if fault.end.code == Code::Unimplemented as i32 => {
-            let message = format!("cannot use `{endpoint}`: it is no server of Spark Connect");
+            let message = format!("cannot use `{endpoint}`: it is not a Spark Connect server");
             return Err(ClusterError::Unreachable(message));
         }
         Err(Fault { error: ClusterError::Failed(said), .. }) => {
             let message = format!(
-                "the cluster at `{endpoint}` answers, but fails: {said}; its log says more, and it may have to be \
-                 started again"
+                "the cluster at `{endpoint}` answers, but fails: {said}; see its log, and restart it if \
+                 necessary"
             );
             return Err(ClusterError::Failed(message));
         }
@@ -102,7 +102,9 @@ pub async fn contact(endpoint: &Endpoint, traffic: &mut Traffic) -> Result<Strin
             "the cluster at `{endpoint}` runs Spark {version}; {}.{} or later is needed",
             VERSION_MIN.0, VERSION_MIN.1
         ))),
-        None => Err(ClusterError::Failed(format!("the cluster at `{endpoint}` has no version"))),
+        None => {
+            Err(ClusterError::Failed(format!("the cluster at `{endpoint}` reports no version")))
+        }
     }
 }
 
@@ -401,7 +403,7 @@ mod tests {
         check(
             &page("401 Unauthorized"),
             Code::Unauthenticated,
-            "the cluster at `sc://localhost:15002` wants a token (401 Unauthorized); put it into \
+            "the cluster at `sc://localhost:15002` requires a token (401 Unauthorized); put it into \
              `SPARK_CONNECT_AUTHENTICATE_TOKEN`",
         );
         check(

@@ -44,7 +44,7 @@ impl Endpoint {
     /// be secret.
     pub fn parse(text: &str) -> anyhow::Result<Endpoint> {
         let Some(rest) = text.strip_prefix(SCHEME) else {
-            return Err(wrong("a cluster is named by its connection string".to_owned()));
+            return Err(wrong("a cluster needs a connection string".to_owned()));
         };
         let (authority, parameters) = rest.split_once('/').unwrap_or((rest, ""));
         let (host, port) = host_and_port(authority)?;
@@ -55,7 +55,8 @@ impl Endpoint {
             return match parameters {
                 "" => Ok(endpoint),
                 _ => Err(wrong(
-                    "a cluster has no path: `/` is followed by `;` or nothing".to_owned(),
+                    "the connection string of a cluster has no path: only `;` may follow `/`"
+                        .to_owned(),
                 )),
             };
         };
@@ -67,7 +68,7 @@ impl Endpoint {
 
     fn add(&mut self, parameter: &str) -> anyhow::Result<()> {
         let Some((name, value)) = parameter.split_once('=') else {
-            return Err(wrong("a parameter of a cluster is `name=value`".to_owned()));
+            return Err(wrong("a parameter must have the form `name=value`".to_owned()));
         };
         let name = name.to_ascii_lowercase();
         let is_text = |it: &String| !it.is_empty() && it.chars().all(|it| matches!(it, ' '..='~'));
@@ -76,35 +77,36 @@ impl Endpoint {
         let is_name = |it: u8| it.is_ascii_alphanumeric() || b"-_.".contains(&it);
         if name.is_empty() || !name.bytes().all(is_name) {
             return Err(wrong(
-                "the name of a parameter has letters, digits, `-`, `_`, `.`".to_owned(),
+                "the name of a parameter may contain only letters, digits, `-`, `_` and `.`"
+                    .to_owned(),
             ));
         }
         let Some(value) = value.filter(is_text) else {
-            return Err(wrong(format!("the value of `{name}` is one line of ASCII")));
+            return Err(wrong(format!("the value of `{name}` must be one line of ASCII")));
         };
         match name.as_str() {
             "use_ssl" => match value.to_ascii_lowercase().as_str() {
                 "true" => self.use_ssl = true,
                 "false" => self.use_ssl = false,
                 // Taken for no, `1` would send in the open what was to be encrypted.
-                _ => return Err(wrong("`use_ssl` is `true` or `false`".to_owned())),
+                _ => return Err(wrong("`use_ssl` must be `true` or `false`".to_owned())),
             },
             "token" => self.token = Some(value),
             "user_id" => self.user = Some(value),
             "user_agent" => {}
             "session_id" => {
                 return Err(wrong(
-                    "csv-agent makes a session of its own: leave out `session_id`".to_owned(),
+                    "csv-agent creates its own session: leave out `session_id`".to_owned(),
                 ));
             }
             "authorization" => {
-                return Err(wrong("what goes into `authorization` is given as `token`".to_owned()));
+                return Err(wrong("use `token` instead of `authorization`".to_owned()));
             }
             "te" | "content-type" | "host" | "connection" | "content-length" => {
-                return Err(wrong(format!("`{name}` is no header of one's own")));
+                return Err(wrong(format!("`{name}` is not a header that you can set")));
             }
             _ if name.starts_with("grpc-") || name.ends_with("-bin") => {
-                return Err(wrong(format!("`{name}` is no header of one's own")));
+                return Err(wrong(format!("`{name}` is not a header that you can set")));
             }
             _ => drop(self.headers.insert(name, value)),
         }
@@ -208,7 +210,7 @@ impl fmt::Debug for Endpoint {
 
 fn host_and_port(authority: &str) -> anyhow::Result<(String, u16)> {
     if authority.contains(';') {
-        return Err(wrong("the parameters of a cluster come after `/;`".to_owned()));
+        return Err(wrong("the parameters of a cluster must come after `/;`".to_owned()));
     }
     let at = authority.rfind(':').filter(|at| !authority[*at..].contains(']'));
     let (host, port) = match at {
@@ -216,7 +218,7 @@ fn host_and_port(authority: &str) -> anyhow::Result<(String, u16)> {
         None => (authority, Some(PORT)),
     };
     let Some(port) = port else {
-        return Err(wrong("the port of a cluster is a number from 1 to 65535".to_owned()));
+        return Err(wrong("the port of a cluster must be a number from 1 to 65535".to_owned()));
     };
     let is_name = |it: u8| it.is_ascii_alphanumeric() || b"-_.".contains(&it);
     let address = host.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
@@ -225,7 +227,7 @@ fn host_and_port(authority: &str) -> anyhow::Result<(String, u16)> {
         None => !host.is_empty() && host.bytes().all(is_name),
     };
     if !is_host {
-        return Err(wrong("the host of a cluster is a name or an address".to_owned()));
+        return Err(wrong("the host of a cluster must be a name or an address".to_owned()));
     }
     Ok((host.to_ascii_lowercase(), port))
 }
@@ -310,26 +312,32 @@ mod tests {
 
     #[test]
     fn what_is_no_connection_string_is_a_wrong_usage() {
-        check_wrong("localhost:15002", "a cluster is named by its connection string");
-        check_wrong("sc://", "the host of a cluster is a name or an address");
-        check_wrong("sc://me:s3cret@host", "the port of a cluster is a number from 1 to 65535");
-        check_wrong("sc://me@host", "the host of a cluster is a name or an address");
-        check_wrong("sc://host:0", "the port of a cluster is a number from 1 to 65535");
-        check_wrong("sc://host;token=s3cret", "the parameters of a cluster come after `/;`");
-        check_wrong("sc://host/db", "a cluster has no path: `/` is followed by `;` or nothing");
-        check_wrong("sc://host/;s3cret", "a parameter of a cluster is `name=value`");
-        check_wrong("sc://host/;token=", "the value of `token` is one line of ASCII");
-        check_wrong("sc://host/;use_ssl=1", "`use_ssl` is `true` or `false`");
-        check_wrong("sc://host/;use_ssl=yes;token=s3cret", "`use_ssl` is `true` or `false`");
-        check_wrong("sc://host/;x-key=s3cret%0A", "the value of `x-key` is one line of ASCII");
+        check_wrong("localhost:15002", "a cluster needs a connection string");
+        check_wrong("sc://", "the host of a cluster must be a name or an address");
+        check_wrong(
+            "sc://me:s3cret@host",
+            "the port of a cluster must be a number from 1 to 65535",
+        );
+        check_wrong("sc://me@host", "the host of a cluster must be a name or an address");
+        check_wrong("sc://host:0", "the port of a cluster must be a number from 1 to 65535");
+        check_wrong("sc://host;token=s3cret", "the parameters of a cluster must come after `/;`");
+        check_wrong(
+            "sc://host/db",
+            "the connection string of a cluster has no path: only `;` may follow `/`",
+        );
+        check_wrong("sc://host/;s3cret", "a parameter must have the form `name=value`");
+        check_wrong("sc://host/;token=", "the value of `token` must be one line of ASCII");
+        check_wrong("sc://host/;use_ssl=1", "`use_ssl` must be `true` or `false`");
+        check_wrong("sc://host/;use_ssl=yes;token=s3cret", "`use_ssl` must be `true` or `false`");
+        check_wrong("sc://host/;x-key=s3cret%0A", "the value of `x-key` must be one line of ASCII");
         check_wrong(
             "sc://host/;x key=s3cret",
-            "the name of a parameter has letters, digits, `-`, `_`, `.`",
+            "the name of a parameter may contain only letters, digits, `-`, `_` and `.`",
         );
-        check_wrong("sc://host/;grpc-x=1", "`grpc-x` is no header of one's own");
+        check_wrong("sc://host/;grpc-x=1", "`grpc-x` is not a header that you can set");
         check_wrong(
             "sc://host/;session_id=1",
-            "csv-agent makes a session of its own: leave out `session_id`",
+            "csv-agent creates its own session: leave out `session_id`",
         );
     }
 }

@@ -12,7 +12,7 @@ use crate::endpoint::Endpoint;
 /// Why a cluster did not answer as it should. The caller branches on the variant; people read the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClusterError {
-    /// Nothing answers there, or it is no server of Spark Connect.
+    /// Nothing answers there, or it is not a Spark Connect server.
     Unreachable(String),
     /// It wants a token, or does not take the one it got.
     Refused(String),
@@ -57,7 +57,7 @@ pub(super) fn unreachable(endpoint: &Endpoint, error: &(dyn Error + 'static)) ->
 /// Says that the server did not let us in.
 pub(super) fn refused(endpoint: &Endpoint, said: &str) -> ClusterError {
     let (what, next) = if endpoint.has_token() {
-        let next = "see that `SPARK_CONNECT_AUTHENTICATE_TOKEN` has the right one".to_owned();
+        let next = "check that `SPARK_CONNECT_AUTHENTICATE_TOKEN` has the right token".to_owned();
         ("refused the token", next)
     } else {
         let next = "put it into `SPARK_CONNECT_AUTHENTICATE_TOKEN`";
@@ -67,7 +67,7 @@ pub(super) fn refused(endpoint: &Endpoint, said: &str) -> ClusterError {
         } else {
             format!(", and set `SPARK_REMOTE={endpoint}` to say that it is for this server")
         };
-        ("wants a token", format!("{next}{is_for}"))
+        ("requires a token", format!("{next}{is_for}"))
     };
     let said = if said.is_empty() { String::new() } else { format!(" ({})", beginning(said)) };
     ClusterError::Refused(format!("the cluster at `{endpoint}` {what}{said}; {next}"))
@@ -96,7 +96,7 @@ fn reason(endpoint: &Endpoint, error: &(dyn Error + 'static)) -> String {
     let is_in = |text: &str| texts.iter().any(|it| it.contains(text));
     let mut last = texts.last().cloned().unwrap_or_default();
     if is_in("dns error") {
-        return "its host is not known".to_owned();
+        return "its host name is not known".to_owned();
     }
     if is_in("InvalidContentType") {
         return "it does not speak TLS; leave out `use_ssl=true`, and use a token on this machine only".to_owned();
@@ -116,7 +116,7 @@ fn reason(endpoint: &Endpoint, error: &(dyn Error + 'static)) -> String {
     if endpoint.uses_tls() {
         return last;
     }
-    format!("{last}; is it Spark Connect? If it wants TLS, add `;use_ssl=true`")
+    format!("{last}; check that it is Spark Connect, and add `;use_ssl=true` if it requires TLS")
 }
 
 #[cfg(test)]
@@ -144,7 +144,10 @@ mod tests {
         check("sc://a", &io::ErrorKind::TimedOut.into(), "no answer in 10 s");
         let reset = "Connection reset by peer";
         check("sc://a/;use_ssl=true", &io::Error::from_raw_os_error(104), reset);
-        let advice = format!("{reset}; is it Spark Connect? If it wants TLS, add `;use_ssl=true`");
+        let advice = format!(
+            "{reset}; check that it is Spark Connect, and add `;use_ssl=true` if it \
+             requires TLS"
+        );
         check("sc://a", &io::Error::from_raw_os_error(104), &advice);
     }
 
@@ -164,19 +167,19 @@ mod tests {
         let endpoint = Endpoint::parse("sc://localhost").unwrap();
         let error = refused(&endpoint, "none given");
         assert_eq!(error.status(), ExitStatus::Auth);
-        let expected = "the cluster at `sc://localhost:15002` wants a token (none given); put it into \
+        let expected = "the cluster at `sc://localhost:15002` requires a token (none given); put it into \
                         `SPARK_CONNECT_AUTHENTICATE_TOKEN`";
         assert_eq!(error.to_string(), expected);
         let error = refused(&endpoint, &"x".repeat(10_000)).to_string();
         assert!(error.len() < 600 && error.contains("xx…)"), "{error}");
         let elsewhere = refused(&Endpoint::parse("sc://a").unwrap(), "");
-        let expected = "the cluster at `sc://a:15002` wants a token; put it into \
+        let expected = "the cluster at `sc://a:15002` requires a token; put it into \
                         `SPARK_CONNECT_AUTHENTICATE_TOKEN`, and set `SPARK_REMOTE=sc://a:15002` to say \
                         that it is for this server";
         assert_eq!(elsewhere.to_string(), expected);
         let error = refused(&endpoint.with_token(Some("s3cret".to_owned())), "");
-        let expected = "the cluster at `sc://localhost:15002` refused the token; see that \
-                        `SPARK_CONNECT_AUTHENTICATE_TOKEN` has the right one";
+        let expected = "the cluster at `sc://localhost:15002` refused the token; check that \
+                        `SPARK_CONNECT_AUTHENTICATE_TOKEN` has the right token";
         assert_eq!(error.to_string(), expected);
     }
 }

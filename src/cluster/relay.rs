@@ -57,10 +57,11 @@ impl Allowed {
         let source = |(name, remote): (&str, &Remote)| match check_source(&remote.source) {
             Ok(()) => Ok(remote.source.clone()),
             Err(what) => {
-                let message =
-                    format!("cannot read `{name}` on its cluster: no ingest registers {what}");
+                let message = format!(
+                    "cannot read `{name}` on its cluster: csv-agent never registers {what}"
+                );
                 let hint = format!(
-                    "remove it with `csv-agent datasets --rm {name}`, and register it anew if you know it"
+                    "remove it with `csv-agent datasets --rm {name}`, and register it again if you trust it"
                 );
                 Err(Failure::new(ExitStatus::Input, message).hint(hint))
             }
@@ -254,7 +255,7 @@ impl Calls {
             let _ = messages.send(Queued { bytes: message, permit });
         } else {
             let why = format!(
-                "the calls to the cluster that are open have sent more than {} MB; send less at once",
+                "the open calls to the cluster have sent more than {} MB; send less at once",
                 RELAY_SENDING_BYTES_MAX >> 20
             );
             self.end(number, CallEnd::new(CallEnd::RESOURCE_EXHAUSTED, why));
@@ -264,11 +265,10 @@ impl Calls {
 
     async fn open(&mut self, number: u32, path: String) -> io::Result<()> {
         if self.open.contains_key(&number) {
-            return Err(io::Error::other("the call is open"));
+            return Err(io::Error::other("the call is already open"));
         }
         if self.tasks.len() == RELAY_CALLS_MAX {
-            let why =
-                format!("{RELAY_CALLS_MAX} calls to the cluster are open; ask it in fewer threads");
+            let why = format!("{RELAY_CALLS_MAX} calls to the cluster are open; use fewer threads");
             let end = RelayMessage::End(CallEnd::new(CallEnd::RESOURCE_EXHAUSTED, why));
             // Who does not take its ends waits with what it says.
             return self.told.send((number, end)).await.map_err(io::Error::other);
@@ -398,7 +398,7 @@ mod tests {
             worker.write_all(&frame(0, number, b"/a")).await.unwrap();
         }
         worker.write_all(&call(7, b"")).await.unwrap();
-        check(read_end(&mut worker).await, 8, "ask it in fewer threads");
+        check(read_end(&mut worker).await, 8, "use fewer threads");
         worker.write_all(&frame(4, 100, b"")).await.unwrap();
         let (number, end) = read_end(&mut worker).await;
         assert_eq!((number, end["code"].as_i64()), (100, Some(1)), "{end}");

@@ -128,13 +128,13 @@ fn said(kind: u8, payload: Bytes) -> io::Result<WorkerMessage> {
             Ok(method) if method.bytes().all(|it| it.is_ascii_graphic()) => {
                 Ok(WorkerMessage::Open(method))
             }
-            _ => Err(broken("a method that is no path")),
+            _ => Err(broken("a method that is not a path")),
         },
         1 => Ok(WorkerMessage::Message(payload)),
         2 if payload.is_empty() => Ok(WorkerMessage::Close),
         3 => match payload.as_array() {
             Some(count) => Ok(WorkerMessage::More(u32::from_be_bytes(*count))),
-            None => Err(broken("a count that is none")),
+            None => Err(broken("a count that is not a number")),
         },
         4 if payload.is_empty() => Ok(WorkerMessage::Cancel),
         _ => Err(broken("a frame of no kind")),
@@ -217,8 +217,8 @@ mod tests {
             (b"\0\0\0\x05\x05\0\0\0\x01", "a frame of no kind"),
             (b"\0\0\0\x05\x10\0\0\0\x01", "a frame of no kind"),
             (b"\0\0\0\x06\x02\0\0\0\x01a", "a frame of no kind"),
-            (b"\0\0\0\x06\x03\0\0\0\x01a", "a count that is none"),
-            (b"\0\0\0\x06\x00\0\0\0\x01\n", "a method that is no path"),
+            (b"\0\0\0\x06\x03\0\0\0\x01a", "a count that is not a number"),
+            (b"\0\0\0\x06\x00\0\0\0\x01\n", "a method that is not a path"),
         ];
         for (bytes, rule) in cases {
             assert_eq!(read(bytes).await, Err(format!("the worker sent {rule}")));

@@ -133,7 +133,7 @@ fn a_session_cannot_have_a_cluster_read_what_no_ingest_registers() {
         for arguments in [&["ask", "q"][..], &["datasets", "--head", "1", "flights"]] {
             let run = bench.run(arguments.iter().copied()).fails_with(5);
             let message =
-                format!("cannot read `flights` on its cluster: no ingest registers {what}");
+                format!("cannot read `flights` on its cluster: csv-agent never registers {what}");
             assert!(run.stderr().contains(&message), "{run}");
             assert!(run.stderr().contains("`csv-agent datasets --rm flights`"), "{run}");
         }

@@ -7,7 +7,8 @@ use super::wire::{Field, fields};
 
 const SQL: &str = "SQL statements are not allowed on the cluster; use `load(\"name\")` and DataFrame methods (filter, join, groupBy, agg)";
 const UDF: &str = "Python, Java and pandas functions do not run on the cluster";
-const WRITE: &str = "nothing is written, created or changed on the cluster; make the result small, then use toPandas() and go on in pandas";
+const WRITE: &str = "nothing is written, created or changed on the cluster; make the result small, then \
+                     use toPandas() and continue in pandas";
 /// Where something else is to be read.
 pub(super) const READ: &str = "only the session's own datasets are read on the cluster; use `load(\"name\")` with one of their names";
 /// Where columns have metadata.
@@ -46,14 +47,15 @@ pub(super) fn of(owner: &str, field: &Field<'_>) -> String {
         | "unresolved_table_valued_function"
         | "options"
         | "parse" => READ,
-        "get_all" => "the settings of the cluster are not shown; go on without them",
+        "get_all" => "the settings of the cluster are not shown; continue without them",
         "cached_local_relation" | "compressed_operation" => {
             "this is too much to send to the cluster; send fewer rows with createDataFrame()"
         }
         "metadata" => METADATA,
         _ => {
             return format!(
-                "`{owner}.{name}` is not allowed on the cluster; use DataFrame methods and pyspark.sql.functions, or aggregate first and go on in pandas"
+                "`{owner}.{name}` is not allowed on the cluster; use DataFrame methods and \
+                 pyspark.sql.functions, or aggregate first and continue in pandas"
             );
         }
     };

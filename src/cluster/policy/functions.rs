@@ -11,8 +11,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// What to write instead.
-pub(super) const INSTEAD: &str =
-    "use the built-in functions of pyspark.sql.functions, or aggregate first and go on in pandas";
+pub(super) const INSTEAD: &str = "use the built-in functions of pyspark.sql.functions, or aggregate first and continue in pandas";
 
 static LISTED: LazyLock<HashSet<&str>> =
     LazyLock::new(|| include_str!("functions.txt").lines().collect());

@@ -80,7 +80,7 @@ pub(super) fn check(
         ("Expression.UnresolvedFunction", "is_user_defined_function" | "is_internal") => {
             refused(value.number() != 0, || {
                 format!(
-                    "functions of one's own are not allowed on the cluster; {}",
+                    "user-defined functions are not allowed on the cluster; {}",
                     functions::INSTEAD
                 )
             })
@@ -97,7 +97,7 @@ pub(super) fn check(
         ("Hint", "name") => {
             refused(!HINTS.contains(&value.text().to_ascii_lowercase().as_str()), || {
                 format!(
-                    "of hints only {} are allowed on the cluster",
+                    "the only hints allowed on the cluster are {}",
                     HINTS.map(|it| format!("`{it}`")).join(", ")
                 )
             })
@@ -110,7 +110,7 @@ pub(super) fn check(
         ("ShowString" | "HtmlString", "num_rows") | ("Tail", "limit") => {
             refused(CLUSTER_SHOWN_ROWS_MAX < value.number(), || {
                 format!(
-                    "at most {CLUSTER_SHOWN_ROWS_MAX} rows are shown; use limit() and toPandas()"
+                    "at most {CLUSTER_SHOWN_ROWS_MAX} rows can be shown; use limit() and toPandas()"
                 )
             })
         }
@@ -162,7 +162,7 @@ fn check_schema_argument(function: &[Field<'_>]) -> Result<(), String> {
     let literal = argument.and_then(|it| literal_text(it).ok()).flatten();
     let Some(text) = literal else {
         return Err(format!(
-            "`{name}` takes its types on the cluster only as text that stands there, as `\"a INT, b STRING\"`"
+            "`{name}` takes its types on the cluster only as literal text, such as `\"a INT, b STRING\"`"
         ));
     };
     schema::check(text)
@@ -216,7 +216,7 @@ fn check_files(known: &GuardContext<'_>, source: &[Field<'_>]) -> Result<(), Str
 
 fn check_key(key: &str) -> Result<(), String> {
     refused(!READABLE.contains(&key), || {
-        "this setting of the cluster is not shown; go on without it".to_owned()
+        "this setting of the cluster is not shown; continue without it".to_owned()
     })
 }
 
@@ -228,13 +228,13 @@ fn check_setting(pair: &[Field<'_>]) -> Result<(), String> {
     refused(key != SETTABLE, || set_refused(key))?;
     let count = value_of(pair, "value").text().parse::<u64>().ok();
     refused(count.is_none_or(|it| it == 0 || CLUSTER_PARTITIONS_MAX < it), || {
-        format!("`{SETTABLE}` is a number from 1 to {CLUSTER_PARTITIONS_MAX}")
+        format!("`{SETTABLE}` must be a number from 1 to {CLUSTER_PARTITIONS_MAX}")
     })
 }
 
 fn set_refused(key: &str) -> String {
     format!(
-        "the setting `{}` is not changed on the cluster; of all settings only `{SETTABLE}` is",
+        "the setting `{}` cannot be changed on the cluster; only `{SETTABLE}` can",
         shortened(key)
     )
 }

@@ -102,15 +102,22 @@ impl Judged {
         let service = POOL.get_service_by_name(SERVICE);
         let found = service.and_then(|it| it.methods().find(|it| Some(it.name()) == name));
         match found.filter(|it| METHODS.contains(&it.name())) {
-            Some(it) => {
-                Ok(Judged { input: it.input(), takes_many: it.is_client_streaming(), is_begun: false, upload: None })
-            }
-            None if name == Some("ReleaseSession") || name == Some("CloneSession") => {
-                Err("the session of the cluster is csv-agent's; leave out stop() and clone(), and go on with `spark`".to_owned())
-            }
-            None => {
-                Err(format!("`{}` is no method that may be called on the cluster; use DataFrame methods", shortened(method)))
-            }
+            Some(it) => Ok(Judged {
+                input: it.input(),
+                takes_many: it.is_client_streaming(),
+                is_begun: false,
+                upload: None,
+            }),
+            None if name == Some("ReleaseSession") || name == Some("CloneSession") => Err(
+                "the session of the cluster is csv-agent's; leave out stop() and clone(), and use \
+                     `spark`"
+                    .to_owned(),
+            ),
+            None => Err(format!(
+                "`{}` is not a method that is allowed on the cluster; use DataFrame \
+                             methods",
+                shortened(method)
+            )),
         }
     }
 }
@@ -136,7 +143,7 @@ impl Policy {
         self.check_parts(&blobs, &call.input, message)?;
         // Sessions are named by a user and a random id: that of another user cannot be entered.
         if user_of(&call.input, message)? != self.user {
-            return Err("the cluster is asked as one user only; go on with `spark`".to_owned());
+            return Err("the cluster accepts one user only; use `spark`".to_owned());
         }
         if call.takes_many {
             uploads::check(&call.input, message, &mut call.upload, &mut blobs)?;
@@ -162,7 +169,12 @@ impl Policy {
             for field in fields(&of, bytes).map_err(|it| malformed(&it))? {
                 n_parts += 1;
                 if CLUSTER_PLAN_PARTS_MAX < n_parts || CLUSTER_PLAN_DEPTH_MAX < depth {
-                    return Err("the plan is too large for the cluster; collect a small result with toPandas() on the way, and join lists as a frame of createDataFrame()".to_owned());
+                    return Err(
+                        "the plan is too large for the cluster; collect a small intermediate \
+                                result with toPandas(), and join long lists as a frame from \
+                                createDataFrame()"
+                            .to_owned(),
+                    );
                 }
                 if !allowed.contains(field.is.name()) {
                     return Err(advice::of(owner, &field));

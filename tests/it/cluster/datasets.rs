@@ -119,7 +119,7 @@ fn flags_for_files_of_this_machine_are_refused_with_a_cluster() {
     let run = with(&["--max-bytes", "1MB"], &url).fails_with(2);
     assert!(run.stderr().contains("--max-bytes"), "{run}");
     let run = with(&[], &format!("{url}/;use_ssl=1")).fails_with(2);
-    assert!(run.stderr().contains("`use_ssl` is `true` or `false`"), "{run}");
+    assert!(run.stderr().contains("`use_ssl` must be `true` or `false`"), "{run}");
     let run = with(&[], &format!("{url}/;x-key=s3cret")).fails_with(6);
     assert!(run.stderr().contains("headers in `--remote` are for this command"), "{run}");
     assert!(!run.stderr().contains("s3cret"), "{run}");
