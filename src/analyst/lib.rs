@@ -57,7 +57,7 @@ pub fn respond(request: &Request) -> Response {
     let next = match request.tool_choice {
         ToolChoice::Auto | ToolChoice::Hosted(_) => next(request, &ENGLISH),
         ToolChoice::None => Next::Refuse(
-            "There were no rounds left to compute the answer; allow more with `--max-rounds`."
+            "There were no rounds left to compute the answer. Allow more with `--max-rounds`."
                 .to_owned(),
         ),
     };

@@ -26,23 +26,23 @@ pub(crate) fn refusal(
         Doubt::Unplaced(words) => {
             let words: Vec<String> = words.iter().map(|it| format!("“{it}”")).collect();
             let names = names(tables);
-            format!("I could not place {} in this data. It has {names}.", words.join(", "))
+            format!("I do not recognise {} in this data. It has {names}.", words.join(", "))
         }
         Doubt::Ambiguous(word, of) => {
             let of: Vec<String> = of.iter().map(|it| format!("`{it}`")).collect();
             format!("“{word}” may mean {}: ask with one of these names.", of.join(" or "))
         }
-        Doubt::Unasked => "I know the words of this question, and not what it asks.".to_owned(),
+        Doubt::Unasked => "I recognise these words but can't tell what to calculate.".to_owned(),
         Doubt::Empty(column) => {
-            format!("`{column}` has no values: there is nothing to answer from.")
+            format!("`{column}` has no values, so there is nothing to calculate.")
         }
         Doubt::Lost => {
-            "I did not understand the question before, so I cannot tell what this one takes up: \
-                        ask it in full."
+            "I did not understand the previous question, so I cannot tell what this one refers to. Ask \
+             it in full."
                 .to_owned()
         }
         Doubt::Long(n) => format!(
-            "The question has {n} words, and I read {WORDS_MAX} at most: ask for one thing at a time."
+            "The question has {n} words, but I read at most {WORDS_MAX}. Ask for one thing at a time."
         ),
     };
     text += "\n\nI can answer, for example:\n";

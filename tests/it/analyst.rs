@@ -36,7 +36,7 @@ fn an_answer_says_what_it_is_and_how_the_question_was_read() {
 fn a_question_that_is_not_understood_is_refused_with_questions_that_are() {
     let run = ask(&["penguins.csv"], "csv-agent ask 'average salary by species'").fails_with(9);
     let text = run.stdout();
-    assert!(text.starts_with("I could not place “salary” in this data."), "{text}");
+    assert!(text.starts_with("I do not recognise “salary” in this data."), "{text}");
     assert_eq!(text.lines().filter(|it| it.starts_with("- ")).count(), 3, "{text}");
 }
 
@@ -114,8 +114,8 @@ fn what_cannot_be_computed_is_no_answer() {
     for question in ["total ts", "total ts is above 0", "total ts by host", "share of ts by host"] {
         assert_eq!(told(question), wraps, "{question}");
     }
-    assert!(told("how many rows with ts 1700000000000000001").starts_with("I could not place"));
-    assert_eq!(told("average none"), "`none` has no values: there is nothing to answer from.");
+    assert!(told("how many rows with ts 1700000000000000001").starts_with("I do not recognise"));
+    assert_eq!(told("average none"), "`none` has no values, so there is nothing to calculate.");
     let long = told(&"ts ".repeat(300));
     assert!(long.starts_with("The question has 300 words"), "{long}");
 }

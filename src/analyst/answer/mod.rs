@@ -131,7 +131,7 @@ impl Answer<'_> {
             && self.n_rows == 0
         {
             let [one, other] = [self.named(&[join.left]), self.named(&[join.right])];
-            return Some(format!("No row is left where {one} goes with {other}."));
+            return Some(format!("No rows match between {one} and {other}."));
         }
         let is_first = matches!(&self.reading.what, What::Aggregate { rank: Some(rank), .. }
             if rank.n == Some(1));
@@ -151,7 +151,7 @@ impl Answer<'_> {
         };
         let label = self.program.measures.first()?;
         if groups.is_empty() && self.head.first().is_some_and(|it| it[label.as_str()].is_null()) {
-            return Some("There is nothing to compute it from.".to_owned());
+            return Some("There are no values to calculate it from.".to_owned());
         }
         if rank.is_some_and(|it| it.n.is_some()) && self.n_rows == 0 {
             return Some("There is nothing to rank: no row matches.".to_owned());
@@ -169,7 +169,7 @@ impl Answer<'_> {
                 Some(place) => format!("`{}`", self.name(place)),
                 None => "row".to_owned(),
             };
-            format!("Each {by} has one {what}: there is no order among them by how many they have.")
+            format!("Each {by} has one {what}, so they cannot be ranked by how many they have.")
         })
     }
 
@@ -311,7 +311,7 @@ impl Answer<'_> {
                 if 0 < column.n_missing && !told.contains(&place) {
                     told.push(place);
                     notes.push(format!(
-                        "`{}` is missing in {} of {} rows; these do not count.",
+                        "`{}` is missing in {} of {} rows; these are not counted.",
                         column.name,
                         grouped(column.n_missing),
                         grouped(self.tables[0].n_rows)

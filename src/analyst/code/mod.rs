@@ -48,7 +48,7 @@ const DATES: &str = r#"def dates(texts):
     texts = texts.str.replace(quarter, lambda it: f"{it[1]}-{int(it[2]) * 3 - 2:02}", regex=True)
     times = pd.to_datetime(texts, format="mixed", errors="coerce")
     if times.count() * 2 < texts.count():
-        raise ValueError(f"`{texts.name}` holds few dates, but {texts.dropna().iloc[0]!r}")
+        raise ValueError(f"`{texts.name}` has few dates, but {texts.dropna().iloc[0]!r}")
     return times
 
 
@@ -254,7 +254,8 @@ impl Writer<'_> {
         } else {
             format!("left_on={left}, right_on={right}")
         };
-        let reason = quoted(&format!("no `{left_name}` is a `{right_name}` of the other table"));
+        let reason =
+            quoted(&format!("no `{left_name}` occurs as `{right_name}` in the other table"));
         lines.push(format!("if len(df) and not df[{left}].isin(other[{right}]).any():"));
         lines.push(format!("    raise ValueError({reason})"));
         lines.push(format!("df = df.merge(other, how=\"left\", {on})"));

@@ -595,7 +595,8 @@ impl Parser<'_> {
         if let Some((read, other)) = read {
             let name = &self.column(place).name;
             self.notes.push(format!(
-                "The question does not say what to make of `{name}`; I took the {read}, not the {other}."
+                "The question does not say how to combine the values of `{name}`. I took the {read}, \
+                 not the {other}."
             ));
         }
         Measure { agg, of: Some(place) }

@@ -361,8 +361,8 @@ impl Parser<'_> {
                     measures
                         .extend([Agg::Mean, Agg::Sum].map(|agg| Measure { agg, of: Some(place) }));
                     self.notes.push(format!(
-                        "The question does not say what to make of `{}`: the table has its average and its \
-                         total.",
+                        "The question does not say how to combine the values of `{}`. The table has \
+                         their average and their total.",
                         column.name
                     ));
                 } else {
