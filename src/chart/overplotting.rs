@@ -63,7 +63,7 @@ impl Crowd {
     pub(crate) fn note(&self) -> Option<String> {
         let n_rows = self.n_rows_max;
         (1 < n_rows)
-            .then(|| format!("The larger a point, the more rows it stands for: up to {n_rows}."))
+            .then(|| format!("The larger a point, the more rows it represents: up to {n_rows}."))
     }
 
     /// Returns the points. Their area grows with their rows.
@@ -137,7 +137,7 @@ mod tests {
             points(&[(1.0, 1.0), (2.0, 2.0), (2.0, 2.0), (2.0, 2.0), (2.0, 2.0)]);
         assert_eq!(radii, [RADIUS_MAX, RADIUS_MAX / 2.0]);
         assert!(!are_hollow);
-        assert_eq!(note, "The larger a point, the more rows it stands for: up to 4.");
+        assert_eq!(note, "The larger a point, the more rows it represents: up to 4.");
         assert_eq!(points(&[(1.0, 0.0), (1.0, -0.0), (2.0, 2.0)]).0.len(), 2);
     }
 

@@ -143,7 +143,7 @@ fn courses(plot: &Plot) -> Vec<String> {
         let n_points = POINTS.min(known.len());
         let between =
             (0..n_points).map(|it| place(&known[it * (known.len() - 1) / (n_points - 1)]));
-        vec![line, format!("{INDENT}on the way: {}", between.collect::<Vec<_>>().join(", "))]
+        vec![line, format!("{INDENT}in between: {}", between.collect::<Vec<_>>().join(", "))]
     };
     plot.series.iter().flat_map(course).collect()
 }
@@ -220,7 +220,7 @@ mod tests {
     (Jan 2024) to 121 (Dec 2024).
     n: first 0 (Jan 2024), last 121 (Dec 2024), lowest 0 (Jan 2024),
       highest 121 (Dec 2024), 1 missing
-      on the way: 0 (Jan 2024), 1 (Feb 2024), 9 (Apr 2024), 36 (Jul
+      in between: 0 (Jan 2024), 1 (Feb 2024), 9 (Apr 2024), 36 (Jul
         2024), 49 (Aug 2024), 81 (Oct 2024), 121 (Dec 2024)
     "#);
     }

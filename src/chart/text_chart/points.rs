@@ -73,7 +73,7 @@ pub(super) fn draw(mut sheet: TextChartBuilder) -> TextChartBuilder {
     let room = Area::width(&sheet, range, 4);
     let axis = Axis::of(&plot.x, room);
     if axis.is_named && axis.placed(room, 0, sheet.grid.width).len() < axis.labels.len() {
-        sheet.note("not every label has room here");
+        sheet.note("some labels do not fit here");
     }
     let n_lines = axis.labels.iter().map(|it| it.1.len()).max().unwrap_or(1);
     let area = Area::draw(&mut sheet, range, 1 + n_lines + 1);

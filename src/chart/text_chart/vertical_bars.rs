@@ -103,9 +103,11 @@ pub(super) fn draw(mut sheet: TextChartBuilder, n_merged: usize, depth: Depth) -
     let room = Area::width(&sheet, (low, high), 4);
     let (_, stride) = band_labels(&plot.x, &groups, room / groups.len());
     if 1 < n_merged {
-        sheet.note(&format!("each bar is the mean of {n_merged} rows; the files have them all"));
+        sheet.note(&format!(
+            "each bar is the mean of {n_merged} rows; the chart's files show all rows"
+        ));
     } else if 1 < stride && matches!(plot.x, X::Labels(_)) {
-        sheet.note(&format!("one of {stride} labels is shown"));
+        sheet.note(&format!("one in {stride} labels is shown"));
     }
     let bars: Vec<_> = groups.iter().map(|it| strip::bars(plot, it.clone())).collect();
     let values: Vec<_> = bars.iter().map(|it| strip::amount(&it[0], plot.measure)).collect();

@@ -44,12 +44,12 @@ pub(super) fn pane(told: &TurnView, place: &PagePosition, egress: &str) -> Marku
                 h4 { "How the code was confined" }
                 details {
                     summary {
-                        (count(sandbox.enforced.len() as u64, "rule")) " held"
-                        @if !sandbox.missing.is_empty() { ", " (sandbox.missing.len()) " did not" }
+                        (count(sandbox.enforced.len() as u64, "rule")) " enforced"
+                        @if !sandbox.missing.is_empty() { ", " (sandbox.missing.len()) " not enforced" }
                     }
                     ul {
                         @for rule in &sandbox.enforced { li { (line(rule)) } }
-                        @for rule in &sandbox.missing { li.missing { "does not hold: " (line(rule)) } }
+                        @for rule in &sandbox.missing { li.missing { "not enforced: " (line(rule)) } }
                     }
                 }
             }
@@ -231,7 +231,7 @@ pub(super) fn status(call: &CallView) -> Markup {
         Some(CallStatus::Timeout) => "took too long",
         Some(CallStatus::Killed) => "killed",
         Some(CallStatus::Cancelled) => "cancelled",
-        None => "did not end",
+        None => "did not finish",
     };
     html! { span.mark.bad { (word) } }
 }
@@ -241,7 +241,7 @@ pub(super) fn outcome(call: &CallView) -> Markup {
     html! {
         @if has_result(call) {
             details.gave open[call.failed()] {
-                summary { "What it gave" }
+                summary { "Result" }
                 (gave(call))
             }
         }
@@ -297,7 +297,7 @@ fn end(told: &TurnView) -> &'static str {
     match told.ending {
         Some(TurnOutcome::Reply(_)) => "Answered",
         Some(TurnOutcome::Error(_)) => "Ended without an answer",
-        None => "Not told how it ended",
+        None => "No record of how it ended",
     }
 }
 

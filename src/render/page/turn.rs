@@ -136,7 +136,7 @@ fn answer(reply: &ReplyBody, told: &TurnView, place: &PagePosition) -> Markup {
         }
         @if let Some(why) = reply.stop_reason.told(told.provider) { p.note.warning { (why) } }
         @if !reply.computed {
-            p.note.warning { "The model had no tools: nothing of this was computed from the data." }
+            p.note.warning { "The model had no tools: none of this was computed from the data." }
         }
         @let whole = format!("turns/{:0>4}/reply.md", place.number);
         div.prose { (prose(&shown_answer(&reply.text, &whole))) }
@@ -211,7 +211,7 @@ fn failure(error: &ErrorBody) -> Markup {
             }
         }
         @if let Some(text) = error.partial_text.as_ref().filter(|it| !it.trim().is_empty()) {
-            p.note.warning { "The answer as far as it had come:" }
+            p.note.warning { "The incomplete answer:" }
             div.prose { (prose(text)) }
         }
     }
@@ -237,7 +237,7 @@ fn table_figure(
         return html! {
             figure.data id=(id) tabindex="-1" {
                 h4 { (line(&sent.logical_name)) }
-                p.note { "The rows of this table are sealed: " (size) "." }
+                p.note { "The rows of this table are encrypted: " (size) "." }
             }
         };
     }
@@ -299,7 +299,7 @@ fn chart_figure(
                     div.paper.wide.(paper) tabindex="0" role="group" aria-label={ "Chart " (name) } { (PreEscaped(svg)) }
                 }
             } @else {
-                p.note { "The rows of this chart are sealed, or cannot be drawn." }
+                p.note { "The rows of this chart are encrypted, or cannot be drawn." }
             }
             figcaption {
                 (line(&chart.alt))
