@@ -60,7 +60,7 @@ impl Answer {
             StopReason::MaxCost => "The cost limit was reached before there was an answer.",
             StopReason::Timeout => "The time limit was reached before there was an answer.",
             StopReason::Repeated => {
-                "The same tool call came again and again, and there was no answer."
+                "The same tool call was repeated too often, and there was no answer."
             }
             StopReason::MaxRounds | StopReason::Complete | StopReason::Refused => {
                 "The round limit was reached before there was an answer."

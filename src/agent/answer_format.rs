@@ -85,7 +85,7 @@ impl ReplyForm {
         let (text, value) = match json(answer) {
             Ok(found) => found,
             Err(_) if self.schema.is_none() => return plain(None),
-            Err(why) => return plain(Some(format!("it is no JSON: {why}"))),
+            Err(why) => return plain(Some(format!("it is not valid JSON: {why}"))),
         };
         if !self.verdict {
             return match self.output(Some(&value)) {
@@ -120,7 +120,7 @@ impl ReplyForm {
             let place =
                 if self.verdict && is_json { "`output` of that answer" } else { "That answer" };
             return Some(format!(
-                "{place} does not hold to the schema: {misfit}. Write the whole answer again, as the JSON \
+                "{place} does not match the schema: {misfit}. Write the whole answer again, as the JSON \
                  that the instructions ask for, and nothing else. Keep what you have found; do not \
                  make up what you have not."
             ));
@@ -248,10 +248,10 @@ mod tests {
         check("```json\n{\"n\":\n 7}\n```", "{\"n\":\n 7}", seven());
         check("It is:\n\n```\n{\"n\": 7}\n```\nDone.", "{\"n\": 7}", seven());
         let two = "```\n{\"n\": 7}\n```\n```\n{\"n\": 8}\n```";
-        check(two, two, Err("it is no JSON: expected value at line 1 column 1"));
+        check(two, two, Err("it is not valid JSON: expected value at line 1 column 1"));
         let twice = "{\"n\": 7} {\"n\": 8}";
-        check(twice, twice, Err("it is no JSON: trailing characters at line 1 column 10"));
-        check("{\"n\": \"7\"}", "{\"n\": \"7\"}", Err("`$.n` has type string and not integer"));
+        check(twice, twice, Err("it is not valid JSON: trailing characters at line 1 column 10"));
+        check("{\"n\": \"7\"}", "{\"n\": \"7\"}", Err("`$.n` has type string, not integer"));
     }
 
     #[test]
@@ -275,10 +275,10 @@ mod tests {
         assert_eq!(form.read(&wrong).misfit.unwrap(), "`$.n` is missing");
         assert!(form.read(&wrong).verdict.is_some(), "the verdict counts all the same");
         let told = form.repair(&wrong, true).unwrap();
-        assert!(told.starts_with("`output` of that answer does not hold to the schema: `$.n` is"));
+        assert!(told.starts_with("`output` of that answer does not match the schema: `$.n` is"));
         let told = form.repair("seven", true).unwrap();
         assert!(
-            told.starts_with("That answer does not hold to the schema: it is no JSON: "),
+            told.starts_with("That answer does not match the schema: it is not valid JSON: "),
             "{told}"
         );
         let bare = form.read("{\"n\": 1}");

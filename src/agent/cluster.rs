@@ -164,7 +164,7 @@ pub(crate) fn start_relay(
     let user = endpoint.user().to_owned();
     let (tell, activity) = watch::channel(Activity::default());
     let (relay, end) = Relay::start(endpoint, allowed, tell)
-        .context("cannot make the worker's way to the cluster")?;
+        .context("cannot connect the worker to the cluster")?;
     Ok((relay, activity, Cluster { relay: Arc::new(end), datasets, user }))
 }
 
@@ -203,7 +203,7 @@ impl Agent {
         let withheld = &self.options.withheld;
         let (message, instead) = if matches!(self.provider, Provider::Builtin) {
             let message = format!(
-                "the built-in analyst reads files of this machine, and `{name}` is on a cluster"
+                "the built-in analyst reads only files on this machine, but `{name}` is on a cluster"
             );
             (message, "name a model with `--model NAME`")
         } else if withheld.rows {
@@ -244,8 +244,8 @@ pub(crate) async fn meet(
     let Err(error) = met? else { return Ok(()) };
     let hint = match error {
         ClusterError::Refused(_) => Some(
-            "the token comes from `SPARK_CONNECT_AUTHENTICATE_TOKEN` or from `SPARK_REMOTE`, and goes to the \
-             server that `SPARK_REMOTE` names"
+            "the token comes from `SPARK_CONNECT_AUTHENTICATE_TOKEN` or from `SPARK_REMOTE`, and is \
+             sent to the server that `SPARK_REMOTE` names"
                 .to_owned(),
         ),
         _ => otherwise,
@@ -262,15 +262,15 @@ pub(crate) async fn meet(
 pub(crate) fn check_untooled(catalog: &Catalog) -> Result<(), Failure> {
     let Some((name, _)) = catalog.remote().next() else { return Ok(()) };
     let message = format!(
-        "the model has no tools: it would answer from a profile, and none is made of `{name}`, which is on \
-         a cluster"
+        "the model has no tools: it would answer from a profile, but csv-agent makes no profile of \
+         `{name}`, which is on a cluster"
     );
     Err(refused(message, "name a model that has tools with `--model NAME`", catalog))
 }
 
 fn promised_here(flag: &str, name: &str) -> String {
     format!(
-        "`{flag}` holds for files of this machine, and `{name}` is on a cluster: code there sees its values"
+        "`{flag}` applies to files on this machine, but `{name}` is on a cluster, where code sees its values"
     )
 }
 

@@ -111,7 +111,7 @@ fn tell_not_rated(
     turn: &mut Turn,
 ) -> Result<(), TurnInterrupt> {
     let message = format!(
-        "the thresholds of `{}` rate nothing in `{name}`: the cluster cannot count its values: {}",
+        "the thresholds of `{}` have no effect in `{name}`: the cluster cannot count its values: {}",
         threshold.column,
         brief(why)
     );

@@ -137,8 +137,8 @@ impl Agent {
             return Ok(());
         }
         let message = format!(
-            "the instructions and the tools alone are about {n_tokens} tokens, and `--compact-at` is \
-             {tokens_max}: no summary of older turns brings a request below it; give a larger one"
+            "the instructions and the tools alone take about {n_tokens} tokens, but `--compact-at` is \
+             {tokens_max}: a summary of older turns cannot bring a request below it; set a larger value"
         );
         turn.status(Status::Warning { code: "compact_at_small".to_owned(), message })
     }

@@ -28,7 +28,7 @@ pub(crate) fn fail(turn: &mut Turn, error: (ErrorBody, ExitStatus)) -> TurnEnd {
 /// Describes a turn that a signal stopped.
 pub(crate) fn cancelled(status: ExitStatus) -> (ErrorBody, ExitStatus) {
     let message = match status {
-        ExitStatus::BrokenPipe => "cancelled: the reader of the output went away",
+        ExitStatus::BrokenPipe => "cancelled: the reader of the output closed it",
         ExitStatus::Terminated => "cancelled by SIGTERM",
         _ => "cancelled",
     };
@@ -101,7 +101,7 @@ pub fn refuse(
     error: &anyhow::Error,
 ) -> anyhow::Result<ExitStatus> {
     let started = Status::Started {
-        message: "the turn cannot begin".to_owned(),
+        message: "the turn cannot start".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         model: model.to_owned(),
         provider: String::new(),

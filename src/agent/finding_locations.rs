@@ -72,7 +72,7 @@ pub(crate) fn tell_no_numbers(
     turn: &mut Turn,
 ) -> Result<(), TurnInterrupt> {
     let message = format!(
-        "the thresholds of `{}` rate nothing in `{name}`: the column holds no numbers",
+        "the thresholds of `{}` have no effect in `{name}`: the column has no numbers",
         threshold.column
     );
     turn.status(Status::Warning { code: "thresholds".to_owned(), message })
@@ -137,7 +137,8 @@ pub(crate) fn shown(
         let source_lines = match lines {
             Some(Ok(lines)) => lines.unwrap_or_default(),
             Some(Err(error)) => {
-                notes.push(format!("{error:#}; mend the session with `{}`", mending(session_dir)));
+                notes
+                    .push(format!("{error:#}; repair the session with `{}`", mending(session_dir)));
                 Vec::new()
             }
             None => Vec::new(),

@@ -662,7 +662,7 @@ impl Agent {
                 Interpreter::Both(hosted) => Interpreter::Hosted(hosted),
                 _ => Interpreter::Absent,
             };
-        Some(format!("{missing:#}; until then the model computes with SQL alone"))
+        Some(format!("{missing:#}; until then the model computes only with SQL"))
     }
 
     async fn keep_variables(&mut self, session: &Session, turn: &mut Turn<'_>) -> Option<String> {

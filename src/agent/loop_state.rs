@@ -107,7 +107,7 @@ impl LoopState {
             }
             None if self.was_cut() => Next::Answer(Answer::cut(None, self.cut_by(), self.round)),
             None => {
-                let message = "the model answered with nothing: no text and no tool call";
+                let message = "the model's answer is empty: no text and no tool call";
                 let hint = "ask again, or choose another `--model`";
                 return Err(Failure::new(ExitStatus::Provider, message).hint(hint).into());
             }

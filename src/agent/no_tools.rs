@@ -219,7 +219,7 @@ fn told(text: &str, verdict: bool) -> String {
     let json = text.find('{').zip(text.rfind('}')).and_then(|(from, to)| text.get(from..=to));
     let analysis = json.and_then(|it| serde_json::from_str::<Analysis>(it).ok());
     let Some(analysis) = analysis else {
-        let said = if text.is_empty() { "The model answered with nothing." } else { text };
+        let said = if text.is_empty() { "The model's answer is empty." } else { text };
         return format!("{NOT_COMPUTED}\n\n{said}");
     };
     let Analysis { summary, assessment, explanation, potential_issues, recommendations } = analysis;
@@ -249,7 +249,7 @@ fn told(text: &str, verdict: bool) -> String {
 /// has no place for a mark.
 fn told_in_form(text: &str, form: &ReplyForm) -> String {
     let text = match without_thoughts(text) {
-        "" => "The model answered with nothing.",
+        "" => "The model's answer is empty.",
         text => text,
     };
     let marked =

@@ -168,7 +168,7 @@ impl OutputFilter<'_> {
         }
         if result["stdout"].as_str().is_some_and(|it| !it.is_empty()) {
             told["note"] =
-                json!("what was printed is kept back; end the code with a frame or a number");
+                json!("printed text is kept back; end the code with a frame or a number");
         }
         told
     }
@@ -512,7 +512,7 @@ mod tests {
                     "column_5": "other", "low": "other", "column_7": "other", "column_8": "other"},
                 "head": [{"city": "Oslo", "column_2": 2, "amount": "(kept back)", "column_4": "(kept back)",
                     "column_5": 99.25, "low": "(kept back)", "column_7": "(kept back)", "column_8": "2024-01"}],
-                "note": "what was printed is kept back; end the code with a frame or a number"}),
+                "note": "printed text is kept back; end the code with a frame or a number"}),
         );
     }
 

@@ -73,7 +73,7 @@ impl Agent {
         }
         let message = "columns cannot be kept back: code could read their values in other files, because nothing \
                        confines it here";
-        let hint = "`csv-agent doctor` says what is missing; or ask the analyst inside csv-agent with \
+        let hint = "`csv-agent doctor` reports what is missing; or ask the built-in analyst with \
                     `--model builtin`, which sends nothing";
         Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
     }
@@ -95,7 +95,7 @@ impl Agent {
     /// warning about that.
     pub(super) fn keep_back_history(&mut self, history: &mut History) -> Option<String> {
         self.is_partial = history.keep_back(&self.withheld());
-        let message = "earlier questions that kept less back are left out of this one";
+        let message = "the model does not see earlier questions, because they kept less back";
         self.is_partial.then(|| message.to_owned())
     }
 

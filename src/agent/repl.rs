@@ -298,9 +298,9 @@ impl Repl {
                 // Code chooses the process's last output and its exit status.
                 let why = if self.withheld.rows { KEPT_BACK.to_owned() } else { error.to_string() };
                 let text = format!(
-                    "the Python process ended: {why}; the variables and files of this question are \
-                     lost, variables of earlier questions are restored; load the data again, and need \
-                     less"
+                    "the Python process ended: {why}. The variables and files of this question are \
+                     lost. Those of earlier questions are restored. Load the data again, and load less \
+                     at once"
                 );
                 let output = ToolOutput::json(json!({"kind": "error", "text": text}));
                 Ok(Err(ToolError { status: CallStatus::Killed, code: "worker_gone", output }))

@@ -81,7 +81,7 @@ struct Nowhere;
 
 impl UrlLoader for Nowhere {
     fn load(&self, _: &str) -> Result<Value, Box<dyn Error>> {
-        Err("nothing is fetched".into())
+        Err("csv-agent does not fetch schemas".into())
     }
 }
 
@@ -97,13 +97,13 @@ fn refusal(error: &CompileError) -> String {
         CompileError::LoadUrlError { url, .. }
         | CompileError::UnsupportedUrlScheme { url }
         | CompileError::UnsupportedDraft { url } => {
-            format!("it refers to `{}`, and nothing is fetched", own(url))
+            format!("it refers to `{}`, and csv-agent does not fetch schemas", own(url))
         }
         CompileError::JsonPointerNotFound(url) => {
-            format!("it refers to `#{}`, which is not there", fragment(url))
+            format!("it refers to `#{}`, which does not exist", fragment(url))
         }
         CompileError::AnchorNotFound { reference, .. } => {
-            format!("it refers to `{}`, which is not there", own(reference))
+            format!("it refers to `{}`, which does not exist", own(reference))
         }
         other => shortened(&other.to_string().replace(BASE, "")),
     }
@@ -132,7 +132,7 @@ fn collect(error: &ValidationError, misfits: &mut Vec<Misfit>) {
         }
         ErrorKind::Dependency { prop, missing }
         | ErrorKind::DependentRequired { prop, missing } => {
-            let reason = format!("is missing where there is `{}`", shortened(prop));
+            let reason = format!("is required together with `{}`", shortened(prop));
             of_members(&mut missing.iter().copied(), &reason)
         }
         ErrorKind::AnyOf | ErrorKind::OneOf(None) => {
@@ -166,9 +166,9 @@ fn alternatives(causes: &[ValidationError], path: &str) -> String {
     // All violations are at the place itself: short enough to list without a path.
     if misfits.iter().all(|it| it.path == path) {
         let reasons = misfits.iter().map(|it| format!("it {}", it.reason));
-        return format!("fits no alternative: {}", reasons.collect::<Vec<_>>().join(", "));
+        return format!("matches no alternative: {}", reasons.collect::<Vec<_>>().join(", "));
     }
-    format!("fits no alternative: {}", joined(&misfits))
+    format!("matches no alternative: {}", joined(&misfits))
 }
 
 /// Returns the violation at a place, to follow its path.
@@ -176,7 +176,7 @@ fn reason(kind: &ErrorKind) -> String {
     match kind {
         ErrorKind::Type { got, want } => {
             let want: Vec<String> = want.iter().map(|it| it.to_string()).collect();
-            format!("has type {got} and not {}", want.join(" or "))
+            format!("has type {got}, not {}", want.join(" or "))
         }
         ErrorKind::Enum { want } => {
             let want: Vec<String> = want.iter().map(Value::to_string).collect();
@@ -184,31 +184,31 @@ fn reason(kind: &ErrorKind) -> String {
         }
         ErrorKind::Const { want } => format!("is not {want}"),
         ErrorKind::Format { got, want: "regex", .. } => {
-            format!("is {got}, which is no regular expression, or has a look-around")
+            format!("is {got}, which is not a valid regular expression, or has a look-around")
         }
-        ErrorKind::Format { got, want, .. } => format!("is {got}, which is no valid {want}"),
+        ErrorKind::Format { got, want, .. } => format!("is {got}, which is not a valid {want}"),
         ErrorKind::Pattern { got, want } => format!("is {got:?}, which does not match `{want}`"),
         ErrorKind::FalseSchema => "is not allowed".to_owned(),
         ErrorKind::AdditionalItems { got } => format!("has {got} items too many"),
-        ErrorKind::MinItems { got, want } => format!("has {got} items and not at least {want}"),
-        ErrorKind::MaxItems { got, want } => format!("has {got} items and not at most {want}"),
+        ErrorKind::MinItems { got, want } => format!("has {got} items, not at least {want}"),
+        ErrorKind::MaxItems { got, want } => format!("has {got} items, not at most {want}"),
         ErrorKind::MinProperties { got, want } => {
-            format!("has {got} members and not at least {want}")
+            format!("has {got} members, not at least {want}")
         }
         ErrorKind::MaxProperties { got, want } => {
-            format!("has {got} members and not at most {want}")
+            format!("has {got} members, not at most {want}")
         }
         ErrorKind::MinLength { got, want } => {
-            format!("has {got} characters and not at least {want}")
+            format!("has {got} characters, not at least {want}")
         }
         ErrorKind::MaxLength { got, want } => {
-            format!("has {got} characters and not at most {want}")
+            format!("has {got} characters, not at most {want}")
         }
-        ErrorKind::Minimum { got, want } => format!("is {got} and not at least {want}"),
-        ErrorKind::Maximum { got, want } => format!("is {got} and not at most {want}"),
-        ErrorKind::ExclusiveMinimum { got, want } => format!("is {got} and not above {want}"),
-        ErrorKind::ExclusiveMaximum { got, want } => format!("is {got} and not below {want}"),
-        ErrorKind::MultipleOf { got, want } => format!("is {got} and no multiple of {want}"),
+        ErrorKind::Minimum { got, want } => format!("is {got}, not at least {want}"),
+        ErrorKind::Maximum { got, want } => format!("is {got}, not at most {want}"),
+        ErrorKind::ExclusiveMinimum { got, want } => format!("is {got}, not above {want}"),
+        ErrorKind::ExclusiveMaximum { got, want } => format!("is {got}, not below {want}"),
+        ErrorKind::MultipleOf { got, want } => format!("is {got}, not a multiple of {want}"),
         ErrorKind::UniqueItems { got: [one, other] } => {
             format!("has the same item at {one} and at {other}")
         }
@@ -219,9 +219,9 @@ fn reason(kind: &ErrorKind) -> String {
         ErrorKind::PropertyName { prop } => {
             format!("has the member {prop:?}, which is not allowed")
         }
-        ErrorKind::OneOf(Some(_)) => "fits more than one alternative".to_owned(),
-        ErrorKind::Not => "is what it must not be".to_owned(),
-        other => format!("does not hold: {other}"),
+        ErrorKind::OneOf(Some(_)) => "matches more than one alternative".to_owned(),
+        ErrorKind::Not => "matches what it must not match".to_owned(),
+        other => format!("is not valid: {other}"),
     }
 }
 
@@ -274,8 +274,8 @@ mod tests {
         check(
             schema,
             wrong,
-            "`$[\"a b\"][0].price` is -1 and not at least 0; `$[\"a b\"][1].price` is missing; \
-             `$[\"a b\"][1].cost` is not allowed; `$[\"a b\"][2].price` has type string and not number",
+            "`$[\"a b\"][0].price` is -1, not at least 0; `$[\"a b\"][1].price` is missing; \
+             `$[\"a b\"][1].cost` is not allowed; `$[\"a b\"][2].price` has type string, not number",
         );
     }
 
@@ -285,21 +285,24 @@ mod tests {
         check(
             either.clone(),
             json!("x"),
-            "`$` fits no alternative: it has type string and not integer, it has type string and not \
-             null",
+            "`$` matches no alternative: it has type string, not integer, it has type string, not null",
         );
         let deep = json!({"oneOf": [{"properties": {"a": {"const": 1}}}, {"required": ["b"]}]});
-        check(deep, json!({"a": 2}), "`$` fits no alternative: `$.a` is not 1; `$.b` is missing");
+        check(
+            deep,
+            json!({"a": 2}),
+            "`$` matches no alternative: `$.a` is not 1; `$.b` is missing",
+        );
         check(either, Value::Null, "");
     }
 
     #[test]
     fn formats_count_and_drafts_are_those_that_the_schema_names() {
         let date = json!({"type": "string", "format": "date"});
-        check(date, json!("2026-02-30"), "`$` is \"2026-02-30\", which is no valid date");
+        check(date, json!("2026-02-30"), "`$` is \"2026-02-30\", which is not a valid date");
         let draft_4 = json!({"$schema": "http://json-schema.org/draft-04/schema#", "minimum": 1,
             "exclusiveMinimum": true});
-        check(draft_4, json!(1), "`$` is 1 and not above 1");
+        check(draft_4, json!(1), "`$` is 1, not above 1");
         check(json!({"type": "integer"}), json!(9_007_199_254_740_993_u64), "");
     }
 
@@ -319,24 +322,31 @@ mod tests {
 
     #[test]
     fn what_is_no_schema_is_refused_with_the_reason() {
-        check_refused(json!({"minimum": "1"}), "`$.minimum` has type string and not number");
+        check_refused(json!({"minimum": "1"}), "`$.minimum` has type string, not number");
         check_refused(
             json!({"$ref": "https://example.com/a.json#/b"}),
-            "it refers to `https://example.com/a.json`, and nothing is fetched",
+            "it refers to `https://example.com/a.json`, and csv-agent does not fetch schemas",
         );
-        check_refused(json!({"$ref": "a.json"}), "it refers to `a.json`, and nothing is fetched");
+        check_refused(
+            json!({"$ref": "a.json"}),
+            "it refers to `a.json`, and csv-agent does not fetch schemas",
+        );
         check_refused(
             json!({"$ref": "file:///etc/passwd"}),
-            "it refers to `file:///etc/passwd`, and nothing is fetched",
+            "it refers to `file:///etc/passwd`, and csv-agent does not fetch schemas",
         );
         check_refused(
             json!({"$schema": "https://example.com/own"}),
-            "it refers to `https://example.com/own`, and nothing is fetched",
+            "it refers to `https://example.com/own`, and csv-agent does not fetch schemas",
         );
-        check_refused(json!({"$ref": "#/$defs/a"}), "it refers to `#/$defs/a`, which is not there");
+        check_refused(
+            json!({"$ref": "#/$defs/a"}),
+            "it refers to `#/$defs/a`, which does not exist",
+        );
         check_refused(
             json!({"properties": {"a": {"pattern": "(?!b)"}}}),
-            "`$.properties.a.pattern` is \"(?!b)\", which is no regular expression, or has a look-around",
+            "`$.properties.a.pattern` is \"(?!b)\", which is not a valid regular expression, or has a \
+             look-around",
         );
     }
 

@@ -56,10 +56,10 @@ impl Gates {
         let mut missing = Vec::new();
         // Findings from thresholds do not answer the question.
         if self.verdict && given.verdict.and_then(|it| it.assessment).is_none() {
-            missing.push("a verdict was asked for, and the answer has none".to_owned());
+            missing.push("a verdict was asked for, but the answer has none".to_owned());
         }
         if let Some(misfit) = given.misfit {
-            missing.push(format!("the answer does not hold to the schema: {misfit}"));
+            missing.push(format!("the answer does not match the schema: {misfit}"));
         }
         if self.ungrounded && !given.ungrounded.is_empty() {
             missing.push(report::ungrounded(given.ungrounded));
@@ -71,7 +71,7 @@ impl Gates {
             || self.require_chart
             || self.schema;
         if is_gated && !given.is_computed && !self.allow_untooled {
-            let why = "the answer was not computed, since the model has no tools";
+            let why = "the answer was not computed, because the model has no tools";
             missing.push(format!("{why}; `--allow-untooled` lets it pass"));
         }
         let names: Vec<&str> = given.tables.iter().map(String::as_str).collect();
@@ -79,15 +79,15 @@ impl Gates {
             missing.push(match &self.table {
                 Some(table) if !names.is_empty() => {
                     format!(
-                        "the table `{table}` was asked for; the answer has {}",
+                        "the table `{table}` was asked for, but the answer has {}",
                         names.join(", ")
                     )
                 }
-                _ => "a table was asked for, and the answer has none".to_owned(),
+                _ => "a table was asked for, but the answer has none".to_owned(),
             });
         }
         if self.require_chart && given.n_charts == 0 {
-            missing.push("a chart was asked for, and the answer has none".to_owned());
+            missing.push("a chart was asked for, but the answer has none".to_owned());
         }
         let contract = if missing.is_empty() { ExitStatus::Ok } else { ExitStatus::Contract };
         let gate = match (given.assessment, self.fail_on) {
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(gates(Some("top")).judge(given).0, Ok);
         let (status, missing) = gates(Some("bottom")).judge(given);
         assert_eq!(status, Contract);
-        assert_eq!(missing, ["the table `bottom` was asked for; the answer has top"]);
+        assert_eq!(missing, ["the table `bottom` was asked for, but the answer has top"]);
     }
 
     #[test]
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(
             missing,
             [
-                "the answer was not computed, since the model has no tools; `--allow-untooled` lets it \
+                "the answer was not computed, because the model has no tools; `--allow-untooled` lets it \
               pass"
             ]
         );
@@ -244,7 +244,7 @@ mod tests {
         let gates = Gates { schema: true, ..Gates::default() };
         let (status, missing) = gates.judge(Given { misfit: Some("`$.n` is missing"), ..GIVEN });
         assert_eq!(status, Contract);
-        assert_eq!(missing, ["the answer does not hold to the schema: `$.n` is missing"]);
+        assert_eq!(missing, ["the answer does not match the schema: `$.n` is missing"]);
         assert_eq!(gates.judge(GIVEN).0, Ok);
     }
 

@@ -17,7 +17,8 @@ use crate::{Needs, Plan, Tool, ToolError, ToolJob, dataset, succeeded};
 /// The tool.
 pub(crate) const TOOL: Tool = Tool {
     name: "find_value_columns",
-    description: "Finds which columns of a dataset, or of all that match a pattern, hold a value, and in how \
+    description: "Finds which columns of a dataset, or of all that match a pattern, contain a value, \
+                  and in how \
 many rows. Use it when the \
 question names a value (a product, a code, a day) and not its column. The whole cell must equal the \
 value; text is compared without regard to case and surrounding blanks, numbers by value (7 finds 7.0), \
@@ -95,7 +96,7 @@ fn in_several(catalog: &Catalog, pattern: String, value: String) -> Result<Plan,
             "n_searched": n_datasets - n_left});
         if 0 < n_left {
             let note = format!(
-                "{n_left} more datasets were not searched; ask for them by a narrower pattern"
+                "{n_left} more datasets were not searched; ask for them with a narrower pattern"
             );
             result["note"] = json!(note);
         } else if matches.is_empty() {

@@ -295,8 +295,8 @@ mod tests {
         check(
             &load_dataset_sample::TOOL,
             &json!({"name": "flights", "df_name": "df", "nrows": 100_001}),
-            "`nrows` is 100001; `flights` is on the cluster, of which at most 100000 rows are loaded as a \
-             sample; aggregate on the cluster instead",
+            "`nrows` is 100001; `flights` is on the cluster, and a sample has at most 100000 rows; \
+             aggregate on the cluster instead",
         );
         check(
             &load_dataset_full::TOOL,

@@ -292,8 +292,9 @@ fn variable(name: String) -> Result<String, ToolError> {
     let starts = letters.next().is_some_and(|it| it == '_' || it.is_ascii_alphabetic());
     let is_name = starts && letters.all(|it| it == '_' || it.is_ascii_alphanumeric());
     if !is_name || KEYWORDS.contains(&name.as_str()) {
-        let message =
-            format!("`{name}` is no Python variable name; use one like `df` or `sales_q3`");
+        let message = format!(
+            "`{name}` is not a valid Python variable name; use one like `df` or `sales_q3`"
+        );
         return Err(ToolError::new("bad_arguments", message));
     }
     if RESERVED.contains(&name.as_str()) {
@@ -379,7 +380,8 @@ mod tests {
         check(
             "python_repl",
             "{\"cod\": \"1\"}",
-            "the arguments do not fit: `cod`: unknown field `cod`, expected `code`; send them again",
+            "the arguments do not match the schema: `cod`: unknown field `cod`, expected `code`; send \
+             them again",
         );
     }
 

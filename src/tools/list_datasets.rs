@@ -61,7 +61,7 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     if let (Some(pattern), true) = (pattern, datasets.is_empty()) {
         let n = catalog.len();
         let note = format!(
-            "none of the {n} datasets and their columns matches `{pattern}`; `*` stands for letters"
+            "none of the {n} datasets and their columns matches `{pattern}`; `*` matches any characters"
         );
         result["note"] = json!(note);
     }
@@ -72,8 +72,11 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
 /// Returns the case-insensitive name pattern.
 fn wanted(text: &str) -> Result<Pattern, ToolError> {
     Pattern::new(&text.to_lowercase()).map_err(|error| {
-        let message =
-            format!("`{text}` is not a pattern: {}; `*` and `?` stand for letters", error.msg);
+        let message = format!(
+            "`{text}` is not a valid pattern: {}; `*` matches any characters, \
+             `?` matches one",
+            error.msg
+        );
         ToolError::new("bad_arguments", message)
     })
 }

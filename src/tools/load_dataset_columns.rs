@@ -143,7 +143,8 @@ mod tests {
         let near = "no columns `Sum` (did you mean `sum`?), `price` in `sales`; it has day, sum";
         check(&["Sum", "day", "price", "Sum"], "df", Some(near));
         check(&[], "df", Some("`columns` is empty; name at least one"));
-        let keyword = "`class` is no Python variable name; use one like `df` or `sales_q3`";
+        let keyword =
+            "`class` is not a valid Python variable name; use one like `df` or `sales_q3`";
         check(&["sum"], "class", Some(keyword));
         check(&["sum"], "pd", Some("`pd` is taken in the REPL; choose another name"));
     }

@@ -54,8 +54,8 @@ fn plan(catalog: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     })?;
     if is_remote && CLUSTER_SAMPLE_ROWS_MAX < n_rows {
         let message = format!(
-            "`nrows` is {nrows}; `{name}` is on the cluster, of which at most {CLUSTER_SAMPLE_ROWS_MAX} rows are \
-             loaded as a sample; aggregate on the cluster instead"
+            "`nrows` is {nrows}; `{name}` is on the cluster, and a sample has at most \
+             {CLUSTER_SAMPLE_ROWS_MAX} rows; aggregate on the cluster instead"
         );
         return Err(ToolError::new("bad_arguments", message));
     }

@@ -18,8 +18,9 @@ calls and later questions. pandas is imported as pd, numpy as np; `datasets` map
 its Parquet file, and `load(name, columns=None)` returns one as a DataFrame. The value of the last \
 expression comes back as in a notebook, with everything printed: a DataFrame or Series as its first 20 \
 rows, shape and dtypes, anything else as text. Long output is cut in the middle, so aggregate instead \
-of printing tables; outputs that were too long, of any tool, are whole in the dict `data`, under the key \
-that stands at the cut or came with them. An exception comes back as a short traceback; correct the code and call again. \
+of printing tables; outputs of any tool that were too long are complete in the dict `data`, under the \
+key that is shown at the cut or with them. An exception comes back as a short traceback; correct the \
+code and call again. \
 {packages} There is no network and no file access beyond the datasets; {memory} of memory. To show a table or a chart \
 to the user, build the DataFrame here, then call send_data_to_ui_as_df or send_chart_to_ui: what Python \
 prints or plots does not reach the user.",

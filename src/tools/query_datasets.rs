@@ -78,7 +78,7 @@ mod tests {
         check(json!({"sql": "select 1", "result_name": "top"}), Ok(statement(Some("top"))));
         check(
             json!({"sql": "select 1", "result_name": "top 10"}),
-            Err("`top 10` is no Python variable name; use one like `df` or `sales_q3`"),
+            Err("`top 10` is not a valid Python variable name; use one like `df` or `sales_q3`"),
         );
     }
 }

@@ -66,8 +66,10 @@ pub fn arguments<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> 
             root if root == "." => String::new(),
             path => format!("`{path}`: "),
         };
-        let message =
-            format!("the arguments do not fit: {place}{}; send them again", error.inner());
+        let message = format!(
+            "the arguments do not match the schema: {place}{}; send them again",
+            error.inner()
+        );
         ToolError::new("bad_arguments", message)
     })
 }

@@ -136,9 +136,9 @@ fn rerun(bench: &Bench, id: &str) -> Run {
 #[track_caller]
 fn gives_the_same(bench: &Bench, id: &str, told: &str) {
     let run = script(bench, id, "").succeeds();
-    assert!(run.stdout().ends_with(&format!("the same as then: {told}\n")), "{run}");
+    assert!(run.stdout().ends_with(&format!("same as before: {told}\n")), "{run}");
     let run = rerun(bench, id).succeeds();
-    assert!(run.stdout().ends_with(&format!("gives the same again: {told}.\n")), "{run}");
+    assert!(run.stdout().ends_with(&format!("gives the same results: {told}.\n")), "{run}");
 }
 
 const BY_REGION: &str = "import os\nimport pandas as pd\n\
@@ -167,7 +167,7 @@ fn what_was_printed_and_saved_in_a_container_is_made_again_here() {
     let run = bench.run(["rerun", "--against", "sales=new.csv", "--check", "--format", "reply"]);
     assert_eq!(
         run.fails_with(12).stdout(),
-        "Turn 1 gives something else:\n\n- what the code printed: was `2  South   179.25`, is \
+        "Turn 1 gives different results:\n\n- what the code printed: was `2  South   179.25`, is \
          `2  South   180.25`\n- table `by_region`: `region` `South`: `revenue` was 179.25, is 180.25\n"
     );
     // The directories of the scripts are gone.
@@ -255,13 +255,12 @@ fn what_cannot_be_made_again_is_told_call_by_call() {
     turn(&bench, "0001", calls, "Done.");
     let run = bench.run(["export", "py"]).succeeds();
     let told = [
-        "warning: `code_interpreter` ran what is no plain Python and is left out",
-        "warning: `theirs.txt` is in the container only; the code will fail there",
+        "warning: `code_interpreter` is left out, because its code is not plain Python",
+        "warning: `theirs.txt` is only in the container; the code that reads it will fail",
     ];
     assert!(told.iter().all(|it| run.stderr().contains(it)), "{run}");
     let run = bench.run(["rerun", "--check"]).fails_with(12);
-    let told =
-        "`plot.png` of `code_interpreter`: files are made again, but left out of what is compared";
+    let told = "`plot.png` of `code_interpreter`: files are made again, but not compared";
     assert!(run.stderr().contains(told), "{run}");
     let told = "- `code_interpreter` failed: FileNotFoundError: [Errno 2] No such file or directory: \
                 '/mnt/data/theirs.txt'\n";
@@ -290,7 +289,7 @@ fn a_notebook_and_a_document_have_hosted_code_too() {
     fs::write(bench.path("run.py"), run).unwrap();
     let python = "\"$(ls -d \"$XDG_CACHE_HOME\"/csv-agent/python-*/bin/python | tail -1)\"";
     let run = bench.shell(&format!("PYTHONHASHSEED=0 {python} run.py"), &[]).succeeds();
-    assert!(run.stdout().contains("the same as then: what the code printed, table"), "{run}");
+    assert!(run.stdout().contains("same as before: what the code printed, table"), "{run}");
     let run = bench.run(["export", "md"]).succeeds();
     assert!(run.stdout().contains("pd.read_csv('/mnt/data/sales.csv')"), "{run}");
 }

@@ -452,7 +452,7 @@ fn c51_an_answer_holds_to_its_schema_or_says_where_it_does_not() {
     let found = ok(&format!("ask schema_ok {schema} --format json q")).json();
     assert!(found["output"]["n"].is_number(), "{found}");
     let wrong = ends_with(9, &format!("ask schema_bad {schema} --format json q"));
-    assert!(wrong.stderr.contains("`$.n` has type number and not integer"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("`$.n` has type number, not integer"), "{}", wrong.stderr);
     assert_eq!(wrong.json()["output"], Value::Null);
     let shell = Shell::new();
     let refused = shell.ends_with(2, "csv-agent ask -f \"$FX/sales.csv\" --schema '{' q");

@@ -24,7 +24,7 @@ fn check(name: &str, content: &[u8], said: &str) {
     fs::write(bench.path(name), content).unwrap();
     builtin(&bench, name, "how many rows are there?");
     let run = shell(&bench, "csv-agent export py > turn.py && python turn.py").succeeds();
-    assert!(run.stdout().contains("the same as then: "), "{run}");
+    assert!(run.stdout().contains("same as before: "), "{run}");
     assert_eq!(run.stderr().contains("warning: "), !said.is_empty(), "{run}");
     assert!(run.stderr().contains(said), "{run}");
     let script = fs::read_to_string(bench.path("turn.py")).unwrap();
@@ -66,7 +66,7 @@ fn a_script_fails_where_the_data_is_another_and_says_where() {
     let run = shell(&bench, other).fails_with(1);
     assert!(run.stderr().contains("AssertionError: table `"), "{run}");
     let run = shell(&bench, "rm sales.csv; python a.py").fails_with(1);
-    assert!(run.stderr().contains("no file sales.csv; say where it is: sales=PATH"), "{run}");
+    assert!(run.stderr().contains("no file sales.csv; name its path: sales=PATH"), "{run}");
 }
 
 #[test]
@@ -90,12 +90,12 @@ fn a_script_has_what_earlier_turns_made_and_what_failed_only_where_it_counts() {
         bench.ask(question).succeeds();
     }
     let run = shell(&bench, "csv-agent export py 2 > b.py && python b.py").succeeds();
-    assert!(run.stdout().ends_with("the same as then: table `by product`\n"), "{run}");
+    assert!(run.stdout().ends_with("same as before: table `by product`\n"), "{run}");
     let script = fs::read_to_string(bench.path("b.py")).unwrap();
     assert!(script.contains("_attempt(") && !script.contains("1 / 0"), "{script}");
     assert!(!script.contains("df.head()"), "{script}");
     let run = shell(&bench, "csv-agent export py last > c.py && python c.py").succeeds();
-    let told = "the same as then: the value of the code, what the code printed\n";
+    let told = "same as before: the value of the code, what the code printed\n";
     assert!(run.stdout().ends_with(told), "{run}");
     shell(&bench, "csv-agent export py all > all.py && python all.py").succeeds();
 }
@@ -112,7 +112,7 @@ fn reproduces(turns: &[&[&str]]) -> Bench {
         bench.ask("What is it?").succeeds();
     }
     let run = shell(&bench, "csv-agent export py > x.py && python x.py").succeeds();
-    assert!(run.stdout().contains("the same as then: "), "{run}");
+    assert!(run.stdout().contains("same as before: "), "{run}");
     bench.run(["rerun", "--check", "--format", "reply"]).succeeds();
     if is_slow_run() {
         tells_other_data(&bench);
@@ -187,7 +187,7 @@ fn which_lines_are_notes_is_known_of_one_file_only() {
     builtin(&bench, "notes.csv", "total n by city");
     shell(&bench, "csv-agent export py > x.py && python x.py").succeeds();
     let run = shell(&bench, "head -4 notes.csv > o.csv; python x.py notes=o.csv").fails_with(1);
-    assert!(run.stderr().contains("o.csv is another file"), "{run}");
+    assert!(run.stderr().contains("o.csv is not the original file"), "{run}");
     // A source that has changed is not read as if it had not.
     let run = shell(&bench, "echo 4,4,c >> notes.csv; csv-agent export py > x.py").succeeds();
     assert!(run.stderr().contains("its source has changed since it was ingested"), "{run}");
@@ -251,7 +251,7 @@ fn a_notebook_is_of_its_format_and_its_cells_run_in_order() {
                    if cell['cell_type'] == 'code': exec(''.join(cell['source']), globals())\n";
     fs::write(bench.path("run.py"), run).unwrap();
     let run = shell(&bench, "python run.py").succeeds();
-    assert!(run.stdout().contains("the same as then: table"), "{run}");
+    assert!(run.stdout().contains("same as before: table"), "{run}");
 }
 
 #[test]

@@ -101,9 +101,9 @@ fn every_block_about_the_container_of_the_provider_runs_and_ends_as_it_says() {
         "`--no-rows` forbids uploads",
         "plot.png 4 turns/0003/artifacts/plot.png",
         "has expired: code runs in a new one",
-        "Turn 1 gives the same again: table `totals`, chart `totals`.",
-        "the same as then: table `totals`, chart `totals`",
-        "goes on in a new container, as `--on-expired new` does at once",
+        "Turn 1 gives the same results: table `totals`, chart `totals`.",
+        "same as before: table `totals`, chart `totals`",
+        "continue in a new container; `--on-expired new` does so at once",
     ] {
         assert!(outputs.contains(told), "{told}\n{outputs}");
     }

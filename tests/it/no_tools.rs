@@ -59,7 +59,7 @@ fn what_was_not_computed_passes_no_gate_unless_it_may() {
         bench.ask_with(all, "q").fails_with(code)
     };
     let refused = ask(&["--fail-on", "bad"], 9);
-    let why = "the answer was not computed, since the model has no tools; `--allow-untooled` lets it \
+    let why = "the answer was not computed, because the model has no tools; `--allow-untooled` lets it \
                pass";
     assert!(refused.stderr().contains(why), "{refused}");
     assert_eq!(refused.events()[0]["computed"], false);

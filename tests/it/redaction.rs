@@ -90,7 +90,7 @@ fn a_redacted_column_is_in_no_request_whatever_code_does() {
     assert!(shown[0]["email"].as_str().unwrap().starts_with("redacted_"), "{shown}");
     assert_eq!(shown[12]["email"], Value::Null);
     let instructions = bench.request(0).body["instructions"].as_str().unwrap().to_owned();
-    assert!(instructions.contains("keeps values of these columns back: \"email\""));
+    assert!(instructions.contains("keeps back values of these columns: \"email\""));
     let left = bench.session().join("masked").read_dir().unwrap().count();
     assert_eq!(left, 0, "the copies go with the process");
     for again in [["rerun", "last"], ["export", "py"]] {
@@ -118,7 +118,13 @@ fn what_was_said_and_kept_before_is_left_out_and_comes_back() {
         round().says("None."),
     ]);
     let run = bench.run(["ask", "--redact", "people.email", "And now?"]).succeeds();
-    assert!(run.stderr().contains("earlier questions that kept less back are left out"), "{run}");
+    assert!(
+        run.stderr().contains(
+            "the model does not see earlier questions, because they kept less \
+                                   back"
+        ),
+        "{run}"
+    );
     for at in before..bench.n_requests() {
         let body = bench.request(at).body.to_string();
         assert!(!body.contains("alice.adams") && !body.contains("Who is there?"), "{body}");
@@ -258,7 +264,7 @@ fn with_rows_kept_back_no_value_of_a_row_is_in_a_request() {
     assert_eq!(last.output_of("a2"), "(13, 6468.115384615385)");
     assert_eq!(told("n1")["head"][1]["amount"], "(kept back)");
     assert_eq!(told("n6")["text"], "NameError in line 1: name 'undefined_name' is not defined");
-    assert!(last.body["instructions"].as_str().unwrap().contains("The user keeps rows back"));
+    assert!(last.body["instructions"].as_str().unwrap().contains("The user keeps back rows"));
 }
 
 #[test]

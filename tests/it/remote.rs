@@ -63,14 +63,14 @@ fn check_refused(flags: &[&str], message: &str, hint: &str) {
 #[test]
 fn what_holds_for_files_only_is_refused_before_anything_is_sent() {
     let leave_out = "leave out `--redact`, or leave the dataset out with `--dataset sales`";
-    check_refused(&["--redact", "product"], "`--redact` holds for files", leave_out);
+    check_refused(&["--redact", "product"], "`--redact` applies to files", leave_out);
     let no_rows = "leave out `--no-rows`, or leave the dataset out with `--dataset sales`";
-    check_refused(&["--no-rows"], "`--no-rows` holds for files", no_rows);
+    check_refused(&["--no-rows"], "`--no-rows` applies to files", no_rows);
     let local = "`--interpreter local` or `both`, or leave the dataset out with `--dataset sales`";
     let hosted = ["--interpreter", "hosted"];
     check_refused(&hosted, "which code at the provider cannot reach", local);
     let model = "name a model with `--model NAME`, or leave the dataset out with `--dataset sales`";
-    check_refused(&["--model", "builtin"], "the built-in analyst reads files", model);
+    check_refused(&["--model", "builtin"], "the built-in analyst reads only files", model);
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn the_same_data_gives_the_same_and_needs_no_key() {
     let bench = bench("", "");
     builtin(&bench, "total revenue by region");
     let run = bench.shell("env -u OPENAI_API_KEY csv-agent rerun --check", &[]).succeeds();
-    let told = "Turn 1 gives the same again: table `total_revenue_by_region`.\n";
+    let told = "Turn 1 gives the same results: table `total_revenue_by_region`.\n";
     assert!(run.stdout().ends_with(told), "{}", run.stdout());
     assert!(run.stdout().starts_with("| region | total_revenue |\n"), "{}", run.stdout());
 }
@@ -44,7 +44,7 @@ fn only_what_other_data_changes_is_different() {
     let run = rerun(&bench, "1").fails_with(12);
     assert_eq!(
         run.stdout(),
-        "Turn 1 gives something else:\n\n- table `total_revenue_by_region`: `region` `South`: \
+        "Turn 1 gives different results:\n\n- table `total_revenue_by_region`: `region` `South`: \
          `total_revenue` was 179.25, is 180.25\n"
     );
     rerun(&bench, "2").succeeds();
@@ -60,7 +60,7 @@ fn a_column_that_is_gone_is_the_reason_and_no_traceback() {
     builtin(&bench, "total revenue by region");
     let run = rerun(&bench, "1").fails_with(12);
     let told = "- `load_dataset_columns` failed: no column `revenue` in `sales`; it has region, product, \
-                amount\n- table `total_revenue_by_region`: it was not given again\n";
+                amount\n- table `total_revenue_by_region`: it is missing now\n";
     assert!(run.stdout().ends_with(told), "{}", run.stdout());
 }
 
@@ -99,7 +99,7 @@ fn what_earlier_turns_made_is_made_again_and_no_more() {
         bench.ask(question).succeeds();
     }
     let same = bench.run(["rerun", "2", "--check", "--format", "reply"]).succeeds();
-    assert_eq!(same.stdout(), "Turn 2 gives the same again: the value of the code.\n");
+    assert_eq!(same.stdout(), "Turn 2 gives the same results: the value of the code.\n");
     let run = rerun(&bench, "2").fails_with(12);
     assert!(run.stdout().contains("- the value of the code: was `622.5`"), "{run}");
     rerun(&bench, "3").succeeds();
@@ -126,7 +126,7 @@ fn a_number_that_the_answer_quotes_is_a_part_of_it_and_a_look_on_the_way_is_not(
     let run = rerun(&bench, "1").fails_with(12);
     assert_eq!(
         run.stdout(),
-        "Turn 1 gives something else:\n\n- the value of the code: was `5`, is `6`\n"
+        "Turn 1 gives different results:\n\n- the value of the code: was `5`, is `6`\n"
     );
     rerun(&bench, "2").succeeds();
 }
@@ -157,7 +157,7 @@ fn every_row_of_a_large_table_is_compared() {
     asks("b", code, "All kinds, sorted by share?");
     let check = |turn: &str| rerun(&bench, turn).stdout().to_owned();
 
-    assert_eq!(check("1"), "Turn 1 gives the same again: table `all`.\n");
+    assert_eq!(check("1"), "Turn 1 gives the same results: table `all`.\n");
     let mut changed = lines.clone();
     changed[50_000] = "50000,0.5,r6\n".to_owned();
     // As far as floats are compared, this is the same.
@@ -165,21 +165,21 @@ fn every_row_of_a_large_table_is_compared() {
     write(&changed);
     assert_eq!(
         check("1"),
-        "Turn 1 gives something else:\n\n- table `all`: 1 of 100000 rows differ\n- table `all`: `id` 50000: \
+        "Turn 1 gives different results:\n\n- table `all`: 1 of 100000 rows differ\n- table `all`: `id` 50000: \
          `share` was 16666.666666666668, is 0.5\n"
     );
     // There it is the first of the rows that have moved.
     let moved = check("2");
-    assert!(moved.contains("- table `all`: the rows are in another order\n"), "{moved}");
+    assert!(moved.contains("- table `all`: the rows are in a different order\n"), "{moved}");
     let mut turned = lines.clone();
     turned.swap(60_000, 90_000);
     write(&turned);
-    assert_eq!(check("1"), "Turn 1 gives the same again: table `all`.\n");
+    assert_eq!(check("1"), "Turn 1 gives the same results: table `all`.\n");
     rerun(&bench, "1").succeeds();
 
     // Without its file, a table has the rows of its event.
     fs::remove_dir_all(bench.session().join("turns/0001/tables")).unwrap();
-    let part = "Turn 1 gives the same again: table `all` (the first 2000 of 100000 rows).\n";
+    let part = "Turn 1 gives the same results: table `all` (the first 2000 of 100000 rows).\n";
     assert_eq!(check("1"), part);
 }
 

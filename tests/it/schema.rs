@@ -50,17 +50,20 @@ fn an_answer_that_does_not_hold_is_written_again_once() {
     );
     let second = bench.request(1).body;
     let told = second["input"].as_array().unwrap().last().unwrap()["content"][0]["text"].clone();
-    assert!(told.as_str().unwrap().contains("it is no JSON: expected value at line 1"), "{told}");
+    assert!(
+        told.as_str().unwrap().contains("it is not valid JSON: expected value at line 1"),
+        "{told}"
+    );
     assert_eq!(second["tool_choice"], "none");
     let run = bench.ask_with(["--schema", COUNT, "--json"], "q").fails_with(9);
-    let why = "the answer does not hold to the schema: `$.n` is missing; `$.m` is not allowed";
+    let why = "the answer does not match the schema: `$.n` is missing; `$.m` is not allowed";
     assert!(run.stderr().contains(why), "{run}");
     let found = document(&run);
     assert_eq!((&found["output"], &found["exit_code"]), (&Value::Null, &json!(9)));
     assert_eq!(found["text"], "{\"m\": 1}");
     // There is no round for another try.
     let run = bench.ask_with(["--schema", COUNT, "--max-rounds", "1"], "q").fails_with(9);
-    assert!(run.stderr().contains("`$.n` has type null and not integer"), "{run}");
+    assert!(run.stderr().contains("`$.n` has type null, not integer"), "{run}");
 }
 
 #[test]
@@ -120,7 +123,7 @@ fn a_verdict_and_a_schema_work_together() {
     assert_eq!(bench.request(0).body["text"]["format"]["strict"], true);
     // A contract that is not kept says less of the data than a bad verdict, but more of the answer.
     let run = bench.ask_with(flags, "q").fails_with(9);
-    assert!(run.stderr().contains("`$.n` has type string and not integer"), "{run}");
+    assert!(run.stderr().contains("`$.n` has type string, not integer"), "{run}");
     assert_eq!(document(&run)["assessment"], "bad");
 }
 
@@ -161,7 +164,7 @@ fn a_model_without_tools_fills_a_schema_that_counts_only_if_it_may() {
     assert_eq!((&found["output"], &found["rounds"]), (&json!({"n": 10}), &json!(2)));
     let (_, run, _) = ask(&["Ten.", "Ten!"], &["--allow-untooled"], 9);
     assert!(
-        run.stderr().contains("the answer does not hold to the schema: it is no JSON"),
+        run.stderr().contains("the answer does not match the schema: it is not valid JSON"),
         "{run}"
     );
     let both = json!({"text": "T.", "findings": [], "assessment": "good", "output": {"n": 1}});
@@ -192,8 +195,15 @@ fn what_cannot_be_asked_for_is_refused_before_anything_is_asked() {
         "`--schema` is no JSON: EOF while parsing an object at line 1 column 1",
     );
     refused(&["--schema", "{\"type\": 1}"], "cannot use `--schema` as a JSON Schema: `$.type`");
-    refused(&["--schema", "{\"$ref\": \"http://127.0.0.1:1/x\"}"], "and nothing is fetched");
-    refused(&["--schema", "{\"$ref\": \"sales.csv\"}"], "it refers to `sales.csv`, and nothing is");
+    refused(
+        &["--schema", "{\"$ref\": \"http://127.0.0.1:1/x\"}"],
+        "and csv-agent does not fetch schemas",
+    );
+    refused(
+        &["--schema", "{\"$ref\": \"sales.csv\"}"],
+        "it refers to `sales.csv`, and csv-agent does \
+                                                         not fetch schemas",
+    );
     refused(&["--schema", "nowhere.json"], "cannot read the schema `nowhere.json`: no such file");
     refused(&["--schema", "sales.csv"], "`sales.csv` is no JSON");
     refused(&["--schema", COUNT, "--model", "builtin"], "fills in no schema");

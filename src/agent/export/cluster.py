@@ -96,4 +96,4 @@ def _check_among(what, value, columns, rows, is_whole):
 
     found = iter(sorted(zip(*[_cells(frame[it]) for it in columns]), key=key))
     for then in sorted(rows, key=key):
-        _expect(any(all(map(_same, then, now)) for now in found), f"{what}: {then} is not there now")
+        _expect(any(all(map(_same, then, now)) for now in found), f"{what}: {then} is missing now")

@@ -83,9 +83,9 @@ impl Cluster {
     pub(super) fn told(&self) -> String {
         let url = sanitize::one_line(&self.url);
         let mut text = format!(
-            "\nIt asks the Spark cluster at {url}, or where SPARK_REMOTE leads, with the token in\n\
-             SPARK_CONNECT_AUTHENTICATE_TOKEN if it wants one. There it reads these paths and tables;\n\
-             others are given as arguments, NAME=PATH or NAME=TABLE.\n"
+            "\nIt uses the Spark cluster at {url}, or the one that SPARK_REMOTE names, with the token in\n\
+             SPARK_CONNECT_AUTHENTICATE_TOKEN if it requires one. There it reads these paths and tables.\n\
+             Arguments of the form NAME=PATH or NAME=TABLE replace them.\n"
         );
         for There { name, what, about, .. } in &self.datasets {
             let _ = write!(text, "\n  {name}  {} ({about})", sanitize::one_line(what));

@@ -49,9 +49,9 @@ def split(source, opened, dialect, n_rows):
             else:
                 skipped.append(begin)
                 if SKIPPED_MAX < len(skipped):
-                    raise Unfit("too many lines of the file are no rows")
+                    raise Unfit("too many lines of the file are not rows")
     if len(kept) != n_rows:
-        raise Unfit("its rows are told apart in another way")
+        raise Unfit("its rows are separated in another way")
     return first or 1, skipped, head if source["has_header"] else None
 
 
@@ -111,14 +111,14 @@ def fit_column(name, dtype, cells, expected):
             continue
         if found.dtype == expected.dtype and found.equals(expected):
             return [function, {key: repr(value) for key, value in options.items()}]
-    raise Unfit(f"column `{name}` is written in a way of its own")
+    raise Unfit(f"column `{name}` has an unusual format")
 
 
 def fit(source):
     expected = load_dataset(source["name"])
     if source["is_parquet"]:
         if not _parquet_table(datasets[source["link"]]).equals(expected):
-            raise Unfit("its types are others in the dataset")
+            raise Unfit("its types are different in the dataset")
         return {"opener": "_parquet_table"}
     names = list(expected.columns)
     extra = source["has_extra"]
@@ -130,7 +130,7 @@ def fit(source):
         raise Unfit("it is compressed with zstd")
     is_packed = begin[:2] in (b"PK", b"\x1f\x8b", b"BZ")
     opener = "_unpacked_text_of" if is_packed else "_text_of"
-    problem = Unfit("it is written in a way of its own")
+    problem = Unfit("it has an unusual format")
     for codec in CODECS.get(source["encoding"].lower(), [source["encoding"].lower()]):
         for dialect in dialects(source):
             try:

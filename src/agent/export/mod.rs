@@ -110,7 +110,7 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     if !done.iter().any(|it| it.is_wanted) {
         let id = turns.last().map_or("", |it| number(&it.0.id));
         let message = format!("turn {id} ran no code");
-        let hint = "`csv-agent show` has its answer";
+        let hint = "`csv-agent show` shows its answer";
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     }
     let mut study = Study::start(&python, &sandbox, files).await?;
@@ -178,7 +178,7 @@ async fn move_code(
     });
     for it in done.extract_if(.., |it| is_hosted(it) && it.elsewhere.is_none()) {
         let message =
-            format!("`{}` ran what is no plain Python and is left out", it.call.call.name);
+            format!("`{}` is left out, because its code is not plain Python", it.call.call.name);
         warnings.push(message);
     }
     Ok(())
@@ -195,7 +195,9 @@ fn unknown_files(done: &[Did], uploaded: &[String]) -> Vec<String> {
         };
         for file in outline.taken.iter().filter(|it| !is_known(it)) {
             let file = sanitize::one_line(file);
-            found.push(format!("`{file}` is in the container only; the code will fail there"));
+            found.push(format!(
+                "`{file}` is only in the container; the code that reads it will fail"
+            ));
         }
         known.extend(outline.files.iter().map(|it| (&call.place, it.as_str())));
     }

@@ -33,7 +33,7 @@ pub fn notebook(program: &Program) -> anyhow::Result<String> {
         let shown = shown.map_or(String::new(), |it| format!("\n{it}"));
         cells.push(code(&format!("{}{shown}", piece.code)));
     }
-    cells.push(markdown("## What it gave"));
+    cells.push(markdown("## Results"));
     cells.push(code(&checks));
     for (at, cell) in cells.iter_mut().enumerate() {
         cell["id"] = json!(format!("cell-{}", at + 1));

@@ -56,7 +56,8 @@ def _must_be(path, sha256):
     """Ends where a file is another than the one of which it is known which lines are no rows."""
     with open(path, "rb") as file:
         if hashlib.sha256(file.read()).hexdigest() != sha256:
-            sys.exit(f"{path} is another file, and has notes among its rows: use `csv-agent rerun --against`")
+            sys.exit(f"{path} is not the original file, so it is not known which lines are rows: "
+                     "use `csv-agent rerun --against`")
 
 
 def _text(cells, missing=("",)):
@@ -151,7 +152,7 @@ def _tables_of(paths, readers):
     """Reads each file."""
     for name, path in paths.items():
         if not os.path.exists(path):
-            sys.exit(f"no file {path}; say where it is: {name}=PATH")
+            sys.exit(f"no file {path}; name its path: {name}=PATH")
     return {name: readers[name](path) for name, path in paths.items()}
 
 

@@ -132,8 +132,8 @@ async fn fit(
     let code = format!("{imports}\n{}\n{FIT}", blocks::READER);
     let found = study.ask(&code, &source).await?;
     let mut fits: Vec<ReaderFit> = serde_json::from_value(found)
-        .with_context(|| format!("cannot read how to read `{name}`"))?;
-    fits.pop().with_context(|| format!("nothing was found out about `{name}`"))
+        .with_context(|| format!("cannot find out how plain Python reads `{name}`"))?;
+    fits.pop().with_context(|| format!("found nothing about `{name}`"))
 }
 
 fn reader(

@@ -27,11 +27,11 @@ const DISPLAY: &str = r#"pd.set_option("display.width", 160, "display.max_column
 
 /// Heading note where code ran in containers.
 const IN_CONTAINERS: &str = "\n
-Some of it ran in a container of the provider's, with variables of its own. Here it has a directory of its
-own in place of /mnt/data: texts of the code that begin so lead there (`_at`), and it is the current
-directory. The datasets are there as the CSV files that were uploaded, but for a float that is `NaN`, which
-is empty, and text that is empty where other text is missing, which is missing too. The directory is gone
-when this ends. Warnings are not compared.";
+Some of it ran in a container of the provider's, with variables of its own. Here a directory replaces
+/mnt/data: texts of the code that begin with that path lead there (`_at`), and it is the current directory.
+It contains the datasets as the CSV files that were uploaded, with two differences: a float that is `NaN` is
+empty, and empty text is missing if other text is missing. The directory is removed when this ends. Warnings
+are not compared.";
 
 /// Writes the script.
 pub fn script(program: &Program) -> String {
@@ -40,9 +40,7 @@ pub fn script(program: &Program) -> String {
     let checks = checks(program);
     let prelude = prelude(program, &checks, ARGUMENTS);
     let head = heading(program);
-    format!(
-        "#!/usr/bin/env python3\n{head}\n\n{prelude}\n\n{code}\n\n# %% What it gave\n{checks}\n"
-    )
+    format!("#!/usr/bin/env python3\n{head}\n\n{prelude}\n\n{code}\n\n# %% Results\n{checks}\n")
 }
 
 /// Returns the part before the steps: imports, functions, paths of the data, and arguments that override
@@ -134,11 +132,11 @@ fn heading(program: &Program) -> String {
     let packages = packages.join(" and ");
     let _ = write!(
         text,
-        "\n\nThe code that csv-agent ran for {turns}, and what it gave. Needs Python 3.10 or later and\n\
-         {packages}, and ends with 0 if it gives the same again. Its own functions begin with an underscore."
+        "\n\nThe code that csv-agent ran for {turns}, and its results. Needs Python 3.10 or later and\n\
+         {packages}, and exits with 0 if the results are the same. Its own functions begin with an underscore."
     );
     if !program.readers.is_empty() {
-        text += "\nIt reads these files; others are given as arguments, NAME=PATH.\n";
+        text += "\nIt reads these files. Arguments of the form NAME=PATH replace them.\n";
     }
     for reader in &program.readers {
         let _ = write!(text, "\n  {}  {} ({})", reader.name, reader.path, reader.about);
@@ -181,7 +179,7 @@ pub(super) fn checks(program: &Program) -> String {
     let names: Vec<&str> = checks().map(|it| it.0.as_str()).collect();
     let told = match &names[..] {
         [] => "nothing was checked".to_owned(),
-        names => format!("the same as then: {}", names.join(", ")),
+        names => format!("same as before: {}", names.join(", ")),
     };
     let is_away = program.pieces.last().is_some_and(|it| it.place != ExecutionPlace::Repl);
     let back = if is_away { format!("{}\n", enter(&ExecutionPlace::Repl)) } else { String::new() };

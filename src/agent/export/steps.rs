@@ -86,14 +86,15 @@ pub(super) fn pieces(
     }
     let made: Vec<&str> = done.iter().flat_map(|it| keys_of(it.call)).map(|it| it.1).collect();
     for key in keys.iter().filter(|it| !made.contains(&it.as_str())) {
-        warnings
-            .push(format!("data[\"{key}\"] is known to csv-agent only; the code will fail there"));
+        warnings.push(format!(
+            "data[\"{key}\"] is known only to csv-agent; the code that uses it will fail"
+        ));
     }
     for (turn, is_wanted) in turns {
         let id = number(&turn.id);
         let has_check = pieces.iter().any(|it| it.turn == turn.id && !it.checks.is_empty());
         if *is_wanted && !has_check {
-            warnings.push(format!("turn {id} gave nothing that plain Python can check"));
+            warnings.push(format!("turn {id} has no result that plain Python can check"));
         }
     }
     pieces

@@ -275,9 +275,9 @@ impl Hosted {
             kept.datasets.get(name).is_some_and(|before| *before != version(now))
         };
         let reason = if !kept.is_ours {
-            "another was named"
+            "another container was named"
         } else if memory.is_some_and(|it| kept.memory_limit.as_deref() != Some(it.name())) {
-            "it has other memory"
+            "it has a different memory size"
         } else if catalog.iter().any(has_changed) {
             "a dataset in it has changed"
         } else {
@@ -313,8 +313,8 @@ fn expired(error: anyhow::Error, is_named: bool) -> anyhow::Error {
             .into(),
         Ok(error) => error
             .hint(
-                "its variables and files are gone: ask again, which goes on in a new container, as \
-                 `--on-expired new` does at once",
+                "its variables and files are gone: ask again to continue in a new container; \
+                 `--on-expired new` does so at once",
             )
             .into(),
         Err(error) => error,

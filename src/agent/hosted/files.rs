@@ -73,7 +73,8 @@ impl Agent {
     ) -> Result<(), TurnInterrupt> {
         match self.fetch_files(context, items).await {
             Err(TurnInterrupt::TimedOut) => {
-                let message = "the time was over before all files that code made were fetched";
+                let message =
+                    "the time limit was reached before all files that code made were fetched";
                 let (code, message) = ("files_left".to_owned(), message.to_owned());
                 context.turn.status(Status::Warning { code, message })
             }
@@ -144,8 +145,8 @@ impl Agent {
         let n_wanted = wanted.len();
         let mut n_failed = 0;
         for (at, wanted) in wanted.into_iter().enumerate() {
-            let room =
-                hosted_files::room(&context.turn.record.files).ok_or("a turn fetches no more");
+            let room = hosted_files::room(&context.turn.record.files)
+                .ok_or("the limit of a turn is reached");
             let room = room.and_then(|it| match n_failed {
                 UNFETCHED_MAX.. => Err("none of the last ones could be fetched"),
                 _ => Ok(it),

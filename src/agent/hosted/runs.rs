@@ -56,8 +56,8 @@ impl Agent {
         }
         if 0 < n_more {
             let message = format!(
-                "the provider ran more tools within one response than the {n_runs_max} that were asked \
-                 for; {n_more} are not told"
+                "the provider ran more tools within one response than the {n_runs_max} that were \
+                 allowed; {n_more} are not reported"
             );
             context.turn.status(Status::Warning { code: "runs_not_told".to_owned(), message })?;
         }
@@ -76,7 +76,7 @@ impl Agent {
         if has_run || answer.stop_reason != StopReason::Complete {
             return Ok(());
         }
-        let message = format!("`{name}` is forced, and the server has answered without it");
+        let message = format!("`{name}` is forced, but the server answered without it");
         turn.status(Status::Warning { code: "tool_not_used".to_owned(), message })
     }
 

@@ -81,7 +81,7 @@ impl AtProvider<'_> {
         let frame = match read {
             Ok(frame) => frame,
             Err(error) => {
-                let message = format!("`{path}` is no table: {error:#}");
+                let message = format!("`{path}` is not a valid table: {error:#}");
                 return Ok(Ok(failed(&ToolError::new("failed", message))));
             }
         };

@@ -6,8 +6,8 @@ use csv_agent_ingest::reading_recipe;
 use csv_agent_types::catalog::Catalog;
 
 const HEAD: &str = "\
-Files in the container, each with the line that reads it as the dataset is (import pandas as pd). Where a
-path is not there, the provider has put something before the name: look for /mnt/data/*NAME.csv.
+Files in the container, each with the line that reads it as the dataset is (import pandas as pd). If a path
+does not exist, the provider has put something before the name: look for /mnt/data/*NAME.csv.
 ";
 
 /// Writes a line for each dataset in at most `bytes_max` bytes. The text ends with a line feed.

@@ -43,10 +43,10 @@ const VERDICT: &str = include_str!("verdict.md");
 const SCHEMA: &str = include_str!("schema.md");
 const REMOTE: &str = include_str!("remote.md");
 const JSON: &str = "\
-Form: a program reads this answer. Reply with JSON that holds to the schema below, and nothing else: no
+Form: a program reads this answer. Reply with JSON that matches the schema below, and nothing else: no
 Markdown, no fence, no words around it.
 ";
-const OUTPUT_JSON: &str = "- output: the answer as JSON that holds to the schema below.\n";
+const OUTPUT_JSON: &str = "- output: the answer as JSON that matches the schema below.\n";
 
 /// The user's context for every turn.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -8,8 +8,8 @@ use csv_agent_types::thresholds::Ratings;
 use super::datasets::quoted;
 
 const HEAD: &str = "\
-Thresholds that the user set. Where the question is about such a column, rate by them. For a verdict, single
-values of the column are rated without you; give each group or total outside of the good range as a finding:
+Thresholds that the user set. If the question is about such a column, rate by them. For a verdict, csv-agent
+rates single values of the column; give each group or total outside of the good range as a finding:
 ";
 
 /// The ranges of one column.
@@ -81,5 +81,8 @@ fn unknown(threshold: &Threshold) -> String {
         Some(dataset) => format!("`{dataset}`"),
         None => "any dataset".to_owned(),
     };
-    format!("the thresholds of `{}` rate nothing: no such column in {place}", threshold.column)
+    format!(
+        "the thresholds of `{}` have no effect: there is no such column in {place}",
+        threshold.column
+    )
 }

@@ -15,21 +15,22 @@ pub fn withheld(withheld: &Redaction) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "The user keeps values of these columns back: {}. Texts that begin with {TOKEN} stand for them, the \
+            "The user keeps back values of these columns: {}. Texts that begin with {TOKEN} replace them, the \
              same text for the same value, so counting, grouping and joining work. Tell the user where a reply or \
              a table has them.",
             names.join(", ")
         );
     }
     if withheld.rows {
-        text += "The user keeps rows back: ";
+        text += "The user keeps back rows: ";
         text += ROWS;
     }
     text
 }
 
 /// Instructions for working without rows.
-const ROWS: &str = "of outputs you see schemas, aggregates of at most 20 rows, and values that many rows share; \
-the rest is replaced by a note, and nothing that is printed is shown. Compute aggregates, end the code with the \
+const ROWS: &str =
+    "of outputs you see schemas, aggregates of at most 20 rows, and values that many rows share; \
+a note replaces the rest, and printed text is not shown. Compute aggregates, end the code with the \
 frame or number, and send tables to the user, who sees all of them.
 ";

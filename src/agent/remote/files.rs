@@ -51,12 +51,12 @@ fn check(asked: &StudyQuestion<'_>, found: &FilesFound) -> anyhow::Result<()> {
         Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
     };
     if found.is_delta {
-        let message = format!("`{name}` is a Delta table, of which not every file is a part");
+        let message = format!("`{name}` is a Delta table, and not every file there is part of it");
         return refuse(message, "register it by its name in the catalogue: `NAME=db.table`");
     }
     if found.has_more {
         let message = format!("`{name}` has more than {CLUSTER_FILES_MAX} files");
-        return refuse(message, "make a table of it in the catalogue, and register that");
+        return refuse(message, "make a table of them in the catalogue, and register that");
     }
     if found.n_files == 0 {
         let message = format!("`{name}` has no files");
@@ -129,7 +129,8 @@ fn of_text(asked: &StudyQuestion<'_>, found: &FilesFound) -> anyhow::Result<Data
     let name = asked.what.shown_name();
     let heads = found.heads.iter().map(head_of).collect::<anyhow::Result<Vec<_>>>()?;
     if heads.iter().any(|it| it.bytes.starts_with(GZIP)) {
-        let message = format!("`{name}` is gzip, and Spark goes by the ending of a name");
+        let message =
+            format!("`{name}` is gzip, but Spark recognises that only by the ending of a name");
         let hint = "give the files names that end in `.gz`";
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     }
@@ -268,8 +269,8 @@ fn reasons_of(
         let (n, of) = (found.heads.len(), found.n_filled);
         let (rows, bytes) = (told.n_rows, told.n_bytes);
         reasons.push(format!(
-            "types are those of {rows} rows, the first {bytes} B of {n} of {of} files; a value further on \
-             that does not fit ends what reads it"
+            "types are those of {rows} rows, the first {bytes} B of {n} of {of} files; a later value \
+             that does not fit makes the job fail"
         ));
     }
     if told.has_line_breaks {
@@ -281,8 +282,8 @@ fn reasons_of(
     }
     if told.header.is_some() && !is_as_written && 1 < found.n_filled {
         reasons.push(format!(
-            "names in the header were repaired, so Spark compares no headers: those of {} of {} files \
-             were",
+            "names in the header were repaired, so Spark does not compare headers; csv-agent compared \
+             those of {} of {} files",
             found.heads.len(),
             found.n_filled
         ));
@@ -450,7 +451,7 @@ mod tests {
         let delta = FilesFound { is_delta: true, ..found(&["a\n1\n"], true, 4) };
         assert_eq!(
             refused(&delta),
-            "`/d/*.csv` is a Delta table, of which not every file is a part"
+            "`/d/*.csv` is a Delta table, and not every file there is part of it"
         );
         let mixed = FilesFound {
             endings: vec![".csv".into(), ".parquet".into()],

@@ -158,14 +158,14 @@ impl AtCluster {
         self.relay.blame()?;
         let answer = asked.with_context(|| format!("cannot look at `{shown_name}`"))?;
         let answer: StudyAnswer<T> =
-            serde_json::from_value(answer).context("the answer is not as it was asked for")?;
+            serde_json::from_value(answer).context("the answer does not have the expected form")?;
         match answer {
             StudyAnswer::Found(found) => Ok(found),
             StudyAnswer::Error { kind, text } if kind == "missing" => {
                 let message =
                     format!("cannot find `{shown_name}` on the cluster: {}", brief(&text));
                 let hint = match what {
-                    What::Files(_) => "the path is one of the cluster, not of this machine",
+                    What::Files(_) => "the path must be on the cluster, not on this machine",
                     What::Table(_) => "a path has a `/`; write `./NAME` if a file is meant",
                 };
                 Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
@@ -211,7 +211,8 @@ fn refuse_reading_flags(options: &IngestOptions, what: &What) -> anyhow::Result<
     let given = options.given();
     let Some(first) = given.first() else { return Ok(()) };
     let flag = first.split(' ').next().unwrap_or(first);
-    let message = format!("`{flag}` says how text is read, and `{}` has types", what.shown_name());
+    let message =
+        format!("`{flag}` does not apply to `{}`, which has its own types", what.shown_name());
     let hint = format!("leave out `{flag}`");
     Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
 }
@@ -223,7 +224,7 @@ fn check_width(what: &What, n_columns: usize) -> anyhow::Result<()> {
     }
     let name = what.shown_name();
     let message = format!("`{name}` has {n_columns} columns, the limit is {CSV_COLUMNS_MAX}");
-    let hint = "make a view of the columns that matter in the catalogue, and register that";
+    let hint = "make a view of the columns that you need in the catalogue, and register that";
     Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
 
@@ -276,8 +277,9 @@ mod tests {
         assert_eq!(brief(said), "Path does not exist: file:/x");
         assert_eq!(brief(&"x".repeat(1_000)).chars().count(), 401);
         assert_eq!(brief(""), "");
-        let unfit = "`a`: \"x\" is no int64; load(\"t\", text=[\"a\"]) gives this column as text";
-        assert_eq!(brief(unfit), "`a`: \"x\" is no int64");
+        let unfit =
+            "`a`: \"x\" is not a valid int64; load(\"t\", text=[\"a\"]) reads this column as text";
+        assert_eq!(brief(unfit), "`a`: \"x\" is not a valid int64");
     }
 
     #[test]

@@ -172,7 +172,8 @@ impl Comparison {
         let Comparison { mut found, then, now, ties, by, n_displaced, n_rows, .. } = self;
         found.extend(row_counts(then.row_count, now.row_count));
         if are_too_many {
-            let text = "are not the same in the same place, too many to find those that have moved";
+            let text =
+                "differ from the row in the same place; too many to find rows that have moved";
             found.push(format!("{n_displaced} of {n_rows} rows {text}"));
             return found;
         }
@@ -229,12 +230,13 @@ impl Ties {
 
 fn columns(then: &Frame, now: &Frame) -> Vec<String> {
     let missing = then.columns.iter().filter(|it| !now.columns.contains(it));
-    let mut found: Vec<String> = missing.map(|it| format!("no column `{it}` now")).collect();
+    let mut found: Vec<String> =
+        missing.map(|it| format!("column `{it}` is missing now")).collect();
     let new = now.columns.iter().filter(|it| !then.columns.contains(it));
-    found.extend(new.map(|it| format!("a column `{it}` that was not there")));
+    found.extend(new.map(|it| format!("column `{it}` is new")));
     if found.is_empty() && then.columns != now.columns {
         found.push(format!(
-            "the columns are in another order: {} then, {} now",
+            "the columns are in a different order: {} then, {} now",
             then.columns.join(", "),
             now.columns.join(", ")
         ));
@@ -242,7 +244,7 @@ fn columns(then: &Frame, now: &Frame) -> Vec<String> {
     for (name, dtype) in then.columns.iter().zip(&then.dtypes) {
         let other = now.index_of(name).map(|it| &now.dtypes[it]);
         if let Some(other) = other.filter(|it| kind(it) != kind(dtype)) {
-            found.push(format!("`{name}` is {dtype} then, {other} now"));
+            found.push(format!("`{name}` was {dtype}, is {other}"));
         }
     }
     found
@@ -322,7 +324,7 @@ fn rows(
         let named = named(then, row, &by);
         let Some(at) = places.get(key) else {
             found.n_rows += 1;
-            found.sentences.push(format!("{named}: not there now"));
+            found.sentences.push(format!("{named}: missing now"));
             continue;
         };
         matched[*at] = true;
@@ -339,10 +341,10 @@ fn rows(
     let added = now.rows.iter().zip(&matched).filter(|it| !it.1);
     for (row, _) in added {
         found.n_rows += 1;
-        found.sentences.push(format!("{}: was not there", named(now, row, &by)));
+        found.sentences.push(format!("{}: new", named(now, row, &by)));
     }
     if found.n_rows == 0 && is_strict && !order.is_sorted() {
-        found.sentences.push("the rows are in another order".to_owned());
+        found.sentences.push("the rows are in a different order".to_owned());
     }
     found
 }
@@ -376,19 +378,19 @@ fn as_bags(then: &SharedColumns, now: &SharedColumns, is_strict: bool) -> RowDif
         let count = counts.entry(key).or_default();
         *count -= 1;
         if *count < 0 {
-            sentences.push(format!("not there now: {}", named(then, row, &all)));
+            sentences.push(format!("missing now: {}", named(then, row, &all)));
         }
     }
     for (row, key) in now.rows.iter().zip(now.keys(&all)) {
         let count = counts.entry(key).or_default();
         if 0 < *count {
             *count -= 1;
-            sentences.push(format!("was not there: {}", named(now, row, &all)));
+            sentences.push(format!("new: {}", named(now, row, &all)));
         }
     }
     let n_rows = sentences.len();
     if n_rows == 0 && is_strict {
-        sentences.push("the rows are in another order".to_owned());
+        sentences.push("the rows are in a different order".to_owned());
     }
     RowDifferences { n_rows, sentences }
 }
@@ -524,7 +526,7 @@ mod tests {
         let then = table(&[("North", 5, 0.5), ("South", 3, 0.25), ("East", 1, 0.25)]);
         let now = table(&[("South", 4, 0.25), ("North", 5, 0.5), ("West", 1, 0.25)]);
         let changed = "`region` `South`: `n` was 3, is 4";
-        let others = ["`region` `East`: not there now", "`region` `West`: was not there"];
+        let others = ["`region` `East`: missing now", "`region` `West`: new"];
         check(&then, &now, false, &[changed, others[0], others[1]]);
     }
 
@@ -541,7 +543,7 @@ mod tests {
         let then = table(&[("a", 3, 0.0), ("b", 2, 0.0), ("c", 2, 0.0)]);
         let turned = table(&[("c", 2, 0.0), ("b", 2, 0.0), ("a", 3, 0.0)]);
         check(&then, &turned, false, &[]);
-        check(&then, &turned, true, &["the rows are in another order"]);
+        check(&then, &turned, true, &["the rows are in a different order"]);
         let tied = table(&[("a", 3, 0.0), ("c", 2, 0.0), ("b", 2, 0.0)]);
         check(&then, &tied, true, &[]);
     }
@@ -571,15 +573,15 @@ mod tests {
             "4 rows then, 5 now",
             "4 of 5 rows differ",
             "`region` `c`: `share` was 0.5, is 0.25",
-            "`region` `d`: not there now",
-            "`region` `e`: was not there",
-            "`region` `f`: was not there",
+            "`region` `d`: missing now",
+            "`region` `e`: new",
+            "`region` `f`: new",
         ];
         check_parts(&then, &now, false, &found);
         // Rows that have moved, and rows that may.
         let turned = table(&[("d", 1, 0.5), ("b", 3, 0.3), ("c", 1, 0.5), ("a", 5, 0.5)]);
         check_parts(&then, &turned, false, &[]);
-        check_parts(&then, &turned, true, &["the rows are in another order"]);
+        check_parts(&then, &turned, true, &["the rows are in a different order"]);
         let tied = table(&[("a", 5, 0.5), ("b", 3, 0.3), ("d", 1, 0.5), ("c", 1, 0.5)]);
         check_parts(&then, &tied, true, &[]);
     }
@@ -591,7 +593,7 @@ mod tests {
         let mut comparison = Comparison::new(&head, &head);
         comparison.cells_max = 15;
         comparison.add(rows(0).collect(), rows(1).collect());
-        let text = "are not the same in the same place, too many to find those that have moved";
+        let text = "differ from the row in the same place; too many to find rows that have moved";
         assert_eq!(comparison.differences(false), [format!("10 of 10 rows {text}")]);
     }
 
@@ -619,8 +621,7 @@ mod tests {
         let then = table(&[("a", 1, 0.0), ("a", 1, 0.0), ("a", 2, 0.0)]);
         let now = table(&[("a", 2, 0.0), ("a", 1, 0.0), ("a", 3, 0.0)]);
         let shown = |n: u8| format!("`region` `a`, `n` {n}, `share` 0.0");
-        let found =
-            [format!("not there now: {}", shown(1)), format!("was not there: {}", shown(3))];
+        let found = [format!("missing now: {}", shown(1)), format!("new: {}", shown(3))];
         check(&then, &now, false, &found.each_ref().map(String::as_str));
     }
 
@@ -642,11 +643,8 @@ mod tests {
         let mut now = then.clone();
         now.dtypes[1] = "float64".into();
         now.columns[2] = "part".into();
-        let found = [
-            "no column `share` now",
-            "a column `part` that was not there",
-            "`n` is int64 then, float64 now",
-        ];
+        let found =
+            ["column `share` is missing now", "column `part` is new", "`n` was int64, is float64"];
         check(&then, &now, false, &found);
     }
 

@@ -97,7 +97,7 @@ impl<'a> Containers<'a> {
         if !self.stand_ins.contains_key(container) {
             if STAND_INS_MAX <= self.stand_ins.len() {
                 let message = format!(
-                    "not run: it is of one container more than the {STAND_INS_MAX} that a rerun stands in for"
+                    "not run: the code used more than the {STAND_INS_MAX} containers that a rerun can replace"
                 );
                 return Ok(Err(ToolError::new("too_many_containers", message)));
             }
@@ -108,7 +108,7 @@ impl<'a> Containers<'a> {
             self.stand_ins.insert(container.to_owned(), (repl.standing_in(stand_in), scratch));
         }
         let Some((repl, scratch)) = self.stand_ins.get_mut(container) else {
-            return Err(anyhow::anyhow!("no worker stands in for the container").into());
+            return Err(anyhow::anyhow!("no worker replaces the container").into());
         };
         let asked = repl.ask(command, self.session, catalog, turn).await?;
         Ok(asked.and_then(|it| printed(it, scratch)))

@@ -85,7 +85,9 @@ pub async fn rerun(
         Ok(compared) => rerun.reply(&compared, &mut turn),
         Err(TurnInterrupt::Stopped(status)) => Ok(fail(&mut turn, cancelled(status))),
         Err(TurnInterrupt::Failed(error)) => Ok(fail(&mut turn, describe(&error))),
-        Err(TurnInterrupt::TimedOut) => Ok(fail(&mut turn, describe(&anyhow!("the time is over")))),
+        Err(TurnInterrupt::TimedOut) => {
+            Ok(fail(&mut turn, describe(&anyhow!("the time limit was reached"))))
+        }
     };
     rerun.repl.stop().await;
     rerun.containers.stop().await;
@@ -119,7 +121,7 @@ impl Again<'_> {
     ) -> Result<Compared, TurnInterrupt> {
         let catalog = self.session.catalog();
         turn.status(Status::Started {
-            message: format!("the calls of turn {} run again", self.past.id),
+            message: format!("the calls of turn {} are run again", self.past.id),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             model: "none".to_owned(),
             provider: "rerun".to_owned(),
@@ -241,7 +243,7 @@ impl Again<'_> {
             let texts = match (whole, now) {
                 (Some(texts), _) => texts,
                 (None, Some(now)) => of_proof(proof, now, is_ordered),
-                (None, None) => vec!["it was not given again".to_owned()],
+                (None, None) => vec!["it is missing now".to_owned()],
             };
             compared.differences.extend(texts.into_iter().map(|it| format!("{name}: {it}")));
             compared.names.push(name);
@@ -323,11 +325,11 @@ impl Again<'_> {
         let Compared { names, differences } = compared;
         let id = number(&self.past.id);
         let text = match (&differences[..], &names[..]) {
-            ([], []) => format!("Turn {id} called nothing whose result can be compared."),
-            ([], names) => format!("Turn {id} gives the same again: {}.", names.join(", ")),
+            ([], []) => format!("Turn {id} has no result that can be compared."),
+            ([], names) => format!("Turn {id} gives the same results: {}.", names.join(", ")),
             (found, _) => {
                 let lines: Vec<String> = found.iter().map(|it| format!("- {it}\n")).collect();
-                format!("Turn {id} gives something else:\n\n{}", lines.concat().trim_end())
+                format!("Turn {id} gives different results:\n\n{}", lines.concat().trim_end())
             }
         };
         let status = match (&differences[..], &names[..]) {
@@ -378,14 +380,14 @@ fn has_run(call: &PastCall, catalog: &Catalog) -> bool {
 fn left_out(call: &PastCall, catalog: &Catalog) -> Option<String> {
     let name = &call.call.name;
     if !call.ended() {
-        return Some(format!("`{name}` did not end then and is left out"));
+        return Some(format!("`{name}` did not finish in that turn and is left out"));
     }
     if !has_run(call, catalog) {
-        return Some(format!("`{name}` did not run then and is left out"));
+        return Some(format!("`{name}` did not run in that turn and is left out"));
     }
     let files: Vec<String> = call.files().iter().map(|it| format!("`{it}`")).collect();
     let files = (!files.is_empty()).then(|| files.join(", "))?;
-    Some(format!("{files} of `{name}`: files are made again, but left out of what is compared"))
+    Some(format!("{files} of `{name}`: files are made again, but not compared"))
 }
 
 /// Returns the table that a call sent.

@@ -74,9 +74,9 @@ mod tests {
         check("{", &format!("`--schema` is no JSON: {eof}"));
         check(
             "{\"minimum\": \"1\"}",
-            "cannot use `--schema` as a JSON Schema: `$.minimum` has type string and not number",
+            "cannot use `--schema` as a JSON Schema: `$.minimum` has type string, not number",
         );
-        let away = "it refers to `https://a.example/b`, and nothing is fetched";
+        let away = "it refers to `https://a.example/b`, and csv-agent does not fetch schemas";
         check(
             "{\"$ref\": \"https://a.example/b\"}",
             &format!("cannot use `--schema` as a JSON Schema: {away}"),

@@ -191,7 +191,7 @@ fn f09_a_refused_field_is_left_out_and_a_long_conversation_is_told() {
 fn f10_a_refusal_is_told_and_an_empty_answer_is_asked_for_once_more() {
     let bench = bench();
     check(&bench, [round().refuses("I cannot help.")], 9, "refused: I cannot help.");
-    let twice = "provider: the model answered with nothing";
+    let twice = "provider: the model's answer is empty";
     check(&bench, [round(), round()], 6, twice);
     check(&bench, [round().thinks("gA"), round().thinks("gB")], 6, twice);
     check(&bench, [round(), good()], 0, GOOD);

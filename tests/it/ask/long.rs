@@ -98,7 +98,7 @@ fn a_budget_below_the_instructions_is_told_and_not_compacted_for_again() {
         told.extend(phases.map(|it| (number, it["message"].as_str().unwrap().to_owned())));
     }
     let [(7, warning), (7, _), (7, compacted)] = &told[..] else { panic!("{told:#?}") };
-    assert!(warning.contains("and `--compact-at` is 1000: no summary"), "{warning}");
+    assert!(warning.contains("but `--compact-at` is 1000: a summary"), "{warning}");
     assert_eq!(compacted, "1 turns summarised, 5 kept");
 }
 

@@ -197,7 +197,7 @@ fn without_a_python_a_model_gets_what_works_and_is_told() {
     );
     assert_eq!(turn.events[0]["interpreter"], "none");
     let warning = turn.phases("warning")[0]["message"].as_str().unwrap();
-    assert!(warning.contains("until then the model computes with SQL alone"), "{warning}");
+    assert!(warning.contains("until then the model computes only with SQL"), "{warning}");
     let request = bench.request(0).body;
     let tools: Vec<&str> =
         request["tools"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
@@ -228,7 +228,7 @@ fn statements_run_again_and_are_exported() {
     let bench = bench().script(rounds);
     ask(&bench, [], "q", 0);
     let run = bench.run(["rerun", "--check", "--format", "reply"]).succeeds();
-    assert!(run.stdout().contains("Turn 1 gives the same again: table `by product`"), "{run}");
+    assert!(run.stdout().contains("Turn 1 gives the same results: table `by product`"), "{run}");
     let sales = std::fs::read_to_string(bench.path("sales.csv")).unwrap();
     std::fs::write(bench.path("new.csv"), sales.replace("2310.00", "2311.00")).unwrap();
     let against = ["rerun", "--against", "sales=new.csv", "--check", "--format", "reply"];

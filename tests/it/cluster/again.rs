@@ -59,7 +59,7 @@ fn a_script_asks_the_cluster_itself_and_fails_once_the_data_is_another() {
     let bench = bench_with_turns(&spark.url_of("script"));
     // The second turn needs what the first one loaded.
     let run = shell(&bench, "csv-agent export py -o turn.py && python turn.py").succeeds();
-    let told = "the same as then: table `by`, table `joined`, table `late`, table `first`\n";
+    let told = "same as before: table `by`, table `joined`, table `late`, table `first`\n";
     assert!(run.stdout().ends_with(told), "{run}");
     let script = fs::read_to_string(bench.path("turn.py")).unwrap();
     assert!(script.contains(&spark.url()) && script.contains("SPARK_REMOTE"), "{script}");
@@ -83,7 +83,7 @@ fn a_notebook_and_a_document_are_made_of_turns_over_a_cluster() {
                    if cell['cell_type'] == 'code': exec(''.join(cell['source']), globals())\n";
     fs::write(bench.path("run.py"), run).unwrap();
     let run = shell(&bench, "python run.py").succeeds();
-    assert!(run.stdout().contains("the same as then: table `by`"), "{run}");
+    assert!(run.stdout().contains("same as before: table `by`"), "{run}");
     let run = bench.run(["export", "md"]).succeeds();
     assert!(run.stdout().contains("## joined") && run.stdout().contains("groupBy"), "{run}");
 }
@@ -108,7 +108,7 @@ fn what_code_shows_and_prints_of_a_cluster_is_proved() {
     ask(&bench, "What is there?", &cells, &[]);
     let run = shell(&bench, "csv-agent export py -o turn.py && TZ=Asia/Tokyo python turn.py");
     let run = run.succeeds();
-    let told = "the same as then: the value of the code, what the code printed, the value of the \
+    let told = "same as before: the value of the code, what the code printed, the value of the \
                 code, the value of the code\n";
     assert!(run.stdout().ends_with(told), "{run}");
     bench.run(["rerun", "--check", "--format", "reply"]).succeeds();
@@ -156,11 +156,11 @@ fn the_calls_of_a_turn_run_again_on_the_cluster_and_changed_data_is_told() {
         let run = bench.run(arguments).fails_with(code);
         assert!(format!("{}{}", run.stdout(), run.stderr()).contains(said), "{run}");
     };
-    check(&[], 0, "gives the same again: table `by`");
+    check(&[], 0, "gives the same results: table `by`");
     let other = "sed 's/,1200.50/,1200.51/' sales.csv > other.csv; cp sales.csv moved.csv";
     shell(&bench, other).succeeds();
     let against = |name: &str| format!("sales={}", bench.path(name).display());
-    check(&["--against", &against("moved.csv")], 0, "gives the same again");
+    check(&["--against", &against("moved.csv")], 0, "gives the same results");
     check(&["--against", &against("other.csv")], 12, "`total` was");
     check(&["--against", &against("nothing.csv")], 5, "nothing.csv");
     check(&["--against", "sales=no_such_table"], 5, "no_such_table");
@@ -169,12 +169,12 @@ fn the_calls_of_a_turn_run_again_on_the_cluster_and_changed_data_is_told() {
          .saveAsTable('sales_again')",
         bench.path("moved.csv").display()
     ));
-    check(&["--against", "sales=sales_again"], 0, "gives the same again");
+    check(&["--against", "sales=sales_again"], 0, "gives the same results");
     // A file of this machine takes the place of one, as ever.
     shell(&bench, "sed s/leaf/herb/ goods.csv > herbs.csv").succeeds();
-    check(&["--against", "goods=herbs.csv"], 12, "`kind` `herb`: was not there");
+    check(&["--against", "goods=herbs.csv"], 12, "`kind` `herb`: new");
     // The session has what it had; what has changed is the file that the cluster reads.
-    check(&[], 0, "gives the same again");
+    check(&[], 0, "gives the same results");
     shell(&bench, "mv other.csv sales.csv").succeeds();
     check(&[], 12, "`total` was");
     assert!(bench.run(["datasets", "--json"]).succeeds().stdout().contains(&url));

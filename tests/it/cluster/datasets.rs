@@ -55,8 +55,8 @@ fn thresholds_are_counted_on_the_cluster() {
     let turn = ask();
     let warnings: Vec<_> = turn.events.iter().filter(|it| it["code"] == "thresholds").collect();
     let message = warnings[0]["message"].as_str().unwrap();
-    let expected = "the thresholds of `revenue` rate nothing in `sales`: the cluster cannot count its \
-                    values: `revenue`: \"many\" is no float64";
+    let expected = "the thresholds of `revenue` have no effect in `sales`: the cluster cannot count its \
+                    values: `revenue`: \"many\" is not a valid float64";
     assert!(message.starts_with(expected), "{message}");
 }
 
@@ -184,7 +184,10 @@ fn what_is_no_text_for_spark_is_refused_with_what_to_do() {
     fs::write(bench.path("packed.csv"), b"\x1f\x8b\x08\x00a,b\n1,2\n").unwrap();
     let path = format!("packed={}", bench.path("packed.csv").display());
     let run = ingest(&spark, &bench, &[&path]).fails_with(5);
-    assert!(run.stderr().contains("is gzip, and Spark goes by the ending of a name"), "{run}");
+    assert!(
+        run.stderr().contains("is gzip, but Spark recognises that only by the ending of a name"),
+        "{run}"
+    );
     let sales = format!("sales={}", bench.path("sales.csv").display());
     let run = ingest(&spark, &bench, &["--dtype", "date=time", &sales]).fails_with(2);
     assert!(run.stderr().contains("Spark has no time of day"), "{run}");

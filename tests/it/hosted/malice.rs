@@ -46,8 +46,8 @@ fn of_more_runs_than_were_asked_for_the_others_are_counted() {
     let bench = Bench::with(["sales.csv"]).script([runs.says("So.")]);
     let turn = ask(&bench, &[], "Run it.", 0);
     assert_eq!((turn.all("tool_result").len(), turn.ending()), (64, "complete: So.".into()));
-    let told = "the provider ran more tools within one response than the 64 that were asked for; 2936 are \
-                not told";
+    let told = "the provider ran more tools within one response than the 64 that were allowed; 2936 are \
+                not reported";
     assert_eq!(warnings(&turn, "runs_not_told"), [told]);
 }
 
@@ -229,7 +229,8 @@ fn a_file_that_is_no_table_is_told_to_the_model() {
         .script([saved.calls("c1", "send_data_to_ui_as_df", send), round().says("It failed.")]);
     let turn = ask(&bench, &[], "Show it.", 0);
     assert_eq!(turn.results(), ["ci_1 ok", "c1 error: failed"]);
-    let told = "`/mnt/data/df.csv` is no table: cannot read `/mnt/data/df.csv` as CSV: it is a PNG image; save \
+    let told = "`/mnt/data/df.csv` is not a valid table: cannot read `/mnt/data/df.csv` as CSV: it is a \
+                PNG image; save \
                 a DataFrame with `df.to_csv(\"/mnt/data/df.csv\", index=False)`";
     assert_eq!(turn.result_of("c1")["result"]["text"], told);
 }

@@ -59,7 +59,7 @@ fn nonsense_of_mlx_is_told_as_such() {
         let bench = Bench::with(["sales.csv"]);
         let events = mlx.ends_with(6, &bench, MODEL, &["--api", "chat", stream]);
         let error = of_type(&events, "error")[0];
-        let message = "the model answered with nothing: no text and no tool call";
+        let message = "the model's answer is empty: no text and no tool call";
         assert_eq!(error["message"], message, "{error}");
     }
 }
