@@ -68,6 +68,18 @@ _csv__agent() {
             csv__agent,show)
                 cmd="csv__agent__subcmd__show"
                 ;;
+            csv__agent__subcmd__config,edit)
+                cmd="csv__agent__subcmd__config__subcmd__edit"
+                ;;
+            csv__agent__subcmd__config,set)
+                cmd="csv__agent__subcmd__config__subcmd__set"
+                ;;
+            csv__agent__subcmd__config,show)
+                cmd="csv__agent__subcmd__config__subcmd__show"
+                ;;
+            csv__agent__subcmd__config,unset)
+                cmd="csv__agent__subcmd__config__subcmd__unset"
+                ;;
             *)
                 ;;
         esac
@@ -583,8 +595,158 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__config)
-            opts="-m -S -q -v -h --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --memory --retries --interpreter --container-memory --on-expired --require-sandbox --allow-unconfined --model --base-url --api --reasoning --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help show"
+            opts="-S -q -v -h --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help show set unset edit"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -S)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text reply json jsonl csv tsv md" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lock-wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        csv__subcmd__agent__subcmd__config__subcmd__edit)
+            opts="-S -q -v -h --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -S)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text reply json jsonl csv tsv md" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lock-wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        csv__subcmd__agent__subcmd__config__subcmd__set)
+            opts="-S -q -v -h --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -S)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text reply json jsonl csv tsv md" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lock-wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        csv__subcmd__agent__subcmd__config__subcmd__show)
+            opts="-m -S -q -v -h --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --memory --retries --interpreter --container-memory --on-expired --require-sandbox --allow-unconfined --model --base-url --api --reasoning --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -677,6 +839,56 @@ _csv__agent() {
                     COMPREPLY=($(compgen -W "low medium high" -- "${cur}"))
                     return 0
                     ;;
+                --session-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -S)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text reply json jsonl csv tsv md" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lock-wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        csv__subcmd__agent__subcmd__config__subcmd__unset)
+            opts="-S -q -v -h --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --session-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

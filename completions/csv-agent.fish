@@ -59,7 +59,7 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "export" -d 'Sav
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "rerun" -d 'Repeat an earlier turn without a model, and compare the results'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "reset" -d 'Forget the conversation, but keep the datasets'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "doctor" -d 'Check the key, the server, Python, the disk and the confinement'
-complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "config" -d 'Show each setting and its origin'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "config" -d 'Show each setting and its origin, or change your own settings'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "decrypt" -d 'Decrypt the JSONL events on stdin'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "completions" -d 'Print a completion script for your shell'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "schema" -d 'Print the JSON Schema of an output or of the configuration'
@@ -123,8 +123,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l image -d 'Sh
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s o -l output -d 'Write the answer to a file instead of stdout' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l report -d 'Write the findings as a report for CI. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l table -d 'Table to write with `--format csv` or `tsv` [default: the last]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s f -l file -d 'Ingest this file or directory first. May be repeated' -r -F
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s d -l dataset -d 'Show the model only this dataset. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s f -l file -d 'Ask about this file or directory only. May be repeated' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s d -l dataset -d 'Ask about this dataset only. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l redact -d 'Hide the values of this column from the model. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l events -d 'Also write JSONL events to a file or an open descriptor, such as `fd:3`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l schema -d 'Require an answer in JSON that matches this JSON Schema' -r
@@ -215,8 +215,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s h -l help -d
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l input -d 'How stdin separates questions if it is a pipe' -r -f -a "lines\t'One question per line'
 nul\t'A NUL byte after each question, which can have several lines'
 jsonl\t'One JSON value per line: a string, or an object with the field `question`'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s f -l file -d 'Ingest this file or directory first. May be repeated' -r -F
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s d -l dataset -d 'Show the model only this dataset. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s f -l file -d 'Ask about this file or directory only. May be repeated' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s d -l dataset -d 'Ask about this dataset only. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l redact -d 'Hide the values of this column from the model. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l events -d 'Also write JSONL events to a file or an open descriptor, such as `fd:3`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l schema -d 'Require an answer in JSON that matches this JSON Schema' -r
@@ -522,72 +522,164 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s q -l quie
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l no-input -d 'Never prompt for input'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s h -l help -d 'Print help. `--help` describes all flags'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l knowledge -d 'Give the model this description of the data' -r -F
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l thresholds -d 'Rate values with the ranges in this TOML file' -r -F
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l language -d 'Language of the answer [default: that of the question]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l chart-theme -d 'Background of charts [default: light]' -r -f -a "light\t'A white background'
-dark\t'A dark background'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l chart-scale -d 'Resolution of PNG charts, 1 or 2 [default: 1]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l images -d 'How a terminal shows charts [default: auto]' -r -f -a "auto\t'Pictures if the terminal says that it supports them, otherwise `blocks`'
-never\t'Only the paths of the files'
-kitty\t'Pictures, with the protocol of kitty and Ghostty'
-iterm\t'Pictures, with the protocol of iTerm2, which other terminals support too'
-sixel\t'Pictures, as sixels'
-blocks\t'Coloured characters'
-sketch\t'A few lines of plain text, for screen readers and logs'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-rounds -d 'Maximum number of requests to the model per question [default: 10]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l timeout -d 'Time limit of a question, such as 90s or 5m [default: none]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-tokens -d 'Maximum input and output tokens of a question [default: no limit]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l max-cost -d 'Maximum cost of a question in USD [default: no limit]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l compact-at -d 'Summarise the oldest turns if the conversation has more tokens than this [default: 100000]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l tool-timeout -d 'Time limit of one run of Python code [default: 15m]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l memory -d 'Memory limit of Python code, such as 8GB [default: half of the machine\'s, at least 2GiB]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l retries -d 'Retries after a temporary failure of a request [default: 4]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l interpreter -d 'Where code runs [default: local]' -r -f -a "local\t'On this machine, confined'
-hosted\t'In a container of the provider. csv-agent uploads the datasets'
-both\t'On this machine or in a container, as the model chooses. csv-agent uploads the datasets'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l container-memory -d 'Memory of a container that csv-agent makes [default: 1g]' -r -f -a "1g\t'1 GB'
-4g\t'4 GB'
-16g\t'16 GB'
-64g\t'64 GB'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l on-expired -d 'What to do if the provider\'s container has expired [default: error]' -r -f -a "error\t'Fail'
-new\t'Continue in a new container, with the datasets but without the variables'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -s m -l model -d 'Model to ask [default: gpt-6.2-sol]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l base-url -d 'URL of the model\'s server, including `/v1` [default: OpenAI\'s]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l api -d 'API of the server [default: auto]' -r -f -a "auto\t'The Responses API, or Chat Completions if the server does not have it'
-responses\t'The Responses API'
-chat\t'Chat Completions'
-messages\t'Anthropic\'s Messages API. `auto` chooses it for api.anthropic.com'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l reasoning -d 'How much a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
-medium\t'Enough for most questions'
-high\t'Much. Slower and more expensive'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l profile -d 'Use the settings of this profile' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l no-rows -d 'Show the model schemas and aggregates, but no rows'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l stream -d 'Show the answer while the model writes it. This is the default'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l no-stream -d 'Show the answer when it is complete'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l require-sandbox -d 'Run no code unless the confinement is complete'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l allow-unconfined -d 'Run code even if it could read and write your files'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l no-config -d 'Do not read any configuration file'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l json -d 'The same as `--format json`'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -s q -l quiet -d 'Print only warnings and errors on stderr'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -l no-input -d 'Never prompt for input'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config" -s h -l help -d 'Print help. `--help` describes all flags'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l no-config -d 'Do not read any configuration file'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l json -d 'The same as `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -s q -l quiet -d 'Print only warnings and errors on stderr'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l no-input -d 'Never prompt for input'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -s h -l help -d 'Print help. `--help` describes all flags'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -f -a "show" -d 'Print each setting with its value and its origin'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -f -a "set" -d 'Set a setting in your own configuration file'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -f -a "unset" -d 'Remove a setting from your own configuration file'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -f -a "edit" -d 'Open your own configuration file in `$VISUAL` or `$EDITOR`, and check it afterwards'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l knowledge -d 'Give the model this description of the data' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l thresholds -d 'Rate values with the ranges in this TOML file' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l language -d 'Language of the answer [default: that of the question]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l chart-theme -d 'Background of charts [default: light]' -r -f -a "light\t'A white background'
+dark\t'A dark background'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l chart-scale -d 'Resolution of PNG charts, 1 or 2 [default: 1]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l images -d 'How a terminal shows charts [default: auto]' -r -f -a "auto\t'Pictures if the terminal says that it supports them, otherwise `blocks`'
+never\t'Only the paths of the files'
+kitty\t'Pictures, with the protocol of kitty and Ghostty'
+iterm\t'Pictures, with the protocol of iTerm2, which other terminals support too'
+sixel\t'Pictures, as sixels'
+blocks\t'Coloured characters'
+sketch\t'A few lines of plain text, for screen readers and logs'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l max-rounds -d 'Maximum number of requests to the model per question [default: 10]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l timeout -d 'Time limit of a question, such as 90s or 5m [default: none]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l max-tokens -d 'Maximum input and output tokens of a question [default: no limit]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l max-cost -d 'Maximum cost of a question in USD [default: no limit]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l compact-at -d 'Summarise the oldest turns if the conversation has more tokens than this [default: 100000]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l tool-timeout -d 'Time limit of one run of Python code [default: 15m]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l memory -d 'Memory limit of Python code, such as 8GB [default: half of the machine\'s, at least 2GiB]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l retries -d 'Retries after a temporary failure of a request [default: 4]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l interpreter -d 'Where code runs [default: local]' -r -f -a "local\t'On this machine, confined'
+hosted\t'In a container of the provider. csv-agent uploads the datasets'
+both\t'On this machine or in a container, as the model chooses. csv-agent uploads the datasets'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l container-memory -d 'Memory of a container that csv-agent makes [default: 1g]' -r -f -a "1g\t'1 GB'
+4g\t'4 GB'
+16g\t'16 GB'
+64g\t'64 GB'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l on-expired -d 'What to do if the provider\'s container has expired [default: error]' -r -f -a "error\t'Fail'
+new\t'Continue in a new container, with the datasets but without the variables'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -s m -l model -d 'Model to ask [default: gpt-6.2-sol]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l base-url -d 'URL of the model\'s server, including `/v1` [default: OpenAI\'s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l api -d 'API of the server [default: auto]' -r -f -a "auto\t'The Responses API, or Chat Completions if the server does not have it'
+responses\t'The Responses API'
+chat\t'Chat Completions'
+messages\t'Anthropic\'s Messages API. `auto` chooses it for api.anthropic.com'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l reasoning -d 'How much a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
+medium\t'Enough for most questions'
+high\t'Much. Slower and more expensive'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l profile -d 'Use the settings of this profile' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+reply\t'Only the text of the reply'
+json\t'One JSON document'
+jsonl\t'One JSON event per line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Markdown with the tables, charts and the reply'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+always\t'Always, also in a pipe'
+never\t'Never'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l no-rows -d 'Show the model schemas and aggregates, but no rows'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l stream -d 'Show the answer while the model writes it. This is the default'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l no-stream -d 'Show the answer when it is complete'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l require-sandbox -d 'Run no code unless the confinement is complete'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l allow-unconfined -d 'Run code even if it could read and write your files'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l no-config -d 'Do not read any configuration file'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l json -d 'The same as `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print only warnings and errors on stderr'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l no-input -d 'Never prompt for input'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help. `--help` describes all flags'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l profile -d 'Use the settings of this profile' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+reply\t'Only the text of the reply'
+json\t'One JSON document'
+jsonl\t'One JSON event per line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Markdown with the tables, charts and the reply'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+always\t'Always, also in a pipe'
+never\t'Never'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l no-config -d 'Do not read any configuration file'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l json -d 'The same as `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -s q -l quiet -d 'Print only warnings and errors on stderr'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l no-input -d 'Never prompt for input'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help. `--help` describes all flags'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l profile -d 'Use the settings of this profile' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+reply\t'Only the text of the reply'
+json\t'One JSON document'
+jsonl\t'One JSON event per line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Markdown with the tables, charts and the reply'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+always\t'Always, also in a pipe'
+never\t'Never'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l no-config -d 'Do not read any configuration file'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l json -d 'The same as `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -s q -l quiet -d 'Print only warnings and errors on stderr'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l no-input -d 'Never prompt for input'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -s h -l help -d 'Print help. `--help` describes all flags'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l profile -d 'Use the settings of this profile' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+reply\t'Only the text of the reply'
+json\t'One JSON document'
+jsonl\t'One JSON event per line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Markdown with the tables, charts and the reply'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+always\t'Always, also in a pipe'
+never\t'Never'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l no-config -d 'Do not read any configuration file'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l json -d 'The same as `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -s q -l quiet -d 'Print only warnings and errors on stderr'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l no-input -d 'Never prompt for input'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -s h -l help -d 'Print help. `--help` describes all flags'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F

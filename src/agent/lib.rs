@@ -55,7 +55,7 @@ use csv_agent_session::history::History;
 use csv_agent_sink::EventSink;
 use csv_agent_tools::{CodeRoom, Needs};
 use csv_agent_types::catalog::Catalog;
-use csv_agent_types::chosen::chosen;
+use csv_agent_types::chosen::{chosen, is_named};
 use csv_agent_types::conversation::{
     Effort, FinishReason, Item, ItemKind, Price, Question, Reply, Request, Response, ToolChoice,
 };
@@ -321,6 +321,14 @@ impl Agent {
     pub fn see(&mut self, names: impl IntoIterator<Item = String>) {
         if !self.options.datasets.is_empty() {
             self.options.datasets.extend(names);
+        }
+    }
+
+    /// Forgets the names of datasets that were removed, unless none of the visible ones is left.
+    pub fn unsee_removed(&mut self, catalog: &Catalog) {
+        let exists = |wanted: &String| catalog.names().any(|it| is_named(wanted, it));
+        if self.options.datasets.iter().any(exists) {
+            self.options.datasets.retain(exists);
         }
     }
 

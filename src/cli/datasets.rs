@@ -157,9 +157,10 @@ fn print(
             let aside = dataset.set_aside.words().join(", ");
             diagnostics::note(&format!("`{name}`: left out of the table: {aside}"));
         }
-        for (name, dataset) in chosen.iter().filter(|_| options.has_notes()) {
+        for (name, dataset) in &chosen {
             for doubt in &dataset.doubts {
-                diagnostics::note(&format!("`{name}`: {doubt}"));
+                let message = format!("`{name}`: {doubt}");
+                diagnostics::warning(&message, options.terminal.stderr.colour);
             }
         }
         tell_notes(&chosen, options);

@@ -308,6 +308,7 @@ fn subcommand(command: &Command) -> Value {
         "about": command.get_about().map(ToString::to_string),
         "usage": command.clone().render_usage().to_string().trim_start_matches("Usage: "),
         "arguments": own.map(argument).collect::<Vec<_>>(),
+        "commands": command.get_subcommands().map(subcommand).collect::<Vec<_>>(),
     })
 }
 

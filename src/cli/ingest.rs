@@ -824,10 +824,11 @@ fn run_jobs(
         batch.commit(target).into_iter().for_each(&mut fail);
     }
     for (at, taken) in taken {
+        let agreed = options.may_ask && bar.suspend(|| may_replace(&taken, cancelled));
         if cancelled.load(Ordering::Relaxed) {
             break;
         }
-        if !options.may_ask || !bar.suspend(|| may_replace(&taken, cancelled)) {
+        if !agreed {
             fail(Failure::from(&taken).into());
             continue;
         }
@@ -1102,8 +1103,10 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
         diagnostics::warning(&format!("`{name}`: {columns}: {note}"), colour);
     }
     if options.has_notes() {
-        // Values that a flag would read differently are worth a line.
-        for (columns, note) in by_note(dataset, |it| !it.is_ambiguous && names_flag(it)) {
+        // Values that a flag would read differently are worth a line; `-v` has told all notes.
+        let is_told = 0 < options.verbose;
+        for (columns, note) in by_note(dataset, |it| !it.is_ambiguous && !is_told && names_flag(it))
+        {
             diagnostics::note(&format!("`{name}`: {columns}: {note}"));
         }
         if let Some(amounts) = amounts(dataset) {

@@ -1051,7 +1051,10 @@ fn dialect(parts: &[FilePart], options: &IngestOptions) -> Dialect {
         header_line: first
             .header_line
             .filter(|_| agrees(&|it| it.header_line == first.header_line)),
-        reasons: vec![format!("{} files joined", parts.len())],
+        reasons: vec![format!(
+            "{} joined",
+            csv_agent_text::digits::count(parts.len() as u64, "file")
+        )],
         told: options.given(),
         damage: dialects().find_map(|it| it.damage),
         doubt: (0 < doubtful).then(|| format!("a guess in {doubtful} of {} files", parts.len())),

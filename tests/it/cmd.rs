@@ -155,7 +155,7 @@ fn days_that_can_be_read_in_two_ways_are_told_until_the_user_decides() {
 fn numbers_that_can_be_read_in_two_ways_are_told_until_the_user_decides() {
     let shell = Shell::new();
     fs::write(shell.path("prices.csv"), "name,price\nx,\"1,234\"\ny,\"5,678\"\n").unwrap();
-    let output = shell.run(&["ingest", "prices.csv"]);
+    let output = shell.run(&["ingest", "-v", "prices.csv"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.contains("column `price`") && stderr.contains("--decimal"), "{stderr}");
     shell.succeeds(&["ingest", "prices.csv", "--decimal", ","]);
@@ -170,11 +170,11 @@ fn amounts_are_text_until_the_user_wants_numbers_and_the_schema_says_what_they_a
     let text =
         "Report 2024,,,\n\nItem,Price,Ok,\na,\"$1,200.50\",Yes,1\nb,($3.00),No,NA\nc,$7,No,2\n";
     fs::write(shell.path("m.csv"), text).unwrap();
-    let told = String::from_utf8(shell.run(&["ingest", "m.csv"]).stderr).unwrap();
+    let told = String::from_utf8(shell.run(&["ingest", "-v", "m.csv"]).stderr).unwrap();
     let line = "note: `m`: kept as text: column `Price` (money in USD); `--dtype 'Price=money'` makes numbers\n";
     assert!(told.contains(line), "{told}");
     let unnamed = "m\tcolumn_4\tint64\t1\tno name in the file; 1 `NA` read as missing\n";
-    let output = shell.run(&["datasets", "m", "--schema"]);
+    let output = shell.run(&["datasets", "m", "--schema", "-v"]);
     let schema = String::from_utf8(output.stdout).unwrap();
     let expected = "dataset\tcolumn\tdtype\tnulls\tnote\nm\tItem\tstring\t0\t\n\
                     m\tPrice\tstring\t0\tmoney in USD\nm\tOk\tstring\t0\tyes or no\n";
@@ -201,7 +201,7 @@ fn further_header_rows_are_descriptions_and_the_ingest_says_so() {
     let shell = Shell::new();
     let text = "StartDate,Q1\nStart Date,How old are you?\n2024-01-01,33\n2024-01-02,44\n";
     fs::write(shell.path("survey.csv"), text).unwrap();
-    let stderr = String::from_utf8(shell.run(&["ingest", "survey.csv"]).stderr).unwrap();
+    let stderr = String::from_utf8(shell.run(&["ingest", "-v", "survey.csv"]).stderr).unwrap();
     let line = "header on line 1, further header rows kept as descriptions\n";
     assert!(stderr.contains(line), "{stderr}");
     let schema = shell.succeeds(&["datasets", "survey", "--schema"]);

@@ -287,7 +287,8 @@ fn parts_of_paths_are_columns_and_other_columns_are_refused() {
     assert!(head.contains("\nc,30,theft,Utah,data/theft/Utah.csv\n"), "{head}");
     assert_eq!(head.lines().count(), 19);
     write(&bench, &[("data/theft/Iowa.csv", b"Kind,Total\na,1\n")]);
-    let run = bench.run(["ingest", "-v", "--if-exists", "replace", "all=data/*/*.csv"]).fails_with(5);
+    let run =
+        bench.run(["ingest", "-v", "--if-exists", "replace", "all=data/*/*.csv"]).fails_with(5);
     insta::assert_snapshot!(run.stderr(), @r"
     error: cannot join `data/theft/Iowa.csv` with `data/fraud/Kansas.csv`: it has `Total` and not `Reports`
       hint: `--union-by-name` joins files with other columns: what a file lacks is null
@@ -308,12 +309,15 @@ fn a_file_that_cannot_be_read_is_left_out_of_a_union_and_named() {
     error: cannot read `u/b.csv` as CSV: it is binary (byte 0x00 at offset 0)
       hint: export the table as CSV, or name another file
     note: `u`: 2 rows, 3 columns, 2 files
+    note: `u`: 2 files joined
+    note: `u`: column `_file`: the file of the row; left out, since it cannot be read: u/b.csv
     ");
     assert_eq!(head(&bench, "u"), "id,n,_file\n1,2,u/a.csv\n3,4,u/c.csv\n");
     let schema = bench.run(["datasets", "u", "--schema"]).succeeds();
     let told = "the file of the row; left out, since it cannot be read: u/b.csv";
     assert!(schema.stdout().contains(told), "{}", schema.stdout());
-    let run = bench.run(["ingest", "-v", "--strict", "--union", "u", "--name", "all"]).fails_with(5);
+    let run =
+        bench.run(["ingest", "-v", "--strict", "--union", "u", "--name", "all"]).fails_with(5);
     assert!(
         run.stderr().contains("cannot join 3 files, since one of them cannot be read"),
         "{run}"
@@ -352,6 +356,8 @@ fn names_that_differ_in_case_and_blanks_are_one_column_but_where_a_file_has_both
     error: cannot join `w/b.csv` by name: its columns have no names
       hint: write the names above its rows, or leave it out
     note: `w`: 1 row, 3 columns, 1 file
+    note: `w`: 1 file joined
+    note: `w`: column `_file`: the file of the row; left out, since it cannot be read: w/b.csv
     ");
     assert_eq!(head(&bench, "w"), "id,n,_file\n1,2,w/a.csv\n");
 }
@@ -491,7 +497,7 @@ fn a_file_that_has_changed_is_read_anew_as_it_was_told_to_be() {
     assert_eq!(head(&bench, "a"), "id,n\n7,1\n8,x\n");
     write(&bench, &[("d/a.csv", b"id;n\n09;1\n")]);
     let run = bench.run(["ingest", "-v", "d/../d/a.csv"]).succeeds();
-    let said = "note: `a`: `d/../d/a.csv` has changed: read anew\n";
+    let said = "note: `a`: `d/../d/a.csv` has changed since it was ingested (2 → 1 row); csv-agent has read it again\n";
     assert!(run.stderr().starts_with(said), "{}", run.stderr());
     assert_eq!(head(&bench, "a"), "id,n\n9,1\n");
     let skip = bench.run(["ingest", "-v", "--if-exists", "skip", "d"]).succeeds();
@@ -550,7 +556,8 @@ fn no_dataset_takes_the_place_of_another_of_the_same_command() {
 fn a_file_that_is_named_twice_is_read_once() {
     let bench = Bench::with([]);
     write(&bench, &[("d/a.csv", b"n\n1\n"), ("d/b.csv", b"n\n2\n")]);
-    let run = bench.run(["ingest", "-v", "--union", "--name", "u", "d/a.csv", "d/a.csv", "d/*.csv"]);
+    let run =
+        bench.run(["ingest", "-v", "--union", "--name", "u", "d/a.csv", "d/a.csv", "d/*.csv"]);
     let run = run.succeeds();
     assert!(
         run.stderr().contains("note: 2 files are named more than once, and were read once\n"),

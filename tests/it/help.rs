@@ -131,7 +131,9 @@ fn programs_are_told_what_people_are_told() {
         }
         let (usage, commands, arguments) = read(&shown);
         assert_eq!(usage, text(&command["usage"]));
-        assert!(commands.is_empty(), "{name}");
+        let nested = list(&command["commands"]).iter();
+        let nested = nested.map(|it| (text(&it["name"]).to_owned(), about(it)));
+        assert_eq!(commands, nested.collect(), "{name}");
         // A command may have a flag of its own in the place of a global one.
         let own = list(&command["arguments"]);
         let is_replaced = |it: &&Value| own.iter().any(|own| own["long"] == it["long"]);

@@ -5,7 +5,7 @@ use crate::bench::Bench;
 /// Ingests with these arguments; the status must be `expected`.
 #[track_caller]
 fn check(bench: &Bench, arguments: &[&str], expected: &str) -> String {
-    let run = bench.run([&["ingest"], arguments].concat()).succeeds();
+    let run = bench.run([&["ingest", "-v"], arguments].concat()).succeeds();
     assert!(run.stdout().contains(expected), "{arguments:?}: {}", run.stdout());
     run.stderr().to_owned()
 }

@@ -316,8 +316,11 @@ fn what_a_workbook_shows_of_its_numbers_is_not_lost_without_a_word() {
     let run = bench.run(["ingest", "-v", "book.xlsx"]).succeeds();
     insta::assert_snapshot!(run.stderr(), @"
     note: `book`: 2 rows, 5 columns, sheet `May 24`, header in row 1
+    note: `book`: header: the first record does not fit the types of the columns
     note: `book`: column `zip`: text: 1 value with leading zeros, `02001` in 'May 24'!A2; numbers that the workbook shows as `00000`
+    note: `book`: column `code`: 1 of 2 numbers are shown in the format `00000`, the first is 'May 24'!B2; all are kept as numbers
     note: `book`: column `paid`: the workbook shows several currencies: 1 in EUR from 'May 24'!C2, 1 in USD from 'May 24'!C3
+    note: `book`: column `some`: the workbook shows a currency for some: 1 in EUR from 'May 24'!D2, 1 in no currency
     note: `book`: column `sum`: 2 formulas have no stored value and are null, the first is 'May 24'!E2; open the workbook in a spreadsheet program, save it, and read it again
     ");
     insta::assert_snapshot!(shown(&bench, "book"), @"
@@ -333,7 +336,9 @@ fn what_a_workbook_shows_of_its_numbers_is_not_lost_without_a_word() {
     for it in said {
         assert!(schema.stdout().contains(it), "{}", schema.stdout());
     }
-    bench.run(["ingest", "-v", "--dtype", "zip=int", "--if-exists", "replace", "book.xlsx"]).succeeds();
+    bench
+        .run(["ingest", "-v", "--dtype", "zip=int", "--if-exists", "replace", "book.xlsx"])
+        .succeeds();
     assert!(shown(&bench, "book").starts_with("zip:int64"));
 }
 

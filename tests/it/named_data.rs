@@ -131,13 +131,11 @@ fn a_chat_about_a_file_sees_what_is_ingested_in_it() {
     let bench = bench();
     fs::write(bench.path("items.csv"), "a\n1\n2\n").unwrap();
     let chat = bench.on_terminal(["chat", "-f", "orders.csv", "--model", "builtin"], 80);
-    chat.is_ready().press("how many rows in sales?").press("\r").shows("sales").is_ready();
-    chat.press("/ingest items.csv").press("\r").shows("added").is_ready();
-    chat.press("how many rows in items?")
-        .press("\r")
-        .shows("is 2")
-        .is_ready()
-        .press("exit")
-        .press("\r")
-        .ends_with(0);
+    let enter = "\r";
+    chat.is_ready().press("how many rows?").press(enter).shows("rows is 3").is_ready();
+    chat.press("/ingest items.csv").press(enter).shows("added").is_ready();
+    chat.press("how many rows in items?").press(enter).shows("rows is 2").is_ready();
+    chat.press("thanks").press(enter).shows("You are welcome.").is_ready();
+    chat.press("help").press(enter).shows("/save").is_ready();
+    chat.press("exit").press(enter).ends_with(0);
 }

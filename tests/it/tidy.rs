@@ -66,7 +66,10 @@ const DOORS: &[(&str, &[&str])] = &[
     ("prost", &["cluster/"]),
     ("prost_reflect", &["cluster/"]),
     ("rustyline", &["cli/chat/editor.rs"]),
-    ("shlex", &["cli/chat/commands.rs", "session/directory.rs"]),
+    (
+        "shlex",
+        &["cli/chat/commands.rs", "cli/config/change.rs", "cli/tips.rs", "session/directory.rs"],
+    ),
 ];
 
 /// Packages of others in the lock file. A change that adds some says in its commit what they bring.

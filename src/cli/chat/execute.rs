@@ -82,6 +82,7 @@ impl Chat<'_> {
         };
         datasets::run_in(flags, session, settings, global, confirm)?;
         if !flags.rm.is_empty() {
+            self.agent.unsee_removed(self.session.catalog());
             self.runtime.block_on(self.agent.renew_worker());
         }
         Ok(())

@@ -278,11 +278,16 @@ fn a_fresh_question_begins_in_a_fresh_container() {
 fn a_container_has_the_datasets_that_questions_were_about() {
     let bench = Bench::with(["sales.csv", "semi.csv"]);
     let bench = bench.script([code("One."), code("Two."), code("Three.")]);
-    ask(&bench, &["-d", "sales"], "q", 0);
+    bench.run(["ingest", "sales.csv", "semi.csv"]).succeeds();
+    let about = |names: &[&str]| {
+        let flags = ["ask", "--interpreter", "hosted", "q"];
+        bench.run(flags.iter().chain(names)).succeeds();
+    };
+    about(&["-d", "sales"]);
     assert_eq!(uploads(&bench).len(), 1);
-    ask(&bench, &[], "q", 0);
+    about(&[]);
     assert_eq!(uploads(&bench).len(), 2);
-    ask(&bench, &["-d", "semi"], "q", 0);
+    about(&["-d", "semi"]);
     assert_eq!(lives(&bench), [Life::Running]);
     let container = bench.server().containers().remove(0);
     let names: Vec<_> = container.there().map(|it| it.path.clone()).collect();
@@ -297,7 +302,7 @@ fn more_datasets_than_a_container_takes_are_refused_before_any_is_uploaded() {
         fs::write(bench.path(name), "a\n1\n").unwrap();
     }
     bench.run(["ingest"].into_iter().chain(names.iter().map(String::as_str))).succeeds();
-    let turn = ask(&bench, &[], "q", 7);
+    let turn = ask(&bench, &["-d", "d*"], "q", 7);
     assert!(turn.ending().contains("51 datasets"), "{}", turn.ending());
     assert_eq!((calls(&bench).len(), bench.n_requests()), (0, 0));
 }
