@@ -127,6 +127,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s f -l file -d
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s d -l dataset -d 'Ask about this dataset only. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l redact -d 'Hide the values of this column from the model. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l events -d 'Also write JSONL events to a file or an open descriptor, such as `fd:3`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l charts -d 'Write charts to this directory' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l schema -d 'Require an answer in JSON that matches this JSON Schema' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l fail-on -d 'Exit with an error status if the data is bad [default: never]' -r -f -a "never\t'Turn the check off, and ignore an earlier `--fail-on`'
 bad\t'Exit with 11 if the verdict is bad'
@@ -219,6 +220,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s f -l file -
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s d -l dataset -d 'Ask about this dataset only. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l redact -d 'Hide the values of this column from the model. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l events -d 'Also write JSONL events to a file or an open descriptor, such as `fd:3`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l charts -d 'Write charts to this directory' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l schema -d 'Require an answer in JSON that matches this JSON Schema' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l fail-on -d 'Exit with an error status if the data is bad [default: never]' -r -f -a "never\t'Turn the check off, and ignore an earlier `--fail-on`'
 bad\t'Exit with 11 if the verdict is bad'

@@ -33,6 +33,9 @@ pub(crate) fn run(mut options: AskOptions) -> anyhow::Result<ExitStatus> {
         let mut signals = Signals::listen()?;
         let mut output = TurnSinks::open(&options.answer, &options.global, session.dir())?;
         let ended = agent.turn(&mut session, &mut output, question, signals.next()).await;
+        if options.answer.charts.is_some() {
+            session.drop_charts();
+        }
         if let Some(warning) = agent.close(signals.next()).await {
             diagnostics::warning(&warning, options.global.terminal.stderr.colour);
         }

@@ -298,6 +298,9 @@ impl Chat<'_> {
         }
         // The thread that waits for a line ends with the process.
         self.runtime.shutdown_background();
+        if self.options.answer.charts.is_some() {
+            self.session.drop_charts();
+        }
         let is_empty = self.session.catalog().iter().next().is_none();
         if is_new && is_empty && turns::dirs(self.session.dir())?.is_empty() {
             self.session.unmake(before)?;

@@ -308,6 +308,13 @@ pub struct TurnFlags {
     #[arg(long, help_heading = "Answer", hide_short_help = true)]
     pub abs_paths: bool,
 
+    /// Write charts to this directory
+    ///
+    /// csv-agent creates it, and replaces files of the same name. Without this flag, the charts of
+    /// `--ephemeral` are in a temporary directory, which nothing removes.
+    #[arg(long, value_name = "DIR", help_heading = "Answer", hide_short_help = true)]
+    pub charts: Option<PathBuf>,
+
     /// Ask for a verdict on the data, with findings
     ///
     /// The verdict is good, warning or bad.

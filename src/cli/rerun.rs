@@ -88,6 +88,7 @@ pub(crate) fn run(
         table: flags.table.clone(),
         // The path of a temporary session is not known to the user.
         abs_paths: true,
+        charts: None,
         images: Images::of(settings)?,
         stream: false,
         keeps_files: false,

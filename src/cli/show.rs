@@ -118,6 +118,7 @@ pub(crate) fn run(
         events: None,
         table: flags.table.clone(),
         abs_paths: flags.abs_paths,
+        charts: None,
         images: Images::of(settings)?,
         stream: false,
         keeps_files: true,

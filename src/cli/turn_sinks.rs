@@ -1,9 +1,10 @@
 //! The outputs of a turn as one sink: the answer, the progress, and `--events`.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::Context;
@@ -30,6 +31,8 @@ pub(crate) struct TurnSinks {
     events: Option<Box<dyn EventSink>>,
     reports: Option<Reports>,
     file: Option<WholeFile>,
+    /// The session, and the directory for charts.
+    charts: Option<(PathBuf, PathBuf)>,
     /// How to show charts on this terminal; resolved before the first is shown.
     images: Images,
     terminal: Terminal,
@@ -107,6 +110,7 @@ impl TurnSinks {
             events: None,
             reports: None,
             file,
+            charts: options.charts.clone().map(|dir| (session_dir.to_owned(), dir)),
             images,
             terminal,
             screen,
@@ -129,6 +133,9 @@ impl TurnSinks {
 impl EventSink for TurnSinks {
     /// Passes the event to each sink, even when one fails; returns the first failure.
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
+        let moved = self.charts.as_ref().map(|(session, dir)| with_chart_in(dir, session, event));
+        let event = moved.transpose()?.unwrap_or(Cow::Borrowed(event));
+        let event = &*event;
         if let Some(story) = &mut self.story {
             story.make_way(event);
         }
@@ -144,6 +151,35 @@ impl EventSink for TurnSinks {
         let reported = self.reports.as_mut().map_or(Ok(()), |it| it.emit(event));
         answered.and(teed).and(told).and(reported)
     }
+}
+
+/// Copies the files of a chart to a directory, and returns the event with their new paths. Other events are unchanged.
+fn with_chart_in<'a>(
+    dir: &Path,
+    session_dir: &Path,
+    event: &'a Event,
+) -> anyhow::Result<Cow<'a, Event>> {
+    if !matches!(event.body, Body::Chart(_)) {
+        return Ok(Cow::Borrowed(event));
+    }
+    let cannot = |error: std::io::Error| {
+        let message = format!("cannot write charts to `{}`: {error}", dir.display());
+        Failure::new(ExitStatus::Input, message).hint("name another directory with `--charts DIR`")
+    };
+    let mut moved = event.clone();
+    if let Body::Chart(chart) = &mut moved.body {
+        fs::create_dir_all(dir).map_err(cannot)?;
+        let dir = std::path::absolute(dir)?;
+        for file in &mut chart.files {
+            let from = session_dir.join(&file.path);
+            let to = dir.join(from.file_name().unwrap_or_default());
+            let whole = WholeFile::create(&to)?;
+            std::io::copy(&mut File::open(&from)?, &mut whole.writer()?).map_err(cannot)?;
+            whole.finish()?;
+            file.path = to.to_string_lossy().into_owned();
+        }
+    }
+    Ok(Cow::Owned(moved))
 }
 
 fn open_events(

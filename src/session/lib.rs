@@ -59,6 +59,8 @@ const RESULTS: &str = "results";
 const CATALOG: &str = "datasets.json";
 /// Prefix of a directory of variables that hold tokens in place of values.
 const REDACTED: &str = "redacted-";
+/// What stays of the turns of a temporary session: stdout cannot carry it, so the answer refers to it.
+const KEPT: [&str; 2] = ["charts", "artifacts"];
 /// The files of a dataset, by extension.
 const ENDINGS: [&str; 3] = ["parquet", "lines", "rejects.jsonl"];
 
@@ -685,11 +687,24 @@ impl Session {
 }
 
 impl Session {
-    /// Deletes the turns of a temporary session, including charts and files, when no answer refers to them.
+    /// Deletes the charts of a temporary session, when no answer refers to them.
     pub fn drop_charts(&self) {
         if let Keeper::Temporary(_) = self.keeper {
-            // The rest is in a temporary directory.
-            let _ = self.dir.remove("turns");
+            self.empty_turns(|name| name != "charts");
+        }
+    }
+
+    /// Removes what `stays` does not accept from the directories of the turns.
+    fn empty_turns(&self, stays: impl Fn(&OsStr) -> bool) {
+        let turns = self.dir.directory("turns").ok().flatten();
+        for name in turns.iter().flat_map(|it| it.names().unwrap_or_default()) {
+            let Ok(Some(turn)) = self.dir.directory(Path::new("turns").join(name)) else {
+                continue;
+            };
+            for it in turn.names().unwrap_or_default().into_iter().filter(|it| !stays(it)) {
+                // What cannot be removed stays in the system's temporary directory.
+                let _ = turn.remove(&it);
+            }
         }
     }
 }
@@ -703,20 +718,24 @@ impl Drop for Session {
         for it in [SCRATCH, RESULTS] {
             let _ = self.dir.remove(it);
         }
-        let Keeper::Temporary(dir) = &mut self.keeper else { return };
-        let turns = self.dir.path().join("turns");
-        let stays = |it: std::fs::DirEntry| {
-            ["charts", "artifacts"].iter().any(|name| it.path().join(name).is_dir())
-        };
-        if !std::fs::read_dir(&turns).is_ok_and(|it| it.flatten().any(stays)) {
+        if !matches!(self.keeper, Keeper::Temporary(_)) {
             return;
         }
-        dir.disable_cleanup(true);
+        let has_kept =
+            |it: std::fs::DirEntry| KEPT.iter().any(|name| it.path().join(name).is_dir());
+        let turns = std::fs::read_dir(self.dir.path().join("turns"));
+        if !turns.is_ok_and(|it| it.flatten().any(has_kept)) {
+            return;
+        }
+        self.empty_turns(|name| KEPT.iter().any(|it| name == *it));
         for name in self.dir.names().unwrap_or_default() {
             if name != "turns" {
                 // What cannot be removed stays in the system's temporary directory.
                 let _ = self.dir.remove(&name);
             }
+        }
+        if let Keeper::Temporary(dir) = &mut self.keeper {
+            dir.disable_cleanup(true);
         }
     }
 }
@@ -919,6 +938,7 @@ mod tests {
             std::fs::create_dir(&kept).unwrap();
             drop(session);
             assert!(kept.is_dir());
+            assert!(!kept.with_file_name("question.txt").exists());
             let left = dir.read_dir().unwrap().map(|it| it.unwrap().file_name());
             assert_eq!(left.collect::<Vec<_>>(), ["turns"]);
             std::fs::remove_dir_all(dir).unwrap();

@@ -139,3 +139,40 @@ fn a_chat_about_a_file_sees_what_is_ingested_in_it() {
     chat.press("help").press(enter).shows("/save").is_ready();
     chat.press("exit").press(enter).ends_with(0);
 }
+
+#[test]
+fn a_temporary_session_leaves_charts_where_they_are_wanted_and_nothing_else() {
+    let bench = bench();
+    let temporary = bench.path("tmp");
+    fs::create_dir(&temporary).unwrap();
+    let ask = |flags: &str| {
+        let script = format!(
+            "export TMPDIR=$PWD/tmp; csv-agent ask --ephemeral -f sales.csv --model builtin --json {flags} \
+             'revenue by product as a bar chart'"
+        );
+        let run = bench.shell(&script, &[]).succeeds();
+        let answer: serde_json::Value = serde_json::from_str(run.stdout()).unwrap();
+        let files = answer["charts"][0]["files"].as_array().unwrap().clone();
+        assert_eq!(files.len(), 2);
+        for file in &files {
+            assert!(fs::metadata(file["abs_path"].as_str().unwrap()).is_ok(), "{file}");
+        }
+        files.iter().map(|it| it["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let left = || {
+        let listed = bench.shell("cd tmp && find . -type f -printf '%f\\n' | sort", &[]).succeeds();
+        listed.stdout().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let paths = ask("--charts out/charts");
+    let expected = ["svg", "png"]
+        .map(|it| bench.path("out/charts").join(format!("total_revenue_by_product.{it}")));
+    assert_eq!(paths, expected.map(|it| it.to_string_lossy().into_owned()));
+    assert_eq!(left(), [] as [&str; 0]);
+    ask("");
+    let expected = ["json", "png", "svg"].map(|it| format!("total_revenue_by_product.{it}"));
+    assert_eq!(left(), expected);
+    fs::write(bench.path("taken"), "").unwrap();
+    let script = "csv-agent ask --ephemeral -f sales.csv --model builtin --charts taken 'revenue by product as a bar chart'";
+    let run = bench.shell(script, &[]).fails_with(5);
+    assert!(run.stderr().contains("cannot write charts to `taken`"), "{run}");
+}

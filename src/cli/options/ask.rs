@@ -103,6 +103,8 @@ pub(crate) struct AnswerOptions {
     pub table: Option<String>,
     /// Whether JSON also contains absolute paths.
     pub abs_paths: bool,
+    /// The directory for charts, instead of the turn's own.
+    pub charts: Option<PathBuf>,
     /// How charts are shown on a terminal.
     pub images: Images,
     /// Whether responses are streamed.
@@ -259,6 +261,7 @@ impl TurnOptions {
             table: None,
             // The path of a temporary session is not known to the user.
             abs_paths: flags.abs_paths || flags.ephemeral,
+            charts: flags.charts,
             images: Images::of(settings)?,
             stream,
             keeps_files: !flags.ephemeral,
