@@ -31,8 +31,10 @@ const TIME_COLUMN: usize = 48;
 /// Number of lines of code or output that `-v` shows per call.
 const SHOWN_LINES_MAX: usize = 40;
 
-/// Consecutive tool calls with the same label and the same outcome.
+/// Consecutive calls of one tool with the same outcome.
 struct Ended {
+    name: String,
+    /// The label that all have, or else the name.
     label: String,
     status: CallStatus,
     n_calls: u32,
@@ -256,9 +258,13 @@ impl ProgressReporter {
             self.write(&format!("tool {name} {} {time}\n", status_name(status)));
             return;
         }
-        let mut ended = Ended { label, status, n_calls: 1, duration_ms };
+        let name = sanitize::one_line(name);
+        let mut ended = Ended { name, label, status, n_calls: 1, duration_ms };
         match self.ended.take() {
-            Some(before) if before.label == ended.label && before.status == status => {
+            Some(before) if before.name == ended.name && before.status == status => {
+                if before.label != ended.label {
+                    ended.label.clone_from(&ended.name);
+                }
                 ended.n_calls += before.n_calls;
                 ended.duration_ms = ended.duration_ms.max(before.duration_ms);
             }
@@ -266,7 +272,7 @@ impl ProgressReporter {
             None => {}
         }
         // With `-v`, the code or result of each call is shown below its line.
-        if self.verbose == 0 && self.now.runs(&ended.label) {
+        if self.verbose == 0 && self.now.runs(&ended.name) {
             self.ended = Some(ended);
         } else {
             self.write_ended(&ended);

@@ -30,6 +30,7 @@ pub(crate) struct StatusLine {
 #[derive(Debug)]
 struct RunningCall {
     id: String,
+    name: String,
     label: String,
     /// The description in its code.
     detail: Option<String>,
@@ -48,12 +49,15 @@ impl StatusLine {
         match &event.body {
             Body::Status(status) => self.hear_status(status),
             Body::Partial { .. } => "writing the answer".clone_into(&mut self.doing),
-            Body::ToolCall { call_id, label, arguments, .. } => self.calls.push(RunningCall {
-                id: call_id.clone(),
-                label: label.clone(),
-                detail: arguments.as_ref().and_then(code_of).and_then(first_line),
-                job: None,
-            }),
+            Body::ToolCall { call_id, name, label, arguments, .. } => {
+                self.calls.push(RunningCall {
+                    id: call_id.clone(),
+                    name: name.clone(),
+                    label: label.clone(),
+                    detail: arguments.as_ref().and_then(code_of).and_then(first_line),
+                    job: None,
+                })
+            }
             Body::ToolResult { call_id, result, .. } => {
                 self.calls.retain(|it| it.id != *call_id);
                 self.rows = result.get("row_count").and_then(Value::as_u64).or(self.rows);
@@ -95,9 +99,9 @@ impl StatusLine {
         self.calls.iter().find(|it| it.id == call_id).map(|it| sanitize::one_line(&it.label))
     }
 
-    /// Returns whether a call with this label runs.
-    pub(crate) fn runs(&self, label: &str) -> bool {
-        self.calls.iter().any(|it| sanitize::one_line(&it.label) == label)
+    /// Returns whether a call of this tool runs.
+    pub(crate) fn runs(&self, name: &str) -> bool {
+        self.calls.iter().any(|it| sanitize::one_line(&it.name) == name)
     }
 
     /// Returns the current activity, safe for a terminal.
