@@ -5,6 +5,7 @@ mod machine;
 mod server;
 mod session;
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::json;
 
+use csv_agent_sink::Format;
 use csv_agent_types::status::ExitStatus;
 use csv_agent_worker::sandbox::Demand;
 
@@ -179,9 +181,30 @@ pub(crate) fn run(
         checks.iter().map(|it| vec![json!(it.name), json!(it.state.name()), json!(it.found)]);
     let frame = listing::frame(&["check", "state", "found"], &[], rows.collect());
     let listing = Listing { documents: frame.objects(), frame };
-    stdout::answer(|out| listing.write_whole(out, options))?;
+    stdout::answer(|out| {
+        listing.write_whole(out, options)?;
+        if options.format == Format::Text {
+            writeln!(out, "{}", conclusion(&checks))?;
+        }
+        Ok(())
+    })?;
     let statuses = checks.iter().map(|it| it.state.status());
     Ok(statuses.fold(ExitStatus::Ok, ExitStatus::worst))
+}
+
+/// Returns the sentence about whether a question can be asked.
+fn conclusion(checks: &[Check]) -> String {
+    let of = |state: &str| {
+        let names = checks.iter().filter(|it| it.state.name() == state).map(|it| it.name);
+        names.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
+    };
+    match (of("problem"), of("warning")) {
+        (problems, _) if !problems.is_empty() => {
+            format!("You cannot ask a question yet, because of the problems above: {problems}.")
+        }
+        (_, warnings) if warnings.is_empty() => "You can ask a question.".to_owned(),
+        (_, warnings) => format!("You can ask a question, with the warnings above: {warnings}."),
+    }
 }
 
 /// Waits, and reports for what when it takes a while.

@@ -155,3 +155,19 @@ fn python_is_nobodys_problem_where_code_runs_at_the_provider() {
     assert!(!run.stdout().contains("Python's packages"), "{run}");
     check(&doctor("both.toml").fails_with(8), "python", "problem", "/nonexistent/python3");
 }
+
+#[test]
+fn the_last_line_says_whether_a_question_can_be_asked() {
+    let models = json!({"data": [{"id": "gpt-6.2-sol"}]}).to_string();
+    let bench = server(round().answers(200, &models));
+    let last = |run: Run| run.stdout().lines().last().unwrap().to_owned();
+    let lines = |run: &Run| run.stdout().lines().count();
+    let run = bench.run(["doctor"]);
+    assert!(lines(&run) <= 45, "{run}");
+    assert!(last(run.succeeds()).starts_with("You can ask a question"));
+    let builtin = bench.run(["doctor", "--model", "builtin"]).succeeds();
+    assert!(last(builtin).starts_with("You can ask a question"));
+    let away = Bench::with([]).variable("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
+    let told = last(away.run(["doctor"]).fails_with(6));
+    assert_eq!(told, "You cannot ask a question yet, because of the problems above: server.");
+}
