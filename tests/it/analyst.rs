@@ -253,3 +253,22 @@ fn few_answers_are_wrong() {
     assert!(n_wrong * 50 <= n_all, "{n_wrong} of {n_all} are wrong:\n{told}");
     assert!(n_all * 7 <= n_right * 10, "{n_right} of {n_all} are right:\n{told}");
 }
+
+#[test]
+fn a_whole_question_is_not_about_the_rows_of_the_one_before() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("orders.csv"), "region,total\neast,10\neast,20\nwest,7\n").unwrap();
+    bench.run(["ingest", "orders.csv"]).succeeds();
+    for (question, answer) in [
+        ("total of east", "**30**"),
+        ("how many rows", "**3**"),
+        ("how many rows are there?", "**3**"),
+        ("total of west", "**7**"),
+        // This goes on.
+        ("how many?", "**1**"),
+    ] {
+        let run =
+            bench.run(["ask", "--model", "builtin", "--format", "reply", question]).succeeds();
+        assert!(run.stdout().contains(answer), "{question}: {run}");
+    }
+}

@@ -167,7 +167,8 @@ pub(crate) fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
         let taken = filters.and_then(|it| follower.take_up(last, it, chart));
         let is_sure = parser.is_led()
             || parser.is_fragment()
-            || parser.is_bare()
+            // `how many rows are there` is a question of its own, `how many` is not.
+            || parser.is_bare() && !parser.said(Concept::Rows)
             || scene.refers_back()
             || scene.says(Cue::InsteadOf)
             || is_short && parser.clings();
