@@ -55,7 +55,7 @@ pub struct RerunOptions {
     pub tool_timeout: Duration,
     /// The directory of the session with the turn.
     pub past_dir: PathBuf,
-    /// Whether a difference makes the process fail.
+    /// Whether a difference makes the process fail; a call that fails now always does.
     pub check: bool,
 }
 
@@ -101,6 +101,8 @@ struct Compared {
     names: Vec<String>,
     /// One sentence each.
     differences: Vec<String>,
+    /// The first call that had a result and failed now, with the reason.
+    failed: Option<String>,
 }
 
 struct Again<'a> {
@@ -228,7 +230,9 @@ impl Again<'_> {
         if let Some(call) = then.calls.iter().find(failed).and_then(again) {
             let told = call.result["text"].as_str().unwrap_or_default().trim();
             let why = told.lines().next_back().unwrap_or_default();
-            compared.differences.push(format!("`{}` failed: {why}", call.call.name));
+            let failed = format!("`{}` failed: {why}", call.call.name);
+            compared.differences.push(failed.clone());
+            compared.failed = Some(failed);
         }
         for (at, proof) in proofs(then) {
             let now = again(&then.calls[at]).filter(|it| it.status == CallStatus::Ok);
@@ -322,7 +326,7 @@ impl Again<'_> {
     }
 
     fn reply(&self, compared: &Compared, turn: &mut Turn) -> anyhow::Result<TurnEnd> {
-        let Compared { names, differences } = compared;
+        let Compared { names, differences, failed } = compared;
         let id = number(&self.past.id);
         let text = match (&differences[..], &names[..]) {
             ([], []) => format!("Turn {id} has no result that can be compared."),
@@ -333,6 +337,7 @@ impl Again<'_> {
             }
         };
         let status = match (&differences[..], &names[..]) {
+            _ if failed.is_some() => ExitStatus::Replay,
             _ if !self.options.check => ExitStatus::Ok,
             ([], []) => ExitStatus::Contract,
             ([], _) => ExitStatus::Ok,
@@ -345,7 +350,8 @@ impl Again<'_> {
         let told = turn.emit(Body::Reply(Box::new(body)));
         let usage = Usage::default();
         let reply = Reply { text, verdict: None, stop_reason: StopReason::Complete, usage };
-        Ok(TurnEnd::with_reply(reply, told, status, None))
+        let complaint = failed.as_ref().map(|it| format!("turn {id} cannot be repeated: {it}"));
+        Ok(TurnEnd::with_reply(reply, told, status, complaint))
     }
 }
 
