@@ -1358,7 +1358,7 @@ _csv__agent() {
                     return 0
                     ;;
                 --if-exists)
-                    COMPREPLY=($(compgen -W "error replace skip" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "ask error replace skip" -- "${cur}"))
                     return 0
                     ;;
                 --delimiter)

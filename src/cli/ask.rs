@@ -6,7 +6,8 @@ use csv_agent_agent::{Agent, TurnEnd, refuse};
 use csv_agent_provider::{Key, Provider, RemoteOptions};
 use csv_agent_session::{Access, Session};
 use csv_agent_sink::Format;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::conversation::Reply;
+use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 
 use crate::diagnostics;
 use crate::image;
@@ -78,7 +79,7 @@ pub(crate) fn open(
         let access = if creates { Access::Create } else { Access::Existing };
         let lock = options.global.lock(command);
         let mut session = Session::open(&options.global.session.dir, access, lock)?;
-        let visible = options.inputs().ingest(&mut session, false, &options.global)?;
+        let visible = options.inputs().ingest(&mut session, &options.global)?;
         (session, visible)
     };
     options.agent.datasets = visible;
@@ -97,7 +98,9 @@ pub(crate) fn settle(
     global: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     // JSON and JSONL describe a failure too; the other formats have nothing to write.
-    let keeps = end.reply.is_some() || matches!(global.format, Format::Json | Format::Jsonl);
+    let is_answered = |it: &Reply| it.stop_reason != StopReason::Refused;
+    let keeps = end.reply.as_ref().is_some_and(is_answered)
+        || matches!(global.format, Format::Json | Format::Jsonl);
     output.finish(keeps)?;
     let colour = global.terminal.stderr.colour;
     if let Some(complaint) = end.complaint {

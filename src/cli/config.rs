@@ -60,9 +60,9 @@ impl ConfigFlags {
         }
     }
 
-    /// Returns whether the files must be valid.
-    pub(crate) fn needs_valid_files(&self) -> bool {
-        !matches!(self.what, ConfigAction::Edit)
+    /// Returns whether the files are used. A change of one works although it is invalid in another place.
+    pub(crate) fn uses_files(&self) -> bool {
+        matches!(self.what, ConfigAction::Show(_))
     }
 }
 

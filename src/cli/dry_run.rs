@@ -70,7 +70,7 @@ fn preview(
         turn.inputs().temporary(&turn.global)?
     } else {
         let mut beside = Session::ephemeral(Some(dir))?;
-        let datasets = turn.inputs().ingest(&mut beside, true, &turn.global)?;
+        let datasets = turn.inputs().ingest(&mut beside, &turn.global)?;
         (beside, datasets)
     };
     let mut agent = Agent::new(AgentOptions { datasets, ..turn.agent.clone() }, provider);

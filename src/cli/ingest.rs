@@ -291,8 +291,10 @@ const MAX_BYTES: &str = "400MiB";
 /// What to do when a dataset of that name holds other data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum IfExists {
-    /// Fail, and keep the dataset
+    /// Ask on a terminal. Otherwise fail, and keep the dataset
     #[default]
+    Ask,
+    /// Fail, and keep the dataset
     Error,
     /// Replace the dataset
     Replace,
@@ -824,7 +826,8 @@ fn run_jobs(
         batch.commit(target).into_iter().for_each(&mut fail);
     }
     for (at, taken) in taken {
-        let agreed = options.may_ask && bar.suspend(|| may_replace(&taken, cancelled));
+        let may_ask = options.may_ask && dir.is_some() && jobs[at].if_exists == IfExists::Ask;
+        let agreed = may_ask && bar.suspend(|| may_replace(&taken, cancelled));
         if cancelled.load(Ordering::Relaxed) {
             break;
         }
@@ -869,8 +872,8 @@ fn may_replace(taken: &NameTaken, cancelled: &Arc<AtomicBool>) -> bool {
 /// Ingests the inputs of `ask` and `chat` into an open session: files, directories, patterns and archives.
 /// Returns the names of the datasets.
 ///
-/// An ephemeral session is private, so a name that it sees in another session is replaced. An unreadable
-/// file of a directory causes only a warning, if there is another.
+/// An unreadable file of a directory causes only a warning, if there is another. What comes from stdin replaces what
+/// came before.
 ///
 /// # Errors
 ///
@@ -879,10 +882,9 @@ fn may_replace(taken: &NameTaken, cancelled: &Arc<AtomicBool>) -> bool {
 pub(crate) fn ingest_for_turn(
     session: &mut Session,
     paths: &[PathBuf],
-    is_ephemeral: bool,
     options: &GlobalOptions,
 ) -> anyhow::Result<Vec<String>> {
-    let if_exists = if is_ephemeral { IfExists::Replace } else { IfExists::Error };
+    let if_exists = IfExists::Ask;
     let read = IngestOptions::default();
     let session_dir = session.dir().to_owned();
     let how = How {
@@ -909,6 +911,9 @@ pub(crate) fn ingest_for_turn(
         let mut are_named = std::mem::take(&mut plan.are_named).into_iter();
         let (named, found) = plan.jobs.into_iter().partition(|_| are_named.next().unwrap_or(true));
         plan.jobs = named;
+        for job in plan.jobs.iter_mut().filter(|it| *it.input == Input::Stdin) {
+            job.if_exists = IfExists::Replace;
+        }
         let mut tell = |it| errors.push(it);
         let mut done = run_plan(&plan, &how, &mut target, options, cancelled, &mut tell);
         if errors.is_empty() {

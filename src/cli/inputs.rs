@@ -34,7 +34,7 @@ impl Inputs<'_> {
     ) -> anyhow::Result<(Session, Vec<String>)> {
         let base = self.base(options);
         let mut session = Session::ephemeral(base)?;
-        let names = self.ingest(&mut session, true, options)?;
+        let names = self.ingest(&mut session, options)?;
         let is_all = base.is_some() && self.datasets.is_empty();
         Ok((session, if is_all { Vec::new() } else { names }))
     }
@@ -48,13 +48,12 @@ impl Inputs<'_> {
     pub(crate) fn ingest(
         self,
         session: &mut Session,
-        is_temporary: bool,
         options: &GlobalOptions,
     ) -> anyhow::Result<Vec<String>> {
         let mut names = if self.files.is_empty() {
             Vec::new()
         } else {
-            ingest_for_turn(session, self.files, is_temporary, options)?
+            ingest_for_turn(session, self.files, options)?
         };
         names.extend(self.datasets.iter().cloned());
         Ok(names)

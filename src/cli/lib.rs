@@ -437,7 +437,7 @@ impl Verb {
             return !flags.is_about_session();
         }
         if let Verb::Config(flags) = self {
-            return flags.needs_valid_files();
+            return flags.uses_files();
         }
         !matches!(self, Verb::Completions(_) | Verb::Schema(_) | Verb::Help(_) | Verb::Generate(_))
     }

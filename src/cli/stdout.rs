@@ -4,7 +4,7 @@
 //! done by then.
 
 use std::fmt;
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -152,6 +152,10 @@ impl WholeFile {
     pub(crate) fn create(path: &Path) -> anyhow::Result<WholeFile> {
         let cannot = || cannot_write(path);
         let before = path.metadata().ok();
+        if before.as_ref().is_some_and(Metadata::is_dir) {
+            let message = format!("cannot write `{}`: it is a directory", path.display());
+            return Err(Failure::new(ExitStatus::Input, message).hint("name a file").into());
+        }
         if before.as_ref().is_some_and(|it| !it.is_file()) {
             let opened = open_direct(OpenOptions::new().write(true), path)?;
             return Ok(WholeFile::Direct(opened.with_context(cannot)?));
@@ -174,6 +178,12 @@ impl WholeFile {
             file.as_file().set_permissions(before.permissions()).with_context(cannot)?;
         }
         Ok(WholeFile::Beside(file, path.to_owned()))
+    }
+
+    /// Returns whether nothing was written to a file that is to be put in place.
+    pub(crate) fn is_empty(&self) -> bool {
+        let WholeFile::Beside(file, _) = self else { return false };
+        file.as_file().metadata().is_ok_and(|it| it.len() == 0)
     }
 
     /// Returns a writer of the file's content.

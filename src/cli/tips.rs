@@ -11,7 +11,7 @@ use csv_agent_sink::Format;
 use super::flags::format_of;
 
 /// Words that other programs have as commands, and what does it here.
-const COMMANDS: [(&[&str], &str); 8] = [
+const COMMANDS: [(&[&str], &str); 11] = [
     (&["version"], "the version: `csv-agent --version`"),
     (&["ls", "list", "tables", "status"], "list the datasets: `csv-agent datasets`"),
     (&["rm", "remove", "delete", "drop"], "remove a dataset: `csv-agent datasets --rm NAME`"),
@@ -21,9 +21,12 @@ const COMMANDS: [(&[&str], &str); 8] = [
     ),
     (&["sql", "select", "exec"], "run SQL: `csv-agent query \"select …\"`"),
     (
-        &["stats", "summary", "profile", "head"],
+        &["columns", "head", "info", "profile", "stats", "summarise", "summarize", "summary"],
         "see what a file contains: `csv-agent describe FILE`",
     ),
+    (&["get", "set", "settings"], "change a setting: `csv-agent config set SETTING VALUE`"),
+    (&["clear", "forget"], "forget the conversation: `csv-agent reset`"),
+    (&["answers", "history", "log", "turns"], "show the last answer: `csv-agent show last`"),
     (
         &["auth", "key", "login"],
         "set the key in the variable `OPENAI_API_KEY`; see `csv-agent help environment`",
@@ -32,6 +35,12 @@ const COMMANDS: [(&[&str], &str); 8] = [
         &["install", "setup", "update", "upgrade"],
         "csv-agent sets up Python by itself when a question needs it; see `csv-agent doctor`",
     ),
+];
+
+/// Words that questions begin with.
+const ASKING: [&str; 22] = [
+    "are", "average", "can", "compare", "count", "do", "does", "find", "give", "how", "is", "mean",
+    "plot", "sum", "total", "what", "when", "where", "which", "who", "whose", "why",
 ];
 
 /// Values that are not valid for a flag, and what does it.
@@ -78,7 +87,14 @@ pub(crate) fn of_dataset(words: &[String]) -> Option<String> {
 
 fn tip(error: &Error, program: &Command) -> Option<String> {
     match error.kind() {
-        ErrorKind::InvalidSubcommand => of_command(text(error, ContextKind::InvalidSubcommand)?),
+        ErrorKind::InvalidSubcommand => {
+            let word = text(error, ContextKind::InvalidSubcommand)?;
+            match (word, text_of(error.get(ContextKind::Usage)?).contains("config")) {
+                ("get" | "list", true) => Some("use `csv-agent config show`".to_owned()),
+                (_, true) => None,
+                _ => of_command(word),
+            }
+        }
         ErrorKind::InvalidValue => {
             let flag = text(error, ContextKind::InvalidArg)?.split(' ').next()?;
             let value = text(error, ContextKind::InvalidValue)?.to_lowercase();
@@ -89,9 +105,17 @@ fn tip(error: &Error, program: &Command) -> Option<String> {
             let word = text(error, ContextKind::InvalidArg)?;
             let name = word.trim_start_matches('-');
             let usage = text_of(error.get(ContextKind::Usage)?);
-            let command = program.get_subcommands().find(|it| {
-                usage.split_whitespace().nth(2).is_some_and(|name| name == it.get_name())
-            })?;
+            let name_of = || usage.split_whitespace().nth(2);
+            let command = program.get_subcommands().find(|it| name_of() == Some(it.get_name()));
+            let Some(command) = command else {
+                let is_of_ask = ["-f", "--file", "-d", "--dataset", "--ephemeral", "-m", "--model"];
+                return is_of_ask
+                    .contains(&word)
+                    .then(|| "write the command first: `csv-agent ask -f FILE \"…\"`".to_owned());
+            };
+            if ["-f", "--file"].contains(&word) {
+                return Some("name the file without a flag".to_owned());
+            }
             let is_flag = |wanted: &str| {
                 command.get_arguments().any(|it| it.get_long() == Some(wanted) && !it.is_hide_set())
             };
@@ -108,6 +132,9 @@ fn tip(error: &Error, program: &Command) -> Option<String> {
 
 /// Returns the tip for a first word that is not a command: a question, a file, or the name of a command elsewhere.
 fn of_command(word: &str) -> Option<String> {
+    if ASKING.contains(&word.to_lowercase().as_str()) {
+        return Some(format!("ask a question with `csv-agent ask \"{word} …\"`"));
+    }
     if word.contains(char::is_whitespace) {
         return Some(format!("ask a question with `csv-agent ask {}`", quoted(word)));
     }

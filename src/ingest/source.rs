@@ -31,6 +31,11 @@ use super::{Progress, Watch};
 use crate::non_rows::LinesBelow;
 use crate::refusal::{check_cancelled, refuse};
 
+/// Names of a directory that are compared with that of a missing file.
+const LISTED_MAX: usize = 10_000;
+/// Wrong letters up to which a file may be meant.
+const TYPOS_MAX: usize = 2;
+
 /// The source of a table.
 pub enum Source {
     /// A file. If it is not a regular file, it is first copied to one, like stdin.
@@ -383,14 +388,41 @@ impl Input {
 }
 
 fn cannot_open(name: &str, error: &std::io::Error) -> anyhow::Error {
+    let message = |reason: &str| format!("cannot read `{name}`: {reason}");
     let (reason, hint) = match error.kind() {
-        ErrorKind::NotFound => ("no such file".to_owned(), "check the path"),
+        ErrorKind::NotFound => return refuse(message("no such file"), &missing_hint(name)),
         ErrorKind::PermissionDenied => {
             ("permission denied".to_owned(), "make it readable for this user")
         }
         _ => (error.to_string(), "check the path"),
     };
-    refuse(format!("cannot read `{name}`: {reason}"), hint)
+    refuse(message(&reason), hint)
+}
+
+/// Returns what to do about a file that does not exist: a file beside it may have a similar name.
+fn missing_hint(name: &str) -> String {
+    if name.contains("://") {
+        return "csv-agent reads files: download it first, such as with `curl -O URL`".to_owned();
+    }
+    let path = Path::new(name);
+    let Some(wanted) = path.file_name().and_then(|it| it.to_str()) else {
+        return "check the path".to_owned();
+    };
+    let dir = path.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."));
+    let names = std::fs::read_dir(dir).into_iter().flatten().flatten().take(LISTED_MAX);
+    let names = names.filter_map(|it| it.file_name().into_string().ok());
+    let lower = wanted.to_lowercase();
+    let typos = |it: &String| {
+        let stem = it.split('.').next().unwrap_or_default();
+        let whole = strsim::osa_distance(&lower, &it.to_lowercase());
+        if stem.eq_ignore_ascii_case(wanted) { 0 } else { whole }
+    };
+    let near =
+        names.map(|it| (typos(&it), it)).filter(|it| it.0 <= TYPOS_MAX && it.0 < lower.len());
+    match near.min() {
+        Some((_, near)) => format!("did you mean `{}`?", path.with_file_name(near).display()),
+        None => "check the path".to_owned(),
+    }
 }
 
 fn too_large(name: &str, bytes: Option<u64>, bytes_max: u64) -> anyhow::Error {

@@ -176,3 +176,66 @@ fn a_temporary_session_leaves_charts_where_they_are_wanted_and_nothing_else() {
     let run = bench.shell(script, &[]).fails_with(5);
     assert!(run.stderr().contains("cannot write charts to `taken`"), "{run}");
 }
+
+#[test]
+fn a_file_keeps_the_name_of_its_dataset_and_a_named_dataset_stays_visible() {
+    let bench = bench();
+    fs::create_dir(bench.path("june")).unwrap();
+    fs::write(bench.path("june/sales.csv"), "a\n1\n").unwrap();
+    let run = bench.run([
+        "query",
+        "-f",
+        "june/sales.csv",
+        "-d",
+        "sales",
+        "--format",
+        "csv",
+        "select count(*) as n from sales",
+    ]);
+    assert_eq!(run.succeeds().stdout(), "n\n10\n");
+    let dry = bench.run(["ask", "--dry-run", "-f", "june/sales.csv", "how many"]).succeeds();
+    assert!(dry.stdout().contains("june_sales: 1 row"), "{dry}");
+}
+
+#[test]
+fn data_from_a_pipe_replaces_what_came_before() {
+    let bench = bench();
+    for (text, answer) in [("a\\n1\\n2\\n", "**2**"), ("b\\n1\\n2\\n3\\n", "**3**")] {
+        let script =
+            format!("printf '{text}' | csv-agent ask --model builtin -f - 'how many rows'");
+        assert!(bench.shell(&script, &[]).succeeds().stdout().contains(answer));
+    }
+}
+
+#[test]
+fn a_file_with_an_answer_is_not_replaced_by_a_refusal() {
+    let bench = bench();
+    for (flags, question, code) in [
+        ("--format csv", "what is the weather", 9),
+        ("", "what is the weather", 9),
+        ("--format csv", "how many rows", 9),
+        ("--format json", "what is the weather", 9),
+        ("", "how many rows", 0),
+    ] {
+        fs::write(bench.path("kept.txt"), "precious").unwrap();
+        let script =
+            format!("csv-agent ask --model builtin -f orders.csv -o kept.txt {flags} '{question}'");
+        bench.shell(&script, &[]).fails_with(code);
+        let is_kept = fs::read_to_string(bench.path("kept.txt")).unwrap() == "precious";
+        assert_eq!(is_kept, code == 9 && !flags.contains("json"), "{flags} {question}");
+    }
+}
+
+#[test]
+fn a_rerun_on_data_without_the_columns_fails_in_every_format() {
+    let bench = bench();
+    bench.run(["ask", "--model", "builtin", "-f", "sales.csv", "revenue by product"]).succeeds();
+    for format in ["text", "csv", "reply"] {
+        let rerun = ["rerun", "--against", "sales=orders.csv", "--format", format, "-o", "out.csv"];
+        let run = bench.run(rerun).fails_with(12);
+        assert!(
+            run.stderr().contains("cannot be repeated: `load_dataset_columns` failed"),
+            "{run}"
+        );
+    }
+}

@@ -192,7 +192,9 @@ pub(super) fn read(line: &str, width: Option<u16>) -> anyhow::Result<InputLine> 
 fn said(line: &str) -> Option<InputLine> {
     let word = line.trim_end().trim_end_matches(['.', '!', '?']).to_lowercase();
     Some(match word.as_str() {
-        "exit" | "quit" | "bye" | "goodbye" => InputLine::Command(Box::new(Command::Quit)),
+        "exit" | "quit" | "exit()" | "quit()" | "q" | ":q" | "bye" | "goodbye" => {
+            InputLine::Command(Box::new(Command::Quit))
+        }
         "help" => InputLine::Command(Box::new(Command::Help { command: None })),
         "thanks" | "thank you" | "thx" => InputLine::Help("You are welcome.\n".to_owned()),
         _ => return None,

@@ -12,8 +12,9 @@ use toml_edit::{DocumentMut, Item, Key, Table, Value};
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::environment::Environment;
-use crate::options::config::{self, document::Mistake};
-use crate::options::settings::{self, API_KEY_CMD};
+use crate::options::config;
+use crate::options::config::document::{Mistake, RawValue};
+use crate::options::settings::{self, API_KEY_CMD, PROFILE};
 
 /// What a new file begins with.
 const HEADING: &str = "# Settings of csv-agent. `csv-agent help config` lists them.\n";
@@ -51,9 +52,13 @@ pub(super) fn set(path: &Path, key: &str, value: &str) -> anyhow::Result<()> {
         }
         match check(&changed, &names) {
             Ok(()) => return write(path, &changed.to_string()),
-            // What is wrong with a number says more than that it is not text.
-            Err(mistake) if refused.is_none() || !is_list => refused = Some(mistake),
-            Err(_) => {}
+            // That a number is too large says more than that it is not text.
+            Err(mistake) => {
+                let says_type = |it: &Mistake| it.message.contains(", not a");
+                if refused.is_none() || !is_list && refused.as_ref().is_some_and(says_type) {
+                    refused = Some(mistake);
+                }
+            }
         }
     }
     let Mistake { message, hint, .. } = refused.context("a value has at least one reading")?;
@@ -106,7 +111,9 @@ pub(super) fn edit(path: &Path, environment: &Environment) -> anyhow::Result<()>
         let message = format!("the editor `{}` failed: {status}", words[0]);
         return Err(Failure::new(ExitStatus::Usage, message).into());
     }
-    let text = fs::read_to_string(path).with_context(|| cannot_read(path))?;
+    let text = fs::read_to_string(path).map_err(|error| {
+        Failure::new(ExitStatus::Setup, format!("{}: {error}", cannot_read(path)))
+    })?;
     config::parse(&text)
         .and_then(|document| {
             document.entries.iter().try_for_each(|entry| {
@@ -142,8 +149,14 @@ fn names(key: &str) -> anyhow::Result<Vec<String>> {
 
 /// Returns what a word may mean: text, another value of TOML, a command, or a list.
 fn candidates(names: &[String], word: &str) -> Vec<Value> {
-    let mut all = vec![Value::from(word)];
-    all.extend(word.parse::<Value>().ok().filter(|it| !it.is_str()));
+    let parsed = word.parse::<Value>().ok();
+    // A string of TOML may have its quotes.
+    let (text, other) = match parsed {
+        Some(text) if text.is_str() => (text, None),
+        other => (Value::from(word), other),
+    };
+    let mut all = vec![text];
+    all.extend(other);
     all.push(if names.last().is_some_and(|it| it == API_KEY_CMD.key) {
         shlex::split(word).unwrap_or_default().into_iter().collect()
     } else {
@@ -178,6 +191,13 @@ fn check(document: &DocumentMut, names: &[String]) -> Result<(), Mistake> {
     let found = entries.and_then(|them| them.iter().find(|it| Some(&it.key) == names.last()));
     let wrong = |message: String| Mistake { line: 0, message, hint: None };
     let entry = found.ok_or_else(|| wrong("there is no such setting".to_owned()))?;
+    let is_profile = |name: &String| parsed.profiles.contains_key(name) || name == settings::LOCAL;
+    if let ([key], RawValue::Text(name)) = (names, &entry.value)
+        && key == PROFILE.key
+        && !is_profile(name)
+    {
+        return Err(wrong(format!("there is no profile `{name}` in the file")));
+    }
     settings::check_value(&entry.key, &entry.value).map_err(wrong)
 }
 

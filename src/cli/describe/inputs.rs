@@ -50,7 +50,7 @@ impl InputDataset {
         };
         if !files.is_empty() {
             let mut session = Session::ephemeral(None)?;
-            ingest_for_turn(&mut session, &files, true, options)?;
+            ingest_for_turn(&mut session, &files, options)?;
             let catalog = session.catalog();
             inputs = with_files(session.dir(), catalog, catalog.iter())?;
             // Each file where it was named, what a directory has by name.

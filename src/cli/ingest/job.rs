@@ -307,7 +307,11 @@ impl Display for NameTaken {
 
 impl From<&NameTaken> for Failure {
     fn from(taken: &NameTaken) -> Failure {
-        let hint = "replace it with `csv-agent ingest --if-exists replace`, or give the new one a name with `--name`";
+        let hint = format!(
+            "replace it with `csv-agent ingest --if-exists replace`, or give the new one another name, as in \
+             `NAME={}` or with `--name`",
+            taken.source
+        );
         Failure::new(ExitStatus::Input, taken.to_string()).hint(hint)
     }
 }
@@ -323,9 +327,9 @@ pub(super) fn change_of(
     match (is_same, if_exists) {
         (true, _) if is_read_so => Some(Change::Unchanged),
         // The same data with other options: its source still has everything.
-        (true, IfExists::Error) | (_, IfExists::Replace) => Some(Change::Replaced),
+        (true, IfExists::Ask | IfExists::Error) | (_, IfExists::Replace) => Some(Change::Replaced),
         (_, IfExists::Skip) => Some(Change::Skipped),
-        (false, IfExists::Error) => is_same_file.then_some(Change::Updated),
+        (false, IfExists::Ask | IfExists::Error) => is_same_file.then_some(Change::Updated),
     }
 }
 

@@ -192,8 +192,8 @@ impl Joining {
         match if_exists {
             IfExists::Replace => Ok(Change::Replaced),
             IfExists::Skip => Ok(Change::Skipped),
-            IfExists::Error if is_same_source => Ok(Change::Updated),
-            IfExists::Error => {
+            IfExists::Ask | IfExists::Error if is_same_source => Ok(Change::Updated),
+            IfExists::Ask | IfExists::Error => {
                 let message = format!(
                     "cannot join `{}`: dataset `{}` holds other data, from `{}`",
                     self.shown_name(),

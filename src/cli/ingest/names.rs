@@ -180,7 +180,7 @@ pub(super) fn unique(
     }
     let is_free = |given: &HashSet<String>, at: usize, name: &str| {
         !given.contains(name)
-            && (if_exists != IfExists::Error
+            && (!matches!(if_exists, IfExists::Ask | IfExists::Error)
                 || catalog.get(name).is_none_or(|it| inputs[at].is_same_as(it)))
     };
     // A unique name is kept.

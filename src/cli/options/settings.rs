@@ -29,7 +29,7 @@ use crate::usage::nearest;
 use crate::value_parsers;
 
 /// A local model server, as Ollama starts it; `--base-url` sets others.
-const LOCAL: &str = "local";
+pub(crate) const LOCAL: &str = "local";
 const LOCAL_URL: &str = "http://127.0.0.1:11434/v1";
 
 /// The model.
