@@ -347,6 +347,11 @@ pub(crate) enum What {
 }
 
 impl Reading {
+    /// Returns whether it asks what tables are like, of which there is something to say without naming a column.
+    pub(crate) fn is_about_tables(&self) -> bool {
+        !matches!(self.what, What::Aggregate { .. } | What::Rows { .. })
+    }
+
     /// Returns whether groups are listed, and not the first few of them asked for.
     pub(crate) fn is_list(&self) -> bool {
         matches!(self.what, What::Aggregate { rank: Some(Rank { n: None, .. }), .. })

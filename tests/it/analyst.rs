@@ -272,3 +272,25 @@ fn a_whole_question_is_not_about_the_rows_of_the_one_before() {
         assert!(run.stdout().contains(answer), "{question}: {run}");
     }
 }
+
+#[test]
+fn after_a_refusal_a_whole_question_is_answered() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("orders.csv"), "region,total\neast,10\neast,20\nwest,\n").unwrap();
+    bench.run(["ingest", "orders.csv"]).succeeds();
+    let ask =
+        |question: &str| bench.run(["ask", "--model", "builtin", "--format", "reply", question]);
+    for question in [
+        "are there duplicate rows?",
+        "how many missing values are in each column?",
+        "how many rows are there",
+        "which columns are there?",
+        "total by region",
+    ] {
+        ask("what is the weather").fails_with(9);
+        ask(question).succeeds();
+    }
+    ask("what is the weather").fails_with(9);
+    // What goes on with a question that was not understood has no answer.
+    ask("and by region?").fails_with(9);
+}

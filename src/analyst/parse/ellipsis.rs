@@ -50,9 +50,14 @@ impl Parser<'_> {
 
     /// Returns whether the question may be one that goes on: `boys only`, `for all regions`.
     pub(super) fn clings(&self) -> bool {
-        let last = self.scene.tokens.last();
-        self.begins_with(Cue::Clings)
-            || last.is_some_and(|it| self.scene.lexicon.is(Cue::Trails, &it.lower))
+        let lexicon = self.scene.lexicon;
+        let trails = match self.scene.tokens {
+            // `how many rows are there` asks what there is.
+            [.., is, _] if lexicon.is(Cue::Is, &is.lower) => false,
+            [.., last] => lexicon.is(Cue::Trails, &last.lower),
+            [] => false,
+        };
+        self.begins_with(Cue::Clings) || trails
     }
 
     /// Returns whether the question begins with what is to be done with an answer: `sort it by rate`.

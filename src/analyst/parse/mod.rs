@@ -199,7 +199,9 @@ pub(crate) fn parse(scene: Scene, marks: &[Mark]) -> Result<Reading, Doubt> {
         && (is_short
             && (parser.is_led() || parser.clings() || parser.is_fragment() || scene.refers_back())
             || parser.points_at()
-            || parser.names_nothing() && !parser.said(Concept::Rows));
+            || parser.names_nothing()
+                && !parser.said(Concept::Rows)
+                && !own(&mut parser.clone(), scene).is_ok_and(|it| it.is_about_tables()));
     let replaces = scene.says(Cue::InsteadOf);
     if scene.last.is_none() && (replaces || parser.goes_on() || takes_up) {
         return Err(Doubt::Unasked);
