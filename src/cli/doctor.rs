@@ -123,7 +123,7 @@ impl Check {
 
     /// Makes a problem from an error that would end a question.
     fn failed(name: &'static str, error: &anyhow::Error) -> Check {
-        let hint = diagnostics::hint_of(error).map(|it| format!("; {it}"));
+        let hint = diagnostics::hint_of(error).map(|it| format!("; {}", it.replace('\n', "; ")));
         let found = format!("{error:#}{}", hint.unwrap_or_default());
         Check::new(name, CheckState::Problem(diagnostics::status_of(error)), found)
     }

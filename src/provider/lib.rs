@@ -219,12 +219,14 @@ impl Provider {
         if options.key.is_none() && !endpoint.is_loopback() {
             let variable =
                 if endpoint.is_anthropic() { "ANTHROPIC_API_KEY" } else { "OPENAI_API_KEY" };
-            let message = format!(
-                "no API key: set {variable}, or `api_key_file` or `api_key_cmd` in your configuration; \
-                 no key is needed for a server on this machine (`--profile local` or `--base-url`), the \
-                 built-in analyst (`--model builtin`), or a replay (`--replay FILE`)"
+            let message = format!("no API key for {}", endpoint.name());
+            let hint = format!(
+                "set the environment variable `{variable}`\n\
+                 or ask without a key: `--model builtin` is an analyst inside csv-agent\n\
+                 or use a server on this machine: `--profile local --model NAME`\n\
+                 or set `api_key_file` or `api_key_cmd`: see `csv-agent help config`"
             );
-            return Err(Failure::new(ExitStatus::Auth, message).into());
+            return Err(Failure::new(ExitStatus::Auth, message).hint(hint).into());
         }
         let api = options.api_at(&endpoint);
         let name = match api {

@@ -613,10 +613,14 @@ fn check_refused(options: RemoteOptions, status: ExitStatus, message: &str) {
 
 #[test]
 fn a_remote_server_needs_a_key() {
-    let no_key = "no API key: set OPENAI_API_KEY, or `api_key_file` or `api_key_cmd` in your \
-                  configuration; no key is needed for a server on this machine (`--profile local` or \
-                  `--base-url`), the built-in analyst (`--model builtin`), or a replay (`--replay FILE`)";
+    let no_key = "no API key for https://api.openai.com/v1";
     check_refused(RemoteOptions::default(), ExitStatus::Auth, no_key);
+    let error = Provider::remote(RemoteOptions::default()).unwrap_err();
+    let hint = error.downcast_ref::<Failure>().unwrap().hint.clone().unwrap();
+    let ways = ["`OPENAI_API_KEY`", "`--model builtin`", "`--profile local", "`api_key_file`"];
+    let named: Vec<&str> =
+        hint.lines().zip(ways).filter(|it| it.0.contains(it.1)).map(|it| it.1).collect();
+    assert_eq!(named, ways, "{hint}");
     let blank = RemoteOptions { key: Some(Key::new(" \n")), ..RemoteOptions::default() };
     check_refused(blank, ExitStatus::Auth, no_key);
     let odd = RemoteOptions { key: Some(Key::new("a\nb")), ..RemoteOptions::default() };

@@ -11,7 +11,7 @@ use crate::options::ask::{ProviderChoice, provider};
 use crate::options::key::KeySource;
 use crate::options::settings::{BASE_URL_OF_MODEL, MODEL, Settings};
 
-const NONE_NEEDED: &str = "none needed: the analyst inside csv-agent asks no server";
+const NONE_NEEDED: &str = "none needed: the built-in analyst uses no server";
 
 /// The key and the server, as known before any request.
 pub(super) struct Server {
@@ -64,7 +64,7 @@ impl Server {
             Err(failure) => return Ok(known(key_check, Check::failed("server", &failure.into()))),
         };
         if offline {
-            let found = format!("{name}: not asked, because of --offline");
+            let found = format!("{name}: not contacted, because of --offline");
             return Ok(known(key_check, Check::new("server", CheckState::Skipped, found)));
         }
         let remote = Box::new(RemoteOptions { key, ..remote });
@@ -102,9 +102,9 @@ fn key(settings: &Settings, is_here: bool) -> (Check, Option<Key>, Sent) {
     let ok = |found: String| Check::new("key", CheckState::Ok, found);
     let place = match &source {
         KeySource::Variable(name, _) => format!("{name} is set"),
-        KeySource::File(path) => format!("in `{}`, says the {origin}", path.display()),
+        KeySource::File(path) => format!("in `{}`, set by the {origin}", path.display()),
         KeySource::Command(words) => {
-            let found = format!("printed by `{}`, says the {origin}", words[0]);
+            let found = format!("printed by `{}`, set by the {origin}", words[0]);
             return (ok(found), None, Sent::NotPrinted);
         }
         KeySource::None if is_here => {
@@ -112,9 +112,8 @@ fn key(settings: &Settings, is_here: bool) -> (Check, Option<Key>, Sent) {
             return (ok(found.to_owned()), None, Sent::NoKey);
         }
         KeySource::None => {
-            let found = "none: set OPENAI_API_KEY (ANTHROPIC_API_KEY for Anthropic), or `api_key_file` or \
-                         `api_key_cmd` in your configuration, or ask the analyst inside csv-agent with \
-                         `--model builtin`";
+            let found = "none: set OPENAI_API_KEY (for Anthropic, ANTHROPIC_API_KEY), or ask without a key with \
+                 `--model builtin`, or set `api_key_file` or `api_key_cmd` (see `csv-agent help config`)";
             let check = Check::new("key", CheckState::Problem(ExitStatus::Auth), found);
             return (check, None, Sent::NoKey);
         }
@@ -149,26 +148,27 @@ fn judge(health: &Health, model: &str, sent: Sent, is_here: bool) -> Check {
         (ProviderErrorKind::Unauthorized, Sent::Key) if complaint.message.contains("scope") => {
             check(
                 CheckState::Warning,
-                format!("answers, but does not list models to this key: {told}"),
+                format!("answers, but does not list models for this key: {told}"),
             )
         }
         (ProviderErrorKind::Unauthorized, Sent::Key) => {
             check(CheckState::Problem(ExitStatus::Auth), told)
         }
         (ProviderErrorKind::Unauthorized, Sent::NoKey) if is_here => {
-            let found = format!("wants a key (status {status}), and there is none");
+            let found = format!("requires a key (status {status}), but no key is set");
             check(CheckState::Problem(ExitStatus::Auth), found)
         }
         (ProviderErrorKind::Unauthorized, Sent::NoKey) => {
-            check(CheckState::Ok, format!("answers, and wants a key (status {status})"))
+            check(CheckState::Ok, format!("answers, and requires a key (status {status})"))
         }
         (ProviderErrorKind::Unauthorized, Sent::NotPrinted) => check(
             CheckState::Ok,
-            "answers; it was not sent the key, which a command prints".to_owned(),
+            "answers; csv-agent did not run the command that prints the key".to_owned(),
         ),
         (ProviderErrorKind::NoEndpoint, _) => {
             let found = format!(
-                "answers, but lists no models (status {status}); check its path, often `/v1`"
+                "answers, but lists no models (status {status}); check the path of its URL, which \
+                 is often `/v1`"
             );
             check(CheckState::Warning, found)
         }

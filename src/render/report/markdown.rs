@@ -12,7 +12,10 @@ pub(super) fn report(turn: &TurnReport) -> String {
     let question = inert::markdown(&sanitize::one_line(turn.question.trim()));
     let (title, body) = match &turn.ending {
         ReportOutcome::Failed(error) => {
-            let hint = error.hint.as_ref().map_or(String::new(), |it| format!("\n\n{it}"));
+            let hint = error
+                .hint
+                .as_ref()
+                .map_or(String::new(), |it| format!("\n\n{}", it.replace('\n', "\n\n")));
             ("no answer".to_owned(), format!("{}{hint}", error.message))
         }
         ReportOutcome::Answered(reply) => {
