@@ -92,7 +92,8 @@ pub(crate) fn result() -> anyhow::Result<Value> {
     Ok(json!({
         "$schema": DIALECT,
         "title": "csv-agent result, version 1",
-        "description": "What `--format json` writes when a turn has ended, well or not. Ignore what you do not know.",
+        "description": "What `--format json` writes at the end of a turn, successful or not. \
+                        Ignore fields that you do not know.",
         "type": "object",
         "required": required,
         "properties": properties,
@@ -130,12 +131,13 @@ pub(crate) fn description() -> Value {
         "median": number_or_moment,
         "q75": number_or_moment,
         "top": {"type": ["array", "null"], "items": frequent,
-            "description": "The most frequent values; null when too many differ to count each."},
+            "description": "The most frequent values; null if there are too many different values \
+                            to count."},
         "histogram": {"type": "array", "items": bin, "description": "Of numbers, dates and times. \
             Whole numbers and dates have `from` and `to` in the bin; other values are below `to`, \
             but for the last bin."},
         "is_key": {"type": ["boolean", "null"],
-            "description": "Whether each row has a value of its own; null when not known."},
+            "description": "Whether every row has a different value; null if not known."},
         "meaning": {"type": ["object", "null"], "required": ["kind"],
             "properties": {"kind": {"enum": ["money", "percent", "yes_no"]},
                 "currency": {"type": ["string", "null"]}}},
@@ -148,18 +150,20 @@ pub(crate) fn description() -> Value {
         "row_count": count,
         "columns": {"type": "array", "items": column},
         "notes": {"type": "array", "items": text,
-            "description": "What the file says above and below its table."},
-        "doubts": {"type": "array", "items": text, "description": "About how it was read."},
+            "description": "The text above and below the table in the file."},
+        "doubts": {"type": "array", "items": text, "description":
+            "Notes on how the file was read."},
     }));
     json!({
         "$schema": DIALECT,
         "title": "csv-agent description",
-        "description": "What `describe --json` writes. Ignore what you do not know.",
+        "description": "What `describe --json` writes. Ignore fields that you do not know.",
         "type": "array",
         "items": dataset,
         "$defs": {"value": {"type": ["number", "string", "boolean", "null"],
-            "description": "Whole numbers beyond 2^53 are texts; so are dates and times, by ISO 8601. \
-                Texts are cut after 1,000 characters, with `…`."}},
+            "description": "Whole numbers beyond 2^53 are strings. Dates and times are strings in \
+                            the format of ISO 8601. Longer text is cut after 1,000 characters, \
+                            and ends with `…`."}},
     })
 }
 
