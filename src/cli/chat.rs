@@ -232,7 +232,7 @@ impl Chat<'_> {
         } else {
             format!("csv-agent with {model} on {named}")
         };
-        let about = format!("{about}. /help shows what can be typed; Ctrl-D leaves");
+        let about = format!("{about}. /help lists the commands. Ctrl-D ends the chat.");
         let width = self.width().map_or(usize::MAX, usize::from);
         let mut text = String::new();
         commands::wrap(&about, 0, width, &mut text);

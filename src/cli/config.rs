@@ -84,7 +84,7 @@ pub(crate) fn run(
         ConfigAction::Set { key, value } => {
             let path = settings.own_path()?;
             change::set(&path, key, value)?;
-            format!("`{}` sets `{key}` now", path.display())
+            format!("`{}` now sets `{key}`", path.display())
         }
         ConfigAction::Unset { key } => {
             let path = settings.own_path()?;

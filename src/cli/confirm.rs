@@ -39,7 +39,7 @@ pub(crate) fn ask(what: &str, mut input: impl BufRead) -> anyhow::Result<bool> {
 
 /// Returns the question before an irreversible action.
 pub(crate) fn question(what: &str) -> String {
-    format!("This will {what}. Go on?")
+    format!("This will {what}. Continue?")
 }
 
 /// Returns whether an answer means yes.

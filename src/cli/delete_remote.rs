@@ -63,7 +63,7 @@ fn broken(
     options: &GlobalOptions,
     dry_run: bool,
 ) -> Vec<String> {
-    let message = format!("what providers keep for this session is not deleted: {error:#}");
+    let message = format!("cannot delete the uploads and containers of this session: {error:#}");
     diagnostics::warning(&message, options.terminal.stderr.colour);
     // It must be possible to remove a damaged session.
     let remove = || Directory::at(session.dir())?.remove(FILE);
@@ -90,7 +90,7 @@ fn remote(server: &str, settings: &Settings) -> Result<Provider, String> {
         _ => None,
     };
     let Some((options, source)) = known else {
-        return Err("it is not the server of your settings (`OPENAI_BASE_URL`)".to_owned());
+        return Err("it is not the server in your settings (`OPENAI_BASE_URL`)".to_owned());
     };
     let key = source.get().map_err(|error| format!("{error:#}"))?;
     let options = RemoteOptions { key, hosts: true, retries: 1, ..options };

@@ -121,7 +121,7 @@ fn text(preview: &Preview, destination: Destination) -> anyhow::Result<String> {
     }
     let egress = &preview.egress;
     lines.push(format!(
-        "It would send {}, with the names of {} and {}.",
+        "It would send {}, with the names of {} and the values of {}.",
         digits::count(egress.bytes, "byte"),
         digits::count(egress.columns.len() as u64, "column"),
         digits::count(egress.rows, "row")
@@ -132,18 +132,18 @@ fn text(preview: &Preview, destination: Destination) -> anyhow::Result<String> {
 /// Lists the files for code at the provider, and which are uploaded already.
 fn told_uploads(uploads: &[PlannedUpload]) -> Vec<String> {
     let mut lines =
-        vec!["Before that, the datasets would go to the provider as files, whole:".to_owned()];
+        vec!["Before that, csv-agent would upload the complete datasets as files:".to_owned()];
     for it in uploads {
         let (rows, size) = (digits::count(it.rows, "row"), digits::size(it.bytes));
         let how = match &it.file_id {
-            Some(id) => format!("there already, as `{id}`"),
+            Some(id) => format!("already uploaded as `{id}`"),
             None => "to be uploaded".to_owned(),
         };
         lines.push(format!("- {}: {rows}, {size}, {how}", it.filename));
     }
     if uploads.iter().any(|it| it.file_id.is_none()) {
         lines.push(
-            "A file has an id once it is uploaded: the request above leaves those ids out."
+            "A file gets its id when it is uploaded. The request above leaves these ids out."
                 .to_owned(),
         );
     }

@@ -26,14 +26,14 @@ pub(crate) fn text(turn: &str, record: &Record, total: &Record) -> String {
     // Writing to a string cannot fail.
     if 0 < text_bytes {
         let bytes = number(text_bytes);
-        let _ = writeln!(text, "- outputs that are text: {bytes} bytes, in which values may stand");
+        let _ = writeln!(text, "- text outputs: {bytes} bytes, which may contain values");
     }
     if 0 < image_bytes {
         let _ = writeln!(text, "- images: {} bytes", number(image_bytes));
     }
     for (name, dataset) in &record.datasets {
         let columns = match &dataset.columns[..] {
-            [] => "no column".to_owned(),
+            [] => "no columns".to_owned(),
             columns => columns.join(", "),
         };
         let _ = writeln!(text, "- {name}: {columns}; {}", count(dataset.rows, "row"));

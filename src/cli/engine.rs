@@ -95,16 +95,18 @@ fn failure(error: EngineError) -> Failure {
         EngineError::Query(reason) => Failure::new(ExitStatus::Usage, reason),
         EngineError::Memory(bytes) => {
             let message = format!("the query needs more than {} MB of memory", bytes >> 20);
-            let hint = "give it more with `--memory`, or have it group, filter or limit more";
+            let hint = "raise the limit with `--memory`, or group, filter or limit more in the \
+                        query";
             Failure::new(ExitStatus::Limit, message).hint(hint)
         }
         EngineError::Disk => {
-            let message = "the query needs more disk than it may use";
-            Failure::new(ExitStatus::Limit, message).hint("have it group, filter or limit more")
+            let message = "the query needs more disk space than it may use";
+            Failure::new(ExitStatus::Limit, message)
+                .hint("group, filter or limit more in the query")
         }
         EngineError::Time(time) => {
             let message = format!("the query took longer than {} s", time.as_secs());
-            Failure::new(ExitStatus::Limit, message).hint("give it more with `--timeout`")
+            Failure::new(ExitStatus::Limit, message).hint("raise the limit with `--timeout`")
         }
         EngineError::Child(reason) => {
             Failure::new(ExitStatus::Sandbox, format!("the query was not run: {reason}"))

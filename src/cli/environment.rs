@@ -236,7 +236,10 @@ fn layers(name: &'static str, get: &mut Get) -> anyhow::Result<Vec<Layer>> {
     let found = names.map(|it| {
         layer(it).ok_or_else(|| {
             let known = Layer::ALL.map(Layer::name).join(", ");
-            invalid(name, &format!("`{it}` is no layer; they are {known}"))
+            invalid(
+                name,
+                &format!("`{it}` is not a layer of the confinement; the layers are {known}"),
+            )
         })
     });
     found.collect()
@@ -247,7 +250,7 @@ fn text(name: &'static str, get: &mut Get) -> anyhow::Result<Option<String>> {
     match value.into_string() {
         Ok(value) => Ok(Some(value)),
         // The value is not shown: it may be a key.
-        Err(_) => Err(invalid(name, "its value is not UTF-8")),
+        Err(_) => Err(invalid(name, "its value is not valid UTF-8")),
     }
 }
 
@@ -258,7 +261,7 @@ fn boolean(name: &'static str, get: &mut Get) -> anyhow::Result<Option<bool>> {
         Some("0") => Ok(Some(false)),
         Some(word) if word.eq_ignore_ascii_case("true") => Ok(Some(true)),
         Some(word) if word.eq_ignore_ascii_case("false") => Ok(Some(false)),
-        Some(other) => Err(invalid(name, &format!("`{other}` is none of 0, 1, true, false"))),
+        Some(other) => Err(invalid(name, &format!("`{other}` is not one of 0, 1, true, false"))),
     }
 }
 
@@ -273,7 +276,7 @@ fn format(name: &'static str, get: &mut Get) -> anyhow::Result<Option<Format>> {
         return Ok(Some(format));
     }
     let names = FORMATS.map(|(_, name, _)| name).join(", ");
-    Err(invalid(name, &format!("`{value}` is none of {names}")))
+    Err(invalid(name, &format!("`{value}` is not one of {names}")))
 }
 
 fn columns(text: &str) -> Option<u16> {

@@ -33,9 +33,11 @@ pub(crate) fn question(options: &AskOptions) -> anyhow::Result<Question> {
     let n_bytes = images.iter().map(String::len).sum::<usize>() / 4 * 3;
     if IMAGES_BYTES_MAX < n_bytes {
         let message = format!(
-            "the images have {n_bytes} bytes, and at most {IMAGES_BYTES_MAX} go with a question"
+            "the images have {n_bytes} bytes; the limit of a question is {IMAGES_BYTES_MAX} bytes"
         );
-        return Err(Failure::new(ExitStatus::Input, message).hint("make them smaller").into());
+        return Err(Failure::new(ExitStatus::Input, message)
+            .hint("make them smaller, or attach fewer")
+            .into());
     }
     Ok(Question {
         text: options.question.clone(),
@@ -56,8 +58,8 @@ fn data_url(path: &Path) -> anyhow::Result<String> {
         }
     })?;
     let Some(kind) = kind(&bytes) else {
-        let message = format!("`{shown}` is no PNG, JPEG, GIF or WebP image");
-        return Err(failed(message).hint("data goes in with `-f FILE`").into());
+        let message = format!("`{shown}` is not a PNG, JPEG, GIF or WebP image");
+        return Err(failed(message).hint("add data with `-f FILE`").into());
     };
     Ok(format!("data:{kind};base64,{}", STANDARD.encode(bytes)))
 }

@@ -457,7 +457,7 @@ impl InputOutcomes {
             diagnostics::note(&remarks::counts(&self.done, self.n_failed, what));
         }
         let Some(signal) = self.cut_by else { return Ok(self.status) };
-        let message = "interrupted; nothing is kept of a file that was not finished";
+        let message = "interrupted; files that were not finished are not ingested";
         Err(Failure::new(signal, message).into())
     }
 }
@@ -491,7 +491,7 @@ fn ingest(
         // What comes from stdin is not known before it is read.
         let any_with_tables = sources.any_with_tables || sources.inputs.contains(&Input::Stdin);
         if !flags.sheet.is_empty() && !any_with_tables && sources.errors.is_empty() {
-            let message = "`--sheet` names a sheet or a table, and no file has any";
+            let message = "`--sheet` names a sheet or a table, but no file has any";
             let hint = "leave it out, or name a workbook or a database";
             return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
         }
@@ -514,8 +514,11 @@ fn ingest(
         let (mut skipped, is_many) = (sources.skipped, 1 < n_planned.max(done.len()));
         match sources.n_again {
             0 => {}
-            1 => skipped.push("1 file is named more than once, and was read once".to_owned()),
-            n => skipped.push(format!("{n} files are named more than once, and were read once")),
+            1 => skipped.push("1 file is named more than once, but was read only once".to_owned()),
+            n => {
+                skipped
+                    .push(format!("{n} files are named more than once, but were read only once"));
+            }
         }
         let attempt = InputOutcomes { done, status, cut_by: None, skipped, n_failed, is_many };
         anyhow::Ok((attempt, n_planned))
@@ -605,9 +608,9 @@ impl<'a> IngestPlan<'a> {
         let mut known: HashMap<&str, String> = HashMap::new();
         for (name, source) in joinings.chain(jobs) {
             if let Some(other) = known.insert(name, source.clone()) {
-                let message = format!("`{other}` and `{source}` are both to be called `{name}`");
-                let hint = "give each a name of its own, as in `NAME=PATH`; to join files, use one pattern or \
-                            `--union`";
+                let message = format!("`{other}` and `{source}` would both have the name `{name}`");
+                let hint = "give each its own name, as in `NAME=PATH`\nto join files, use one \
+                            pattern or `--union`";
                 return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
             }
         }
@@ -864,7 +867,8 @@ fn unless_taken(
 /// Asks whether a file replaces the dataset of its name. Ctrl-C ends the wait for an answer.
 fn may_replace(taken: &NameTaken, cancelled: &Arc<AtomicBool>) -> bool {
     let NameTaken { source, name, present } = taken;
-    let what = format!("replace the dataset `{name}`, which comes from `{present}`, by `{source}`");
+    let what =
+        format!("replace the dataset `{name}`, which comes from `{present}`, with `{source}`");
     let answer = job::stdin(cancelled).and_then(|it| confirm::ask(&what, BufReader::new(it)));
     answer.unwrap_or(false)
 }
@@ -966,7 +970,7 @@ pub(crate) fn ingest_in_place(
     let Some(dataset) = session.catalog().get(name) else {
         let names = session.catalog().names().collect::<Vec<_>>().join(", ");
         let message = format!("no dataset `{name}` in this session");
-        let hint = format!("there are {names}");
+        let hint = format!("the datasets are {names}");
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     };
     let mut read = options_of(dataset)
@@ -1015,13 +1019,13 @@ fn check(flags: &IngestFlags) -> anyhow::Result<()> {
         return Err(several_for_one_name().into());
     }
     if 1 < flags.paths.iter().filter(|it| it.as_os_str() == "-").count() {
-        return usage("stdin can be read once", "give `-` once");
+        return usage("cannot read stdin more than once", "give `-` only once");
     }
     if flags.paths.iter().any(|it| it.to_string_lossy().starts_with(SCHEME)) {
         // It may contain a token, so it is not shown.
         return usage(
-            &format!("what begins with `{SCHEME}` is a cluster, and no file"),
-            "name what is to be read there: `--remote URL NAME=PATH-OR-TABLE`",
+            &format!("what begins with `{SCHEME}` is the URL of a cluster, not a file"),
+            "name what to read there: `--remote URL NAME=PATH-OR-TABLE`",
         );
     }
     if let Some(name) = &flags.name
@@ -1029,7 +1033,7 @@ fn check(flags: &IngestFlags) -> anyhow::Result<()> {
     {
         let fitting = csv_agent_ingest::name_of(Path::new(name));
         return usage(
-            &format!("`{name}` is no name of a dataset"),
+            &format!("`{name}` is not a valid name of a dataset"),
             &format!("try `--name {fitting}`"),
         );
     }
@@ -1037,8 +1041,8 @@ fn check(flags: &IngestFlags) -> anyhow::Result<()> {
 }
 
 fn several_for_one_name() -> Failure {
-    let message = "`--name` names one dataset, and there are several files";
-    let hint = "leave it out, say how names are made of paths with `--name-from '{parent}_{stem}'`, or \
+    let message = "`--name` names one dataset, but there are several files";
+    let hint = "leave it out, make names from the paths with `--name-from '{parent}_{stem}'`, or \
                 join the files with `--union`";
     Failure::new(ExitStatus::Usage, message).hint(hint)
 }
@@ -1081,7 +1085,7 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     if *change == Change::Unchanged && is_told && options.has_notes() {
         let told = told.join(" ");
         diagnostics::note(&format!(
-            "`{name}` was read with `{told}`; `--if-exists replace` reads it anew"
+            "`{name}` was read with `{told}`; `--if-exists replace` reads it again"
         ));
     }
     if matches!(change, Change::Unchanged | Change::Skipped) {
@@ -1125,8 +1129,10 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     if let Some(Damage { n_replaced, line, offset }) = dataset.dialect.damage {
         let encoding = &dataset.dialect.encoding;
         let what = match n_replaced {
-            1 => format!("bytes that are no {encoding}, replaced by U+FFFD"),
-            n => format!("{n} times bytes that are no {encoding}, each replaced by U+FFFD"),
+            1 => format!("bytes that are not valid {encoding}, replaced by U+FFFD"),
+            n => format!(
+                "{n} places with bytes that are not valid {encoding}, each replaced by U+FFFD"
+            ),
         };
         let message = format!(
             "`{name}`: {what}; first at line {line}, byte offset {offset}; `--strict` refuses such \
@@ -1180,8 +1186,8 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
 fn doubts(dataset: &Dataset, word: &str) -> Vec<String> {
     let total = dataset.unclear_total.map(|line| {
         format!(
-            "the row on {word} {line} is called a total and was kept: its numbers are not the sums of their \
-             columns"
+            "the row on {word} {line} is labelled as a total but was kept: its numbers are not \
+             the sums of their columns"
         )
     });
     let sentences = dataset.stray_quotes.sentence().into_iter().chain(total);
@@ -1285,7 +1291,7 @@ fn amounts(dataset: &Dataset) -> Option<String> {
     }
     let parts = said.iter().map(|(words, names)| format!("{} ({words})", columns(names)));
     let (parts, name) = (parts.collect::<Vec<_>>().join(", "), &first.name);
-    Some(format!("kept as text: {parts}; `--dtype '{name}={wanted}'` makes numbers"))
+    Some(format!("kept as text: {parts}; `--dtype '{name}={wanted}'` reads such text as numbers"))
 }
 
 fn counted(n: u64, one: &str, many: &str) -> String {

@@ -84,7 +84,7 @@ impl Inputs<'_> {
             SessionOrigin::Foreign => {
                 diagnostics::warning(
                     &format!(
-                        "the session `{}` belongs to another user and is passed over",
+                        "the session `{}` belongs to another user and is ignored",
                         session.dir.display()
                     ),
                     options.terminal.stderr.colour,

@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(failure.status, ExitStatus::Setup);
         assert_eq!(
             failure.message,
-            "environment variable `DATA_EVENT_ENCRYPT`: `yes` is none of 0, 1, true, false"
+            "environment variable `DATA_EVENT_ENCRYPT`: `yes` is not one of 0, 1, true, false"
         );
     }
 }

@@ -221,11 +221,16 @@ impl ProgressReporter {
                 }
                 if !missing.is_empty() {
                     let missing = missing.join(", ");
-                    self.write(&format!("warning: code is not confined in: {missing}\n"));
+                    self.write(&format!(
+                        "warning: code is not fully confined; not enforced: {missing}\n"
+                    ));
                     for reason in reasons {
                         self.write(&format!("  {}\n", sanitize::one_line(reason)));
                     }
-                    self.write("hint: see `csv-agent doctor`, or refuse to go on with `--require-sandbox`\n");
+                    self.write(
+                        "hint: see `csv-agent doctor`, or stop in such a case with \
+                         `--require-sandbox`\n",
+                    );
                 }
             }
             Status::Retrying { message, .. } => {

@@ -47,8 +47,8 @@ pub(crate) fn run(
 ) -> anyhow::Result<ExitStatus> {
     let (scope, what) = match (flags.all, flags.datasets) {
         (true, _) => (ResetScope::All, "remove the whole session, with its datasets"),
-        (_, true) => (ResetScope::Datasets, "remove the datasets with everything else"),
-        (false, false) => (ResetScope::Conversation, "remove what was asked and answered"),
+        (_, true) => (ResetScope::Datasets, "remove the datasets, and all questions and answers"),
+        (false, false) => (ResetScope::Conversation, "remove all questions and answers"),
     };
     let is_there = options.session.existing()? && Session::is_there(&options.session.dir)?;
     if !flags.dry_run && !confirm(what, flags.yes, options)? {

@@ -162,7 +162,7 @@ fn warn_of_newer_data(events: &[Event], options: &GlobalOptions) -> anyhow::Resu
     let catalog = Session::read_catalog(&options.session.dir)?;
     for name in catalog.newer(names, moment) {
         let message = format!(
-            "the answer is computed from earlier data: `{name}` has been ingested again since"
+            "the answer was computed from earlier data: `{name}` was ingested again since then"
         );
         diagnostics::warning(&message, options.terminal.stderr.colour);
     }
@@ -185,7 +185,7 @@ fn only(turns: &[String]) -> anyhow::Result<&str> {
 fn events(turn: &TurnSummary, together: &mut Together, colour: bool) -> anyhow::Result<Vec<Event>> {
     let (mut events, is_torn) = together.events(turn)?;
     if is_torn {
-        let message = format!("the last event of turn {} was torn and is left out", turn.id);
+        let message = format!("the last event of turn {} is incomplete and was left out", turn.id);
         diagnostics::warning(&message, colour);
     }
     if turn.interrupted {
@@ -204,7 +204,7 @@ fn show_page(
 ) -> anyhow::Result<ExitStatus> {
     let file = Some(path).filter(|it| *it != Path::new("-"));
     if file.is_none() && options.terminal.stdout.is_tty {
-        let failure = Failure::new(ExitStatus::Usage, "a page is nothing to read on a terminal");
+        let failure = Failure::new(ExitStatus::Usage, "cannot write a page to a terminal");
         return Err(failure.hint("write it to a file: `--html page.html`").into());
     }
     let colour = options.terminal.stderr.colour;

@@ -24,7 +24,7 @@ pub(crate) struct StdoutClosed;
 
 impl fmt::Display for StdoutClosed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the reader of stdout has gone away")
+        f.write_str("the reader of stdout closed it")
     }
 }
 

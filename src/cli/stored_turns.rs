@@ -45,7 +45,7 @@ fn place(wanted: &str, turns: &[TurnSummary]) -> anyhow::Result<usize> {
     let number = |it: &str| it.parse::<u32>().ok();
     let Some(wanted) = number(wanted) else {
         let hint = format!("write its number, such as `{last}`, or `last`");
-        return Err(refusal(format!("`{wanted}` is no turn"), hint));
+        return Err(refusal(format!("`{wanted}` is not a turn"), hint));
     };
     let at = turns.iter().position(|it| number(&it.id) == Some(wanted));
     let missing =
@@ -80,12 +80,13 @@ pub(crate) fn demand_whole(turn: &PastTurn) -> anyhow::Result<()> {
         return Ok(());
     }
     let why = if turn.withheld.columns.is_empty() {
-        "with `--no-rows`: what its calls gave was written down only in part"
+        "with `--no-rows`, so its results are stored only in part"
     } else {
-        "with columns kept back: it saw other values than the data has"
+        "with columns kept back, so it did not see the real values"
     };
     let message = format!("turn {} was asked {why}", turn.id);
-    let hint = "ask the question again without it; `csv-agent show` has the turn as it was";
+    let hint = "ask the question again and keep nothing back, or see the stored answer with \
+                `csv-agent show`";
     Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
 
@@ -153,8 +154,7 @@ impl Together {
         let mut room = MemoryBudget::whole();
         let read = turns::events_within(&turn.dir, &mut room)?;
         if !self.room.take_like(&room) {
-            let message =
-                format!("{} turns take more memory than there is for them", self.n_read + 1);
+            let message = format!("{} turns need more memory than the limit", self.n_read + 1);
             let hint = format!("name fewer turns, such as `{}` alone", number(&turn.id));
             return Err(refusal(message, hint));
         }
@@ -172,8 +172,9 @@ impl Together {
         past.keep_deeds();
         let mut code = past.calls.iter().map(|it| it.call.arguments.as_bytes());
         if code.any(|it| self.room.take(it).is_err()) {
-            let message = format!("the code of {} turns takes too much memory", self.n_read + 1);
-            let hint = "`csv-agent show TURN` has a turn by itself, with its code";
+            let message =
+                format!("the code of {} turns needs more memory than the limit", self.n_read + 1);
+            let hint = "`csv-agent show TURN` shows one turn with its code";
             return Err(refusal(message, hint));
         }
         self.n_read += 1;

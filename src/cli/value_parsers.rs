@@ -31,8 +31,10 @@ pub(crate) fn report(text: &str) -> Result<ReportTarget, String> {
         }
     };
     match file {
-        Some("") => Err(format!("no file; write `{kind}=FILE`")),
-        None if found != ReportKind::Github => Err(format!("no file; write `{kind}=FILE`")),
+        Some("") => Err(format!("the file is missing; write `{kind}=FILE`")),
+        None if found != ReportKind::Github => {
+            Err(format!("the file is missing; write `{kind}=FILE`"))
+        }
         file => Ok(ReportTarget { kind: found, file: file.map(PathBuf::from) }),
     }
 }
@@ -58,11 +60,11 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
             "m" | "min" => 60_000,
             "h" => 3_600_000,
             "" => return Err(format!("`{number}` has no unit; did you mean `{number}s`?")),
-            _ => return Err(format!("`{unit}` is no unit; {example}")),
+            _ => return Err(format!("`{unit}` is not a valid unit; {example}")),
         };
         let part = number.checked_mul(millis).map(Duration::from_millis);
         let sum = part.and_then(|it| total.checked_add(it));
-        total = sum.ok_or_else(|| "longer than can be counted".to_owned())?;
+        total = sum.ok_or_else(|| "the time is too long".to_owned())?;
         rest = tail;
     }
     Ok(total)
@@ -74,7 +76,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 ///
 /// Fails as [`duration`] does, and for zero.
 pub(crate) fn some_time(text: &str) -> Result<Duration, String> {
-    let none = || "no time at all; try `30s` or `5m`".to_owned();
+    let none = || "the time must be more than zero; try `30s` or `5m`".to_owned();
     if text.trim().parse() == Ok(0_u64) {
         // With a unit it would be rejected as well.
         return Err(none());
@@ -100,15 +102,15 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         "kib" => 1 << 10,
         "mib" => 1 << 20,
         "gib" => 1 << 30,
-        _ => return Err(format!("`{unit}` is no unit; {example}")),
+        _ => return Err(format!("`{unit}` is not a valid unit; {example}")),
     };
     if !tail.is_empty() {
         return Err(example.to_owned());
     }
     match number.checked_mul(unit_bytes) {
-        Some(0) => Err(format!("no bytes at all; {example}")),
+        Some(0) => Err(format!("the size must be more than zero; {example}")),
         Some(bytes) => Ok(bytes),
-        None => Err("more than can be counted".to_owned()),
+        None => Err("the size is too large".to_owned()),
     }
 }
 
@@ -135,7 +137,7 @@ pub(crate) fn package(text: &str) -> Result<String, String> {
     let text = text.trim();
     if !text.starts_with(|it: char| it.is_ascii_alphanumeric()) || text.contains(['\n', '\r']) {
         return Err(format!(
-            "`{text}` is no package; write its name, such as `lifelines` or `prophet>=1.1`"
+            "`{text}` is not a valid package; write its name, such as `lifelines` or `prophet>=1.1`"
         ));
     }
     Ok(text.to_owned())
@@ -160,7 +162,7 @@ pub(crate) fn decimal(text: &str) -> Result<DecimalMark, String> {
 ///
 /// Fails for anything else, and where the last is before the first.
 pub(crate) fn columns(text: &str) -> Result<ColumnSpan, String> {
-    let wrong = || format!("`{text}` names no columns; write them as `4-6` or `D-F`");
+    let wrong = || format!("`{text}` is not a valid range of columns; write it as `4-6` or `D-F`");
     let (first, last) = text.split_once(['-', ':']).unwrap_or((text, text));
     let [first, last] = [first, last].map(|it| column_number(it.trim()));
     let (Some(first), Some(last)) = (first, last) else { return Err(wrong()) };
@@ -202,7 +204,8 @@ pub(crate) fn delimiter(text: &str) -> Result<Delimiter, String> {
     };
     if !is_delimiter(found) {
         return Err(format!(
-            "{found:?} cannot separate cells; write a sign or a few, or one of `auto`, `comma`, \
+            "{found:?} cannot separate cells; write one or several characters, or one of `auto`, \
+             `comma`, \
              `tab`, `semicolon`, `pipe`, `space`"
         ));
     }
@@ -252,7 +255,7 @@ pub struct EscapeFlag(pub Option<Escape>);
 fn sign(text: &str, words: &str) -> Result<u8, String> {
     match text.as_bytes() {
         [only] if only.is_ascii_punctuation() => Ok(*only),
-        _ => Err(format!("write one ASCII sign, or {words}")),
+        _ => Err(format!("write one ASCII character, or {words}")),
     }
 }
 
@@ -496,7 +499,7 @@ mod tests {
         assert_eq!(quote("auto").unwrap().0, None);
         assert_eq!(escape("\\").unwrap().0, Some(Escape::Char(b'\\')));
         assert_eq!(escape("doubled").unwrap().0, Some(Escape::Doubled));
-        assert_eq!(quote("x").unwrap_err(), "write one ASCII sign, or `auto` or `none`");
+        assert_eq!(quote("x").unwrap_err(), "write one ASCII character, or `auto` or `none`");
         assert!(escape("ab").is_err());
     }
 

@@ -214,8 +214,8 @@ fn its_code_is_what_an_analyst_would_write() {
 #[test]
 fn what_needs_a_server_is_refused_with_the_reason() {
     for (flags, words) in [
-        ("--base-url http://127.0.0.1:9/v1", "`--base-url`: the built-in analyst asks no server"),
-        ("--chain", "`--chain`: the built-in analyst asks no server"),
+        ("--base-url http://127.0.0.1:9/v1", "`--base-url`: the built-in analyst uses no server"),
+        ("--chain", "`--chain`: the built-in analyst uses no server"),
         ("--record q.cass.jsonl", "`--record`: the built-in analyst has no exchange to record"),
     ] {
         let run =

@@ -162,10 +162,10 @@ fn an_answer_that_is_taken_back_is_unknown_to_the_model() {
     let rounds = [round().says("Ten."), round().says("Wrong."), round().says("Right.")];
     let bench = bench(rounds);
     let chat = bench.on_terminal(CHAT, 80);
-    chat.is_ready().press("/undo").press(ENTER).shows("there is no answer to take back").is_ready();
+    chat.is_ready().press("/undo").press(ENTER).shows("there is no turn to undo").is_ready();
     chat.press("How many rows?").press(ENTER).shows("Ten.").is_ready();
     chat.press("And columns?").press(ENTER).shows("Wrong.").is_ready();
-    chat.press("/undo").press(ENTER).shows("turn 2 is taken back").is_ready();
+    chat.press("/undo").press(ENTER).shows("turn 2 is undone").is_ready();
     assert!(!bench.session().join("turns/0002").exists());
     chat.press("And products?").press(ENTER).shows("Right.").is_ready();
     chat.press(CTRL_D).ends_with(0);
@@ -199,9 +199,9 @@ fn tables_and_charts_can_be_looked_at_again_and_saved() {
     assert!(read("a.svg").starts_with(b"<svg") && read("a.png").starts_with(b"\x89PNG"));
     // Nothing is replaced unasked.
     fs::write(bench.path("a.md"), "mine").unwrap();
-    chat.cleared().press("/save a.md").press(ENTER).shows("Go on? [y/N]").press(ENTER);
+    chat.cleared().press("/save a.md").press(ENTER).shows("Continue? [y/N]").press(ENTER);
     chat.shows("nothing was saved").is_ready().press("/save a.doc").press(ENTER);
-    chat.shows("end its name with one of").is_ready().cleared();
+    chat.shows("end the name with one of").is_ready().cleared();
     chat.press("/save none/a.csv").press(ENTER).shows("`none/a.csv`: no such directory").is_ready();
     chat.press(CTRL_D).ends_with(0);
     assert_eq!(read("a.md"), b"mine");
@@ -220,7 +220,7 @@ fn a_file_of_an_answer_is_saved_as_it_is() {
     chat.press(" a.xlsx").press(ENTER).shows("file by product.xlsx → a.xlsx").is_ready();
     chat.press("/save b.xlsx").press(ENTER).shows("→ b.xlsx").is_ready();
     chat.press("/save fit.pickle c.pickle").press(ENTER).shows("→ c.pickle").is_ready();
-    chat.press("/save fit.pickle c.csv").press(ENTER).shows("and not as `csv`").is_ready();
+    chat.press("/save fit.pickle c.csv").press(ENTER).shows("as `csv`: its format is").is_ready();
     chat.press("/save d.csv").press(ENTER).shows("no answer has a table").is_ready();
     chat.press(CTRL_D).ends_with(0);
     let read = |name: &str| fs::read(bench.path(name)).unwrap();
@@ -276,9 +276,9 @@ fn another_model_can_be_asked() {
     let bench = bench([round().says("Ten, I think."), round().says("Eleven.")]);
     let chat = bench.on_terminal(CHAT, 80);
     chat.is_ready().press("How many rows?").press(ENTER).shows("Ten, I think.").is_ready();
-    chat.press("/model built").press(TAB).press(ENTER).shows("builtin is asked").is_ready();
+    chat.press("/model built").press(TAB).press(ENTER).shows("builtin answers").is_ready();
     chat.press("How many rows are there?").press(ENTER).shows("10 rows").is_ready();
-    chat.press("/model other").press(ENTER).shows("other is asked").is_ready();
+    chat.press("/model other").press(ENTER).shows("other answers").is_ready();
     chat.press("And now?").press(ENTER).shows("Eleven.").is_ready().press(CTRL_D).ends_with(0);
     assert_eq!(bench.request(1).body["model"], "other");
 }
@@ -288,7 +288,7 @@ fn a_reset_asks_and_forgets_all_but_the_data() {
     let bench = bench([round().says("Ten."), round().says("Yes.")]);
     let chat = bench.on_terminal(CHAT, 80);
     chat.is_ready().press("How many rows?").press(ENTER).shows("Ten.").is_ready();
-    chat.press("/reset").press(ENTER).shows("Go on? [y/N]").press(CTRL_C);
+    chat.press("/reset").press(ENTER).shows("Continue? [y/N]").press(CTRL_C);
     chat.shows("nothing was removed").is_ready();
     chat.cleared().press("/reset").press(ENTER).shows("[y/N]").press("y").press(ENTER);
     chat.shows("history.jsonl").is_ready();
@@ -359,7 +359,7 @@ fn a_line_that_holds_no_question_is_named_by_its_number() {
     let arguments = ["chat", "-f", "sales.csv", "--input", "jsonl"];
     let run = bench.pipe(arguments, b"\"How many rows?\"\n{\"q\": 1}\n").fails_with(2);
     assert!(run.stdout().contains("Ten."));
-    assert!(run.stderr().contains("number 2 has no `question`"), "{run}");
+    assert!(run.stderr().contains("question 2 from stdin: it has no `question`"), "{run}");
 }
 
 #[test]

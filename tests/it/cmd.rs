@@ -171,7 +171,8 @@ fn amounts_are_text_until_the_user_wants_numbers_and_the_schema_says_what_they_a
         "Report 2024,,,\n\nItem,Price,Ok,\na,\"$1,200.50\",Yes,1\nb,($3.00),No,NA\nc,$7,No,2\n";
     fs::write(shell.path("m.csv"), text).unwrap();
     let told = String::from_utf8(shell.run(&["ingest", "-v", "m.csv"]).stderr).unwrap();
-    let line = "note: `m`: kept as text: column `Price` (money in USD); `--dtype 'Price=money'` makes numbers\n";
+    let line = "note: `m`: kept as text: column `Price` (money in USD); `--dtype 'Price=money'` \
+                reads such text as numbers\n";
     assert!(told.contains(line), "{told}");
     let unnamed = "m\tcolumn_4\tint64\t1\tno name in the file; 1 `NA` read as missing\n";
     let output = shell.run(&["datasets", "m", "--schema", "-v"]);

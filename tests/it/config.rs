@@ -92,7 +92,7 @@ fn a_broken_file_is_told_by_line_and_does_not_take_the_help_away() {
     let bench = Bench::with([]);
     write(&bench, USER, "model = 'x'\napi_key_cmd = [\"sk-abcdefghijkl\n");
     let refused = run(&bench, ["datasets"]).fails_with(3);
-    assert!(refused.stderr().contains("config.toml:2: no TOML"), "{refused}");
+    assert!(refused.stderr().contains("config.toml:2: not valid TOML"), "{refused}");
     assert!(!refused.stderr().contains("abcdefghijkl"), "{refused}");
     run(&bench, ["help", "config"]).succeeds();
     run(&bench, ["completions", "bash"]).succeeds();

@@ -669,7 +669,7 @@ fn c68_a_project_cannot_redirect_the_key() {
                   csv-agent config show --json";
     let found = ok(script);
     assert_eq!(found.json()["base_url"]["origin"], "default");
-    let warning = "csv-agent.toml:1: `base_url` is ignored here";
+    let warning = "csv-agent.toml:1: `base_url` is ignored:";
     assert!(found.stderr.contains(warning), "{}", found.stderr);
 }
 

@@ -39,7 +39,7 @@ fn a_server_that_answers_is_asked_once_and_with_the_key() {
     check(&run, "python", "ok", "pandas");
     let spark: Value = serde_json::from_str(run.stdout()).unwrap();
     assert!(spark.as_array().unwrap().iter().any(|it| it["check"] == "spark"), "{run}");
-    check(&run, "terminal", "ok", "stdout is no terminal: lines are not cut, no colour");
+    check(&run, "terminal", "ok", "stdout is not a terminal: lines are not cut, no colour");
     assert!(run.stdout().contains("GB free for the session in "), "{run}");
     assert!(run.stdout().contains("for Python's packages in "), "{run}");
     assert!(!run.stdout().contains(KEY), "{run}");
@@ -71,7 +71,7 @@ fn a_key_that_is_refused_is_told_without_the_key() {
     let narrow = "You have insufficient permissions. Missing scopes: api.model.read.";
     let bench = server(round().errs(403, "", "", narrow));
     let run = bench.run(["doctor", "--json"]).succeeds();
-    check(&run, "server", "warning", "does not list models to this key");
+    check(&run, "server", "warning", "does not list models for this key");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_server_that_is_not_there_is_a_problem_unless_nobody_asks_it() {
     let quiet = bench.run(["doctor", "-q"]).fails_with(6);
     assert_eq!(quiet.stderr(), "");
     let run = bench.run(["doctor", "--json", "--offline"]).succeeds();
-    check(&run, "server", "skipped", "http://127.0.0.1:1/v1: not asked, because of --offline");
+    check(&run, "server", "skipped", "http://127.0.0.1:1/v1: not contacted, because of --offline");
     let run = bench.run(["doctor", "--json", "--model", "builtin"]);
     check(&run, "server", "ok", "none needed");
 }
@@ -122,7 +122,7 @@ fn a_key_is_missing_only_where_one_is_needed() {
     check(&here, "server", "ok", "answers");
     let bench = server(round().errs(401, "", "", "No key."));
     let wanted = keyless(&bench, &[]).fails_with(4);
-    check(&wanted, "server", "problem", "wants a key (status 401), and there is none");
+    check(&wanted, "server", "problem", "requires a key (status 401), but no key is set");
     let far = ["--offline", "--base-url", "https://models.example.com/v1"];
     check(&keyless(&bench, &far).fails_with(4), "key", "problem", "OPENAI_API_KEY");
     let builtin = Bench::with([]).variable("CSV_AGENT_MODEL", "builtin");
@@ -139,7 +139,7 @@ fn the_status_is_that_of_the_worst_problem() {
     check(&run, "python", "problem", "/nowhere/python");
     let bench = Bench::with([]).variable("OPENAI_BASE_URL", "nonsense");
     let run = bench.run(["doctor", "--json", "--offline"]).fails_with(3);
-    check(&run, "server", "problem", "OPENAI_BASE_URL: `nonsense` is no address of a server");
+    check(&run, "server", "problem", "OPENAI_BASE_URL: `nonsense` is not a valid URL of a server");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn python_is_nobodys_problem_where_code_runs_at_the_provider() {
     let doctor = |file: &str| bench.run(["doctor", "--json", "--offline", "--config", file]);
     let run = doctor("hosted.toml").succeeds();
     for name in ["python", "sandbox"] {
-        check(&run, name, "skipped", "no code of a question runs on this machine");
+        check(&run, name, "skipped", "questions run no code on this machine");
     }
     assert!(!run.stdout().contains("Python's packages"), "{run}");
     check(&doctor("both.toml").fails_with(8), "python", "problem", "/nonexistent/python3");

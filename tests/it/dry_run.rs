@@ -105,6 +105,6 @@ fn what_the_provider_has_already_is_shown_as_it_is_sent() {
     let text = bench.run(["ask", "--dry-run", "--interpreter", "both", "q"]).succeeds();
     let bytes = bench.server().files()[0].content.len();
     let told =
-        format!("sales.csv: 10 rows, {bytes} bytes, there already, as `file-1`\n\nIt would ");
+        format!("sales.csv: 10 rows, {bytes} bytes, already uploaded as `file-1`\n\nIt would ");
     assert!(text.stdout().contains(&told), "{text}");
 }

@@ -83,7 +83,7 @@ fn patterns_are_expanded_and_names_made_of_paths() {
     let expected = ["kansas_fraud", "kansas_theft", "ohio_fraud", "ohio_theft", "utah_fraud"];
     assert_eq!(names(&bench), expected);
     let run = bench.run(["ingest", "-v", "data", "--name-from", "{stem}"]).fails_with(2);
-    assert!(run.stderr().contains("one name, `kansas`"), "{}", run.stderr());
+    assert!(run.stderr().contains("the same name, `kansas`"), "{}", run.stderr());
     let run = bench.run(["ingest", "-v", "data/*.tsv", "--no-recursive"]).fails_with(5);
     assert!(run.stderr().starts_with("error: no file matches `data/*.tsv`\n"), "{}", run.stderr());
     let run = bench.run(["ingest", "-v", "data", "--name", "all"]).fails_with(2);
@@ -96,8 +96,8 @@ fn a_directory_without_data_says_what_it_has() {
     write(&bench, &[("notes/a.txt", b"x\n1\n"), ("notes/b.txt", b"x\n2\n")]);
     let run = bench.run(["ingest", "-v", "notes"]).fails_with(5);
     insta::assert_snapshot!(run.stderr(), @r##"
-    error: no data in `notes`: it has 2 .txt files
-      hint: data is called `.csv`, `.tsv`, `.tab`, `.psv`, `.parquet`, `.pq`, `.xlsx`, `.xlsm`, `.xlsb`, `.xls`, `.ods`, `.jsonl`, `.ndjson`, `.db`, `.sqlite`, `.sqlite3`, `.arrow`, `.feather`; name other files, as in `'notes/*.txt'`
+    error: no data in `notes`: it contains 2 .txt files
+      hint: data files end with `.csv`, `.tsv`, `.tab`, `.psv`, `.parquet`, `.pq`, `.xlsx`, `.xlsm`, `.xlsb`, `.xls`, `.ods`, `.jsonl`, `.ndjson`, `.db`, `.sqlite`, `.sqlite3`, `.arrow`, `.feather`; name other files yourself, as in `'notes/*.txt'`
     "##);
     bench.run(["ingest", "-v", "notes/*.txt"]).succeeds();
     assert_eq!(names(&bench), ["a", "b"]);
@@ -171,7 +171,7 @@ fn a_link_out_of_a_directory_is_told_and_root_reads_none_of_another_user() {
         format!("{links} `data/b.csv` to `{}`", target.display())
     };
     let run = bench.run(["ingest", "-v", "data"]).succeeds();
-    let away = told("note: `data`: read 2 links that lead elsewhere, the first");
+    let away = told("note: `data`: read 2 links that point outside, the first");
     assert!(run.stderr().contains(&away), "{run}");
     assert_eq!(names(&bench), ["a", "b", "c"]);
     let nobody = Some(65_534);
@@ -180,7 +180,7 @@ fn a_link_out_of_a_directory_is_told_and_root_reads_none_of_another_user() {
     }
     bench.run(["reset", "--all", "--yes"]).succeeds();
     let run = bench.run(["ingest", "-q", "data"]).succeeds();
-    let foreign = told("warning: `data`: skipped a link of another user that leads elsewhere:");
+    let foreign = told("warning: `data`: skipped a link of another user that points outside:");
     assert!(run.stderr().contains(&foreign) && !run.stderr().contains("note: "), "{run}");
     assert_eq!(names(&bench), ["a", "c"]);
     fs::remove_file(bench.path("data/a.csv")).unwrap();
@@ -542,9 +542,9 @@ fn no_dataset_takes_the_place_of_another_of_the_same_command() {
     let bench = Bench::with([]);
     write(&bench, &[("d/a.csv", b"n\n1\n"), ("d/b.csv", b"n\n2\n"), ("e/c.csv", b"n\n3\n")]);
     for (arguments, told) in [
-        (["x=d/a.csv", "x=d/b.csv"], "`d/a.csv` and `d/b.csv` are both to be called `x`"),
-        (["b=d/a.csv", "d/b.csv"], "`d/a.csv` and `d/b.csv` are both to be called `b`"),
-        (["x=d/*.csv", "x=e/c.csv"], "`d/*.csv` and `e/c.csv` are both to be called `x`"),
+        (["x=d/a.csv", "x=d/b.csv"], "`d/a.csv` and `d/b.csv` would both have the name `x`"),
+        (["b=d/a.csv", "d/b.csv"], "`d/a.csv` and `d/b.csv` would both have the name `b`"),
+        (["x=d/*.csv", "x=e/c.csv"], "`d/*.csv` and `e/c.csv` would both have the name `x`"),
     ] {
         let run = bench.run(["ingest"].into_iter().chain(arguments)).fails_with(2);
         assert!(run.stderr().contains(told), "{run}");
@@ -560,13 +560,13 @@ fn a_file_that_is_named_twice_is_read_once() {
         bench.run(["ingest", "-v", "--union", "--name", "u", "d/a.csv", "d/a.csv", "d/*.csv"]);
     let run = run.succeeds();
     assert!(
-        run.stderr().contains("note: 2 files are named more than once, and were read once\n"),
+        run.stderr().contains("note: 2 files are named more than once, but were read only once\n"),
         "{run}"
     );
     assert_eq!(head(&bench, "u"), "n,_file\n1,d/a.csv\n2,d/b.csv\n");
     let run = bench.run(["ingest", "-v", "d/a.csv", "./d/a.csv"]).succeeds();
     assert!(
-        run.stderr().contains("note: 1 file is named more than once, and was read once\n"),
+        run.stderr().contains("note: 1 file is named more than once, but was read only once\n"),
         "{run}"
     );
 }

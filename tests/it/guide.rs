@@ -96,7 +96,7 @@ fn every_block_about_the_container_of_the_provider_runs_and_ends_as_it_says() {
         "| ann | 134.5 |",
         "file: .csv-agent/turns/0002/artifacts/by_customer.xlsx",
         "interpreter\thosted\tuser file",
-        "no code of a question runs on this machine",
+        "questions run no code on this machine",
         "1 file uploaded (118 bytes)",
         "`--no-rows` forbids uploads",
         "plot.png 4 turns/0003/artifacts/plot.png",

@@ -15,7 +15,7 @@ fn the_same_file_is_read_again_only_if_it_is_to_be_read_in_another_way() {
     let bench = Bench::with(["semi.csv"]);
     check(&bench, &["semi.csv", "--delimiter", ";"], "added");
     let told = check(&bench, &["semi.csv"], "unchanged");
-    let expected = "`semi` was read with `--delimiter ;`; `--if-exists replace` reads it anew";
+    let expected = "`semi` was read with `--delimiter ;`; `--if-exists replace` reads it again";
     assert!(told.contains(expected), "{told}");
     check(&bench, &["semi.csv", "--delimiter", ";"], "unchanged");
     check(&bench, &["semi.csv", "--delimiter", ","], "replaced");

@@ -150,7 +150,7 @@ fn each_sheet_is_a_dataset_whose_cells_keep_their_types() {
     "##);
     insta::assert_snapshot!(run.stderr(), @r##"
     warning: `book_report`: kept out of the table: 1 preamble line, 1 footer line; column `price`: 1 error cell (`#N/A`) is null, Report!G5
-    note: `book.xlsx`: not read: sheets `Secret` (hidden), `Blank` (empty); `--sheet NAME` reads one nonetheless
+    note: `book.xlsx`: not read: sheets `Secret` (hidden), `Blank` (empty); `--sheet NAME` reads one of them anyway
     note: 2 tables: 2 added
     "##);
     insta::assert_snapshot!(shown(&bench, "book_report"), @r##"
@@ -172,7 +172,7 @@ fn each_sheet_is_a_dataset_whose_cells_keep_their_types() {
     assert_eq!(shown(&bench, "book_secret"), "x:int64\n1");
     let run = bench.run(["ingest", "-v", "book.xlsx", "--sheet", "Nope"]).fails_with(5);
     insta::assert_snapshot!(run.stderr(), @r##"
-    error: `book.xlsx` has no sheet called `Nope`
+    error: `book.xlsx` has no sheet named `Nope`
       hint: it has `Report`, `Plain`, `Secret`, `Blank`
     "##);
     let script = "cat book.xlsx | csv-agent ingest --name piped --sheet Plain -";
@@ -268,7 +268,7 @@ fn the_parts_of_a_table_are_one_dataset() {
         fs::copy(bench.session().join(format!("datasets/{name}.parquet")), part).unwrap();
     }
     let run = bench.run(["ingest", "-v", "sales.parquet"]).succeeds();
-    assert!(run.stderr().contains("read as one table of parts"), "{}", run.stderr());
+    assert!(run.stderr().contains("read as the parts of one table"), "{}", run.stderr());
     let rows = bench.run(["datasets", "sales", "--head", "9", "--format", "csv"]).succeeds();
     assert_eq!(
         rows.stdout(),

@@ -90,7 +90,8 @@ fn a_file_that_has_changed_is_read_again_and_earlier_answers_say_so() {
     assert_eq!(run.stderr(), told);
     assert_eq!(ask(&bench, &["-f", "orders.csv"]).succeeds().stderr(), "");
     let old = bench.run(["show", "1"]).succeeds();
-    let told = "warning: the answer is computed from earlier data: `orders` has been ingested again since\n";
+    let told = "warning: the answer was computed from earlier data: `orders` was ingested again \
+                since then\n";
     assert_eq!(old.stderr(), told);
     assert_eq!(bench.run(["show", "2"]).succeeds().stderr(), "");
     bench.run(["show", "all", "--html", "page.html"]).succeeds();

@@ -174,13 +174,16 @@ fn doctor_says_that_the_cluster_of_the_session_is_away() {
     let reason = "cannot reach the cluster at `sc://127.0.0.1:9`: nothing listens there";
     assert_eq!(found["found"], reason);
     let offline = bench.run(asked.into_iter().chain(["--offline"])).succeeds();
-    assert_eq!(cluster(&offline)["found"], "sc://127.0.0.1:9: not asked, because of --offline");
+    assert_eq!(cluster(&offline)["found"], "sc://127.0.0.1:9: not contacted, because of --offline");
 }
 
 #[test]
 fn a_cluster_is_no_file_to_ingest() {
     let run = Bench::with([]).run(["ingest", "sc://host:1/;token=s3cret"]).fails_with(2);
-    assert!(run.stderr().contains("what begins with `sc://` is a cluster, and no file"), "{run}");
+    assert!(
+        run.stderr().contains("what begins with `sc://` is the URL of a cluster, not a file"),
+        "{run}"
+    );
     assert!(run.stderr().contains("`--remote URL NAME=PATH-OR-TABLE`"), "{run}");
     assert!(!run.stderr().contains("s3cret"), "{run}");
 }

@@ -192,7 +192,7 @@ fn what_cannot_be_asked_for_is_refused_before_anything_is_asked() {
     };
     refused(
         &["--schema", "{"],
-        "`--schema` is no JSON: EOF while parsing an object at line 1 column 1",
+        "`--schema` is not valid JSON: EOF while parsing an object at line 1 column 1",
     );
     refused(&["--schema", "{\"type\": 1}"], "cannot use `--schema` as a JSON Schema: `$.type`");
     refused(
@@ -205,8 +205,8 @@ fn what_cannot_be_asked_for_is_refused_before_anything_is_asked() {
                                                          not fetch schemas",
     );
     refused(&["--schema", "nowhere.json"], "cannot read the schema `nowhere.json`: no such file");
-    refused(&["--schema", "sales.csv"], "`sales.csv` is no JSON");
-    refused(&["--schema", COUNT, "--model", "builtin"], "fills in no schema");
+    refused(&["--schema", "sales.csv"], "`sales.csv` is not valid JSON");
+    refused(&["--schema", COUNT, "--model", "builtin"], "answers only in sentences");
     assert_eq!(bench.n_requests(), 0);
 }
 

@@ -342,12 +342,12 @@ fn a_dataset_whose_file_is_gone_hurts_only_itself_and_its_source_brings_it_back(
     let found: Value = serde_json::from_str(run.stdout()).unwrap();
     let last = found.as_array().unwrap().last().unwrap();
     let told = "its file is missing; read again from `sales.csv`";
-    assert_eq!(last, &json!({"file": "dataset sales", "state": "mended", "found": told}));
+    assert_eq!(last, &json!({"file": "dataset sales", "state": "repaired", "found": told}));
     // A source that is another by now is not what the dataset was.
     fs::remove_file(&file).unwrap();
     fs::write(bench.path("sales.csv"), "a,b\n1,2\n").unwrap();
     let run = bench.run(["doctor", "--session", "--repair"]).succeeds();
-    assert!(run.stdout().contains("has changed since; taken out"), "{run}");
+    assert!(run.stdout().contains("has changed since then; removed from the session"), "{run}");
     assert!(bench.session().join("aside/sales.json").is_file());
     assert_eq!(bench.run(["datasets", "--names"]).succeeds().stdout(), "semi\n");
 }
@@ -400,7 +400,7 @@ fn a_bad_byte_in_a_dataset_is_found_before_it_is_used_and_mended() {
     fs::remove_file(bench.path("blank_lines.csv")).unwrap();
     fs::remove_file(file("blank_lines.lines")).unwrap();
     let run = bench.run(["doctor", "--session", "--repair"]).fails_with(3);
-    assert!(run.stdout().contains("findings of it name no lines"), "{run}");
+    assert!(run.stdout().contains("findings in it have no line numbers"), "{run}");
     ask(&bench, "blank_lines").succeeds();
 }
 

@@ -205,7 +205,7 @@ fn of_thousands_of_turns_one_is_in_memory() {
     bench.run(["rerun", "last"]).succeeds();
     for command in [&["export", "py"][..], &["show", "--html", "-"]] {
         let run = bench.run([command, &["all"]].concat()).fails_with(5);
-        assert!(run.stderr().contains(" turns take more memory than there is for them"), "{run}");
+        assert!(run.stderr().contains(" turns need more memory than the limit"), "{run}");
         assert!(!run.stderr().contains("doctor"), "{run}");
         let hint = run.stderr().split("such as `").nth(1).unwrap();
         let turn = hint.split('`').next().unwrap();

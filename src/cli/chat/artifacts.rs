@@ -111,7 +111,7 @@ fn pick<T>(
     let known: Vec<String> = names.into_iter().cloned().collect();
     let hint = match usage::nearest(wanted, &known).first() {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}", known.join(", ")),
+        None => format!("it has {}", known.join(", ")),
     };
     let message = format!("the last answer with a {what} has no `{wanted}`");
     Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
@@ -165,8 +165,8 @@ pub(super) fn save(
         (None, "svg" | "png") => Saved::chart(session_dir, wanted, &ending)?,
         (None, ending) if ENDINGS.contains(&ending) => Saved::table(session_dir, wanted, ending)?,
         (None, _) => {
-            let message = format!("cannot tell from `{}` what to save", file.display());
-            let hint = format!("end its name with one of {}", ENDINGS.join(", "));
+            let message = format!("cannot tell from the name `{}` what to save", file.display());
+            let hint = format!("end the name with one of {}", ENDINGS.join(", "));
             return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
         }
     };
@@ -203,7 +203,7 @@ impl Saved {
         let Some(found) = files.iter().rfind(|it| is_wanted(it)) else { return Ok(None) };
         let (name, format) = (sanitize::one_line(&found.name), &found.artifact.format);
         if format != ending && format != "bin" {
-            let message = format!("`{name}` can be saved as it is, and not as `{ending}`");
+            let message = format!("cannot save `{name}` as `{ending}`: its format is `{format}`");
             let hint = format!("end the name of the file with `.{format}`");
             return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
         }
@@ -225,13 +225,14 @@ impl Saved {
         let what = format!("table {name}, {} rows", shown.row_count);
         let artifact = shown.artifact.as_ref().map(|it| &it.path);
         if format == "parquet" {
-            let path = artifact.with_context(|| format!("`{name}` has no file of its own"))?;
+            let path =
+                artifact.with_context(|| format!("`{name}` was not stored as a Parquet file"))?;
             return Ok(Saved { what, content: read(session_dir, path)? });
         }
         let n_cells = shown.row_count.saturating_mul(shown.columns.len() as u64);
         if SAVED_CELLS_MAX < n_cells {
             let message = format!(
-                "`{name}` has {n_cells} cells; at most {SAVED_CELLS_MAX} are saved as text"
+                "`{name}` has {n_cells} cells; the limit for text is {SAVED_CELLS_MAX} cells"
             );
             let hint = "save it with the ending `.parquet`";
             return Err(Failure::new(ExitStatus::Limit, message).hint(hint).into());

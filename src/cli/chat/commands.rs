@@ -153,8 +153,8 @@ pub(super) enum InputLine {
 pub(super) fn read(line: &str, width: Option<u16>) -> anyhow::Result<InputLine> {
     let question = |it: &str| {
         if QUESTION_BYTES_MAX < it.len() {
-            let message = format!("a question is longer than {QUESTION_BYTES_MAX} bytes");
-            let hint = "long data goes into a file: /ingest FILE";
+            let message = format!("the question is longer than {QUESTION_BYTES_MAX} bytes");
+            let hint = "write long data to a file, and add it with /ingest FILE";
             return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
         }
         Ok(InputLine::Question(it.to_owned()))
@@ -170,7 +170,8 @@ pub(super) fn read(line: &str, width: Option<u16>) -> anyhow::Result<InputLine> 
     }
     let Some(words) = shlex::split(line.trim()) else {
         let message = "a quote is not closed";
-        let hint = "a backslash before a quote makes it a letter: /ingest \\'a\\'.csv";
+        let hint = "to type a quote that is part of a name, put a backslash before it: /ingest \
+                    \\'a\\'.csv";
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     };
     let name = words.first().map_or("", String::as_str);
@@ -212,12 +213,12 @@ fn unknown(name: &str) -> Failure {
     let begun: Vec<String> = names.iter().filter(|it| it.starts_with(name)).cloned().collect();
     let meant = if near.is_empty() && 1 < name.len() { begun } else { near };
     let hint = if meant.is_empty() {
-        format!("there are {}", names.join(", "))
+        format!("the commands are {}", names.join(", "))
     } else {
         format!("did you mean {}?", meant.join(" or "))
     };
-    let also = "a question that begins with a slash is asked with a space before it";
-    let message = format!("`{}` is no command of a chat", sanitize::one_line(name));
+    let also = "to ask a question that begins with a slash, type a space before it";
+    let message = format!("`{}` is not a chat command", sanitize::one_line(name));
     Failure::new(ExitStatus::Usage, message).hint(format!("{hint}\n{also}"))
 }
 
@@ -359,17 +360,18 @@ mod tests {
 
     #[test]
     fn a_mistyped_command_says_which_was_meant() {
-        let is_none = |name: &str| format!("`{name}` is no command of a chat");
+        let is_none = |name: &str| format!("`{name}` is not a chat command");
         check_unknown("/tabel 1", &is_none("/tabel"), "did you mean /table?");
         check_unknown("/data", &is_none("/data"), "did you mean /datasets?");
-        let all = "there are /datasets, /ingest, /table, /chart, /code, /save, /cost, /model, /undo, \
+        let all = "the commands are /datasets, /ingest, /table, /chart, /code, /save, /cost, /model, /undo, \
                    /reset, /help, /quit";
         check_unknown("/home/me/a.csv?", &is_none("/home/me/a.csv?"), all);
         check_unknown("/", &is_none("/"), all);
         check_unknown(
             "/table 'a",
             "a quote is not closed",
-            "a backslash before a quote makes it a letter: /ingest \\'a\\'.csv",
+            "to type a quote that is part of a name, put a backslash before it: /ingest \
+             \\'a\\'.csv",
         );
         check_unknown("/table 1 2", "unexpected argument '2' found", "see /help table");
     }

@@ -90,7 +90,7 @@ impl Chat<'_> {
 
     fn ingest(&mut self, mut flags: IngestFlags, global: &GlobalOptions) -> anyhow::Result<()> {
         if flags.paths.iter().any(|it| it.as_os_str() == "-") {
-            let message = "stdin is what you type: it takes no data";
+            let message = "cannot read data from stdin: in a chat, stdin is what you type";
             return Err(Failure::new(ExitStatus::Usage, message).hint("name a file").into());
         }
         for path in &mut flags.paths {
@@ -160,7 +160,7 @@ impl Chat<'_> {
             Ok(provider) => {
                 let model = self.options.agent.model.clone();
                 self.agent.ask_another(model.clone(), self.options.agent.price, provider);
-                diagnostics::note(&format!("from now on, {model} is asked"));
+                diagnostics::note(&format!("from now on, {model} answers"));
                 self.models.push(model);
                 Ok(())
             }
@@ -174,12 +174,12 @@ impl Chat<'_> {
     fn undo(&mut self) -> anyhow::Result<()> {
         let after = self.agent.forgotten(&mut self.session)?;
         let Some(turn) = self.session.undo(after)? else {
-            let message = "there is no answer to take back";
+            let message = "there is no turn to undo";
             return Err(Failure::new(ExitStatus::Input, message).into());
         };
         diagnostics::note(&format!(
-            "turn {turn} is taken back: the model no longer knows of it; Python variables that it set \
-             are still there"
+            "turn {turn} is undone: the model no longer sees it. Python variables that it set \
+             remain"
         ));
         Ok(())
     }

@@ -86,7 +86,10 @@ impl Prompt {
         let Some(dir) = &self.kept_in else { return self.typed.push(line) };
         if let Err(error) = self.typed.keep(dir, line) {
             // The chat continues without it.
-            diagnostics::warning(&format!("what is typed is not kept: {error:#}"), self.colour);
+            diagnostics::warning(
+                &format!("cannot store the lines that you type: {error:#}"),
+                self.colour,
+            );
             self.kept_in = None;
         }
     }

@@ -76,7 +76,7 @@ impl Stdin {
     }
 
     fn refusal(&self, what: &str) -> Failure {
-        let message = format!("cannot read a question from stdin: number {} {what}", self.n_read);
+        let message = format!("cannot read question {} from stdin: it {what}", self.n_read);
         Failure::new(ExitStatus::Usage, message)
     }
 }
@@ -87,11 +87,11 @@ fn question_of(json: &str) -> Result<String, String> {
         Ok(Value::String(question)) => Ok(question),
         Ok(Value::Object(members)) => match members.get("question") {
             Some(Value::String(question)) => Ok(question.clone()),
-            Some(_) => Err("has a `question` that is no text".to_owned()),
+            Some(_) => Err("has a `question` that is not a string".to_owned()),
             None => Err("has no `question`".to_owned()),
         },
-        Ok(_) => Err("is neither text nor an object with `question`".to_owned()),
-        Err(error) => Err(format!("is no JSON: column {}", error.column())),
+        Ok(_) => Err("is neither a string nor an object with a `question`".to_owned()),
+        Err(error) => Err(format!("is not valid JSON: column {}", error.column())),
     }
 }
 
@@ -110,8 +110,8 @@ mod tests {
         check(r#""How many\nrows?""#, Ok("How many\nrows?"));
         check(r#"{"id": 7, "question": "How many?"}"#, Ok("How many?"));
         check(r#"{"q": "How many?"}"#, Err("has no `question`"));
-        check(r#"{"question": 7}"#, Err("has a `question` that is no text"));
-        check("[]", Err("is neither text nor an object with `question`"));
-        check("How many?", Err("is no JSON: column 1"));
+        check(r#"{"question": 7}"#, Err("has a `question` that is not a string"));
+        check("[]", Err("is neither a string nor an object with a `question`"));
+        check("How many?", Err("is not valid JSON: column 1"));
     }
 }

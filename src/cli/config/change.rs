@@ -28,8 +28,9 @@ pub(super) fn set(path: &Path, key: &str, value: &str) -> anyhow::Result<()> {
     let document = read(path)?;
     let names = names(key)?;
     if names[0] == "prices" {
-        let message = "a price has several parts, which belong together";
-        let hint = "write it with `csv-agent config edit`; `csv-agent help config` has an example";
+        let message = "a price consists of several values";
+        let hint = "write it with `csv-agent config edit`, as in the example of `csv-agent help \
+                    config`";
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
     let mut refused: Option<Mistake> = None;
@@ -206,7 +207,7 @@ fn read(path: &Path) -> anyhow::Result<DocumentMut> {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
         read => read.with_context(|| cannot_read(path))?,
     };
-    Ok(text.parse().with_context(|| cannot_read(path))?)
+    text.parse().with_context(|| cannot_read(path))
 }
 
 fn cannot_read(path: &Path) -> String {

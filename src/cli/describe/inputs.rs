@@ -92,7 +92,8 @@ fn datasets(names: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<Inp
     let here = catalog.here();
     for (name, remote) in catalog.remote() {
         let endpoint = &remote.endpoint;
-        let text = format!("dataset `{name}` is at {endpoint} and is left out");
+        let text =
+            format!("dataset `{name}` is left out, because it is on the cluster at {endpoint}");
         diagnostics::warning(&text, options.terminal.stderr.colour);
     }
     with_files(dir, &here, here.iter())

@@ -107,7 +107,7 @@ fn one_for_terminal(described: &Described, options: &GlobalOptions) -> String {
     lines.push(table::text(&frame, &style).text);
     if COLUMNS_MAX < n_columns {
         let n_more = number(n_columns - COLUMNS_MAX);
-        lines.push(format!(" {n_more} more columns; `--format csv` and `--json` have all of them"));
+        lines.push(format!(" {n_more} more columns; `--format csv` and `--json` show all of them"));
     }
     let notes = dataset.notes.iter().map(|it| format!("the file says: {it}"));
     let notes = notes.chain(dataset.doubts.iter().cloned());

@@ -29,7 +29,7 @@ pub(super) async fn ask(
 
 async fn look(endpoint: &Endpoint, is_offline: bool) -> Check {
     if is_offline {
-        let found = format!("{endpoint}: not asked, because of --offline");
+        let found = format!("{endpoint}: not contacted, because of --offline");
         return Check::new("cluster", CheckState::Skipped, found);
     }
     match contact(endpoint, &mut Traffic::default()).await {

@@ -57,7 +57,7 @@ pub(super) async fn try_python(
             let place = options.cache_dir.display();
             tell(
                 CheckState::Warning,
-                format!("no environment yet; the first question makes one in {place}"),
+                format!("no environment yet; the first question creates one in {place}"),
             );
         }
         Err(error) => checks.push(Check::failed("python", &error)),
@@ -84,10 +84,11 @@ fn told(packages: &Packages) -> String {
 async fn spark_client(options: &PythonOptions) -> Check {
     let (state, found) = match environment::find(options, Extras { spark: true }).await {
         Ok(Some(it)) => {
-            (CheckState::Ok, format!("the client is there; {}", it.executable.display()))
+            (CheckState::Ok, format!("the client is installed: {}", it.executable.display()))
         }
         Ok(None) => {
-            let found = "the client is not there yet; the first dataset on a cluster brings it";
+            let found = "the client is not installed yet; csv-agent installs it for the first \
+                         dataset on a cluster";
             (CheckState::Skipped, found.to_owned())
         }
         Err(error) => (CheckState::Skipped, format!("{error:#}")),
@@ -97,7 +98,7 @@ async fn spark_client(options: &PythonOptions) -> Check {
 
 /// Returns the checks skipped because questions run no code here.
 pub(super) fn no_python() -> Vec<Check> {
-    let found = "no code of a question runs on this machine: `interpreter` is `hosted`";
+    let found = "questions run no code on this machine: `interpreter` is `hosted`";
     ["python", "sandbox"].map(|it| Check::new(it, CheckState::Skipped, found)).to_vec()
 }
 
@@ -125,7 +126,7 @@ pub(super) fn rules(confinement: &Confinement, demand: Demand) -> Vec<Check> {
 /// Checks the free space at an existing or future directory.
 pub(super) fn disk(directory: &Path, purpose: &str) -> Check {
     let Some(there) = directory.ancestors().find(|it| it.is_dir()) else {
-        let found = format!("cannot tell where {} would be", directory.display());
+        let found = format!("cannot find the disk of {}", directory.display());
         return Check::new("disk", CheckState::Warning, found);
     };
     let place = format!("for {purpose} in {}", directory.display());
@@ -137,7 +138,7 @@ pub(super) fn disk(directory: &Path, purpose: &str) -> Check {
         Err(error) => Check::new(
             "disk",
             CheckState::Warning,
-            format!("cannot tell what is free {place}: {error}"),
+            format!("cannot find out how much space is free {place}: {error}"),
         ),
     }
 }
@@ -155,7 +156,7 @@ fn room(free_bytes: u64) -> (CheckState, String) {
 /// Describes the form of answers on stdout.
 pub(super) fn terminal(options: &GlobalOptions, images: &Images) -> Check {
     let stdout = options.terminal.stdout;
-    let what = if stdout.is_tty { "stdout is a terminal" } else { "stdout is no terminal" };
+    let what = if stdout.is_tty { "stdout is a terminal" } else { "stdout is not a terminal" };
     let width = match stdout.width {
         Some(width) => format!("{width} columns"),
         None => "lines are not cut".to_owned(),

@@ -45,16 +45,19 @@ pub(super) fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitSt
             }
             Some(Err(reason)) if part == DatasetPart::Lines => {
                 let found = format!(
-                    "its {file} {why}, and {reason}; findings of it name no lines until it is \
-                     ingested again"
+                    "its {file} {why}, and {reason}; findings in it have no line numbers until \
+                     you ingest it again"
                 );
                 (Health::Problem, found)
             }
             Some(Err(reason)) => {
                 let kept = put_entry_aside(dir, &name, options.lock("doctor"))?;
-                let kept = kept.map(|it| format!(", and what was known of it is kept as `{it}`"));
+                let kept = kept.map(|it| format!(", and its entry is kept as `{it}`"));
                 let kept = kept.unwrap_or_default();
-                (Health::Mended, format!("its {file} {why}, and {reason}; taken out{kept}"))
+                (
+                    Health::Mended,
+                    format!("its {file} {why}, and {reason}; removed from the session{kept}"),
+                )
             }
         };
         examined.findings.push(RepairFinding { name: format!("dataset {name}"), state, found });
@@ -69,7 +72,7 @@ pub(super) fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitSt
         return Ok(ExitStatus::Ok);
     }
     if !mends && options.has_notes() {
-        diagnostics::note(&format!("`{}` mends what can be mended", mending(dir)));
+        diagnostics::note(&format!("repair the session with `{}`", mending(dir)));
     }
     Ok(ExitStatus::Setup)
 }
@@ -77,7 +80,7 @@ pub(super) fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitSt
 fn word(state: Health) -> &'static str {
     match state {
         Health::Ok => "ok",
-        Health::Mended => "mended",
+        Health::Mended => "repaired",
         Health::Problem => "problem",
     }
 }
@@ -91,14 +94,15 @@ fn ingest_again(name: &str, dataset: &Dataset, options: &GlobalOptions) -> Resul
     if source == "-" {
         return Err("it came from standard input".to_owned());
     }
-    let project = project(options).ok_or("there is no project to look for its source in")?;
+    let project =
+        project(options).ok_or("there is no project directory to search for its source")?;
     let Ok(path) = project.join(source).canonicalize() else {
-        return Err(format!("there is no file `{source}` to read it from"));
+        return Err(format!("its source `{source}` does not exist"));
     };
     let shown = path.display();
     let Ok(within) = path.strip_prefix(&project) else {
         return Err(format!(
-            "its source `{shown}` is not below `{}`; ingest it yourself if that is the file you mean",
+            "its source `{shown}` is not below `{}`; ingest it yourself if it is the right file",
             project.display()
         ));
     };
@@ -108,14 +112,14 @@ fn ingest_again(name: &str, dataset: &Dataset, options: &GlobalOptions) -> Resul
         return Err(format!("its source `{shown}` belongs to another user"));
     }
     if !is_same_file(&file, dataset.bytes, &dataset.sha256) {
-        return Err(format!("`{shown}` has changed since"));
+        return Err(format!("its source `{shown}` has changed since then"));
     }
     let lock = options.lock("doctor");
     let ingested = Session::open(&options.session.dir, Access::Existing, lock)
         .and_then(|mut session| ingest_in_place(&mut session, name, &path, options));
     match ingested {
         Ok(()) => Ok(within.display().to_string()),
-        Err(error) => Err(format!("`{shown}` cannot be read: {error:#}")),
+        Err(error) => Err(format!("its source `{shown}` cannot be read: {error:#}")),
     }
 }
 

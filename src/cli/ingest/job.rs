@@ -353,10 +353,10 @@ pub(super) fn stdin(cancelled: &Arc<AtomicBool>) -> anyhow::Result<Awaited<Arc<A
 }
 
 fn keep_stdin(bytes_max: u64, cancelled: &Arc<AtomicBool>) -> anyhow::Result<NamedTempFile> {
-    let mut kept = NamedTempFile::new().context("cannot keep what comes from stdin")?;
+    let mut kept = NamedTempFile::new().context("cannot store the data from stdin")?;
     // One byte more than allowed makes the ingest reject it with its own message.
     let mut stdin = stdin(cancelled)?.take(bytes_max.saturating_add(1));
-    io::copy(&mut stdin, &mut kept).context("cannot keep what comes from stdin")?;
+    io::copy(&mut stdin, &mut kept).context("cannot store the data from stdin")?;
     Ok(kept)
 }
 

@@ -123,7 +123,7 @@ impl Joining {
     pub(super) fn refused_as_part(&self) -> Failure {
         let message =
             format!("cannot join `{}`: not all of its files can be read", self.shown_name());
-        let hint = "make them readable, or name those to join";
+        let hint = "make them readable, or name only the files to join";
         Failure::new(ExitStatus::Input, message).hint(hint)
     }
 
@@ -158,7 +158,7 @@ impl Joining {
                 Ok(Opened { path: copy.path().to_owned(), copy: Some(copy), table })
             }
             Input::Table(_) | Input::Stdin => {
-                let message = "stdin is one file, and cannot be joined with others";
+                let message = "cannot join stdin with files";
                 let hint = "write it to a file first";
                 Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
             }
@@ -195,7 +195,7 @@ impl Joining {
             IfExists::Ask | IfExists::Error if is_same_source => Ok(Change::Updated),
             IfExists::Ask | IfExists::Error => {
                 let message = format!(
-                    "cannot join `{}`: dataset `{}` holds other data, from `{}`",
+                    "cannot join `{}`: the dataset `{}` comes from another source, `{}`",
                     self.shown_name(),
                     self.name,
                     present.source

@@ -132,11 +132,11 @@ pub(super) fn by_pattern(inputs: &[&Input], pattern: &NamePattern) -> anyhow::Re
         let name = csv_agent_ingest::name_of(Path::new(&text.replace('/', "_")));
         if let Some(other) = owners.insert(name.clone(), input) {
             let message = format!(
-                "`--name-from` gives `{}` and `{}` one name, `{name}`",
+                "`--name-from` gives `{}` and `{}` the same name, `{name}`",
                 other.shown_name(),
                 input.shown_name()
             );
-            let hint = "add a part that tells them apart, such as `{parent}` or `{ending}`";
+            let hint = "add a part in which they differ, such as `{parent}` or `{ending}`";
             return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
         }
         names.push(name);
@@ -331,7 +331,7 @@ mod tests {
         let same = inputs(&["/d/a/k.csv", "/d/b/k.csv"]);
         let same: Vec<&Input> = same.iter().collect();
         let error = by_pattern(&same, &name_pattern("x_{stem}").unwrap()).unwrap_err().to_string();
-        assert_eq!(error, "`--name-from` gives `/d/a/k.csv` and `/d/b/k.csv` one name, `x_k`");
+        assert_eq!(error, "`--name-from` gives `/d/a/k.csv` and `/d/b/k.csv` the same name, `x_k`");
         for wrong in ["", "all", "{stem", "stem}", "{year}_{stem}", "{stem}}"] {
             assert!(name_pattern(wrong).is_err(), "{wrong}");
         }

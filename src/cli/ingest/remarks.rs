@@ -107,7 +107,7 @@ fn remarks(ingested: &Ingested) -> Vec<(Remark, u64)> {
     let told = &dataset.dialect.told;
     if *change == Change::Unchanged && !told.is_empty() && dataset.files.is_empty() {
         let told = told.join(" ");
-        let text = format!("read with `{told}`; `--if-exists replace` reads it anew");
+        let text = format!("read with `{told}`; `--if-exists replace` reads it again");
         return vec![(Remark { is_warning: false, what: RemarkKind::Said(text) }, 1)];
     }
     if matches!(change, Change::Unchanged | Change::Skipped) {
@@ -116,7 +116,7 @@ fn remarks(ingested: &Ingested) -> Vec<(Remark, u64)> {
     let mut found = Vec::new();
     let mut add = |is_warning, what, n| found.push((Remark { is_warning, what }, n));
     if *change == Change::Updated {
-        add(false, RemarkKind::Said("changed, and read anew".to_owned()), 1);
+        add(false, RemarkKind::Said("changed, and read again".to_owned()), 1);
     }
     for (at, (n, one, many)) in dataset.set_aside.counts().into_iter().enumerate() {
         add(true, RemarkKind::Aside(at, one, many), n);
@@ -129,8 +129,8 @@ fn remarks(ingested: &Ingested) -> Vec<(Remark, u64)> {
     add(true, surplus, dataset.surplus_rows);
     if let Some(Damage { n_replaced, .. }) = dataset.dialect.damage {
         let what = RemarkKind::Counted(
-            "place with bytes that are no text, now U+FFFD",
-            "places with bytes that are no text, now U+FFFD",
+            "place with invalid bytes, replaced by U+FFFD",
+            "places with invalid bytes, replaced by U+FFFD",
         );
         add(true, what, n_replaced);
     }
@@ -159,10 +159,10 @@ fn sentences(dataset: &Dataset) -> Vec<String> {
         sentences.push(format!("read as {}, which is a guess", dataset.dialect.encoding));
     }
     if 0 < dataset.stray_quotes.unclosed + dataset.stray_quotes.doubtful {
-        sentences.push("quotes that enclose no cell".to_owned());
+        sentences.push("quotes that do not enclose a cell".to_owned());
     }
     if dataset.unclear_total.is_some() {
-        sentences.push("its last row is called a total and was kept".to_owned());
+        sentences.push("its last row is labelled as a total but was kept".to_owned());
     }
     sentences.extend(dataset.doubts.iter().cloned());
     sentences

@@ -39,15 +39,15 @@ fn wanted(text: &str) -> Result<Registration, Failure> {
     // A partition directory contains a `=` itself.
     let Some((name, what)) = text.split_once('=').filter(|it| !it.0.contains('/')) else {
         let fitting = csv_agent_ingest::name_of(text.trim_end_matches('/').as_ref());
-        let message = format!("`{text}` gives the dataset no name");
+        let message = format!("`{text}` does not name the dataset");
         return refuse(message, format!("write `{fitting}={text}`"));
     };
     if what.is_empty() {
-        return refuse(format!("`{text}` names no path and no table"), example.to_owned());
+        return refuse(format!("`{text}` does not name a path or a table"), example.to_owned());
     }
     if !is_dataset_name(name) {
         let fitting = csv_agent_ingest::name_of(name.as_ref());
-        let message = format!("`{name}` is no name of a dataset");
+        let message = format!("`{name}` is not a valid name of a dataset");
         return refuse(message, format!("write `{fitting}={what}`"));
     }
     Ok(Registration { name: name.to_owned(), what: What::of(what) })
@@ -55,7 +55,7 @@ fn wanted(text: &str) -> Result<Registration, Failure> {
 
 fn text_of(path: &Path) -> Result<&str, Failure> {
     path.to_str().ok_or_else(|| {
-        let message = format!("`{}` is no UTF-8", path.display());
+        let message = format!("`{}` is not valid UTF-8", path.display());
         Failure::new(ExitStatus::Usage, message).hint("name it with a glob: `NAME=DIR/*`")
     })
 }
@@ -66,9 +66,9 @@ fn all_wanted(paths: &[PathBuf]) -> anyhow::Result<Vec<Registration>> {
     for path in paths {
         let next = wanted(text_of(path)?)?;
         if all.iter().any(|it| it.name == next.name) {
-            let message = format!("two datasets cannot both be `{}`", next.name);
+            let message = format!("two datasets cannot both have the name `{}`", next.name);
             return Err(Failure::new(ExitStatus::Usage, message)
-                .hint("give one another name")
+                .hint("give one of them another name")
                 .into());
         }
         all.push(next);
@@ -80,8 +80,8 @@ fn all_wanted(paths: &[PathBuf]) -> anyhow::Result<Vec<Registration>> {
 pub(super) fn check(flags: &IngestFlags, url: &str) -> anyhow::Result<()> {
     Endpoint::parse(url)?;
     if flags.name.is_some() {
-        let message = "`--name` is for files of this machine";
-        let hint = "with `--remote` each dataset is `NAME=PATH` or `NAME=TABLE`";
+        let message = "`--name` applies only to files on this machine";
+        let hint = "with `--remote`, write each dataset as `NAME=PATH` or `NAME=TABLE`";
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
     all_wanted(&flags.paths).map(drop)
@@ -97,13 +97,13 @@ pub(super) fn ingest(
 ) -> anyhow::Result<InputOutcomes> {
     let given = Endpoint::parse(url)?;
     if given.has_token() {
-        let message = "whoever lists the processes of this machine sees the token in `--remote`; \
-                       `SPARK_CONNECT_AUTHENTICATE_TOKEN` is seen by nobody";
+        let message = "other users of this machine can see the token in `--remote` in the list of \
+                       processes; use `SPARK_CONNECT_AUTHENTICATE_TOKEN` instead";
         diagnostics::warning(message, options.terminal.stderr.colour);
     }
     if given.has_headers() {
-        let message = "headers in `--remote` are for this command, and not kept: whatever asks the cluster \
-                       later takes them from `SPARK_REMOTE`, where that names the same server";
+        let message = "csv-agent does not store the headers in `--remote`; for later commands, \
+                       set `SPARK_REMOTE` to a URL of the same server with these headers";
         diagnostics::warning(message, options.terminal.stderr.colour);
     }
     let cluster = cluster_options(settings)?;
@@ -160,7 +160,7 @@ pub(crate) fn take_places(
     let mut wanted = Vec::new();
     for (name, path) in places {
         let dataset = session.catalog().get(name).filter(|it| it.remote().is_some());
-        let dataset = dataset.with_context(|| format!("`{name}` is on no cluster"))?;
+        let dataset = dataset.with_context(|| format!("`{name}` is not on a cluster"))?;
         let what = What::of(text_of(path)?);
         let read = options_of(dataset)
             .with_context(|| format!("cannot read `{}` as `{name}` was read", what.shown_name()))?;
@@ -279,14 +279,14 @@ fn check_one_cluster<'a>(
     let address = endpoint.to_string();
     let Some((name, other)) = there.find(|it| it.1 != address) else { return Ok(()) };
     let message = format!(
-        "cannot register data of `{address}`: dataset `{name}` is at `{other}`, and a session has one \
-         address of a cluster"
+        "cannot register data of `{address}`: dataset `{name}` is at `{other}`, and a session can \
+         use only one address of a cluster"
     );
     let others = "use another session with `--session NAME`, or remove its datasets with \
                   `csv-agent datasets --rm`";
     let is_same = Endpoint::parse(other).is_ok_and(|it| it.is_same_server(endpoint));
     let hint = if is_same {
-        format!("name the cluster as before, with `--remote '{other}'`; or {others}")
+        format!("name the cluster as before, with `--remote '{other}'`\nor {others}")
     } else {
         others.to_owned()
     };
@@ -330,7 +330,7 @@ fn collide(
     let is_read_so = is_as_told(present, read, if_exists);
     change_of(is_same, false, is_read_so, if_exists).ok_or_else(|| {
         let message = format!(
-            "cannot register `{}`: dataset `{name}` holds other data, from `{}`",
+            "cannot register `{}`: the dataset `{name}` comes from another source, `{}`",
             dataset.source, present.source
         );
         let hint = "replace it with `csv-agent ingest --if-exists replace`, or give the new one another name";
@@ -417,7 +417,7 @@ mod tests {
             &there,
             Some(
                 "cannot register data of `sc://b:1/;user_id=me`: dataset `f` is at `sc://a:1/;user_id=me`, \
-                 and a session has one address of a cluster",
+                 and a session can use only one address of a cluster",
             ),
         );
         assert!(hint.unwrap().starts_with("use another session"));
@@ -425,12 +425,12 @@ mod tests {
             "sc://a:1",
             &there,
             Some(
-                "cannot register data of `sc://a:1`: dataset `f` is at `sc://a:1/;user_id=me`, and a session \
-                 has one address of a cluster",
+                "cannot register data of `sc://a:1`: dataset `f` is at `sc://a:1/;user_id=me`, \
+                 and a session can use only one address of a cluster",
             ),
         );
         assert!(hint.unwrap().starts_with(
-            "name the cluster as before, with `--remote 'sc://a:1/;user_id=me'`; or use another session"
+            "name the cluster as before, with `--remote 'sc://a:1/;user_id=me'`\nor use another session"
         ));
     }
 }

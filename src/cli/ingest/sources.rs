@@ -260,7 +260,8 @@ impl Finder<'_> {
         let path = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
         let shown = dir.display().to_string();
         self.sources.skipped.push(format!(
-            "`{shown}`: read as one table of parts; `'{}/*'` reads each by itself",
+            "`{shown}`: its files were read as the parts of one table; `'{}/*'` reads each part \
+             by itself",
             shown.trim_end_matches('/')
         ));
         Some(csv_agent_ingest::name_of(&path))
@@ -271,7 +272,8 @@ impl Finder<'_> {
         let found = match matches(pattern, self.cancelled)? {
             Matches { error: Some(reason), .. } => {
                 let message = format!("`{pattern}` is not a valid pattern: {reason}");
-                let hint = "`*` and `?` stand for letters, `**` for directories, `[ab]` for one of these letters";
+                let hint = "`*` matches any characters, `?` one character, `[ab]` one of these, \
+                            and `**` directories";
                 self.fail(ExitStatus::Usage, message, hint);
                 return Ok(());
             }
@@ -297,7 +299,7 @@ impl Finder<'_> {
         if !is_any {
             let message = format!("no file matches `{pattern}`");
             let hint =
-                "check the path; `**` stands for directories of any depth, as in `data/**/*.csv`";
+                "check the path; `**` matches directories of any depth, as in `data/**/*.csv`";
             self.fail(ExitStatus::Input, message, hint);
         }
         Ok(())
@@ -318,11 +320,14 @@ impl Finder<'_> {
             && (self.sources.seen.len(), self.sources.n_again) == known
         {
             let found = others.words();
-            let found =
-                if found.is_empty() { "it is empty".to_owned() } else { format!("it has {found}") };
+            let found = if found.is_empty() {
+                "it is empty".to_owned()
+            } else {
+                format!("it contains {found}")
+            };
             let message = format!("no data in `{shown}`: {found}");
             let hint = format!(
-                "data is called {}; name other files, as in `'{}/*.txt'`",
+                "data files end with {}; name other files yourself, as in `'{}/*.txt'`",
                 DATA.map(|it| format!("`.{it}`")).join(", "),
                 shown.trim_end_matches('/')
             );
@@ -463,7 +468,7 @@ impl Finder<'_> {
         if 0 < n_data || !is_named {
             self.skip(&shown, &others);
         } else {
-            let message = format!("no data in `{shown}`: it has {}", others.words());
+            let message = format!("no data in `{shown}`: it contains {}", others.words());
             self.fail(ExitStatus::Input, message, "unpack it and name the files");
         }
         Ok(())
@@ -519,13 +524,13 @@ impl Finder<'_> {
         if chosen.is_empty() && !wanted.is_empty() {
             let names: Vec<String> = tables.all().map(|it| format!("`{it}`")).collect();
             let noun = tables.noun;
-            let message = format!("`{shown}` has no {noun} called `{}`", wanted.join("` or `"));
+            let message = format!("`{shown}` has no {noun} named `{}`", wanted.join("` or `"));
             self.fail(ExitStatus::Input, message, &format!("it has {}", names.join(", ")));
             return Ok(());
         }
         if let (true, Some(words)) = (wanted.is_empty(), tables.left_out_words()) {
             self.sources.skipped.push(format!(
-                "`{shown}`: not read: {words}; `--{} NAME` reads one nonetheless",
+                "`{shown}`: not read: {words}; `--{} NAME` reads one of them anyway",
                 tables.noun
             ));
         }
@@ -556,7 +561,7 @@ impl Finder<'_> {
             self.sources.away.push(format!("`{shown}`: read {links}"));
         }
         if let Some(links) = others.foreign.words(" of another user") {
-            let hint = "name a file itself if it is meant";
+            let hint = "to read such a file, name it directly";
             self.sources.foreign.push(format!("`{shown}`: skipped {links}; {hint}"));
         }
     }
@@ -633,8 +638,8 @@ impl Links {
     fn words(&self, whose: &str) -> Option<String> {
         match self.n {
             0 => None,
-            1 => Some(format!("a link{whose} that leads elsewhere: {}", self.first)),
-            n => Some(format!("{n} links{whose} that lead elsewhere, the first {}", self.first)),
+            1 => Some(format!("a link{whose} that points outside: {}", self.first)),
+            n => Some(format!("{n} links{whose} that point outside, the first {}", self.first)),
         }
     }
 }

@@ -155,8 +155,10 @@ impl AskOptions {
         let asked = QuestionSource::of(&flags, global.terminal.stdin_is_tty)?;
         let dry_run = flags.dry_run;
         if IMAGES_MAX < flags.image.len() {
-            let message =
-                format!("{} images: a question takes at most {IMAGES_MAX}", flags.image.len());
+            let message = format!(
+                "there are {} images; the limit of a question is {IMAGES_MAX}",
+                flags.image.len()
+            );
             return Err(Failure::new(ExitStatus::Usage, message).into());
         }
         let images = flags.image;
@@ -347,8 +349,8 @@ impl TurnOptions {
         settings: &Settings,
     ) -> anyhow::Result<ModelChoice> {
         if self.record.is_some() || matches!(self.provider, ProviderChoice::Replay(_)) {
-            let message = "cannot ask another model: a cassette is of one model";
-            let hint = "leave the chat and begin one without `--record` and `--replay`";
+            let message = "cannot change the model: a cassette belongs to one model";
+            let hint = "start a chat without `--record` and `--replay`";
             return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
         }
         let chain = matches!(&self.provider, ProviderChoice::Remote(remote, _) if remote.chain);
@@ -392,7 +394,7 @@ fn reports(
 ) -> anyhow::Result<ReportOptions> {
     let files: Vec<&PathBuf> = targets.iter().filter_map(|it| it.file.as_ref()).collect();
     if let Some(twice) = (1..files.len()).find(|it| files[..*it].contains(&files[*it])) {
-        let message = format!("two reports go to `{}`", files[twice].display());
+        let message = format!("two reports would be written to `{}`", files[twice].display());
         return Err(Failure::new(ExitStatus::Usage, message).hint("give each its own file").into());
     }
     Ok(ReportOptions {
@@ -414,12 +416,11 @@ fn price(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
     if price.is_some() || bound.value.is_none() {
         return Ok(price);
     }
-    let message = format!(
-        "a turn may cost so much, says the {}, but the price of `{model}` is not known",
-        bound.origin
-    );
+    let message =
+        format!("the {} limits the cost, but the price of `{model}` is not known", bound.origin);
     let hint = format!(
-        "add it to your configuration, in USD for a million tokens: `[prices.\"{model}\"]` with `input`, \
+        "add the price to your configuration, in USD for a million tokens: `[prices.\"{model}\"]` \
+         with `input`, \
          `cached_input` and `output`"
     );
     Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
@@ -462,9 +463,8 @@ fn choose_provider(
 fn builtin(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice> {
     asked.check(BUILTIN)?;
     if asked.schema {
-        let message =
-            "`--schema`: the built-in analyst answers in sentences, and fills in no schema";
-        let hint = "name a model with `--model NAME`, or leave out `--schema`: `--json` has the tables of an \
+        let message = "`--schema`: the built-in analyst answers only in sentences";
+        let hint = "name a model with `--model NAME`, or use `--json`, which has the tables of an \
                     answer as data";
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
@@ -474,7 +474,7 @@ fn builtin(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice
         _ => asked.chain.then_some("--chain"),
     };
     let Some(flag) = flag else { return Ok(ProviderChoice::Builtin) };
-    let message = format!("`{flag}`: the built-in analyst asks no server");
+    let message = format!("`{flag}`: the built-in analyst uses no server");
     let hint = format!("leave out `{flag}`, or name a model of the server with `--model NAME`");
     Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
 }
@@ -490,13 +490,13 @@ fn remote(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice>
             origin => (origin.to_string(), ExitStatus::Setup),
         };
         let shown = without_password(&base_url);
-        let message = format!("{origin}: `{shown}` is no address of a server");
+        let message = format!("{origin}: `{shown}` is not a valid URL of a server");
         let hint = format!("write it with its scheme, such as `{BASE_URL}`");
         return Err(Failure::new(status, message).hint(hint).into());
     }
     if chosen.origin.is_built_in() && settings.choose(&MODEL)?.origin == ValueOrigin::Default {
         // The default model belongs to another server.
-        let message = "the profile `local` says which server, and nothing says which model";
+        let message = "the profile `local` names a server, but no model";
         let hint = "add `--model NAME`, or `model = \"NAME\"` to `[profiles.local]`";
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
@@ -504,7 +504,7 @@ fn remote(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice>
     let api: Option<Api> = settings.get(&API)?.into();
     asked.check(api.unwrap_or_default().name())?;
     if let Some(api) = api.filter(|it| asked.chain && *it != Api::Responses) {
-        let message = format!("`--chain`: the {} keeps no responses", api.title());
+        let message = format!("`--chain`: the {} does not store responses", api.title());
         let hint = "leave out `--chain`, or use `--api responses`";
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
@@ -539,14 +539,13 @@ fn events_target(text: &str) -> anyhow::Result<EventsTarget> {
             Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
         }
         Ok(_) => {
-            let message =
-                format!("`--events {text}`: stdin takes no events, and stdout is the answer's");
+            let message = format!("`--events {text}`: events cannot be written to stdin or stdout");
             let hint =
                 "use `--events fd:3 3>events.jsonl`, or `--format jsonl` for events on stdout";
             Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
         }
         Err(_) => {
-            let message = format!("`--events {text}`: `{number}` is no descriptor");
+            let message = format!("`--events {text}`: `{number}` is not a valid file descriptor");
             let hint = "use `--events fd:3 3>events.jsonl`";
             Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
         }
@@ -568,7 +567,7 @@ fn read_question(from: impl Read, shown_name: &str) -> anyhow::Result<String> {
     if QUESTION_BYTES_MAX < bytes.len() {
         let message =
             format!("the question in {shown_name} is longer than {QUESTION_BYTES_MAX} bytes");
-        let hint = "data goes in with `-f FILE`, or `-f -` for stdin";
+        let hint = "add data with `-f FILE`, or with `-f -` from stdin";
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
     match String::from_utf8(bytes) {
@@ -589,7 +588,7 @@ fn asked(words: &[String]) -> anyhow::Result<Option<String>> {
         && Path::new(file).is_file()
     {
         let message = format!("the question begins with `{file}`, which is a file");
-        let hint = format!("name each file with a flag of its own: `-f {file}`");
+        let hint = format!("name each file with its own flag: `-f {file}`");
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
     Ok((!words.is_empty()).then(|| words.join(" ")))

@@ -74,8 +74,8 @@ fn text(path: &Path, bytes: Result<Vec<u8>, NotRead>) -> Result<String, Failure>
         let status = if is_missing { ExitStatus::Usage } else { ExitStatus::Input };
         let failure = Failure::new(status, format!("cannot read `{shown}`: {reason}"));
         match reason {
-            NotRead::TooLong(_) => failure.hint("data goes in with `-f FILE`"),
-            NotRead::Other(_) => failure.hint("name a file of text"),
+            NotRead::TooLong(_) => failure.hint("add data with `-f FILE`"),
+            NotRead::Other(_) => failure.hint("name a text file"),
             NotRead::Failed(_) if is_missing => failure.hint("check the path"),
             NotRead::Failed(_) => failure,
         }
@@ -98,7 +98,7 @@ fn clean(text: &str) -> String {
 fn thresholds(text: &str) -> Result<Vec<Threshold>, Mistake> {
     let tables = DeTable::parse(text).map_err(|error| {
         let line = line_of(text, error.span().map_or(0, |it| it.start));
-        Mistake { line, message: format!("no TOML: {}", error.message()), hint: None }
+        Mistake { line, message: format!("not valid TOML: {}", error.message()), hint: None }
     })?;
     let mut found = Vec::new();
     for (name, table) in tables.get_ref() {
@@ -107,7 +107,7 @@ fn thresholds(text: &str) -> Result<Vec<Threshold>, Mistake> {
             return Err(mistake(
                 text,
                 name,
-                format!("`{}` is no table", name.get_ref()),
+                format!("`{}` is not a table", name.get_ref()),
                 Some(hint),
             ));
         };
@@ -142,7 +142,7 @@ fn threshold(
         let name = key.get_ref().as_ref();
         let rating = RATINGS.iter().position(|it| *it == name);
         let Some(value) = value.get_ref().as_str() else {
-            let message = format!("`{name}` is no string in quotes");
+            let message = format!("`{name}` is not a string in quotes");
             return Err(mistake(text, key, message, Some("write a range such as `\">= 10\"`")));
         };
         match rating {
@@ -152,7 +152,12 @@ fn threshold(
                 let other = (0..3).find(|at| ranges[*at].is_some_and(|it| range.overlaps(&it)));
                 if let Some(other) = other {
                     let message = format!("`{name}` and `{}` overlap", RATINGS[other]);
-                    return Err(mistake(text, key, message, Some("a value has one rating")));
+                    return Err(mistake(
+                        text,
+                        key,
+                        message,
+                        Some("a value can have only one rating"),
+                    ));
                 }
                 ranges[rating] = Some(range);
             }
@@ -214,12 +219,12 @@ mod tests {
         check("[a]\n\ngood = '10'", 3, &format!("`good`: {range}"), "");
         check("[a]\ngod = '> 1'", 2, "unknown `god`", "did you mean `good`?");
         let hint = "write a range such as `\">= 10\"`";
-        check("[a]\ngood = 10", 2, "`good` is no string in quotes", hint);
+        check("[a]\ngood = 10", 2, "`good` is not a string in quotes", hint);
         let text = "[a]\ngood = '> 1'\nbad = '< 2'";
-        check(text, 2, "`good` and `bad` overlap", "a value has one rating");
+        check(text, 2, "`good` and `bad` overlap", "a value can have only one rating");
         check("\n[a]", 2, "no range for `a`", "add `good`, `warning` or `bad`");
         let hint = "write `[COLUMN]` or `[DATASET.COLUMN]`, and ranges below it";
-        check("a = 1", 1, "`a` is no table", hint);
+        check("a = 1", 1, "`a` is not a table", hint);
     }
 
     #[test]

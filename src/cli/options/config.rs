@@ -158,14 +158,14 @@ impl ConfigFiles {
         ignored.sort();
         for (line, key) in ignored {
             let why = if settings::project_may_name_a_file(&key) {
-                "it names a file that is hidden or not below the project, which only your own \
-                 configuration may"
+                "only your own configuration can name a file that is hidden or outside of the \
+                 project"
             } else {
-                "only your own configuration decides it"
+                "only your own configuration can set it"
             };
             self.warnings.push(format!(
-                "{}:{line}: `{key}` is ignored here: {why}, unless it lists this directory in \
-                 `trusted_projects`",
+                "{}:{line}: `{key}` is ignored: {why}. To allow it, add this directory to \
+                 `trusted_projects` there",
                 file.path.display()
             ));
         }
@@ -275,7 +275,7 @@ impl Opened {
             let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let line = 1 + memchr::memchr_iter(b'\n', valid).count();
             let hint = "correct it, or leave all files out with `--no-config`";
-            fail(format!("{shown}:{line}: not UTF-8")).hint(hint)
+            fail(format!("{shown}:{line}: not valid UTF-8")).hint(hint)
         })?;
         parse(&text).map_err(|it| mistake(path, it).into())
     }

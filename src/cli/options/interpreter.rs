@@ -41,7 +41,7 @@ pub(crate) fn interpreter(
     if !withheld.is_nothing() {
         let what = if withheld.rows { "--no-rows" } else { "--redact" };
         let message = format!(
-            "`{what}` forbids uploads, and with `--interpreter {name}` the datasets are uploaded whole"
+            "`{what}` forbids uploads, but `--interpreter {name}` uploads the complete datasets"
         );
         let hint =
             format!("leave out `{what}`, or run code on this machine with `--interpreter local`");

@@ -212,7 +212,7 @@ fn run(words: &[String], time: Duration, has_terminal: bool) -> Result<Key, Fail
     match key(bytes) {
         // A command with endless output is stopped when we close the pipe, and fails for that reason.
         Err(found) if status.success() || found == TOO_LONG => {
-            Err(fail(format!("gave none: {found}")))
+            Err(fail(format!("printed no valid key: {found}")))
         }
         Ok(key) if status.success() => Ok(key),
         _ => Err(fail(format!("failed: {status}"))),
@@ -342,12 +342,12 @@ mod tests {
     #[test]
     fn a_command_is_run_without_a_shell_and_not_for_ever() {
         check_command(&["printf", "sk-1;$HOME\n"], Ok("sk-1;$HOME"));
-        let silent = "`true` of `api_key_cmd` gave none: it is empty";
+        let silent = "`true` of `api_key_cmd` printed no valid key: it is empty";
         check_command(&["true"], Err(silent));
         check_command(&["false"], Err("`false` of `api_key_cmd` failed: exit status: 1"));
         let late = "`sleep` of `api_key_cmd` did not end within 0.5 s";
         check_command_within(Duration::from_millis(500), &["sleep", "600"], Err(late));
-        let endless = "`yes` of `api_key_cmd` gave none: it is too long for a key";
+        let endless = "`yes` of `api_key_cmd` printed no valid key: it is too long for a key";
         check_command(&["yes"], Err(endless));
         // Its child processes may keep the pipe open.
         check_command(&["sh", "-c", "sleep 60 & echo sk-1"], Ok("sk-1"));

@@ -24,8 +24,8 @@ pub(crate) fn answer_schema(given: &str) -> Result<AnswerSchema, Failure> {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text);
     let value = serde_json::from_slice(text).map_err(|error| {
         let hint =
-            "write it as `--schema '{\"type\": \"object\", …}'`, or name a file that holds it";
-        Failure::new(ExitStatus::Usage, format!("{shown} is no JSON: {error}")).hint(hint)
+            "write it as `--schema '{\"type\": \"object\", …}'`, or name a file that contains it";
+        Failure::new(ExitStatus::Usage, format!("{shown} is not valid JSON: {error}")).hint(hint)
     })?;
     AnswerSchema::compile(value).map_err(|reason| {
         let failure = Failure::new(
@@ -40,8 +40,8 @@ pub(crate) fn answer_schema(given: &str) -> Result<AnswerSchema, Failure> {
 }
 
 fn too_long(shown: &str) -> Failure {
-    let message = format!("{shown} is longer than the {ANSWER_SCHEMA_BYTES_MAX} bytes of a schema");
-    let hint = "ask for less at once: each request carries all of it";
+    let message = format!("{shown} is longer than {ANSWER_SCHEMA_BYTES_MAX} bytes, the limit");
+    let hint = "use a smaller schema, because each request contains all of it";
     Failure::new(ExitStatus::Usage, message).hint(hint)
 }
 
@@ -71,7 +71,7 @@ mod tests {
     fn what_is_wrong_with_a_schema_is_told() {
         check(" {\"type\": \"object\"}", "");
         let eof = "EOF while parsing an object at line 1 column 1";
-        check("{", &format!("`--schema` is no JSON: {eof}"));
+        check("{", &format!("`--schema` is not valid JSON: {eof}"));
         check(
             "{\"minimum\": \"1\"}",
             "cannot use `--schema` as a JSON Schema: `$.minimum` has type string, not number",
@@ -84,7 +84,7 @@ mod tests {
         let missing = "no such file";
         check("nowhere.json", &format!("cannot read the schema `nowhere.json`: {missing}"));
         let long = format!("{{\"title\": \"{}\"}}", "x".repeat(ANSWER_SCHEMA_BYTES_MAX));
-        check(&long, "`--schema` is longer than the 65536 bytes of a schema");
+        check(&long, "`--schema` is longer than 65536 bytes, the limit");
     }
 
     #[test]
@@ -100,6 +100,6 @@ mod tests {
         assert!(told.contains("`$.type` "), "{told}");
         std::fs::write(&path, "{\n  \"type\" \"object\"}").unwrap();
         let told = answer_schema(path.to_str().unwrap()).unwrap_err().to_string();
-        assert!(told.ends_with("is no JSON: expected `:` at line 2 column 10"), "{told}");
+        assert!(told.ends_with("is not valid JSON: expected `:` at line 2 column 10"), "{told}");
     }
 }

@@ -58,7 +58,7 @@ impl SessionChoice {
         if let Some(dir) = &environment.session_dir {
             if let Some(id) = id {
                 let message =
-                    format!("`--session {id}` is not used: `CSV_AGENT_SESSION_DIR` is set");
+                    format!("`--session {id}` is ignored: `CSV_AGENT_SESSION_DIR` is set");
                 diagnostics::warning(&message, false);
             }
             return named(dir, SessionOrigin::Environment);
@@ -67,7 +67,8 @@ impl SessionChoice {
             (Some(id), Some(root)) => return named(&root.join(id), SessionOrigin::Flag),
             (Some(id), None) => {
                 let message = format!("cannot find session `{id}`: `DATA_ROOT` is not set");
-                let hint = "set `DATA_ROOT` to the directory that holds it, or use `--session-dir`";
+                let hint = "set `DATA_ROOT` to the directory that contains it, or use \
+                            `--session-dir`";
                 return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
             }
             (None, _) => {}
@@ -82,7 +83,7 @@ impl SessionChoice {
             Nearest::Foreign(dir) => {
                 let shown = dir.display();
                 let message =
-                    format!("the session `{shown}` belongs to another user and is passed over");
+                    format!("the session `{shown}` belongs to another user and is ignored");
                 diagnostics::warning(&message, false);
                 SessionChoice { dir: here.join(NAME), origin: SessionOrigin::Nearest }
             }
@@ -107,7 +108,7 @@ impl SessionChoice {
         }
         let message =
             "no session here: neither this directory nor one of yours above it has `.csv-agent`";
-        let hint = "make one with `csv-agent ingest FILE.csv`, or name one with `--session-dir`";
+        let hint = "create one with `csv-agent ingest FILE.csv`, or name one with `--session-dir`";
         Err(Failure::new(ExitStatus::Setup, message).hint(hint).into())
     }
 }
@@ -118,7 +119,8 @@ fn check_id(id: &str) -> anyhow::Result<&str> {
     if !id.is_empty() && id.len() <= 128 && id.chars().all(plain) && !id.starts_with('.') {
         return Ok(id);
     }
-    let message = format!("`{id}` is no session id; use letters, digits, `-`, `_` and `.`");
+    let message =
+        format!("`{id}` is not a valid session id; use letters, digits, `-`, `_` and `.`");
     Err(Failure::new(ExitStatus::Usage, message).into())
 }
 

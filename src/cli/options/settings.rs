@@ -381,7 +381,7 @@ pub(crate) static FORMAT: Setting<Format> = Setting {
     read: |raw, _| {
         let name = text(raw)?;
         let names = FORMATS.map(|(_, name, _)| name).join(", ");
-        format_of(name).ok_or_else(|| format!("`{name}` is none of {names}"))
+        format_of(name).ok_or_else(|| format!("`{name}` is not one of {names}"))
     },
     default: Some(|| Format::Text),
     project: Project::May,
@@ -868,7 +868,7 @@ impl<'a> Settings<'a> {
         known.dedup();
         let hint = match nearest(&name, &known).first() {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}; see `csv-agent help config`", known.join(", ")),
+            None => format!("the profiles are {}; see `csv-agent help config`", known.join(", ")),
         };
         let status = if is_flag { ExitStatus::Usage } else { ExitStatus::Setup };
         Err(Failure::new(status, format!("no profile `{name}`")).hint(hint).into())
@@ -897,7 +897,7 @@ fn word<T: Copy>(raw: &RawValue, names: &[(&str, T)]) -> Result<T, String> {
     let name = text(raw)?;
     let found = names.iter().find(|it| it.0 == name).map(|it| it.1);
     let all = || names.iter().map(|it| it.0).collect::<Vec<_>>().join(", ");
-    found.ok_or_else(|| format!("`{name}` is none of {}", all()))
+    found.ok_or_else(|| format!("`{name}` is not one of {}", all()))
 }
 
 /// A value for display. Potential secrets are masked.

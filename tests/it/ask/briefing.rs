@@ -65,7 +65,7 @@ fn a_project_cannot_send_what_is_not_its_own() {
         assert!(shown.stdout().contains("knowledge\t-\tdefault"), "{path}: {shown}");
         assert!(shown.stderr().contains("csv-agent.toml:1: `knowledge` is ignored"), "{shown}");
         assert!(
-            shown.stderr().contains("a file that is hidden or not below the project"),
+            shown.stderr().contains("a file that is hidden or outside of the project"),
             "{shown}"
         );
     }

@@ -84,6 +84,10 @@ fn a_server_that_takes_no_notice_is_asked_again_with_everything() {
 fn a_chain_is_refused_where_nothing_keeps_responses() {
     let bench = Bench::with(["sales.csv"]);
     let run = bench.ask_with(["--chain", "--api", "chat"], "q").fails_with(2);
-    assert!(run.stderr().contains("Chat Completions API keeps no responses"), "{}", run.stderr());
+    assert!(
+        run.stderr().contains("Chat Completions API does not store responses"),
+        "{}",
+        run.stderr()
+    );
     bench.ask_with(["--chain", "--replay", "x.cass.jsonl"], "q").fails_with(2);
 }

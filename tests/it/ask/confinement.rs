@@ -32,7 +32,7 @@ fn a_rule_that_does_not_hold_is_told() {
     assert_eq!(worker["reasons"][0], "CSV_AGENT_SANDBOX_WITHOUT has namespaces");
     // It is no noise that `-q` is there to stop.
     let run = bench("namespaces").ask_with(["-q"], "q").succeeds();
-    let told = "warning: code is not confined in: names of files outside";
+    let told = "warning: code is not fully confined; not enforced: names of files outside";
     assert!(run.stderr().contains(told), "{run}");
 }
 
@@ -60,7 +60,10 @@ fn no_code_runs_where_nothing_confines_its_files() {
     assert!(doctor.stdout().contains("problem\tfiles: not enforced"), "{doctor}");
 
     let run = bench(layers).ask_with(["--allow-unconfined", "-q"], "q").succeeds();
-    assert!(run.stderr().contains("warning: code is not confined in: files, names"), "{run}");
+    assert!(
+        run.stderr().contains("warning: code is not fully confined; not enforced: files, names"),
+        "{run}"
+    );
 
     let refusing = bench(layers);
     fs::create_dir_all(refusing.session()).unwrap();

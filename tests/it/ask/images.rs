@@ -46,7 +46,7 @@ fn a_model_without_eyes_is_asked_without_the_images_of_earlier_questions() {
 fn what_is_no_image_is_refused_by_name_before_anything_is_sent() {
     let bench = Bench::with(["sales.csv"]);
     let run = bench.ask_with(["--image", "sales.csv"], "What?").fails_with(5);
-    let told = "`sales.csv` is no PNG, JPEG, GIF or WebP image";
+    let told = "`sales.csv` is not a PNG, JPEG, GIF or WebP image";
     assert!(run.stderr().contains(told), "{}", run.stderr());
     bench.ask_with(["--image", "none.png"], "What?").fails_with(5);
     assert_eq!(bench.n_requests(), 0);

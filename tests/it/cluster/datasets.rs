@@ -121,7 +121,7 @@ fn flags_for_files_of_this_machine_are_refused_with_a_cluster() {
     let run = with(&[], &format!("{url}/;use_ssl=1")).fails_with(2);
     assert!(run.stderr().contains("`use_ssl` must be `true` or `false`"), "{run}");
     let run = with(&[], &format!("{url}/;x-key=s3cret")).fails_with(6);
-    assert!(run.stderr().contains("headers in `--remote` are for this command"), "{run}");
+    assert!(run.stderr().contains("csv-agent does not store the headers in `--remote`"), "{run}");
     assert!(!run.stderr().contains("s3cret"), "{run}");
 }
 

@@ -306,7 +306,7 @@ fn a_key_goes_to_no_server_that_a_session_names() {
     let state = json!({(other.base_url()): kept, foreign: kept});
     fs::write(&path, state.to_string()).unwrap();
     let run = bench.run(["reset", "--yes"]).succeeds();
-    assert!(run.stderr().contains("it is not the server of your settings"), "{run}");
+    assert!(run.stderr().contains("it is not the server in your settings"), "{run}");
     assert!(!run.stderr().contains('\u{1b}') && !run.stdout().contains('\u{1b}'), "{run}");
     assert!(other.calls().is_empty());
     assert!(bench.server().files().iter().all(|it| !it.is_gone));
@@ -366,7 +366,11 @@ fn a_session_that_does_not_say_what_is_kept_can_be_removed() {
     ask(&bench, &[], "q", 0);
     fs::write(bench.session().join("hosted.json"), "{\"a\":").unwrap();
     let run = bench.run(["reset", "--all", "--yes"]).succeeds();
-    assert!(run.stderr().contains("is not deleted: cannot read"), "{run}");
+    assert!(
+        run.stderr()
+            .contains("cannot delete the uploads and containers of this session: cannot read"),
+        "{run}"
+    );
     assert!(!bench.session().exists());
 }
 

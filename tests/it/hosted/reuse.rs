@@ -401,7 +401,7 @@ fn a_chat_with_another_model_goes_on_in_the_container() {
     let chat = bench.on_terminal(CHAT, 120);
     chat.is_ready().press("First?\r").shows("One.").is_ready();
     chat.press("/model builtin\r").shows("code_interpreter").is_ready();
-    chat.press("/model other\r").shows("other is asked").is_ready();
+    chat.press("/model other\r").shows("other answers").is_ready();
     chat.press("Second?\r").shows("Two.").is_ready().press("\x04").ends_with(0);
     assert_eq!(lives(&bench), [Life::Running]);
     assert!(kinds(&bench, 1).contains(&"code_interpreter_call".to_owned()));
@@ -412,7 +412,7 @@ fn an_answer_that_is_taken_back_keeps_the_container() {
     let bench = Bench::with(["sales.csv"]).script([code("One."), code("Two.")]);
     let chat = bench.on_terminal(CHAT, 120);
     chat.is_ready().press("First?\r").shows("One.").is_ready();
-    chat.press("/undo\r").shows("is taken back").is_ready();
+    chat.press("/undo\r").shows("is undone").is_ready();
     chat.press("Second?\r").shows("Two.").is_ready().press("\x04").ends_with(0);
     assert_eq!(lives(&bench), [Life::Running]);
     assert_eq!(kinds(&bench, 1), ["user"]);

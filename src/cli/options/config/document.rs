@@ -97,7 +97,7 @@ pub(crate) fn parse(text: &str, known: KnownSettings) -> Result<ConfigDocument, 
     let table = DeTable::parse(text).map_err(|error| {
         let line = line(error.span().map_or(0, |it| it.start));
         // Only the message: the error's full text quotes the line, which may contain a key.
-        Mistake { line, message: format!("no TOML: {}", error.message()), hint: None }
+        Mistake { line, message: format!("not valid TOML: {}", error.message()), hint: None }
     })?;
     let mut reader = Reader { line: &line, mistakes: Vec::new() };
     let mut document = ConfigDocument::default();
@@ -149,15 +149,15 @@ impl Reader<'_> {
         let mut found = BTreeMap::new();
         let at = value.span().start;
         let DeValue::Table(tables) = value.get_ref() else {
-            let hint = format!("write `[{kind}.\"NAME\"]` and what belongs to it below");
-            self.mistake(at, format!("`{kind}` is no table"), Some(hint));
+            let hint = format!("write `[{kind}.\"NAME\"]` and its settings below it");
+            self.mistake(at, format!("`{kind}` is not a table"), Some(hint));
             return found;
         };
         for (name, table) in tables {
             let DeValue::Table(table) = table.get_ref() else {
                 let hint =
-                    format!("write `[{kind}.\"{}\"]` and what belongs to it below", name.get_ref());
-                let message = format!("`{kind}.{}` is no table", name.get_ref());
+                    format!("write `[{kind}.\"{}\"]` and its settings below it", name.get_ref());
+                let message = format!("`{kind}.{}` is not a table", name.get_ref());
                 self.mistake(table.span().start, message, Some(hint));
                 continue;
             };
@@ -181,7 +181,9 @@ impl Reader<'_> {
             let hint = match nearest(name, &candidates).first() {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if KEY_NAMES.iter().any(|it| name.eq_ignore_ascii_case(it)) => {
-                    "a key does not stand in here: use `api_key_file` or `api_key_cmd`".to_owned()
+                    "a file cannot contain the key itself: use `api_key_file` or \
+                     `api_key_cmd`"
+                        .to_owned()
                 }
                 None => "see `csv-agent help config`".to_owned(),
             };
@@ -266,14 +268,14 @@ mod tests {
         check("model='x'\n[prfiles.a]", 2, "unknown setting `prfiles`", "did you mean `profiles`?");
         let see = "see `csv-agent help config`";
         check("zzzzzz = 1\nmodle = 2", 1, "unknown setting `zzzzzz`", see);
-        let key = "a key does not stand in here: use `api_key_file` or `api_key_cmd`";
+        let key = "a file cannot contain the key itself: use `api_key_file` or `api_key_cmd`";
         check("api_key = 'sk-x'", 1, "unknown setting `api_key`", key);
         check("\n\nmodel = 1979-05-27", 3, "`model` cannot be a date", see);
         check("model = [1]", 1, "`model` cannot be an array of anything but strings", see);
-        let hint = "write `[profiles.\"NAME\"]` and what belongs to it below";
-        check("profiles = 1", 1, "`profiles` is no table", hint);
-        let hint = "write `[profiles.\"a\"]` and what belongs to it below";
-        check("[profiles]\na = 1", 2, "`profiles.a` is no table", hint);
+        let hint = "write `[profiles.\"NAME\"]` and its settings below it";
+        check("profiles = 1", 1, "`profiles` is not a table", hint);
+        let hint = "write `[profiles.\"a\"]` and its settings below it";
+        check("[profiles]\na = 1", 2, "`profiles.a` is not a table", hint);
         check("[prices.a]\ninpt = 1", 2, "unknown setting `inpt`", "did you mean `input`?");
         check("[profiles.a]\ntrusted_projects = []", 2, "unknown setting `trusted_projects`", see);
     }

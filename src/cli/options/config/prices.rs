@@ -64,7 +64,11 @@ fn price(model: &str, entries: &[ConfigEntry], file: &ConfigFile) -> Result<Pric
             let line = entry.map_or(1, |it| it.line);
             let entry =
                 ConfigEntry { key: format!("prices.{model}"), value: RawValue::Switch(true), line };
-            bad_value(&file.path, &entry, &format!("no `{name}`, in USD for a million tokens"))
+            bad_value(
+                &file.path,
+                &entry,
+                &format!("`{name}` is missing (in USD for a million tokens)"),
+            )
         };
         named(name)?.ok_or_else(missing)
     };

@@ -182,7 +182,7 @@ fn check_fails(arguments: &str, text: &str, status: ExitStatus, message: &str, h
 fn a_profile_must_exist() {
     let hint = "did you mean `local`?";
     check_fails("--profile loca", "", ExitStatus::Usage, "no profile `loca`", hint);
-    let hint = "there are local, work; see `csv-agent help config`";
+    let hint = "the profiles are local, work; see `csv-agent help config`";
     let text = "profile = 'x'\n[profiles.work]";
     check_fails("", text, ExitStatus::Setup, "no profile `x`", hint);
 }
@@ -201,13 +201,13 @@ fn a_value_is_read_as_the_flag_is_and_checked_even_when_the_flag_is_given() {
         ("timeout = '5'", "`timeout`: `5` has no unit; did you mean `5s`?"),
         ("max_cost = 0", "`max_cost`: write an amount in USD above 0, such as `0.50`"),
         ("[prices.m]\ninput = -1", "`input`: write USD for a million tokens, such as 1.25"),
-        ("[prices.m]\ninput = 1", "`prices.m`: no `output`, in USD for a million tokens"),
+        ("[prices.m]\ninput = 1", "`prices.m`: `output` is missing (in USD for a million tokens)"),
         ("stream = 1", "`stream`: write true or false, not a whole number"),
-        ("reasoning = 'hard'", "`reasoning`: `hard` is none of low, medium, high"),
+        ("reasoning = 'hard'", "`reasoning`: `hard` is not one of low, medium, high"),
         ("model = ' '", "`model`: it is empty"),
         (
             "model = 'sk-abcdefghijkl'\nformat = 'sk-abcdefghijkl'",
-            "`format`: `sk-***` is none of \
+            "`format`: `sk-***` is not one of \
             text, reply, json, jsonl, csv, tsv, md",
         ),
     ] {
