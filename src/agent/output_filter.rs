@@ -263,7 +263,7 @@ impl OutputFilter<'_> {
     /// A number passes unless few rows of a column have it. Counts resemble any small number, so they pass
     /// unless the result names that very column.
     fn may_tell_number(&self, number: f64, column: Option<&str>) -> bool {
-        #[expect(clippy::cast_precision_loss, reason = "a bound is no finer than that")]
+        #[expect(clippy::cast_precision_loss, reason = "a bound needs no finer number")]
         let is_count =
             number.fract() == 0.0 && (0.0..=self.known.rows_max as f64).contains(&number);
         let holders = self.census.numbers.get(&number_key(number)).into_iter().flatten();

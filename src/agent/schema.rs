@@ -180,7 +180,7 @@ fn reason(kind: &ErrorKind) -> String {
         }
         ErrorKind::Enum { want } => {
             let want: Vec<String> = want.iter().map(Value::to_string).collect();
-            format!("is none of {}", want.join(", "))
+            format!("is not one of {}", want.join(", "))
         }
         ErrorKind::Const { want } => format!("is not {want}"),
         ErrorKind::Format { got, want: "regex", .. } => {

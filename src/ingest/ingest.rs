@@ -1281,7 +1281,7 @@ impl ReadResult {
     /// where its label is not that of a total.
     #[expect(
         clippy::option_option,
-        reason = "whether there is a line only matters if it is no total"
+        reason = "whether there is a line only matters if it is not a total"
     )]
     fn refuted_total(&self, layout: &Layout) -> Option<Option<u64>> {
         let LinesBelow { text, n_total, .. } = &layout.header.below;

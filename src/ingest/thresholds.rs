@@ -48,7 +48,7 @@ fn add(rated: &mut Rated, values: &ArrayRef, first: u64, ratings: &Ratings) {
         if values.is_null(at) {
             continue;
         }
-        #[expect(clippy::cast_precision_loss, reason = "a bound is no finer than that")]
+        #[expect(clippy::cast_precision_loss, reason = "a bound needs no finer number")]
         let number = match (whole, real) {
             (Some(values), _) => values.value(at) as f64,
             (None, Some(values)) => values.value(at),

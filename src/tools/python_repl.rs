@@ -42,7 +42,7 @@ pub(crate) fn description(room: &CodeRoom) -> String {
         "Installed are {} and the standard library{missing}; nothing can be added.",
         packages.listed()
     );
-    #[expect(clippy::cast_precision_loss, reason = "it is told with one digit behind the point")]
+    #[expect(clippy::cast_precision_loss, reason = "it is rounded to one digit behind the point")]
     let memory = format!("{:.1} GB", *memory_bytes as f64 / f64::from(1 << 30));
     TOOL.description
         .replace("{packages}", &packages)
