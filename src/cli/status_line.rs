@@ -56,7 +56,7 @@ impl StatusLine {
                     label: label.clone(),
                     detail: arguments.as_ref().and_then(code_of).and_then(first_line),
                     job: None,
-                })
+                });
             }
             Body::ToolResult { call_id, result, .. } => {
                 self.calls.retain(|it| it.id != *call_id);
