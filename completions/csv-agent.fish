@@ -69,7 +69,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s n -l name
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l name-from -d 'Names of several datasets, made from their paths' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l sheet -d 'Sheet or database table to read [default: all]. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l remote -d 'Register data that stays on this Spark cluster' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l if-exists -d 'What to do if other data already has the name' -r -f -a "ask\t'Ask on a terminal. Otherwise fail, and keep the dataset'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l if-exists -d 'What to do if other data already has the name' -r -f -a "ask\t'Ask about a single file on a terminal. Otherwise fail, and keep the dataset'
 error\t'Fail, and keep the dataset'
 replace\t'Replace the dataset'
 skip\t'Keep the dataset, and skip the file'"

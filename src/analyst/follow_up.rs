@@ -20,6 +20,8 @@ use super::{Asked, Call, Next, WORDS_MAX, code, look, suggest};
 
 /// Values that a question looks up at most: what the tool allows, and some to spare.
 const FINDS_MAX: usize = 24;
+/// The pattern that all datasets match.
+const ALL: &str = "*";
 /// Tables that are tried two by two.
 const JOINED_MAX: usize = 12;
 /// Columns of text that are looked through for a misspelled value.
@@ -439,18 +441,19 @@ impl Asked<'_> {
         (marks, outcome)
     }
 
-    /// Returns the calls that find out which columns hold what the question may name.
+    /// Returns the calls that find out which columns hold what the question may name: one for each value, in all
+    /// tables at once.
     fn finds(&self, tokens: &[Token]) -> Vec<Call> {
-        let mut calls = Vec::new();
         if self.turn.calls.iter().any(|it| it.name == "find_value_columns") {
-            return calls;
+            return Vec::new();
         }
-        let share = (FINDS_MAX / self.tables.len().max(1)).max(1);
-        for (index, table) in self.tables.iter().enumerate() {
-            if !table.columns.iter().any(|it| it.kind == Kind::Text) {
-                continue;
-            }
-            let marks = self.marks(tokens, &[index]);
+        let is_text = |it: &(usize, &Table)| it.1.columns.iter().any(|it| it.kind == Kind::Text);
+        let with_text: Vec<(usize, &Table)> =
+            self.tables.iter().enumerate().filter(is_text).collect();
+        let mut all: Vec<String> = Vec::new();
+        let share = (FINDS_MAX / with_text.len().max(1)).max(1);
+        for (index, _) in &with_text {
+            let marks = self.marks(tokens, &[*index]);
             let phrases = ground::phrases(&self.turn.question, tokens, &marks, self.lexicon);
             let mut wanted: Vec<String> = Vec::new();
             for phrase in phrases {
@@ -460,13 +463,16 @@ impl Asked<'_> {
                 wanted.extend(singulars);
             }
             wanted.dedup();
-            for value in wanted.into_iter().take(share) {
-                if calls.len() < FINDS_MAX {
-                    calls.push(("find_value_columns", json!({"name": table.name, "value": value})));
-                }
-            }
+            let new: Vec<String> =
+                wanted.into_iter().take(share).filter(|it| !all.contains(it)).collect();
+            all.extend(new);
         }
-        calls
+        let name = match &with_text[..] {
+            [(_, only)] => only.name.as_str(),
+            _ => ALL,
+        };
+        let call = |value: String| ("find_value_columns", json!({"name": name, "value": value}));
+        all.into_iter().take(FINDS_MAX).map(call).collect()
     }
 
     /// Returns the calls that find out whether columns that may say yes or no do.
@@ -516,7 +522,10 @@ impl Asked<'_> {
             }
             let load = json!({"name": table.name, "columns": said, "df_name": look::FLAGS});
             calls.push(("load_dataset_columns", load));
-            calls.push(("python_repl", json!({"code": look::flags_code(&said)})));
+            calls.push((
+                "python_repl",
+                json!({"code": code_about(table, &look::flags_code(&said))}),
+            ));
         }
         calls
     }
@@ -570,7 +579,8 @@ impl Asked<'_> {
             }
             let load = json!({"name": table.name, "columns": columns, "df_name": look::TEXTS});
             calls.push(("load_dataset_columns", load));
-            calls.push(("python_repl", json!({"code": look::code(&columns, &phrases)})));
+            let code = code_about(table, &look::code(&columns, &phrases));
+            calls.push(("python_repl", json!({"code": code})));
         }
         calls
     }
@@ -580,11 +590,19 @@ impl Asked<'_> {
         let name = &self.tables[table].name;
         let mut held: BTreeMap<String, Vec<(String, u64)>> = BTreeMap::new();
         for done in &self.turn.calls {
-            if done.name != "find_value_columns" || done.arguments["name"] != name.as_str() {
+            if done.name != "find_value_columns" {
                 continue;
             }
-            let Some(phrase) = done.arguments["value"].as_str() else { continue };
-            let columns = done.output["columns"].as_array().into_iter().flatten();
+            let found = if done.arguments["name"] == ALL {
+                let datasets = done.output["datasets"].as_array().into_iter().flatten();
+                datasets.into_iter().find(|it| it["name"] == name.as_str())
+            } else {
+                Some(&done.output).filter(|_| done.arguments["name"] == name.as_str())
+            };
+            let (Some(found), Some(phrase)) = (found, done.arguments["value"].as_str()) else {
+                continue;
+            };
+            let columns = found["columns"].as_array().into_iter().flatten();
             for found in columns.filter(|it| it["dtype"] == "string") {
                 if let Some(column) = found["column"].as_str() {
                     let n_rows = found["count"].as_u64().unwrap_or_default();
@@ -670,4 +688,10 @@ fn weight(marks: &[Mark]) -> usize {
         )
     });
     told.map(|it| it.end - it.start).sum()
+}
+
+/// Returns code that says which table it is about. The same code over and over would count as a model that repeats
+/// itself.
+fn code_about(table: &Table, code: &str) -> String {
+    format!("# of {}\n{code}", table.name)
 }

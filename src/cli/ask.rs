@@ -34,7 +34,8 @@ pub(crate) fn run(mut options: AskOptions) -> anyhow::Result<ExitStatus> {
         let mut signals = Signals::listen()?;
         let mut output = TurnSinks::open(&options.answer, &options.global, session.dir())?;
         let ended = agent.turn(&mut session, &mut output, question, signals.next()).await;
-        if options.answer.charts.is_some() {
+        let is_answered = ended.as_ref().is_ok_and(|it| it.reply.is_some());
+        if options.answer.charts.is_some() && is_answered {
             session.drop_charts();
         }
         if let Some(warning) = agent.close(signals.next()).await {

@@ -27,7 +27,6 @@ use csv_agent_types::status::{BUILTIN, ExitStatus};
 use crate::ask::{open, settle};
 use crate::chat::editor::LineRead;
 use crate::flags::InputForm;
-
 use crate::options::config::prices;
 use crate::options::session::SessionOrigin;
 use crate::options::settings::Settings;

@@ -2,6 +2,7 @@
 
 use std::io::BufRead;
 
+use csv_agent_text::sanitize;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::diagnostics;
@@ -39,7 +40,7 @@ pub(crate) fn ask(what: &str, mut input: impl BufRead) -> anyhow::Result<bool> {
 
 /// Returns the question before an irreversible action.
 pub(crate) fn question(what: &str) -> String {
-    format!("This will {what}. Continue?")
+    format!("This will {}. Continue?", sanitize::one_line(what))
 }
 
 /// Returns whether an answer means yes.

@@ -291,7 +291,7 @@ const MAX_BYTES: &str = "400MiB";
 /// What to do when a dataset of that name holds other data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum IfExists {
-    /// Ask on a terminal. Otherwise fail, and keep the dataset
+    /// Ask about a single file on a terminal. Otherwise fail, and keep the dataset
     #[default]
     Ask,
     /// Fail, and keep the dataset
@@ -876,8 +876,8 @@ fn may_replace(taken: &NameTaken, cancelled: &Arc<AtomicBool>) -> bool {
 /// Ingests the inputs of `ask` and `chat` into an open session: files, directories, patterns and archives.
 /// Returns the names of the datasets.
 ///
-/// An unreadable file of a directory causes only a warning, if there is another. What comes from stdin replaces what
-/// came before.
+/// An unreadable file of a directory causes only a warning, if there is another. Data from stdin replaces earlier data
+/// from stdin.
 ///
 /// # Errors
 ///
@@ -888,7 +888,8 @@ pub(crate) fn ingest_for_turn(
     paths: &[PathBuf],
     options: &GlobalOptions,
 ) -> anyhow::Result<Vec<String>> {
-    let if_exists = IfExists::Ask;
+    // A temporary session replaces nothing of the user's, so there is nothing to ask.
+    let if_exists = if session.is_kept() { IfExists::Ask } else { IfExists::Error };
     let read = IngestOptions::default();
     let session_dir = session.dir().to_owned();
     let how = How {
@@ -916,7 +917,10 @@ pub(crate) fn ingest_for_turn(
         let (named, found) = plan.jobs.into_iter().partition(|_| are_named.next().unwrap_or(true));
         plan.jobs = named;
         for job in plan.jobs.iter_mut().filter(|it| *it.input == Input::Stdin) {
-            job.if_exists = IfExists::Replace;
+            let before = target.catalog().get(&job.name);
+            if before.is_none_or(|it| it.source == Input::Stdin.shown_name()) {
+                job.if_exists = IfExists::Replace;
+            }
         }
         let mut tell = |it| errors.push(it);
         let mut done = run_plan(&plan, &how, &mut target, options, cancelled, &mut tell);

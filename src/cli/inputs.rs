@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use csv_agent_session::Session;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::diagnostics;
 use super::ingest::ingest_for_turn;
 use super::options::GlobalOptions;
 use super::options::session::SessionOrigin;
@@ -74,23 +73,11 @@ impl Inputs<'_> {
         Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
     }
 
-    /// Returns the session whose datasets a temporary one sees, if the user named it or a dataset of it.
+    /// Returns the session whose datasets a temporary one sees, if the user named it or a dataset of it. Opening it
+    /// reports when it is another user's.
     fn base(self, options: &GlobalOptions) -> Option<&Path> {
         let session = &options.session;
-        match session.origin {
-            SessionOrigin::Flag => Some(&session.dir),
-            _ if self.datasets.is_empty() => None,
-            SessionOrigin::Environment | SessionOrigin::Nearest => Some(&session.dir),
-            SessionOrigin::Foreign => {
-                diagnostics::warning(
-                    &format!(
-                        "the session `{}` belongs to another user and is ignored",
-                        session.dir.display()
-                    ),
-                    options.terminal.stderr.colour,
-                );
-                None
-            }
-        }
+        let is_named = session.origin == SessionOrigin::Flag || !self.datasets.is_empty();
+        is_named.then_some(&*session.dir)
     }
 }

@@ -17,7 +17,6 @@ use csv_agent_types::event::{
     ANSWER_CUT, Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, SETTING_UP, SETUP_DONE,
     Status, code_of,
 };
-
 use csv_agent_types::status::{BUILTIN, ExitStatus, Failure, StopReason};
 
 use super::diagnostics;
@@ -199,7 +198,7 @@ impl ProgressReporter {
                 self.refresh();
             }
             Status::Loading { message } => {
-                if !self.is_live && (self.has_notes || self.is_of_setup(message)) {
+                if !self.is_live && (self.turns_setup(message) || self.has_notes) {
                     self.write(&format!("{}\n", sanitize::one_line(message)));
                 }
                 self.refresh();
@@ -248,7 +247,7 @@ impl ProgressReporter {
 
     /// Returns whether even a log without notes shows this: that the set-up of Python begins, and that it has ended.
     /// It takes so long that users would think that nothing happens.
-    fn is_of_setup(&mut self, message: &str) -> bool {
+    fn turns_setup(&mut self, message: &str) -> bool {
         let (quiet, was) = (self.quiet, self.sets_up);
         self.sets_up = message != SETUP_DONE && (was || message.starts_with(SETTING_UP));
         !quiet && was != self.sets_up

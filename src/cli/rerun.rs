@@ -103,7 +103,7 @@ pub(crate) fn run(
         let end = rerun(&rerun_options, &session, &mut output, &turn, &earlier, stop).await?;
         if matches!(options.format, Format::Reply | Format::Csv | Format::Tsv) {
             // This answer does not refer to its charts.
-            session.drop_charts();
+            session.drop_turns();
         }
         settle(end, output, options)
     })

@@ -126,7 +126,7 @@ pub(crate) fn run(
         price: None,
         seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
     };
-    warn_of_newer_data(&events, options)?;
+    warn_of_newer_data(&events, options);
     let mut output = TurnSinks::open_quietly(&answer, options, &options.session.dir)?;
     for event in &events {
         output.emit(event)?;
@@ -152,21 +152,28 @@ pub(crate) fn run(
 }
 
 /// Warns when the data of a turn has changed since.
-fn warn_of_newer_data(events: &[Event], options: &GlobalOptions) -> anyhow::Result<()> {
-    let Some((moment, names)) = events.iter().find_map(|it| match &it.body {
+fn warn_of_newer_data(events: &[Event], options: &GlobalOptions) {
+    let started = events.iter().find_map(|it| match &it.body {
         Body::Status(Status::Started { datasets, .. }) => Some((&it.ts, datasets)),
         _ => None,
-    }) else {
-        return Ok(());
+    });
+    // An answer is shown although the list of datasets cannot be read.
+    let (Some((moment, names)), Ok(catalog)) =
+        (started, Session::read_catalog(&options.session.dir))
+    else {
+        return;
     };
-    let catalog = Session::read_catalog(&options.session.dir)?;
-    for name in catalog.newer(names, moment) {
-        let message = format!(
-            "the answer was computed from earlier data: `{name}` was ingested again since then"
-        );
-        diagnostics::warning(&message, options.terminal.stderr.colour);
+    let newer: Vec<String> =
+        catalog.newer(names, moment).into_iter().map(|it| format!("`{it}`")).collect();
+    if newer.is_empty() {
+        return;
     }
-    Ok(())
+    let were = if newer.len() == 1 { "was" } else { "were" };
+    let message = format!(
+        "the answer was computed from earlier data: {} {were} ingested again since then",
+        newer.join(", ")
+    );
+    diagnostics::warning(&message, options.terminal.stderr.colour);
 }
 
 /// Returns the single named turn.

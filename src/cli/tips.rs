@@ -71,9 +71,10 @@ pub(crate) fn of_dataset(words: &[String]) -> Option<String> {
     let (first, rest) = words.split_first()?;
     match first.as_str() {
         "rm" | "remove" | "delete" | "drop" => {
-            let names = rest.join(" ");
-            let names = if names.is_empty() { "NAME" } else { &names };
-            Some(format!("remove datasets with `csv-agent datasets --rm {names}`"))
+            let flags: Vec<String> =
+                rest.iter().map(|it| format!(" --rm {}", quoted(it))).collect();
+            let flags = if flags.is_empty() { " --rm NAME".to_owned() } else { flags.concat() };
+            Some(format!("remove datasets with `csv-agent datasets{flags}`"))
         }
         "ls" | "list" | "all" if rest.is_empty() => {
             Some("list all of them with `csv-agent datasets`".to_owned())
@@ -157,7 +158,7 @@ fn of_command(word: &str) -> Option<String> {
 }
 
 /// Returns a word as a shell reads it, in double quotes if it needs quotes and that is enough.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     match shlex::try_quote(word) {
         Ok(it) if it == word => word.to_owned(),
         _ if !word.contains(['"', '$', '`', '\\', '!', '\n']) => format!("\"{word}\""),

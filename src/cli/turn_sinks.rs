@@ -135,7 +135,12 @@ impl EventSink for TurnSinks {
     /// Passes the event to each sink, even when one fails; returns the first failure.
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
         let moved = self.charts.as_ref().map(|(session, dir)| with_chart_in(dir, session, event));
-        let event = moved.transpose()?.unwrap_or(Cow::Borrowed(event));
+        // A chart that cannot be copied is shown where it is.
+        let (event, copied) = match moved {
+            None => (Cow::Borrowed(event), Ok(())),
+            Some(Ok(moved)) => (moved, Ok(())),
+            Some(Err(error)) => (Cow::Borrowed(event), Err(error)),
+        };
         let event = &*event;
         if let Some(story) = &mut self.story {
             story.make_way(event);
@@ -150,7 +155,7 @@ impl EventSink for TurnSinks {
         let teed = self.events.as_mut().map_or(Ok(()), |it| it.emit(event));
         let told = self.story.as_mut().map_or(Ok(()), |it| it.emit(event));
         let reported = self.reports.as_mut().map_or(Ok(()), |it| it.emit(event));
-        answered.and(teed).and(told).and(reported)
+        answered.and(copied).and(teed).and(told).and(reported)
     }
 }
 

@@ -410,6 +410,7 @@ fn missing_hint(name: &str) -> String {
     };
     let dir = path.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."));
     let names = std::fs::read_dir(dir).into_iter().flatten().flatten().take(LISTED_MAX);
+    let names = names.filter(|it| it.file_type().is_ok_and(|it| it.is_file()));
     let names = names.filter_map(|it| it.file_name().into_string().ok());
     let lower = wanted.to_lowercase();
     let typos = |it: &String| {

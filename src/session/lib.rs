@@ -694,6 +694,13 @@ impl Session {
         }
     }
 
+    /// Deletes the turns of a temporary session, when no answer refers to their charts and files.
+    pub fn drop_turns(&self) {
+        if let Keeper::Temporary(_) = self.keeper {
+            self.empty_turns(|_| false);
+        }
+    }
+
     /// Removes what `stays` does not accept from the directories of the turns.
     fn empty_turns(&self, stays: impl Fn(&OsStr) -> bool) {
         let turns = self.dir.directory("turns").ok().flatten();

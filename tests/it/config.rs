@@ -214,10 +214,14 @@ fn the_users_own_file_is_changed_by_commands_and_keeps_its_comments() {
     base_url = "http://127.0.0.1:1/v1"
     "#);
     assert_eq!(shown(&bench)["max_rounds"]["value"], 7);
-    for setting in ["max_rounds", "profiles.home", "not_there"] {
+    for setting in ["max_rounds", "profiles.home.base_url", "chart_theme"] {
         run(&bench, ["config", "unset", setting]).succeeds();
     }
-    assert!(!file().contains("max_rounds") && !file().contains("home"), "{}", file());
+    assert!(!file().contains("max_rounds") && !file().contains("base_url"), "{}", file());
+    for table in ["profiles", "profiles.work", "modle"] {
+        run(&bench, ["config", "unset", table]).fails_with(2);
+    }
+    assert!(file().contains("[profiles.work]"), "{}", file());
     let before = file();
     for (setting, value) in [
         ("max_rounds", "0"),
@@ -259,4 +263,20 @@ fn an_editor_opens_the_users_file_and_mistakes_are_named() {
     let bench = bench.variable("VISUAL", "sed -i 's/5/\"m\"/'");
     edit(&bench).succeeds();
     assert_eq!(shown(&bench)["model"]["value"], "m");
+}
+
+#[test]
+fn a_file_that_is_not_toml_is_not_changed_and_not_quoted() {
+    let bench = Bench::with([]);
+    write(&bench, USER, "model = 'a'\napi_key_file = sk-secret\n");
+    for arguments in [["config", "set", "model", "b"], ["config", "unset", "model", "-v"]] {
+        let run = run(&bench, arguments).fails_with(3);
+        assert!(run.stderr().contains("config.toml:2: not valid TOML"), "{run}");
+        assert!(!run.stderr().contains("sk-secret"), "{run}");
+        assert!(run.stderr().contains("`csv-agent config edit`"), "{run}");
+    }
+    fs::remove_file(bench.path(USER)).unwrap();
+    std::os::unix::fs::symlink("/nowhere/at/all", bench.path(USER)).unwrap();
+    run(&bench, ["config", "set", "model", "b"]).fails_with(3);
+    assert!(fs::symlink_metadata(bench.path(USER)).unwrap().is_symlink());
 }

@@ -136,6 +136,11 @@ fn a_chat_about_a_file_sees_what_is_ingested_in_it() {
     chat.is_ready().press("how many rows?").press(enter).shows("rows is 3").is_ready();
     chat.press("/ingest items.csv").press(enter).shows("added").is_ready();
     chat.press("how many rows in items?").press(enter).shows("rows is 2").is_ready();
+    chat.press("/datasets --rm items --yes").press(enter).shows("removed").is_ready();
+    chat.press("/datasets --rm orders --yes").press(enter).shows("removed").is_ready();
+    fs::write(bench.path("new.csv"), "a\n1\n2\n3\n4\n").unwrap();
+    chat.press("/ingest new.csv").press(enter).shows("new.csv").is_ready();
+    chat.press("how many rows?").press(enter).shows("rows is 4").is_ready();
     chat.press("thanks").press(enter).shows("You are welcome.").is_ready();
     chat.press("help").press(enter).shows("/save").is_ready();
     chat.press("exit").press(enter).ends_with(0);
@@ -239,4 +244,32 @@ fn a_rerun_on_data_without_the_columns_fails_in_every_format() {
             "{run}"
         );
     }
+}
+
+#[test]
+fn data_from_a_pipe_replaces_no_dataset_of_a_file() {
+    let bench = bench();
+    let script = "printf 'a\\n1\\n' | csv-agent ask --model builtin -f sales=- 'how many rows'";
+    let run = bench.shell(script, &[]).fails_with(5);
+    assert!(run.stderr().contains("the dataset `sales`"), "{run}");
+}
+
+#[test]
+fn many_tables_of_the_same_columns_are_no_endless_search() {
+    let bench = Bench::with([]);
+    fs::create_dir(bench.path("data")).unwrap();
+    for at in 0..7 {
+        let text = format!("region,amount\neast,{at}\nwest,2\n");
+        fs::write(bench.path(&format!("data/o{at}.csv")), text).unwrap();
+    }
+    let question =
+        ["ask", "--model", "builtin", "-f", "data", "--format", "jsonl", "amount by region"];
+    let run = bench.run(question).fails_with(9);
+    assert!(run.stdout().contains("may mean"), "{run}");
+    let finds = run
+        .events()
+        .into_iter()
+        .filter(|it| it["type"] == "tool_call" && it["name"] == "find_value_columns");
+    // One look-up for each word, not for each word and table.
+    assert!(finds.count() <= 2, "{run}");
 }

@@ -106,6 +106,7 @@ impl Chat<'_> {
         if before != after {
             let new = after.into_iter().filter(|it| !before.contains(it)).map(|it| it.0);
             self.agent.see(new);
+            self.agent.unsee_removed(self.session.catalog());
             self.runtime.block_on(self.agent.renew_worker());
         }
         done.map(|_| ())

@@ -1,20 +1,21 @@
 //! Changes of the user's own configuration file. Comments and the order of its lines stay.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, fchown};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::Context;
-use toml_edit::{DocumentMut, Item, Key, Table, Value};
+use toml_edit::{DocumentMut, Item, Key, Table, TableLike, TomlError, Value};
 
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::environment::Environment;
 use crate::options::config;
 use crate::options::config::document::{Mistake, RawValue};
-use crate::options::settings::{self, API_KEY_CMD, PROFILE};
+use crate::options::settings::{self, API_KEY_CMD, PROFILE, SETTINGS};
+use crate::signals::{self, Signals};
 
 /// What a new file begins with.
 const HEADING: &str = "# Settings of csv-agent. `csv-agent help config` lists them.\n";
@@ -37,26 +38,12 @@ pub(super) fn set(path: &Path, key: &str, value: &str) -> anyhow::Result<()> {
     for value in candidates(&names, value) {
         let is_list = value.is_array();
         let mut changed = document.clone();
-        let Some(table) = table(&mut changed, &names) else {
-            let message = format!("cannot set `{key}`: a part of this name is already a value");
-            return Err(Failure::new(ExitStatus::Usage, message).into());
-        };
-        let last = &names[names.len() - 1];
-        match table.get_mut(last).and_then(Item::as_value_mut) {
-            // A comment behind the old value stays.
-            Some(old) => {
-                let decor = old.decor().clone();
-                *old = value;
-                *old.decor_mut() = decor;
-            }
-            None => drop(table.insert(last, Item::Value(value))),
-        }
+        put(&mut changed, &names, value)?;
         match check(&changed, &names) {
             Ok(()) => return write(path, &changed.to_string()),
             // That a number is too large says more than that it is not text.
-            Err(mistake) => {
-                let says_type = |it: &Mistake| it.message.contains(", not a");
-                if refused.is_none() || !is_list && refused.as_ref().is_some_and(says_type) {
+            Err((mistake, is_of_type)) => {
+                if refused.is_none() || !is_list && !is_of_type {
                     refused = Some(mistake);
                 }
             }
@@ -67,22 +54,56 @@ pub(super) fn set(path: &Path, key: &str, value: &str) -> anyhow::Result<()> {
     Err(failure.hint(hint.unwrap_or_else(|| "see `csv-agent help config`".to_owned())).into())
 }
 
+/// Puts a value into the document. The comment behind an old value stays.
+fn put(document: &mut DocumentMut, names: &[String], value: Value) -> anyhow::Result<()> {
+    let refusal = || {
+        let message =
+            format!("cannot set `{}`: a part of this name is a table or a value", names.join("."));
+        Failure::new(ExitStatus::Usage, message).hint("change it with `csv-agent config edit`")
+    };
+    let table = table(document, names).ok_or_else(refusal)?;
+    let last = &names[names.len() - 1];
+    match table.get_mut(last) {
+        None => drop(table.insert(last, Item::Value(value))),
+        Some(Item::Value(old)) => {
+            let decor = old.decor().clone();
+            *old = value;
+            *old.decor_mut() = decor;
+        }
+        Some(_) => return Err(refusal().into()),
+    }
+    Ok(())
+}
+
 /// Removes a setting. Returns whether the file had it.
 ///
 /// # Errors
 ///
-/// Fails when the file cannot be written.
+/// Fails when it is a table or no setting, or the file cannot be written.
 pub(super) fn unset(path: &Path, key: &str) -> anyhow::Result<bool> {
     let mut document = read(path)?;
     let names = names(key)?;
     let (last, parents) = names.split_last().context("a key has a name")?;
-    let mut table = Some(document.as_table_mut() as &mut dyn toml_edit::TableLike);
+    let mut table = Some(document.as_table_mut() as &mut dyn TableLike);
     for name in parents {
         table = table.and_then(|it| it.get_mut(name)?.as_table_like_mut());
     }
-    if table.and_then(|it| it.remove(last)).is_none() {
-        return Ok(false);
+    let found = table.as_ref().and_then(|it| it.get(last)).map(Item::is_value);
+    match found {
+        Some(true) => {}
+        Some(false) => {
+            let message = format!("`{key}` is a table with settings, not a setting");
+            let hint = "name one of its settings, or remove the table with `csv-agent config edit`";
+            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        }
+        None if SETTINGS.iter().any(|it| it.key() == last) => return Ok(false),
+        None => {
+            let message = format!("there is no setting `{key}`");
+            let hint = "see `csv-agent help config`";
+            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        }
     }
+    table.and_then(|it| it.remove(last));
     write(path, &document.to_string())?;
     Ok(true)
 }
@@ -103,7 +124,11 @@ pub(super) fn edit(path: &Path, environment: &Environment) -> anyhow::Result<()>
     if !path.exists() {
         write(path, "")?;
     }
+    // Ctrl-C is meant for the editor.
+    let runtime = signals::runtime()?;
+    let listening = runtime.block_on(async { Signals::listen() })?;
     let status = Command::new(&words[0]).args(&words[1..]).arg(path).status();
+    drop(listening);
     let status = status.map_err(|error| {
         let message = format!("cannot start the editor `{}`: {error}", words[0]);
         Failure::new(ExitStatus::Usage, message).hint("correct `VISUAL` or `EDITOR`")
@@ -112,8 +137,9 @@ pub(super) fn edit(path: &Path, environment: &Environment) -> anyhow::Result<()>
         let message = format!("the editor `{}` failed: {status}", words[0]);
         return Err(Failure::new(ExitStatus::Usage, message).into());
     }
-    let text = fs::read_to_string(path).map_err(|error| {
-        Failure::new(ExitStatus::Setup, format!("{}: {error}", cannot_read(path)))
+    let text = config::own_text(path)?.ok_or_else(|| {
+        let message = format!("`{}` no longer exists", path.display());
+        Failure::new(ExitStatus::Setup, message)
     })?;
     config::parse(&text)
         .and_then(|document| {
@@ -167,11 +193,8 @@ fn candidates(names: &[String], word: &str) -> Vec<Value> {
 }
 
 /// Returns the table that contains the setting, and creates it if needed.
-fn table<'a>(
-    document: &'a mut DocumentMut,
-    names: &[String],
-) -> Option<&'a mut dyn toml_edit::TableLike> {
-    let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
+fn table<'a>(document: &'a mut DocumentMut, names: &[String]) -> Option<&'a mut dyn TableLike> {
+    let mut table: &mut dyn TableLike = document.as_table_mut();
     for (depth, name) in names[..names.len() - 1].iter().enumerate() {
         let mut new = Table::new();
         // `[profiles.work]` needs no `[profiles]` above it.
@@ -181,9 +204,9 @@ fn table<'a>(
     Some(table)
 }
 
-/// Checks the file as it would be, and the new value in it.
-fn check(document: &DocumentMut, names: &[String]) -> Result<(), Mistake> {
-    let parsed = config::parse(&document.to_string())?;
+/// Checks the file as it would be, and the new value in it. An error comes with whether the type of the value is wrong.
+fn check(document: &DocumentMut, names: &[String]) -> Result<(), (Mistake, bool)> {
+    let parsed = config::parse(&document.to_string()).map_err(|it| (it, false))?;
     let entries = match names {
         [_] => Some(&parsed.entries),
         [_, name, _] => parsed.profiles.get(name),
@@ -191,27 +214,29 @@ fn check(document: &DocumentMut, names: &[String]) -> Result<(), Mistake> {
     };
     let found = entries.and_then(|them| them.iter().find(|it| Some(&it.key) == names.last()));
     let wrong = |message: String| Mistake { line: 0, message, hint: None };
-    let entry = found.ok_or_else(|| wrong("there is no such setting".to_owned()))?;
+    let entry = found.ok_or_else(|| (wrong("there is no such setting".to_owned()), false))?;
     let is_profile = |name: &String| parsed.profiles.contains_key(name) || name == settings::LOCAL;
     if let ([key], RawValue::Text(name)) = (names, &entry.value)
         && key == PROFILE.key
         && !is_profile(name)
     {
-        return Err(wrong(format!("there is no profile `{name}` in the file")));
+        return Err((wrong(format!("there is no profile `{name}` in the file")), false));
     }
-    settings::check_value(&entry.key, &entry.value).map_err(wrong)
+    settings::check_value(&entry.key, &entry.value).map_err(|message| {
+        let is_of_type = message.ends_with(&format!("not {}", entry.value.kind()));
+        (wrong(message), is_of_type)
+    })
 }
 
+/// Reads the file; a syntax error is reported by its line, without quoting it.
 fn read(path: &Path) -> anyhow::Result<DocumentMut> {
-    let text = match fs::read_to_string(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-        read => read.with_context(|| cannot_read(path))?,
-    };
-    text.parse().with_context(|| cannot_read(path))
-}
-
-fn cannot_read(path: &Path) -> String {
-    format!("cannot read `{}`", path.display())
+    let text = config::own_text(path)?.unwrap_or_default();
+    text.parse().map_err(|error: TomlError| {
+        let line = config::document::line_of(&text, error.span().map_or(0, |it| it.start));
+        let message = format!("not valid TOML: {}", error.message());
+        let hint = Some("correct it with `csv-agent config edit`".to_owned());
+        config::mistake(path, Mistake { line, message, hint }).into()
+    })
 }
 
 /// Replaces the file atomically. A link stays a link, and a new file gets a heading.
@@ -220,15 +245,20 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
         let message = format!("cannot write `{}`: {error}", path.display());
         Failure::new(ExitStatus::Setup, message)
     };
-    let target: PathBuf = match path.canonicalize() {
+    let target = match path.canonicalize() {
         Ok(target) => target,
+        // A link to nothing stays, too.
+        Err(error) if path.is_symlink() => return Err(failed(error).into()),
         Err(_) => path.to_owned(),
     };
     let dir = target.parent().unwrap_or(Path::new("/"));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed)?;
     let mut new = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
     match target.metadata() {
-        Ok(found) => new.as_file().set_permissions(found.permissions()).map_err(failed)?,
+        Ok(found) => {
+            new.as_file().set_permissions(found.permissions()).map_err(failed)?;
+            fchown(new.as_file(), Some(found.uid()), Some(found.gid())).map_err(failed)?;
+        }
         Err(_) => new.write_all(HEADING.as_bytes()).map_err(failed)?,
     }
     new.write_all(text.as_bytes()).map_err(failed)?;

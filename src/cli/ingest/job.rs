@@ -19,8 +19,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use super::bar::IngestBar;
 use super::origin::origin;
 use super::{IfExists, options_of, space};
-use crate::ingest::input::is_same_file;
-use crate::ingest::input::{Input, Member};
+use crate::ingest::input::{Input, Member, is_same_file};
 use crate::options::GlobalOptions;
 
 /// What became of one input.

@@ -34,6 +34,7 @@ use crate::environment::Environment;
 use crate::flags::{AskFlags, ChatFlags, FailOn, InputForm, Require, TurnFlags};
 use crate::inputs::Inputs;
 use crate::terminal_graphics::Images;
+use crate::tips::quoted;
 use crate::value_parsers::ReportTarget;
 
 /// The options of one `ask`.
@@ -588,7 +589,7 @@ fn asked(words: &[String]) -> anyhow::Result<Option<String>> {
         && Path::new(file).is_file()
     {
         let message = format!("the question begins with `{file}`, which is a file");
-        let hint = format!("name each file with its own flag: `-f {file}`");
+        let hint = format!("name each file with its own flag: `-f {}`", quoted(file));
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
     Ok((!words.is_empty()).then(|| words.join(" ")))

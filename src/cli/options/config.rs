@@ -265,20 +265,37 @@ impl Opened {
     }
 
     fn read(self, path: &Path) -> anyhow::Result<ConfigDocument> {
+        parse(&self.text(path)?).map_err(|it| mistake(path, it).into())
+    }
+
+    fn text(self, path: &Path) -> anyhow::Result<String> {
         let fail = |message: String| Failure::new(ExitStatus::Setup, message);
         let shown = path.display();
         let bytes = named_file::read_opened(self.file, CONFIG_BYTES_MAX).map_err(|reason| {
             let hint = "is it a configuration file? `--no-config` leaves all of them out";
             fail(format!("cannot read the configuration `{shown}`: {reason}")).hint(hint)
         })?;
-        let text = String::from_utf8(bytes).map_err(|error| {
+        String::from_utf8(bytes).map_err(|error| {
             let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let line = 1 + memchr::memchr_iter(b'\n', valid).count();
             let hint = "correct it, or leave all files out with `--no-config`";
-            fail(format!("{shown}:{line}: not valid UTF-8")).hint(hint)
-        })?;
-        parse(&text).map_err(|it| mistake(path, it).into())
+            fail(format!("{shown}:{line}: not valid UTF-8")).hint(hint).into()
+        })
     }
+}
+
+/// Returns the text of the user's own file, to change it; None when it does not exist.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Setup`] when it cannot be read, or others could have written it.
+pub(crate) fn own_text(path: &Path) -> anyhow::Result<Option<String>> {
+    let Some(opened) = Opened::open(path)? else { return Ok(None) };
+    if let Some(reason) = opened.others {
+        let message = format!("cannot change the configuration `{}`: {reason}", path.display());
+        return Err(Failure::new(ExitStatus::Setup, message).into());
+    }
+    opened.text(path).map(Some)
 }
 
 /// Parses the text of a file.
