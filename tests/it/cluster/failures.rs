@@ -47,7 +47,8 @@ fn rows_are_sent_to_a_server_that_is_older_than_the_client() {
     let bench = remote::bench_at(&server.url());
     let code = "type(spark.createDataFrame(pd.DataFrame({'a': [1]}))).__name__";
     bench.answers([round().runs("c1", code), round().says("One.")]);
-    let run = bench.ask_with(EVENTS, "q").succeeds();
+    // With `-f`, the question would be about the file alone.
+    let run = bench.run(["ask"].iter().chain(&EVENTS).chain(&["q"])).succeeds();
     assert_eq!(Turn::of(&run).result_of("c1")["result"]["text"], "'DataFrame'", "{run}");
 }
 
