@@ -317,18 +317,17 @@ impl Agent {
         self.has_no_tools = false;
     }
 
-    /// Makes datasets visible that were ingested since the agent was created, where not all are.
-    pub fn see(&mut self, names: impl IntoIterator<Item = String>) {
-        if !self.options.datasets.is_empty() {
-            self.options.datasets.extend(names);
+    /// Follows a change of the datasets, where not all are visible: makes the `new` ones visible, and forgets those
+    /// that the catalog no longer has, unless none is left.
+    pub fn follow(&mut self, new: impl IntoIterator<Item = String>, catalog: &Catalog) {
+        let visible = &mut self.options.datasets;
+        if visible.is_empty() {
+            return;
         }
-    }
-
-    /// Forgets the names of datasets that were removed, unless none of the visible ones is left.
-    pub fn unsee_removed(&mut self, catalog: &Catalog) {
+        visible.extend(new);
         let exists = |wanted: &String| catalog.names().any(|it| is_named(wanted, it));
-        if self.options.datasets.iter().any(exists) {
-            self.options.datasets.retain(exists);
+        if visible.iter().any(exists) {
+            visible.retain(exists);
         }
     }
 

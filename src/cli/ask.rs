@@ -61,10 +61,8 @@ pub(crate) fn open(
     may_create: bool,
 ) -> anyhow::Result<ControlFlow<ExitStatus, (Agent, Session)>> {
     let creates = may_create || !options.files.is_empty();
-    match options.ephemeral {
-        _ if creates => {}
-        true => options.inputs().demand_for_temporary(&options.global)?,
-        false => Session::require(&options.global.session.dir)?,
+    if !creates {
+        demand_data(options)?;
     }
     let provider = match key(options).and_then(|it| provider(options, it)) {
         Ok(provider) => provider,
@@ -86,6 +84,19 @@ pub(crate) fn open(
     options.agent.datasets = visible;
     let agent = Agent::new(options.agent.clone(), provider);
     Ok(ControlFlow::Continue((agent, session)))
+}
+
+/// Checks that there is data to ask about, where no file adds any.
+///
+/// # Errors
+///
+/// Fails when there is no session, or a temporary one would have no data.
+pub(crate) fn demand_data(options: &TurnOptions) -> anyhow::Result<()> {
+    if options.ephemeral {
+        options.inputs().demand_for_temporary(&options.global)
+    } else {
+        Session::require(&options.global.session.dir)
+    }
 }
 
 /// Finishes the output of a turn and reports what no event carries.

@@ -16,7 +16,7 @@ use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::Question;
 use csv_agent_types::status::ExitStatus;
 
-use crate::ask::provider;
+use crate::ask::{demand_data, provider};
 use crate::image;
 use crate::options::key::KeySource;
 use crate::options::{AskOptions, ProviderChoice, TurnOptions};
@@ -61,10 +61,8 @@ fn preview(
 ) -> anyhow::Result<(Preview, Destination)> {
     let dir = &turn.global.session.dir;
     let is_there = !turn.ephemeral && dir.join("session.json").exists();
-    match (turn.ephemeral, turn.files.is_empty()) {
-        (_, false) => {}
-        (true, true) => turn.inputs().demand_for_temporary(&turn.global)?,
-        (false, true) => Session::require(dir)?,
+    if turn.files.is_empty() {
+        demand_data(turn)?;
     }
     let (beside, datasets) = if turn.ephemeral {
         turn.inputs().temporary(&turn.global)?

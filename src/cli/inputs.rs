@@ -58,13 +58,13 @@ impl Inputs<'_> {
         Ok(names)
     }
 
-    /// Checks that a temporary session would have data.
+    /// Checks that a temporary session would have data without files.
     ///
     /// # Errors
     ///
     /// Fails with [`ExitStatus::Usage`] when it would have none.
     pub(crate) fn demand_for_temporary(self, options: &GlobalOptions) -> anyhow::Result<()> {
-        if !self.files.is_empty() || self.base(options).is_some() {
+        if self.base(options).is_some() {
             return Ok(());
         }
         let message = "`--ephemeral` uses no session unless you name it, so there is no data";

@@ -9,6 +9,7 @@ use clap::{Command, Error};
 use csv_agent_sink::Format;
 
 use super::flags::format_of;
+use super::usage;
 
 /// Words that other programs have as commands, and what does it here.
 const COMMANDS: [(&[&str], &str); 11] = [
@@ -87,25 +88,26 @@ pub(crate) fn of_dataset(words: &[String]) -> Option<String> {
 }
 
 fn tip(error: &Error, program: &Command) -> Option<String> {
+    let said = |kind| usage::strings(error, kind).into_iter().next();
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            let word = text(error, ContextKind::InvalidSubcommand)?;
-            match (word, text_of(error.get(ContextKind::Usage)?).contains("config")) {
+            let word = said(ContextKind::InvalidSubcommand)?;
+            match (&*word, said(ContextKind::Usage)?.contains("config")) {
                 ("get" | "list", true) => Some("use `csv-agent config show`".to_owned()),
                 (_, true) => None,
-                _ => of_command(word),
+                _ => of_command(&word),
             }
         }
         ErrorKind::InvalidValue => {
-            let flag = text(error, ContextKind::InvalidArg)?.split(' ').next()?;
-            let value = text(error, ContextKind::InvalidValue)?.to_lowercase();
+            let flag = said(ContextKind::InvalidArg)?;
+            let value = said(ContextKind::InvalidValue)?.to_lowercase();
             let known = VALUES.iter().find(|it| it.0 == flag && it.1.contains(&&*value))?;
             Some(known.2.to_owned())
         }
         ErrorKind::UnknownArgument => {
-            let word = text(error, ContextKind::InvalidArg)?;
-            let name = word.trim_start_matches('-');
-            let usage = text_of(error.get(ContextKind::Usage)?);
+            let word = said(ContextKind::InvalidArg)?;
+            let (word, name) = (&*word, word.trim_start_matches('-'));
+            let usage = said(ContextKind::Usage)?;
             let name_of = || usage.split_whitespace().nth(2);
             let command = program.get_subcommands().find(|it| name_of() == Some(it.get_name()));
             let Some(command) = command else {
@@ -164,20 +166,5 @@ pub(crate) fn quoted(word: &str) -> String {
         _ if !word.contains(['"', '$', '`', '\\', '!', '\n']) => format!("\"{word}\""),
         Ok(it) => it.into_owned(),
         Err(_) => "\"…\"".to_owned(),
-    }
-}
-
-fn text(error: &Error, kind: ContextKind) -> Option<&str> {
-    match error.get(kind)? {
-        ContextValue::String(it) => Some(it),
-        ContextValue::Strings(them) => them.first().map(String::as_str),
-        _ => None,
-    }
-}
-
-fn text_of(value: &ContextValue) -> String {
-    match value {
-        ContextValue::StyledStr(it) => it.to_string(),
-        _ => String::new(),
     }
 }

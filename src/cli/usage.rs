@@ -119,7 +119,8 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn strings(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+/// Returns what the error says of this kind.
+pub(crate) fn strings(error: &clap::Error, kind: ContextKind) -> Vec<String> {
     // clap shows an argument with its value: `--format <FORMAT>`. Callers look for its name only.
     let name = |it: &str| match kind {
         ContextKind::InvalidArg => it.split(' ').next().unwrap_or(it).to_owned(),

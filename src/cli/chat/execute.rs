@@ -82,7 +82,7 @@ impl Chat<'_> {
         };
         datasets::run_in(flags, session, settings, global, confirm)?;
         if !flags.rm.is_empty() {
-            self.agent.unsee_removed(self.session.catalog());
+            self.agent.follow([], self.session.catalog());
             self.runtime.block_on(self.agent.renew_worker());
         }
         Ok(())
@@ -105,8 +105,7 @@ impl Chat<'_> {
         let after = self.ingested();
         if before != after {
             let new = after.into_iter().filter(|it| !before.contains(it)).map(|it| it.0);
-            self.agent.see(new);
-            self.agent.unsee_removed(self.session.catalog());
+            self.agent.follow(new, self.session.catalog());
             self.runtime.block_on(self.agent.renew_worker());
         }
         done.map(|_| ())

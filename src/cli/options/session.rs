@@ -31,8 +31,6 @@ pub(crate) enum SessionOrigin {
     Environment,
     /// It is the nearest one upward, or the one that would be created here.
     Nearest,
-    /// It is here, and another user's.
-    Foreign,
 }
 
 impl SessionChoice {
@@ -74,23 +72,20 @@ impl SessionChoice {
             (None, _) => {}
         }
         let here = std::env::current_dir().context("cannot read the current directory")?;
-        Ok(match nearest(&here, environment.home.as_deref()) {
-            Nearest::Ours(dir) => SessionChoice { dir, origin: SessionOrigin::Nearest },
+        let dir = match nearest(&here, environment.home.as_deref()) {
+            Nearest::Ours(dir) => dir,
             // Opening it reports why it is rejected.
-            Nearest::Foreign(dir) if dir.parent() == Some(&*here) => {
-                SessionChoice { dir, origin: SessionOrigin::Foreign }
-            }
+            Nearest::Foreign(dir) if dir.parent() == Some(&*here) => dir,
             Nearest::Foreign(dir) => {
                 let shown = dir.display();
                 let message =
                     format!("the session `{shown}` belongs to another user and is ignored");
                 diagnostics::warning(&message, false);
-                SessionChoice { dir: here.join(NAME), origin: SessionOrigin::Nearest }
+                here.join(NAME)
             }
-            Nearest::Nothing => {
-                SessionChoice { dir: here.join(NAME), origin: SessionOrigin::Nearest }
-            }
-        })
+            Nearest::Nothing => here.join(NAME),
+        };
+        Ok(SessionChoice { dir, origin: SessionOrigin::Nearest })
     }
 
     /// Returns whether the directory exists, or may count as an empty session: a missing one that was not named
