@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde_json::json;
 
@@ -248,8 +249,7 @@ impl Asked<'_> {
                 try_tables(tables, &mut found);
             }
         }
-        let named: Vec<usize> =
-            (0..self.tables.len()).filter(|it| self.names(tokens, *it)).collect();
+        let named = self.named(tokens);
         if found.is_empty() || needs_two(&found, &named) {
             let mut joined = Vec::new();
             for one in singles.iter().take(JOINED_MAX) {
@@ -388,22 +388,37 @@ impl Asked<'_> {
         })
     }
 
-    /// Returns whether the question names a table.
-    fn names(&self, tokens: &[Token], table: usize) -> bool {
-        self.position(tokens, table) < tokens.len()
+    /// Returns the tables that the question names. A name within a longer one is not said: `orders` in
+    /// `orders-july`.
+    fn named(&self, tokens: &[Token]) -> Vec<usize> {
+        let spans: Vec<_> = (0..self.tables.len()).map(|it| self.span(tokens, it)).collect();
+        let is_said = |span: &Range<usize>| {
+            let holds = |it: &Range<usize>| {
+                it.len() > span.len() && it.start <= span.start && span.end <= it.end
+            };
+            !spans.iter().flatten().any(holds)
+        };
+        (0..spans.len()).filter(|it| spans[*it].as_ref().is_some_and(is_said)).collect()
     }
 
     /// Returns where the question names a table; its length when it does not.
     fn position(&self, tokens: &[Token], table: usize) -> usize {
+        self.span(tokens, table).map_or(tokens.len(), |it| it.start)
+    }
+
+    fn span(&self, tokens: &[Token], table: usize) -> Option<Range<usize>> {
         let table = &self.tables[table];
         let n_words = table.words.len().max(1);
         let stems: Vec<String> = tokens.iter().map(|it| it.stem.clone()).collect();
-        let at = (0..tokens.len()).find(|at| {
+        (0..tokens.len()).find_map(|at| {
+            if table.is_quoted(&tokens[at]) {
+                return Some(at..at + 1);
+            }
             // A name in one word may be said in two.
             (n_words..=n_words + 1)
-                .any(|n| stems.get(*at..at + n).is_some_and(|it| table.is_called(it)))
-        });
-        at.unwrap_or(tokens.len())
+                .map(|n| at..at + n)
+                .find(|it| stems.get(it.clone()).is_some_and(|it| table.is_called(it)))
+        })
     }
 
     /// Returns whether a question takes up the one before.

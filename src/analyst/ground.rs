@@ -321,7 +321,7 @@ impl Ground<'_> {
         if let Some(held) = self.own_value(start, end, &text, &stems) {
             found.push((1.5 * n, Meaning::Value(held)));
         }
-        if let Some(table) = self.table(&stems) {
+        if let Some(table) = self.table(span, &stems) {
             // A table is what is meant by its name, unless a column of it has the very same, or it holds that
             // as a value; a fraction of it is what is measured: a `tip` of `tips`.
             let is_table = self.tables[table].name.to_lowercase() == text;
@@ -727,8 +727,9 @@ impl Ground<'_> {
     }
 
     /// Returns the table that a span names.
-    fn table(&self, stems: &[String]) -> Option<usize> {
-        self.tables.iter().position(|it| it.is_called(stems))
+    fn table(&self, span: &[Token], stems: &[String]) -> Option<usize> {
+        let is_quoted = |it: &Table| matches!(span, [token] if it.is_quoted(token));
+        self.tables.iter().position(|it| it.is_called(stems) || is_quoted(it))
     }
 
     /// Returns whether a word may say what a row is.

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use csv_agent_types::dataset_names::is_same;
+
 use super::lexicon::{Cue, Lexicon, TimeUnit};
-use super::words::split_name;
+use super::words::{Token, TokenKind, split_name};
 
 /// A table that a question may be about.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,6 +128,11 @@ impl Table {
     /// Returns whether words are the table's name: `line items` of `lineitem`.
     pub(crate) fn is_called(&self, stems: &[String]) -> bool {
         self.words == stems || 1 < stems.len() && self.words.concat() == stems.concat()
+    }
+
+    /// Returns whether the question has the table's name in quotes.
+    pub(crate) fn is_quoted(&self, token: &Token) -> bool {
+        token.kind == TokenKind::Quoted && is_same(&self.name, &token.text)
     }
 
     /// Returns where a column is.

@@ -392,10 +392,11 @@ fn remove(
     session: &mut Session,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    let is_meant = |name: &str| flags.rm.iter().any(|it| is_named(it, name));
+    let catalog = session.catalog();
+    let is_other = |it: &str, name: &str| catalog.get(it).is_none() && is_named(it, name);
+    let is_meant = |name: &str| flags.rm.iter().any(|it| it == name || is_other(it, name));
     // Another process may have removed some during the wait for the lock.
-    let names: Vec<String> =
-        session.catalog().names().filter(|it| is_meant(it)).map(str::to_owned).collect();
+    let names: Vec<String> = catalog.names().filter(|it| is_meant(it)).map(str::to_owned).collect();
     let mut removed = Vec::new();
     for name in &names {
         if session.remove_dataset(name)? {

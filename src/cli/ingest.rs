@@ -32,8 +32,9 @@ use csv_agent_ingest::{Comments, DateOrder, DecimalMark, IngestOptions, Requeste
 use csv_agent_session::Session;
 use csv_agent_sink::{Format, sanitize};
 use csv_agent_types::catalog::{
-    Catalog, Column, ColumnSpan, DType, Damage, Dataset, Meaning, SourceFormat, is_dataset_name,
+    Catalog, Column, ColumnSpan, DType, Damage, Dataset, Meaning, SourceFormat,
 };
+use csv_agent_types::dataset_names::is_dataset_name;
 use csv_agent_types::directory;
 use csv_agent_types::limits::{REJECT_BYTES_MAX, REJECTS_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
@@ -585,7 +586,7 @@ impl<'a> IngestPlan<'a> {
             if !rest.is_empty() {
                 joinings.push(Joining::of(how.name, &rest, sources, how.by_name));
             }
-            return IngestPlan { jobs, joinings, are_named }.checked();
+            return IngestPlan { jobs, joinings, are_named }.checked(catalog);
         }
         let single: Vec<&Input> = rest.iter().flat_map(|it| &inputs[it.inputs.clone()]).collect();
         let names = match (how.name, how.name_from) {
@@ -598,16 +599,21 @@ impl<'a> IngestPlan<'a> {
         for (input, name) in single.into_iter().zip(names) {
             jobs.push(Job { input, name, if_exists: how.if_exists, read: how.read });
         }
-        IngestPlan { jobs, joinings, are_named }.checked()
+        IngestPlan { jobs, joinings, are_named }.checked(catalog)
     }
 
-    /// Fails when two datasets would have the same name, because the second would replace the first.
-    fn checked(self) -> anyhow::Result<IngestPlan<'a>> {
+    /// Spells names as the session does. Fails when two datasets would have the same name, because the second
+    /// would replace the first.
+    fn checked(mut self, catalog: &Catalog) -> anyhow::Result<IngestPlan<'a>> {
+        let names = self.jobs.iter_mut().map(|it| &mut it.name);
+        for name in names.chain(self.joinings.iter_mut().map(Joining::name_mut)) {
+            *name = catalog.spelled(name).to_owned();
+        }
         let jobs = self.jobs.iter().map(|it| (it.name.as_str(), it.input.shown_name()));
         let joinings = self.joinings.iter().map(|it| (it.name(), it.shown_name()));
-        let mut known: HashMap<&str, String> = HashMap::new();
+        let mut known: HashMap<String, String> = HashMap::new();
         for (name, source) in joinings.chain(jobs) {
-            if let Some(other) = known.insert(name, source.clone()) {
+            if let Some(other) = known.insert(name.to_lowercase(), source.clone()) {
                 let message = format!("`{other}` and `{source}` would both have the name `{name}`");
                 let hint = "give each its own name, as in `NAME=PATH`\nto join files, use one \
                             pattern or `--union`";
@@ -717,7 +723,7 @@ fn further(
             let Unread { input, name, number, .. } = file;
             let origin = origin(input, how.session_dir);
             let is_free =
-                |name: &str| target.catalog().get(name).is_none_or(|it| it.origin == origin);
+                |name: &str| target.catalog().alike(name).is_none_or(|it| it.origin == origin);
             // Skips names that other data uses.
             while !is_free(&format!("{name}_{number}")) {
                 *number += 1;

@@ -1,5 +1,6 @@
 //! `query`: SQL over datasets or files, without a model and without Python.
 
+use std::collections::HashSet;
 use std::io::{Read, stdin};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,7 +17,7 @@ use csv_agent_session::Session;
 use csv_agent_sink::Format;
 use csv_agent_text::sanitize;
 use csv_agent_types::catalog::Catalog;
-use csv_agent_types::chosen::{chosen, is_named};
+use csv_agent_types::chosen::chosen;
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{RESULT_CHUNK_ROWS, SQL_BYTES_MAX, TABLE_TTY_ROWS_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
@@ -152,8 +153,8 @@ fn only(catalog: Catalog, wanted: &[String]) -> anyhow::Result<Catalog> {
     if wanted.is_empty() {
         return Ok(catalog);
     }
-    chosen(&catalog, wanted)?;
-    Ok(catalog.filtered(|name| wanted.iter().any(|it| is_named(it, name))))
+    let chosen: HashSet<&str> = chosen(&catalog, wanted)?.into_iter().map(|it| it.0).collect();
+    Ok(catalog.filtered(|name| chosen.contains(name)))
 }
 
 /// Returns the failure of a statement, with its place.

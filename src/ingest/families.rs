@@ -14,6 +14,9 @@ use crate::{most_common, name_of};
 /// columns.
 const MEMBERS_MIN: usize = 3;
 
+/// Between the words of a name.
+const SEPARATORS: [char; 2] = ['_', '-'];
+
 /// Datasets with the same columns in the same order.
 #[derive(Debug)]
 pub struct Family<'a> {
@@ -90,10 +93,10 @@ impl Family<'_> {
         }
         let names: Vec<&str> = self.members.iter().map(|it| it.0).collect();
         let before = common(&names, |it| Box::new(it.chars()));
-        let before = before.rfind('_').map_or("", |it| &before[..=it]);
+        let before = before.rfind(SEPARATORS).map_or("", |it| &before[..=it]);
         let rest: Vec<&str> = names.iter().map(|it| &it[before.len()..]).collect();
         let behind: String = common(&rest, |it| Box::new(it.chars().rev())).chars().rev().collect();
-        let behind = behind.find('_').map_or("", |it| &behind[it..]);
+        let behind = behind.find(SEPARATORS).map_or("", |it| &behind[it..]);
         // A name that consists only of the common part is a member as well.
         let behind = if rest.iter().any(|it| it.len() <= behind.len()) { "" } else { behind };
         format!("{before}*{behind}")
@@ -141,7 +144,7 @@ impl Family<'_> {
             parts.push("**");
         }
         let named = self.pattern();
-        let name = named.trim_matches(['*', '_']).replace('*', "");
+        let name = named.trim_matches(['*', '_', '-']).replace('*', "");
         let fixed = parts.iter().rev().find(|it| !it.contains('*'));
         let name = if name.is_empty() { fixed.copied().unwrap_or("all") } else { &name };
         let name = name_of(Path::new(name));
@@ -223,7 +226,7 @@ mod tests {
         let told: Vec<String> = found.iter().map(super::Family::name).collect();
         assert_eq!(told, ["t_apr, …", "t_feb, …"]);
         let joining: Vec<String> = found.iter().map(super::Family::joining).collect();
-        assert_eq!(joining, ["t_1='d/1/*.csv'", "t_0='d/0/*.csv'"]);
+        assert_eq!(joining, ["1='d/1/*.csv'", "0='d/0/*.csv'"]);
     }
 
     #[test]
@@ -238,7 +241,7 @@ mod tests {
             );
         };
         let names = ["a_2020", "b_2020", "c_2020"];
-        check(["d/a/1.csv", "d/b/1.csv", "d/c/1.csv"], names, "*_2020", "t_2020='d/*/*.csv'");
+        check(["d/a/1.csv", "d/b/1.csv", "d/c/1.csv"], names, "*_2020", "2020='d/*/*.csv'");
         let names = ["x", "y", "z"];
         check(["d/x.csv", "d/s/y.csv.gz", "d/s/t/z.csv"], names, "*", "d='d/**/*'");
         check(["d", "y", "z"], ["d", "y", "z"], "*", "all='*'");

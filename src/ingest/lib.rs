@@ -148,26 +148,29 @@ struct Watch<'a> {
     cancelled: &'a AtomicBool,
 }
 
-/// Returns the name of a dataset made from a file: `Sales 2024.csv` becomes `sales_2024`.
+/// Returns the name of a dataset made from a file: `066_IBM_HR.csv` becomes `066_IBM_HR`, and
+/// `Sales 2024.csv` becomes `Sales_2024`.
 ///
-/// Letters and digits are kept, in lower case; extensions such as `.csv.gz` are removed; everything
-/// else becomes one `_`. The name is an identifier, so it never begins with a digit and is never empty.
+/// Letters, digits, `_` and `-` are kept; extensions such as `.csv.gz` are removed; everything else between
+/// two letters or digits becomes one `_`. The name begins and ends with a letter or a digit.
 pub fn name_of(path: &Path) -> String {
-    let stem = stem_of(&path.file_name().unwrap_or_default().to_string_lossy()).to_lowercase();
-    let mut name = String::new();
-    for char in stem.chars() {
-        if char.is_alphanumeric() {
-            name.push(char);
-        } else if !name.ends_with('_') && !name.is_empty() {
-            name.push('_');
+    let file_name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_kept = |it: char| matches!(it, '_' | '-');
+    let (mut name, mut between) = (String::new(), String::new());
+    for char in stem_of(&file_name).chars() {
+        if !char.is_alphanumeric() {
+            between.push(char);
+            continue;
         }
+        if !name.is_empty() {
+            name.push_str(if between.chars().all(is_kept) { &between } else { "_" });
+        }
+        between.clear();
+        name.push(char);
     }
     name.truncate(name.floor_char_boundary(DATASET_NAME_BYTES_MAX));
-    name.truncate(name.trim_end_matches('_').len());
-    if name.is_empty() {
-        return "data".to_owned();
-    }
-    if name.starts_with(|it: char| it.is_numeric()) { format!("t_{name}") } else { name }
+    name.truncate(name.trim_end_matches(is_kept).len());
+    if name.is_empty() { "data".to_owned() } else { name }
 }
 
 /// Returns a file name without extensions such as `.csv.gz`.

@@ -1334,12 +1334,15 @@ fn the_user_may_name_the_columns_that_the_table_lies_in() {
 }
 
 #[test]
-fn names_of_datasets_are_identifiers() {
+fn datasets_keep_the_names_of_their_files() {
     let check = |path: &str, name: &str| assert_eq!(name_of(Path::new(path)), name, "{path}");
-    check("data/Sales 2024.csv", "sales_2024");
+    check("066_IBM_HR.csv", "066_IBM_HR");
+    check("data/Sales 2024.csv", "Sales_2024");
     check("sales.csv.gz", "sales");
-    check("2024-q1.tsv", "t_2024_q1");
-    check("Übersicht (final).csv", "übersicht_final");
+    check("2024-q1.tsv", "2024-q1");
+    check("Übersicht (final).csv", "Übersicht_final");
+    check("a__b - c--d.csv", "a__b_c--d");
+    check("_-private-_.csv", "private");
     check("--.csv", "data");
     check("v1.2.csv", "v1_2");
     check("", "data");

@@ -20,6 +20,7 @@ mod error;
 mod expressions;
 mod from;
 mod functions;
+mod names;
 mod scope;
 mod select;
 mod series;
@@ -80,7 +81,9 @@ pub fn prepare(
 ) -> std::result::Result<Prepared, SqlError> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK_BYTES);
-        let bound = thread.spawn_scoped(scope, || bind(sql, tables, now));
+        let bound = thread.spawn_scoped(scope, || {
+            bind(sql, tables, now).map_err(|it| names::explained(it, sql, tables))
+        });
         let bound =
             bound.map_err(|it| SqlError::new(format!("cannot read the statement: {it}")))?;
         bound.join().unwrap_or_else(|panic| resume_unwind(panic))

@@ -16,7 +16,8 @@ use toml::Table;
 use uuid::Uuid;
 
 use csv_agent_ingest::{dataset_of, why_no_lines, why_not};
-use csv_agent_types::catalog::{Catalog, Column, Dataset, is_dataset_name};
+use csv_agent_types::catalog::{Catalog, Column, Dataset};
+use csv_agent_types::dataset_names::is_dataset_name;
 use csv_agent_types::egress::Record;
 use csv_agent_types::event::{Body, Event};
 use csv_agent_types::limits::{

@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use csv_agent_provider::hosted;
 use csv_agent_types::catalog::{Catalog, Dataset, Facts, Query};
 use csv_agent_types::conversation::{ToolCall, ToolDeclaration};
+use csv_agent_types::dataset_names::meant;
 use csv_agent_types::event::{CallStatus, ToolOutput};
 use csv_agent_worker::environment::Packages;
 use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
@@ -254,9 +255,14 @@ fn dataset<'a>(catalog: &'a Catalog, name: &str) -> Result<&'a Dataset, ToolErro
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     /// Similarity from which one name counts as a misspelling of another.
     const ALIKE_MIN: f64 = 0.6;
+    let known: Vec<&str> = known.collect();
+    if let [meant] = meant(name, known.iter().copied())[..] {
+        return format!(" (did you mean `{meant}`?)");
+    }
     let name = name.trim().to_lowercase();
     let alike = |it: &str| strsim::normalized_damerau_levenshtein(&name, &it.trim().to_lowercase());
-    let known = known.map(|it| (alike(it), it)).filter(|(alike, _)| ALIKE_MIN <= *alike);
+    let known =
+        known.into_iter().map(|it| (alike(it), it)).filter(|(alike, _)| ALIKE_MIN <= *alike);
     let found = known.max_by(|one, other| one.0.total_cmp(&other.0));
     found.map_or_else(String::new, |(_, it)| format!(" (did you mean `{it}`?)"))
 }

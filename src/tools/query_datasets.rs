@@ -18,7 +18,8 @@ for datasets too large to load; prefer python_repl for statistics, text in odd f
 express. Returns the first rows, the row count and the types. With `result_name` the whole result is kept for this \
 question: later statements read it as a table, send_data_to_ui_as_df and send_chart_to_ui take it as `df_name`, and \
 load(\"NAME\") loads it in python_repl. Write what the user will see as it should look: ordered, rounded, with readable \
-column names. Put names with blanks or capitals in double quotes, texts in single quotes. An error says where the \
+column names. Put names with blanks, hyphens or \
+capitals, or a digit first, in double quotes, texts in single quotes. An error says where the \
 statement is wrong; correct it and call again.",
     parameters,
     plan,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::DATASET_NAME_BYTES_MAX;
+use crate::dataset_names::{is_dataset_name, is_same};
 use crate::thresholds::{Rated, Ratings};
 
 /// The type of a column, determined from all of its values.
@@ -682,16 +682,6 @@ impl Dataset {
     }
 }
 
-/// Returns whether a text is a valid dataset name: usable as a file name, as a word for the model and as an
-/// identifier.
-pub fn is_dataset_name(name: &str) -> bool {
-    let is_word = name.chars().all(|it| it.is_alphanumeric() || it == '_');
-    // A name that begins with a digit gets a prefix of two characters.
-    is_word
-        && name.len() <= DATASET_NAME_BYTES_MAX + 2
-        && name.starts_with(|it: char| it.is_alphabetic())
-}
-
 /// Returns the Parquet file of a dataset, relative to the session directory.
 pub fn file_of(name: &str) -> PathBuf {
     Path::new("datasets").join(format!("{name}.parquet"))
@@ -710,13 +700,27 @@ impl Catalog {
         self.datasets.get(name)
     }
 
+    /// Returns the name as the session spells it: names that differ only in case are one name, unless an older
+    /// version made both.
+    pub fn spelled<'a>(&'a self, name: &'a str) -> &'a str {
+        if self.datasets.contains_key(name) {
+            return name;
+        }
+        self.names().find(|it| is_same(it, name)).unwrap_or(name)
+    }
+
+    /// Returns the dataset with this name in any spelling.
+    pub fn alike(&self, name: &str) -> Option<&Dataset> {
+        self.get(self.spelled(name))
+    }
+
     /// Returns the datasets, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Dataset)> {
         self.datasets.iter().map(|(name, dataset)| (name.as_str(), dataset))
     }
 
     /// Returns the names, sorted.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.datasets.keys().map(String::as_str)
     }
 

@@ -1,8 +1,10 @@
-//! The selection of datasets by names, or by patterns such as `fraud_*`.
+//! The selection of datasets by names, or by patterns such as `fraud_*`. Case does not matter where it does not
+//! decide between two datasets.
 
-use glob::Pattern;
+use glob::{MatchOptions, Pattern};
 
 use crate::catalog::{Catalog, Dataset};
+use crate::dataset_names::{is_same, meant};
 use crate::status::{ExitStatus, Failure};
 
 /// Number of names in a hint.
@@ -10,7 +12,8 @@ const SHOWN_MAX: usize = 5;
 
 /// Returns whether a name or a pattern matches a dataset.
 pub fn is_named(wanted: &str, name: &str) -> bool {
-    wanted == name || pattern(wanted).is_some_and(|it| it.matches(name))
+    let any_case = MatchOptions { case_sensitive: false, ..MatchOptions::new() };
+    is_same(wanted, name) || pattern(wanted).is_some_and(|it| it.matches_with(name, any_case))
 }
 
 /// Returns the selected datasets, each once, in the order of the selectors.
@@ -25,7 +28,9 @@ pub fn chosen<'a>(
     let mut chosen: Vec<(&str, &Dataset)> = Vec::new();
     for wanted in wanted {
         let mut is_any = false;
-        for found in catalog.iter().filter(|it| is_named(wanted, it.0)) {
+        let is_exact = catalog.get(wanted).is_some();
+        let is_wanted = |name: &str| if is_exact { name == wanted } else { is_named(wanted, name) };
+        for found in catalog.iter().filter(|it| is_wanted(it.0)) {
             is_any = true;
             if chosen.iter().all(|it| it.0 != found.0) {
                 chosen.push(found);
@@ -58,8 +63,12 @@ fn none(catalog: &Catalog, wanted: &str) -> Failure {
             let part = name.floor_char_boundary(signs.len().max(1));
             strsim::osa_distance(&signs, name).min(strsim::osa_distance(&signs, &name[..part]))
         };
-        near.sort_by_key(|it| typos(it));
-        let (n, is_near) = (near.len(), near.first().is_some_and(|it| typos(it) <= 2));
+        near.sort_by_key(|it| typos(&it.to_lowercase()));
+        let short = meant(wanted, catalog.names());
+        near.sort_by_key(|it| !short.contains(it));
+        let is_near =
+            !short.is_empty() || near.first().is_some_and(|it| typos(&it.to_lowercase()) <= 2);
+        let n = near.len();
         let shown: Vec<String> = near.iter().take(SHOWN_MAX).map(|it| format!("`{it}`")).collect();
         let shown = shown.join(", ");
         match n.saturating_sub(SHOWN_MAX) {
@@ -99,7 +108,9 @@ mod tests {
             assert_eq!(found.as_deref().map_err(String::as_str), expected);
         };
         check(&["x", "*_ohio", "fraud_*"], Ok(&["x", "fraud_ohio", "theft_ohio", "fraud_kansas"]));
-        check(&["x", "x"], Ok(&["x"]));
+        check(&["x", "x", "X"], Ok(&["x"]));
+        check(&["Fraud_Ohio", "THEFT_*"], Ok(&["fraud_ohio", "theft_ohio", "theft_utah"]));
+        check(&["utah"], Err("no dataset `utah`: did you mean `theft_utah`?"));
         check(&["theft_uta"], Err("no dataset `theft_uta`: did you mean `theft_utah`?"));
         check(
             &["thift_*"],

@@ -12,6 +12,7 @@ pub mod status;
 pub mod thresholds;
 pub mod egress;
 pub mod redaction;
+pub mod dataset_names;
 pub mod catalog;
 pub mod frame;
 pub mod chart;

@@ -43,19 +43,19 @@ fn a_directory_is_one_dataset_a_file_and_a_failure_undoes_no_other() {
     let run = bench.run(["ingest", "-v", "data"]).fails_with(5);
     insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r"
     name | rows | columns | status | source
-    fraud_kansas | 3 | 2 | added | data/fraud/Kansas.csv
-    fraud_ohio | 3 | 2 | added | data/fraud/Ohio.csv
-    fraud_utah | 3 | 2 | added | data/fraud/Utah.csv
-    theft_kansas | 3 | 2 | added | data/theft/Kansas.csv
-    theft_ohio | 3 | 2 | added | data/theft/Ohio.csv
-    theft_utah | 3 | 2 | added | data/theft/Utah.csv
+    fraud_Kansas | 3 | 2 | added | data/fraud/Kansas.csv
+    fraud_Ohio | 3 | 2 | added | data/fraud/Ohio.csv
+    fraud_Utah | 3 | 2 | added | data/fraud/Utah.csv
+    theft_Kansas | 3 | 2 | added | data/theft/Kansas.csv
+    theft_Ohio | 3 | 2 | added | data/theft/Ohio.csv
+    theft_Utah | 3 | 2 | added | data/theft/Utah.csv
     ");
     insta::assert_snapshot!(run.stderr(), @r"
     error: cannot read `data/broken.csv` as CSV: it is binary (byte 0x00 at offset 0)
       hint: export the table as CSV, or name another file
     warning: all 6 datasets: kept out of the table: 1 preamble line, 1 footer line
     note: `data`: skipped 1 .txt file, 1 hidden file
-    note: 6 datasets (`fraud_kansas`, `fraud_ohio`, …) have the same columns; `csv-agent ingest data='data/*/*.csv'` joins their files into one
+    note: 6 datasets (`fraud_Kansas`, `fraud_Ohio`, …) have the same columns; `csv-agent ingest data='data/*/*.csv'` joins their files into one
     note: 7 files: 6 added, 1 failed
     ");
 }
@@ -65,13 +65,13 @@ fn names_stay_when_files_are_added() {
     let bench = Bench::with([]);
     write(&bench, &[("data/fraud/Kansas.csv", b"a\n1\n")]);
     bench.run(["ingest", "-v", "data"]).succeeds();
-    assert_eq!(names(&bench), ["kansas"]);
+    assert_eq!(names(&bench), ["Kansas"]);
     write(&bench, &[("data/theft/Kansas.csv", b"a\n2\n"), ("data/Ohio.csv", b"a\n3\n")]);
     let run = bench.run(["ingest", "-v", "./data/"]).succeeds();
     assert!(run.stderr().ends_with("note: 3 files: 2 added, 1 unchanged\n"), "{}", run.stderr());
-    assert_eq!(names(&bench), ["kansas", "ohio", "theft_kansas"]);
+    assert_eq!(names(&bench), ["Kansas", "Ohio", "theft_Kansas"]);
     let again = bench.run(["ingest", "-v", "data/theft/Kansas.csv"]).succeeds();
-    assert!(again.stdout().contains("theft_kansas\t1\t1\tunchanged"), "{}", again.stdout());
+    assert!(again.stdout().contains("theft_Kansas\t1\t1\tunchanged"), "{}", again.stdout());
 }
 
 #[test]
@@ -80,10 +80,10 @@ fn patterns_are_expanded_and_names_made_of_paths() {
     agency(&bench);
     let pattern = "data/**/[KO]*.csv";
     bench.run(["ingest", "-v", pattern, "data/fraud", "--name-from", "{stem}_{parent}"]).succeeds();
-    let expected = ["kansas_fraud", "kansas_theft", "ohio_fraud", "ohio_theft", "utah_fraud"];
+    let expected = ["Kansas_fraud", "Kansas_theft", "Ohio_fraud", "Ohio_theft", "Utah_fraud"];
     assert_eq!(names(&bench), expected);
     let run = bench.run(["ingest", "-v", "data", "--name-from", "{stem}"]).fails_with(2);
-    assert!(run.stderr().contains("the same name, `kansas`"), "{}", run.stderr());
+    assert!(run.stderr().contains("the same name, `Kansas`"), "{}", run.stderr());
     let run = bench.run(["ingest", "-v", "data/*.tsv", "--no-recursive"]).fails_with(5);
     assert!(run.stderr().starts_with("error: no file matches `data/*.tsv`\n"), "{}", run.stderr());
     let run = bench.run(["ingest", "-v", "data", "--name", "all"]).fails_with(2);
@@ -202,7 +202,7 @@ fn a_question_may_be_about_a_directory() {
         run.stderr()
     );
     let instructions = bench.request(0).body["instructions"].as_str().unwrap().to_owned();
-    assert!(instructions.contains("theft_utah"), "{instructions}");
+    assert!(instructions.contains("theft_Utah"), "{instructions}");
     let run = bench.run(["ask", "-f", "data/broken.csv", "-f", "data", "how many?"]).fails_with(5);
     assert!(run.stderr().starts_with("error: cannot read `data/broken.csv`"), "{}", run.stderr());
 }
@@ -400,15 +400,15 @@ fn many_datasets_are_shown_as_a_tree_or_by_a_pattern() {
     let bench = Bench::with([]);
     agency(&bench);
     bench.run(["ingest", "-q", "data"]).fails_with(5);
-    let run = bench.run(["datasets", "--tree", "fraud_*", "theft_utah"]).succeeds();
+    let run = bench.run(["datasets", "--tree", "fraud_*", "theft_Utah"]).succeeds();
     insta::assert_snapshot!(run.stdout(), @r"
     data/
       fraud/
-        Kansas.csv  fraud_kansas, 3 × 2
-        Ohio.csv  fraud_ohio, 3 × 2
-        Utah.csv  fraud_utah, 3 × 2
+        Kansas.csv  fraud_Kansas, 3 × 2
+        Ohio.csv  fraud_Ohio, 3 × 2
+        Utah.csv  fraud_Utah, 3 × 2
       theft/
-        Utah.csv  theft_utah, 3 × 2
+        Utah.csv  theft_Utah, 3 × 2
     ");
     let run = bench.run(["datasets", "arson_*"]).fails_with(5);
     assert!(run.stderr().starts_with("error: no dataset matches `arson_*`\n"), "{}", run.stderr());
@@ -425,11 +425,11 @@ fn the_model_is_told_a_family_once_and_can_ask_for_its_members() {
     bench.run(["ask", "-f", "data/fraud", "-f", "data/theft", "how many?"]).succeeds();
     let instructions = bench.request(0).body["instructions"].as_str().unwrap().to_owned();
     let told =
-        "- 6 datasets with the same columns, together 18 rows, 2 columns\n  they are fraud_kansas";
+        "- 6 datasets with the same columns, together 18 rows, 2 columns\n  they are fraud_Kansas";
     assert!(instructions.contains(told), "{instructions}");
     assert_eq!(instructions.matches("\"Reports\" int64").count(), 1);
     let output = bench.request(1).output_of("c1").to_owned();
-    assert!(output.contains("fraud_ohio") && output.contains("theft_ohio"), "{output}");
+    assert!(output.contains("fraud_Ohio") && output.contains("theft_Ohio"), "{output}");
     assert!(!output.contains("utah"), "{output}");
 }
 
@@ -474,8 +474,8 @@ fn members_of_an_archive_are_known_again_whatever_their_paths_are() {
     let first = bench.run(["ingest", "-v", "a.tar"]).succeeds();
     insta::assert_snapshot!(first.stdout().replace('\t', " | "), @r"
     name | rows | columns | status | source
-    kansas | 1 | 1 | added | a.tar/srv/Kansas.csv
-    ohio | 1 | 1 | added | a.tar/x/Ohio.csv
+    Kansas | 1 | 1 | added | a.tar/srv/Kansas.csv
+    Ohio | 1 | 1 | added | a.tar/x/Ohio.csv
     ");
     let again = bench.run(["ingest", "-v", "a.tar"]).succeeds();
     assert!(again.stderr().ends_with("2 files: 2 unchanged\n"), "{}", again.stderr());
@@ -510,13 +510,13 @@ fn a_file_that_is_called_like_another_has_a_name_of_its_own() {
     write(&bench, &[("a/Kansas.csv", b"n\n1\n"), ("b/Kansas.csv", b"n\n2\n")]);
     bench.run(["ingest", "-v", "a/Kansas.csv"]).succeeds();
     bench.run(["ingest", "-v", "b/Kansas.csv"]).succeeds();
-    assert_eq!(names(&bench), ["b_kansas", "kansas"]);
+    assert_eq!(names(&bench), ["Kansas", "b_Kansas"]);
     let again = bench.run(["ingest", "-v", "a", "b"]).succeeds();
     assert!(again.stderr().contains("2 files: 2 unchanged\n"), "{}", again.stderr());
     // A file elsewhere that is called so from there is another file.
     write(&bench, &[("c/a/Kansas.csv", b"n\n3\n")]);
     let run = bench.shell("cd c && csv-agent ingest a/Kansas.csv", &[]).succeeds();
-    assert!(run.stdout().contains("a_kansas\t1\t1\tadded"), "{}", run.stdout());
+    assert!(run.stdout().contains("a_Kansas\t1\t1\tadded"), "{}", run.stdout());
 }
 
 #[test]
@@ -699,24 +699,24 @@ fn patterns_choose_what_the_model_sees_and_what_is_removed() {
     agency(&bench);
     bench.run(["ingest", "-q", "data/fraud", "data/theft"]).succeeds();
     bench.run(["ingest", "-q", "--union", "--name", "joined", "data/fraud"]).succeeds();
-    let tree = bench.run(["datasets", "--tree", "joined", "fraud_utah"]).succeeds();
+    let tree = bench.run(["datasets", "--tree", "joined", "fraud_Utah"]).succeeds();
     insta::assert_snapshot!(tree.stdout(), @r"
     data/
       fraud/
         3 files  joined, 9 × 3
-        Utah.csv  fraud_utah, 3 × 2
+        Utah.csv  fraud_Utah, 3 × 2
     ");
     bench.run(["ask", "-d", "fraud_*", "-d", "joined", "how many?"]).succeeds();
     let instructions = bench.request(0).body["instructions"].as_str().unwrap().to_owned();
-    assert!(instructions.contains("fraud_ohio") && !instructions.contains("theft_ohio"));
+    assert!(instructions.contains("fraud_Ohio") && !instructions.contains("theft_Ohio"));
     let none = bench.run(["ask", "-d", "froud_*", "how many?"]).fails_with(5);
     insta::assert_snapshot!(none.stderr(), @r"
     error: no dataset matches `froud_*`
-      hint: the nearest names are `fraud_kansas`, `fraud_ohio`, `fraud_utah`, `theft_kansas`, `theft_ohio`; `csv-agent datasets --names` lists 2 more
+      hint: the nearest names are `fraud_Kansas`, `fraud_Ohio`, `fraud_Utah`, `theft_Kansas`, `theft_Ohio`; `csv-agent datasets --names` lists 2 more
     ");
     let asked = bench.run(["datasets", "--rm", "*_ohio"]).fails_with(2);
-    assert!(asked.stderr().contains("remove fraud_ohio, theft_ohio from the session"), "{asked}");
+    assert!(asked.stderr().contains("remove fraud_Ohio, theft_Ohio from the session"), "{asked}");
     bench.run(["datasets", "--rm", "*_ohio", "--yes"]).succeeds();
-    let left = ["fraud_kansas", "fraud_utah", "joined", "theft_kansas", "theft_utah"];
+    let left = ["fraud_Kansas", "fraud_Utah", "joined", "theft_Kansas", "theft_Utah"];
     assert_eq!(names(&bench), left);
 }

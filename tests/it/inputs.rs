@@ -145,22 +145,22 @@ fn each_sheet_is_a_dataset_whose_cells_keep_their_types() {
     let run = bench.run(["ingest", "-v", "book.xlsx"]).succeeds();
     insta::assert_snapshot!(run.stdout().replace('\t', " | "), @r##"
     name | rows | columns | status | source
-    book_report | 4 | 7 | added | book.xlsx/Report
-    book_plain | 2 | 2 | added | book.xlsx/Plain
+    book_Report | 4 | 7 | added | book.xlsx/Report
+    book_Plain | 2 | 2 | added | book.xlsx/Plain
     "##);
     insta::assert_snapshot!(run.stderr(), @r##"
-    warning: `book_report`: kept out of the table: 1 preamble line, 1 footer line; column `price`: 1 error cell (`#N/A`) is null, Report!G5
+    warning: `book_Report`: kept out of the table: 1 preamble line, 1 footer line; column `price`: 1 error cell (`#N/A`) is null, Report!G5
     note: `book.xlsx`: not read: sheets `Secret` (hidden), `Blank` (empty); `--sheet NAME` reads one of them anyway
     note: 2 tables: 2 added
     "##);
-    insta::assert_snapshot!(shown(&bench, "book_report"), @r##"
+    insta::assert_snapshot!(shown(&bench, "book_Report"), @r##"
     id:int64 code:string day:date time spent:int64 share:float64 price:float64 note:string
     1,00123,2024-01-01,129600,0.25,9.5,a
     2,00124,2024-01-02,43200,0.5,,b
     3,00125,2024-01-03,21600,1.0,12.0,c
     4,00126,2024-01-04,86400,0.75,13.0,d
     "##);
-    insta::assert_snapshot!(shown(&bench, "book_plain"), @r##"
+    insta::assert_snapshot!(shown(&bench, "book_Plain"), @r##"
     k:string v:float64
     a,1.0
     b,2.5
@@ -169,7 +169,7 @@ fn each_sheet_is_a_dataset_whose_cells_keep_their_types() {
     let run = bench.run(["ingest", "-v", "book.xlsx"]).succeeds();
     assert_eq!(run.stdout().matches("unchanged").count(), 2, "{}", run.stdout());
     bench.run(["ingest", "-v", "book.xlsx", "--sheet", "secret"]).succeeds();
-    assert_eq!(shown(&bench, "book_secret"), "x:int64\n1");
+    assert_eq!(shown(&bench, "book_Secret"), "x:int64\n1");
     let run = bench.run(["ingest", "-v", "book.xlsx", "--sheet", "Nope"]).fails_with(5);
     insta::assert_snapshot!(run.stderr(), @r##"
     error: `book.xlsx` has no sheet named `Nope`
@@ -177,7 +177,7 @@ fn each_sheet_is_a_dataset_whose_cells_keep_their_types() {
     "##);
     let script = "cat book.xlsx | csv-agent ingest --name piped --sheet Plain -";
     bench.shell(script, &[]).succeeds();
-    assert_eq!(shown(&bench, "piped"), shown(&bench, "book_plain"));
+    assert_eq!(shown(&bench, "piped"), shown(&bench, "book_Plain"));
     let run = bench.run(["ingest", "-v", "book.xlsx", "--delimiter", ";"]).fails_with(2);
     assert!(run.stderr().contains("is a workbook and has its own cells"), "{}", run.stderr());
 }

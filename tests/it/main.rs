@@ -16,6 +16,7 @@ mod ask;
 mod bench;
 mod bytes;
 mod dataset_csv;
+mod dataset_names;
 mod cassettes;
 mod chat;
 mod chaos;

@@ -19,6 +19,7 @@ use csv_agent_session::Session;
 use csv_agent_text::sanitize;
 use csv_agent_tools::{Statement, ToolJob};
 use csv_agent_types::catalog::Catalog;
+use csv_agent_types::dataset_names::short_forms;
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::protocol::Command;
@@ -211,8 +212,11 @@ fn read_by<'a>(done: &[Did], catalog: &'a Catalog) -> Vec<&'a str> {
         let command = match job {
             ToolJob::Python(command) => command,
             ToolJob::Query(Statement { sql, .. }) => {
-                let sql = sql.to_lowercase();
-                names.extend(catalog.names().filter(|it| sql.contains(&it.to_lowercase())));
+                let lower = sql.to_lowercase();
+                names.extend(catalog.names().filter(|it| lower.contains(&it.to_lowercase())));
+                let short: Vec<&str> =
+                    short_forms(sql, &catalog.names()).into_iter().map(|it| it.1).collect();
+                names.extend(catalog.names().filter(|it| short.contains(it)));
                 continue;
             }
         };

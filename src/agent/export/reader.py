@@ -163,11 +163,13 @@ def load(name, columns=None, n_rows=None):
     return (frame if n_rows is None else frame.head(n_rows)).copy()
 
 
-def _query(sql):
-    """Returns the result of a SELECT statement over the tables."""
+def _query(sql, short=()):
+    """Returns the result of a SELECT statement over the tables, some of them under a short name too."""
     with duckdb.connect() as connection:
         for name, frame in _TABLES.items():
             connection.register(name, frame)
+        for name in short:
+            connection.register(name, _TABLES[short[name]])
         found = connection.execute(sql)
         dates = [column[0] for column in found.description if column[1] == "DATE"]
         frame = found.df()

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use csv_agent_tools::{Statement, ToolJob};
 use csv_agent_types::catalog::Catalog;
+use csv_agent_types::dataset_names::short_forms;
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::CLUSTER_TABLE_ROWS_MAX;
 use csv_agent_worker::protocol::Command;
@@ -74,7 +75,7 @@ pub(super) fn pieces(
         let own = proofs[it.turn].iter().filter(|(call, _)| *is_wanted && same(*call));
         let own: Vec<Proof> = own.map(|it| it.1).collect();
         let is_ordered = turn.is_ordered(catalog);
-        let place = Standing { number: at + 1, is_ordered, asks_cluster, keys: &keys };
+        let place = Standing { number: at + 1, is_ordered, asks_cluster, keys: &keys, catalog };
         pieces.push(piece(it, &turn.id, &own, &place));
     }
     let mut here = &ExecutionPlace::Repl;
@@ -107,6 +108,7 @@ struct Standing<'a> {
     asks_cluster: bool,
     /// Keys of kept outputs that some code uses.
     keys: &'a BTreeSet<String>,
+    catalog: &'a Catalog,
 }
 
 fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> ProgramPiece {
@@ -184,7 +186,7 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> ProgramP
                 checks.push(query_check(&statement.sql, &proof.name(), &value, frame));
             }
             shows = Some(value.clone());
-            query(statement, &value)
+            query(statement, &value, place.catalog)
         }
     };
     // A container does not see the REPL's variables.
@@ -211,7 +213,8 @@ fn piece(done: &Did, turn: &str, proofs: &[Proof], place: &Standing) -> ProgramP
 }
 
 /// Returns the code of a statement: its result is a variable and a table, as `load` and later statements find it.
-fn query(statement: &Statement, value: &str) -> String {
+/// The engine of the script does not know short forms of names.
+fn query(statement: &Statement, value: &str, catalog: &Catalog) -> String {
     let quotes = if statement.sql.contains("\"\"\"") { "'''" } else { "\"\"\"" };
     let sql = statement.sql.trim();
     let is_plain = !sql.contains(['\\', '\r']) && !sql.contains(quotes) && !sql.ends_with('"');
@@ -220,7 +223,13 @@ fn query(statement: &Statement, value: &str) -> String {
         .result_name
         .as_deref()
         .map_or_else(String::new, |name| format!("_TABLES[{}] = ", literal::string(name)));
-    format!("{table}{value} = _query({text})")
+    let short = short_forms(sql, &catalog.names())
+        .into_iter()
+        .map(|(form, name)| format!("{}: {}", literal::string(form), literal::string(name)));
+    let short: Vec<String> = short.collect();
+    let short =
+        if short.is_empty() { String::new() } else { format!(", {{{}}}", short.join(", ")) };
+    format!("{table}{value} = _query({text}{short})")
 }
 
 /// Returns the check of a statement's result. Where rows were cut that have no order, another engine may begin with

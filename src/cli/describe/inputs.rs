@@ -69,7 +69,7 @@ impl InputDataset {
 /// Returns whether an argument means files: they exist, or it cannot be the name of a dataset.
 fn is_file(argument: &Path) -> bool {
     let Some(text) = argument.to_str() else { return true };
-    let is_word = |it: char| it.is_alphanumeric() || "_*?[]!".contains(it);
+    let is_word = |it: char| it.is_alphanumeric() || "_-*?[]!".contains(it);
     let is_pattern = text.contains(['*', '?', '[']);
     !text.chars().all(is_word)
         || argument.exists()

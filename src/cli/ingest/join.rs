@@ -62,6 +62,11 @@ impl Joining {
         &self.name
     }
 
+    /// Returns the name of the dataset, to change it.
+    pub(super) fn name_mut(&mut self) -> &mut String {
+        &mut self.name
+    }
+
     /// Returns the number of files.
     pub(super) fn len(&self) -> usize {
         self.inputs.len()

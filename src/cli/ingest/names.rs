@@ -1,13 +1,14 @@
 //! Names of the datasets from several files.
 //!
 //! A dataset has the name of its file. Files with equal names get the shortest distinguishing part of their
-//! paths as a prefix: `fraud_kansas`, `theft_kansas`. A file that the session knows keeps its name, so that
-//! names are stable when files are added.
+//! paths as a prefix: `fraud_Kansas`, `theft_Kansas`. Names that differ only in case are equal. A file that the
+//! session knows keeps its name, so that names are stable when files are added.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path};
 
 use csv_agent_types::catalog::{Catalog, Dataset};
+use csv_agent_types::dataset_names::is_same;
 use csv_agent_types::limits::DATASET_NAME_BYTES_MAX;
 use csv_agent_types::status::{ExitStatus, Failure};
 
@@ -130,7 +131,7 @@ pub(super) fn by_pattern(inputs: &[&Input], pattern: &NamePattern) -> anyhow::Re
             })
             .collect();
         let name = csv_agent_ingest::name_of(Path::new(&text.replace('/', "_")));
-        if let Some(other) = owners.insert(name.clone(), input) {
+        if let Some(other) = owners.insert(name.to_lowercase(), input) {
             let message = format!(
                 "`--name-from` gives `{}` and `{}` the same name, `{name}`",
                 other.shown_name(),
@@ -166,22 +167,23 @@ pub(super) fn unique(
                 .map(|it| (*it).to_owned())
         })
         .collect();
+    // In lower case, as all names that are compared here.
     let mut given: HashSet<String> = HashSet::new();
     for name in &mut names {
         // Two names of one file belong to one dataset: the second is handled like any other.
-        if name.as_ref().is_some_and(|it| !given.insert(it.clone())) {
+        if name.as_ref().is_some_and(|it| !given.insert(it.to_lowercase())) {
             *name = None;
         }
     }
     // Files that keep their names also count when others are distinguished.
     let mut alike: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, words) in words.iter().enumerate() {
-        alike.entry(words.name(&[])).or_default().push(at);
+        alike.entry(words.name(&[]).to_lowercase()).or_default().push(at);
     }
     let is_free = |given: &HashSet<String>, at: usize, name: &str| {
-        !given.contains(name)
+        !given.contains(&name.to_lowercase())
             && (!matches!(if_exists, IfExists::Ask | IfExists::Error)
-                || catalog.get(name).is_none_or(|it| inputs[at].is_same_as(it)))
+                || catalog.alike(name).is_none_or(|it| inputs[at].is_same_as(it)))
     };
     // A unique name is kept.
     let (single, several): (Vec<_>, Vec<_>) = alike.into_iter().partition(|it| it.1.len() == 1);
@@ -189,7 +191,7 @@ pub(super) fn unique(
         let unnamed: Vec<usize> = group.iter().copied().filter(|it| names[*it].is_none()).collect();
         let found = apart(&group, &unnamed, &words, |at, name| is_free(&given, at, name));
         for (at, name) in unnamed.iter().zip(found) {
-            given.insert(name.clone());
+            given.insert(name.to_lowercase());
             names[*at] = Some(name);
         }
     }
@@ -228,7 +230,8 @@ fn apart(
     });
     let mut best: (usize, Vec<String>) = (0, Vec::new());
     for way in by_path.chain([by_ending]) {
-        let n_apart = group.iter().map(|it| way(&words[*it])).collect::<HashSet<_>>().len();
+        let found = group.iter().map(|it| way(&words[*it]).to_lowercase());
+        let n_apart = found.collect::<HashSet<_>>().len();
         let names: Vec<String> = unnamed.iter().map(|it| way(&words[*it])).collect();
         let all_free = unnamed.iter().zip(&names).all(|(at, name)| is_free(*at, name));
         if n_apart == group.len() && all_free {
@@ -253,13 +256,14 @@ fn numbered(
     /// Bytes of a number with its separator.
     const NUMBER_BYTES: usize = 8;
     let mut given: Vec<String> = Vec::new();
+    let is_given = |given: &[String], name: &str| given.iter().any(|it| is_same(it, name));
     for (at, name) in group.iter().zip(names) {
         let end = name.floor_char_boundary(DATASET_NAME_BYTES_MAX - NUMBER_BYTES);
         let numbers = (2..).map(|number| format!("{}_{number}", &name[..end]));
         let found = [name.clone()]
             .into_iter()
             .chain(numbers)
-            .find(|it| !given.contains(it) && is_free(*at, it))
+            .find(|it| !is_given(&given, it) && is_free(*at, it))
             .expect("there are more numbers than names");
         given.push(found);
     }
@@ -297,29 +301,39 @@ mod tests {
         check(
             &["/d/fraud/Kansas.csv", "/d/theft/Kansas.csv"],
             &[],
-            &["fraud_kansas", "theft_kansas"],
+            &["fraud_Kansas", "theft_Kansas"],
         );
         check(
             &["/d/fraud/2020/Kansas.csv", "/d/theft/2020/Kansas.csv", "/d/x.csv"],
             &[],
-            &["fraud_kansas", "theft_kansas", "x"],
+            &["fraud_Kansas", "theft_Kansas", "x"],
         );
         check(&["/d/a/1/k.csv", "/d/a/2/k.csv", "/d/b/1/k.csv"], &[], &["a_1_k", "a_2_k", "b_1_k"]);
         check(&["/d/k.csv", "/d/k.parquet"], &[], &["k_csv", "k_parquet"]);
-        check(&["/d/a b.csv", "/d/a-b.csv"], &[], &["a_b", "a_b_2"]);
+        check(&["/d/a b.csv", "/d/a+b.csv"], &[], &["a_b", "a_b_2"]);
+        check(&["/d/a-b.csv", "/d/a_b.csv"], &[], &["a-b", "a_b"]);
         check(&["/d/f_k.csv", "/d/f/k.csv", "/d/t/k.csv"], &[], &["f_k", "d_f_k", "d_t_k"]);
     }
 
     #[test]
     fn a_file_that_the_session_knows_keeps_its_name() {
+        // As an older version spelled it.
         let known = [("/d/fraud/Kansas.csv", "kansas")];
         let two = ["/d/fraud/Kansas.csv", "/d/theft/Kansas.csv"];
-        check(&two, &known, &["kansas", "theft_kansas"]);
-        check(&two, &[("/d/fraud/Kansas.csv", "f")], &["f", "theft_kansas"]);
-        let known = [("/d/fraud/Kansas.csv", "f"), ("/d/theft/Kansas.csv", "theft_kansas")];
-        check(&["/d/./theft/Kansas.csv"], &known, &["theft_kansas"]);
-        check(&["/d/a.csv", "/e/Kansas.csv"], &[("/d/Kansas.csv", "kansas")], &["a", "e_kansas"]);
-        check(&["/e/Kansas.csv"], &[("/d/Kansas.csv", "kansas")], &["e_kansas"]);
+        check(&two, &known, &["kansas", "theft_Kansas"]);
+        check(&two, &[("/d/fraud/Kansas.csv", "f")], &["f", "theft_Kansas"]);
+        let known = [("/d/fraud/Kansas.csv", "f"), ("/d/theft/Kansas.csv", "theft_Kansas")];
+        check(&["/d/./theft/Kansas.csv"], &known, &["theft_Kansas"]);
+        check(&["/d/a.csv", "/e/Kansas.csv"], &[("/d/Kansas.csv", "Kansas")], &["a", "e_Kansas"]);
+        check(&["/e/Kansas.csv"], &[("/d/Kansas.csv", "Kansas")], &["e_Kansas"]);
+        check(&["/d/066_IBM_HR.csv"], &[("/d/066_IBM_HR.csv", "t_066_ibm_hr")], &["t_066_ibm_hr"]);
+    }
+
+    #[test]
+    fn names_that_differ_only_in_case_are_taken() {
+        check(&["/d/Sales.csv", "/d/e/SALES.csv"], &[], &["d_Sales", "e_SALES"]);
+        check(&["/e/Sales.csv"], &[("/d/sales.csv", "sales")], &["e_Sales"]);
+        check(&["/a+b.csv", "/A b.csv"], &[], &["a_b", "A_b_2"]);
     }
 
     #[test]
@@ -327,7 +341,7 @@ mod tests {
         let pattern = name_pattern("{grandparent}_{parent}_{stem}").unwrap();
         let one = Input::File(PathBuf::from("/d/Fraud/2020/Kansas.csv.gz"));
         let found = by_pattern(&[&one], &pattern).unwrap();
-        assert_eq!(found, ["fraud_2020_kansas"]);
+        assert_eq!(found, ["Fraud_2020_Kansas"]);
         let same = inputs(&["/d/a/k.csv", "/d/b/k.csv"]);
         let same: Vec<&Input> = same.iter().collect();
         let error = by_pattern(&same, &name_pattern("x_{stem}").unwrap()).unwrap_err().to_string();

@@ -12,7 +12,8 @@ use csv_agent_cluster::{Activity, Endpoint};
 use csv_agent_ingest::IngestOptions;
 use csv_agent_session::Session;
 use csv_agent_text::sanitize;
-use csv_agent_types::catalog::{Dataset, is_dataset_name};
+use csv_agent_types::catalog::Dataset;
+use csv_agent_types::dataset_names::{is_dataset_name, is_same};
 use csv_agent_types::frame::Frame;
 use csv_agent_types::status::{ExitStatus, Failure};
 
@@ -65,7 +66,7 @@ fn all_wanted(paths: &[PathBuf]) -> anyhow::Result<Vec<Registration>> {
     let mut all: Vec<Registration> = Vec::new();
     for path in paths {
         let next = wanted(text_of(path)?)?;
-        if all.iter().any(|it| it.name == next.name) {
+        if all.iter().any(|it| is_same(&it.name, &next.name)) {
             let message = format!("two datasets cannot both have the name `{}`", next.name);
             return Err(Failure::new(ExitStatus::Usage, message)
                 .hint("give one of them another name")
@@ -301,7 +302,7 @@ fn keep(
     read: &IngestOptions,
     target: &mut Target,
 ) -> anyhow::Result<Ingested> {
-    let name = wanted.name.clone();
+    let name = target.catalog().spelled(&wanted.name).to_owned();
     let present = target.catalog().get(&name).cloned();
     let change = match &present {
         None => Change::Added,
@@ -395,9 +396,9 @@ mod tests {
         let check = |text: &str, hint: &str| {
             assert_eq!(wanted(text).unwrap_err().hint.as_deref(), Some(hint), "{text}");
         };
-        check("/data/Flights 2024/", "write `flights_2024=/data/Flights 2024/`");
+        check("/data/Flights 2024/", "write `Flights_2024=/data/Flights 2024/`");
         check("/d/year=2024/a.csv", "write `a=/d/year=2024/a.csv`");
-        check("my-data=t", "write `my_data=t`");
+        check("my data=t", "write `my_data=t`");
         check("f=", "write `NAME=PATH` or `NAME=TABLE`, such as `flights=/data/flights/`");
     }
 

@@ -15,7 +15,7 @@ use glob::MatchOptions;
 use rustix::process::geteuid;
 
 use csv_agent_ingest::Archive;
-use csv_agent_types::catalog::is_dataset_name;
+use csv_agent_types::dataset_names::is_dataset_name;
 use csv_agent_types::limits::{SOURCE_LEVELS_MAX, SOURCES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 

@@ -7,11 +7,14 @@ use sqlparser::ast::{
     JoinOperator, ObjectName, ObjectNamePart, TableAlias, TableFactor, TableWithJoins,
 };
 
+use csv_agent_types::dataset_names::meant;
+
 use crate::plan::{ColumnId, Expr, Function, JoinKind, Plan, Type};
 
 use super::binder::{Binder, Bound, distinct, rename};
 use super::env::{Clause, Env};
 use super::error::{Result, SqlError, nearest};
+use super::names::identifier;
 use super::scope::{ScopeColumn, is_same, listed};
 use super::types::{self, Typed, call};
 
@@ -135,11 +138,12 @@ impl Binder<'_> {
             let bound = self.renumbered(bound);
             return self.relation(bound, alias, Some(&table.value));
         }
-        let named = |it: &&crate::TableSchema| is_same(&it.name, &table.value);
-        let exact = self.tables.iter().find(|it| it.name == table.value);
-        let Some(found) = exact.or_else(|| self.tables.iter().find(named)) else {
-            return Err(self.no_table(table));
+        let meant = meant(&table.value, self.tables.iter().map(|it| it.name.as_str()));
+        let found = match meant[..] {
+            [name] => self.tables.iter().find(|it| it.name == name),
+            _ => None,
         };
+        let Some(found) = found else { return Err(self.no_table(table, &meant)) };
         self.used.insert(found.name.clone());
         let mut columns = Vec::new();
         let mut output = Vec::new();
@@ -152,11 +156,17 @@ impl Binder<'_> {
         self.relation(Bound { plan, output }, alias, Some(&table.value))
     }
 
-    fn no_table(&self, table: &Ident) -> SqlError {
-        let names = || {
-            let tables = self.tables.iter().map(|it| it.name.as_str());
-            tables.chain(self.ctes.iter().map(|it| it.name.as_str()))
-        };
+    fn no_table(&self, table: &Ident, meant: &[&str]) -> SqlError {
+        let tables = self.tables.iter().map(|it| identifier(&it.name));
+        let tables: Vec<String> =
+            tables.chain(self.ctes.iter().map(|it| identifier(&it.name))).collect();
+        let names = || tables.iter().map(String::as_str);
+        if 1 < meant.len() {
+            let message = format!("`{}` is the short form of several tables", table.value);
+            let meant: Vec<String> = meant.iter().map(|it| identifier(it)).collect();
+            let hint = format!("write one of {}", listed(meant.iter().map(String::as_str)));
+            return SqlError::new(message).at_name(table).hint(hint);
+        }
         let error = SqlError::new(format!("no table `{}`", table.value)).at_name(table);
         if table.value.contains(['.', '/']) {
             let path = &table.value;
