@@ -23,6 +23,8 @@ pub struct Gates {
     pub ungrounded: bool,
     /// Fail when no table was sent.
     pub require_table: bool,
+    /// The format writes one table. Without one, a verdict has its findings.
+    pub writes_table: bool,
     /// The table, by name or number, that must be among those sent; any when None.
     pub table: Option<String>,
     /// Fail when no chart was sent.
@@ -68,6 +70,7 @@ impl Gates {
         let is_gated = self.fail_on.is_some()
             || self.ungrounded
             || self.require_table
+            || self.writes_table
             || self.require_chart
             || self.schema;
         if is_gated && !given.is_computed && !self.allow_untooled {
@@ -75,7 +78,9 @@ impl Gates {
             missing.push(format!("{why}; `--allow-untooled` lets it pass"));
         }
         let names: Vec<&str> = given.tables.iter().map(String::as_str).collect();
-        if self.require_table && rows::chosen(&names, self.table.as_deref()).is_none() {
+        let has_findings = self.verdict && names.is_empty() && self.table.is_none();
+        let needs_table = self.require_table || self.writes_table && !has_findings;
+        if needs_table && rows::chosen(&names, self.table.as_deref()).is_none() {
             missing.push(match &self.table {
                 Some(table) if !names.is_empty() => {
                     format!(

@@ -40,6 +40,11 @@ pub(crate) fn warning(message: &str, colour: bool) {
     tell(&format!("{label} {}\n", sanitize::one_line(message)));
 }
 
+/// Prints warnings.
+pub(crate) fn warnings(messages: impl IntoIterator<Item = String>, colour: bool) {
+    messages.into_iter().for_each(|it| warning(&it, colour));
+}
+
 /// Prints how something was decided.
 pub(crate) fn note(message: &str) {
     tell(&format!("note: {}\n", sanitize::one_line(message)));

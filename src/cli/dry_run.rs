@@ -17,9 +17,9 @@ use csv_agent_types::conversation::Question;
 use csv_agent_types::status::ExitStatus;
 
 use crate::ask::{demand_data, provider};
-use crate::image;
 use crate::options::key::KeySource;
 use crate::options::{AskOptions, ProviderChoice, TurnOptions};
+use crate::{diagnostics, image};
 use crate::{signals, stdout};
 
 /// Placeholder for the key, which is not fetched.
@@ -64,13 +64,14 @@ fn preview(
     if turn.files.is_empty() {
         demand_data(turn)?;
     }
-    let (beside, datasets) = if turn.ephemeral {
+    let (mut beside, datasets) = if turn.ephemeral {
         turn.inputs().temporary(&turn.global)?
     } else {
         let mut beside = Session::ephemeral(Some(dir))?;
         let datasets = turn.inputs().ingest(&mut beside, &turn.global)?;
         (beside, datasets)
     };
+    diagnostics::warnings(beside.take_warnings(), turn.global.terminal.stderr.colour);
     let mut agent = Agent::new(AgentOptions { datasets, ..turn.agent.clone() }, provider);
     // Files are read to state their size, even for a session elsewhere.
     let mut catalog = Catalog::default();

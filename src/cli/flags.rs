@@ -206,7 +206,8 @@ pub struct AskFlags {
 
     /// Write the answer to a file instead of stdout
     ///
-    /// The file appears only when it is complete.
+    /// Without --format, the ending of its name sets the format: .csv, .tsv, .json, .jsonl or .md. The file
+    /// appears only when it is complete.
     #[arg(short, long, value_name = "FILE", help_heading = "Answer")]
     pub output: Option<PathBuf>,
 

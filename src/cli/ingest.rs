@@ -2,6 +2,7 @@
 
 mod bar;
 mod batch;
+mod changed;
 mod input;
 mod job;
 mod join;
@@ -13,6 +14,8 @@ mod remote;
 mod sources;
 mod space;
 mod template;
+
+pub(crate) use changed::changed_sources;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -880,7 +883,7 @@ fn may_replace(taken: &NameTaken, cancelled: &Arc<AtomicBool>) -> bool {
 }
 
 /// Ingests the inputs of `ask` and `chat` into an open session: files, directories, patterns and archives.
-/// Returns the names of the datasets.
+/// Returns the names of the datasets. The session receives the warnings about files that have changed.
 ///
 /// An unreadable file of a directory causes only a warning, if there is another. Data from stdin replaces earlier data
 /// from stdin.
@@ -948,7 +951,7 @@ pub(crate) fn ingest_for_turn(
     }
     let done = ended?;
     for it in done.iter().filter(|it| it.change == Change::Updated) {
-        diagnostics::warning(&changed(it), options.terminal.stderr.colour);
+        session.warn(changed(it));
     }
     Ok(done.into_iter().map(|it| it.name).collect())
 }
@@ -1086,6 +1089,18 @@ impl IngestFlags {
     }
 }
 
+/// Returns the sentence about a delimiter of the user that separates nothing, where another would.
+fn unsplit(dataset: &Dataset) -> Option<String> {
+    const USUAL: [char; 4] = [',', ';', '\t', '|'];
+    let given = dataset.dialect.told.iter().find(|it| it.starts_with("--delimiter "))?;
+    let [only] = &dataset.columns[..] else { return None };
+    let other = USUAL.iter().find(|it| only.name.contains(**it))?.escape_debug();
+    Some(format!(
+        "`{given}` separates nothing, so the file has only one column, but its header contains `{other}`; \
+         `--if-exists replace` without `--delimiter` reads it again"
+    ))
+}
+
 /// Prints on stderr one line on how the file was read, then warnings about lines that are not rows and rows
 /// that did not fit; with `-v` each decision with its reason.
 fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
@@ -1132,6 +1147,7 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
             diagnostics::note(&format!("`{name}`: {amounts}"));
         }
     }
+    diagnostics::warnings(unsplit(dataset).map(|it| format!("`{name}`: {it}")), colour);
     if let Some(doubt) = &dataset.dialect.doubt {
         let encoding = &dataset.dialect.encoding;
         diagnostics::warning(&format!("`{name}`: encoding {encoding}: {doubt}"), colour);

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use csv_agent_session::Session;
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::chosen::is_named;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::ingest::ingest_for_turn;
+use super::ingest::{changed_sources, ingest_for_turn};
 use super::options::GlobalOptions;
 use super::options::session::SessionOrigin;
 
@@ -38,7 +40,7 @@ impl Inputs<'_> {
         Ok((session, if is_all { Vec::new() } else { names }))
     }
 
-    /// Ingests the files into a session, and returns the names and patterns of the visible datasets: with files, these
+    /// Ingests the files into a session, which receives the warnings about data that has changed, and returns the names and patterns of the visible datasets: with files, these
     /// and what `-d` names; empty when all are visible.
     ///
     /// # Errors
@@ -49,13 +51,27 @@ impl Inputs<'_> {
         session: &mut Session,
         options: &GlobalOptions,
     ) -> anyhow::Result<Vec<String>> {
+        let before = self.of_session(session.catalog());
         let mut names = if self.files.is_empty() {
             Vec::new()
         } else {
             ingest_for_turn(session, self.files, options)?
         };
+        // What was ingested now is as it is in its file.
+        let older = before.iter().filter(|it| !names.iter().any(|name| name == it.0));
+        if let Some(warning) = changed_sources(older, &options.session.dir) {
+            session.warn(warning);
+        }
         names.extend(self.datasets.iter().cloned());
         Ok(names)
+    }
+
+    /// Returns the datasets of the session that the user means.
+    fn of_session(self, catalog: &Catalog) -> Catalog {
+        if self.datasets.is_empty() && self.files.is_empty() {
+            return catalog.clone();
+        }
+        catalog.filtered(|name| self.datasets.iter().any(|it| is_named(it, name)))
     }
 
     /// Checks that a temporary session would have data without files.

@@ -22,8 +22,9 @@ use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::sandbox::{Demand, SandboxOptions, usual_memory_bytes};
 
 use super::diagnostics;
-use super::flags::GlobalFlags;
+use super::flags::{GlobalFlags, format_of};
 use super::terminal::Terminal;
+use super::tips;
 
 use super::environment::Environment;
 pub(crate) use ask::{AskOptions, ChatOptions, ProviderChoice, TurnOptions};
@@ -197,6 +198,26 @@ pub(crate) struct GlobalOptions {
 }
 
 impl GlobalOptions {
+    /// Takes the format from the ending of the file of `-o`, if no format was chosen.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the ending is that of a format that answers are not written in.
+    pub(crate) fn for_file(self, output: Option<&Path>) -> anyhow::Result<GlobalOptions> {
+        let ending = output.and_then(|it| it.extension()?.to_str()).map(str::to_lowercase);
+        let Some(ending) = ending.filter(|_| self.format == Format::Text) else { return Ok(self) };
+        if let Some(format) = format_of(&ending) {
+            return Ok(GlobalOptions { format, ..self });
+        }
+        match tips::of_format(&ending) {
+            Some(tip) => {
+                let message = format!("cannot write an answer as `.{ending}`");
+                Err(Failure::new(ExitStatus::Usage, message).hint(tip).into())
+            }
+            None => Ok(self),
+        }
+    }
+
     /// Resolves the flags of every command.
     ///
     /// # Errors

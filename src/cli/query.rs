@@ -23,8 +23,10 @@ use csv_agent_types::limits::{RESULT_CHUNK_ROWS, SQL_BYTES_MAX, TABLE_TTY_ROWS_M
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::engine::table_of;
 
+use crate::diagnostics;
 use crate::engine::{self, Results};
 use crate::flags::SettingFlags;
+use crate::ingest::changed_sources;
 use crate::inputs::Inputs;
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
@@ -92,8 +94,8 @@ pub(crate) fn run(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     let sql = statement(flags)?;
-    let format = format_of(flags, options);
-    let session;
+    let format = format_of(flags, options)?;
+    let mut session;
     let mut wanted = flags.dataset.clone();
     let (dir, catalog) = if flags.file.is_empty() {
         options.session.existing()?;
@@ -103,12 +105,17 @@ pub(crate) fn run(
     } else {
         let inputs = Inputs { files: &flags.file, datasets: &flags.dataset };
         (session, wanted) = inputs.temporary(options)?;
+        diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
         (session.dir().to_owned(), session.catalog().clone())
     };
     let catalog = only(catalog, &wanted)?;
     let tables: Vec<TableSchema> = catalog.iter().map(|(name, it)| table_of(name, it)).collect();
     let prepared = prepare(&sql, &tables, Timestamp::now().as_microsecond())
         .map_err(|error| refusal(&error))?;
+    if flags.file.is_empty() {
+        let used = catalog.iter().filter(|it| prepared.tables.iter().any(|name| name == it.0));
+        diagnostics::warnings(changed_sources(used, &dir), options.terminal.stderr.colour);
+    }
     let results = execute(&prepared, &catalog, &dir, settings)?;
     write(&results.paths[0], format, flags.output.as_deref(), options)?;
     Ok(ExitStatus::Ok)
@@ -136,16 +143,12 @@ fn statement(flags: &QueryFlags) -> anyhow::Result<String> {
     Ok(text)
 }
 
-fn format_of(flags: &QueryFlags, options: &GlobalOptions) -> ResultFormat {
-    let extension = flags.output.as_ref().and_then(|it| it.extension()?.to_str());
-    if extension == Some("parquet") {
-        return ResultFormat::Parquet;
+fn format_of(flags: &QueryFlags, options: &GlobalOptions) -> anyhow::Result<ResultFormat> {
+    let output = flags.output.as_deref();
+    if output.and_then(Path::extension).is_some_and(|it| it.eq_ignore_ascii_case("parquet")) {
+        return Ok(ResultFormat::Parquet);
     }
-    let named = extension.and_then(crate::flags::format_of);
-    ResultFormat::Rows(match (options.format, named) {
-        (Format::Text, Some(named)) => named,
-        (format, _) => format,
-    })
+    Ok(ResultFormat::Rows(options.clone().for_file(output)?.format))
 }
 
 /// Returns the datasets that match one of the selectors; all without any.

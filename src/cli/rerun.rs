@@ -39,7 +39,8 @@ pub struct RerunFlags {
 
     /// Write the answer to a file instead of stdout
     ///
-    /// The file appears only when it is complete.
+    /// Without --format, the ending of its name sets the format: .csv, .tsv, .json, .jsonl or .md. The file
+    /// appears only when it is complete.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
@@ -58,6 +59,7 @@ pub(crate) fn run(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
+    let options = &options.clone().for_file(flags.output.as_deref())?;
     let environment = settings.environment();
     let (turn, earlier) = stored_turns::read(&flags.turn, options)?;
     stored_turns::demand_whole(&turn)?;

@@ -40,7 +40,8 @@ pub struct ShowFlags {
 
     /// Write the answer to a file instead of stdout
     ///
-    /// The file appears only when it is complete.
+    /// Without --format, the ending of its name sets the format: .csv, .tsv, .json, .jsonl or .md. The file
+    /// appears only when it is complete.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
@@ -106,6 +107,7 @@ pub(crate) fn run(
     if let Some(path) = &flags.html {
         return show_page(path, flags, options);
     }
+    let options = &options.clone().for_file(flags.output.as_deref())?;
     let environment = settings.environment();
     let turn = stored_turns::find(only(&flags.turns)?, options)?;
     if flags.egress {
@@ -131,11 +133,13 @@ pub(crate) fn run(
     for event in &events {
         output.emit(event)?;
     }
+    let mut has_findings = false;
     let tables = match events.last().map(|it| &it.body) {
         Some(Body::Reply(reply)) => {
             if !reply.ungrounded.is_empty() {
                 diagnostics::warning(&ungrounded(&reply.ungrounded), colour);
             }
+            has_findings = reply.assessment.is_some();
             &reply.tables[..]
         }
         Some(Body::Error(error)) => {
@@ -144,7 +148,8 @@ pub(crate) fn run(
         }
         _ => &[],
     };
-    if let Some(failure) = missing_table(options.format, flags.table.as_deref(), tables) {
+    let failure = missing_table(options.format, flags.table.as_deref(), tables);
+    if let Some(failure) = failure.filter(|_| !(has_findings && tables.is_empty())) {
         return Err(failure.into());
     }
     output.finish(true)?;

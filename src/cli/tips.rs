@@ -87,6 +87,12 @@ pub(crate) fn of_dataset(words: &[String]) -> Option<String> {
     }
 }
 
+/// Returns what writes a format that answers do not have, by the ending of a file.
+pub(crate) fn of_format(ending: &str) -> Option<&'static str> {
+    let found = VALUES.iter().find(|it| it.0 == "--format" && it.1.contains(&ending));
+    found.map(|it| it.2)
+}
+
 fn tip(error: &Error, program: &Command) -> Option<String> {
     let said = |kind| usage::strings(error, kind).into_iter().next();
     match error.kind() {

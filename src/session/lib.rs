@@ -330,6 +330,11 @@ impl Session {
         self.meta.total_cost_usd
     }
 
+    /// Adds a warning about the session's state, for the next turn.
+    pub fn warn(&mut self, warning: String) {
+        self.warnings.push(warning);
+    }
+
     /// Returns the warnings about the session's state, and clears them.
     pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)

@@ -1,10 +1,12 @@
-//! One table of a turn as CSV or TSV.
+//! One table of a turn as CSV or TSV. A verdict without a table has its findings as the table.
 
 use std::io::Write;
 
 use csv_agent_render::table;
 use csv_agent_text::sanitize;
-use csv_agent_types::event::{Body, DataFrame, Event};
+use csv_agent_types::event::{Body, DataFrame, Event, FindingShown, ReplyBody};
+use csv_agent_types::frame::Frame;
+use serde_json::json;
 
 use crate::{EventSink, OutputOptions, paths, write};
 
@@ -39,7 +41,13 @@ impl RowsSink {
         RowsSink { options, delimiter, tables: Vec::new(), out, warn }
     }
 
-    fn write(&mut self) -> anyhow::Result<()> {
+    fn write(&mut self, reply: &ReplyBody) -> anyhow::Result<()> {
+        let has_verdict = reply.assessment.is_some() && self.options.table.is_none();
+        if self.tables.is_empty() && has_verdict {
+            let text = table::delimited(&findings(&reply.findings), self.delimiter);
+            let text = if self.options.is_tty { sanitize::for_terminal(&text) } else { text };
+            return write(&mut *self.out, &text);
+        }
         let names: Vec<_> = self.tables.iter().map(|it| it.logical_name.as_str()).collect();
         let Some(at) = chosen(&names, self.options.table.as_deref()) else { return Ok(()) };
         let table = &self.tables[at];
@@ -65,9 +73,32 @@ impl EventSink for RowsSink {
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
         match &event.body {
             Body::DataFrame(table) => self.tables.push(table.clone()),
-            Body::Reply(_) => self.write()?,
+            Body::Reply(reply) => self.write(reply)?,
             _ => {}
         }
         Ok(())
+    }
+}
+
+fn findings(findings: &[FindingShown]) -> Frame {
+    let columns = ["severity", "message", "dataset", "column", "file", "line"];
+    let row = |it: &FindingShown| {
+        let of = &it.finding;
+        let severity = of.severity.name();
+        vec![
+            json!(severity),
+            json!(of.message),
+            json!(of.dataset),
+            json!(of.column),
+            json!(it.source_file),
+            json!(it.source_line),
+        ]
+    };
+    let rows: Vec<_> = findings.iter().map(row).collect();
+    Frame {
+        columns: columns.map(str::to_owned).to_vec(),
+        dtypes: columns.map(|_| "object".to_owned()).to_vec(),
+        row_count: rows.len() as u64,
+        rows,
     }
 }

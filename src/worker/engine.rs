@@ -85,6 +85,11 @@ pub async fn run(options: &EngineOptions, request: &EngineRequest) -> Result<(),
 
 async fn exchange(options: &EngineOptions, request: &EngineRequest) -> Result<(), EngineError> {
     let cannot_start = |error: io::Error| EngineError::Child(format!("cannot start: {error}"));
+    // The child cannot walk through directories that it may not see, so no path has `..` or a link.
+    let tables = request.tables.iter();
+    let tables = tables.map(|(name, path)| Ok((name.clone(), fs::canonicalize(path)?)));
+    let tables = tables.collect::<io::Result<_>>().map_err(cannot_start)?;
+    let request = &EngineRequest { queries: request.queries.clone(), tables };
     let policy = policy(options, request).map_err(cannot_start)?;
     let spawned = sandbox::spawn(&options.sandbox.program, &policy, None).await;
     let mut child = spawned.map_err(cannot_start)?;
@@ -133,8 +138,7 @@ async fn exchange(options: &EngineOptions, request: &EngineRequest) -> Result<()
 
 fn policy(options: &EngineOptions, request: &EngineRequest) -> io::Result<Policy> {
     // Each file individually: its directory has datasets that this query does not use.
-    let data = request.tables.iter().map(|(_, path)| fs::canonicalize(path));
-    let data: BTreeSet<PathBuf> = data.collect::<io::Result<_>>()?;
+    let data: BTreeSet<PathBuf> = request.tables.iter().map(|it| it.1.clone()).collect();
     Ok(Policy {
         program: StagedProgram::Engine,
         scratch: fs::canonicalize(&options.scratch)?,

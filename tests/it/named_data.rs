@@ -273,3 +273,114 @@ fn many_tables_of_the_same_columns_are_no_endless_search() {
     // One look-up for each word, not for each word and table.
     assert!(finds.count() <= 2, "{run}");
 }
+
+#[test]
+fn a_question_over_a_session_says_that_a_file_has_changed() {
+    let bench = bench();
+    bench.run(["ingest", "-q", "orders.csv"]).succeeds();
+    let told = |run: &Run| run.stderr().to_owned();
+    let in_orders = ["ask", "--model", "builtin", "--format", "reply", "how many rows in orders"];
+    // The content decides, not the time.
+    bench.shell("sleep 1.1; touch orders.csv", &[]).succeeds();
+    assert_eq!(told(&bench.run(in_orders).succeeds()), "");
+    fs::write(bench.path("orders.csv"), ORDERS.replace("c,3", "c,4")).unwrap();
+    let warning = "`orders.csv` has changed since it was ingested; `csv-agent ingest orders.csv` reads it again";
+    let expected = format!("warning: {warning}\n");
+    assert_eq!(told(&bench.run(in_orders).succeeds()), expected);
+    assert_eq!(told(&bench.run(["describe", "orders"]).succeeds()), expected);
+    assert_eq!(told(&bench.run(["query", "select * from orders"]).succeeds()), expected);
+    // What does not read the dataset does not speak of it.
+    assert_eq!(told(&bench.run(["query", "select * from sales"]).succeeds()), "");
+    assert_eq!(told(&ask(&bench, &["-d", "sales"]).succeeds()), "");
+    let run = bench.run(["ask", "--model", "builtin", "--json", "how many rows in orders"]);
+    let document: serde_json::Value = serde_json::from_str(run.succeeds().stdout()).unwrap();
+    assert_eq!(document["warnings"][0]["message"], warning);
+    fs::create_dir(bench.path("below")).unwrap();
+    let below = "cd below && csv-agent query -S ../../session 'select * from orders'";
+    let run = bench.shell(below, &[]).succeeds();
+    assert!(run.stderr().contains("/work/orders.csv` reads it again"), "{run}");
+    fs::write(bench.path("sales.csv"), "a\n1\n").unwrap();
+    let both = bench.run(["describe"]).succeeds();
+    let names = "the files of `orders`, `sales` have changed since they were ingested";
+    assert!(both.stderr().contains(names), "{both}");
+    bench.run(["ingest", "-q", "orders.csv", "sales.csv"]).succeeds();
+    assert_eq!(told(&bench.run(in_orders).succeeds()), "");
+}
+
+#[test]
+fn programs_learn_that_data_has_changed() {
+    let bench = bench();
+    bench.run(["ingest", "-q", "orders.csv"]).succeeds();
+    fs::write(bench.path("orders.csv"), format!("{ORDERS}d,4\n")).unwrap();
+    let run = ask(&bench, &["-f", "orders.csv", "--json"]).succeeds();
+    let document: serde_json::Value = serde_json::from_str(run.stdout()).unwrap();
+    let told =
+        "`orders.csv` has changed since it was ingested (3 → 4 rows); csv-agent has read it again";
+    assert_eq!(document["warnings"][0]["message"], told);
+    fs::write(bench.path("orders.csv"), ORDERS).unwrap();
+    let events = ask(&bench, &["-f", "orders.csv", "--format", "jsonl"]).events();
+    assert!(
+        events.iter().any(|it| it["phase"] == "warning"
+            && it["message"].as_str().unwrap().contains("(4 → 3 rows)"))
+    );
+}
+
+#[test]
+fn a_delimiter_that_separates_nothing_is_reported() {
+    let bench = bench();
+    let run = bench.run(["ingest", "--delimiter", ";", "orders.csv"]).succeeds();
+    assert_eq!(
+        run.stderr(),
+        "warning: `orders`: `--delimiter ;` separates nothing, so the file has only one column, but its header \
+         contains `,`; `--if-exists replace` without `--delimiter` reads it again\n"
+    );
+    let run = bench.run(["ingest", "--if-exists", "replace", "orders.csv"]).succeeds();
+    assert!(run.stdout().contains("orders\t3\t2\treplaced") && run.stderr().is_empty(), "{run}");
+}
+
+#[test]
+fn the_ending_of_the_file_sets_the_format() {
+    let bench = bench();
+    let write = |file: &str, question: &str| {
+        let arguments =
+            ["ask", "--fresh", "--model", "builtin", "-d", "sales", "-o", file, question];
+        bench.run(arguments)
+    };
+    let read = |file: &str| fs::read_to_string(bench.path(file)).unwrap();
+    write("a.csv", "total revenue by product").succeeds();
+    assert!(read("a.csv").starts_with("product,"), "{}", read("a.csv"));
+    write("a.json", "total revenue by product").succeeds();
+    assert!(read("a.json").starts_with("{\"schema\""));
+    bench.run(["show", "1", "-o", "b.tsv"]).succeeds();
+    assert_eq!(read("b.tsv"), read("a.csv").replace(',', "\t"));
+    for (file, hint) in [
+        ("a.parquet", "`csv-agent query -o FILE.parquet"),
+        ("a.HTML", "`csv-agent show last --html FILE`"),
+        ("a.xlsx", "use `--format csv -o FILE.csv`"),
+    ] {
+        let run = write(file, "total revenue").fails_with(2);
+        assert!(run.stderr().contains("cannot write an answer as"), "{run}");
+        assert!(run.stderr().contains(hint), "{run}");
+        assert!(!bench.path(file).exists());
+    }
+}
+
+#[test]
+fn a_check_that_passes_has_an_empty_table_of_findings() {
+    let bench = bench();
+    let check = |flags: &[&str], question: &str| {
+        let mut arguments = vec!["ask", "--fresh", "--model", "builtin", "-d", "sales", "--format"];
+        arguments.extend(["csv", question]);
+        arguments.extend(flags);
+        bench.run(arguments)
+    };
+    let empty = "severity,message,dataset,column,file,line\n";
+    for flags in [&["--fail-on", "bad"][..], &["--verdict"], &["--report", "github=out"]] {
+        assert_eq!(check(flags, "revenue is never negative").succeeds().stdout(), empty);
+    }
+    assert_eq!(bench.run(["show", "--format", "csv"]).succeeds().stdout(), empty);
+    let bad = check(&["--fail-on", "bad"], "revenue is never above 2400").fails_with(11);
+    assert_eq!(bad.stdout(), "date,product,revenue\n2024-04-25,Coffee,2440.8\n");
+    let required = check(&["--verdict", "--require", "table"], "revenue is never negative");
+    required.fails_with(9);
+}

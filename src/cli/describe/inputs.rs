@@ -9,7 +9,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::diagnostics;
 use crate::engine::files_of;
-use crate::ingest::ingest_for_turn;
+use crate::ingest::{changed_sources, ingest_for_turn};
 use crate::options::GlobalOptions;
 
 /// A dataset to describe.
@@ -51,6 +51,7 @@ impl InputDataset {
         if !files.is_empty() {
             let mut session = Session::ephemeral(None)?;
             ingest_for_turn(&mut session, &files, options)?;
+            diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
             let catalog = session.catalog();
             inputs = with_files(session.dir(), catalog, catalog.iter())?;
             // Each file where it was named, what a directory has by name.
@@ -87,9 +88,11 @@ fn datasets(names: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<Inp
     let catalog = Session::read_catalog(dir)?;
     if !names.is_empty() {
         let wanted = catalog.filtered(|name| names.iter().any(|it| is_named(it, name)));
+        diagnostics::warnings(changed_sources(wanted.iter(), dir), options.terminal.stderr.colour);
         return with_files(dir, &wanted, chosen(&catalog, names)?.into_iter());
     }
     let here = catalog.here();
+    diagnostics::warnings(changed_sources(here.iter(), dir), options.terminal.stderr.colour);
     for (name, remote) in catalog.remote() {
         let endpoint = &remote.endpoint;
         let text =

@@ -9,7 +9,7 @@ use csv_agent_types::catalog::{Damage, Dataset, SourceFormat};
 
 use super::job::{Change, Ingested};
 use super::sources::matches;
-use super::{amounts, by_note, counted, names_flag};
+use super::{amounts, by_note, counted, names_flag, unsplit};
 use crate::diagnostics;
 use crate::options::GlobalOptions;
 
@@ -155,6 +155,7 @@ fn sentences(dataset: &Dataset) -> Vec<String> {
     for (columns, note) in by_note(dataset, |it| it.is_ambiguous) {
         sentences.push(format!("{columns}: {note}"));
     }
+    sentences.extend(unsplit(dataset));
     if dataset.dialect.doubt.is_some() {
         sentences.push(format!("read as {}, which is a guess", dataset.dialect.encoding));
     }

@@ -153,6 +153,7 @@ impl AskOptions {
         global: GlobalOptions,
         settings: &Settings,
     ) -> anyhow::Result<AskOptions> {
+        let global = global.for_file(flags.output.as_deref())?;
         let asked = QuestionSource::of(&flags, global.terminal.stdin_is_tty)?;
         let dry_run = flags.dry_run;
         if IMAGES_MAX < flags.image.len() {
@@ -294,7 +295,8 @@ impl TurnOptions {
             schema: schema.is_some(),
             fail_on,
             ungrounded,
-            require_table: writes_table(&global) || flags.require.contains(&Require::Table),
+            require_table: flags.require.contains(&Require::Table),
+            writes_table: writes_table(&global),
             table: None,
             require_chart: flags.require.contains(&Require::Chart),
             allow_untooled: flags.allow_untooled,
