@@ -110,17 +110,17 @@ impl Asked<'_> {
     /// Returns whether a question would be answered from what is known without a look at the data.
     fn can_read(&self, question: &str) -> bool {
         let tokens = self.lexicon.words.tokens(question);
-        let tables = self.of(&[0]);
-        let marks = ground::marks(question, &tokens, &tables, &Facts::default(), self.lexicon);
-        let scene = Scene {
-            tables: &tables,
-            tokens: &tokens,
-            lexicon: self.lexicon,
+        let turn = Turn { question: question.to_owned(), calls: Vec::new() };
+        let other = Asked {
+            turn: &turn,
             last: None,
+            last_tables: &[],
             wants_verdict: false,
             is_lost: false,
+            grounded: RefCell::default(),
+            ..*self
         };
-        parse::parse(scene, &marks).is_ok()
+        matches!(other.read(&tokens, &self.singles()), Understood::Read(_))
     }
 
     /// Returns the question about rows instead of things that nobody knows, when that can be answered.
@@ -210,7 +210,7 @@ impl Asked<'_> {
         if WORDS_MAX < tokens.len() {
             return Understood::Not(Doubt::Long(tokens.len()));
         }
-        let singles: Vec<Vec<usize>> = (0..self.tables.len()).map(|it| vec![it]).collect();
+        let singles = self.singles();
         let finds = self.finds(&tokens);
         if !finds.is_empty() {
             return Understood::Look(finds);
@@ -222,6 +222,11 @@ impl Asked<'_> {
         let outcome = self.read(&tokens, &singles);
         let looks = self.looks(&tokens, matches!(outcome, Understood::Read(_)));
         if looks.is_empty() { outcome } else { Understood::Look(looks) }
+    }
+
+    /// Returns each table alone.
+    fn singles(&self) -> Vec<Vec<usize>> {
+        (0..self.tables.len()).map(|it| vec![it]).collect()
     }
 
     fn read(&self, tokens: &[Token], singles: &[Vec<usize>]) -> Understood {

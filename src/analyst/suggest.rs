@@ -1,6 +1,7 @@
 //! What is said to a question that was not understood: what could not be placed, and questions about this
 //! very data that can be answered.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use super::WORDS_MAX;
@@ -50,9 +51,15 @@ pub(crate) fn refusal(
     let plain = questions(tables, lexicon, str::to_owned);
     let quoted = questions(tables, lexicon, |it| format!("\"{it}\""));
     let mut examples = Vec::new();
+    if let Doubt::Ambiguous(question, of) = doubt {
+        let asked = of.iter().map(|it| in_table(question, it));
+        examples.extend(asked.filter(|it| can_read(it)));
+    }
     for both in plain.into_iter().zip(quoted) {
         examples.extend([both.0, both.1].into_iter().find(|it| can_read(it)));
     }
+    let mut said = HashSet::new();
+    examples.retain(|it| said.insert(it.clone()));
     for question in nearest.into_iter().chain(examples.iter().map(String::as_str)).take(EXAMPLES) {
         let _ = writeln!(text, "- {question}");
     }
@@ -72,7 +79,13 @@ fn names(tables: &[Table]) -> String {
     }
 }
 
-/// Returns questions about the first table.
+/// Returns a question about one of several tables.
+fn in_table(question: &str, table: &str) -> String {
+    let (text, end) = question.strip_suffix('?').map_or((question, ""), |it| (it, "?"));
+    format!("{text} in {table}{end}")
+}
+
+/// Returns questions about the first table, with its name if there are others.
 fn questions(tables: &[Table], lexicon: &Lexicon, write: impl Fn(&str) -> String) -> Vec<String> {
     let Some(table) = tables.first() else { return Vec::new() };
     let is_key =
@@ -85,21 +98,22 @@ fn questions(tables: &[Table], lexicon: &Lexicon, write: impl Fn(&str) -> String
         .or_else(|| find(&|it| it.kind == Kind::Whole && !is_key(it)));
     let text = find(&|it| it.kind == Kind::Text && !is_key(it));
     let time = find(&|it| it.kind.is_time());
+    let of = if 1 < tables.len() { format!(" in {}", write(&table.name)) } else { String::new() };
     let mut questions = Vec::new();
     if let (Some(number), Some(text)) = (&number, &text) {
-        questions.push(format!("average {number} by {text}, top 5"));
+        questions.push(format!("average {number} by {text}{of}, top 5"));
     }
     if let (Some(number), Some(_)) = (&number, &time) {
-        questions.push(format!("total {number} per month"));
+        questions.push(format!("total {number} per month{of}"));
     }
     if let Some(text) = &text {
-        questions.push(format!("how many rows per {text}?"));
+        questions.push(format!("how many rows per {text}{of}?"));
     }
     if let Some(number) = &number {
-        questions.push(format!("distribution of {number}"));
+        questions.push(format!("distribution of {number}{of}"));
     }
-    questions.push("are there duplicate rows?".to_owned());
-    questions.push("how many missing values are in each column?".to_owned());
-    questions.push("show the first 5 rows".to_owned());
+    questions.push(format!("are there duplicate rows{of}?"));
+    questions.push(format!("how many missing values are in each column{of}?"));
+    questions.push(format!("show the first 5 rows{of}"));
     questions
 }

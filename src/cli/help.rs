@@ -23,7 +23,7 @@ const COLUMN_MIN: usize = 30;
 pub struct HelpFlags {
     /// A command, or a topic: `exit-codes`, `environment`, `config`, `events`
     #[arg(value_name = "COMMAND|TOPIC")]
-    pub topic: Option<String>,
+    pub topic: Vec<String>,
 }
 
 /// Returns the name of a status, and when the process ends with it.
@@ -192,29 +192,42 @@ pub(crate) fn run(
         stdout::answer(|out| Ok(writeln!(out, "{surface}")?))?;
         return Ok(ExitStatus::Ok);
     }
-    let text = match flags.topic.as_deref() {
-        None => command.render_long_help().to_string(),
-        Some(topic) => explain(topic, &mut command, width)?,
+    let text = match &flags.topic[..] {
+        [] => command.render_long_help().to_string(),
+        words => explain(words, &mut command, width)?,
     };
     stdout::answer(|out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(ExitStatus::Ok)
 }
 
-fn explain(topic: &str, command: &mut Command, width: usize) -> anyhow::Result<String> {
-    match topic {
-        "exit-codes" => return Ok(wrapped(&exit_codes(), width)),
-        "environment" => return Ok(wrapped(&environment(), width)),
-        "config" => return Ok(wrapped(&configuration(), width)),
-        "events" => return Ok(wrapped(EVENTS, width)),
+fn explain(words: &[String], command: &mut Command, width: usize) -> anyhow::Result<String> {
+    let topic = words.join(" ");
+    match topic.as_str() {
+        "exit-codes" | "exit-code" | "exit" | "status" => return Ok(wrapped(&exit_codes(), width)),
+        "environment" | "env" | "variables" => return Ok(wrapped(&environment(), width)),
+        "config" | "configuration" | "settings" => return Ok(wrapped(&configuration(), width)),
+        "events" | "event" | "jsonl" => return Ok(wrapped(EVENTS, width)),
         _ => {}
     }
-    if let Some(subcommand) = command.find_subcommand_mut(topic) {
+    // `config set` is the command `set` of `config`.
+    let mut found = Some(&mut *command);
+    for word in words {
+        found = found.and_then(|it| it.find_subcommand_mut(word));
+    }
+    if let Some(subcommand) = found {
         return Ok(subcommand.render_long_help().to_string());
+    }
+    if let Some((first, [_, ..])) = words.split_first()
+        && command.find_subcommand(first).is_some()
+    {
+        let message = format!("`{first}` has no command `{}`", words[1..].join(" "));
+        let hint = format!("`csv-agent help {first}` explains it");
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
     let commands = command.get_subcommands().filter(|it| !it.is_hide_set()).map(Command::get_name);
     let commands = commands.filter(|it| !TOPICS.contains(it));
     let known: Vec<String> = commands.chain(TOPICS).map(str::to_owned).collect();
-    let hint = match usage::nearest(topic, &known).first() {
+    let hint = match usage::nearest(&topic, &known).first() {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there is help on {}", known.join(", ")),
     };

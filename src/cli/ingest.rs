@@ -875,7 +875,7 @@ fn unless_taken(
 
 /// Asks whether a file replaces the dataset of its name. Ctrl-C ends the wait for an answer.
 fn may_replace(taken: &NameTaken, cancelled: &Arc<AtomicBool>) -> bool {
-    let NameTaken { source, name, present } = taken;
+    let NameTaken { source, name, present, .. } = taken;
     let what =
         format!("replace the dataset `{name}`, which comes from `{present}`, with `{source}`");
     let answer = job::stdin(cancelled).and_then(|it| confirm::ask(&what, BufReader::new(it)));

@@ -31,7 +31,7 @@ pub(crate) use ask::{AskOptions, ChatOptions, ProviderChoice, TurnOptions};
 pub(crate) use session::SessionChoice;
 use settings::{
     ALLOW_UNCONFINED, COLOR, FORMAT, LOCK_WAIT, MEMORY, PYTHON, PYTHON_PACKAGES, REQUIRE_SANDBOX,
-    Settings,
+    Settings, ValueOrigin,
 };
 
 /// Each environment variable that the program reads, in the order of the help text, with its description.
@@ -124,8 +124,13 @@ pub(crate) fn python_options(settings: &Settings) -> anyhow::Result<PythonOption
                        `XDG_CACHE_HOME` is set";
         return Err(Failure::new(ExitStatus::Setup, message).hint("set one of them").into());
     };
+    let python = settings.choose(&PYTHON)?;
     Ok(PythonOptions {
-        python: settings.choose(&PYTHON)?.value,
+        named_by: match python.origin {
+            ValueOrigin::Variable(name) => name.to_owned(),
+            origin => format!("`python` of the {origin}"),
+        },
+        python: python.value,
         virtual_env: environment.virtual_env.clone(),
         cache_dir: cache_home.join("csv-agent"),
         packages: settings.choose(&PYTHON_PACKAGES)?.value.unwrap_or_default(),

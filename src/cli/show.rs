@@ -156,7 +156,7 @@ pub(crate) fn run(
     Ok(ExitStatus::Ok)
 }
 
-/// Warns when the data of a turn has changed since.
+/// Warns when the data of a turn has changed since, or was removed.
 fn warn_of_newer_data(events: &[Event], options: &GlobalOptions) {
     let started = events.iter().find_map(|it| match &it.body {
         Body::Status(Status::Started { datasets, .. }) => Some((&it.ts, datasets)),
@@ -168,6 +168,16 @@ fn warn_of_newer_data(events: &[Event], options: &GlobalOptions) {
     else {
         return;
     };
+    let gone = names.iter().filter(|it| catalog.get(it).is_none());
+    let gone: Vec<String> = gone.map(|it| format!("`{it}`")).collect();
+    if !gone.is_empty() {
+        let message = format!(
+            "the session no longer has all data of the answer: {} {} removed",
+            gone.join(", "),
+            if gone.len() == 1 { "was" } else { "were" }
+        );
+        diagnostics::warning(&message, options.terminal.stderr.colour);
+    }
     let newer: Vec<String> =
         catalog.newer(names, moment).into_iter().map(|it| format!("`{it}`")).collect();
     if newer.is_empty() {

@@ -7,8 +7,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use anyhow::Context;
-
 use csv_agent_chart::screen::Screen;
 use csv_agent_sink::jsonl::Jsonl;
 use csv_agent_sink::{EventSink, Format, OutputOptions, answer, rows};
@@ -197,7 +195,10 @@ fn open_events(
         EventsTarget::File(path) => {
             let opened =
                 open_direct(OpenOptions::new().write(true).create(true).truncate(true), path)?;
-            opened.with_context(|| format!("cannot write `{}`", path.display()))?
+            opened.map_err(|error| {
+                let message = format!("cannot write events to `{}`: {error}", path.display());
+                Failure::new(ExitStatus::Usage, message).hint("name another file with `--events`")
+            })?
         }
         EventsTarget::Descriptor(number) => open_descriptor(*number)?,
     };

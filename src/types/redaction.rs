@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::dataset_names::meant;
+
 /// The data that must not leave the machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -22,9 +24,15 @@ impl Redaction {
         self.columns.is_empty() && !self.rows
     }
 
-    /// Returns whether the values of a column are withheld.
+    /// Returns whether the values of a column are withheld. A dataset may have its short form, and the name that an
+    /// older version gave it: a name that means too much withholds too much, and nothing else.
     pub fn has(&self, dataset: &str, column: &str) -> bool {
-        self.columns.contains(column) || self.columns.contains(&format!("{dataset}.{column}"))
+        let is_of_dataset = |named: &String| {
+            let before = named.strip_suffix(column).and_then(|it| it.strip_suffix('.'));
+            let older = before.and_then(|it| it.strip_prefix("t_"));
+            before.into_iter().chain(older).any(|it| !meant(it, [dataset].into_iter()).is_empty())
+        };
+        self.columns.contains(column) || self.columns.iter().any(is_of_dataset)
     }
 
     /// Returns whether items from a turn with this redaction may be repeated in one with `other`.
@@ -56,5 +64,9 @@ mod tests {
         assert!(!none.covers(&email) && !email.covers(&both));
         assert_eq!(both.common(&email), email);
         assert!(both.has("a", "phone") && both.has("b", "email") && !both.has("b", "phone"));
+        // Files of settings keep the names that older versions gave.
+        let older = withheld(&["sales_2024.e.mail", "t_066_ibm_hr.age"], false);
+        assert!(older.has("Sales-2024", "e.mail") && older.has("066_IBM_HR", "age"));
+        assert!(!older.has("sales_2025", "e.mail") && !older.has("066_IBM_HR", "e.mail"));
     }
 }

@@ -159,8 +159,10 @@ const PACKAGES_AND_SPARK: &str = "pandas, numpy, pyarrow and pyspark-client with
 /// Where to look for Python, according to csv-agent's environment.
 #[derive(Debug, Clone)]
 pub struct PythonOptions {
-    /// `CSV_AGENT_PYTHON`: this one and no other.
+    /// The one that the user named, and no other.
     pub python: Option<PathBuf>,
+    /// Where the user named it: `CSV_AGENT_PYTHON`, or the setting of a file.
+    pub named_by: String,
     /// `VIRTUAL_ENV`: used when it has the packages.
     pub virtual_env: Option<PathBuf>,
     /// Where the managed environment is, or will be created.
@@ -422,13 +424,14 @@ async fn given(
             }
         },
     };
-    let message = format!("CSV_AGENT_PYTHON is `{name}`, {fault}");
+    let named_by = &options.named_by;
+    let message = format!("{named_by} is `{name}`, {fault}");
     let packages = ["pandas", "numpy", "pyarrow"].into_iter();
     // The versions that match the pinned client; its own requirements do not fix them.
     let packages: Vec<_> = packages.chain(SPARK.into_iter().filter(|_| extras.spark)).collect();
     let hint = format!(
         "install what is missing with `{name} -m pip install {}`, \
-        or unset CSV_AGENT_PYTHON to use the managed environment",
+        or unset {named_by} to use the managed environment",
         packages.join(" ")
     );
     Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
@@ -890,6 +893,7 @@ esac
             fs::create_dir(root.join("bin")).unwrap();
             let options = PythonOptions {
                 python: None,
+                named_by: "CSV_AGENT_PYTHON".to_owned(),
                 virtual_env: None,
                 cache_dir: root.join("cache"),
                 packages: Vec::new(),

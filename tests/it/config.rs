@@ -230,6 +230,11 @@ fn the_users_own_file_is_changed_by_commands_and_keeps_its_comments() {
         ("model.x", "1"),
         ("a b", "1"),
         ("modle", "x"),
+        ("base_url", "localhost:11434"),
+        ("base_url", "http://"),
+        ("profiles.work.base_url", "https//h"),
+        ("redact", "[\"email\""),
+        ("redact", "[email, name]"),
     ] {
         run(&bench, ["config", "set", setting, value]).fails_with(2);
     }
@@ -279,4 +284,29 @@ fn a_file_that_is_not_toml_is_not_changed_and_not_quoted() {
     std::os::unix::fs::symlink("/nowhere/at/all", bench.path(USER)).unwrap();
     run(&bench, ["config", "set", "model", "b"]).fails_with(3);
     assert!(fs::symlink_metadata(bench.path(USER)).unwrap().is_symlink());
+}
+
+#[test]
+fn changes_at_the_same_time_are_all_kept() {
+    let bench = Bench::with([]);
+    let script =
+        "for n in 1 2 3 4 5 6 7 8; do csv-agent config set profiles.p$n.model m$n & done; wait";
+    bench.shell(script, &[]).succeeds();
+    let file = fs::read_to_string(bench.path(USER)).unwrap();
+    assert_eq!(file.matches("model = ").count(), 8, "{file}");
+}
+
+#[test]
+fn a_python_that_does_not_work_is_blamed_on_what_names_it() {
+    let bench = Bench::with(["sales.csv"]);
+    write(&bench, USER, "python = '/no/such'\n");
+    let ask = ["ask", "--model", "builtin", "-f", "sales.csv", "how many rows"];
+    let refused = run(&bench, ask).fails_with(8);
+    let told = "`python` of the user file";
+    assert!(refused.stderr().contains(told), "{refused}");
+    assert!(refused.stderr().contains("config.toml:1 is `/no/such`"), "{refused}");
+    assert!(!refused.stderr().contains("CSV_AGENT_PYTHON"), "{refused}");
+    let bench = bench.variable("CSV_AGENT_PYTHON", "/not/there");
+    let refused = run(&bench, ask).fails_with(8);
+    assert!(refused.stderr().contains("CSV_AGENT_PYTHON is `/not/there`"), "{refused}");
 }

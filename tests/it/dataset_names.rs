@@ -91,7 +91,7 @@ fn names_that_differ_only_in_case_are_one_name() {
     fs::create_dir(bench.path("new")).unwrap();
     fs::write(bench.path("new/ORDER.csv"), ORDERS).unwrap();
     let run = bench.run(["ingest", "--name", "order", "new/ORDER.csv"]).fails_with(5);
-    assert!(run.stderr().contains("the dataset `Order` comes from another file"), "{run}");
+    assert!(run.stderr().contains("the dataset `Order` comes from another source"), "{run}");
     bench.run(["ingest", "-q", "new/ORDER.csv"]).succeeds();
     assert_eq!(names(&bench), "066_IBM_HR Order new_ORDER orders-july ");
     bench

@@ -196,3 +196,20 @@ fn every_status_is_explained_once() {
         assert_eq!(words(line), expected);
     }
 }
+
+#[test]
+fn help_leads_to_commands_of_commands_and_to_topics_by_other_names() {
+    let bench = Bench::with([]);
+    for (words, expected) in [
+        (&["config", "set"][..], "Usage: csv-agent config set"),
+        (&["env"], "OPENAI_API_KEY"),
+        (&["exit-code"], "the question is answered"),
+        (&["settings"], "Configuration files are TOML"),
+        (&["jsonl"], "Events:"),
+    ] {
+        let page = help(&bench, &[&["help"], words].concat());
+        assert!(page.contains(expected), "{words:?}: {page}");
+    }
+    let run = bench.run(["help", "datasets", "rm"]).fails_with(2);
+    assert!(run.stderr().contains("`csv-agent help datasets` explains it"), "{run}");
+}

@@ -110,7 +110,7 @@ fn another_file_of_the_same_name_replaces_nothing_unasked() {
     let ingest = ["ingest", "sales=june/sales.csv"];
     let run = bench.run(ingest).fails_with(5);
     for part in [
-        "comes from another file, `sales.csv`",
+        "comes from another source, `sales.csv`",
         "`csv-agent ingest --if-exists replace`",
         "`--name`",
     ] {
@@ -383,4 +383,47 @@ fn a_check_that_passes_has_an_empty_table_of_findings() {
     assert_eq!(bad.stdout(), "date,product,revenue\n2024-04-25,Coffee,2440.8\n");
     let required = check(&["--verdict", "--require", "table"], "revenue is never negative");
     required.fails_with(9);
+}
+
+#[test]
+fn a_refusal_offers_questions_that_have_an_answer() {
+    let bench = bench();
+    fs::write(bench.path("invoices.csv"), ORDERS).unwrap();
+    bench.run(["ingest", "-q", "orders.csv", "invoices.csv"]).succeeds();
+    for (question, first) in [
+        ("average total by customer", "average total by customer in invoices"),
+        ("how many rows?", "how many rows in invoices?"),
+        ("what is love", "average total by customer in invoices, top 5"),
+    ] {
+        let ask = |question: &str| {
+            let flags = ["ask", "--fresh", "--model", "builtin", "--format", "reply", question];
+            bench.run(flags)
+        };
+        let refused = ask(question).fails_with(9);
+        let offered: Vec<&str> =
+            refused.stdout().lines().filter_map(|it| it.strip_prefix("- ")).collect();
+        assert_eq!(offered[0], first, "{refused}");
+        for question in offered {
+            ask(question).succeeds();
+        }
+    }
+}
+
+#[test]
+fn an_answer_says_that_its_data_was_removed() {
+    let bench = bench();
+    ask(&bench, &[]).succeeds();
+    assert_eq!(bench.run(["show"]).succeeds().stderr(), "");
+    bench.run(["datasets", "--yes", "--rm", "sales"]).succeeds();
+    let told = "warning: the session no longer has all data of the answer: `sales` was removed\n";
+    assert_eq!(bench.run(["show"]).succeeds().stderr(), told);
+}
+
+#[test]
+fn events_need_a_directory() {
+    let bench = bench();
+    let run = ask(&bench, &["--events", "no/events.jsonl"]).fails_with(2);
+    assert!(run.stderr().contains("there is no directory `no`"), "{run}");
+    assert!(run.stderr().contains("`mkdir -p no`"), "{run}");
+    ask(&bench, &["--events", "."]).fails_with(2);
 }

@@ -43,6 +43,7 @@ fn python_options() -> PythonOptions {
     PythonOptions {
         packages: Vec::new(),
         python: std::env::var_os("CSV_AGENT_PYTHON").map(PathBuf::from),
+        named_by: "CSV_AGENT_PYTHON".to_owned(),
         virtual_env: None,
         cache_dir: Path::new(&home).join(".cache/csv-agent"),
         path: std::env::var_os("PATH").unwrap(),

@@ -1,7 +1,7 @@
 //! Changes of the user's own configuration file. Comments and the order of its lines stay.
 
-use std::fs;
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, fchown};
 use std::path::Path;
 use std::process::Command;
@@ -26,6 +26,9 @@ const HEADING: &str = "# Settings of csv-agent. `csv-agent help config` lists th
 ///
 /// Fails with [`ExitStatus::Usage`] when there is no such setting, or it does not take the value.
 pub(super) fn set(path: &Path, key: &str, value: &str) -> anyhow::Result<()> {
+    make_dir(path.parent().unwrap_or(Path::new("/")))
+        .map_err(|error| cannot_write(path, &error))?;
+    let _lock = lock(path)?;
     let document = read(path)?;
     let names = names(key)?;
     if names[0] == "prices" {
@@ -81,6 +84,7 @@ fn put(document: &mut DocumentMut, names: &[String], value: Value) -> anyhow::Re
 ///
 /// Fails when it is a table or no setting, or the file cannot be written.
 pub(super) fn unset(path: &Path, key: &str) -> anyhow::Result<bool> {
+    let _lock = lock(path)?;
     let mut document = read(path)?;
     let names = names(key)?;
     let (last, parents) = names.split_last().context("a key has a name")?;
@@ -184,6 +188,10 @@ fn candidates(names: &[String], word: &str) -> Vec<Value> {
     };
     let mut all = vec![text];
     all.extend(other);
+    // What begins as an array and is none is a mistake, and no list of words.
+    if word.trim_start().starts_with('[') {
+        return all;
+    }
     all.push(if names.last().is_some_and(|it| it == API_KEY_CMD.key) {
         shlex::split(word).unwrap_or_default().into_iter().collect()
     } else {
@@ -239,12 +247,27 @@ fn read(path: &Path) -> anyhow::Result<DocumentMut> {
     })
 }
 
+/// Locks the directory of the file until the result is dropped, so that no change between reading and writing it is
+/// lost. A directory that is not there needs no lock.
+fn lock(path: &Path) -> anyhow::Result<Option<File>> {
+    let dir = path.parent().unwrap_or(Path::new("/"));
+    let Ok(dir) = File::open(dir) else { return Ok(None) };
+    dir.lock().map_err(|error| cannot_write(path, &error))?;
+    Ok(Some(dir))
+}
+
+fn make_dir(dir: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    let message = format!("cannot write `{}`: {error}", path.display());
+    Failure::new(ExitStatus::Setup, message)
+}
+
 /// Replaces the file atomically. A link stays a link, and a new file gets a heading.
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let failed = |error: std::io::Error| {
-        let message = format!("cannot write `{}`: {error}", path.display());
-        Failure::new(ExitStatus::Setup, message)
-    };
+    let failed = |error: io::Error| cannot_write(path, &error);
     let target = match path.canonicalize() {
         Ok(target) => target,
         // A link to nothing stays, too.
@@ -252,7 +275,7 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
         Err(_) => path.to_owned(),
     };
     let dir = target.parent().unwrap_or(Path::new("/"));
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed)?;
+    make_dir(dir).map_err(failed)?;
     let mut new = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
     match target.metadata() {
         Ok(found) => {

@@ -33,9 +33,9 @@ pub(super) async fn try_python(
         Ok(Some(interpreter)) => {
             let place = interpreter.executable.display().to_string();
             let origin = match interpreter.origin {
-                PythonOrigin::Given => "from CSV_AGENT_PYTHON",
-                PythonOrigin::VirtualEnv => "from VIRTUAL_ENV",
-                PythonOrigin::Managed => "made by csv-agent",
+                PythonOrigin::Given => format!("from {}", options.named_by),
+                PythonOrigin::VirtualEnv => "from VIRTUAL_ENV".to_owned(),
+                PythonOrigin::Managed => "made by csv-agent".to_owned(),
             };
             let spark = spark_client(options).await;
             let packages = told(&interpreter.packages);

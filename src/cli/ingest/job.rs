@@ -272,6 +272,7 @@ impl Job<'_> {
         let is_known = origin.is_some() && origin == present.origin && present.files.is_empty();
         change_of(is_same, is_known, is_read_so, self.if_exists).ok_or_else(|| {
             NameTaken {
+                verb: "ingest",
                 source: self.input.shown_name(),
                 name: name.to_owned(),
                 present: present.source.clone(),
@@ -281,14 +282,16 @@ impl Job<'_> {
     }
 }
 
-/// Another file has the name of a dataset.
+/// Data from another source has the name of a dataset.
 #[derive(Debug)]
 pub(super) struct NameTaken {
-    /// The new file.
+    /// What cannot be done with it: ingest, join, register.
+    pub verb: &'static str,
+    /// The new source.
     pub source: String,
     /// The name of the dataset.
     pub name: String,
-    /// The file that the dataset came from.
+    /// The source that the dataset came from.
     pub present: String,
 }
 
@@ -296,19 +299,20 @@ impl std::error::Error for NameTaken {}
 
 impl Display for NameTaken {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let NameTaken { source, name, present } = self;
+        let NameTaken { verb, source, name, present } = self;
         write!(
             f,
-            "cannot ingest `{source}`: the dataset `{name}` comes from another file, `{present}`"
+            "cannot {verb} `{source}`: the dataset `{name}` comes from another source, `{present}`"
         )
     }
 }
 
 impl From<&NameTaken> for Failure {
     fn from(taken: &NameTaken) -> Failure {
+        let flag = if taken.verb == "register" { "" } else { " or with `--name`" };
         let hint = format!(
             "replace it with `csv-agent ingest --if-exists replace`, or give the new one another name, as in \
-             `NAME={}` or with `--name`",
+             `NAME={}`{flag}",
             taken.source
         );
         Failure::new(ExitStatus::Input, taken.to_string()).hint(hint)

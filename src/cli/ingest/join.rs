@@ -7,7 +7,7 @@ use csv_agent_types::catalog::Dataset;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::bar::IngestBar;
-use super::job::{Change, IngestContext, Ingested, unpack};
+use super::job::{Change, IngestContext, Ingested, NameTaken, unpack};
 use super::origin::{absolute, origin_of};
 use super::sources::{SourceGroup, Sources, pattern};
 use super::{IfExists, template};
@@ -199,15 +199,10 @@ impl Joining {
             IfExists::Skip => Ok(Change::Skipped),
             IfExists::Ask | IfExists::Error if is_same_source => Ok(Change::Updated),
             IfExists::Ask | IfExists::Error => {
-                let message = format!(
-                    "cannot join `{}`: the dataset `{}` comes from another source, `{}`",
-                    self.shown_name(),
-                    self.name,
-                    present.source
-                );
-                let hint =
-                    "replace it with `--if-exists replace`, or write `NAME=` before the path";
-                Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+                let (source, name) = (self.shown_name(), self.name.clone());
+                let present = present.source.clone();
+                let taken = NameTaken { verb: "join", source, name, present };
+                Err(Failure::from(&taken).into())
             }
         }
     }

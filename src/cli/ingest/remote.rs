@@ -17,7 +17,7 @@ use csv_agent_types::dataset_names::{is_dataset_name, is_same};
 use csv_agent_types::frame::Frame;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::job::{Change, Ingested, Target, change_of, is_as_told};
+use super::job::{Change, Ingested, NameTaken, Target, change_of, is_as_told};
 use super::{IfExists, IngestFlags, InputOutcomes, options_of};
 use crate::diagnostics;
 use crate::options::settings::Settings;
@@ -330,12 +330,9 @@ fn collide(
         && (&present.source, &present.sha256) == (&dataset.source, &dataset.sha256);
     let is_read_so = is_as_told(present, read, if_exists);
     change_of(is_same, false, is_read_so, if_exists).ok_or_else(|| {
-        let message = format!(
-            "cannot register `{}`: the dataset `{name}` comes from another source, `{}`",
-            dataset.source, present.source
-        );
-        let hint = "replace it with `csv-agent ingest --if-exists replace`, or give the new one another name";
-        Failure::new(ExitStatus::Input, message).hint(hint).into()
+        let (source, name) = (dataset.source.clone(), name.to_owned());
+        let present = present.source.clone();
+        Failure::from(&NameTaken { verb: "register", source, name, present }).into()
     })
 }
 

@@ -34,6 +34,7 @@ use crate::environment::Environment;
 use crate::flags::{AskFlags, ChatFlags, FailOn, InputForm, Require, TurnFlags};
 use crate::inputs::Inputs;
 use crate::terminal_graphics::Images;
+use crate::tips;
 use crate::tips::quoted;
 use crate::value_parsers::ReportTarget;
 
@@ -529,7 +530,14 @@ fn remote(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice>
 
 fn events_target(text: &str) -> anyhow::Result<EventsTarget> {
     let Some(number) = text.strip_prefix("fd:") else {
-        return Ok(EventsTarget::File(PathBuf::from(text)));
+        let path = PathBuf::from(text);
+        let dir = path.parent().filter(|it| !it.as_os_str().is_empty() && !it.is_dir());
+        if let Some(dir) = dir {
+            let message = format!("`--events {text}`: there is no directory `{}`", dir.display());
+            let hint = format!("make it with `mkdir -p {}`", tips::quoted(&dir.to_string_lossy()));
+            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        }
+        return Ok(EventsTarget::File(path));
     };
     match number.parse() {
         // Checked before this process opens a descriptor, which could get the same number.

@@ -685,7 +685,20 @@ impl<T> Setting<T> {
 /// Returns what is wrong with it, without quoting a secret.
 pub(crate) fn check_value(key: &str, value: &RawValue) -> Result<(), String> {
     let found = SETTINGS.iter().find(|it| it.key() == key);
-    found.map_or(Ok(()), |it| it.check(value)).map_err(|found| mask(&found, None))
+    let checked = found.map_or(Ok(()), |it| it.check(value)).and_then(|()| match value {
+        RawValue::Text(url) if key == BASE_URL_OF_MODEL.key => check_url(url),
+        _ => Ok(()),
+    });
+    checked.map_err(|found| mask(&found, None))
+}
+
+fn check_url(url: &str) -> Result<(), String> {
+    let has_scheme = url.starts_with("http://") || url.starts_with("https://");
+    let is_url = has_scheme && csv_agent_provider::host(url).is_some();
+    is_url.then_some(()).ok_or_else(|| {
+        let shown = without_password(url);
+        format!("`{shown}` is not a valid URL of a server; write it with its scheme, such as `{BASE_URL}`")
+    })
 }
 
 /// Returns whether an untrusted project may set this value. `key` is a setting, and the file is in `dir`.
