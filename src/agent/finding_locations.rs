@@ -26,7 +26,7 @@ impl Agent {
         let mut found = Vec::new();
         let mut there = Vec::new();
         for threshold in &self.options.briefing.thresholds {
-            let is_it = |name: &str| threshold.dataset.as_ref().is_none_or(|it| it == name);
+            let is_it = |name: &str| threshold.is_about(name, context.catalog);
             for (name, dataset) in context.catalog.iter().filter(|(name, _)| is_it(name)) {
                 if dataset.columns.iter().all(|it| it.name != threshold.column) {
                     continue;

@@ -34,7 +34,7 @@ use crate::options::{ChatOptions, GlobalOptions, SessionChoice, TurnOptions};
 use crate::signals::{self, Signals};
 use crate::turn_sinks::TurnSinks;
 use crate::{diagnostics, stdout};
-use commands::InputLine;
+use commands::{InputLine, leaves};
 use completion::Completions;
 use prompt::Prompt;
 use stdin::Stdin;
@@ -101,6 +101,10 @@ impl Chat<'_> {
                 None => self.next_question(&mut stdin, form, worst)?,
             };
             let status = match question {
+                // Nobody wants to pay a model for the answer to `exit`.
+                ControlFlow::Continue(it) if form == InputForm::Lines && leaves(&it) => {
+                    return Ok(worst);
+                }
                 ControlFlow::Continue(question) => self.turn(question)?,
                 ControlFlow::Break(status) => return Ok(status),
             };

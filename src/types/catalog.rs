@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use serde::{Deserialize, Serialize};
 
-use crate::dataset_names::{is_dataset_name, is_same};
+use crate::dataset_names::{is_dataset_name, is_same, meant};
 use crate::thresholds::{Rated, Ratings};
 
 /// The type of a column, determined from all of its values.
@@ -707,6 +707,16 @@ impl Catalog {
             return name;
         }
         self.names().find(|it| is_same(it, name)).unwrap_or(name)
+    }
+
+    /// Returns the dataset that a name in a file of settings means: its own, a short form, or the one that an older
+    /// version gave it.
+    pub fn meant(&self, name: &str) -> Option<&str> {
+        let only = |form: &str| match meant(form, self.names())[..] {
+            [name] => Some(name),
+            _ => None,
+        };
+        only(name).or_else(|| only(name.strip_prefix("t_")?))
     }
 
     /// Returns the dataset with this name in any spelling.

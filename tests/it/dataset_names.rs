@@ -126,3 +126,21 @@ fn an_exported_statement_knows_short_forms() {
     let script = bench.run(["export", "py"]).succeeds();
     assert!(script.stdout().contains(", {\"ibm_hr\": \"066_IBM_HR\"})"), "{script}");
 }
+
+#[test]
+fn thresholds_and_withheld_columns_know_names_of_older_versions() {
+    let bench = bench();
+    let thresholds = "[t_066_ibm_hr.age]\nbad = \"> 35\"\n[orders_july.amount]\nbad = \"> 8\"\n";
+    fs::write(bench.path("limits.toml"), thresholds).unwrap();
+    let ask = ["ask", "--fresh", "--model", "builtin", "--json", "--thresholds", "limits.toml"];
+    let run = bench.run(ask.into_iter().chain(["--verdict", "is id unique in orders-july?"]));
+    let document: serde_json::Value = serde_json::from_str(run.stdout()).unwrap();
+    let found = document["findings"].as_array().unwrap();
+    let of: Vec<_> = found.iter().filter_map(|it| it["dataset"].as_str()).collect();
+    assert_eq!(of, ["066_IBM_HR", "orders-july"], "{run}");
+    assert_eq!(document["warnings"], json!([]), "{run}");
+    let dry = ["ask", "--fresh", "--dry-run", "--redact", "ibm_hr.age", "oldest?"];
+    bench.run(dry).succeeds();
+    let wrong = ["ask", "--fresh", "--model", "builtin", "--redact", "hr.amount", "oldest?"];
+    bench.run(wrong).fails_with(5);
+}

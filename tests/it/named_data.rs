@@ -427,3 +427,11 @@ fn events_need_a_directory() {
     assert!(run.stderr().contains("`mkdir -p no`"), "{run}");
     ask(&bench, &["--events", "."]).fails_with(2);
 }
+
+#[test]
+fn exit_ends_a_chat_from_a_pipe() {
+    let bench = bench();
+    let script = "printf 'how many rows\\nexit\\nhow many rows\\n' | csv-agent chat --model builtin --format reply";
+    let run = bench.shell(script, &[]).succeeds();
+    assert_eq!(run.stdout().matches("**10**").count(), 1, "{run}");
+}

@@ -25,6 +25,13 @@ pub struct Threshold {
     pub unit: Option<String>,
 }
 
+impl Threshold {
+    /// Returns whether it applies to a dataset of the catalog.
+    pub(crate) fn is_about(&self, name: &str, catalog: &Catalog) -> bool {
+        self.dataset.as_ref().is_none_or(|it| catalog.meant(it) == Some(name))
+    }
+}
+
 /// Writes the thresholds in at most `bytes_max` bytes plus about a hundred around them; empty when there
 /// are none. `notes` gets those left out and those whose column does not exist.
 pub fn thresholds(
@@ -71,7 +78,7 @@ fn line(threshold: &Threshold) -> String {
 
 fn is_known(threshold: &Threshold, catalog: &Catalog) -> bool {
     catalog.iter().any(|(name, dataset)| {
-        threshold.dataset.as_ref().is_none_or(|it| it == name)
+        threshold.is_about(name, catalog)
             && dataset.columns.iter().any(|it| it.name == threshold.column)
     })
 }

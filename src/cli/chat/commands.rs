@@ -189,6 +189,11 @@ pub(super) fn read(line: &str, width: Option<u16>) -> anyhow::Result<InputLine> 
     }
 }
 
+/// Returns whether a line of a pipe ends the chat.
+pub(super) fn leaves(line: &str) -> bool {
+    matches!(said(line.trim()), Some(InputLine::Command(it)) if matches!(*it, Command::Quit))
+}
+
 /// Returns what a bare word means.
 fn said(line: &str) -> Option<InputLine> {
     let word = line.trim_end().trim_end_matches(['.', '!', '?']).to_lowercase();
