@@ -98,11 +98,14 @@ pub fn respond(request: &Request) -> Response {
 
 /// Decides what to do next in the last turn.
 fn next(request: &Request, lexicon: &Lexicon) -> Next {
-    let turns = transcript::turns(&request.items);
+    let mut turns = transcript::turns(&request.items);
+    let mut tables = schema::of_instructions(&request.instructions, lexicon);
+    for turn in &mut turns {
+        turn.question = schema::with_quoted_names(&turn.question, &tables);
+    }
     let Some((turn, before)) = turns.split_last() else {
         return Next::Refuse("There is no question.".to_owned());
     };
-    let mut tables = schema::of_instructions(&request.instructions, lexicon);
     if tables.is_empty() {
         return Next::Refuse(
             "There is no data to ask about: add some with `csv-agent ingest FILE.csv`.".to_owned(),

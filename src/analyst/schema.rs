@@ -174,6 +174,22 @@ pub(crate) fn of_instructions(text: &str, lexicon: &Lexicon) -> Vec<Table> {
     tables
 }
 
+/// Puts names of tables that begin with a digit in quotes: `2024-06_sales` would be read as a month.
+pub(crate) fn with_quoted_names(question: &str, tables: &[Table]) -> String {
+    let is_inside = |it: char| it.is_alphanumeric() || "_-\"'`".contains(it);
+    let mut text = question.to_owned();
+    let names = tables.iter().map(|it| it.name.as_str());
+    for name in names.filter(|it| it.starts_with(char::is_numeric) && it.contains(['_', '-'])) {
+        // Positions are the same in lower case where only ASCII changes.
+        let Some(at) = text.to_ascii_lowercase().find(&name.to_ascii_lowercase()) else { continue };
+        let (before, behind) = (&text[..at], &text[at + name.len()..]);
+        if !before.ends_with(is_inside) && !behind.starts_with(is_inside) {
+            text = format!("{before}\"{name}\"{behind}");
+        }
+    }
+    text
+}
+
 /// Takes whole numbers for keys when their column comes first and is called what rows are: the `School` of
 /// `pupil_schools`.
 fn mark_row_key(table: &mut Table, lexicon: &Lexicon) {
@@ -280,8 +296,21 @@ pub(crate) fn complete(table: &mut Table, schema: &Value, lexicon: &Lexicon) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, of_instructions};
+    use super::{Kind, of_instructions, with_quoted_names};
     use crate::lexicon::ENGLISH;
+
+    #[test]
+    fn a_name_that_begins_with_a_digit_is_put_in_quotes() {
+        let text = "- 2024-06_Sales: 1 row, 0 columns\n- 2024-06_Sales_b: 1 row, 0 columns\n";
+        let tables = of_instructions(text, &ENGLISH);
+        let check = |question: &str, expected: &str| {
+            assert_eq!(with_quoted_names(question, &tables), expected);
+        };
+        check("total in 2024-06_sales?", "total in \"2024-06_Sales\"?");
+        check("total in 2024-06_sales_b", "total in \"2024-06_Sales_b\"");
+        check("total in `2024-06_sales`", "total in `2024-06_sales`");
+        check("total in 2024-06", "total in 2024-06");
+    }
 
     #[test]
     fn tables_are_read_out_of_instructions() {

@@ -71,6 +71,8 @@ fn a_statement_takes_short_forms_and_quotes_the_others() {
 #[test]
 fn the_analyst_knows_names_as_people_write_them() {
     let bench = bench();
+    fs::write(bench.path("2024-06 Umsatz.csv"), "id,amount\n8,10\n9,20\n").unwrap();
+    bench.run(["ingest", "-q", "2024-06 Umsatz.csv"]).succeeds();
     for (question, expected) in [
         ("average age in 066_IBM_HR", "**35**"),
         ("average age in ibm_hr", "**35**"),
@@ -78,6 +80,8 @@ fn the_analyst_knows_names_as_people_write_them() {
         ("total amount in orders_july", "**21**"),
         ("total amount in \"orders-july\"", "**21**"),
         ("total amount in Order", "**12**"),
+        ("total amount in 2024-06_Umsatz", "**30**"),
+        ("average amount in Umsatz", "**15**"),
     ] {
         let ask = ["ask", "--fresh", "--model", "builtin", "--format", "reply", question];
         let run = bench.run(ask).succeeds();
