@@ -53,6 +53,9 @@ _csv__agent() {
             csv__agent,ingest)
                 cmd="csv__agent__subcmd__ingest"
                 ;;
+            csv__agent,mcp)
+                cmd="csv__agent__subcmd__mcp"
+                ;;
             csv__agent,query)
                 cmd="csv__agent__subcmd__query"
                 ;;
@@ -87,7 +90,7 @@ _csv__agent() {
 
     case "${cmd}" in
         csv__agent)
-            opts="-S -q -v -h -V --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help --version ingest ask chat query describe datasets show export rerun reset doctor config decrypt completions schema help generate"
+            opts="-S -q -v -h -V --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help --version ingest ask chat query describe datasets show export rerun mcp reset doctor config decrypt completions schema help generate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1415,6 +1418,88 @@ _csv__agent() {
                     ;;
                 --max-bytes)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -S)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text reply json jsonl csv tsv md" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lock-wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        csv__subcmd__agent__subcmd__mcp)
+            opts="-f -S -q -v -h --file --allow --read-only --redact --no-rows --thresholds --tool-timeout --memory --print-config --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --redact)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --thresholds)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --print-config)
+                    COMPREPLY=($(compgen -W "claude codex cursor vscode gemini" -- "${cur}"))
                     return 0
                     ;;
                 --session-dir)

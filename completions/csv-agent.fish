@@ -57,6 +57,7 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "datasets" -d 'L
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "show" -d 'Show an earlier answer again, in any format or as a page'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "export" -d 'Save earlier turns as a script, a notebook or a document'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "rerun" -d 'Repeat an earlier turn without a model, and compare the results'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "mcp" -d 'Serve other agents over the Model Context Protocol (MCP)'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "reset" -d 'Forget the conversation, but keep the datasets'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "doctor" -d 'Check the key, the server, Python, the disk and the confinement'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "config" -d 'Show each setting and its origin, or change your own settings'
@@ -472,6 +473,41 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -s q -l quiet
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l no-input -d 'Never prompt for input'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -s h -l help -d 'Print help. `--help` describes all flags'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -s f -l file -d 'Read this file or directory at the start. May be repeated' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l allow -d 'Let the client read files of this directory [default: the current directory]. May be repeated' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l redact -d 'Hide the values of this column from the client. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l thresholds -d 'Rate values with the ranges in this TOML file' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l tool-timeout -d 'Time limit of a call of Python or SQL, such as 90s' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l memory -d 'Memory limit, such as 8GB [default: half of the machine\'s, at least 2GiB]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l print-config -d 'Print the configuration of this client, and do not start' -r -f -a "claude\t'Claude Code and Claude Desktop'
+codex\t'Codex'
+cursor\t'Cursor'
+vscode\t'VS Code'
+gemini\t'Gemini CLI'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l profile -d 'Use the settings of this profile' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+reply\t'Only the text of the reply'
+json\t'One JSON document'
+jsonl\t'One JSON event per line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Markdown with the tables, charts and the reply'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+always\t'Always, also in a pipe'
+never\t'Never'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l read-only -d 'Do not let the client add or replace datasets'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l no-rows -d 'Show the client schemas and aggregates, but no rows'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l no-config -d 'Do not read any configuration file'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l json -d 'The same as `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -s q -l quiet -d 'Print only warnings and errors on stderr'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l no-input -d 'Never prompt for input'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -s h -l help -d 'Print help. `--help` describes all flags'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F

@@ -7,10 +7,11 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use csv_agent_cluster::Traffic;
 use csv_agent_provider::Progress;
@@ -168,6 +169,35 @@ impl Inner {
             self.failed.get_or_insert(error);
         }
     }
+}
+
+/// Adds to the record of a turn that has ended: outputs and bytes of images that are sent to `destination`, with the
+/// turn's own outputs or as a request of their own.
+///
+/// # Errors
+///
+/// Fails when the record cannot be read or written; nothing must be sent then.
+pub fn record_sent(
+    catalog: &Catalog,
+    turn_dir: &Path,
+    outputs: &[String],
+    image_bytes: u64,
+    destination: &str,
+    is_apart: bool,
+) -> anyhow::Result<()> {
+    let mut counter = Counter::new(catalog);
+    let item = |text: &String| json!({"type": "function_call_output", "output": text});
+    let items: Vec<Value> = outputs.iter().map(item).collect();
+    counter.count(&json!({"input": items}), Some(destination), false);
+    if !is_apart {
+        counter.record.all.requests = 0;
+    }
+    counter.record.all.bytes += image_bytes;
+    counter.record.all.image_bytes += image_bytes;
+    let file = EgressFile::of_turn(turn_dir);
+    let mut record = file.read()?;
+    record.add(counter.record());
+    file.write(&record)
 }
 
 /// The data in a turn's requests so far.

@@ -60,7 +60,9 @@ use csv_agent_types::conversation::{
     Effort, FinishReason, Item, ItemKind, Price, Question, Reply, Request, Response, ToolChoice,
 };
 use csv_agent_types::event::{ANSWER_CUT, Confinement, Status};
-use csv_agent_types::limits::{Limits, REASONING_BYTES_MAX};
+use csv_agent_types::limits::{
+    CLIENT_OUTPUT_BYTES_MAX, Limits, REASONING_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX,
+};
 use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 use csv_agent_worker::environment::{self, Packages, PythonOptions};
@@ -86,7 +88,9 @@ use crate::verdict::Gates;
 /// Sent once to a model that answered nothing.
 const NUDGE: &str = "Your last message was empty. Answer the question now, or call a tool.";
 
+pub use egress::record_sent;
 pub use failure::refuse;
+pub use spill::cut_middle;
 
 /// All settings that are fixed before the first turn.
 #[derive(Debug, Clone)]
@@ -188,7 +192,11 @@ impl Agent {
             options.withheld.clone(),
         )
         .asking_as(options.cluster.clone());
-        let repl = if matches!(provider, Provider::Builtin) { repl.for_a_program() } else { repl };
+        let repl = match provider {
+            Provider::Remote(_) => repl,
+            Provider::Builtin => repl.for_a_program(),
+            Provider::Client(_) => repl.for_a_client(),
+        };
         Agent {
             options,
             provider,
@@ -225,7 +233,9 @@ impl Agent {
         } else {
             Some(session.token_key()?)
         };
-        let mut history = session.history()?;
+        // A client has its own conversation.
+        let mut history =
+            if self.is_for_a_client() { History::default() } else { session.history()? };
         let before = if self.options.fresh { history.last_turn() } else { 0 };
         let forgotten = *self.forgotten.get_or_insert(before);
         if 0 < forgotten {
@@ -270,6 +280,10 @@ impl Agent {
             Err(ended) => Err(ended),
         };
         let room = conversation.room;
+        if self.is_for_a_client() && question.verdict {
+            // It is about what earlier turns of the client have found.
+            conversation.history = session.history()?;
+        }
         conversation.history.items().iter().for_each(|it| turn.record.grounds.item(it));
         let mut context = TurnContext { session, catalog: &catalog, turn: &mut turn };
         let mut end = match ended {
@@ -300,6 +314,26 @@ impl Agent {
             self.repl.stop().await;
         }
         Ok(end)
+    }
+
+    /// Does what the first turn would do before it begins: tests the confinement, and looks for Python.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the confinement is weaker than the user requires.
+    pub async fn prepare(&mut self) -> anyhow::Result<()> {
+        self.look_for_code_room().await;
+        self.confinement().await.map(|_| ())
+    }
+
+    /// Leaves the turns so far out of the conversation, as a fresh start does.
+    pub fn start_afresh(&mut self) {
+        self.forgotten = None;
+    }
+
+    /// Returns whether the calls come from a client.
+    fn is_for_a_client(&self) -> bool {
+        matches!(self.provider, Provider::Client(_))
     }
 
     /// Returns the model's name, as the user gave it.
@@ -479,6 +513,7 @@ impl Agent {
                 Next::Nudge => conversation.items.push(Item::user(NUDGE)),
                 Next::Run(calls) => {
                     let keeps_rows = self.withheld().rows;
+                    let is_for_a_client = self.is_for_a_client();
                     let mut round = Round {
                         number: state.round,
                         session: context.session,
@@ -493,6 +528,11 @@ impl Agent {
                         repeats: &mut repeats,
                         memory: &mut memory,
                         keeps_rows,
+                        output_bytes_max: if is_for_a_client {
+                            CLIENT_OUTPUT_BYTES_MAX
+                        } else {
+                            TOOL_OUTPUT_BYTES_MAX
+                        },
                     };
                     let answered = round.run(&calls, context.turn).await?;
                     conversation.items.extend(answered.outputs);

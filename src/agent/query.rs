@@ -21,7 +21,7 @@ use csv_agent_types::catalog::Catalog;
 use csv_agent_types::directory;
 use csv_agent_types::event::{CallStatus, ToolOutput};
 use csv_agent_types::frame::Frame;
-use csv_agent_types::limits::{QUERY_RESULTS_MAX, RESULT_BYTES_MAX};
+use csv_agent_types::limits::{CLIENT_RESULT_BYTES_MAX, QUERY_RESULTS_MAX, RESULT_BYTES_MAX};
 use csv_agent_worker::engine::{self, EngineError, EngineOptions, table_of};
 use csv_agent_worker::protocol::{Outcome, OutcomeStatus};
 use csv_agent_worker::sandbox::SandboxOptions;
@@ -39,6 +39,20 @@ const HEADS: [(usize, usize, usize); 8] = [
     (1, 12, 30),
     (0, 8, 30),
 ];
+
+/// The same for a client, whose model gets a result at once instead of a question's worth of small ones.
+const HEADS_OF_CLIENT: [(usize, usize, usize); 4] =
+    [(200, 200, 1024), (100, 200, 1024), (50, 200, 200), (30, 200, 200)];
+
+/// How much of a result is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum HeadSize {
+    /// As much as of a table of the REPL.
+    #[default]
+    Model,
+    /// As much as a client takes.
+    Client,
+}
 
 /// The results that a turn keeps by name.
 #[derive(Debug, Default)]
@@ -59,6 +73,8 @@ pub(crate) struct QueryOptions<'a> {
     pub sandbox: &'a SandboxOptions,
     /// Its wall-clock limit.
     pub timeout: Duration,
+    /// How much of its result is shown.
+    pub head: HeadSize,
 }
 
 impl QueryResults {
@@ -114,6 +130,7 @@ impl QueryResults {
         let output = scratch.path().join("result.parquet");
         let queries = vec![EngineQuery { query, output: output.clone() }];
         let request = EngineRequest { queries, tables: used };
+        let head = options.head;
         let options = EngineOptions {
             sandbox: options.sandbox.clone(),
             scratch: scratch.path().to_owned(),
@@ -122,7 +139,7 @@ impl QueryResults {
         if let Err(error) = turn.wait(engine::run(&options, &request)).await? {
             return Ok(Err(failed(&error)));
         }
-        let mut result = shown(&output)?;
+        let mut result = shown(&output, head)?;
         if let Some(name) = name {
             let path = dir.join(format!("{name}.parquet"));
             fs::rename(&output, &path).context("cannot keep the result")?;
@@ -231,11 +248,18 @@ fn only(frame: &Frame, columns: &[&String]) -> Frame {
 }
 
 /// Returns a result as the model sees it: shape, types and the first rows.
-fn shown(path: &Path) -> anyhow::Result<Value> {
-    let whole = rows(path, 0, HEADS[0].0)?;
+fn shown(path: &Path, head: HeadSize) -> anyhow::Result<Value> {
+    let heads: Vec<_> = match head {
+        HeadSize::Model => HEADS.iter().map(|it| (*it, RESULT_BYTES_MAX)).collect(),
+        HeadSize::Client => {
+            let wide = HEADS_OF_CLIENT.iter().map(|it| (*it, CLIENT_RESULT_BYTES_MAX));
+            wide.chain(HEADS.iter().map(|it| (*it, RESULT_BYTES_MAX))).collect()
+        }
+    };
+    let whole = rows(path, 0, heads[0].0.0)?;
     let n_columns = whole.columns.len();
     let mut result = Value::Null;
-    for (n_rows, columns, chars) in HEADS {
+    for ((n_rows, columns, chars), bytes_max) in heads {
         let shown = n_columns.min(columns);
         let head = whole.rows.iter().take(n_rows).map(|row| {
             let cells = whole.columns.iter().zip(row).take(shown);
@@ -253,7 +277,7 @@ fn shown(path: &Path) -> anyhow::Result<Value> {
             result["column_count"] = json!(n_columns);
             result["notes"] = json!([format!("{shown} of {n_columns} columns are shown")]);
         }
-        if result.to_string().len() <= RESULT_BYTES_MAX {
+        if result.to_string().len() <= bytes_max {
             break;
         }
     }

@@ -21,7 +21,7 @@ use csv_agent_worker::{Worker, WorkerOptions};
 
 use crate::cluster::ClusterLink;
 use crate::progress::teller;
-use crate::query::{QueryOptions, QueryResults};
+use crate::query::{HeadSize, QueryOptions, QueryResults};
 use crate::turn::{Turn, TurnInterrupt};
 
 /// Replaces the reason that a process ended for.
@@ -37,6 +37,7 @@ pub(crate) struct Repl {
     sandbox: SandboxOptions,
     command_timeout: Duration,
     text_bytes: usize,
+    head: HeadSize,
     /// Data that the saved variables must not contain.
     withheld: Redaction,
     stand_in: Option<StandIn>,
@@ -77,6 +78,7 @@ impl Repl {
             sandbox,
             command_timeout,
             text_bytes: REPL_TEXT_BYTES_MAX,
+            head: HeadSize::Model,
             withheld,
             stand_in: None,
             state: WorkerState::Idle,
@@ -90,6 +92,12 @@ impl Repl {
     #[must_use]
     pub(crate) fn for_a_program(self) -> Repl {
         Repl { text_bytes: TOOL_OUTPUT_BYTES_MAX, ..self }
+    }
+
+    /// Shows as much as a client takes.
+    #[must_use]
+    pub(crate) fn for_a_client(self) -> Repl {
+        Repl { head: HeadSize::Client, ..self.for_a_program() }
     }
 
     /// Sets the access to the cluster that holds datasets.
@@ -208,8 +216,11 @@ impl Repl {
     ) -> Result<Result<Outcome, ToolError>, TurnInterrupt> {
         let command = match job {
             ToolJob::Query(statement) => {
-                let options =
-                    QueryOptions { sandbox: &self.sandbox, timeout: self.command_timeout };
+                let options = QueryOptions {
+                    sandbox: &self.sandbox,
+                    timeout: self.command_timeout,
+                    head: self.head,
+                };
                 let ran = self.results.run(&statement, &options, session, catalog, turn).await?;
                 if let (Ok(_), Some(variable), true) =
                     (&ran, statement.result_name, self.is_running())

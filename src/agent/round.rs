@@ -13,7 +13,7 @@ use csv_agent_tools::{Plan, RUNS_SQL, Tool, ToolError, ToolJob};
 use csv_agent_types::catalog::{Catalog, Dataset, Facts, Query};
 use csv_agent_types::conversation::{Item, ToolCall};
 use csv_agent_types::event::{CallError, CallStatus, Shown, Status, ToolOutput};
-use csv_agent_types::limits::{CALLS_PER_ROUND_MAX, TOOL_OUTPUT_BYTES_MAX};
+use csv_agent_types::limits::CALLS_PER_ROUND_MAX;
 use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
 use crate::hosted::{AtProvider, Interpreter};
@@ -47,6 +47,8 @@ pub(crate) struct Round<'a> {
     pub memory: &'a mut ToolCache,
     /// Whether the model sees aggregates only.
     pub keeps_rows: bool,
+    /// Bytes of an output that the model reads.
+    pub output_bytes_max: usize,
 }
 
 /// Where the variables are.
@@ -189,7 +191,9 @@ impl Round<'_> {
         if !self.interpreter.is_local() {
             return Ok(());
         }
-        let Some(command) = spill::keep(&call.name, output) else { return Ok(()) };
+        let Some(command) = spill::keep(&call.name, output, self.output_bytes_max) else {
+            return Ok(());
+        };
         let job = ToolJob::Python(command);
         let kept = self.code.run(job, self.session, self.catalog, turn).await?;
         if let Ok(Outcome { status: OutcomeStatus::Ok, result, .. }) = kept {
@@ -294,7 +298,7 @@ impl Round<'_> {
             }
         }
         let whole = output.for_model();
-        let mut text = cut_middle(&whole, TOOL_OUTPUT_BYTES_MAX);
+        let mut text = cut_middle(&whole, self.output_bytes_max);
         let is_aside = |key| output.result.get(key).is_some();
         let truncated = text.len() < whole.len() || is_aside("data_key") || is_aside("stdout_key");
         match tool {

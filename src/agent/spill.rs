@@ -5,13 +5,13 @@
 use serde_json::{Map, Value, json};
 
 use csv_agent_types::event::ToolOutput;
-use csv_agent_types::limits::{STASH_HEAD_BYTES_MAX, STASH_HEAD_ROWS_MAX, TOOL_OUTPUT_BYTES_MAX};
+use csv_agent_types::limits::{STASH_HEAD_BYTES_MAX, STASH_HEAD_ROWS_MAX};
 use csv_agent_worker::protocol::Command;
 
 /// Returns the command that keeps an output, if it is too long.
-pub(crate) fn keep(tool: &str, output: &ToolOutput) -> Option<Command> {
+pub(crate) fn keep(tool: &str, output: &ToolOutput, bytes_max: usize) -> Option<Command> {
     let text = output.for_model();
-    if text.len() <= TOOL_OUTPUT_BYTES_MAX {
+    if text.len() <= bytes_max {
         return None;
     }
     let rows = table(&output.result).map(|(_, rows)| rows.clone());
@@ -82,7 +82,7 @@ fn kind(value: &Value) -> &'static str {
 
 /// Returns a text of at most about `bytes_max` bytes: its beginning and its end, with a line between
 /// them that says what is missing.
-pub(super) fn cut_middle(text: &str, bytes_max: usize) -> String {
+pub fn cut_middle(text: &str, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text.to_owned();
     }
@@ -114,12 +114,12 @@ mod tests {
 
     #[test]
     fn a_short_output_is_not_kept_and_a_long_one_as_a_table_or_as_text() {
-        assert_eq!(keep("t", &ToolOutput::json(schema(10))), None);
-        let long = keep("t", &ToolOutput::json(schema(5_000)));
+        assert_eq!(keep("t", &ToolOutput::json(schema(10)), TOOL_OUTPUT_BYTES_MAX), None);
+        let long = keep("t", &ToolOutput::json(schema(5_000)), TOOL_OUTPUT_BYTES_MAX);
         assert!(matches!(long, Some(Command::Keep { rows: Some(rows), text: None, .. })
             if rows.len() == 5_000));
         let text = "x".repeat(TOOL_OUTPUT_BYTES_MAX + 1);
-        let long = keep("t", &ToolOutput::text(text.clone()));
+        let long = keep("t", &ToolOutput::text(text.clone()), TOOL_OUTPUT_BYTES_MAX);
         assert_eq!(long, Some(Command::Keep { tool: "t".into(), rows: None, text: Some(text) }));
     }
 

@@ -969,6 +969,18 @@ fn changed(ingested: &Ingested) -> String {
     format!("`{source}` has changed since it was ingested{rows}; csv-agent has read it again")
 }
 
+/// Returns the files that paths, directories and patterns lead to; an archive for what is in it.
+///
+/// # Errors
+///
+/// Fails when there are too many.
+pub(crate) fn files_of(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let read = IngestOptions::default();
+    let search = sources::Search { is_recursive: true, tables: &[], bytes_max: read.bytes_max };
+    let sources = sources::expand(paths, search, &AtomicBool::new(false))?;
+    Ok(sources.inputs.iter().filter_map(|it| it.file().map(Path::to_owned)).collect())
+}
+
 /// Ingests a file in place of a dataset that a temporary session sees, with the same options.
 ///
 /// # Errors

@@ -22,6 +22,7 @@ mod image;
 mod inputs;
 mod ingest;
 mod listing;
+mod mcp;
 mod status_line;
 mod stored_turns;
 mod options;
@@ -64,6 +65,7 @@ use flags::{AskFlags, ChatFlags, ColorChoice, GlobalFlags, SettingFlags};
 use generate::{CompletionsFlags, GenerateFlags, SchemaFlags};
 use help::HelpFlags;
 use ingest::IngestFlags;
+use mcp::McpFlags;
 use options::config::ConfigFiles;
 use options::settings::{Flags, Settings};
 use options::{AskOptions, ChatOptions, GlobalOptions, SessionChoice};
@@ -222,6 +224,15 @@ Examples:
 A rerun needs no model and no key. The order of rows matters only if the question asked for one. Fractions \
 may differ in their tenth digit, whole numbers may not.";
 
+const MCP_EXAMPLES: &str = "\
+Examples:
+  csv-agent mcp --print-config claude
+  claude mcp add --scope user csv-agent --transport stdio -- csv-agent mcp
+  codex mcp add csv-agent -- csv-agent mcp --allow ~/data
+  csv-agent mcp -f sales.csv --read-only --no-rows
+
+docs/mcp.md describes the tools and the configuration of each agent.";
+
 const DOCTOR_EXAMPLES: &str = "\
 Examples:
   csv-agent doctor
@@ -309,6 +320,13 @@ pub enum Verb {
     /// Repeat an earlier turn without a model, and compare the results
     #[command(after_help = RERUN_EXAMPLES)]
     Rerun(RerunFlags),
+    /// Serve other agents over the Model Context Protocol (MCP)
+    ///
+    /// csv-agent speaks the protocol on stdin and stdout. An agent such as Claude Code, Codex,
+    /// Cursor, VS Code or Gemini CLI starts it, and its model calls the tools of csv-agent. No key is
+    /// needed. Each call is a turn of the session, which `csv-agent show` shows.
+    #[command(after_help = MCP_EXAMPLES)]
+    Mcp(Box<McpFlags>),
     /// Forget the conversation, but keep the datasets
     #[command(after_help = RESET_EXAMPLES)]
     Reset(ResetFlags),
@@ -450,6 +468,7 @@ impl Verb {
             Verb::Config(flags) => flags.settings(),
             Verb::Describe(flags) => flags.settings(),
             Verb::Doctor(flags) => flags.settings(),
+            Verb::Mcp(flags) => flags.settings(),
             Verb::Query(flags) => flags.settings(),
             Verb::Show(flags) => flags.settings(),
             _ => SettingFlags::default(),
@@ -472,6 +491,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
         Verb::Show(flags) => show::run(&flags, settings, &options),
         Verb::Export(flags) => export::run(&flags, settings, &options),
         Verb::Rerun(flags) => rerun::run(&flags, settings, &options),
+        Verb::Mcp(flags) => mcp::run(&flags, settings, options),
         Verb::Reset(flags) => reset::run(&flags, settings, &options),
         Verb::Doctor(flags) => doctor::run(&flags, settings, &options),
         Verb::Config(flags) => config::run(&flags, settings, &options),

@@ -1,10 +1,11 @@
-//! The providers of responses: a server that speaks one of three dialects, a cassette in its place, or the
-//! built-in analyst.
+//! The providers of responses: a server that speaks one of three dialects, a cassette in its place, the
+//! built-in analyst, or a client that makes the calls itself.
 //!
 //! `wire` encodes a request as JSON, a `transport` carries it, and `wire` builds the response from the
 //! events that come back. This module retries transient failures and detects a server's dialect.
 
 mod chain;
+mod client;
 pub mod error;
 pub mod health;
 pub mod hosted;
@@ -39,11 +40,15 @@ use wire::{
     Terms,
 };
 
+pub use client::ClientCalls;
 pub use key::{Key, mask};
 pub use wire::Api;
 
 /// The base URL unless `--base-url` sets another.
 pub const BASE_URL: &str = "https://api.openai.com/v1";
+
+/// The name of a client that makes the calls itself.
+pub const CLIENT: &str = "mcp";
 
 /// The provider of responses.
 #[derive(Debug)]
@@ -52,6 +57,8 @@ pub enum Provider {
     Remote(Box<Remote>),
     /// The built-in analyst.
     Builtin,
+    /// A client that makes the calls of a turn itself.
+    Client(Box<ClientCalls>),
 }
 
 /// A server and how to talk to it.
@@ -297,15 +304,17 @@ impl Provider {
                 let hint = "leave it out: the same question has the same answer every time";
                 Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
             }
+            Provider::Client(_) => Ok(self),
         }
     }
 
-    /// Returns the provider's name: `openai`, `anthropic`, one of them with `-compatible`, `replay` or
+    /// Returns the provider's name: `openai`, `anthropic`, one of them with `-compatible`, `replay` `mcp` or
     /// `builtin`.
     pub fn name(&self) -> &'static str {
         match self {
             Provider::Remote(remote) => remote.name,
             Provider::Builtin => BUILTIN,
+            Provider::Client(_) => CLIENT,
         }
     }
 
@@ -314,6 +323,7 @@ impl Provider {
         match self {
             Provider::Remote(remote) => remote.api.name(),
             Provider::Builtin => BUILTIN,
+            Provider::Client(_) => CLIENT,
         }
     }
 
@@ -321,7 +331,7 @@ impl Provider {
     pub fn api(&self) -> Api {
         match self {
             Provider::Remote(remote) => remote.api,
-            Provider::Builtin => Api::default(),
+            Provider::Builtin | Provider::Client(_) => Api::default(),
         }
     }
 
@@ -330,7 +340,7 @@ impl Provider {
     pub fn server(&self) -> Option<&str> {
         match self {
             Provider::Remote(remote) => remote.server.as_deref().filter(|_| remote.may_switch),
-            Provider::Builtin => None,
+            Provider::Builtin | Provider::Client(_) => None,
         }
     }
 
@@ -370,7 +380,9 @@ impl Provider {
         match self {
             Provider::Remote(remote) => remote.encode(request),
             // What a server would get; the analyst reads the request itself.
-            Provider::Builtin => Api::Responses.encode(request, &Terms::default()),
+            Provider::Builtin | Provider::Client(_) => {
+                Api::Responses.encode(request, &Terms::default())
+            }
         }
     }
 
@@ -378,7 +390,7 @@ impl Provider {
     pub fn destination(&self) -> Option<(String, Vec<(String, String)>)> {
         match self {
             Provider::Remote(remote) => remote.transport.destination(remote.api),
-            Provider::Builtin => None,
+            Provider::Builtin | Provider::Client(_) => None,
         }
     }
 
@@ -387,6 +399,7 @@ impl Provider {
         match self {
             Provider::Remote(remote) => remote.transport.server(),
             Provider::Builtin => None,
+            Provider::Client(client) => Some(client.client.clone()),
         }
     }
 
@@ -408,6 +421,7 @@ impl Provider {
         match self {
             Provider::Remote(remote) => remote.respond(request, on_progress).await,
             Provider::Builtin => Ok(csv_agent_analyst::respond(request)),
+            Provider::Client(client) => Ok(client.respond(request, on_progress)),
         }
     }
 }

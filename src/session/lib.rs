@@ -99,9 +99,47 @@ pub struct Session {
     keeper: Keeper,
 }
 
+/// A session that this process will use again, and that others may use meanwhile.
+#[derive(Debug)]
+pub struct PausedSession(Session);
+
+impl PausedSession {
+    /// Locks the session again. Returns it with whether no other process has used it meanwhile: otherwise its
+    /// temporary files are gone, such as those of a running worker.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Session::open`] does.
+    pub fn resume(self, lock: LockRequest) -> anyhow::Result<(Session, bool)> {
+        let PausedSession(mut session) = self;
+        if !matches!(session.keeper, Keeper::Released) {
+            return Ok((session, true));
+        }
+        // The directory may have been removed and made again.
+        let path = session.dir().to_owned();
+        Session::require(&path)?;
+        let dir = Directory::at(&path)?;
+        let (lock, is_untouched) = Lock::acquire_again(&dir, lock)?;
+        if !is_untouched {
+            return Ok((Session::read(dir, lock)?, false));
+        }
+        session.keeper = Keeper::Locked { _lock: lock };
+        Ok((session, true))
+    }
+
+    /// Returns the directory.
+    pub fn dir(&self) -> &Path {
+        self.0.dir()
+    }
+}
+
 #[derive(Debug)]
 enum Keeper {
-    Locked { _lock: Lock },
+    Locked {
+        _lock: Lock,
+    },
+    /// Another process may hold the lock.
+    Released,
     Temporary(TempDir),
 }
 
@@ -199,6 +237,11 @@ impl Session {
             Access::Create => Directory::create(dir)?,
         };
         let lock = Lock::acquire(&dir, lock)?;
+        Session::read(dir, lock)
+    }
+
+    /// Reads a session that is locked, and removes what a killed process left in it.
+    fn read(dir: Directory, lock: Lock) -> anyhow::Result<Session> {
         let meta = Box::new(open_meta(&dir)?);
         store::remove_temporaries(&dir);
         dir.directory("datasets")?.iter().for_each(store::remove_temporaries);
@@ -209,6 +252,14 @@ impl Session {
         let catalog = read_catalog(&dir)?;
         let keeper = Keeper::Locked { _lock: lock };
         Ok(Session { dir, meta, catalog, warnings: Vec::new(), keeper })
+    }
+
+    /// Lets other processes use the session, until [`PausedSession::resume`].
+    pub fn pause(mut self) -> PausedSession {
+        if let Keeper::Locked { .. } = self.keeper {
+            self.keeper = Keeper::Released;
+        }
+        PausedSession(self)
     }
 
     /// Creates a session that is deleted when the process ends, except for charts and files of its answer.
@@ -400,7 +451,7 @@ impl Session {
 
     /// Returns whether the session outlives this process.
     pub fn is_kept(&self) -> bool {
-        matches!(self.keeper, Keeper::Locked { .. })
+        !matches!(self.keeper, Keeper::Temporary(_))
     }
 
     /// Returns the directory that keeps the REPL's variables between processes; it may not exist. None for
@@ -725,6 +776,10 @@ impl Drop for Session {
     /// Empties the scratch directory while the lock is held, and deletes a temporary session. Charts and
     /// files that the answer refers to stay, because stdout cannot carry them.
     fn drop(&mut self) {
+        if let Keeper::Released = self.keeper {
+            // The files there are of whoever holds the lock.
+            return;
+        }
         // What cannot be removed is removed when the session is opened again, or with the temporary
         // directory.
         for it in [SCRATCH, RESULTS] {

@@ -56,6 +56,18 @@ impl Lock {
     /// Fails with [`ExitStatus::Setup`] when another process holds it all that time; the message names that
     /// process.
     pub fn acquire(session: &Directory, request: LockRequest) -> anyhow::Result<Lock> {
+        Ok(Lock::acquire_again(session, request)?.0)
+    }
+
+    /// Takes the lock, and returns it with whether this process was the last to hold it.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Lock::acquire`] does.
+    pub fn acquire_again(
+        session: &Directory,
+        request: LockRequest,
+    ) -> anyhow::Result<(Lock, bool)> {
         let begun = Instant::now();
         let deadline = begun + request.wait;
         let mut tell = request.tell;
@@ -84,10 +96,15 @@ impl Lock {
                 }
             }
         }
+        let host = nix::unistd::gethostname().map_err(std::io::Error::from);
+        let is_ours = read_holder(&mut file).is_some_and(|it| {
+            it.pid == std::process::id()
+                && host.as_ref().is_ok_and(|host| host.to_string_lossy() == it.host)
+        });
         let shown = session.path().join(FILE);
         write_holder(&mut file, request.command)
             .with_context(|| format!("cannot write the lock `{}`", shown.display()))?;
-        Ok(Lock { _file: file })
+        Ok((Lock { _file: file }, is_ours))
     }
 }
 
@@ -116,14 +133,18 @@ fn is_same_file(file: &File, session: &Directory) -> bool {
 
 /// Returns the holder of the lock, from what it wrote into the file.
 fn holder(file: &mut File) -> String {
-    let mut content = String::new();
-    let read = file
-        .seek(SeekFrom::Start(0))
-        .and_then(|_| Read::by_ref(file).take(HOLDER_BYTES_MAX).read_to_string(&mut content));
-    match (read, serde_json::from_str::<Holder>(&content)) {
-        (Ok(_), Ok(it)) => format!("`csv-agent {}`, pid {} on {}", it.command, it.pid, it.host),
-        _ => "another process".to_owned(),
+    match read_holder(file) {
+        Some(it) => format!("`csv-agent {}`, pid {} on {}", it.command, it.pid, it.host),
+        None => "another process".to_owned(),
     }
+}
+
+/// Returns who holds the lock, or held it last; None where that cannot be read.
+fn read_holder(file: &mut File) -> Option<Holder> {
+    let mut content = String::new();
+    file.seek(SeekFrom::Start(0)).ok()?;
+    Read::by_ref(file).take(HOLDER_BYTES_MAX).read_to_string(&mut content).ok()?;
+    serde_json::from_str(&content).ok()
 }
 
 fn in_use(file: &mut File, wait: Duration) -> Failure {

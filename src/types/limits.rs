@@ -201,6 +201,15 @@ pub const SUMMARY_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Bytes of one tool output for the model. A longer one is cut in the middle.
 pub const TOOL_OUTPUT_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of a message of a client.
+pub const CLIENT_MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Messages of a client that are read ahead.
+pub const CLIENT_MESSAGES_AHEAD: usize = 64;
+/// Bytes of a tool output that a client's model reads. Clients take 25,000 tokens or 50,000 characters, and warn
+/// from 10,000 tokens; dense numbers have about three characters a token.
+pub const CLIENT_OUTPUT_BYTES_MAX: usize = 24 * 1024;
+/// Bytes of a table in such an output, which leaves room for types and notes.
+pub const CLIENT_RESULT_BYTES_MAX: usize = 18 * 1024;
 /// Bytes of a table in a tool output, which leaves room for printed text.
 pub const RESULT_BYTES_MAX: usize = TOOL_OUTPUT_BYTES_MAX * 5 / 8;
 /// Bytes of text from the REPL for the model: printed text, and values other than tables. More is seldom

@@ -106,6 +106,7 @@ fn the_whole_surface_is_there_for_programs() {
         "show",
         "export",
         "rerun",
+        "mcp",
         "reset",
         "doctor",
         "config",

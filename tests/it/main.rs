@@ -47,6 +47,7 @@ mod inputs;
 mod kill;
 mod lazy;
 mod live;
+mod mcp;
 mod page;
 mod parquet;
 mod provider;

@@ -19,6 +19,7 @@ use csv_agent_types::conversation::{Reply, ToolCall, Usage};
 use csv_agent_types::event::{
     Body, CallStatus, CodePlace, Confinement, DataFrame, ReplyBody, Status,
 };
+use csv_agent_types::limits::{CLIENT_OUTPUT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
 use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 use csv_agent_worker::environment::PythonOptions;
@@ -75,6 +76,7 @@ pub async fn rerun(
 ) -> anyhow::Result<TurnEnd> {
     let RerunOptions { python, sandbox, cluster, tool_timeout, .. } = options.clone();
     let repl = Repl::new(python, sandbox, tool_timeout, Redaction::default()).asking_as(cluster);
+    let repl = if past.is_of_client { repl.for_a_client() } else { repl };
     let confinement = repl.confinement().await?;
     let dir = session.begin_turn(&past.question)?;
     let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), None);
@@ -184,6 +186,11 @@ impl Again<'_> {
                 repeats,
                 memory,
                 keeps_rows: false,
+                output_bytes_max: if self.past.is_of_client {
+                    CLIENT_OUTPUT_BYTES_MAX
+                } else {
+                    TOOL_OUTPUT_BYTES_MAX
+                },
             };
             let call: ToolCall = call.call.clone();
             round.run(&[call], turn).await?;

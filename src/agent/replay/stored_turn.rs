@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use csv_agent_provider::hosted;
+use csv_agent_provider::{CLIENT, hosted};
 use csv_agent_tools::{Plan, RUNS_SQL, Statement, TOOLS, ToolJob};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::ToolCall;
@@ -34,6 +34,8 @@ pub struct PastTurn {
     pub question: String,
     /// Whether code ran on this machine.
     pub has_repl: bool,
+    /// Whether a client made the calls, which sees more of a result.
+    pub is_of_client: bool,
     /// Start time: RFC 3339, UTC.
     pub started: String,
     /// In call order.
@@ -101,13 +103,17 @@ impl PastTurn {
             question,
             started,
             has_repl: true,
+            is_of_client: false,
             calls: Vec::new(),
             withheld: Redaction::default(),
             reply: None,
         };
         for Event { ts, body, .. } in events {
             match body {
-                Body::Status(Status::Started { question, withheld, interpreter, .. }) => {
+                Body::Status(Status::Started {
+                    question, withheld, interpreter, provider, ..
+                }) => {
+                    turn.is_of_client = provider == CLIENT;
                     (turn.question, turn.started) = (question, ts);
                     // Nobody has asked a longer one.
                     let end = turn.question.floor_char_boundary(QUESTION_BYTES_MAX);

@@ -40,6 +40,16 @@ impl Input {
         }
     }
 
+    /// Returns the file that is opened to read it.
+    pub(super) fn file(&self) -> Option<&Path> {
+        match self {
+            Input::File(path) => Some(path),
+            Input::Member(member) => Some(&member.of),
+            Input::Table(table) => table.of.file(),
+            Input::Stdin => None,
+        }
+    }
+
     /// Returns where it is: of what is in a file, as if that were a directory.
     pub(super) fn path(&self) -> Option<PathBuf> {
         match self {

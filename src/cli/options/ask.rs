@@ -234,7 +234,12 @@ impl TurnOptions {
         Inputs { files: &self.files, datasets: &self.agent.datasets }
     }
 
-    fn resolve(
+    /// Resolves how questions are answered.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a setting is invalid.
+    pub(crate) fn resolve(
         flags: TurnFlags,
         global: GlobalOptions,
         settings: &Settings,

@@ -293,7 +293,7 @@ impl Provider {
     fn store(&mut self) -> Result<&mut Remote, ProviderError> {
         match self {
             Provider::Remote(remote) => Ok(remote),
-            Provider::Builtin => {
+            Provider::Builtin | Provider::Client(_) => {
                 let message = "the built-in analyst keeps no files and runs no containers";
                 Err(ProviderError::new(ProviderErrorKind::Rejected, message)
                     .hint("leave out `--model builtin`, or use `--interpreter local`"))

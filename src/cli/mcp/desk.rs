@@ -1,0 +1,522 @@
+//! The desk: takes the orders of a client one by one, and does each as a turn of a session.
+//!
+//! Between two orders the session is free for other processes. Variables stay in the worker as long as no other
+//! process uses the session; then they are read back from it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::watch;
+
+use csv_agent_agent::{Agent, record_sent};
+use csv_agent_mcp::{
+    ClientOrder, ClientTurn, IngestWork, StopSignal, ToolAnswer, Work, WorkResult,
+};
+use csv_agent_provider::{ClientCalls, Provider};
+use csv_agent_session::{Access, PausedSession, Session, turns};
+use csv_agent_sink::EventSink;
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::conversation::{Question, ToolCall};
+use csv_agent_types::event::{Body, Event, Status};
+use csv_agent_types::limits::PAGE_IMAGE_BYTES_MAX;
+use csv_agent_types::status::{BUILTIN, ExitStatus, Failure};
+
+use super::allowed::Allowed;
+use super::child;
+use crate::diagnostics;
+use crate::options::TurnOptions;
+use crate::signals::{self, Signals};
+
+/// Rounds of a turn. A client makes few calls in one, and the analyst as many as in any turn.
+const ROUNDS_MAX: u32 = 40;
+/// New datasets that are described at once.
+const DESCRIBED_MAX: usize = 2;
+/// Remarks of an ingest that are passed on.
+const REMARKS_MAX: usize = 20;
+
+/// Does the work.
+pub(super) struct Desk {
+    options: TurnOptions,
+    allowed: Allowed,
+    runtime: Runtime,
+    signals: Signals,
+    /// The signal that ended a call.
+    signal: Option<ExitStatus>,
+    open: Option<OpenSession>,
+    /// An agent that is prepared for the first session.
+    spare: Option<Agent>,
+}
+
+/// A turn to make.
+struct Asked {
+    question: String,
+    /// Whether its reply is a verdict.
+    verdict: bool,
+    provider: Provider,
+    /// What was remarked before it.
+    remarks: Vec<String>,
+}
+
+/// What became of files: the names of their datasets with remarks, or why there are none.
+type Ingested = Result<(Vec<String>, Vec<String>), String>;
+
+/// The session of the last order.
+struct OpenSession {
+    session: PausedSession,
+    agent: Agent,
+}
+
+/// Collects the events of a turn, and tells the client what is going on.
+struct Collector<'a> {
+    events: Vec<Event>,
+    progress: &'a watch::Sender<String>,
+}
+
+impl EventSink for Collector<'_> {
+    fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
+        if let Body::Status(
+            Status::Loading { message }
+            | Status::Executing { message, .. }
+            | Status::Cluster { message, .. }
+            | Status::Worker { message, .. },
+        ) = &event.body
+        {
+            self.progress.send_replace(message.clone());
+        }
+        if !matches!(event.body, Body::Partial { .. }) {
+            self.events.push(event.clone());
+        }
+        Ok(())
+    }
+}
+
+impl Desk {
+    /// Makes a desk.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the system lacks the resources for a runtime.
+    pub(super) fn new(mut options: TurnOptions, allowed: Allowed) -> anyhow::Result<Desk> {
+        options.agent.limits.rounds_max = ROUNDS_MAX;
+        let runtime = signals::runtime()?;
+        let signals = runtime.block_on(async { Signals::listen() })?;
+        Ok(Desk { options, allowed, runtime, signals, signal: None, open: None, spare: None })
+    }
+
+    /// Reads the files of the user, then takes orders until the client is gone or a signal comes.
+    ///
+    /// # Errors
+    ///
+    /// Fails when none of the files can be read.
+    pub(super) fn work(
+        &mut self,
+        files: &[PathBuf],
+        mut queue: UnboundedReceiver<ClientOrder>,
+    ) -> anyhow::Result<ExitStatus> {
+        if !files.is_empty() {
+            self.read_files(files)?;
+        }
+        // Meanwhile lists are answered.
+        let mut agent = self.agent();
+        let prepared = self.runtime.block_on(agent.prepare());
+        if let Err(error) = prepared {
+            // Calls report it as well.
+            diagnostics::error(&error, false);
+        }
+        self.spare = Some(agent);
+        loop {
+            let Desk { runtime, signals, .. } = self;
+            let next = runtime.block_on(async {
+                // An order that loses stays in the queue.
+                tokio::select! {
+                    order = queue.recv() => Ok(order),
+                    status = signals.next() => Err(status),
+                }
+            });
+            let order = match next {
+                Ok(Some(order)) => order,
+                Ok(None) => break,
+                Err(status) => {
+                    self.close();
+                    return Ok(status);
+                }
+            };
+            if order.stop.is_set() {
+                continue;
+            }
+            let answer = self.answer(&order);
+            // A client that has cancelled the call is not there to take the answer.
+            let _ = order.reply.send(answer);
+            if let Some(status) = self.signal {
+                self.close();
+                return Ok(status);
+            }
+        }
+        self.close();
+        Ok(ExitStatus::Ok)
+    }
+
+    fn agent(&self) -> Agent {
+        Agent::new(self.options.agent.clone(), Provider::Client(Box::default()))
+    }
+
+    fn close(&mut self) {
+        if let Some(OpenSession { agent, .. }) = self.open.take() {
+            self.runtime.block_on(agent.close(std::future::pending()));
+        }
+    }
+
+    /// Returns the directory of the session that an order is about.
+    fn session_dir(&self, order: &ClientOrder) -> Result<PathBuf, String> {
+        let Some(named) = &order.session else {
+            return Ok(self.options.global.session.dir.clone());
+        };
+        let dir = std::path::absolute(named).map_err(|it| it.to_string())?;
+        if dir != self.options.global.session.dir {
+            self.allowed.check(&dir)?;
+        }
+        Ok(dir)
+    }
+
+    /// Does the work of an order.
+    fn answer(&mut self, order: &ClientOrder) -> ToolAnswer {
+        let done = match self.session_dir(order) {
+            Ok(dir) => self.perform(order, &dir),
+            Err(message) => return ClientOrder::answer(&order.work, Err(message)),
+        };
+        done.unwrap_or_else(|error| ClientOrder::answer(&order.work, Err(told(&error))))
+    }
+
+    fn perform(&mut self, order: &ClientOrder, dir: &Path) -> anyhow::Result<ToolAnswer> {
+        let work = &order.work;
+        let mut asked = Asked {
+            question: String::new(),
+            verdict: false,
+            provider: Provider::Builtin,
+            remarks: Vec::new(),
+        };
+        match work {
+            Work::Ingest(files) => {
+                if let Err(message) = self.allowed.check_files(&files.paths) {
+                    return Ok(ClientOrder::answer(work, Err(message)));
+                }
+                let (names, remarks) = match self.ingest(files, dir, Some(&order.stop))? {
+                    Ok(ingested) => ingested,
+                    Err(message) => return Ok(ClientOrder::answer(work, Err(message))),
+                };
+                let calls;
+                (asked.question, calls) = about_new(&names);
+                asked.provider = calls_of(order, calls, "The files are read.");
+                asked.remarks = remarks;
+            }
+            Work::Calls { question, calls } => {
+                asked.question.clone_from(question);
+                asked.provider = calls_of(order, calls.clone(), "Done.");
+            }
+            Work::Verdict { question, answer } => {
+                asked.question.clone_from(question);
+                asked.verdict = true;
+                asked.provider = calls_of(order, Vec::new(), &answer.to_string());
+            }
+            Work::Ask { question } => asked.question.clone_from(question),
+            Work::Rerun { turn, against } => return self.rerun(order, dir, turn, against),
+            Work::Export { turns, form } => return self.export(order, dir, turns, form),
+        }
+        self.turn(order, dir, asked)
+    }
+
+    /// Takes the session of an order, with the agent that knows its variables.
+    fn take(&mut self, dir: &Path) -> anyhow::Result<(Session, Agent)> {
+        let lock = self.options.global.lock("mcp");
+        if let Some(OpenSession { session, agent }) = self.open.take() {
+            if session.dir() == dir && Session::is_there(dir)? {
+                match session.resume(lock)? {
+                    (session, true) => return Ok((session, agent)),
+                    (session, false) => {
+                        // Its worker and its copies of datasets are of a session that has changed.
+                        self.runtime.block_on(agent.close(std::future::pending()));
+                        return Ok((session, self.agent()));
+                    }
+                }
+            }
+            drop(session);
+            self.runtime.block_on(agent.close(std::future::pending()));
+        }
+        if !Session::is_there(dir)? {
+            let message = "there is no dataset yet";
+            let hint = "call `ingest` with the path of a data file";
+            return Err(Failure::new(ExitStatus::Setup, message).hint(hint).into());
+        }
+        let session = Session::open(dir, Access::Existing, lock)?;
+        Ok((session, self.spare.take().unwrap_or_else(|| self.agent())))
+    }
+
+    /// Makes a turn, and puts it into words.
+    fn turn(
+        &mut self,
+        order: &ClientOrder,
+        dir: &Path,
+        asked: Asked,
+    ) -> anyhow::Result<ToolAnswer> {
+        let Asked { question: text, verdict, provider, remarks } = asked;
+        let (mut session, mut agent) = self.take(dir)?;
+        let model = match provider {
+            Provider::Builtin => BUILTIN.to_owned(),
+            _ => order.client.clone(),
+        };
+        agent.ask_another(model, None, provider);
+        agent.start_afresh();
+        let mut sink = Collector { events: Vec::new(), progress: &order.progress };
+        let question = Question { text, images: Vec::new(), verdict };
+        let Desk { runtime, signals, signal, .. } = self;
+        let stop = async {
+            // The signal is kept for the caller; a cancelled call ends only its turn.
+            tokio::select! {
+                () = order.stop.wait() => ExitStatus::Interrupted,
+                status = signals.next() => {
+                    *signal = Some(status);
+                    status
+                }
+            }
+        };
+        let end = runtime.block_on(agent.turn(&mut session, &mut sink, question, stop));
+        let events = sink.events;
+        let answered = end.and_then(|end| {
+            let mut remarks = remarks;
+            remarks.extend(end.warning);
+            let turn = ClientTurn {
+                png: png_of(&events, session.dir()),
+                events,
+                session_dir: session.dir().to_owned(),
+                session: order.session.clone(),
+                withheld: self.options.agent.withheld.clone(),
+                remarks,
+            };
+            let id = turn.events.first().map(|it| it.turn_id.clone());
+            let answer = ClientOrder::answer(&order.work, Ok(WorkResult::Turn(Box::new(turn))));
+            if let Some(id) = id {
+                record(session.catalog(), session.dir(), &id, &answer, &order.client, false)?;
+            }
+            Ok(answer)
+        });
+        self.open = Some(OpenSession { session: session.pause(), agent });
+        answered
+    }
+
+    /// Reads files with `csv-agent ingest`. Returns the names of their datasets and what there was to remark, or why
+    /// there are none.
+    fn ingest(
+        &mut self,
+        files: &IngestWork,
+        dir: &Path,
+        stop: Option<&StopSignal>,
+    ) -> anyhow::Result<Ingested> {
+        let mut arguments: Vec<OsString> = ["ingest", "--json", "-v"].map(Into::into).into();
+        let mut flag = |name: &str, value: &str| arguments.push(format!("--{name}={value}").into());
+        let given = [
+            ("name", &files.name),
+            ("delimiter", &files.delimiter),
+            ("encoding", &files.encoding),
+            ("decimal", &files.decimal),
+            ("date-order", &files.date_order),
+            ("if-exists", &files.if_exists),
+        ];
+        for (name, value) in given {
+            if let Some(value) = value {
+                flag(name, value);
+            }
+        }
+        files.sheets.iter().for_each(|it| flag("sheet", it));
+        if !files.nulls.is_empty() {
+            flag("null", &files.nulls.join(","));
+        }
+        files.types.iter().for_each(|(column, it)| flag("dtype", &format!("{column}={it}")));
+        arguments.push("--".into());
+        arguments.extend(files.paths.iter().map(|it| it.as_os_str().to_owned()));
+        let program = &self.options.agent.sandbox.program;
+        let running = child::run(program, dir, arguments, stop);
+        let Some(output) = self.runtime.block_on(running)? else {
+            return Ok(Err(
+                "the call was cancelled; files that were not finished are not read".into()
+            ));
+        };
+        let documents: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let names: Vec<String> =
+            documents.iter().filter_map(|it| Some(it["name"].as_str()?.to_owned())).collect();
+        let mut remarks = child::remarks(&output);
+        remarks.retain(|it| !is_usual(it));
+        if names.is_empty() {
+            let why = remarks.join("\n");
+            return Ok(Err(if why.is_empty() { "no file was read".to_owned() } else { why }));
+        }
+        if !self.options.agent.withheld.is_nothing() {
+            // They may quote values.
+            remarks.clear();
+        }
+        let n_more = remarks.len().saturating_sub(REMARKS_MAX);
+        remarks.truncate(REMARKS_MAX);
+        if 0 < n_more {
+            remarks.push(format!("{n_more} more remarks; read fewer files at once to see them"));
+        }
+        Ok(Ok((names, remarks)))
+    }
+
+    /// Reads the files of `-f`.
+    fn read_files(&mut self, files: &[PathBuf]) -> anyhow::Result<()> {
+        let work = IngestWork { paths: files.to_vec(), ..IngestWork::default() };
+        let dir = self.options.global.session.dir.clone();
+        match self.ingest(&work, &dir, None)? {
+            Ok((_, remarks)) => remarks.iter().for_each(|it| diagnostics::note(it)),
+            Err(message) => return Err(Failure::new(ExitStatus::Input, message).into()),
+        }
+        Ok(())
+    }
+
+    fn rerun(
+        &mut self,
+        order: &ClientOrder,
+        dir: &Path,
+        turn: &str,
+        against: &[(String, PathBuf)],
+    ) -> anyhow::Result<ToolAnswer> {
+        let work = &order.work;
+        let mut arguments: Vec<OsString> =
+            ["rerun", turn, "--json", "--check"].map(Into::into).into();
+        for (name, file) in against {
+            if let Err(message) = self.allowed.check_files(std::slice::from_ref(file)) {
+                return Ok(ClientOrder::answer(work, Err(message)));
+            }
+            let mut value = OsString::from(format!("--against={name}="));
+            value.push(file);
+            arguments.push(value);
+        }
+        let program = &self.options.agent.sandbox.program;
+        let running = child::run(program, dir, arguments, Some(&order.stop));
+        let Some(output) = self.runtime.block_on(running)? else {
+            return Ok(ClientOrder::answer(work, Err("the call was cancelled".to_owned())));
+        };
+        let is_different = output.status.code() == Some(ExitStatus::Replay.code().into());
+        if !output.status.success() && !is_different {
+            let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+            let told = document["error"]["message"].as_str().or(document["text"].as_str());
+            let remarks = child::remarks(&output);
+            let why = told.into_iter().map(str::to_owned).chain(remarks);
+            return Ok(ClientOrder::answer(work, Err(why.collect::<Vec<_>>().join("\n"))));
+        }
+        let document: Value = serde_json::from_slice(&output.stdout)?;
+        let done = WorkResult::Rerun(Box::new(document), !is_different);
+        let answer = ClientOrder::answer(work, Ok(done));
+        record_of(turn, dir, &answer, &order.client)?;
+        Ok(answer)
+    }
+
+    fn export(
+        &mut self,
+        order: &ClientOrder,
+        dir: &Path,
+        turns: &[String],
+        form: &str,
+    ) -> anyhow::Result<ToolAnswer> {
+        let work = &order.work;
+        let mut arguments: Vec<OsString> = vec!["export".into(), form.into()];
+        arguments.extend(turns.iter().map(Into::into));
+        let program = &self.options.agent.sandbox.program;
+        let running = child::run(program, dir, arguments, Some(&order.stop));
+        let Some(output) = self.runtime.block_on(running)? else {
+            return Ok(ClientOrder::answer(work, Err("the call was cancelled".to_owned())));
+        };
+        if !output.status.success() {
+            return Ok(ClientOrder::answer(work, Err(child::remarks(&output).join("\n"))));
+        }
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let answer = ClientOrder::answer(work, Ok(WorkResult::Text(text)));
+        let last = turns.last().map_or("last", |it| if it == "all" { "last" } else { it });
+        record_of(last, dir, &answer, &order.client)?;
+        Ok(answer)
+    }
+}
+
+/// Adds what an answer contains to the record of a turn that is not its own.
+fn record_of(turn: &str, dir: &Path, answer: &ToolAnswer, client: &str) -> anyhow::Result<()> {
+    let all = turns::dirs(dir)?;
+    let number = turn.parse::<u32>().ok();
+    let names = all.iter().filter_map(|it| it.file_name()?.to_str());
+    let id = match number {
+        Some(_) => names.clone().find(|it| it.parse::<u32>().ok() == number),
+        None => names.clone().next_back(),
+    };
+    let Some(id) = id else { return Ok(()) };
+    record(&Session::read_catalog(dir)?, dir, id, answer, client, true)
+}
+
+/// Adds what an answer contains beyond the outputs of calls to the record of what left the machine.
+fn record(
+    catalog: &Catalog,
+    session_dir: &Path,
+    turn: &str,
+    answer: &ToolAnswer,
+    client: &str,
+    is_apart: bool,
+) -> anyhow::Result<()> {
+    if answer.sent.is_empty() && answer.image_bytes == 0 {
+        return Ok(());
+    }
+    let turn_dir = session_dir.join("turns").join(turn);
+    record_sent(catalog, &turn_dir, &answer.sent, answer.image_bytes, client, is_apart)
+}
+
+/// Returns the provider of a turn with these calls.
+fn calls_of(order: &ClientOrder, calls: Vec<ToolCall>, reply: &str) -> Provider {
+    let (client, reply) = (order.client.clone(), reply.to_owned());
+    Provider::Client(Box::new(ClientCalls { client, calls: calls.into(), reply }))
+}
+
+/// Returns the question and the calls that show new datasets.
+fn about_new(names: &[String]) -> (String, Vec<ToolCall>) {
+    let call = |at: usize, name: &str, arguments: Value| ToolCall {
+        call_id: format!("call_{}", at + 1),
+        name: name.to_owned(),
+        arguments: arguments.to_string(),
+    };
+    let calls = if names.len() <= DESCRIBED_MAX {
+        let all = names.iter().enumerate();
+        all.map(|(at, name)| call(at, "get_dataset_info", serde_json::json!({"name": name})))
+            .collect()
+    } else {
+        vec![call(0, "list_datasets", serde_json::json!({"pattern": null}))]
+    };
+    let shown: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
+    let more = if shown.len() < names.len() { " and more" } else { "" };
+    (format!("Read {}{more}.", shown.join(", ")), calls)
+}
+
+/// Returns whether a remark only says how an ordinary file was read.
+fn is_usual(remark: &str) -> bool {
+    let reason = remark.split_once("`: ").map_or(remark, |it| it.1);
+    let reasons = ["encoding ", "delimiter ", "header: "];
+    reasons.iter().any(|it| reason.starts_with(it)) || reason.contains(", header on line")
+}
+
+/// Returns the picture of the last chart of a turn.
+fn png_of(events: &[Event], session_dir: &Path) -> Option<Vec<u8>> {
+    let chart = events.iter().rev().find_map(|it| match &it.body {
+        Body::Chart(chart) => Some(chart),
+        _ => None,
+    })?;
+    let png = chart.files.iter().find(|it| it.format == "png")?;
+    if PAGE_IMAGE_BYTES_MAX < png.bytes {
+        return None;
+    }
+    // The turn has just written it; without it, the words and the link remain.
+    fs::read(session_dir.join(&png.path)).ok()
+}
+
+/// Returns an error as a sentence for the client: what is wrong, and what to do.
+fn told(error: &anyhow::Error) -> String {
+    let hint = diagnostics::hint_of(error).map(|it| format!("; {}", it.replace('\n', "; ")));
+    format!("{error:#}{}", hint.unwrap_or_default())
+}

@@ -1,0 +1,42 @@
+//! Names of tools in texts of a turn, and what a client calls them.
+
+/// The name of a result within a turn.
+pub(crate) const RESULT: &str = "mcp_result";
+
+/// Names in texts of a turn, and what a client calls these tools.
+const NAMES: [(&str, &str); 10] = [
+    ("python_repl", "python"),
+    ("query_datasets", "query"),
+    ("list_datasets", "datasets"),
+    ("get_dataset_info", "describe"),
+    ("find_value_columns", "find_values"),
+    ("send_data_to_ui_as_df", "table"),
+    ("send_chart_to_ui", "chart"),
+    ("load_dataset_full", "load(NAME) in python"),
+    ("load_dataset_sample", "load(NAME) in python"),
+    ("load_dataset_columns", "load(NAME) in python"),
+];
+
+/// Returns a text of ours with the names that a client knows.
+pub(crate) fn client_names(text: &str) -> String {
+    let mut text = text.to_owned();
+    for (ours, theirs) in NAMES {
+        if text.contains(ours) {
+            text = text.replace(ours, theirs);
+        }
+    }
+    text.replace(RESULT, "the result")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::client_names;
+
+    #[test]
+    fn texts_name_the_tools_of_the_client() {
+        assert_eq!(
+            client_names("call list_datasets, then query_datasets"),
+            "call datasets, then query"
+        );
+    }
+}

@@ -1,0 +1,711 @@
+//! `mcp`: a client that speaks the protocol over stdin and stdout.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::symlink;
+use std::process::{Child, ChildStdin};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, HANG, signal, until};
+
+/// A client and its server.
+struct Client {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    messages: Receiver<Value>,
+    n_sent: u64,
+}
+
+impl Client {
+    /// Starts a server and shakes hands, as of 2025.
+    fn new(bench: &Bench, arguments: &[&str]) -> Client {
+        let mut client = Client::silent(bench, arguments);
+        let hello = client.request(
+            "initialize",
+            json!({"protocolVersion": "2025-06-18", "capabilities": {},
+                "clientInfo": {"name": "bench", "version": "1"}}),
+        );
+        assert_eq!(hello["result"]["serverInfo"]["name"], "csv-agent", "{hello}");
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        client
+    }
+
+    /// Starts a server and says nothing.
+    fn silent(bench: &Bench, arguments: &[&str]) -> Client {
+        let mut command = bench.command(["mcp"].iter().chain(arguments));
+        // Its log is shown where a test fails.
+        let mut child = command.stderr(std::process::Stdio::inherit()).spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (tell, messages) = channel();
+        thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                // Nothing but the protocol is on stdout.
+                let message: Value = serde_json::from_str(&line).expect(&line);
+                assert_eq!(message["jsonrpc"], "2.0");
+                if tell.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        let stdin = child.stdin.take();
+        Client { child, stdin, messages, n_sent: 0 }
+    }
+
+    fn raw(&mut self, bytes: &[u8]) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(bytes).unwrap();
+        stdin.flush().unwrap();
+    }
+
+    fn send(&mut self, message: &Value) {
+        self.raw(format!("{message}\n").as_bytes());
+    }
+
+    /// Sends a request, and returns its id.
+    fn start(&mut self, method: &str, params: Value) -> u64 {
+        self.n_sent += 1;
+        let id = self.n_sent;
+        let mut message = json!({"jsonrpc": "2.0", "id": id, "method": method});
+        message["params"] = params;
+        self.send(&message);
+        id
+    }
+
+    /// Waits for the answer to a request.
+    #[track_caller]
+    fn answer(&mut self, id: u64) -> Value {
+        loop {
+            let message = self.messages.recv_timeout(HANG).expect("the server answers");
+            if message["id"] == id {
+                return message;
+            }
+        }
+    }
+
+    #[track_caller]
+    fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.start(method, params);
+        self.answer(id)
+    }
+
+    /// Calls a tool, and returns its result.
+    #[track_caller]
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let mut params = json!({"name": tool});
+        params["arguments"] = arguments;
+        let answer = self.request("tools/call", params);
+        assert!(answer["result"].is_object(), "{answer}");
+        answer["result"].clone()
+    }
+
+    /// Calls a tool that succeeds, and returns its structured content.
+    #[track_caller]
+    fn found(&mut self, tool: &str, arguments: Value) -> Value {
+        let result = self.call(tool, arguments);
+        assert_eq!(result["isError"], false, "{result}");
+        result["structuredContent"].clone()
+    }
+
+    /// Calls a tool that fails, and returns what it says.
+    #[track_caller]
+    fn refused(&mut self, tool: &str, arguments: Value) -> String {
+        let result = self.call(tool, arguments);
+        assert_eq!(result["isError"], true, "{result}");
+        assert!(result.get("structuredContent").is_none());
+        text_of(&result)
+    }
+
+    /// Closes stdin, and returns the exit status.
+    fn ends(&mut self) -> Option<i32> {
+        self.stdin = None;
+        let mut code = None;
+        until("the server ends", || {
+            code = self.child.try_wait().unwrap().map(|it| it.code());
+            code.is_some()
+        });
+        code.flatten()
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The text of a result.
+fn text_of(result: &Value) -> String {
+    let content = result["content"].as_array().unwrap().iter();
+    content.filter_map(|it| it["text"].as_str()).collect::<Vec<_>>().join("\n")
+}
+
+const BY_PRODUCT: &str =
+    "select product, sum(revenue) as total from sales group by product order by total desc";
+
+#[test]
+fn a_client_is_answered_in_every_version_of_the_protocol() {
+    let bench = Bench::with([]);
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let mut client = Client::silent(&bench, &[]);
+        let params = json!({"protocolVersion": version, "capabilities": {},
+            "clientInfo": {"name": "bench", "version": "1"}});
+        let hello = client.request("initialize", params);
+        assert_eq!(hello["result"]["protocolVersion"], version);
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let tools = client.request("tools/list", json!({}));
+        assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 12);
+        assert_eq!(client.ends(), Some(0));
+    }
+}
+
+#[test]
+fn a_client_without_a_handshake_discovers_the_server() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::silent(&bench, &["-f", "sales.csv"]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let found = client.request("server/discover", json!({"_meta": meta}));
+    let versions = found["result"]["supportedVersions"].as_array().unwrap();
+    assert!(versions.contains(&json!("2026-07-28")), "{found}");
+    let listed = client.request("tools/list", json!({"_meta": meta}));
+    assert_eq!(listed["result"]["resultType"], "complete");
+    assert!(listed["result"]["ttlMs"].is_number(), "{listed}");
+    let arguments = json!({"sql": BY_PRODUCT});
+    let params = json!({"_meta": meta, "name": "query", "arguments": arguments});
+    let called = client.request("tools/call", params);
+    assert_eq!(called["result"]["structuredContent"]["rows_total"], 3, "{called}");
+    assert_eq!(client.ends(), Some(0));
+}
+
+#[test]
+fn what_was_asked_before_stdin_ends_is_answered() {
+    let bench = Bench::with(["sales.csv"]);
+    let lines = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "t", "version": "0"}}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+            "name": "query", "arguments": {"sql": BY_PRODUCT}}}),
+    ];
+    let input: String = lines
+        .iter()
+        .map(|it| {
+            it.to_string()
+                + "
+"
+        })
+        .collect();
+    let run = bench.pipe(["mcp", "-f", "sales.csv"], input.as_bytes()).succeeds();
+    let answers: Vec<Value> =
+        run.stdout().lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    assert_eq!(answers[0]["result"]["serverInfo"]["name"], "csv-agent");
+    assert_eq!(answers[1]["result"]["structuredContent"]["rows_total"], 3);
+}
+
+#[test]
+fn a_file_becomes_a_dataset_and_is_described_and_queried() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &[]);
+    let why = client.refused("datasets", json!({}));
+    assert!(why.contains("call `ingest`"), "{why}");
+    assert!(!bench.session().exists());
+    let read = client.found("ingest", json!({"paths": ["sales.csv"]}));
+    assert_eq!(
+        read["schema"]["columns"][2],
+        json!({"name": "revenue", "dtype": "float64", "nulls": 0})
+    );
+    let listed = client.found("datasets", json!({}));
+    assert_eq!(listed["found"]["datasets"][0]["name"], "sales");
+    let described = client.found("describe", json!({"dataset": "sales"}));
+    assert_eq!(
+        (&described["schema"]["row_count"], &described["head"]["rows"][0][1]),
+        (&json!(10), &json!("Tea"))
+    );
+    let found = client.found("query", json!({"sql": BY_PRODUCT}));
+    assert_eq!(found["rows"], json!([["Coffee", 8746.8], ["Tea", 4625.75], ["Cocoa", 917.85]]));
+    assert_eq!((&found["rows_total"], &found["truncated"]), (&json!(3), &json!(false)));
+    let where_ = client.found("find_values", json!({"value": "tea"}));
+    assert_eq!(where_["matches"]["datasets"][0]["columns"][0]["count"], 4);
+    let why = client.refused("query", json!({"sql": "select nope from sales"}));
+    assert!(why.contains("there are date, product, revenue"), "{why}");
+    let why = client.refused("describe", json!({"dataset": "slaes"}));
+    assert!(why.contains("did you mean `sales`"), "{why}");
+}
+
+#[test]
+fn a_call_is_a_turn_like_any_other() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    let found = client.found("query", json!({"sql": BY_PRODUCT, "name": "totals"}));
+    assert_eq!((&found["turn"], &found["record"]), (&json!("1"), &json!("csv-agent://turns/1")));
+    // The session is free between two calls.
+    let shown = bench.run(["show", "1", "--format", "csv"]).succeeds();
+    assert_eq!(shown.stdout(), "product,total\nCoffee,8746.8\nTea,4625.75\nCocoa,917.85\n");
+    let egress = bench.run(["show", "1", "--egress", "--json"]).succeeds();
+    let egress: Value = serde_json::from_str(egress.stdout()).unwrap();
+    let left = &egress["egress"];
+    assert_eq!(left["destinations"], json!(["mcp client bench"]), "{egress}");
+    assert_eq!((&left["rows"], &left["requests"]), (&json!(3), &json!(1)), "{egress}");
+    assert_eq!(left["columns"], json!(["sales.product", "sales.revenue"]), "{egress}");
+    bench.run(["rerun", "1", "--check"]).succeeds();
+    let again = client.found("rerun", json!({"turn": 1}));
+    assert_eq!(again["same"], true, "{again}");
+    fs::write(bench.path("new.csv"), "date,product,revenue\n2024-01-01,Tea,1\n").unwrap();
+    let other = client.found("rerun", json!({"turn": "1", "against": {"sales": "new.csv"}}));
+    assert_eq!(other["same"], false, "{other}");
+    assert_eq!(other["tables"][0]["rows"], json!([["Tea", 1]]), "{other}");
+    let document = client.found("export", json!({"form": "md", "turns": [1]}));
+    assert!(document["text"].as_str().unwrap().contains("| Coffee | 8746.8 |"), "{document}");
+    assert!(client.refused("rerun", json!({"turn": 99})).contains("no turn 99"));
+}
+
+#[test]
+fn python_keeps_its_variables_and_other_processes_may_use_the_session_between() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    let first = client
+        .found("python", json!({"code": "df = load('sales'); n = len(df); print('read'); n"}));
+    assert_eq!((&first["printed"], &first["result"]), (&json!("read\n"), &json!("10")));
+    assert_eq!(client.found("python", json!({"code": "n + 1"}))["result"], "11");
+    // Another process takes the session, and adds data.
+    bench.run(["ingest", "sales.csv", "--name", "more"]).succeeds();
+    assert_eq!(client.found("python", json!({"code": "n + len(load('more'))"}))["result"], "20");
+    let why = client.refused("python", json!({"code": "1/0"}));
+    assert!(why.contains("ZeroDivisionError"), "{why}");
+    let totals = "t = df.groupby('product', as_index=False).revenue.sum()";
+    client.found("python", json!({"code": totals}));
+    let kept = client.found("table", json!({"variable": "t", "name": "totals"}));
+    assert_eq!(kept["rows"][0], json!(["Cocoa", 917.85]));
+    let whole = kept["whole"]["uri"].as_str().unwrap();
+    let csv = client.request("resources/read", json!({"uri": whole}));
+    let text = csv["result"]["contents"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("product,revenue\nCocoa,917.85\n"), "{csv}");
+}
+
+#[test]
+fn what_is_cut_says_so_and_where_all_of_it_is() {
+    let bench = Bench::with([]);
+    let rows: Vec<String> = (0..5_000).map(|at| format!("{at},text {at}\n")).collect();
+    let rows = rows.concat();
+    fs::write(bench.path("long.csv"), format!("n,t\n{rows}")).unwrap();
+    let mut client = Client::new(&bench, &["-f", "long.csv"]);
+    let result = client.call("query", json!({"sql": "select * from long order by n"}));
+    let (found, text) = (&result["structuredContent"], text_of(&result));
+    assert_eq!((&found["truncated"], &found["rows_total"]), (&json!(true), &json!(5_000)));
+    let n_shown = found["rows"].as_array().unwrap().len();
+    assert!((100..=200).contains(&n_shown), "{n_shown}");
+    assert!(text.contains(&format!("The first {n_shown} of 5000 rows")), "{text}");
+    assert!(
+        text.contains("All 5000 rows: read the resource csv-agent://turns/1/tables/result.csv")
+    );
+    assert!(result.to_string().len() < 45_000);
+    let link =
+        result["content"].as_array().unwrap().iter().find(|it| it["type"] == "resource_link");
+    let whole = client.request("resources/read", json!({"uri": link.unwrap()["uri"]}));
+    let csv = whole["result"]["contents"][0]["text"].as_str().unwrap();
+    assert_eq!(csv, format!("n,t\n{rows}"));
+    let parquet = found["whole"]["parquet"].as_str().unwrap();
+    assert!(fs::metadata(parquet).unwrap().len() > 0);
+    let long = client.call("python", json!({"code": "print('x' * 100_000)"}));
+    assert_eq!(long["structuredContent"]["truncated"], true, "{long}");
+    assert!(long.to_string().len() < 50_000, "{}", long.to_string().len());
+}
+
+#[test]
+fn a_chart_is_a_picture_with_words_and_a_link() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    let chart =
+        json!({"sql": BY_PRODUCT, "type": "bar", "x": "product", "y": "total", "title": "Totals"});
+    let result = client.call("chart", chart);
+    assert!(result.get("structuredContent").is_none(), "clients would drop the picture");
+    assert!(text_of(&result).contains("Bar chart “Totals”"), "{result}");
+    let content = result["content"].as_array().unwrap();
+    let png = BASE64_STANDARD.decode(content[1]["data"].as_str().unwrap()).unwrap();
+    assert_eq!((&png[1..4], &content[1]["mimeType"]), (&b"PNG"[..], &json!("image/png")));
+    let read = client.request("resources/read", json!({"uri": content[2]["uri"]}));
+    let blob = read["result"]["contents"][0]["blob"].as_str().unwrap();
+    assert_eq!(BASE64_STANDARD.decode(blob).unwrap(), png);
+    let egress = bench.run(["show", "last", "--egress", "--json"]).succeeds();
+    let egress: Value = serde_json::from_str(egress.stdout()).unwrap();
+    assert!(egress["egress"]["image_bytes"].as_u64().unwrap() > png.len() as u64, "{egress}");
+    let why = client
+        .refused("chart", json!({"sql": BY_PRODUCT, "type": "bar", "x": "product", "y": "nope"}));
+    assert!(why.contains("`nope`") && why.contains("`total`"), "{why}");
+}
+
+#[test]
+fn a_verdict_is_recorded_with_the_lines_of_its_rows() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    let finding = json!({"severity": "bad", "message": "the first two are wrong", "dataset": "sales",
+        "column": "revenue", "rows": [0, 1]});
+    let verdict = json!({"assessment": "bad", "text": "Do not rely on it.", "findings": [finding]});
+    let found = client.found("verdict", verdict);
+    assert_eq!(found["findings"][0]["source_lines"], json!([2, 3]), "{found}");
+    let shown = bench.run(["show", "last", "--json"]).succeeds();
+    let shown: Value = serde_json::from_str(shown.stdout()).unwrap();
+    assert_eq!(shown["assessment"], "bad");
+}
+
+#[test]
+fn the_analyst_answers_or_says_what_it_does_not_understand() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    let found = client.found("ask", json!({"question": "total revenue per product"}));
+    assert_eq!((&found["understood"], &found["rows_total"]), (&json!(true), &json!(3)), "{found}");
+    let found = client.found("ask", json!({"question": "tell me a joke"}));
+    assert_eq!(found["understood"], false, "{found}");
+    // The client's tools come after it as before.
+    assert_eq!(client.found("query", json!({"sql": BY_PRODUCT}))["rows_total"], 3);
+    assert_eq!(bench.n_requests(), 0);
+}
+
+#[test]
+fn files_elsewhere_are_refused_through_links_too() {
+    let bench = Bench::with(["sales.csv"]);
+    fs::create_dir(bench.path("in")).unwrap();
+    fs::rename(bench.path("sales.csv"), bench.path("secret.csv")).unwrap();
+    fs::write(bench.path("in/own.csv"), "a\n1\n").unwrap();
+    symlink(bench.path("secret.csv"), bench.path("in/link.csv")).unwrap();
+    let mut client = Client::new(&bench, &["--allow", "in"]);
+    for path in [
+        "secret.csv",
+        "in/link.csv",
+        "in/../secret.csv",
+        "*.csv",
+        "in/l*.csv",
+        "in",
+        "/etc/passwd",
+        "x=secret.csv",
+    ] {
+        let why = client.refused("ingest", json!({"paths": [path]}));
+        assert!(why.contains("is not allowed") && why.contains("--allow DIR"), "{path}: {why}");
+    }
+    assert!(client.refused("ingest", json!({"paths": ["-"]})).contains("`-` is not a file"));
+    let elsewhere = json!({"session": "/tmp/elsewhere"});
+    assert!(client.refused("datasets", elsewhere).contains("is not allowed"));
+    client.found("ingest", json!({"paths": ["in/own.csv"]}));
+    let against = json!({"turn": 1, "against": {"own": "secret.csv"}});
+    assert!(client.refused("rerun", against).contains("is not allowed"));
+    // Code of the client has no files but the datasets.
+    let path = bench.path("secret.csv");
+    let read = json!({"code": format!("open({path:?}).read()")});
+    let why = client.refused("python", read);
+    assert!(why.contains("Error") && !why.contains("Coffee"), "{why}");
+}
+
+#[test]
+fn values_that_are_kept_back_stay_here() {
+    let bench = Bench::with([]);
+    let rows: Vec<String> =
+        (0..40).map(|at| format!("person{at}@mail.example,{},{at}\n", at % 2)).collect();
+    let rows = rows.concat();
+    fs::write(bench.path("people.csv"), format!("email,kind,age\n{rows}")).unwrap();
+    let mut client = Client::new(&bench, &["-f", "people.csv", "--redact", "email"]);
+    let mut said = String::new();
+    for (tool, arguments) in [
+        ("describe", json!({"dataset": "people"})),
+        ("query", json!({"sql": "select * from people"})),
+        ("python", json!({"code": "load('people').email.tolist()"})),
+        ("find_values", json!({"value": "person1@mail.example"})),
+    ] {
+        said += &client.call(tool, arguments)["content"].to_string();
+    }
+    // The value that the client itself has named is in its own answer.
+    let said = said.replace("\\\"value\\\":\\\"person1@mail.example\\\"", "");
+    assert!(!said.contains("@mail.example"), "{said}");
+    for uri in ["csv-agent://datasets/people/head", "csv-agent://turns/2"] {
+        let read = client.request("resources/read", json!({"uri": uri})).to_string();
+        assert!(!read.contains("@mail.example"), "{read}");
+    }
+    assert!(client.refused("rerun", json!({})).contains("keeps values back"));
+
+    let mut client = Client::new(&bench, &["--no-rows"]);
+    let all = client.call("query", json!({"sql": "select * from people"}));
+    assert!(!all.to_string().contains("person7"), "{all}");
+    let counts = client
+        .call("query", json!({"sql": "select kind, count(*) as n from people group by kind"}));
+    assert!(counts["structuredContent"].to_string().contains("20"), "{counts}");
+    let chart =
+        json!({"sql": "select email, age from people", "type": "bar", "x": "email", "y": "age"});
+    let chart = client.call("chart", chart).to_string();
+    assert!(!chart.contains("image/png") && !chart.contains("person7"), "{chart}");
+    let table = client.call("python", json!({"code": "df = load('people')"}));
+    assert_eq!(table["isError"], false);
+    let table = client.call("table", json!({"variable": "df"})).to_string();
+    assert!(!table.contains("person7") && !table.contains(".parquet"), "{table}");
+    for uri in
+        ["csv-agent://turns/1", "csv-agent://turns/2/tables/result.csv", "csv-agent://report"]
+    {
+        let read = client.request("resources/read", json!({"uri": uri})).to_string();
+        assert!(!read.contains("@mail.example"), "{read}");
+    }
+    assert!(
+        client.refused("ask", json!({"question": "oldest person"})).contains("keeps values back")
+    );
+}
+
+#[test]
+fn a_server_that_only_reads_has_no_tool_that_changes_data() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv", "--read-only"]);
+    let tools = client.request("tools/list", json!({}));
+    let names: Vec<&str> = tools["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names.len(), 11);
+    assert!(!names.contains(&"ingest"));
+    assert!(client.refused("ingest", json!({"paths": ["sales.csv"]})).contains("--read-only"));
+}
+
+#[test]
+fn resources_and_prompts_are_listed_and_read() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    client.found("query", json!({"sql": BY_PRODUCT}));
+    let listed = client.request("resources/list", json!({}));
+    let uris: Vec<&str> = listed["result"]["resources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["uri"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        uris,
+        [
+            "csv-agent://datasets/sales/schema",
+            "csv-agent://datasets/sales/head",
+            "csv-agent://report",
+            "csv-agent://turns/1"
+        ]
+    );
+    for uri in uris {
+        let read = client.request("resources/read", json!({"uri": uri}));
+        assert!(
+            read["result"]["contents"][0]["text"].as_str().is_some_and(|it| 20 < it.len()),
+            "{read}"
+        );
+    }
+    let head = client.request("resources/read", json!({"uri": "csv-agent://datasets/sales/head"}));
+    let head = head["result"]["contents"][0]["text"].as_str().unwrap();
+    assert!(head.starts_with("date,product,revenue\n2024-01-15,Tea,1200.5\n"), "{head}");
+    let missing = client.request("resources/read", json!({"uri": "csv-agent://turns/77"}));
+    assert!(missing["error"]["message"].as_str().unwrap().contains("no turn 77"), "{missing}");
+    let templates = client.request("resources/templates/list", json!({}));
+    assert_eq!(templates["result"]["resourceTemplates"].as_array().unwrap().len(), 5);
+    let prompts = client.request("prompts/list", json!({}));
+    let arguments = [
+        ("profile", json!({"file": "sales.csv"})),
+        ("check", json!({"file": "sales"})),
+        ("compare", json!({"old": "a.csv", "new": "b.csv"})),
+    ];
+    assert_eq!(prompts["result"]["prompts"].as_array().unwrap().len(), arguments.len());
+    for (name, arguments) in arguments {
+        let prompt = client.request("prompts/get", json!({"name": name, "arguments": arguments}));
+        let text = prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap();
+        assert!(!text.contains('{') && text.contains("`describe`"), "{text}");
+    }
+    let lacking = client.request("prompts/get", json!({"name": "profile"}));
+    assert!(lacking["error"]["message"].as_str().unwrap().contains("`file`"), "{lacking}");
+}
+
+#[test]
+fn a_clumsy_client_is_answered_and_the_server_goes_on() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    client.raw(b"this is not JSON\n\n\xff\xfe\n[]\n{}\n");
+    let odd = client.request("tools/call", json!({"name": 5}));
+    assert!(odd["error"]["message"].as_str().unwrap().contains("`name`, a text"), "{odd}");
+    let unknown = client.request("no/such/method", json!({}));
+    assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
+    let why = client.refused("query", json!({"sql": BY_PRODUCT, "extra": 1}));
+    assert!(why.contains("unknown field `extra`"), "{why}");
+    // Null stands for what is left out, as some clients send it.
+    assert_eq!(
+        client.found("query", json!({"sql": BY_PRODUCT, "session": null, "name": null}))["rows_total"],
+        3
+    );
+    let long = format!("select '{}'", "x".repeat(3_000_000));
+    assert!(client.refused("query", json!({"sql": long})).contains("bytes"));
+    let id = client
+        .start("tools/call", json!({"name": "query", "arguments": {"sql": "x".repeat(9_000_000)}}));
+    let refused = client.answer(id);
+    assert!(refused["error"]["message"].as_str().unwrap().contains("more than 8 MB"), "{refused}");
+    assert_eq!(client.found("query", json!({"sql": BY_PRODUCT}))["rows_total"], 3);
+    // Many at once are answered, each once.
+    let ids: Vec<u64> = (0..300).map(|_| client.start("tools/list", json!({}))).collect();
+    let mut answered: Vec<u64> = ids
+        .iter()
+        .map(|_| client.messages.recv_timeout(HANG).unwrap()["id"].as_u64().unwrap())
+        .collect();
+    answered.sort_unstable();
+    assert_eq!(answered, ids);
+    assert_eq!(client.ends(), Some(0));
+}
+
+#[test]
+fn what_comes_before_the_handshake_does_not_end_the_server() {
+    let bench = Bench::with([]);
+    let mut client = Client::silent(&bench, &[]);
+    client.raw(b"garbage\n");
+    client.send(
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 4}}),
+    );
+    client.send(&json!({"jsonrpc": "2.0", "id": 90, "result": {}}));
+    let early = client.request("tools/list", json!({}));
+    assert!(early["error"].is_object(), "{early}");
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "late", "version": "1"}});
+    assert!(client.request("initialize", params)["result"].is_object());
+}
+
+#[test]
+fn a_cancelled_call_really_stops() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    client.found("python", json!({"code": "kept = 7"}));
+    let id = client.start(
+        "tools/call",
+        json!({"name": "python", "arguments": {"code": "import time\ntime.sleep(600)"}}),
+    );
+    let turns = bench.session().join("turns/0002");
+    until("the turn begins", || {
+        fs::read_to_string(turns.join("events.jsonl")).is_ok_and(|it| it.contains("tool_call"))
+    });
+    let begun = Instant::now();
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
+    // The next call waits for the end of the first, and finds the variables of those before.
+    assert_eq!(client.found("python", json!({"code": "kept + 1"}))["result"], "8");
+    assert!(begun.elapsed() < Duration::from_mins(1), "{:?}", begun.elapsed());
+    let events = fs::read_to_string(turns.join("events.jsonl")).unwrap();
+    assert!(events.contains("\"cancelled\""), "{events}");
+    bench.run(["doctor", "--session"]).succeeds();
+}
+
+#[test]
+fn two_clients_on_one_session_wait_for_each_other() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut one = Client::new(&bench, &["-f", "sales.csv"]);
+    let mut other = Client::new(&bench, &[]);
+    one.found("datasets", json!({}));
+    for at in 0..3 {
+        let arguments = |who: &str| json!({"name": "python", "arguments": {"code": format!("x = {at}; '{who}' * 2")}});
+        let (first, second) =
+            (one.start("tools/call", arguments("a")), other.start("tools/call", arguments("b")));
+        assert_eq!(one.answer(first)["result"]["structuredContent"]["result"], "'aa'");
+        assert_eq!(other.answer(second)["result"]["structuredContent"]["result"], "'bb'");
+    }
+    assert_eq!((one.ends(), other.ends()), (Some(0), Some(0)));
+    let turns = fs::read_dir(bench.session().join("turns")).unwrap().count();
+    assert_eq!(turns, 7);
+    bench.run(["doctor", "--session"]).succeeds();
+}
+
+#[test]
+fn a_server_that_is_killed_leaves_a_sound_session() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    client.start(
+        "tools/call",
+        json!({"name": "python", "arguments": {"code": "import time\ntime.sleep(600)"}}),
+    );
+    let turn = bench.session().join("turns/0001/events.jsonl");
+    until("the turn begins", || fs::read_to_string(&turn).is_ok_and(|it| it.contains("tool_call")));
+    signal(&client.child, Signal::SIGKILL);
+    drop(client);
+    let mut client = Client::new(&bench, &[]);
+    assert_eq!(client.found("query", json!({"sql": BY_PRODUCT}))["rows_total"], 3);
+    signal(&client.child, Signal::SIGTERM);
+    let mut code = None;
+    until("the server ends", || {
+        code = client.child.try_wait().unwrap().map(|it| it.code());
+        code.is_some()
+    });
+    assert_eq!(code.flatten(), Some(143));
+}
+
+#[test]
+fn a_session_of_its_own_is_an_argument() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &[]);
+    client.found("ingest", json!({"paths": ["sales.csv"], "session": "mine"}));
+    assert!(bench.path("mine/session.json").exists());
+    assert!(!bench.session().exists());
+    let found = client.found("query", json!({"sql": BY_PRODUCT, "session": "mine"}));
+    let record = client.request("resources/read", json!({"uri": found["record"]}));
+    assert!(
+        record["result"]["contents"][0]["text"].as_str().unwrap().contains("Coffee"),
+        "{record}"
+    );
+    assert!(
+        client.refused("query", json!({"sql": BY_PRODUCT})).contains("there is no dataset yet")
+    );
+}
+
+#[test]
+fn a_doubtful_file_says_how_to_read_it() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("d.csv"), "day,n\n01/02/2024,1\n03/04/2024,2\n").unwrap();
+    let mut client = Client::new(&bench, &[]);
+    let read = client.call("ingest", json!({"paths": ["d.csv"]})).to_string();
+    assert!(read.contains("date_order"), "{read}");
+    let read = client
+        .found("ingest", json!({"paths": ["d.csv"], "date_order": "dmy", "if_exists": "replace"}));
+    assert_eq!(read["schema"]["columns"][0]["dtype"], "date", "{read}");
+    let found = client.found("query", json!({"sql": "select max(day) as m from d"}));
+    assert_eq!(found["rows"][0][0], "2024-04-03");
+}
+
+#[test]
+fn a_file_of_the_start_that_is_missing_is_reported_at_once() {
+    let bench = Bench::with([]);
+    let run = bench.run(["mcp", "-f", "missing.csv"]).fails_with(5);
+    assert!(run.stderr().contains("missing.csv"), "{}", run.stderr());
+    assert_eq!(run.stdout(), "");
+    bench.run(["mcp", "--allow", "missing"]).fails_with(5);
+}
+
+#[test]
+fn the_configuration_of_each_client_is_printed() {
+    let bench = Bench::with([]);
+    let printed = |client: &str| {
+        let run = bench
+            .run(["mcp", "--read-only", "--allow", "/data", "--print-config", client])
+            .succeeds();
+        run.stdout().to_owned()
+    };
+    let arguments = json!(["mcp", "--allow", "/data", "--read-only"]);
+    for (client, key) in [
+        ("claude", "mcpServers"),
+        ("cursor", "mcpServers"),
+        ("vscode", "servers"),
+        ("gemini", "mcpServers"),
+    ] {
+        let configuration: Value = serde_json::from_str(&printed(client)).unwrap();
+        let server = &configuration[key]["csv-agent"];
+        assert_eq!(
+            (&server["command"], &server["args"]),
+            (&json!("csv-agent"), &arguments),
+            "{client}"
+        );
+    }
+    let codex: toml::Value = toml::from_str(&printed("codex")).unwrap();
+    assert_eq!(codex["mcp_servers"]["csv-agent"]["args"].as_array().unwrap().len(), 4);
+    assert!(!bench.session().exists());
+}
