@@ -248,12 +248,8 @@ impl<'a> AnswerParts<'a> {
         let mut facts = call.result.clone();
         if let Some(members) = facts.as_object_mut() {
             members.shift_remove("kind");
-            for name in ["note", "text"] {
-                if let Some(Value::String(text)) = members.get_mut(name) {
-                    *text = client_names(text);
-                }
-            }
         }
+        rename(&mut facts);
         let text = cut(&facts.to_string());
         let is_cut = call.is_cut || text.len() < facts.to_string().len();
         self.text.push(text.clone());
@@ -376,7 +372,7 @@ impl<'a> AnswerParts<'a> {
     }
 
     fn finish(mut self) -> ToolAnswer {
-        let remarks = self.turn.remarks.iter().cloned();
+        let remarks = self.turn.remarks.iter().map(|it| client_names(it));
         let warnings = self.read.warnings.iter().map(|it| client_names(it));
         let notes: Vec<String> = remarks.chain(warnings).collect();
         if !notes.is_empty() {
@@ -463,6 +459,24 @@ fn of_rerun(document: &Value, is_same: bool) -> ToolAnswer {
         structured: Some(structured),
         sent,
         ..ToolAnswer::default()
+    }
+}
+
+/// Puts the names that a client knows into the notes of a result.
+fn rename(facts: &mut Value) {
+    match facts {
+        Value::Array(items) => items.iter_mut().for_each(rename),
+        Value::Object(members) => {
+            for (name, value) in members {
+                match value {
+                    Value::String(text) if ["note", "text"].contains(&name.as_str()) => {
+                        *text = client_names(text);
+                    }
+                    other => rename(other),
+                }
+            }
+        }
+        _ => {}
     }
 }
 

@@ -1,9 +1,9 @@
-//! Names of tools in texts of a turn, and what a client calls them.
+//! Names of tools and flags in texts of ours, and what a client calls them.
 
 /// The name of a result within a turn.
 pub(crate) const RESULT: &str = "mcp_result";
 
-/// Names in texts of a turn, and what a client calls these tools.
+/// Tools in texts of a turn, and what a client calls them.
 const NAMES: [(&str, &str); 10] = [
     ("python_repl", "python"),
     ("query_datasets", "query"),
@@ -17,10 +17,27 @@ const NAMES: [(&str, &str); 10] = [
     ("load_dataset_columns", "load(NAME) in python"),
 ];
 
+/// Flags in messages of commands, and the arguments of a client that do the same.
+const ARGUMENTS: [(&str, &str); 13] = [
+    ("`csv-agent ingest --if-exists replace`", "`if_exists: replace`"),
+    ("give files with `-f FILE`", "read files with `ingest`"),
+    ("--date-order", "date_order"),
+    ("--decimal", "decimal"),
+    ("--encoding", "encoding"),
+    ("--delimiter", "delimiter"),
+    ("--if-exists", "if_exists"),
+    ("--name", "name"),
+    ("--sheet", "sheets"),
+    ("--null", "nulls"),
+    ("--dtype", "types"),
+    ("--against", "against"),
+    ("`csv-agent ingest`", "`ingest`"),
+];
+
 /// Returns a text of ours with the names that a client knows.
 pub(crate) fn client_names(text: &str) -> String {
     let mut text = text.to_owned();
-    for (ours, theirs) in NAMES {
+    for (ours, theirs) in NAMES.iter().chain(&ARGUMENTS) {
         if text.contains(ours) {
             text = text.replace(ours, theirs);
         }

@@ -21,6 +21,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::answer::ToolAnswer;
+use crate::names::client_names;
 use crate::order::{ClientOrder, StopSignal};
 use crate::resources::{ResourceBody, ResourceEntry, Stored, StoredPart};
 use crate::settings::ServerSettings;
@@ -124,7 +125,7 @@ impl McpServer {
                 _ = ticks.tick() => {
                     let Some(token) = &token else { continue };
                     n_told += 1.0;
-                    let told = news.borrow_and_update().clone();
+                    let told = client_names(&news.borrow_and_update());
                     let message = if told.is_empty() { "waiting for its turn".to_owned() } else { told };
                     let param = ProgressNotificationParam::new(token.clone(), n_told).with_message(message);
                     // A client that is gone cancels the call.

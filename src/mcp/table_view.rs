@@ -71,7 +71,8 @@ impl TableView {
         let column = |(name, dtype): (&String, &String)| json!({"name": name, "type": dtype});
         let columns: Vec<Value> = columns.iter().zip(dtypes).map(column).collect();
         structured.insert("columns".into(), columns.into());
-        structured.insert("rows".into(), json!(rows));
+        let rows = rows.iter().map(|row| row.iter().map(exact).collect::<Vec<_>>());
+        structured.insert("rows".into(), json!(rows.collect::<Vec<_>>()));
         structured.insert("rows_total".into(), json!(row_count));
         structured.insert("truncated".into(), self.is_cut().into());
         if self.frame.columns.len() < self.n_columns {
@@ -85,6 +86,37 @@ impl TableView {
     }
 }
 
+/// Returns a cell as programs read it exactly: many read whole numbers beyond 2⁵³ with other digits.
+fn exact(cell: &Value) -> Value {
+    const EXACT_MAX: u64 = 1 << 53;
+    let is_long = cell.as_i64().is_some_and(|it| EXACT_MAX < it.unsigned_abs())
+        || cell.as_u64().is_some_and(|it| EXACT_MAX < it);
+    if is_long { cell.to_string().into() } else { cell.clone() }
+}
+
 fn to_usize(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, json};
+
+    use super::TableView;
+
+    #[test]
+    fn whole_numbers_keep_their_digits() {
+        let result = json!({"kind": "dataframe", "columns": ["id"], "dtypes": {"id": "int64"},
+            "head": [{"id": 9_007_199_254_740_993_i64}, {"id": 7}], "row_count": 5});
+        let view = TableView::of_result(&result).unwrap();
+        let mut structured = Map::new();
+        view.add_to(&mut structured);
+        assert_eq!(structured["rows"], json!([["9007199254740993"], [7]]));
+        assert_eq!(
+            (&structured["rows_total"], &structured["truncated"]),
+            (&json!(5), &json!(true))
+        );
+        assert!(view.text().contains("9007199254740993"));
+        assert_eq!(view.size(), "The first 2 of 5 rows:");
+    }
 }

@@ -207,7 +207,11 @@ fn table_members() -> [(&'static str, Value); 5] {
     let column = json!({"type": "object", "properties": {"name": {"type": "string"}, "type": {"type": "string"}}});
     [
         ("columns", json!({"type": "array", "items": column})),
-        ("rows", json!({"type": "array", "items": {"type": "array"}})),
+        (
+            "rows",
+            json!({"type": "array", "items": {"type": "array"},
+                "description": "whole numbers beyond 2^53 are texts"}),
+        ),
         ("rows_total", json!({"type": "integer", "description": "rows of the whole result"})),
         truncated(),
         (
@@ -758,7 +762,7 @@ const EXPORT: ClientTool = ClientTool {
     title: "Export turns",
     description: "Returns earlier turns as a Python script (py) or a notebook (ipynb) that reads the original files, \
 runs without csv-agent and fails if its results differ, or as a document in Markdown (md). Use it to hand over an \
-analysis. SQL cannot be exported as Python; use md for it.",
+analysis. A script with SQL in it needs the Python package duckdb.",
     arguments: || {
         let turn = json!({"anyOf": [{"type": "string"}, {"type": "integer"}]});
         let turns = json!({"type": "array", "items": turn,

@@ -664,7 +664,7 @@ fn a_doubtful_file_says_how_to_read_it() {
     fs::write(bench.path("d.csv"), "day,n\n01/02/2024,1\n03/04/2024,2\n").unwrap();
     let mut client = Client::new(&bench, &[]);
     let read = client.call("ingest", json!({"paths": ["d.csv"]})).to_string();
-    assert!(read.contains("date_order"), "{read}");
+    assert!(read.contains("`date_order` decides") && !read.contains("--"), "{read}");
     let read = client
         .found("ingest", json!({"paths": ["d.csv"], "date_order": "dmy", "if_exists": "replace"}));
     assert_eq!(read["schema"]["columns"][0]["dtype"], "date", "{read}");

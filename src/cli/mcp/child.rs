@@ -10,21 +10,6 @@ use tokio::process::Command;
 
 use csv_agent_mcp::StopSignal;
 
-/// Flags in messages, and the arguments of a client that do the same.
-const ARGUMENTS: [(&str, &str); 11] = [
-    ("--date-order", "date_order"),
-    ("--decimal", "decimal"),
-    ("--encoding", "encoding"),
-    ("--delimiter", "delimiter"),
-    ("--if-exists", "if_exists"),
-    ("--name", "name"),
-    ("--sheet", "sheets"),
-    ("--null", "nulls"),
-    ("--dtype", "types"),
-    ("--against", "against"),
-    ("`csv-agent ingest`", "`ingest`"),
-];
-
 /// Runs a command. None when it was stopped.
 ///
 /// # Errors
@@ -72,12 +57,7 @@ pub(super) fn remarks(output: &Output) -> Vec<String> {
             _ => remarks.push(plain.unwrap_or(line).to_owned()),
         }
     }
-    remarks.iter().map(|it| for_client(it)).collect()
-}
-
-/// Returns a message with the arguments of a client in place of flags.
-fn for_client(text: &str) -> String {
-    ARGUMENTS.iter().fold(text.to_owned(), |it, (flag, argument)| it.replace(flag, argument))
+    remarks
 }
 
 #[cfg(test)]
@@ -88,12 +68,12 @@ mod tests {
     use super::remarks;
 
     #[test]
-    fn a_hint_belongs_to_its_failure_and_names_arguments() {
+    fn a_hint_belongs_to_its_failure() {
         let text =
             "error: `a.csv`: dates are ambiguous\n  hint: use `--date-order dmy`\nnote: 2 rows\n";
         let output =
             Output { status: ExitStatus::from_raw(0), stdout: Vec::new(), stderr: text.into() };
-        let expected = ["`a.csv`: dates are ambiguous; use `date_order dmy`", "2 rows"];
+        let expected = ["`a.csv`: dates are ambiguous; use `--date-order dmy`", "2 rows"];
         assert_eq!(remarks(&output), expected);
     }
 }

@@ -3,6 +3,7 @@
 //! Between two orders the session is free for other processes. Variables stay in the worker as long as no other
 //! process uses the session; then they are read back from it.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -348,7 +349,8 @@ impl Desk {
         let names: Vec<String> =
             documents.iter().filter_map(|it| Some(it["name"].as_str()?.to_owned())).collect();
         let mut remarks = child::remarks(&output);
-        remarks.retain(|it| !is_usual(it));
+        let mut seen = HashSet::new();
+        remarks.retain(|it| !is_usual(it) && seen.insert(it.clone()));
         if names.is_empty() {
             let why = remarks.join("\n");
             return Ok(Err(if why.is_empty() { "no file was read".to_owned() } else { why }));
@@ -494,10 +496,10 @@ fn about_new(names: &[String]) -> (String, Vec<ToolCall>) {
     (format!("Read {}{more}.", shown.join(", ")), calls)
 }
 
-/// Returns whether a remark only says how an ordinary file was read.
+/// Returns whether a remark only says how an ordinary file was read, or is in the schema as well.
 fn is_usual(remark: &str) -> bool {
     let reason = remark.split_once("`: ").map_or(remark, |it| it.1);
-    let reasons = ["encoding ", "delimiter ", "header: "];
+    let reasons = ["encoding ", "delimiter ", "header: ", "column `"];
     reasons.iter().any(|it| reason.starts_with(it)) || reason.contains(", header on line")
 }
 

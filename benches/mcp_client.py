@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""`csv-agent mcp`, driven by the protocol's own client: every tool, resource and prompt, in both eras.
+
+    pip install mcp && benches/mcp_client.py path/to/csv-agent [number of calls]
+
+The client checks each message against the schemas of the protocol, and structured content against the tool's own.
+Then: the time from the start of the server to its list of tools, and the time of calls.
+"""
+import asyncio
+import pathlib
+import statistics
+import sys
+import tempfile
+import time
+
+from mcp import Client, StdioServerParameters
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+SQL = "select product, sum(revenue) as total from sales group by product order by total desc"
+CALLS = [
+    ("ingest", {"paths": ["sales.csv"]}),
+    ("datasets", {}),
+    ("describe", {"dataset": "sales"}),
+    ("query", {"sql": SQL}),
+    ("python", {"code": "t = load('sales').groupby('product', as_index=False).revenue.sum(); print(len(t)); t"}),
+    ("find_values", {"value": "Tea"}),
+    ("table", {"variable": "t", "name": "totals"}),
+    ("chart", {"sql": SQL, "type": "bar", "x": "product", "y": "total", "title": "Totals"}),
+    ("chart", {"variable": "t", "type": "column", "x": "product", "y": ["revenue"]}),
+    ("verdict", {"assessment": "warning", "text": "Two rows.", "findings": [
+        {"severity": "warning", "message": "odd", "dataset": "sales", "column": "revenue", "rows": [1, 2]}]}),
+    ("ask", {"question": "total revenue per product"}),
+    ("rerun", {"turn": 4}),
+    ("export", {"form": "py", "turns": [5]}),
+    ("export", {"form": "md"}),
+]
+PROMPTS = {"profile": {"file": "sales.csv"}, "check": {"file": "sales"}, "compare": {"old": "a", "new": "b"}}
+
+
+async def drive(binary, mode, directory):
+    told = []
+
+    async def progress(done, total, message):
+        told.append(message)
+
+    server = StdioServerParameters(command=binary, args=["mcp"], cwd=str(directory))
+    async with Client(server, mode=mode) as client:
+        tools = await client.list_tools()
+        listed = {it.name: it for it in tools.tools}
+        assert list(listed) == list(dict.fromkeys(it[0] for it in CALLS)), list(listed)
+        for name, arguments in CALLS:
+            result = await client.call_tool(name, arguments, progress_callback=progress)
+            assert not result.is_error, (name, result)
+            kinds = [it.type for it in result.content]
+            has_structure = result.structured_content is not None
+            assert has_structure == ("image" not in kinds), (name, kinds)
+            n_chars = sum(len(getattr(it, "text", "")) for it in result.content)
+            assert n_chars < 45_000
+            print(f"  {name}: {', '.join(kinds)}{', structured' if has_structure else ''}")
+        wrong = await client.call_tool("query", {"sql": "select nope from sales"})
+        assert wrong.is_error and "there are date" in wrong.content[0].text, wrong
+        resources = (await client.list_resources()).resources
+        assert len(resources) > 10
+        for it in resources:
+            content = (await client.read_resource(it.uri)).contents[0]
+            assert getattr(content, "text", None) or getattr(content, "blob", None), it
+        templates = (await client.list_resource_templates()).resource_templates
+        prompts = (await client.list_prompts()).prompts
+        assert [it.name for it in prompts] == list(PROMPTS)
+        for name, arguments in PROMPTS.items():
+            text = (await client.get_prompt(name, arguments)).messages[0].content.text
+            assert "{" not in text
+        # Longer than the interval of messages on progress.
+        slow = await client.call_tool(
+            "python", {"code": "import time; time.sleep(12); 1"}, progress_callback=progress)
+        assert slow.structured_content["result"] == "1" and told, told
+        print(f"  {len(listed)} tools, {len(resources)} resources, {len(templates)} templates, "
+              f"{len(prompts)} prompts; version {client.protocol_version}; progress {told}")
+
+
+async def measure(binary, directory, n_calls):
+    server = StdioServerParameters(command=binary, args=["mcp"], cwd=str(directory))
+    starts = []
+    for _ in range(10):
+        begun = time.perf_counter()
+        async with Client(server, mode="legacy") as client:
+            await client.list_tools()
+            starts.append(1000 * (time.perf_counter() - begun))
+    print(f"start to tools/list: {statistics.median(starts):.0f} ms (median of {len(starts)}, with the client's own)")
+    async with Client(server) as client:
+        for name, arguments in [("datasets", {}), ("query", {"sql": SQL}), ("python", {"code": "1"})]:
+            times = []
+            for _ in range(n_calls):
+                begun = time.perf_counter()
+                result = await client.call_tool(name, arguments)
+                times.append(1000 * (time.perf_counter() - begun))
+                assert not result.is_error, result
+            print(f"{name}: {statistics.median(times):.1f} ms (median of {n_calls})")
+
+
+def main():
+    binary = str(pathlib.Path(sys.argv[1]).resolve())
+    n_calls = int(sys.argv[2]) if 2 < len(sys.argv) else 100
+    for mode in ["legacy", "auto"]:
+        with tempfile.TemporaryDirectory() as name:
+            directory = pathlib.Path(name)
+            sales = (TOP / "fixtures/csv/sales.csv").read_bytes()
+            (directory / "sales.csv").write_bytes(sales)
+            print(f"mode {mode}:")
+            asyncio.run(drive(binary, mode, directory))
+            if mode == "auto":
+                asyncio.run(measure(binary, directory, n_calls))
+
+
+if __name__ == "__main__":
+    main()
