@@ -282,7 +282,7 @@ impl Agent {
         let room = conversation.room;
         if self.is_for_a_client() && question.verdict {
             // It is about what earlier turns of the client have found.
-            conversation.history = session.history()?;
+            turn.record.grounds.earlier_turns(session)?;
         }
         conversation.history.items().iter().for_each(|it| turn.record.grounds.item(it));
         let mut context = TurnContext { session, catalog: &catalog, turn: &mut turn };
@@ -307,7 +307,11 @@ impl Agent {
             let least =
                 if room.was_too_long { self.options.limits.context_tokens_max + 1 } else { 0 };
             let context_tokens = turn.tally.context_tokens.max(least);
-            session.commit(turn.dir(), pairing::repair(items), context_tokens, &self.withheld())?;
+            // What a client did is no part of the conversation with a model, which would get all of it again.
+            if !self.is_for_a_client() {
+                let (items, withheld) = (pairing::repair(items), self.withheld());
+                session.commit(turn.dir(), items, context_tokens, &withheld)?;
+            }
             end.warning = self.keep_variables(session, &mut turn).await;
         } else {
             // A call may be half finished; its variables are not worth saving.
@@ -316,14 +320,16 @@ impl Agent {
         Ok(end)
     }
 
-    /// Does what the first turn would do before it begins: tests the confinement, and looks for Python.
+    /// Does what the first turn would do before it begins: tests the confinement, and looks for Python. Returns the
+    /// warning that there is none.
     ///
     /// # Errors
     ///
     /// Fails when the confinement is weaker than the user requires.
-    pub async fn prepare(&mut self) -> anyhow::Result<()> {
-        self.look_for_code_room().await;
-        self.confinement().await.map(|_| ())
+    pub async fn prepare(&mut self) -> anyhow::Result<Option<String>> {
+        let lacks_python = self.look_for_code_room().await;
+        self.confinement().await?;
+        Ok(lacks_python)
     }
 
     /// Leaves the turns so far out of the conversation, as a fresh start does.

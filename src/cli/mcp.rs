@@ -6,7 +6,7 @@ mod desk;
 mod shelf;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -202,14 +202,21 @@ pub(crate) fn run(
         is_read_only: flags.read_only,
         withheld: turn.agent.withheld.clone(),
     };
-    let shelf = Arc::new(StoredTurns::new(&turn, allowed.clone()));
+    let start = Arc::new(Mutex::new(()));
+    let shelf = Arc::new(StoredTurns::new(&turn, allowed.clone(), Arc::clone(&start)));
     let (orders, queue) = mpsc::unbounded_channel();
     let mut desk = Desk::new(turn, allowed)?;
+    // A list of datasets waits for those of the start.
+    let reading = start.lock();
     let serving = thread::Builder::new()
         .name("mcp".to_owned())
         .spawn(move || serve(server, orders, shelf))
         .context("cannot start a thread")?;
-    let status = desk.work(&flags.file, queue)?;
+    if !flags.file.is_empty() {
+        desk.read_files(&flags.file)?;
+    }
+    drop(reading);
+    let status = desk.work(queue);
     // After a signal, or a failure at the start, it still reads stdin and ends with the process.
     if status == ExitStatus::Ok
         && let Ok(served) = serving.join()

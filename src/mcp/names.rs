@@ -18,7 +18,8 @@ const NAMES: [(&str, &str); 10] = [
 ];
 
 /// Flags in messages of commands, and the arguments of a client that do the same.
-const ARGUMENTS: [(&str, &str); 13] = [
+const ARGUMENTS: [(&str, &str); 14] = [
+    (", or use a temporary session with `--ephemeral`", ", or give another `session`"),
     ("`csv-agent ingest --if-exists replace`", "`if_exists: replace`"),
     ("give files with `-f FILE`", "read files with `ingest`"),
     ("--date-order", "date_order"),

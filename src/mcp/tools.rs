@@ -18,6 +18,9 @@ use crate::work::{IngestWork, Work};
 /// Rows that show what a dataset looks like.
 const HEAD_ROWS: usize = 5;
 
+/// Bytes of the code or the statement that names a turn.
+const QUESTION_BYTES: usize = 1_000;
+
 /// A tool as clients see it.
 pub(crate) struct ClientTool {
     /// Its name.
@@ -164,7 +167,19 @@ fn calls<const N: usize>(question: String, calls: [(&str, Value); N]) -> Work {
         name: name.to_owned(),
         arguments: arguments.to_string(),
     };
-    Work::Calls { question, calls: calls.into_iter().enumerate().map(call).collect() }
+    Work::Calls {
+        question: about(question),
+        calls: calls.into_iter().enumerate().map(call).collect(),
+    }
+}
+
+/// Returns what a turn is about, cut where it is long: the call has all of it.
+fn about(mut question: String) -> String {
+    if QUESTION_BYTES < question.len() {
+        question.truncate(question.floor_char_boundary(QUESTION_BYTES));
+        question.push('…');
+    }
+    question
 }
 
 fn text(description: &str) -> Value {

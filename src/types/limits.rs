@@ -201,6 +201,8 @@ pub const SUMMARY_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Bytes of one tool output for the model. A longer one is cut in the middle.
 pub const TOOL_OUTPUT_BYTES_MAX: usize = 16 * 1024;
+/// Turns before a client's verdict whose results may ground its numbers.
+pub const CLIENT_TURNS_GROUND_MAX: usize = 50;
 /// Bytes of a message of a client.
 pub const CLIENT_MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Messages of a client that are read ahead.

@@ -350,11 +350,16 @@ fn a_chart_is_a_picture_with_words_and_a_link() {
 fn a_verdict_is_recorded_with_the_lines_of_its_rows() {
     let bench = Bench::with(["sales.csv"]);
     let mut client = Client::new(&bench, &["-f", "sales.csv"]);
-    let finding = json!({"severity": "bad", "message": "the first two are wrong", "dataset": "sales",
+    client.found("query", json!({"sql": "select count(*) + 4711 as n from sales"}));
+    let finding = json!({"severity": "bad", "message": "4721 is wrong", "dataset": "sales",
         "column": "revenue", "rows": [0, 1]});
     let verdict = json!({"assessment": "bad", "text": "Do not rely on it.", "findings": [finding]});
     let found = client.found("verdict", verdict);
     assert_eq!(found["findings"][0]["source_lines"], json!([2, 3]), "{found}");
+    // The number is that of an earlier call.
+    assert!(found.get("notes").is_none(), "{found}");
+    // A model that is asked later does not get the client's conversation.
+    assert!(!bench.session().join("history.jsonl").exists());
     let shown = bench.run(["show", "last", "--json"]).succeeds();
     let shown: Value = serde_json::from_str(shown.stdout()).unwrap();
     assert_eq!(shown["assessment"], "bad");
@@ -708,4 +713,20 @@ fn the_configuration_of_each_client_is_printed() {
     let codex: toml::Value = toml::from_str(&printed("codex")).unwrap();
     assert_eq!(codex["mcp_servers"]["csv-agent"]["args"].as_array().unwrap().len(), 4);
     assert!(!bench.session().exists());
+}
+
+#[test]
+fn without_python_sql_and_charts_of_it_work() {
+    let bench = Bench::with(["sales.csv"])
+        .variable("PATH", "/nonexistent")
+        .variable("XDG_CACHE_HOME", "/nonexistent");
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    for (tool, arguments) in
+        [("python", json!({"code": "1"})), ("ask", json!({"question": "total revenue"}))]
+    {
+        assert!(client.refused(tool, arguments).contains("needs a Python"), "{tool}");
+    }
+    assert_eq!(client.found("query", json!({"sql": BY_PRODUCT}))["rows_total"], 3);
+    let chart = json!({"sql": BY_PRODUCT, "type": "bar", "x": "product", "y": "total"});
+    assert!(client.call("chart", chart).to_string().contains("image/png"));
 }

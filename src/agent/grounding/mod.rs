@@ -23,13 +23,15 @@ use self::number::{Number, NumberReading};
 use self::quotable::Quotable;
 use crate::spill::cut_middle;
 use csv_agent_provider::hosted;
+use csv_agent_session::store::MemoryBudget;
+use csv_agent_session::{Session, turns};
 use csv_agent_tools::ROW_COUNT_ESTIMATE;
 use csv_agent_types::catalog::Dataset;
 use csv_agent_types::conversation::{Item, ItemKind};
-use csv_agent_types::event::{CallStatus, DataFrame, Ungrounded};
+use csv_agent_types::event::{Body, CallStatus, DataFrame, Ungrounded};
 use csv_agent_types::limits::{
-    DERIVED_FROM_MAX, DERIVED_TABLES_MAX, GROUNDS_MAX, TOOL_OUTPUT_BYTES_MAX, UNGROUNDED_CHARS_MAX,
-    UNGROUNDED_MAX,
+    CLIENT_TURNS_GROUND_MAX, DERIVED_FROM_MAX, DERIVED_TABLES_MAX, GROUNDS_MAX,
+    TOOL_OUTPUT_BYTES_MAX, UNGROUNDED_CHARS_MAX, UNGROUNDED_MAX,
 };
 
 /// Decimal digits that a float distinguishes.
@@ -82,6 +84,23 @@ impl Grounds {
             }
             self.grid(grid);
         }
+    }
+
+    /// Adds the results of the last turns of a session, for a client's verdict on what they found.
+    ///
+    /// # Errors
+    ///
+    /// Fails when their events cannot be read.
+    pub(crate) fn earlier_turns(&mut self, session: &Session) -> anyhow::Result<()> {
+        let mut room = MemoryBudget::whole();
+        for dir in turns::dirs(session.dir())?.iter().rev().skip(1).take(CLIENT_TURNS_GROUND_MAX) {
+            for event in turns::events_within(dir, &mut room)?.0 {
+                if let Body::ToolResult { status, result, .. } = event.body {
+                    self.call(status, &result);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Adds the result of a tool call. Errors, and members that repeat the model's arguments, may be quoted

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -20,6 +21,7 @@ use csv_agent_mcp::{
 use csv_agent_provider::{ClientCalls, Provider};
 use csv_agent_session::{Access, PausedSession, Session, turns};
 use csv_agent_sink::EventSink;
+use csv_agent_tools::RUNS_CODE;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::{Question, ToolCall};
 use csv_agent_types::event::{Body, Event, Status};
@@ -50,6 +52,8 @@ pub(super) struct Desk {
     open: Option<OpenSession>,
     /// An agent that is prepared for the first session.
     spare: Option<Agent>,
+    /// Why no Python runs.
+    lacks_python: Option<String>,
 }
 
 /// A turn to make.
@@ -105,28 +109,27 @@ impl Desk {
         options.agent.limits.rounds_max = ROUNDS_MAX;
         let runtime = signals::runtime()?;
         let signals = runtime.block_on(async { Signals::listen() })?;
-        Ok(Desk { options, allowed, runtime, signals, signal: None, open: None, spare: None })
+        Ok(Desk {
+            options,
+            allowed,
+            runtime,
+            signals,
+            signal: None,
+            open: None,
+            spare: None,
+            lacks_python: None,
+        })
     }
 
-    /// Reads the files of the user, then takes orders until the client is gone or a signal comes.
-    ///
-    /// # Errors
-    ///
-    /// Fails when none of the files can be read.
-    pub(super) fn work(
-        &mut self,
-        files: &[PathBuf],
-        mut queue: UnboundedReceiver<ClientOrder>,
-    ) -> anyhow::Result<ExitStatus> {
-        if !files.is_empty() {
-            self.read_files(files)?;
-        }
+    /// Takes orders until the client is gone or a signal comes. Returns the status of the signal.
+    pub(super) fn work(&mut self, mut queue: UnboundedReceiver<ClientOrder>) -> ExitStatus {
         // Meanwhile lists are answered.
         let mut agent = self.agent();
         let prepared = self.runtime.block_on(agent.prepare());
-        if let Err(error) = prepared {
+        match prepared {
+            Ok(lacks_python) => self.lacks_python = lacks_python,
             // Calls report it as well.
-            diagnostics::error(&error, false);
+            Err(error) => diagnostics::error(&error, false),
         }
         self.spare = Some(agent);
         loop {
@@ -143,7 +146,7 @@ impl Desk {
                 Ok(None) => break,
                 Err(status) => {
                     self.close();
-                    return Ok(status);
+                    return status;
                 }
             };
             if order.stop.is_set() {
@@ -154,11 +157,11 @@ impl Desk {
             let _ = order.reply.send(answer);
             if let Some(status) = self.signal {
                 self.close();
-                return Ok(status);
+                return status;
             }
         }
         self.close();
-        Ok(ExitStatus::Ok)
+        ExitStatus::Ok
     }
 
     fn agent(&self) -> Agent {
@@ -215,6 +218,10 @@ impl Desk {
                 asked.remarks = remarks;
             }
             Work::Calls { question, calls } => {
+                let runs_code = calls.iter().any(|it| it.name == RUNS_CODE);
+                if let Some(why) = self.lacks_python.as_ref().filter(|_| runs_code) {
+                    return Ok(ClientOrder::answer(work, Err(why.clone())));
+                }
                 asked.question.clone_from(question);
                 asked.provider = calls_of(order, calls.clone(), "Done.");
             }
@@ -223,7 +230,12 @@ impl Desk {
                 asked.verdict = true;
                 asked.provider = calls_of(order, Vec::new(), &answer.to_string());
             }
-            Work::Ask { question } => asked.question.clone_from(question),
+            Work::Ask { question } => {
+                if let Some(why) = &self.lacks_python {
+                    return Ok(ClientOrder::answer(work, Err(why.clone())));
+                }
+                asked.question.clone_from(question);
+            }
             Work::Rerun { turn, against } => return self.rerun(order, dir, turn, against),
             Work::Export { turns, form } => return self.export(order, dir, turns, form),
         }
@@ -308,6 +320,27 @@ impl Desk {
         answered
     }
 
+    /// Runs a command of csv-agent. None when the client or a signal has ended it.
+    fn command(
+        &mut self,
+        dir: &Path,
+        arguments: Vec<OsString>,
+        stop: Option<&StopSignal>,
+    ) -> anyhow::Result<Option<Output>> {
+        let Desk { runtime, signals, signal, options, .. } = self;
+        let running = child::run(&options.agent.sandbox.program, dir, arguments, stop);
+        runtime.block_on(async {
+            // A command that loses is killed.
+            tokio::select! {
+                ended = running => ended,
+                status = signals.next() => {
+                    *signal = Some(status);
+                    Ok(None)
+                }
+            }
+        })
+    }
+
     /// Reads files with `csv-agent ingest`. Returns the names of their datasets and what there was to remark, or why
     /// there are none.
     fn ingest(
@@ -338,9 +371,7 @@ impl Desk {
         files.types.iter().for_each(|(column, it)| flag("dtype", &format!("{column}={it}")));
         arguments.push("--".into());
         arguments.extend(files.paths.iter().map(|it| it.as_os_str().to_owned()));
-        let program = &self.options.agent.sandbox.program;
-        let running = child::run(program, dir, arguments, stop);
-        let Some(output) = self.runtime.block_on(running)? else {
+        let Some(output) = self.command(dir, arguments, stop)? else {
             return Ok(Err(
                 "the call was cancelled; files that were not finished are not read".into()
             ));
@@ -368,12 +399,19 @@ impl Desk {
     }
 
     /// Reads the files of `-f`.
-    fn read_files(&mut self, files: &[PathBuf]) -> anyhow::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// Fails when none of them can be read.
+    pub(super) fn read_files(&mut self, files: &[PathBuf]) -> anyhow::Result<()> {
         let work = IngestWork { paths: files.to_vec(), ..IngestWork::default() };
         let dir = self.options.global.session.dir.clone();
         match self.ingest(&work, &dir, None)? {
             Ok((_, remarks)) => remarks.iter().for_each(|it| diagnostics::note(it)),
-            Err(message) => return Err(Failure::new(ExitStatus::Input, message).into()),
+            Err(message) => {
+                let status = self.signal.unwrap_or(ExitStatus::Input);
+                return Err(Failure::new(status, message).into());
+            }
         }
         Ok(())
     }
@@ -396,9 +434,7 @@ impl Desk {
             value.push(file);
             arguments.push(value);
         }
-        let program = &self.options.agent.sandbox.program;
-        let running = child::run(program, dir, arguments, Some(&order.stop));
-        let Some(output) = self.runtime.block_on(running)? else {
+        let Some(output) = self.command(dir, arguments, Some(&order.stop))? else {
             return Ok(ClientOrder::answer(work, Err("the call was cancelled".to_owned())));
         };
         let is_different = output.status.code() == Some(ExitStatus::Replay.code().into());
@@ -426,9 +462,7 @@ impl Desk {
         let work = &order.work;
         let mut arguments: Vec<OsString> = vec!["export".into(), form.into()];
         arguments.extend(turns.iter().map(Into::into));
-        let program = &self.options.agent.sandbox.program;
-        let running = child::run(program, dir, arguments, Some(&order.stop));
-        let Some(output) = self.runtime.block_on(running)? else {
+        let Some(output) = self.command(dir, arguments, Some(&order.stop))? else {
             return Ok(ClientOrder::answer(work, Err("the call was cancelled".to_owned())));
         };
         if !output.status.success() {

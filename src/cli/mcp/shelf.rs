@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
 
 use csv_agent_agent::export::document;
 use csv_agent_agent::record_sent;
@@ -30,16 +31,23 @@ pub(super) struct StoredTurns {
     session_dir: PathBuf,
     allowed: Allowed,
     withheld: Redaction,
+    /// Locked until the files of the start are read.
+    start: Arc<Mutex<()>>,
 }
 
 impl StoredTurns {
     /// Makes a shelf for the sessions of a server.
-    pub(super) fn new(options: &TurnOptions, allowed: Allowed) -> StoredTurns {
+    pub(super) fn new(
+        options: &TurnOptions,
+        allowed: Allowed,
+        start: Arc<Mutex<()>>,
+    ) -> StoredTurns {
         StoredTurns {
             program: options.agent.sandbox.program.clone(),
             session_dir: options.global.session.dir.clone(),
             allowed,
             withheld: options.agent.withheld.clone(),
+            start,
         }
     }
 
@@ -122,6 +130,7 @@ impl StoredTurns {
 
 impl Shelf for StoredTurns {
     fn list(&self) -> Result<Vec<ResourceEntry>, String> {
+        drop(self.start.lock());
         let dir = &self.session_dir;
         if !Session::is_there(dir).map_err(|it| format!("{it:#}"))? {
             return Ok(Vec::new());
