@@ -6,6 +6,7 @@
 
 mod answer;
 pub mod clients;
+mod doubt;
 mod names;
 mod order;
 mod prompts;

@@ -8,12 +8,13 @@ use std::time::Duration;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
-    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
-    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, PromptMessage,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
-    ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientResult, CustomRequest,
+    CustomResult, ElicitRequest, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, Implementation, InputRequest, InputRequiredResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
+    ServerCapabilities, ServerConfig, ServerRequest,
 };
 use rmcp::service::{RequestContext, serve_server};
 use rmcp::{RoleServer, ServerHandler};
@@ -21,13 +22,14 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::answer::ToolAnswer;
+use crate::doubt::DATE_ORDER;
 use crate::names::client_names;
 use crate::order::{ClientOrder, StopSignal};
 use crate::resources::{ResourceBody, ResourceEntry, Stored, StoredPart};
 use crate::settings::ServerSettings;
 use crate::transport::Stdio;
 use crate::work::Work;
-use crate::{prompts, tools};
+use crate::{doubt, prompts, tools};
 
 /// Time between two messages on how a call is going. Clients that give up a silent call wait longer.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
@@ -135,6 +137,42 @@ impl McpServer {
         }
     }
 
+    /// Has work done, and asks the user of the client what only they know, if the client can ask. `said` is what they
+    /// have said when they were asked before.
+    async fn decide(
+        &self,
+        work: Work,
+        session: Option<std::path::PathBuf>,
+        said: Option<&Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Decision {
+        // Nobody reads the answer to a cancelled call.
+        let cancelled = || ToolAnswer::error("the call was cancelled");
+        let decided = said.and_then(|it| doubt::decided(&work, it));
+        let is_asked = said.is_some();
+        let work = decided.unwrap_or(work);
+        let answer = self.order(work.clone(), session.clone(), context).await;
+        let answer = answer.unwrap_or_else(cancelled);
+        let can_ask = context.client_capabilities().is_some_and(|it| it.elicitation.is_some());
+        let question = doubt::question(&work, &answer).filter(|_| can_ask && !is_asked);
+        let Some(question) = question else { return Decision::Answer(answer) };
+        let version = context.protocol_version();
+        if version.is_some_and(|it| ProtocolVersion::V_2026_07_28 <= it) {
+            return Decision::Question(question);
+        }
+        // A client that cannot be asked after all gets the note.
+        let asking = context.peer.send_request(ServerRequest::ElicitRequest(question));
+        let said = tokio::select! {
+            said = asking => said,
+            () = context.ct.cancelled() => return Decision::Answer(cancelled()),
+        };
+        let Ok(ClientResult::ElicitResult(said)) = said else { return Decision::Answer(answer) };
+        let said = serde_json::to_value(said).unwrap_or_default();
+        let Some(work) = doubt::decided(&work, &said) else { return Decision::Answer(answer) };
+        let answer = self.order(work, session, context).await;
+        Decision::Answer(answer.unwrap_or_else(cancelled))
+    }
+
     /// Returns a resource.
     async fn resource(
         &self,
@@ -165,6 +203,13 @@ impl McpServer {
     }
 }
 
+/// What follows from a call.
+enum Decision {
+    Answer(ToolAnswer),
+    /// The user of the client is to say something first.
+    Question(ElicitRequest),
+}
+
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
@@ -192,11 +237,16 @@ impl ServerHandler for McpServer {
         let given = request.arguments.unwrap_or_default();
         let answer = match tools::read(&request.name, given, &self.settings) {
             Err(message) => ToolAnswer::error(&message),
-            Ok((work, session)) => match self.order(work, session, &context).await {
-                Some(answer) => answer,
-                // Nobody reads it.
-                None => ToolAnswer::error("the call was cancelled"),
-            },
+            Ok((work, session)) => {
+                let said = request.input_responses.unwrap_or_default();
+                match self.decide(work, session, said.get(DATE_ORDER), &context).await {
+                    Decision::Answer(answer) => answer,
+                    Decision::Question(question) => {
+                        let asked = [(DATE_ORDER.to_owned(), InputRequest::Elicitation(question))];
+                        return Ok(InputRequiredResult::from_input_requests(asked.into()).into());
+                    }
+                }
+            }
         };
         let mut result = if answer.is_error {
             CallToolResult::error(answer.content)

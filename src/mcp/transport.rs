@@ -167,7 +167,8 @@ impl Transport<RoleServer> for Stdio {
                         self.open.with(|it| it.remove(id));
                     }
                 }
-                // We ask the client nothing.
+                // What answers nothing of ours is dropped where answers are awaited.
+                JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) if self.has_begun => {}
                 _ => continue,
             }
             return Some(message);

@@ -678,6 +678,49 @@ fn a_doubtful_file_says_how_to_read_it() {
 }
 
 #[test]
+fn a_user_who_can_be_asked_decides_how_dates_are_read() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("d.csv"), "day,n\n01/02/2024,1\n03/04/2024,2\n").unwrap();
+    let mut client = Client::silent(&bench, &[]);
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {"elicitation": {}},
+        "clientInfo": {"name": "bench", "version": "1"}});
+    client.request("initialize", params);
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let id =
+        client.start("tools/call", json!({"name": "ingest", "arguments": {"paths": ["d.csv"]}}));
+    let question = client.messages.recv_timeout(HANG).unwrap();
+    assert_eq!(question["method"], "elicitation/create", "{question}");
+    assert!(question["params"]["message"].as_str().unwrap().contains("`day`"), "{question}");
+    let said = json!({"action": "accept", "content": {"date_order": "dmy"}});
+    client.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": said}));
+    let read = client.answer(id);
+    let column = &read["result"]["structuredContent"]["schema"]["columns"][0];
+    assert_eq!(column["dtype"], "date", "{read}");
+
+    // Without a handshake, the result asks, and the client calls again.
+    fs::write(bench.path("e.csv"), "day,n\n01/02/2024,1\n03/04/2024,2\n").unwrap();
+    let mut client = Client::silent(&bench, &[]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
+    });
+    let arguments = json!({"paths": ["e.csv"]});
+    let mut call = json!({"_meta": meta, "name": "ingest", "arguments": arguments});
+    let asked = client.request("tools/call", call.clone());
+    assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+    assert!(asked["result"]["inputRequests"]["date_order"].is_object(), "{asked}");
+    call["inputResponses"] = json!({"date_order": {"action": "decline"}});
+    let read = client.request("tools/call", call.clone());
+    assert!(read["result"].to_string().contains("`date_order` decides"), "{read}");
+    call["inputResponses"] =
+        json!({"date_order": {"action": "accept", "content": {"date_order": "mdy"}}});
+    let read = client.request("tools/call", call);
+    let column = &read["result"]["structuredContent"]["schema"]["columns"][0];
+    assert_eq!(column["dtype"], "date", "{read}");
+}
+
+#[test]
 fn a_file_of_the_start_that_is_missing_is_reported_at_once() {
     let bench = Bench::with([]);
     let run = bench.run(["mcp", "-f", "missing.csv"]).fails_with(5);
