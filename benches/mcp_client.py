@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, types
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 SQL = "select product, sum(revenue) as total from sales group by product order by total desc"
@@ -38,13 +38,17 @@ PROMPTS = {"profile": {"file": "sales.csv"}, "check": {"file": "sales"}, "compar
 
 
 async def drive(binary, mode, directory):
-    told = []
+    told, asked = [], []
+
+    async def ask(context, params):
+        asked.append(params.message)
+        return types.ElicitResult(action="accept", content={"date_order": "dmy", "decimal": ","})
 
     async def progress(done, total, message):
         told.append(message)
 
     server = StdioServerParameters(command=binary, args=["mcp"], cwd=str(directory))
-    async with Client(server, mode=mode) as client:
+    async with Client(server, mode=mode, elicitation_callback=ask) as client:
         tools = await client.list_tools()
         listed = {it.name: it for it in tools.tools}
         assert list(listed) == list(dict.fromkeys(it[0] for it in CALLS)), list(listed)
@@ -59,6 +63,10 @@ async def drive(binary, mode, directory):
             print(f"  {name}: {', '.join(kinds)}{', structured' if has_structure else ''}")
         wrong = await client.call_tool("query", {"sql": "select nope from sales"})
         assert wrong.is_error and "there are date" in wrong.content[0].text, wrong
+        (directory / "open.tsv").write_text("day\tn\n01/02/2024\t1,234\n03/04/2024\t2,345\n")
+        read = await client.call_tool("ingest", {"paths": ["open.tsv"]})
+        types_of = [it["dtype"] for it in read.structured_content["schema"]["columns"]]
+        assert types_of == ["date", "float64"] and len(asked) == 1, (types_of, asked)
         resources = (await client.list_resources()).resources
         assert len(resources) > 10
         for it in resources:
@@ -75,7 +83,7 @@ async def drive(binary, mode, directory):
             "python", {"code": "import time; time.sleep(12); 1"}, progress_callback=progress)
         assert slow.structured_content["result"] == "1" and told, told
         print(f"  {len(listed)} tools, {len(resources)} resources, {len(templates)} templates, "
-              f"{len(prompts)} prompts; version {client.protocol_version}; progress {told}")
+              f"{len(prompts)} prompts; version {client.protocol_version}; progress {told}; asked {asked}")
 
 
 async def measure(binary, directory, n_calls):

@@ -22,7 +22,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::answer::ToolAnswer;
-use crate::doubt::DATE_ORDER;
+use crate::doubt::READING;
 use crate::names::client_names;
 use crate::order::{ClientOrder, StopSignal};
 use crate::resources::{ResourceBody, ResourceEntry, Stored, StoredPart};
@@ -239,10 +239,10 @@ impl ServerHandler for McpServer {
             Err(message) => ToolAnswer::error(&message),
             Ok((work, session)) => {
                 let said = request.input_responses.unwrap_or_default();
-                match self.decide(work, session, said.get(DATE_ORDER), &context).await {
+                match self.decide(work, session, said.get(READING), &context).await {
                     Decision::Answer(answer) => answer,
                     Decision::Question(question) => {
-                        let asked = [(DATE_ORDER.to_owned(), InputRequest::Elicitation(question))];
+                        let asked = [(READING.to_owned(), InputRequest::Elicitation(question))];
                         return Ok(InputRequiredResult::from_input_requests(asked.into()).into());
                     }
                 }

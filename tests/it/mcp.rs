@@ -709,12 +709,12 @@ fn a_user_who_can_be_asked_decides_how_dates_are_read() {
     let mut call = json!({"_meta": meta, "name": "ingest", "arguments": arguments});
     let asked = client.request("tools/call", call.clone());
     assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
-    assert!(asked["result"]["inputRequests"]["date_order"].is_object(), "{asked}");
-    call["inputResponses"] = json!({"date_order": {"action": "decline"}});
+    assert!(asked["result"]["inputRequests"]["reading"].is_object(), "{asked}");
+    call["inputResponses"] = json!({"reading": {"action": "decline"}});
     let read = client.request("tools/call", call.clone());
     assert!(read["result"].to_string().contains("`date_order` decides"), "{read}");
     call["inputResponses"] =
-        json!({"date_order": {"action": "accept", "content": {"date_order": "mdy"}}});
+        json!({"reading": {"action": "accept", "content": {"date_order": "mdy"}}});
     let read = client.request("tools/call", call);
     let column = &read["result"]["structuredContent"]["schema"]["columns"][0];
     assert_eq!(column["dtype"], "date", "{read}");
