@@ -2,8 +2,8 @@
 
 mod allowed;
 mod child;
-mod desk;
-mod shelf;
+mod runner;
+mod resource_store;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -24,8 +24,8 @@ use crate::options::settings::Settings;
 use crate::options::{GlobalOptions, TurnOptions};
 use crate::{diagnostics, stdout, value_parsers};
 use allowed::Allowed;
-use desk::Desk;
-use shelf::StoredTurns;
+use resource_store::StoredTurns;
+use runner::CallRunner;
 
 /// Flags of `mcp`.
 #[derive(Debug, Clone, Args)]
@@ -203,20 +203,20 @@ pub(crate) fn run(
         withheld: turn.agent.withheld.clone(),
     };
     let start = Arc::new(Mutex::new(()));
-    let shelf = Arc::new(StoredTurns::new(&turn, allowed.clone(), Arc::clone(&start)));
-    let (orders, queue) = mpsc::unbounded_channel();
-    let mut desk = Desk::new(turn, allowed)?;
+    let store = Arc::new(StoredTurns::new(&turn, allowed.clone(), Arc::clone(&start)));
+    let (calls, queue) = mpsc::unbounded_channel();
+    let mut runner = CallRunner::new(turn, allowed)?;
     // A list of datasets waits for those of the start.
     let reading = start.lock();
     let serving = thread::Builder::new()
         .name("mcp".to_owned())
-        .spawn(move || serve(server, orders, shelf))
+        .spawn(move || serve(server, calls, store))
         .context("cannot start a thread")?;
     if !flags.file.is_empty() {
-        desk.read_files(&flags.file)?;
+        runner.read_files(&flags.file)?;
     }
     drop(reading);
-    let status = desk.work(queue);
+    let status = runner.work(queue);
     // After a signal, or a failure at the start, it still reads stdin and ends with the process.
     if status == ExitStatus::Ok
         && let Ok(served) = serving.join()

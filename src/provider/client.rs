@@ -16,7 +16,7 @@ use crate::Progress;
 pub struct ClientCalls {
     /// The client's name, to which outputs are sent.
     pub client: String,
-    /// The calls, in order. After one that fails, the others are not made.
+    /// The calls, in call. After one that fails, the others are not made.
     pub calls: VecDeque<ToolCall>,
     /// The reply of the turn.
     pub reply: String,

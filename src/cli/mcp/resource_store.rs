@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use csv_agent_agent::export::document;
 use csv_agent_agent::record_sent;
 use csv_agent_agent::replay::stored_turn::PastTurn;
-use csv_agent_mcp::{ResourceBody, ResourceEntry, Shelf, Stored, StoredPart};
+use csv_agent_mcp::{ResourceBody, ResourceEntry, ResourceStore, Stored, StoredPart};
 use csv_agent_session::{Session, turns};
 use csv_agent_types::limits::PAGE_IMAGE_BYTES_MAX;
 use csv_agent_types::redaction::Redaction;
@@ -36,7 +36,7 @@ pub(super) struct StoredTurns {
 }
 
 impl StoredTurns {
-    /// Makes a shelf for the sessions of a server.
+    /// Makes a store for the sessions of a server.
     pub(super) fn new(
         options: &TurnOptions,
         allowed: Allowed,
@@ -128,7 +128,7 @@ impl StoredTurns {
     }
 }
 
-impl Shelf for StoredTurns {
+impl ResourceStore for StoredTurns {
     fn list(&self) -> Result<Vec<ResourceEntry>, String> {
         drop(self.start.lock());
         let dir = &self.session_dir;

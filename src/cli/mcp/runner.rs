@@ -1,6 +1,6 @@
-//! The desk: takes the orders of a client one by one, and does each as a turn of a session.
+//! The runner: takes the calls of a client one by one, and does each as a turn of a session.
 //!
-//! Between two orders the session is free for other processes. Variables stay in the worker as long as no other
+//! Between two calls the session is free for other processes. Variables stay in the worker as long as no other
 //! process uses the session; then they are read back from it.
 
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use csv_agent_agent::{Agent, record_sent};
 use csv_agent_mcp::{
-    ClientOrder, ClientTurn, IngestWork, StopSignal, ToolAnswer, Work, WorkResult,
+    ClientTurn, IngestWork, PendingCall, StopSignal, ToolAnswer, Work, WorkResult,
 };
 use csv_agent_provider::{ClientCalls, Provider};
 use csv_agent_session::{Access, PausedSession, Session, turns};
@@ -42,7 +42,7 @@ const DESCRIBED_MAX: usize = 2;
 const REMARKS_MAX: usize = 20;
 
 /// Does the work.
-pub(super) struct Desk {
+pub(super) struct CallRunner {
     options: TurnOptions,
     allowed: Allowed,
     runtime: Runtime,
@@ -69,7 +69,7 @@ struct Asked {
 /// What became of files: the names of their datasets with remarks, or why there are none.
 type Ingested = Result<(Vec<String>, Vec<String>), String>;
 
-/// The session of the last order.
+/// The session of the last call.
 struct OpenSession {
     session: PausedSession,
     agent: Agent,
@@ -99,17 +99,17 @@ impl EventSink for Collector<'_> {
     }
 }
 
-impl Desk {
-    /// Makes a desk.
+impl CallRunner {
+    /// Makes a runner.
     ///
     /// # Errors
     ///
     /// Fails when the system lacks the resources for a runtime.
-    pub(super) fn new(mut options: TurnOptions, allowed: Allowed) -> anyhow::Result<Desk> {
+    pub(super) fn new(mut options: TurnOptions, allowed: Allowed) -> anyhow::Result<CallRunner> {
         options.agent.limits.rounds_max = ROUNDS_MAX;
         let runtime = signals::runtime()?;
         let signals = runtime.block_on(async { Signals::listen() })?;
-        Ok(Desk {
+        Ok(CallRunner {
             options,
             allowed,
             runtime,
@@ -121,8 +121,8 @@ impl Desk {
         })
     }
 
-    /// Takes orders until the client is gone or a signal comes. Returns the status of the signal.
-    pub(super) fn work(&mut self, mut queue: UnboundedReceiver<ClientOrder>) -> ExitStatus {
+    /// Takes calls until the client is gone or a signal comes. Returns the status of the signal.
+    pub(super) fn work(&mut self, mut queue: UnboundedReceiver<PendingCall>) -> ExitStatus {
         // Meanwhile lists are answered.
         let mut agent = self.agent();
         let prepared = self.runtime.block_on(agent.prepare());
@@ -133,28 +133,28 @@ impl Desk {
         }
         self.spare = Some(agent);
         loop {
-            let Desk { runtime, signals, .. } = self;
+            let CallRunner { runtime, signals, .. } = self;
             let next = runtime.block_on(async {
-                // An order that loses stays in the queue.
+                // A call that loses stays in the queue.
                 tokio::select! {
-                    order = queue.recv() => Ok(order),
+                    call = queue.recv() => Ok(call),
                     status = signals.next() => Err(status),
                 }
             });
-            let order = match next {
-                Ok(Some(order)) => order,
+            let call = match next {
+                Ok(Some(call)) => call,
                 Ok(None) => break,
                 Err(status) => {
                     self.close();
                     return status;
                 }
             };
-            if order.stop.is_set() {
+            if call.stop.is_set() {
                 continue;
             }
-            let answer = self.answer(&order);
+            let answer = self.answer(&call);
             // A client that has cancelled the call is not there to take the answer.
-            let _ = order.reply.send(answer);
+            let _ = call.reply.send(answer);
             if let Some(status) = self.signal {
                 self.close();
                 return status;
@@ -174,9 +174,9 @@ impl Desk {
         }
     }
 
-    /// Returns the directory of the session that an order is about.
-    fn session_dir(&self, order: &ClientOrder) -> Result<PathBuf, String> {
-        let Some(named) = &order.session else {
+    /// Returns the directory of the session that a call is about.
+    fn session_dir(&self, call: &PendingCall) -> Result<PathBuf, String> {
+        let Some(named) = &call.session else {
             return Ok(self.options.global.session.dir.clone());
         };
         let dir = std::path::absolute(named).map_err(|it| it.to_string())?;
@@ -186,17 +186,17 @@ impl Desk {
         Ok(dir)
     }
 
-    /// Does the work of an order.
-    fn answer(&mut self, order: &ClientOrder) -> ToolAnswer {
-        let done = match self.session_dir(order) {
-            Ok(dir) => self.perform(order, &dir),
-            Err(message) => return ClientOrder::answer(&order.work, Err(message)),
+    /// Does the work of a call.
+    fn answer(&mut self, call: &PendingCall) -> ToolAnswer {
+        let done = match self.session_dir(call) {
+            Ok(dir) => self.perform(call, &dir),
+            Err(message) => return PendingCall::answer(&call.work, Err(message)),
         };
-        done.unwrap_or_else(|error| ClientOrder::answer(&order.work, Err(told(&error))))
+        done.unwrap_or_else(|error| PendingCall::answer(&call.work, Err(told(&error))))
     }
 
-    fn perform(&mut self, order: &ClientOrder, dir: &Path) -> anyhow::Result<ToolAnswer> {
-        let work = &order.work;
+    fn perform(&mut self, call: &PendingCall, dir: &Path) -> anyhow::Result<ToolAnswer> {
+        let work = &call.work;
         let mut asked = Asked {
             question: String::new(),
             verdict: false,
@@ -206,43 +206,43 @@ impl Desk {
         match work {
             Work::Ingest(files) => {
                 if let Err(message) = self.allowed.check_files(&files.paths) {
-                    return Ok(ClientOrder::answer(work, Err(message)));
+                    return Ok(PendingCall::answer(work, Err(message)));
                 }
-                let (names, remarks) = match self.ingest(files, dir, Some(&order.stop))? {
+                let (names, remarks) = match self.ingest(files, dir, Some(&call.stop))? {
                     Ok(ingested) => ingested,
-                    Err(message) => return Ok(ClientOrder::answer(work, Err(message))),
+                    Err(message) => return Ok(PendingCall::answer(work, Err(message))),
                 };
                 let calls;
                 (asked.question, calls) = about_new(&names);
-                asked.provider = calls_of(order, calls, "The files are read.");
+                asked.provider = calls_of(call, calls, "The files are read.");
                 asked.remarks = remarks;
             }
             Work::Calls { question, calls } => {
                 let runs_code = calls.iter().any(|it| it.name == RUNS_CODE);
                 if let Some(why) = self.lacks_python.as_ref().filter(|_| runs_code) {
-                    return Ok(ClientOrder::answer(work, Err(why.clone())));
+                    return Ok(PendingCall::answer(work, Err(why.clone())));
                 }
                 asked.question.clone_from(question);
-                asked.provider = calls_of(order, calls.clone(), "Done.");
+                asked.provider = calls_of(call, calls.clone(), "Done.");
             }
             Work::Verdict { question, answer } => {
                 asked.question.clone_from(question);
                 asked.verdict = true;
-                asked.provider = calls_of(order, Vec::new(), &answer.to_string());
+                asked.provider = calls_of(call, Vec::new(), &answer.to_string());
             }
             Work::Ask { question } => {
                 if let Some(why) = &self.lacks_python {
-                    return Ok(ClientOrder::answer(work, Err(why.clone())));
+                    return Ok(PendingCall::answer(work, Err(why.clone())));
                 }
                 asked.question.clone_from(question);
             }
-            Work::Rerun { turn, against } => return self.rerun(order, dir, turn, against),
-            Work::Export { turns, form } => return self.export(order, dir, turns, form),
+            Work::Rerun { turn, against } => return self.rerun(call, dir, turn, against),
+            Work::Export { turns, form } => return self.export(call, dir, turns, form),
         }
-        self.turn(order, dir, asked)
+        self.turn(call, dir, asked)
     }
 
-    /// Takes the session of an order, with the agent that knows its variables.
+    /// Takes the session of a call, with the agent that knows its variables.
     fn take(&mut self, dir: &Path) -> anyhow::Result<(Session, Agent)> {
         let lock = self.options.global.lock("mcp");
         if let Some(OpenSession { session, agent }) = self.open.take() {
@@ -269,27 +269,22 @@ impl Desk {
     }
 
     /// Makes a turn, and puts it into words.
-    fn turn(
-        &mut self,
-        order: &ClientOrder,
-        dir: &Path,
-        asked: Asked,
-    ) -> anyhow::Result<ToolAnswer> {
+    fn turn(&mut self, call: &PendingCall, dir: &Path, asked: Asked) -> anyhow::Result<ToolAnswer> {
         let Asked { question: text, verdict, provider, remarks } = asked;
         let (mut session, mut agent) = self.take(dir)?;
         let model = match provider {
             Provider::Builtin => BUILTIN.to_owned(),
-            _ => order.client.clone(),
+            _ => call.client.clone(),
         };
         agent.ask_another(model, None, provider);
         agent.start_afresh();
-        let mut sink = Collector { events: Vec::new(), progress: &order.progress };
+        let mut sink = Collector { events: Vec::new(), progress: &call.progress };
         let question = Question { text, images: Vec::new(), verdict };
-        let Desk { runtime, signals, signal, .. } = self;
+        let CallRunner { runtime, signals, signal, .. } = self;
         let stop = async {
             // The signal is kept for the caller; a cancelled call ends only its turn.
             tokio::select! {
-                () = order.stop.wait() => ExitStatus::Interrupted,
+                () = call.stop.wait() => ExitStatus::Interrupted,
                 status = signals.next() => {
                     *signal = Some(status);
                     status
@@ -305,14 +300,14 @@ impl Desk {
                 png: png_of(&events, session.dir()),
                 events,
                 session_dir: session.dir().to_owned(),
-                session: order.session.clone(),
+                session: call.session.clone(),
                 withheld: self.options.agent.withheld.clone(),
                 remarks,
             };
             let id = turn.events.first().map(|it| it.turn_id.clone());
-            let answer = ClientOrder::answer(&order.work, Ok(WorkResult::Turn(Box::new(turn))));
+            let answer = PendingCall::answer(&call.work, Ok(WorkResult::Turn(Box::new(turn))));
             if let Some(id) = id {
-                record(session.catalog(), session.dir(), &id, &answer, &order.client, false)?;
+                record(session.catalog(), session.dir(), &id, &answer, &call.client, false)?;
             }
             Ok(answer)
         });
@@ -327,7 +322,7 @@ impl Desk {
         arguments: Vec<OsString>,
         stop: Option<&StopSignal>,
     ) -> anyhow::Result<Option<Output>> {
-        let Desk { runtime, signals, signal, options, .. } = self;
+        let CallRunner { runtime, signals, signal, options, .. } = self;
         let running = child::run(&options.agent.sandbox.program, dir, arguments, stop);
         runtime.block_on(async {
             // A command that loses is killed.
@@ -418,24 +413,24 @@ impl Desk {
 
     fn rerun(
         &mut self,
-        order: &ClientOrder,
+        call: &PendingCall,
         dir: &Path,
         turn: &str,
         against: &[(String, PathBuf)],
     ) -> anyhow::Result<ToolAnswer> {
-        let work = &order.work;
+        let work = &call.work;
         let mut arguments: Vec<OsString> =
             ["rerun", turn, "--json", "--check"].map(Into::into).into();
         for (name, file) in against {
             if let Err(message) = self.allowed.check_files(std::slice::from_ref(file)) {
-                return Ok(ClientOrder::answer(work, Err(message)));
+                return Ok(PendingCall::answer(work, Err(message)));
             }
             let mut value = OsString::from(format!("--against={name}="));
             value.push(file);
             arguments.push(value);
         }
-        let Some(output) = self.command(dir, arguments, Some(&order.stop))? else {
-            return Ok(ClientOrder::answer(work, Err("the call was cancelled".to_owned())));
+        let Some(output) = self.command(dir, arguments, Some(&call.stop))? else {
+            return Ok(PendingCall::answer(work, Err("the call was cancelled".to_owned())));
         };
         let is_different = output.status.code() == Some(ExitStatus::Replay.code().into());
         if !output.status.success() && !is_different {
@@ -443,35 +438,35 @@ impl Desk {
             let told = document["error"]["message"].as_str().or(document["text"].as_str());
             let remarks = child::remarks(&output);
             let why = told.into_iter().map(str::to_owned).chain(remarks);
-            return Ok(ClientOrder::answer(work, Err(why.collect::<Vec<_>>().join("\n"))));
+            return Ok(PendingCall::answer(work, Err(why.collect::<Vec<_>>().join("\n"))));
         }
         let document: Value = serde_json::from_slice(&output.stdout)?;
         let done = WorkResult::Rerun(Box::new(document), !is_different);
-        let answer = ClientOrder::answer(work, Ok(done));
-        record_of(turn, dir, &answer, &order.client)?;
+        let answer = PendingCall::answer(work, Ok(done));
+        record_of(turn, dir, &answer, &call.client)?;
         Ok(answer)
     }
 
     fn export(
         &mut self,
-        order: &ClientOrder,
+        call: &PendingCall,
         dir: &Path,
         turns: &[String],
         form: &str,
     ) -> anyhow::Result<ToolAnswer> {
-        let work = &order.work;
+        let work = &call.work;
         let mut arguments: Vec<OsString> = vec!["export".into(), form.into()];
         arguments.extend(turns.iter().map(Into::into));
-        let Some(output) = self.command(dir, arguments, Some(&order.stop))? else {
-            return Ok(ClientOrder::answer(work, Err("the call was cancelled".to_owned())));
+        let Some(output) = self.command(dir, arguments, Some(&call.stop))? else {
+            return Ok(PendingCall::answer(work, Err("the call was cancelled".to_owned())));
         };
         if !output.status.success() {
-            return Ok(ClientOrder::answer(work, Err(child::remarks(&output).join("\n"))));
+            return Ok(PendingCall::answer(work, Err(child::remarks(&output).join("\n"))));
         }
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let answer = ClientOrder::answer(work, Ok(WorkResult::Text(text)));
+        let answer = PendingCall::answer(work, Ok(WorkResult::Text(text)));
         let last = turns.last().map_or("last", |it| if it == "all" { "last" } else { it });
-        record_of(last, dir, &answer, &order.client)?;
+        record_of(last, dir, &answer, &call.client)?;
         Ok(answer)
     }
 }
@@ -506,8 +501,8 @@ fn record(
 }
 
 /// Returns the provider of a turn with these calls.
-fn calls_of(order: &ClientOrder, calls: Vec<ToolCall>, reply: &str) -> Provider {
-    let (client, reply) = (order.client.clone(), reply.to_owned());
+fn calls_of(call: &PendingCall, calls: Vec<ToolCall>, reply: &str) -> Provider {
+    let (client, reply) = (call.client.clone(), reply.to_owned());
     Provider::Client(Box::new(ClientCalls { client, calls: calls.into(), reply }))
 }
 

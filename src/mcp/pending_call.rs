@@ -1,4 +1,4 @@
-//! A call of a client as an order: the work, and the ends of what leads back to the client.
+//! A call of a client that waits for its answer: the work, and the ends of what leads back to the client.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::work::Work;
 
 /// A call of a client, on its way to whoever does the work.
 #[derive(Debug)]
-pub struct ClientOrder {
+pub struct PendingCall {
     /// What is to be done.
     pub work: Work,
     /// The session, if the client names one.
@@ -26,7 +26,7 @@ pub struct ClientOrder {
     pub reply: oneshot::Sender<ToolAnswer>,
 }
 
-impl ClientOrder {
+impl PendingCall {
     /// Puts the result into words for the client's model.
     pub fn answer(work: &Work, done: Result<WorkResult, String>) -> ToolAnswer {
         put_into_words(work, done)
