@@ -21,6 +21,8 @@ use super::{Asked, Call, Next, WORDS_MAX, code, look, suggest};
 
 /// Values that a question looks up at most: what the tool allows, and some to spare.
 const FINDS_MAX: usize = 24;
+/// What may stand between two claims.
+const BETWEEN_CLAIMS: [&str; 6] = [" and ", ", ", "; ", ". ", " but ", " & "];
 /// The pattern that all datasets match.
 const ALL: &str = "*";
 /// Tables that are tried two by two.
@@ -56,19 +58,15 @@ impl Asked<'_> {
     pub(super) fn next(&self) -> Next {
         let found = match self.understand() {
             Understood::Look(calls) => return Next::Calls(calls),
-            Understood::Not(doubt) => {
-                let doubt = self.explained(doubt);
-                let nearest = self.nearest(&doubt);
-                return Next::Refuse(suggest::refusal(
-                    &doubt,
-                    nearest.as_deref(),
-                    self.tables,
-                    self.lexicon,
-                    &|it| self.can_read(it),
-                ));
-            }
+            Understood::Not(doubt) => return self.refuse(doubt),
             Understood::Read(found) => found,
         };
+        // The second claim would be a condition of the first, and broken data would pass.
+        if matches!(found.reading.what, What::Check(_))
+            && let Some(claims) = self.two_claims()
+        {
+            return self.refuse(Doubt::Two(claims));
+        }
         let tables = self.of(&found.tables);
         let next = self.compute(&found.reading, &tables);
         // Groups of one row each are the rows: `summer games with more than 10,000 participants`.
@@ -79,6 +77,44 @@ impl Asked<'_> {
             }
             next => next.unwrap_or_else(Next::Refuse),
         }
+    }
+
+    fn refuse(&self, doubt: Doubt) -> Next {
+        let doubt = self.explained(doubt);
+        let nearest = self.nearest(&doubt);
+        let can_read = |question: &str| self.can_read(question);
+        let nearest = nearest.as_deref();
+        Next::Refuse(suggest::refusal(&doubt, nearest, self.tables, self.lexicon, &can_read))
+    }
+
+    /// Returns the two claims that a question makes, if each can be judged by itself.
+    fn two_claims(&self) -> Option<[String; 2]> {
+        let question = self.turn.question.trim().trim_end_matches(['.', '?', '!']);
+        let is_check = |part: &str| {
+            let turn = Turn { question: part.to_owned(), calls: self.turn.calls.clone() };
+            let other = Asked {
+                turn: &turn,
+                last: None,
+                last_tables: &[],
+                wants_verdict: true,
+                is_lost: false,
+                grounded: RefCell::default(),
+                ..*self
+            };
+            let tokens = self.lexicon.words.tokens(part);
+            let Understood::Read(found) = other.read(&tokens, &self.singles()) else {
+                return false;
+            };
+            // `open, closed` are values of one claim.
+            let names = |mark: &Mark| !matches!(mark.meaning, Meaning::Value(_) | Meaning::Stop);
+            let is_named = other.marks(&tokens, &found.tables).iter().any(names);
+            is_named && matches!(found.reading.what, What::Check(_))
+        };
+        let splits = BETWEEN_CLAIMS.iter().flat_map(|it| question.match_indices(it));
+        let parts = splits
+            .map(|(at, between)| [question[..at].trim(), question[at + between.len()..].trim()]);
+        let mut both = parts.filter(|it| it.iter().all(|part| !part.is_empty() && is_check(part)));
+        both.next().map(|it| it.map(str::to_owned))
     }
 
     /// Returns why a question has no reading, as far as the data or the question before is the reason.

@@ -42,6 +42,7 @@ pub(crate) fn refusal(
              it in full."
                 .to_owned()
         }
+        Doubt::Two(_) => "This claims two things at once. Ask about one at a time.".to_owned(),
         Doubt::Long(n) => format!(
             "The question has {n} words, but I read at most {WORDS_MAX}. Ask for one thing at a time."
         ),
@@ -51,6 +52,9 @@ pub(crate) fn refusal(
     let plain = questions(tables, lexicon, str::to_owned);
     let quoted = questions(tables, lexicon, |it| format!("\"{it}\""));
     let mut examples = Vec::new();
+    if let Doubt::Two(claims) = doubt {
+        examples.extend(claims.iter().cloned());
+    }
     if let Doubt::Ambiguous(question, of) = doubt {
         let asked = of.iter().map(|it| in_table(question, it));
         examples.extend(asked.filter(|it| can_read(it)));

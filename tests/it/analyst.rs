@@ -156,6 +156,41 @@ fn a_check_is_a_gate_without_a_model() {
 }
 
 #[test]
+fn two_claims_in_one_sentence_pass_no_gate() {
+    let bench = Bench::with([]);
+    let rows = "order_id,amount,price,customer\n1,5,2,Ada\n2,-118,-3,Bob\n2,7,1,\n";
+    fs::write(bench.path("orders.csv"), rows).unwrap();
+    let claims = [
+        "no amount below 0 and no customer is missing",
+        "no amount below 0, no customer is missing",
+        "no amount below 0; no customer is missing",
+        "order_id is unique and no amount below 0",
+        "order_id is unique. no amount below 0.",
+        "order_id is never empty and amount is positive",
+        "no amount below 0 and no price below 0",
+        "there are no duplicate rows and no amount below 0",
+    ];
+    for claim in claims {
+        let script = format!(
+            "csv-agent ask --ephemeral -f orders.csv --model builtin --fail-on bad --format reply '{claim}'"
+        );
+        let run = bench.shell(&script, &[]).fails_with(9);
+        assert!(
+            run.stdout().starts_with("This claims two things at once."),
+            "{claim}: {}",
+            run.stdout()
+        );
+    }
+    // What is said of one claim stays one.
+    for claim in ["every price is between -5 and 5", "customer is one of Ada, Bob"] {
+        let script = format!(
+            "csv-agent ask --ephemeral -f orders.csv --model builtin --fail-on bad --format reply '{claim}'"
+        );
+        bench.shell(&script, &[]).succeeds();
+    }
+}
+
+#[test]
 fn every_value_is_in_the_table_that_is_referred_to() {
     let tables = ["flights.csv", "airlines.csv"];
     let question =

@@ -42,6 +42,8 @@ pub(crate) enum Doubt {
     Lost,
     /// The question has so many words.
     Long(usize),
+    /// It claims two things, each of which can be judged by itself.
+    Two([String; 2]),
 }
 
 /// What a question is read in.
