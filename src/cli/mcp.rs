@@ -18,11 +18,11 @@ use csv_agent_mcp::clients::Client;
 use csv_agent_mcp::{ServerSettings, serve};
 use csv_agent_types::status::{BUILTIN, ExitStatus};
 
-use crate::flags::{InterpreterChoice, SettingFlags, TurnFlags};
+use crate::flags::{GlobalFlags, InterpreterChoice, SettingFlags, TurnFlags};
 use crate::options::session::SessionOrigin;
 use crate::options::settings::Settings;
 use crate::options::{GlobalOptions, TurnOptions};
-use crate::{diagnostics, stdout, value_parsers};
+use crate::{diagnostics, stdout, tips, value_parsers};
 use allowed::Allowed;
 use resource_store::StoredTurns;
 use runner::CallRunner;
@@ -118,7 +118,11 @@ impl McpFlags {
     }
 
     /// Returns the arguments that start a server with these flags from any directory.
-    fn arguments(&self, options: &GlobalOptions) -> anyhow::Result<Vec<String>> {
+    fn arguments(
+        &self,
+        options: &GlobalOptions,
+        given: &GlobalFlags,
+    ) -> anyhow::Result<Vec<String>> {
         let mut arguments = vec!["mcp".to_owned()];
         let mut add =
             |flag: &str, value: &str| arguments.extend([flag.to_owned(), value.to_owned()]);
@@ -126,7 +130,8 @@ impl McpFlags {
             add("-S", &options.session.dir.to_string_lossy());
         }
         let paths = [("-f", &self.file[..]), ("--allow", &self.allow)];
-        let thresholds = [("--thresholds", self.thresholds.as_slice())];
+        let thresholds =
+            [("--thresholds", self.thresholds.as_slice()), ("--config", given.config.as_slice())];
         for (flag, paths) in paths.into_iter().chain(thresholds) {
             for path in paths {
                 add(flag, &std::path::absolute(path)?.to_string_lossy());
@@ -136,10 +141,21 @@ impl McpFlags {
         if let Some(timeout) = self.tool_timeout {
             add("--tool-timeout", &format!("{}s", timeout.as_secs().max(1)));
         }
+        if let Some(wait) = given.lock_wait {
+            add("--lock-wait", &format!("{}s", wait.as_secs()));
+        }
+        if let Some(profile) = &given.profile {
+            add("--profile", profile);
+        }
         if let Some(memory) = self.memory {
             add("--memory", &format!("{}MiB", memory >> 20));
         }
-        let switches = [("--read-only", self.read_only), ("--no-rows", self.no_rows)];
+        let switches = [
+            ("--read-only", self.read_only),
+            ("--no-rows", self.no_rows),
+            ("--no-config", given.no_config),
+            ("--quiet", given.quiet),
+        ];
         let given = switches.into_iter().filter(|it| it.1);
         arguments.extend(given.map(|it| it.0.to_owned()));
         Ok(arguments)
@@ -183,10 +199,13 @@ pub(crate) fn run(
 ) -> anyhow::Result<ExitStatus> {
     if let Some(client) = flags.print_config {
         let client = Client::from(client);
-        let text = client.configuration(&flags.arguments(&options)?);
+        let arguments = flags.arguments(&options, settings.global_flags())?;
+        let text = client.configuration(&arguments, flags.tool_timeout);
         stdout::answer(|out| Ok(out.write_all(text.as_bytes())?))?;
         if !options.quiet {
-            diagnostics::note(client.place());
+            let words = arguments.iter().map(|it| tips::quoted(it));
+            let started: Vec<String> = ["csv-agent".to_owned()].into_iter().chain(words).collect();
+            diagnostics::note(&client.place(&started.join(" ")));
         }
         return Ok(ExitStatus::Ok);
     }

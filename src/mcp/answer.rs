@@ -13,14 +13,19 @@ use serde_json::{Map, Value, json};
 use csv_agent_types::event::{
     Body, CallStatus, ChartDrawn, DataFrame, Event, ReplyBody, Status, ToolOutput,
 };
-use csv_agent_types::limits::CLIENT_OUTPUT_BYTES_MAX;
 use csv_agent_types::redaction::Redaction;
 
-use crate::names::client_names;
-use crate::resources::{chart_uri, table_uri, turn_uri};
-use crate::table_view::TableView;
-
+use crate::names::{client_words, without_result_name};
+use crate::resources::{CSV_OFFERED_BYTES_MAX, chart_uri, table_uri, turn_uri};
+use crate::table_view::{TableView, csv_bytes, rows_in_words};
 use crate::work::Work;
+
+/// Bytes of one form of an answer, as JSON: clients take 45,000 in both.
+const FORM_BYTES_MAX: usize = 21_000;
+/// Bytes of the findings of a verdict that come back.
+const FINDINGS_BYTES_MAX: usize = 8_000;
+/// Bytes of the notes of an answer.
+const NOTES_BYTES_MAX: usize = 6_000;
 
 /// What was done.
 #[derive(Debug)]
@@ -59,6 +64,8 @@ pub struct ToolAnswer {
     pub(crate) structured: Option<Value>,
     /// Whether the call failed.
     pub(crate) is_error: bool,
+    /// What is known of each dataset that was described.
+    pub(crate) schemas: Vec<Value>,
     /// What it contains beyond the outputs of the turn's calls, as records count it.
     pub sent: Vec<String>,
     /// Bytes of the pictures in it.
@@ -68,7 +75,12 @@ pub struct ToolAnswer {
 impl ToolAnswer {
     /// Says why a call failed, and what to do.
     pub fn error(text: &str) -> ToolAnswer {
-        let content = vec![ContentBlock::text(client_names(&cut(text)))];
+        ToolAnswer::failed(&client_words(text))
+    }
+
+    /// Says why a call failed, in words that stay as they are.
+    fn failed(text: &str) -> ToolAnswer {
+        let content = vec![ContentBlock::text(cut(text))];
         ToolAnswer { content, is_error: true, ..ToolAnswer::default() }
     }
 }
@@ -141,7 +153,11 @@ fn of_turn(work: &Work, turn: &ClientTurn) -> ToolAnswer {
         let text = failed.result["text"]
             .as_str()
             .map_or_else(|| ToolOutput::json(failed.result.clone()).for_model(), str::to_owned);
-        return ToolAnswer::error(&text);
+        return match failed.name {
+            // A traceback quotes code and data.
+            "python_repl" => ToolAnswer::failed(&text),
+            _ => ToolAnswer::error(&without_result_name(&text)),
+        };
     }
     let mut parts = AnswerParts::new(&read, turn);
     match work {
@@ -160,6 +176,7 @@ struct AnswerParts<'a> {
     structured: Map<String, Value>,
     links: Vec<Resource>,
     sent: Vec<String>,
+    schemas: Vec<Value>,
     image: Option<&'a [u8]>,
 }
 
@@ -175,6 +192,7 @@ impl<'a> AnswerParts<'a> {
             structured,
             links: Vec::new(),
             sent: Vec::new(),
+            schemas: Vec::new(),
             image: None,
         }
     }
@@ -204,7 +222,8 @@ impl<'a> AnswerParts<'a> {
             self.text.push(printed.clone());
             self.structured.insert("printed".into(), printed.into());
         }
-        if let Some(table) = TableView::of_result(result) {
+        let whole = self.read.tables.first().copied().filter(|_| call.name == "query_datasets");
+        if let Some(table) = TableView::of_result(result, whole, call.name == "python_repl") {
             // What a dataset looks like beside its schema.
             if self.structured.contains_key("schema") {
                 self.text.push(format!("Its first rows:\n{}", table.text()));
@@ -212,13 +231,20 @@ impl<'a> AnswerParts<'a> {
                 table.add_to(&mut head);
                 head.remove("truncated");
                 self.structured.insert("head".into(), head.into());
+                if table.has_cut_cells() {
+                    self.structured.insert("truncated".into(), true.into());
+                    self.note(CUT_CELLS_ELSEWHERE);
+                }
                 return;
             }
             self.text.push(table.size());
             self.text.push(table.text());
             table.add_to(&mut self.structured);
             self.notes_of(result);
-            if table.is_cut() && self.read.tables.is_empty() && self.turn.withheld.rows {
+            if table.has_cut_cells() {
+                self.note(if whole.is_some() { CUT_CELLS } else { CUT_CELLS_ELSEWHERE });
+            }
+            if table.lacks_rows() && self.read.tables.is_empty() && self.turn.withheld.rows {
                 self.text.push("The other rows are kept back by --no-rows.".to_owned());
             }
             return;
@@ -235,21 +261,32 @@ impl<'a> AnswerParts<'a> {
 
     fn notes_of(&mut self, result: &Value) {
         let notes = result["notes"].as_array().into_iter().flatten();
-        let notes: Vec<String> =
-            notes.chain([&result["note"]]).filter_map(|it| it.as_str().map(client_names)).collect();
-        if !notes.is_empty() {
-            self.text.extend(notes.iter().cloned());
-            self.structured.insert("notes".into(), notes.into());
-        }
+        let notes = notes.chain([&result["note"]]);
+        notes.filter_map(|it| it.as_str().map(client_words)).for_each(|it| self.note(&it));
+    }
+
+    /// Adds a note to both forms.
+    fn note(&mut self, note: &str) {
+        self.text.push(note.to_owned());
+        let notes = self.structured.entry("notes").or_insert_with(|| json!([]));
+        notes.as_array_mut().into_iter().for_each(|it| it.push(note.into()));
     }
 
     /// Adds what is known of datasets.
     fn facts(&mut self, call: &ReadCall) {
+        if call.name == "get_dataset_info" {
+            self.schemas.push(call.result.clone());
+        }
         let mut facts = call.result.clone();
         if let Some(members) = facts.as_object_mut() {
             members.shift_remove("kind");
         }
         rename(&mut facts);
+        // Not all datasets that match were searched.
+        let is_partial = call.name == "find_value_columns"
+            && facts["note"]
+                .as_str()
+                .is_some_and(|it| it.contains(" more datasets were not searched;"));
         let text = cut(&facts.to_string());
         let is_cut = call.is_cut || text.len() < facts.to_string().len();
         self.text.push(text.clone());
@@ -265,7 +302,7 @@ impl<'a> AnswerParts<'a> {
         };
         let value = if is_cut { text.into() } else { facts };
         self.structured.insert(key.into(), value);
-        self.structured.insert("truncated".into(), is_cut.into());
+        self.structured.insert("truncated".into(), (is_cut || is_partial).into());
     }
 
     /// Adds the tables that the turn sent: their rows, unless the call before has shown them, and where all of a
@@ -275,8 +312,8 @@ impl<'a> AnswerParts<'a> {
             let is_shown = self.structured.contains_key("rows");
             if self.turn.withheld.rows {
                 self.text.push(format!(
-                    "The table `{}` has {} rows. It is in the session for its owner; --no-rows keeps its rows back.",
-                    table.logical_name, table.row_count
+                    "The table `{}` has {}. It is in the session for its owner; --no-rows keeps its rows back.",
+                    table.logical_name, rows_in_words(table.row_count)
                 ));
                 continue;
             }
@@ -285,26 +322,44 @@ impl<'a> AnswerParts<'a> {
                 self.text.push(view.size());
                 self.text.push(view.text());
                 view.add_to(&mut self.structured);
+                if view.has_cut_cells() {
+                    self.note(CUT_CELLS);
+                }
                 self.sent.push(view.as_sent());
             }
             let is_cut = self.structured.get("truncated") == Some(&true.into());
             let Some(artifact) = table.artifact.as_ref().filter(|_| is_cut || !is_shown) else {
                 continue;
             };
-            let path = self.turn.session_dir.join(&artifact.path);
+            let path = self.turn.session_dir.join(&artifact.path).display().to_string();
+            let rows = rows_in_words(table.row_count);
+            let all = if table.row_count == 1 {
+                "All of the row".to_owned()
+            } else {
+                format!("All {rows}")
+            };
+            // A resource that is too large could not be read.
+            let n_bytes = csv_bytes(table, artifact.bytes);
+            if CSV_OFFERED_BYTES_MAX < n_bytes {
+                self.text.push(format!(
+                    "{all}: the Parquet file `{path}` ({} MB; too large for a resource). Or query less.",
+                    (artifact.bytes >> 20).max(1)
+                ));
+                let whole = json!({"parquet": path, "bytes": artifact.bytes});
+                self.structured.insert("whole".into(), whole);
+                continue;
+            }
             let name = stem(&artifact.path);
             let uri = table_uri(self.read.turn, &name, self.turn.session.as_deref());
             if is_cut {
                 self.text.push(format!(
-                    "All {} rows: read the resource {uri} as CSV, or the Parquet file `{}`.",
-                    table.row_count,
-                    path.display()
+                    "{all}: read the resource {uri} as CSV, or the Parquet file `{path}`."
                 ));
             }
-            let whole = json!({"uri": uri, "parquet": path.display().to_string()});
+            let whole = json!({"uri": uri, "parquet": path});
             self.structured.insert("whole".into(), whole);
-            let about = format!("all {} rows", table.row_count);
             let link = Resource::new(uri, table.logical_name.clone());
+            let about = if table.row_count == 1 { rows } else { format!("all {rows}") };
             self.links.push(link.with_description(about).with_mime_type("text/csv"));
         }
     }
@@ -312,7 +367,8 @@ impl<'a> AnswerParts<'a> {
     /// Adds the charts that the turn drew.
     fn charts(&mut self) {
         if let Some(reason) = self.read.rejected {
-            self.text.push(format!("The chart was not drawn: {}", client_names(reason)));
+            let reason = without_result_name(&client_words(reason));
+            self.text.push(format!("The chart was not drawn: {reason}"));
         }
         for chart in &self.read.charts {
             let Some(png) = chart.files.iter().find(|it| it.format == "png") else { continue };
@@ -336,9 +392,10 @@ impl<'a> AnswerParts<'a> {
     fn ask(&mut self) {
         let Some(reply) = self.read.reply else { return };
         let is_refused = reply.stop_reason == csv_agent_types::status::StopReason::Refused;
-        self.text.push(reply.text.clone());
-        self.sent.push(reply.text.clone());
-        self.structured.insert("answer".into(), reply.text.clone().into());
+        let text = cut(&reply.text);
+        self.text.push(text.clone());
+        self.sent.push(text.clone());
+        self.structured.insert("answer".into(), text.into());
         self.structured.insert("understood".into(), (!is_refused).into());
         self.tables();
         self.charts();
@@ -353,7 +410,15 @@ impl<'a> AnswerParts<'a> {
     fn verdict(&mut self) {
         let Some(reply) = self.read.reply else { return };
         let assessment = reply.assessment.map(csv_agent_types::conversation::Assessment::name);
-        let findings = json!(reply.findings);
+        let mut n_bytes = 0;
+        let shown = reply.findings.iter().map(|it| json!(it)).take_while(|it| {
+            n_bytes += weight(&it.to_string());
+            n_bytes <= FINDINGS_BYTES_MAX
+        });
+        let shown: Vec<Value> = shown.collect();
+        let n_more = reply.findings.len() - shown.len();
+        let has_findings = !shown.is_empty();
+        let findings = json!(shown);
         self.text.push(format!(
             "Recorded. The assessment is {}, with {}.",
             assessment.unwrap_or("none"),
@@ -363,27 +428,45 @@ impl<'a> AnswerParts<'a> {
                 n => format!("{n} findings"),
             }
         ));
-        if !reply.findings.is_empty() {
+        if has_findings {
             self.text.push(findings.to_string());
+        }
+        if 0 < n_more {
+            self.note(&format!(
+                "{n_more} of {} findings are recorded and not repeated here; the record has them",
+                reply.findings.len()
+            ));
         }
         self.sent.push(findings.to_string());
         self.structured.insert("assessment".into(), assessment.into());
         self.structured.insert("findings".into(), findings);
+        self.structured.insert("truncated".into(), (0 < n_more).into());
     }
 
     fn finish(mut self) -> ToolAnswer {
-        let remarks = self.turn.remarks.iter().map(|it| client_names(it));
-        let warnings = self.read.warnings.iter().map(|it| client_names(it));
+        let remarks = self.turn.remarks.iter().map(|it| client_words(it));
+        let warnings = self.read.warnings.iter().map(|it| client_words(it));
         let notes: Vec<String> = remarks.chain(warnings).collect();
+        let mut n_bytes = 0;
+        let fit = notes.iter().take_while(|it| {
+            n_bytes += weight(it);
+            n_bytes <= NOTES_BYTES_MAX
+        });
+        let n_shown = fit.count();
         if !notes.is_empty() {
-            self.sent.extend(self.turn.remarks.iter().cloned());
-            self.text.extend(notes.iter().map(|it| format!("Note: {it}")));
+            self.sent.extend(self.turn.remarks.iter().take(n_shown).cloned());
+        }
+        for note in &notes[..n_shown] {
+            self.text.push(format!("Note: {note}"));
             let more = self.structured.entry("notes").or_insert_with(|| json!([]));
-            more.as_array_mut()
-                .into_iter()
-                .for_each(|it| it.extend(notes.iter().map(|it| json!(it))));
+            more.as_array_mut().into_iter().for_each(|it| it.push(note.as_str().into()));
+        }
+        if n_shown < notes.len() {
+            self.note(&format!("{} more notes are in the record", notes.len() - n_shown));
         }
         let link = turn_uri(self.read.turn, self.turn.session.as_deref());
+        let number = self.read.turn.trim_start_matches('0');
+        self.text.push(format!("Recorded as turn {number}: {link}"));
         self.structured.insert("record".into(), link.into());
         let mut content = vec![ContentBlock::text(self.text.join("\n\n"))];
         let mut image_bytes = 0;
@@ -399,28 +482,37 @@ impl<'a> AnswerParts<'a> {
             content,
             structured: structured.map(Value::Object),
             is_error: false,
+            schemas: self.schemas,
             sent: self.sent,
             image_bytes,
         }
     }
 }
 
+/// A part of a program is of no use: it comes back whole, or it is said how to get it.
 fn of_text(work: &Work, text: &str) -> ToolAnswer {
-    let shown = cut(text);
-    let is_cut = shown.len() < text.len();
-    let mut structured = json!({"text": shown, "truncated": is_cut});
-    let mut parts = vec![shown.clone()];
-    if let (true, Work::Export { turns, form }) = (is_cut, work) {
-        let way = format!(
-            "It has {} bytes and is cut. All of it: `csv-agent export {form} {} -o FILE`.",
-            text.len(),
-            turns.join(" ")
-        );
-        structured["whole"] = way.clone().into();
-        parts.push(way);
-    }
+    let (shown, structured) = match work {
+        Work::Export { turns, form } if FORM_BYTES_MAX < weight(text) => {
+            let fewer =
+                if turns.len() == 1 && turns[0] != "all" { "" } else { "; or export fewer turns" };
+            let way = format!(
+                "It has {} bytes, too many for an answer, and is not shown. To get it, run \
+                 `csv-agent export {form} {} -o FILE` in a terminal{fewer}.",
+                text.len(),
+                turns.join(" ")
+            );
+            let structured = json!({"text": "", "truncated": true, "whole": way});
+            (way, structured)
+        }
+        _ => {
+            let shown = cut(text);
+            let is_cut = shown.len() < text.len();
+            let structured = json!({"text": shown, "truncated": is_cut});
+            (shown, structured)
+        }
+    };
     ToolAnswer {
-        content: vec![ContentBlock::text(parts.join("\n\n"))],
+        content: vec![ContentBlock::text(shown.clone())],
         structured: Some(structured),
         sent: vec![shown],
         ..ToolAnswer::default()
@@ -446,7 +538,7 @@ fn of_rerun(document: &Value, is_same: bool) -> ToolAnswer {
         sent.push(view.as_sent());
         let shown = Value::Object(members);
         let n_bytes = structured.to_string().len() + shown.to_string().len();
-        if n_bytes <= CLIENT_OUTPUT_BYTES_MAX {
+        if n_bytes <= FORM_BYTES_MAX {
             structured["tables"].as_array_mut().into_iter().for_each(|it| it.push(shown.clone()));
         } else {
             parts.pop();
@@ -462,15 +554,17 @@ fn of_rerun(document: &Value, is_same: bool) -> ToolAnswer {
     }
 }
 
-/// Puts the names that a client knows into the notes of a result.
+/// Puts the words of a client into the notes of a result. Texts of files among the members stay as they are.
 fn rename(facts: &mut Value) {
     match facts {
         Value::Array(items) => items.iter_mut().for_each(rename),
         Value::Object(members) => {
+            // Without the key of a kept output, `text` may be that of a file.
+            let is_kept = members.contains_key("data_key");
             for (name, value) in members {
                 match value {
-                    Value::String(text) if ["note", "text"].contains(&name.as_str()) => {
-                        *text = client_names(text);
+                    Value::String(text) if name == "note" || is_kept && name == "text" => {
+                        *text = client_words(text);
                     }
                     other => rename(other),
                 }
@@ -495,18 +589,61 @@ fn stem(path: &str) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// Said where cells are cut and the whole result is a file.
+const CUT_CELLS: &str = "Cells that end in `…` are cut; the whole result has all of them.";
+/// Said where cells are cut and no file has them.
+const CUT_CELLS_ELSEWHERE: &str = "Cells that end in `…` may be cut; print such a cell in `python`, or keep a whole \
+DataFrame with `table`.";
+
+/// Returns the bytes of a text within JSON.
+fn weight(text: &str) -> usize {
+    text.chars().map(weight_of).sum()
+}
+
+fn weight_of(letter: char) -> usize {
+    match letter {
+        '"' | '\\' | '\n' | '\r' | '\t' => 2,
+        it if it < ' ' => 6,
+        it => it.len_utf8(),
+    }
+}
+
 /// Cuts a text that is too long in the middle, and says so there.
 fn cut(text: &str) -> String {
-    if text.len() <= CLIENT_OUTPUT_BYTES_MAX {
+    if weight(text) <= FORM_BYTES_MAX {
         return text.to_owned();
     }
-    let head = text.floor_char_boundary(CLIENT_OUTPUT_BYTES_MAX / 2 - 100);
-    let tail = text.ceil_char_boundary(text.len() + 100 - CLIENT_OUTPUT_BYTES_MAX / 2);
-    let n_cut = tail - head;
+    let half = FORM_BYTES_MAX / 2 - 100;
+    let fitting = |letters: &mut dyn Iterator<Item = char>| {
+        let mut n_bytes = 0;
+        let fit = letters.take_while(|it| {
+            n_bytes += weight_of(*it);
+            n_bytes <= half
+        });
+        fit.map(char::len_utf8).sum::<usize>()
+    };
+    let head = fitting(&mut text.chars());
+    let tail = text.len() - fitting(&mut text.chars().rev());
     format!(
-        "{}\n… {n_cut} of {} bytes left out; ask for less, or aggregate …\n{}",
+        "{}\n… {} of {} bytes left out; ask for less, or aggregate …\n{}",
         &text[..head],
+        tail - head,
         text.len(),
         &text[tail..]
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FORM_BYTES_MAX, cut, weight};
+
+    #[test]
+    fn a_text_is_cut_by_its_bytes_in_json() {
+        for text in ["x".repeat(50_000), "\u{1}\"\n".repeat(9_000), "größe…".repeat(9_000)] {
+            let found = cut(&text);
+            assert!(weight(&found) <= FORM_BYTES_MAX && found.contains("bytes left out"));
+            assert_eq!(serde_json::to_string(&found).unwrap().len(), weight(&found) + 2);
+        }
+        assert_eq!(cut("short"), "short");
+    }
 }

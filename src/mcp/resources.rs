@@ -11,6 +11,9 @@ const SESSION: &str = "?session=";
 /// What is not encoded in a part of a URI.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
+/// Bytes of a table as CSV that is offered as a resource. A resource may be larger by a third, as they are estimated.
+pub(crate) const CSV_OFFERED_BYTES_MAX: u64 = 3 * 1024 * 1024;
+
 /// A resource in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResourceEntry {

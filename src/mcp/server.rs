@@ -23,7 +23,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::answer::ToolAnswer;
 use crate::doubt::READING;
-use crate::names::client_names;
+use crate::names::client_label;
 use crate::pending_call::{PendingCall, StopSignal};
 use crate::resources::{ResourceBody, ResourceEntry, Stored, StoredPart};
 use crate::settings::ServerSettings;
@@ -33,6 +33,9 @@ use crate::{doubt, prompts, tools};
 
 /// Time between two messages on how a call is going. Clients that give up a silent call wait longer.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
+
+/// Datasets in a list that may lack others, and turns.
+const LONG_LIST: (usize, usize) = (50, 20);
 
 /// What the model of a client should know before it calls a tool.
 const INSTRUCTIONS: &str = "csv-agent examines data files (CSV, Excel, Parquet, JSON Lines, SQLite) with exact types. \
@@ -127,7 +130,7 @@ impl McpServer {
                 _ = ticks.tick() => {
                     let Some(token) = &token else { continue };
                     n_told += 1.0;
-                    let told = client_names(&news.borrow_and_update());
+                    let told = client_label(&news.borrow_and_update());
                     let message = if told.is_empty() { "waiting for its turn".to_owned() } else { told };
                     let param = ProgressNotificationParam::new(token.clone(), n_told).with_message(message);
                     // A client that is gone cancels the call.
@@ -151,6 +154,16 @@ impl McpServer {
         let decided = said.and_then(|it| doubt::decided(&work, it));
         let is_asked = said.is_some();
         let work = decided.unwrap_or(work);
+        if let Some(concerned) = tools::concerned(&work) {
+            let found = self.call(concerned, session.clone(), context).await;
+            let found = found.unwrap_or_else(cancelled);
+            if found.is_error {
+                return Decision::Answer(found);
+            }
+            if let Err(message) = tools::check_findings(&work, &found.schemas) {
+                return Decision::Answer(ToolAnswer::error(&message));
+            }
+        }
         let answer = self.call(work.clone(), session.clone(), context).await;
         let answer = answer.unwrap_or_else(cancelled);
         let can_ask = context.client_capabilities().is_some_and(|it| it.elicitation.is_some());
@@ -271,8 +284,9 @@ impl ServerHandler for McpServer {
                 .with_description(about)
                 .with_mime_type(what.media_type())
         };
-        let resources = listed.map_err(|it| internal(&it))?.into_iter().map(resource).collect();
-        Ok(ListResourcesResult::with_all_items(resources))
+        let mut entries = listed.map_err(|it| internal(&it))?;
+        tell_of_more(&mut entries);
+        Ok(ListResourcesResult::with_all_items(entries.into_iter().map(resource).collect()))
     }
 
     async fn list_resource_templates(
@@ -363,6 +377,31 @@ fn client_of(context: &RequestContext<RoleServer>) -> String {
     let name: String = name.chars().filter(plain).take(60).collect();
     let name = name.trim();
     if name.is_empty() { "mcp client".to_owned() } else { format!("mcp client {name}") }
+}
+
+/// Says in the last entry of its kind that a list has no more of them.
+fn tell_of_more(entries: &mut [ResourceEntry]) {
+    let n_datasets =
+        entries.iter().filter(|it| matches!(it.what.part, StoredPart::Schema(_))).count();
+    let n_turns = entries.iter().filter(|it| matches!(it.what.part, StoredPart::Turn(_))).count();
+    let is_head = |it: &&mut ResourceEntry| matches!(it.what.part, StoredPart::Head(_));
+    if LONG_LIST.0 <= n_datasets
+        && let Some(last) = entries.iter_mut().rev().find(is_head)
+    {
+        let more = format!(
+            "; {n_datasets} datasets are listed here at most, and the tool `datasets` names all"
+        );
+        last.about.push_str(&more);
+    }
+    let is_turn = |it: &&mut ResourceEntry| matches!(it.what.part, StoredPart::Turn(_));
+    if LONG_LIST.1 <= n_turns
+        && let Some(last) = entries.iter_mut().rev().find(is_turn)
+    {
+        let more = format!(
+            "; the last {n_turns} turns are listed here at most, and csv-agent://turns/N has any other"
+        );
+        last.about.push_str(&more);
+    }
 }
 
 fn internal(message: &str) -> ErrorData {

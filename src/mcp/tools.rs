@@ -18,6 +18,11 @@ use crate::work::{IngestWork, Work};
 /// Rows that show what a dataset looks like.
 const HEAD_ROWS: usize = 5;
 
+/// Datasets of findings that are looked at.
+const CONCERNED_MAX: usize = 20;
+/// Columns that a refusal names.
+const COLUMNS_NAMED_MAX: usize = 30;
+
 /// Bytes of the code or the statement that names a turn.
 const QUESTION_BYTES: usize = 1_000;
 
@@ -148,6 +153,7 @@ pub(crate) fn read(
     }
     // Some clients send null for what they leave out.
     given.retain(|_, value| !value.is_null());
+    check_arguments(tool, &given)?;
     let session = match given.shift_remove("session") {
         None => None,
         Some(Value::String(session)) if session.trim().is_empty() => None,
@@ -155,6 +161,127 @@ pub(crate) fn read(
         Some(_) => return Err("`session` must be the path of a session directory".to_owned()),
     };
     Ok(((tool.read)(Value::Object(given))?, session))
+}
+
+/// Checks arguments against the schemas that the tool lists, in words that say what is right.
+fn check_arguments(tool: &ClientTool, given: &JsonObject) -> Result<(), String> {
+    let mut known = (tool.arguments)();
+    known.push(("session", session(), false));
+    for name in given.keys() {
+        if !known.iter().any(|it| it.0 == name) {
+            let names: Vec<String> = known.iter().map(|it| format!("`{}`", it.0)).collect();
+            return Err(format!(
+                "`{}` has no argument `{name}`; it takes {}",
+                tool.name,
+                names.join(", ")
+            ));
+        }
+    }
+    for (name, schema, is_required) in &known {
+        match given.get(*name) {
+            Some(value) => check_value(name, value, schema)?,
+            None if *is_required => {
+                return Err(format!("`{name}` is missing; it must be {}", expected(schema)));
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// Checks a value against a schema. `place` is where it is.
+fn check_value(place: &str, value: &Value, schema: &Value) -> Result<(), String> {
+    if let Some(choices) = schema["enum"].as_array() {
+        let is_one = choices.contains(value);
+        let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let why =
+            || format!("`{place}`: `{}` is not one of {}", brief(&shown), listed_values(choices));
+        return if is_one { Ok(()) } else { Err(why()) };
+    }
+    if let Some(forms) = schema["anyOf"].as_array() {
+        let fits = forms.iter().any(|it| check_value(place, value, it).is_ok());
+        return if fits { Ok(()) } else { Err(mismatch(place, value, schema)) };
+    }
+    let fits = match schema["type"].as_str() {
+        Some("string") => value.is_string(),
+        Some("integer") => value.is_u64() || value.is_i64(),
+        Some("array") => value.is_array(),
+        Some("object") => value.is_object(),
+        _ => true,
+    };
+    if !fits {
+        return Err(mismatch(place, value, schema));
+    }
+    for (at, item) in value.as_array().into_iter().flatten().enumerate() {
+        check_value(&format!("{place}[{at}]"), item, &schema["items"])?;
+    }
+    let Some(members) = value.as_object() else { return Ok(()) };
+    for (name, member) in members {
+        let place = format!("{place}.{name}");
+        match (schema["properties"].get(name), &schema["additionalProperties"]) {
+            (Some(_), _) if member.is_null() => {}
+            (Some(of_member), _) | (None, of_member @ Value::Object(_)) => {
+                check_value(&place, member, of_member)?;
+            }
+            _ => {
+                let known = schema["properties"].as_object().into_iter().flat_map(|it| it.keys());
+                let known: Vec<String> = known.map(|it| format!("`{it}`")).collect();
+                return Err(format!("there is no `{place}`; there are {}", known.join(", ")));
+            }
+        }
+    }
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    for name in required {
+        if members.get(name).is_none_or(Value::is_null) {
+            let of_member = &schema["properties"][name];
+            return Err(format!("`{place}.{name}` is missing; it must be {}", expected(of_member)));
+        }
+    }
+    Ok(())
+}
+
+fn mismatch(place: &str, value: &Value, schema: &Value) -> String {
+    let found = match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(_) | Value::Number(_) => format!("`{value}`"),
+        Value::String(text) => format!("the text `{}`", brief(text)),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    };
+    format!("`{place}` must be {}, not {found}", expected(schema))
+}
+
+/// Returns what a schema takes, in words.
+fn expected(schema: &Value) -> String {
+    if let Some(choices) = schema["enum"].as_array() {
+        return format!("one of {}", listed_values(choices));
+    }
+    if let Some(forms) = schema["anyOf"].as_array() {
+        return forms.iter().map(expected).collect::<Vec<_>>().join(" or ");
+    }
+    match schema["type"].as_str() {
+        Some("string") => "a text".to_owned(),
+        Some("integer") => "a whole number".to_owned(),
+        Some("array") => match schema["items"]["type"].as_str() {
+            Some("string") => "a list of texts".to_owned(),
+            Some("integer") => "a list of whole numbers".to_owned(),
+            Some("object") => "a list of objects".to_owned(),
+            _ => "a list".to_owned(),
+        },
+        _ => "an object".to_owned(),
+    }
+}
+
+fn listed_values(values: &[Value]) -> String {
+    values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn brief(text: &str) -> String {
+    let mut brief: String = text.chars().take(60).collect();
+    if brief.len() < text.len() {
+        brief.push('…');
+    }
+    brief
 }
 
 fn parsed<T: serde::de::DeserializeOwned>(given: Value) -> Result<T, String> {
@@ -231,7 +358,7 @@ fn table_members() -> [(&'static str, Value); 5] {
         truncated(),
         (
             "whole",
-            json!({"type": "object", "description": "where the whole result is: `uri` of a resource, `parquet` file"}),
+            json!({"type": "object", "description": "where the whole result is: `uri` of a resource unless it is too large for one, `parquet` file"}),
         ),
     ]
 }
@@ -357,6 +484,61 @@ pub(crate) fn described(dataset: &str) -> Work {
             ("query_datasets", json!({"sql": sql, "result_name": null})),
         ],
     )
+}
+
+/// Returns the calls that say what there is of the datasets that findings are about; None where they name none.
+pub(crate) fn concerned(verdict: &Work) -> Option<Work> {
+    let Work::Verdict { answer, .. } = verdict else { return None };
+    let findings = answer["findings"].as_array()?;
+    let mut names: Vec<&str> = findings.iter().filter_map(|it| it["dataset"].as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let call = |(at, name): (usize, &&str)| ToolCall {
+        call_id: format!("call_{}", at + 1),
+        name: "get_dataset_info".to_owned(),
+        arguments: json!({"name": name}).to_string(),
+    };
+    let calls: Vec<ToolCall> = names.iter().take(CONCERNED_MAX).enumerate().map(call).collect();
+    let question = "What is there of the datasets that the findings are about?".to_owned();
+    (!calls.is_empty()).then_some(Work::Calls { question, calls })
+}
+
+/// Checks that the columns and rows of findings exist, by the schemas of their datasets.
+pub(crate) fn check_findings(verdict: &Work, schemas: &[Value]) -> Result<(), String> {
+    let Work::Verdict { answer, .. } = verdict else { return Ok(()) };
+    for (at, finding) in answer["findings"].as_array().into_iter().flatten().enumerate() {
+        let Some(dataset) = finding["dataset"].as_str() else { continue };
+        let Some(schema) = schemas.iter().find(|it| it["name"] == dataset) else { continue };
+        let columns = schema["columns"].as_array();
+        let columns: Option<Vec<&str>> =
+            columns.map(|it| it.iter().filter_map(|it| it["name"].as_str()).collect());
+        if let (Some(column), Some(columns)) = (finding["column"].as_str(), columns)
+            && !columns.contains(&column)
+        {
+            let more = if COLUMNS_NAMED_MAX < columns.len() { " and more" } else { "" };
+            let shown: Vec<String> =
+                columns.iter().take(COLUMNS_NAMED_MAX).map(|it| format!("`{it}`")).collect();
+            return Err(format!(
+                "not recorded: finding {} names the column `{column}`, but `{dataset}` has {}{more}",
+                at + 1,
+                shown.join(", ")
+            ));
+        }
+        let rows = finding["rows"].as_array().into_iter().flatten().filter_map(Value::as_u64);
+        if let (Some(last), Some(n_rows)) = (rows.max(), schema["row_count"].as_u64())
+            && n_rows <= last
+        {
+            let there = match n_rows {
+                0 => "no rows".to_owned(),
+                n => format!("the rows 0 to {}", n - 1),
+            };
+            return Err(format!(
+                "not recorded: finding {} names the row {last}, but `{dataset}` has {there}",
+                at + 1
+            ));
+        }
+    }
+    Ok(())
 }
 
 #[derive(Deserialize)]
@@ -613,7 +795,8 @@ const VERDICT: ClientTool = ClientTool {
     description: "Records your verdict on the data, with findings, after you have checked it with the other tools. \
 The session keeps it for its owner. Thresholds that the owner has set are rated as well and may make the assessment \
 worse; it comes back with the findings and, where rows are given, their lines in the source file. good: fit for use; \
-warning: usable with care; bad: do not rely on it.",
+warning: usable with care; bad: do not rely on it. A finding about a dataset, a column or a row that does not exist \
+is refused.",
     arguments: || {
         let finding = json!({
             "type": "object",
@@ -637,6 +820,7 @@ warning: usable with care; bad: do not rely on it.",
         output([
             ("assessment", json!({"type": ["string", "null"]})),
             ("findings", json!({"type": "array"})),
+            truncated(),
         ])
     }),
     change: ChangeKind::Nothing,
@@ -854,8 +1038,23 @@ mod tests {
     #[test]
     fn arguments_that_are_wrong_say_what_is_right() {
         check("sql", &json!({}), "there is no tool `sql`; the tools are ingest, datasets");
-        check("query", &json!({}), "missing field `sql`");
-        check("query", &json!({"sql": 1}), "`sql`: invalid type");
+        check("query", &json!({}), "`sql` is missing; it must be a text");
+        check("query", &json!({"sql": 1}), "`sql` must be a text, not `1`");
+        check(
+            "ingest",
+            &json!({"paths": "a.csv"}),
+            "must be a list of texts, not the text `a.csv`",
+        );
+        check("ingest", &json!({"paths": [1]}), "`paths[0]` must be a text");
+        check("ingest", &json!({"paths": ["a"], "types": {"n": 1}}), "`types.n` must be a text");
+        check("chart", &json!({"chart_type": "bar"}), "no argument `chart_type`; it takes `sql`");
+        let chart = |kind: &str, y: Value| json!({"sql": "x", "type": kind, "x": "a", "y": y});
+        check("chart", &chart("pie", json!("b")), "`type`: `pie` is not one of bar, ");
+        check("chart", &chart("bar", json!(1)), "`y` must be a text or a list of texts, not `1`");
+        check("rerun", &json!({"turn": [1]}), "`turn` must be a text or a whole number");
+        let finding = json!({"severity": "bad", "message": "m", "where": "x"});
+        let verdict = json!({"assessment": "bad", "text": "", "findings": [finding]});
+        check("verdict", &verdict, "no `findings[0].where`; there are `severity`, `message`");
         check("chart", &json!({"type": "bar", "x": "a", "y": "b"}), "give `sql` or `variable`");
         check("rerun", &json!({"turn": "seven"}), "`seven` is not a turn");
         check("export", &json!({"form": "doc"}), "`doc` is not one of py, ipynb, md");

@@ -1,8 +1,8 @@
 //! Messages over stdin and stdout, one a line.
 //!
 //! stdin is read on a thread of its own, and stdout is written on another: a client that does not read cannot keep
-//! its cancellations from being heard. A line that is not a message is answered where it has an id, and never ends
-//! the server. At the end of stdin, calls that were made before may still be answered.
+//! its cancellations from being heard. A line that is not a message is answered with an error, and never ends the
+//! server. At the end of stdin, calls that were made before may still be answered.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, Read, Write};
@@ -11,10 +11,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
+use rmcp::model::{JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc};
 
 use csv_agent_types::limits::{CLIENT_MESSAGE_BYTES_MAX, CLIENT_MESSAGES_AHEAD};
@@ -197,6 +197,11 @@ impl Drop for Stdio {
     }
 }
 
+/// The code of a line that is not JSON.
+const NO_JSON: i32 = -32_700;
+/// The code of JSON that is not a message.
+const NO_MESSAGE: i32 = -32_600;
+
 /// Returns the message of a line, or what to answer to it.
 fn message_of(line: &Line) -> Result<RxJsonRpcMessage<RoleServer>, Option<Vec<u8>>> {
     let bytes = match line {
@@ -208,21 +213,58 @@ fn message_of(line: &Line) -> Result<RxJsonRpcMessage<RoleServer>, Option<Vec<u8
                 CLIENT_MESSAGE_BYTES_MAX >> 20
             );
             complain(&why);
-            return Err(id.map(|it| refusal(it, &why)));
+            return Err(Some(refusal(&id.map_or(Value::Null, |it| json!(it)), NO_MESSAGE, &why)));
         }
     };
-    let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
-        complain(
-            "a line of stdin is not JSON and is ignored: it takes JSON-RPC messages, one a line",
-        );
-        return Err(None);
+    let value = match serde_json::from_slice::<Value>(bytes) {
+        Ok(value) => value,
+        Err(error) => {
+            let why = format!(
+                "a line of stdin is not JSON: {error}; it takes JSON-RPC messages in UTF-8, one a line"
+            );
+            complain(&why);
+            let id = top_level_id(&String::from_utf8_lossy(bytes)).unwrap_or_default();
+            return Err(Some(refusal(&id, NO_JSON, &why)));
+        }
     };
-    let id = value.get("id").cloned().and_then(|it| serde_json::from_value(it).ok());
+    if let Value::Array(parts) = &value {
+        let why = "batches of messages are not supported; send one message a line";
+        complain(why);
+        let ids = parts.iter().filter(|it| it.get("method").is_some());
+        let ids: Vec<&Value> = ids.filter_map(|it| it.get("id")).filter(|it| is_id(it)).collect();
+        if ids.is_empty() {
+            return Err(Some(refusal(&Value::Null, NO_MESSAGE, why)));
+        }
+        return Err(Some(ids.into_iter().flat_map(|it| refusal(it, NO_MESSAGE, why)).collect()));
+    }
+    let is_request = value.get("method").is_some();
+    let is_answer = !is_request && (value.get("result").is_some() || value.get("error").is_some());
+    let id = value.get("id").cloned();
+    if is_request
+        && let Some(id) = &id
+        && serde_json::from_value::<RequestId>(id.clone()).is_err()
+    {
+        let why = format!("`id` is {id}, but must be a text or a whole number of 64 bits");
+        complain(&why);
+        let id = if is_id(id) { id } else { &Value::Null };
+        return Err(Some(refusal(id, NO_MESSAGE, &why)));
+    }
     serde_json::from_value(value).map_err(|error| {
         let why = format!("this is not a message of the protocol: {error}");
         complain(&why);
-        id.map(|it| refusal(it, &why))
+        match id {
+            Some(id) if is_id(&id) && !is_answer => Some(refusal(&id, NO_MESSAGE, &why)),
+            // A notification and an answer are not answered.
+            None if is_request => None,
+            _ if is_answer => None,
+            _ => Some(refusal(&Value::Null, NO_MESSAGE, &why)),
+        }
     })
+}
+
+/// Returns whether a value may be the id of an answer.
+fn is_id(value: &Value) -> bool {
+    value.is_string() || value.is_number()
 }
 
 /// Reads lines until the end, or until nobody wants them.
@@ -286,12 +328,45 @@ fn id_in(ends: &[u8]) -> Option<RequestId> {
     values.next()?.ok()
 }
 
-fn refusal(id: RequestId, why: &str) -> Vec<u8> {
-    let error = ErrorData::invalid_request(why.to_owned(), None);
-    let message: TxJsonRpcMessage<RoleServer> = JsonRpcMessage::error(error, Some(id));
-    let mut bytes = serde_json::to_vec(&message).unwrap_or_default();
-    bytes.push(b'\n');
-    bytes
+/// Finds the id of a text that is not JSON: that of its outermost object, as others may be data.
+fn top_level_id(text: &str) -> Option<Value> {
+    let (mut depth, mut at, mut begins_member) = (0_usize, 0, false);
+    while let Some(byte) = text.as_bytes().get(at) {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let end = end_of_text(text, at)?;
+                if depth == 1 && begins_member && &text[at..end] == "\"id\"" {
+                    let rest = text[end..].trim_start().strip_prefix(':')?;
+                    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+                    return values.next()?.ok().filter(is_id);
+                }
+                at = end - 1;
+            }
+            _ => {}
+        }
+        begins_member = matches!(byte, b'{' | b',') || begins_member && byte.is_ascii_whitespace();
+        at += 1;
+    }
+    None
+}
+
+/// Returns where a text in quotes ends that begins at a place.
+fn end_of_text(text: &str, begin: usize) -> Option<usize> {
+    let mut is_escaped = false;
+    let mut rest = text.as_bytes().iter().enumerate().skip(begin + 1);
+    rest.find_map(|(at, byte)| {
+        let ends = *byte == b'"' && !is_escaped;
+        is_escaped = *byte == b'\\' && !is_escaped;
+        ends.then_some(at + 1)
+    })
+}
+
+/// Returns an error as a line. Without an id that can be read, it has null.
+fn refusal(id: &Value, code: i32, why: &str) -> Vec<u8> {
+    let message = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": why}});
+    format!("{message}\n").into_bytes()
 }
 
 /// Tells whoever reads the log of the client.
@@ -302,8 +377,54 @@ fn complain(text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::{id_in, skip_line};
     use rmcp::model::RequestId;
+    use serde_json::{Value, json};
+
+    use super::{Line, id_in, message_of, skip_line, top_level_id};
+
+    #[track_caller]
+    fn check_refused(line: &[u8], expected: &[(Value, i32)]) {
+        let due = message_of(&Line::Whole(line.to_vec())).unwrap_err().unwrap_or_default();
+        let lines = String::from_utf8(due).unwrap();
+        let found: Vec<Value> = lines.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+        let found: Vec<_> = found.iter().map(|it| (&it["id"], &it["error"]["code"])).collect();
+        let expected: Vec<_> = expected.iter().map(|it| (it.0.clone(), json!(it.1))).collect();
+        let expected: Vec<_> = expected.iter().map(|it| (&it.0, &it.1)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_is_no_message_is_answered_so_that_nobody_waits() {
+        check_refused(b"garbage", &[(Value::Null, -32_700)]);
+        check_refused(b"{\"id\":7,\"method\":\"ping\",\"x\":\"\xe9\"}", &[(json!(7), -32_700)]);
+        let deep = format!("{{\"params\":{}{},\"id\":\"a\"}}", "[".repeat(900), "]".repeat(900));
+        check_refused(deep.as_bytes(), &[(json!("a"), -32_700)]);
+        check_refused(b"[]", &[(Value::Null, -32_600)]);
+        check_refused(
+            br#"[{"id":1,"method":"ping"},{"method":"x"},{"id":2,"method":"ping"}]"#,
+            &[(json!(1), -32_600), (json!(2), -32_600)],
+        );
+        check_refused(b"{}", &[(Value::Null, -32_600)]);
+        for id in ["1.5", "99999999999999999999"] {
+            let id: Value = serde_json::from_str(id).unwrap();
+            let line = json!({"jsonrpc": "2.0", "id": id, "method": "ping"}).to_string();
+            check_refused(line.as_bytes(), &[(id, -32_600)]);
+        }
+        for id in [json!(null), json!(true), json!({"a": 1})] {
+            let line = json!({"jsonrpc": "2.0", "id": id, "method": "ping"}).to_string();
+            check_refused(line.as_bytes(), &[(Value::Null, -32_600)]);
+        }
+        // What needs no answer gets none.
+        check_refused(br#"{"jsonrpc":"1.0","method":"x"}"#, &[]);
+        check_refused(br#"{"jsonrpc":"1.0","id":3,"result":{}}"#, &[]);
+    }
+
+    #[test]
+    fn the_id_of_what_is_no_json_is_not_that_of_its_data() {
+        let found = top_level_id(r#"{"params": {"id": 4, "x": "\"id\":5"}, "id" : 6, oops"#);
+        assert_eq!(found, Some(json!(6)));
+        assert_eq!(top_level_id(r#"{"x": "id", "y": [{"id": 1}]"#), None);
+    }
 
     #[test]
     fn the_id_of_a_long_message_is_at_one_of_its_ends() {

@@ -540,7 +540,7 @@ fn a_clumsy_client_is_answered_and_the_server_goes_on() {
     let unknown = client.request("no/such/method", json!({}));
     assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
     let why = client.refused("query", json!({"sql": BY_PRODUCT, "extra": 1}));
-    assert!(why.contains("unknown field `extra`"), "{why}");
+    assert!(why.contains("no argument `extra`"), "{why}");
     // Null stands for what is left out, as some clients send it.
     assert_eq!(
         client.found("query", json!({"sql": BY_PRODUCT, "session": null, "name": null}))["rows_total"],
@@ -678,6 +678,123 @@ fn a_doubtful_file_says_how_to_read_it() {
 }
 
 #[test]
+fn names_paths_code_and_data_come_back_as_they_are() {
+    let bench = Bench::with([]);
+    let cell = "call --name and --if-exists with list_datasets or python_repl; mcp_result";
+    fs::write(bench.path("k.csv"), format!("list_datasets,python_repl,tool\n1,2,{cell}\n"))
+        .unwrap();
+    let mut client = Client::new(&bench, &["-f", "k.csv"]);
+    let found = client.found("query", json!({"sql": "select * from k"}));
+    assert_eq!(found["rows"][0][2], cell);
+    let described = client.call("describe", json!({"dataset": "k"}));
+    let columns = described["structuredContent"]["schema"]["columns"].as_array().unwrap();
+    assert_eq!(
+        (&columns[0]["name"], &columns[1]["name"]),
+        (&json!("list_datasets"), &json!("python_repl"))
+    );
+    assert!(text_of(&described).contains("list_datasets"), "{described}");
+    let why = client.refused("query", json!({"sql": "select list_datasetz from k"}));
+    assert!(why.contains("list_datasets"), "{why}");
+    let code = json!({"code": "raise ValueError('call list_datasets or --name with python_repl')"});
+    let why = client.refused("python", code);
+    assert!(why.contains("call list_datasets or --name with python_repl"), "{why}");
+    let why = client.refused("ingest", json!({"paths": ["nope--types list_datasets.csv"]}));
+    assert!(why.contains("nope--types list_datasets.csv"), "{why}");
+    // A hint of our own names the client's tool.
+    let why = client.refused("find_values", json!({"value": "1", "dataset": "x*"}));
+    assert!(why.ends_with("call `datasets`"), "{why}");
+}
+
+#[test]
+fn a_cut_cell_is_no_whole_result() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("t.csv"), format!("a,b\n1,{}\n", "x".repeat(5_000))).unwrap();
+    let mut client = Client::new(&bench, &["-f", "t.csv"]);
+    let result = client.call("query", json!({"sql": "select * from t"}));
+    let (found, text) = (&result["structuredContent"], text_of(&result));
+    assert_eq!((&found["truncated"], &found["rows_total"]), (&json!(true), &json!(1)), "{found}");
+    assert!(text.contains("Cells that end in `…` are cut") && text.contains("Parquet"), "{text}");
+    assert!(text.contains("Recorded as turn 1: csv-agent://turns/1"), "{text}");
+    // The dataset has the name that a table is read by.
+    let whole = client.request("resources/read", json!({"uri": found["whole"]["uri"]}));
+    let csv = whole["result"]["contents"][0]["text"].as_str().unwrap();
+    assert!(csv.contains(&"x".repeat(5_000)));
+    let described = client.found("describe", json!({"dataset": "t"}));
+    assert_eq!(described["truncated"], true, "{described}");
+    let short = client.found("query", json!({"sql": "select a, 'etc …' as b from t"}));
+    assert_eq!(short["truncated"], false, "{short}");
+    let shown = client.found("python", json!({"code": "load('t')"}));
+    assert_eq!(shown["truncated"], true, "{shown}");
+    client.found("python", json!({"code": "df = load('t')"}));
+    let kept = client.found("table", json!({"variable": "df"}));
+    assert_eq!((&kept["truncated"], &kept["rows_total"]), (&json!(true), &json!(1)), "{kept}");
+}
+
+#[test]
+fn what_is_too_large_for_a_resource_is_not_offered_as_one() {
+    let bench = Bench::with([]);
+    let rows: Vec<String> = (0..300_000).map(|at| format!("{at},text number {at}\n")).collect();
+    fs::write(bench.path("long.csv"), format!("n,t\n{}", rows.concat())).unwrap();
+    let mut client = Client::new(&bench, &["-f", "long.csv"]);
+    let result = client.call("query", json!({"sql": "select * from long"}));
+    let whole = &result["structuredContent"]["whole"];
+    assert!(whole["uri"].is_null() && whole["bytes"].is_u64(), "{whole}");
+    assert!(text_of(&result).contains("too large for a resource"));
+    assert!(fs::metadata(whole["parquet"].as_str().unwrap()).is_ok());
+    assert!(!result["content"].to_string().contains("resource_link"));
+}
+
+#[test]
+fn findings_are_about_what_exists_and_come_back_within_bounds() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    let verdict = |finding: Value| json!({"assessment": "bad", "text": "x", "findings": [finding]});
+    let finding = |dataset: &str, column: &str, row: u64| json!({"severity": "bad", "message": "m", "dataset": dataset, "column": column, "rows": [row]});
+    let why = client.refused("verdict", verdict(finding("slaes", "revenue", 0)));
+    assert!(why.contains("did you mean `sales`"), "{why}");
+    let why = client.refused("verdict", verdict(finding("sales", "price", 0)));
+    assert!(why.contains("`sales` has `date`, `product`, `revenue`"), "{why}");
+    let why = client.refused("verdict", verdict(finding("sales", "revenue", 10)));
+    assert!(why.contains("has the rows 0 to 9"), "{why}");
+    let shown = bench.run(["show", "last", "--json"]).succeeds();
+    assert!(!shown.stdout().contains("\"assessment\":\"bad\""), "{}", shown.stdout());
+    let long = json!({"severity": "bad", "message": "m".repeat(900)});
+    let many = json!({"assessment": "bad", "text": "x", "findings": vec![long; 200]});
+    let result = client.call("verdict", many);
+    assert!(result.to_string().len() < 45_000, "{}", result.to_string().len());
+    assert_eq!(result["structuredContent"]["truncated"], true);
+    assert!(text_of(&result).contains("of 200 findings are recorded and not repeated"));
+}
+
+#[test]
+fn a_program_is_exported_whole_or_not_at_all() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    client.found("python", json!({"code": format!("x = '{}'", "y".repeat(60_000))}));
+    let result = client.call("export", json!({"form": "py"}));
+    assert!(result.to_string().len() < 45_000, "{}", result.to_string().len());
+    let found = &result["structuredContent"];
+    assert_eq!((&found["text"], &found["truncated"]), (&json!(""), &json!(true)), "{found}");
+    assert!(text_of(&result).contains("`csv-agent export py last -o FILE`"), "{result}");
+}
+
+#[test]
+fn a_search_that_leaves_out_datasets_says_so() {
+    let bench = Bench::with([]);
+    fs::create_dir(bench.path("many")).unwrap();
+    for at in 0..55 {
+        fs::write(bench.path(&format!("many/d{at}.csv")), format!("a,b\n3,{at}\n")).unwrap();
+    }
+    let mut client = Client::new(&bench, &["-f", "many"]);
+    let found = client.found("find_values", json!({"value": "3"}));
+    assert_eq!(found["truncated"], true, "{found}");
+    let found = client.found("find_values", json!({"value": "3", "dataset": "d1*"}));
+    assert_eq!(found["truncated"], false, "{found}");
+    let listed = client.request("resources/list", json!({})).to_string();
+    assert!(listed.contains("the tool `datasets` names all"), "{listed}");
+}
+
+#[test]
 fn a_user_who_can_be_asked_decides_how_dates_are_read() {
     let bench = Bench::with([]);
     fs::write(bench.path("d.csv"), "day,n\n01/02/2024,1\n03/04/2024,2\n").unwrap();
@@ -752,6 +869,18 @@ fn the_configuration_of_each_client_is_printed() {
             (&json!("csv-agent"), &arguments),
             "{client}"
         );
+    }
+    // The command that the note names has the same flags.
+    let flags = ["--allow", "/a b", "--tool-timeout", "2h", "--lock-wait", "5s", "--no-config"];
+    for (client, wait) in [("codex", "tool_timeout_sec = 7260"), ("gemini", "\"timeout\": 7260000")]
+    {
+        let verbose = ["mcp", "-v", "--print-config", client];
+        let run = bench.run(verbose.iter().chain(&flags)).succeeds();
+        assert!(run.stdout().contains(wait), "{}", run.stdout());
+        assert!(run.stdout().contains("--lock-wait") && run.stdout().contains("--no-config"));
+        let started =
+            "csv-agent mcp --allow \"/a b\" --tool-timeout 7200s --lock-wait 5s --no-config`";
+        assert!(run.stderr().contains(started), "{}", run.stderr());
     }
     let codex: toml::Value = toml::from_str(&printed("codex")).unwrap();
     assert_eq!(codex["mcp_servers"]["csv-agent"]["args"].as_array().unwrap().len(), 4);

@@ -103,14 +103,20 @@ impl StoredTurns {
 
     /// Returns a table of a turn as CSV, read by a command that takes files of others.
     fn table(&self, dir: &Path, file: &Path) -> Result<String, String> {
-        let mut named = OsString::from("t=");
+        // The command sees the datasets of the session as well.
+        let catalog = Session::read_catalog(dir).map_err(|it| format!("{it:#}"))?;
+        let mut name = "t".to_owned();
+        while catalog.names().any(|it| it.eq_ignore_ascii_case(&name)) {
+            name.push('t');
+        }
+        let mut named = OsString::from(format!("{name}="));
         named.push(file);
         let child = Command::new(&self.program)
             .arg("-S")
             .arg(dir)
             .args(["query", "--format", "csv", "-f"])
             .arg(named)
-            .arg("select * from t")
+            .arg(format!("select * from {name}"))
             .stdin(Stdio::null())
             .output();
         let output = child.map_err(|it| format!("cannot start csv-agent: {it}"))?;

@@ -739,6 +739,11 @@ pub(crate) struct Settings<'a> {
 }
 
 impl<'a> Settings<'a> {
+    /// Returns the flags of every command.
+    pub(crate) fn global_flags(&self) -> &'a GlobalFlags {
+        self.flags.global
+    }
+
     /// Combines the sources and checks all values, including overridden ones.
     ///
     /// # Errors
