@@ -75,7 +75,12 @@ pub struct ToolAnswer {
 impl ToolAnswer {
     /// Says why a call failed, and what to do.
     pub fn error(text: &str) -> ToolAnswer {
-        ToolAnswer::failed(&client_words(text))
+        // A command says what is wrong with its flags in a document.
+        let document: Value = serde_json::from_str(text).unwrap_or_default();
+        let message = document["error"]["message"].as_str();
+        let hint = document["error"]["hint"].as_str().map(|it| format!("; {it}"));
+        let told = message.map(|it| format!("{it}{}", hint.unwrap_or_default()));
+        ToolAnswer::failed(&client_words(&told.unwrap_or_else(|| text.to_owned())))
     }
 
     /// Says why a call failed, in words that stay as they are.

@@ -55,7 +55,7 @@ const PHRASES: [(&str, &str); 25] = [
     ),
     (
         "is not a valid name of a dataset; try `--name ",
-        "is not a valid name of a dataset; try `name` `",
+        "is not a valid name of a dataset; try the name `",
     ),
     ("`--sheet` names a sheet or a table, but", "`sheets` names a sheet or a table, but"),
     ("is ambiguous; `--date-order` decides", "is ambiguous; `date_order` decides"),

@@ -530,6 +530,7 @@ pub(crate) fn check_findings(verdict: &Work, schemas: &[Value]) -> Result<(), St
         {
             let there = match n_rows {
                 0 => "no rows".to_owned(),
+                1 => "only the row 0".to_owned(),
                 n => format!("the rows 0 to {}", n - 1),
             };
             return Err(format!(

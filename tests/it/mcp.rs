@@ -700,6 +700,8 @@ fn names_paths_code_and_data_come_back_as_they_are() {
     assert!(why.contains("call list_datasets or --name with python_repl"), "{why}");
     let why = client.refused("ingest", json!({"paths": ["nope--types list_datasets.csv"]}));
     assert!(why.contains("nope--types list_datasets.csv"), "{why}");
+    let why = client.refused("ingest", json!({"paths": ["k.csv"], "name": "2 x"}));
+    assert_eq!(why, "`2 x` is not a valid name of a dataset; try the name `2_x`");
     // A hint of our own names the client's tool.
     let why = client.refused("find_values", json!({"value": "1", "dataset": "x*"}));
     assert!(why.ends_with("call `datasets`"), "{why}");
