@@ -9,6 +9,7 @@ pub mod history;
 pub mod hosted;
 pub mod lock;
 mod log;
+pub mod own_files;
 pub mod repair;
 mod api_cache;
 pub mod store;

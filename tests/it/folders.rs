@@ -61,6 +61,24 @@ fn a_directory_is_one_dataset_a_file_and_a_failure_undoes_no_other() {
 }
 
 #[test]
+fn what_a_session_writes_is_not_data() {
+    let bench = Bench::with([]);
+    write(&bench, &[("a.csv", b"a\n1\n")]);
+    bench.run(["-S", "mine", "ingest", "a.csv"]).succeeds();
+    bench.run(["-S", "mine", "query", "select * from a"]).succeeds();
+    let run = bench.run(["ingest", "-v", "."]).succeeds();
+    assert_eq!(names(&bench), ["a"]);
+    assert!(run.stderr().contains("parts of a session"), "{}", run.stderr());
+    for path in ["mine", "mine/datasets"] {
+        let run = bench.run(["ingest", path]).fails_with(5);
+        assert!(run.stderr().contains("session"), "{}", run.stderr());
+    }
+    // Its directory may have data besides.
+    write(&bench, &[("mine/b.csv", b"b\n1\n")]);
+    bench.run(["-S", "mine", "ingest", "mine"]).succeeds();
+}
+
+#[test]
 fn names_stay_when_files_are_added() {
     let bench = Bench::with([]);
     write(&bench, &[("data/fraud/Kansas.csv", b"a\n1\n")]);

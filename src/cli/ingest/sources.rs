@@ -15,6 +15,7 @@ use glob::MatchOptions;
 use rustix::process::geteuid;
 
 use csv_agent_ingest::Archive;
+use csv_agent_session::own_files;
 use csv_agent_types::dataset_names::is_dataset_name;
 use csv_agent_types::limits::{SOURCE_LEVELS_MAX, SOURCES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
@@ -113,7 +114,7 @@ pub(super) fn expand(
 }
 
 /// Splits a path argument into name and path. An existing path with `=` is not split.
-fn named(path: &Path) -> (Option<&str>, &Path) {
+pub(super) fn named(path: &Path) -> (Option<&str>, &Path) {
     let Some((name, rest)) = path.to_str().and_then(|it| it.split_once('=')) else {
         return (None, path);
     };
@@ -286,7 +287,9 @@ impl Finder<'_> {
         let is_any = !found.paths.is_empty();
         for path in found.paths {
             csv_agent_ingest::check_cancelled(self.cancelled)?;
-            if path.is_dir() {
+            if path.is_dir() && own_files::within_session(&path).is_some() {
+                others.n_own += 1;
+            } else if path.is_dir() {
                 self.directory(&path, &canonical(&path), self.levels_max, &mut others)?;
             } else if names_ending && path.is_file() {
                 self.named(&path)?;
@@ -309,6 +312,12 @@ impl Finder<'_> {
     fn named(&mut self, path: &Path) -> anyhow::Result<()> {
         if !path.is_dir() {
             return self.archive(path, true);
+        }
+        if own_files::within_session(path).is_some() {
+            let message = format!("`{}` belongs to a session and is not data", path.display());
+            let hint = "name the directory of your data; `csv-agent query` reads the datasets";
+            self.fail(ExitStatus::Input, message, hint);
+            return Ok(());
         }
         let mut others = Others::default();
         let n_before = self.sources.inputs.len();
@@ -356,7 +365,12 @@ impl Finder<'_> {
             }
         };
         entries.sort_by_key(fs::DirEntry::file_name);
+        let is_session = own_files::is_session(dir);
         for entry in entries {
+            if is_session && own_files::is_own(&entry.file_name()) {
+                others.n_own += 1;
+                continue;
+            }
             let path = entry.path();
             let is_hidden = is_hidden(entry.file_name().as_encoded_bytes());
             let is_link = entry.file_type().is_ok_and(|it| it.is_symlink());
@@ -612,6 +626,8 @@ struct Others {
     n_links: usize,
     n_directories: usize,
     n_odd: usize,
+    /// Files and directories that csv-agent itself writes into a session.
+    n_own: usize,
     /// Links to files elsewhere that were read.
     away: Links,
     /// Links to files elsewhere that another user made.
@@ -671,6 +687,7 @@ impl Others {
             (self.n_links, "link to a directory", "links to directories"),
             (self.n_directories, "directory", "directories"),
             (self.n_odd, "pipe or broken link", "pipes or broken links"),
+            (self.n_own, "part of a session", "parts of a session"),
             (self.foreign.n, "link of another user", "links of another user"),
         ];
         let kinds = kinds.into_iter().filter(|it| 0 < it.0);
