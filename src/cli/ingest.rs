@@ -969,6 +969,11 @@ fn changed(ingested: &Ingested) -> String {
     format!("`{source}` has changed since it was ingested{rows}; csv-agent has read it again")
 }
 
+/// Returns the path of an argument: `NAME=PATH` has a name before it.
+pub(crate) fn path_of(argument: &Path) -> &Path {
+    sources::named(argument).1
+}
+
 /// Returns the files that paths, directories and patterns lead to; an archive for what is in it.
 ///
 /// # Errors

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use nix::sys::signal::Signal;
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, HANG, signal, until};
@@ -461,6 +463,49 @@ fn values_that_are_kept_back_stay_here() {
     assert!(
         client.refused("ask", json!({"question": "oldest person"})).contains("keeps values back")
     );
+}
+
+#[test]
+fn a_pattern_needs_no_directory() {
+    let bench = Bench::with(["sales.csv"]);
+    fs::create_dir(bench.path("in")).unwrap();
+    fs::write(bench.path("in/own.csv"), "a\n1\n").unwrap();
+    let mut client = Client::new(&bench, &[]);
+    client.found("ingest", json!({"paths": ["*.csv"]}));
+    client.found("ingest", json!({"paths": ["**/*.csv"]}));
+    let listed = client.found("datasets", json!({}))["found"].to_string();
+    assert!(listed.contains("\"sales\"") && listed.contains("\"own\""), "{listed}");
+    let why = client.refused("ingest", json!({"paths": ["["]}));
+    assert!(why.contains("not a valid pattern"), "{why}");
+    client.found("ingest", json!({"paths": ["x=in/own.csv"]}));
+    assert_eq!(client.found("query", json!({"sql": "select a from x"}))["rows_total"], 1);
+}
+
+#[test]
+fn pipes_devices_and_sessions_are_not_data() {
+    let bench = Bench::with(["sales.csv"]);
+    mkfifo(&bench.path("pipe.csv"), Mode::S_IRWXU).unwrap();
+    let mut client =
+        Client::new(&bench, &["-S", "mine", "--allow", ".", "--allow", "/dev", "-f", "sales.csv"]);
+    for path in ["pipe.csv", "x=pipe.csv", "/dev/zero"] {
+        let why = client.refused("ingest", json!({"paths": [path]}));
+        assert!(why.contains("is a pipe or a device"), "{path}: {why}");
+    }
+    client.found("query", json!({"sql": BY_PRODUCT}));
+    for path in [
+        "mine/datasets.json",
+        "mine/turns/0001/events.jsonl",
+        "mine/turns/*/*.jsonl",
+        "mine/turns",
+        "mine/turns/0001/tables",
+        "mine",
+    ] {
+        let why = client.refused("ingest", json!({"paths": [path]}));
+        assert!(why.contains("session"), "{path}: {why}");
+    }
+    // A table that a client was shown is data.
+    let table = json!({"paths": ["mine/turns/0001/tables/result.parquet"], "name": "t"});
+    client.found("ingest", table);
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use csv_agent_session::own_files;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use crate::ingest::files_of;
+use crate::ingest::{files_of, path_of};
 
 /// The directories, without links. None where nothing is allowed.
 #[derive(Debug, Clone)]
@@ -42,7 +43,12 @@ impl Allowed {
     ///
     /// Fails when it leads elsewhere, with a sentence for the client.
     pub(super) fn check(&self, path: &Path) -> Result<(), String> {
-        let real = real(path);
+        self.check_place(path, path)
+    }
+
+    /// Checks where a path is, and calls it by another in the message.
+    fn check_place(&self, place: &Path, path: &Path) -> Result<(), String> {
+        let real = real(place);
         if real.is_some_and(|real| self.dirs.iter().any(|it| real.starts_with(it))) {
             return Ok(());
         }
@@ -66,31 +72,57 @@ impl Allowed {
     ///
     /// # Errors
     ///
-    /// Fails as [`Allowed::check`] does.
+    /// Fails as [`Allowed::check`] does, and for what is not data: pipes and devices, and files of a session except
+    /// the tables of its turns.
     pub(super) fn check_files(&self, paths: &[PathBuf]) -> Result<(), String> {
-        for path in paths {
+        for path in paths.iter().map(|it| path_of(it)) {
             if path.as_os_str() == "-" {
                 return Err(
                     "`-` is not a file here: stdin has the messages of the client; name a file"
                         .into(),
                 );
             }
-            self.check(&fixed_part(path))?;
+            self.check_place(&fixed_part(path), path)?;
+            check_kind(path)?;
         }
         // What cannot be expanded is reported when it is read.
         let files = files_of(paths).unwrap_or_default();
-        files.iter().try_for_each(|it| self.check(it))
+        files.iter().try_for_each(|it| {
+            self.check(it)?;
+            check_kind(it)
+        })
     }
 }
 
-/// Returns the part of a pattern before its first special character; a path that exists is none.
+/// Checks that what exists can be read as data. A pipe would block, and a device may never end.
+fn check_kind(path: &Path) -> Result<(), String> {
+    if path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir()) {
+        return Err(format!(
+            "`{}` is a pipe or a device; name a file or a directory",
+            path.display()
+        ));
+    }
+    let is_table =
+        |it: &Path| it.starts_with("turns") && it.parent().is_some_and(|it| it.ends_with("tables"));
+    match own_files::within_session(path) {
+        Some(within) if !is_table(&within) => Err(format!(
+            "`{}` belongs to a session and is not data; name other files",
+            path.display()
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the part of a pattern before its first special component; a path that exists is none.
 fn fixed_part(path: &Path) -> PathBuf {
     if path.exists() {
         return path.to_owned();
     }
     let is_fixed =
         |it: &Component| !it.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
-    path.components().take_while(is_fixed).collect()
+    let fixed: PathBuf = path.components().take_while(is_fixed).collect();
+    // A pattern without a directory is one of the current directory.
+    if fixed.as_os_str().is_empty() { PathBuf::from(".") } else { fixed }
 }
 
 /// Returns where a path leads; of one that does not exist, where it would be.
