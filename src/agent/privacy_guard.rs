@@ -42,6 +42,10 @@ impl Agent {
     /// Fails with [`ExitStatus::Input`] when no dataset has such a column.
     pub(super) fn check_withheld(&self, catalog: &Catalog) -> anyhow::Result<Vec<String>> {
         let mut notes = Vec::new();
+        if catalog.is_empty() && self.is_for_a_client() {
+            // There is nothing to keep back; the next call checks again.
+            return Ok(notes);
+        }
         for name in &self.options.withheld.columns {
             let only = Redaction { columns: [name.clone()].into(), rows: false };
             let has = |(dataset, it): (&str, &csv_agent_types::catalog::Dataset)| {

@@ -48,7 +48,7 @@ pub struct McpFlags {
     /// Hide the values of this column from the client. May be repeated
     ///
     /// The client sees tokens instead of the values. `COL` applies to all datasets, `DATASET.COL` to
-    /// one.
+    /// one. The client cannot read files then: give them with `-f`.
     #[arg(long, value_name = "COL", value_parser = value_parsers::column, help_heading = "Privacy")]
     pub redact: Vec<String>,
 
@@ -221,10 +221,11 @@ pub(crate) fn run(
         is_read_only: flags.read_only,
         withheld: turn.agent.withheld.clone(),
     };
+    let has_ingest = !server.is_read_only && server.withheld.columns.is_empty();
     let start = Arc::new(Mutex::new(()));
     let store = Arc::new(StoredTurns::new(&turn, allowed.clone(), Arc::clone(&start)));
     let (calls, queue) = mpsc::unbounded_channel();
-    let mut runner = CallRunner::new(turn, allowed)?;
+    let mut runner = CallRunner::new(turn, allowed, has_ingest)?;
     // A list of datasets waits for those of the start.
     let reading = start.lock();
     let serving = thread::Builder::new()

@@ -57,7 +57,7 @@ enum ChangeKind {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kept {
     Always,
-    /// Not with `--read-only`.
+    /// Not with `--read-only` or `--redact`.
     Writing,
     /// Not with `--no-rows`: what it answers cannot be filtered.
     WithRows,
@@ -86,7 +86,8 @@ impl ClientTool {
         let withheld = &settings.withheld;
         match self.kept {
             Kept::Always => true,
-            Kept::Writing => !settings.is_read_only,
+            // A file that is read in another way may have a value in any column.
+            Kept::Writing => !settings.is_read_only && withheld.columns.is_empty(),
             Kept::WithRows => !withheld.rows,
             Kept::Open => withheld.is_nothing(),
         }
@@ -146,7 +147,12 @@ pub(crate) fn read(
     };
     if !tool.is_kept(settings) {
         let why = match tool.kept {
-            Kept::Writing => "the server was started with --read-only, so datasets cannot change",
+            Kept::Writing if settings.is_read_only => {
+                "the server was started with --read-only, so datasets cannot change"
+            }
+            Kept::Writing => {
+                "the server keeps columns back, so its user names the files, with -f or `csv-agent ingest`"
+            }
             _ => "the server keeps values back, and this tool would show them",
         };
         return Err(format!("`{name}` is not available: {why}; use another tool"));

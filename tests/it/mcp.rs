@@ -466,6 +466,51 @@ fn values_that_are_kept_back_stay_here() {
 }
 
 #[test]
+fn where_columns_are_kept_back_a_client_reads_no_files() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("p.csv"), "id,email\n1,ZEBRA@x.org\n2,ZEBRA2@x.org\n").unwrap();
+    let mut client = Client::new(&bench, &["--redact", "email"]);
+    let tools = client.request("tools/list", json!({})).to_string();
+    assert!(!tools.contains("\"ingest\""), "{tools}");
+    let why = client.refused("ingest", json!({"paths": ["p.csv"], "delimiter": "|", "name": "q"}));
+    assert!(why.contains("keeps columns back"), "{why}");
+    let why = client.refused("datasets", json!({}));
+    assert!(why.contains("there is no dataset yet") && why.contains("ingest FILE"), "{why}");
+    bench.run(["ingest", "p.csv"]).succeeds();
+    let found = client.found("query", json!({"sql": "select id, email from p"}));
+    assert_eq!(found["rows_total"], 2);
+    assert!(!found.to_string().contains("ZEBRA"), "{found}");
+    let mut typo = Client::new(&bench, &["--redact", "emial"]);
+    let why = typo.refused("datasets", json!({}));
+    assert!(why.contains("no dataset has a column `emial`"), "{why}");
+    // Without any dataset there is nothing to keep back.
+    bench.run(["datasets", "--rm", "p", "--yes"]).succeeds();
+    for client in [&mut client, &mut typo] {
+        client.found("datasets", json!({}));
+    }
+}
+
+#[test]
+fn where_rows_are_kept_back_no_cell_is_quoted() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("p.csv"), "id,email\n1,ZEBRA@x.org\n2,ZEBRA2@x.org\n").unwrap();
+    fs::write(bench.path("odd.csv"), "n\n1\n2\n3\n4\n5\n6\nZEBRA\n").unwrap();
+    let mut client = Client::new(&bench, &["--no-rows"]);
+    let typed = json!({"paths": ["p.csv"], "types": {"email": "int"}});
+    let why = client.refused("ingest", typed);
+    assert!(why.contains("column `email`") && why.contains("kept back"), "{why}");
+    assert!(!why.contains("ZEBRA"), "{why}");
+    assert!(client.refused("ingest", json!({"paths": ["none.csv"]})).contains("none.csv"));
+    let read = client.call("ingest", json!({"paths": ["odd.csv"]})).to_string();
+    assert!(!read.contains("ZEBRA") && read.contains("row_count"), "{read}");
+    let described = client.call("describe", json!({"dataset": "odd"})).to_string();
+    assert!(!described.contains("ZEBRA"), "{described}");
+    let schema =
+        client.request("resources/read", json!({"uri": "csv-agent://datasets/odd/schema"}));
+    assert!(!schema.to_string().contains("ZEBRA"), "{schema}");
+}
+
+#[test]
 fn a_pattern_needs_no_directory() {
     let bench = Bench::with(["sales.csv"]);
     fs::create_dir(bench.path("in")).unwrap();
@@ -706,6 +751,8 @@ fn a_session_of_its_own_is_an_argument() {
     assert!(
         client.refused("query", json!({"sql": BY_PRODUCT})).contains("there is no dataset yet")
     );
+    let why = client.refused("datasets", json!({"session": "none"}));
+    assert!(why.contains("there is no session in `none`; leave `session` out"), "{why}");
 }
 
 #[test]

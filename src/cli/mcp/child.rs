@@ -60,12 +60,112 @@ pub(super) fn remarks(output: &Output) -> Vec<String> {
     remarks
 }
 
+/// Flags that a hint may name.
+const FLAGS: [&str; 9] = [
+    "--name",
+    "--delimiter",
+    "--encoding",
+    "--decimal",
+    "--date-order",
+    "--if-exists",
+    "--sheet",
+    "--table",
+    "--null",
+];
+
+/// Returns the errors of a command without anything that may be a value of a file. Of what is quoted, only `known`
+/// texts and flags stay.
+pub(super) fn errors_without_values(output: &Output, known: &[String]) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let mut errors: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for line in text.lines() {
+        let error = line.strip_prefix("error: ");
+        let hint = line.trim_start().strip_prefix("hint: ").filter(|_| is_open);
+        let Some(said) = error.or(hint) else {
+            is_open = false;
+            continue;
+        };
+        is_open = true;
+        let (kept, is_whole) = before_values(said, known);
+        match errors.last_mut() {
+            Some(last) if hint.is_some() => last.extend(["; ", kept]),
+            _ => errors.push(kept.to_owned()),
+        }
+        if !is_whole {
+            // A value may have several lines.
+            errors.extend([
+                "the rest of the message is kept back, as it may quote the file".to_owned()
+            ]);
+            break;
+        }
+    }
+    errors
+}
+
+/// Returns a message up to the first thing in it that may be a value, and whether that is all of it.
+fn before_values<'a>(text: &'a str, known: &[String]) -> (&'a str, bool) {
+    let mut at = 0;
+    while let Some(next) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let inner = rest.strip_prefix('`');
+        let is_flag = |it: &str| {
+            let flag = it.split(' ').next().unwrap_or_default();
+            FLAGS.contains(&flag)
+                && matches!(&it[flag.len()..], "" | " NAME" | " replace" | " skip")
+        };
+        let quoted = inner.and_then(|inner| {
+            let is_it = |it: &&str| inner[it.len()..].starts_with('`');
+            let named = known.iter().map(String::as_str).filter(|it| inner.starts_with(it));
+            let named = named.filter(is_it).max_by_key(|it| it.len());
+            named.or_else(|| inner.split('`').next().filter(|it| is_it(it) && is_flag(it)))
+        });
+        let may_be_value = matches!(next, '`' | '"' | '\'' | '“' | '‘')
+            || rest.strip_prefix(" has ").is_some_and(|it| !it.starts_with(char::is_alphabetic));
+        match quoted {
+            Some(quoted) => at += quoted.len() + 2,
+            None if may_be_value => return (text[..at].trim_end(), false),
+            None => at += next.len_utf8(),
+        }
+    }
+    (text, true)
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::process::ExitStatusExt;
     use std::process::{ExitStatus, Output};
 
-    use super::remarks;
+    use super::{errors_without_values, remarks};
+
+    fn failed(text: &str) -> Output {
+        Output { status: ExitStatus::from_raw(256), stdout: Vec::new(), stderr: text.into() }
+    }
+
+    #[test]
+    fn values_are_cut_out_of_errors() {
+        let known = ["p.csv".to_owned(), "email".to_owned()];
+        let said = |text: &str| errors_without_values(&failed(text), &known);
+        let kept_back = "the rest of the message is kept back, as it may quote the file";
+        for (text, expected) in [
+            (
+                "note: `p.csv`: e.g. `secret`\nerror: cannot read column `email` as int64: line 2 has `secret\nerror: \
+                 secret`\n  hint: secret\n",
+                vec!["cannot read column `email` as int64: line 2", kept_back],
+            ),
+            ("error: `p.csv` has 4711, which is\n", vec!["`p.csv`", kept_back]),
+            ("error: cannot convert 'secret'\n", vec!["cannot convert", kept_back]),
+            (
+                "error: no file at `p.csv`\n  hint: check the path, or `--if-exists replace`\n",
+                vec!["no file at `p.csv`; check the path, or `--if-exists replace`"],
+            ),
+            ("error: `p.csvsecret` is gone\n", vec!["", kept_back]),
+            ("error: has `--name secret`\n", vec!["has", kept_back]),
+            ("secret\nnote: secret\n", vec![]),
+        ] {
+            assert_eq!(said(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn a_hint_belongs_to_its_failure() {

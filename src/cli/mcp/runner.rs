@@ -31,6 +31,7 @@ use csv_agent_types::status::{BUILTIN, ExitStatus, Failure};
 use super::allowed::Allowed;
 use super::child;
 use crate::diagnostics;
+use crate::ingest::files_of;
 use crate::options::TurnOptions;
 use crate::signals::{self, Signals};
 
@@ -54,6 +55,8 @@ pub(super) struct CallRunner {
     spare: Option<Agent>,
     /// Why no Python runs.
     lacks_python: Option<String>,
+    /// Whether clients can read files.
+    has_ingest: bool,
 }
 
 /// A turn to make.
@@ -105,7 +108,11 @@ impl CallRunner {
     /// # Errors
     ///
     /// Fails when the system lacks the resources for a runtime.
-    pub(super) fn new(mut options: TurnOptions, allowed: Allowed) -> anyhow::Result<CallRunner> {
+    pub(super) fn new(
+        mut options: TurnOptions,
+        allowed: Allowed,
+        has_ingest: bool,
+    ) -> anyhow::Result<CallRunner> {
         options.agent.limits.rounds_max = ROUNDS_MAX;
         let runtime = signals::runtime()?;
         let signals = runtime.block_on(async { Signals::listen() })?;
@@ -118,6 +125,7 @@ impl CallRunner {
             open: None,
             spare: None,
             lacks_python: None,
+            has_ingest,
         })
     }
 
@@ -243,7 +251,7 @@ impl CallRunner {
     }
 
     /// Takes the session of a call, with the agent that knows its variables.
-    fn take(&mut self, dir: &Path) -> anyhow::Result<(Session, Agent)> {
+    fn take(&mut self, dir: &Path, named: Option<&Path>) -> anyhow::Result<(Session, Agent)> {
         let lock = self.options.global.lock("mcp");
         if let Some(OpenSession { session, agent }) = self.open.take() {
             if session.dir() == dir && Session::is_there(dir)? {
@@ -260,8 +268,24 @@ impl CallRunner {
             self.runtime.block_on(agent.close(std::future::pending()));
         }
         if !Session::is_there(dir)? {
-            let message = "there is no dataset yet";
-            let hint = "call `ingest` with the path of a data file";
+            let (message, hint) = match (named, self.has_ingest) {
+                (Some(named), has_ingest) => (
+                    format!("there is no session in `{}`", named.display()),
+                    if has_ingest {
+                        "leave `session` out, or call `ingest` with this `session` to create one"
+                    } else {
+                        "leave `session` out"
+                    },
+                ),
+                (None, true) => (
+                    "there is no dataset yet".to_owned(),
+                    "call `ingest` with the path of a data file",
+                ),
+                (None, false) => (
+                    "there is no dataset yet".to_owned(),
+                    "ask the user to run `csv-agent ingest FILE`, as this server reads no files",
+                ),
+            };
             return Err(Failure::new(ExitStatus::Setup, message).hint(hint).into());
         }
         let session = Session::open(dir, Access::Existing, lock)?;
@@ -271,7 +295,7 @@ impl CallRunner {
     /// Makes a turn, and puts it into words.
     fn turn(&mut self, call: &PendingCall, dir: &Path, asked: Asked) -> anyhow::Result<ToolAnswer> {
         let Asked { question: text, verdict, provider, remarks } = asked;
-        let (mut session, mut agent) = self.take(dir)?;
+        let (mut session, mut agent) = self.take(dir, call.session.as_deref())?;
         let model = match provider {
             Provider::Builtin => BUILTIN.to_owned(),
             _ => call.client.clone(),
@@ -374,16 +398,18 @@ impl CallRunner {
         let documents: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap_or_default();
         let names: Vec<String> =
             documents.iter().filter_map(|it| Some(it["name"].as_str()?.to_owned())).collect();
-        let mut remarks = child::remarks(&output);
+        let withheld = &self.options.agent.withheld;
+        let mut remarks = if withheld.is_nothing() {
+            child::remarks(&output)
+        } else {
+            // Everything else may quote values.
+            child::errors_without_values(&output, &names_of(files))
+        };
         let mut seen = HashSet::new();
         remarks.retain(|it| !is_usual(it) && seen.insert(it.clone()));
         if names.is_empty() {
             let why = remarks.join("\n");
             return Ok(Err(if why.is_empty() { "no file was read".to_owned() } else { why }));
-        }
-        if !self.options.agent.withheld.is_nothing() {
-            // They may quote values.
-            remarks.clear();
         }
         let n_more = remarks.len().saturating_sub(REMARKS_MAX);
         remarks.truncate(REMARKS_MAX);
@@ -523,6 +549,16 @@ fn about_new(names: &[String]) -> (String, Vec<ToolCall>) {
     let shown: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
     let more = if shown.len() < names.len() { " and more" } else { "" };
     (format!("Read {}{more}.", shown.join(", ")), calls)
+}
+
+/// Returns the texts of a call that a message about its files may repeat.
+fn names_of(files: &IngestWork) -> Vec<String> {
+    let paths = files.paths.iter().cloned();
+    let found = files_of(&files.paths).unwrap_or_default();
+    let paths = paths.chain(found).map(|it| it.display().to_string());
+    let named = files.name.iter().chain(&files.sheets).cloned();
+    let types = files.types.iter().flat_map(|it| [it.0.clone(), it.1.clone()]);
+    paths.chain(named).chain(types).collect()
 }
 
 /// Returns whether a remark only says how an ordinary file was read, or is in the schema as well.
