@@ -373,6 +373,8 @@ fn the_analyst_answers_or_says_what_it_does_not_understand() {
     let mut client = Client::new(&bench, &["-f", "sales.csv"]);
     let found = client.found("ask", json!({"question": "total revenue per product"}));
     assert_eq!((&found["understood"], &found["rows_total"]), (&json!(true), &json!(3)), "{found}");
+    let egress = bench.run(["show", "last", "--egress"]).succeeds();
+    assert!(egress.stdout().starts_with("Turn 0001: 1 request to mcp client bench"), "{egress}");
     let found = client.found("ask", json!({"question": "tell me a joke"}));
     assert_eq!(found["understood"], false, "{found}");
     // The client's tools come after it as before.

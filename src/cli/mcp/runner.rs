@@ -296,6 +296,8 @@ impl CallRunner {
     fn turn(&mut self, call: &PendingCall, dir: &Path, asked: Asked) -> anyhow::Result<ToolAnswer> {
         let Asked { question: text, verdict, provider, remarks } = asked;
         let (mut session, mut agent) = self.take(dir, call.session.as_deref())?;
+        // The analyst makes no request to the client, so its answer is one of its own.
+        let is_apart = matches!(provider, Provider::Builtin);
         let model = match provider {
             Provider::Builtin => BUILTIN.to_owned(),
             _ => call.client.clone(),
@@ -331,7 +333,7 @@ impl CallRunner {
             let id = turn.events.first().map(|it| it.turn_id.clone());
             let answer = PendingCall::answer(&call.work, Ok(WorkResult::Turn(Box::new(turn))));
             if let Some(id) = id {
-                record(session.catalog(), session.dir(), &id, &answer, &call.client, false)?;
+                record(session.catalog(), session.dir(), &id, &answer, &call.client, is_apart)?;
             }
             Ok(answer)
         });
