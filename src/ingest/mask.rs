@@ -60,7 +60,8 @@ pub fn masked_schema(catalog: &Catalog, withheld: &Redaction) -> Catalog {
     masked
 }
 
-/// Returns the datasets without the values quoted in column notes, for sessions that withhold rows.
+/// Returns the datasets without the values quoted in column notes and the texts around tables, for sessions that
+/// withhold rows.
 #[must_use]
 pub fn without_quotations(catalog: &Catalog) -> Catalog {
     let mut unquoted = Catalog::default();
@@ -70,6 +71,8 @@ pub fn without_quotations(catalog: &Catalog) -> Catalog {
             // A quoted value is followed by its line.
             column.note.take_if(|it| it.contains("` on line "));
         }
+        // Read with another delimiter, rows may be among these lines.
+        dataset.notes.clear();
         unquoted.insert(name.to_owned(), dataset);
     }
     unquoted

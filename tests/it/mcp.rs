@@ -503,6 +503,13 @@ fn where_rows_are_kept_back_no_cell_is_quoted() {
     assert!(why.contains("column `email`") && why.contains("kept back"), "{why}");
     assert!(!why.contains("ZEBRA"), "{why}");
     assert!(client.refused("ingest", json!({"paths": ["none.csv"]})).contains("none.csv"));
+    let why = client.refused("ingest", json!({"paths": ["p.csv"], "types": {"id": "blob"}}));
+    assert!(why.contains("for `types`: `blob` is not a type"), "{why}");
+    let rows: Vec<String> = (0..20).map(|at| format!("{at},ZEBRA{at}\n")).collect();
+    let text = format!("of ZEBRA\nby ZEBRA\n\nid,email\n{}", rows.concat());
+    fs::write(bench.path("noted.csv"), text).unwrap();
+    let read = client.call("ingest", json!({"paths": ["noted.csv"]})).to_string();
+    assert!(!read.contains("ZEBRA") && read.contains("preamble"), "{read}");
     let read = client.call("ingest", json!({"paths": ["odd.csv"]})).to_string();
     assert!(!read.contains("ZEBRA") && read.contains("row_count"), "{read}");
     let described = client.call("describe", json!({"dataset": "odd"})).to_string();

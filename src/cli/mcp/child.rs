@@ -6,6 +6,7 @@ use std::process::{Output, Stdio};
 
 use anyhow::Context;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use tokio::process::Command;
 
 use csv_agent_mcp::StopSignal;
@@ -60,6 +61,27 @@ pub(super) fn remarks(output: &Output) -> Vec<String> {
     remarks
 }
 
+/// Returns what a command with `--json` says about its arguments, if they are wrong.
+pub(super) fn usage(output: &Output) -> Option<String> {
+    let document: Value = serde_json::from_slice(&output.stderr).ok()?;
+    let error = document.get("error").filter(|it| it["code"] == "usage")?;
+    Some(with_clients_name(error["message"].as_str()?))
+}
+
+/// Returns a message about an argument with the client's name of it.
+fn with_clients_name(message: &str) -> String {
+    const OTHER_NAMES: [(&str, &str); 3] =
+        [("dtype", "types"), ("sheet", "sheets"), ("null", "nulls")];
+    let parts = message.split_once(" for '--").and_then(|(before, rest)| {
+        let (flag, after) = rest.split_once('\'')?;
+        Some((before, flag.split(' ').next()?, after))
+    });
+    let Some((before, flag, after)) = parts else { return message.to_owned() };
+    let name = OTHER_NAMES.iter().find(|it| it.0 == flag);
+    let name = name.map_or_else(|| flag.replace('-', "_"), |it| it.1.to_owned());
+    format!("{before} for `{name}`{after}")
+}
+
 /// Flags that a hint may name.
 const FLAGS: [&str; 9] = [
     "--name",
@@ -89,6 +111,7 @@ pub(super) fn errors_without_values(output: &Output, known: &[String]) -> Vec<St
         is_open = true;
         let (kept, is_whole) = before_values(said, known);
         match errors.last_mut() {
+            _ if kept.is_empty() => {}
             Some(last) if hint.is_some() => last.extend(["; ", kept]),
             _ => errors.push(kept.to_owned()),
         }
@@ -136,10 +159,23 @@ mod tests {
     use std::os::unix::process::ExitStatusExt;
     use std::process::{ExitStatus, Output};
 
-    use super::{errors_without_values, remarks};
+    use super::{errors_without_values, remarks, with_clients_name};
 
     fn failed(text: &str) -> Output {
         Output { status: ExitStatus::from_raw(256), stdout: Vec::new(), stderr: text.into() }
+    }
+
+    #[test]
+    fn an_argument_has_the_name_that_the_client_gave() {
+        assert_eq!(
+            with_clients_name("invalid value 'a=b' for '--dtype <C=T>': `b` is"),
+            "invalid value 'a=b' for `types`: `b` is"
+        );
+        assert_eq!(
+            with_clients_name("invalid value 'x' for '--date-order <O>' [y]"),
+            "invalid value 'x' for `date_order` [y]"
+        );
+        assert_eq!(with_clients_name("`x` is not a pattern"), "`x` is not a pattern");
     }
 
     #[test]
@@ -159,7 +195,7 @@ mod tests {
                 "error: no file at `p.csv`\n  hint: check the path, or `--if-exists replace`\n",
                 vec!["no file at `p.csv`; check the path, or `--if-exists replace`"],
             ),
-            ("error: `p.csvsecret` is gone\n", vec!["", kept_back]),
+            ("error: `p.csvsecret` is gone\n", vec![kept_back]),
             ("error: has `--name secret`\n", vec!["has", kept_back]),
             ("secret\nnote: secret\n", vec![]),
         ] {

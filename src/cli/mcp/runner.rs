@@ -397,6 +397,10 @@ impl CallRunner {
                 "the call was cancelled; files that were not finished are not read".into()
             ));
         };
+        // What it says about arguments has no values.
+        if let Some(usage) = child::usage(&output) {
+            return Ok(Err(usage));
+        }
         let documents: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap_or_default();
         let names: Vec<String> =
             documents.iter().filter_map(|it| Some(it["name"].as_str()?.to_owned())).collect();
@@ -558,7 +562,8 @@ fn names_of(files: &IngestWork) -> Vec<String> {
     let paths = files.paths.iter().cloned();
     let found = files_of(&files.paths).unwrap_or_default();
     let paths = paths.chain(found).map(|it| it.display().to_string());
-    let named = files.name.iter().chain(&files.sheets).cloned();
+    let given = [&files.name, &files.delimiter, &files.encoding, &files.decimal, &files.date_order];
+    let named = given.into_iter().flatten().chain(&files.sheets).cloned();
     let types = files.types.iter().flat_map(|it| [it.0.clone(), it.1.clone()]);
     paths.chain(named).chain(types).collect()
 }
