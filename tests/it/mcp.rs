@@ -505,6 +505,10 @@ fn where_rows_are_kept_back_no_cell_is_quoted() {
     assert!(client.refused("ingest", json!({"paths": ["none.csv"]})).contains("none.csv"));
     let why = client.refused("ingest", json!({"paths": ["p.csv"], "types": {"id": "blob"}}));
     assert!(why.contains("for `types`: `blob` is not a type"), "{why}");
+    fs::write(bench.path("one.csv"), "a\n1\n").unwrap();
+    client.found("ingest", json!({"paths": ["one.csv"], "name": "taken"}));
+    let why = client.refused("ingest", json!({"paths": ["p.csv"], "name": "taken"}));
+    assert!(why.contains("`one.csv`") && why.contains("if_exists: replace"), "{why}");
     let rows: Vec<String> = (0..20).map(|at| format!("{at},ZEBRA{at}\n")).collect();
     let text = format!("of ZEBRA\nby ZEBRA\n\nid,email\n{}", rows.concat());
     fs::write(bench.path("noted.csv"), text).unwrap();

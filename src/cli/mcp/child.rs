@@ -133,6 +133,7 @@ fn before_values<'a>(text: &'a str, known: &[String]) -> (&'a str, bool) {
         let rest = &text[at..];
         let inner = rest.strip_prefix('`');
         let is_flag = |it: &str| {
+            let it = it.strip_prefix("csv-agent ingest ").unwrap_or(it);
             let flag = it.split(' ').next().unwrap_or_default();
             FLAGS.contains(&flag)
                 && matches!(&it[flag.len()..], "" | " NAME" | " replace" | " skip")

@@ -409,7 +409,7 @@ impl CallRunner {
             child::remarks(&output)
         } else {
             // Everything else may quote values.
-            child::errors_without_values(&output, &names_of(files))
+            child::errors_without_values(&output, &names_of(files, dir))
         };
         let mut seen = HashSet::new();
         remarks.retain(|it| !is_usual(it) && seen.insert(it.clone()));
@@ -557,15 +557,20 @@ fn about_new(names: &[String]) -> (String, Vec<ToolCall>) {
     (format!("Read {}{more}.", shown.join(", ")), calls)
 }
 
-/// Returns the texts of a call that a message about its files may repeat.
-fn names_of(files: &IngestWork) -> Vec<String> {
+/// Returns the texts of a call, and the names and files of datasets, which a message may repeat.
+fn names_of(files: &IngestWork, dir: &Path) -> Vec<String> {
+    let catalog = Session::read_catalog(dir).unwrap_or_default();
+    let present = catalog.iter().flat_map(|it| [it.0.to_owned(), it.1.source.clone()]);
+    let present: Vec<String> = present.collect();
     let paths = files.paths.iter().cloned();
     let found = files_of(&files.paths).unwrap_or_default();
     let paths = paths.chain(found).map(|it| it.display().to_string());
+    // A hint shows how to name a file.
+    let paths = paths.flat_map(|it| [format!("NAME={it}"), it]);
     let given = [&files.name, &files.delimiter, &files.encoding, &files.decimal, &files.date_order];
     let named = given.into_iter().flatten().chain(&files.sheets).cloned();
     let types = files.types.iter().flat_map(|it| [it.0.clone(), it.1.clone()]);
-    paths.chain(named).chain(types).collect()
+    paths.chain(named).chain(types).chain(present).collect()
 }
 
 /// Returns whether a remark only says how an ordinary file was read, or is in the schema as well.
