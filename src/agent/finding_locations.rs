@@ -26,8 +26,7 @@ impl Agent {
         let mut found = Vec::new();
         let mut there = Vec::new();
         for threshold in &self.options.briefing.thresholds {
-            let is_it = |name: &str| threshold.is_about(name, context.catalog);
-            for (name, dataset) in context.catalog.iter().filter(|(name, _)| is_it(name)) {
+            for (name, dataset) in threshold.datasets(context.catalog) {
                 if dataset.columns.iter().all(|it| it.name != threshold.column) {
                     continue;
                 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use csv_agent_types::catalog::Catalog;
+use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::thresholds::Ratings;
 
 use super::datasets::quoted;
@@ -26,9 +26,16 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// Returns whether it applies to a dataset of the catalog.
-    pub(crate) fn is_about(&self, name: &str, catalog: &Catalog) -> bool {
-        self.dataset.as_ref().is_none_or(|it| catalog.meant(it) == Some(name))
+    /// Returns the datasets that it applies to.
+    pub(crate) fn datasets<'a>(
+        &self,
+        catalog: &'a Catalog,
+    ) -> impl Iterator<Item = (&'a str, &'a Dataset)> {
+        // One name is looked up once: a form that no dataset has is compared with all.
+        let meant = self.dataset.as_ref().map(|it| catalog.meant(it));
+        let one = meant.flatten().and_then(|name| Some((name, catalog.get(name)?)));
+        let all = meant.is_none().then(|| catalog.iter());
+        all.into_iter().flatten().chain(one)
     }
 }
 
@@ -77,10 +84,8 @@ fn line(threshold: &Threshold) -> String {
 }
 
 fn is_known(threshold: &Threshold, catalog: &Catalog) -> bool {
-    catalog.iter().any(|(name, dataset)| {
-        threshold.is_about(name, catalog)
-            && dataset.columns.iter().any(|it| it.name == threshold.column)
-    })
+    let mut datasets = threshold.datasets(catalog);
+    datasets.any(|it| it.1.columns.iter().any(|it| it.name == threshold.column))
 }
 
 fn unknown(threshold: &Threshold) -> String {

@@ -65,7 +65,10 @@ pub(super) fn remarks(output: &Output) -> Vec<String> {
 pub(super) fn usage(output: &Output) -> Option<String> {
     let document: Value = serde_json::from_slice(&output.stderr).ok()?;
     let error = document.get("error").filter(|it| it["code"] == "usage")?;
-    Some(with_clients_name(error["message"].as_str()?))
+    // Help is on the command line only.
+    let hint = error["hint"].as_str().filter(|it| !it.contains("--help"));
+    let hint = hint.map(|it| format!("; {it}")).unwrap_or_default();
+    Some(with_clients_name(error["message"].as_str()?) + &hint)
 }
 
 /// Returns a message about an argument with the client's name of it.
