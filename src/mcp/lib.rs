@@ -20,7 +20,9 @@ mod work;
 
 pub use answer::{ClientTurn, ToolAnswer, WorkResult};
 pub use pending_call::{PendingCall, StopSignal};
-pub use resources::{ResourceBody, ResourceEntry, Stored, StoredPart};
+pub use resources::{
+    DATASETS_LISTED_MAX, ResourceBody, ResourceEntry, Stored, StoredPart, TURNS_LISTED_MAX,
+};
 pub use server::{ResourceStore, serve};
 pub use settings::ServerSettings;
 pub use work::{IngestWork, Work};

@@ -4,6 +4,11 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
+/// Datasets in the list of resources.
+pub const DATASETS_LISTED_MAX: usize = 50;
+/// Turns in the list of resources, the last ones.
+pub const TURNS_LISTED_MAX: usize = 20;
+
 /// The scheme and the host part of all URIs.
 const SCHEME: &str = "csv-agent://";
 /// The parameter that names another session than the server's.

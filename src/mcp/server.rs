@@ -25,7 +25,9 @@ use crate::answer::ToolAnswer;
 use crate::doubt::READING;
 use crate::names::client_label;
 use crate::pending_call::{PendingCall, StopSignal};
-use crate::resources::{ResourceBody, ResourceEntry, Stored, StoredPart};
+use crate::resources::{
+    DATASETS_LISTED_MAX, ResourceBody, ResourceEntry, Stored, StoredPart, TURNS_LISTED_MAX,
+};
 use crate::settings::ServerSettings;
 use crate::transport::Stdio;
 use crate::work::Work;
@@ -33,9 +35,6 @@ use crate::{doubt, prompts, tools};
 
 /// Time between two messages on how a call is going. Clients that give up a silent call wait longer.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
-
-/// Datasets in a list that may lack others, and turns.
-const LONG_LIST: (usize, usize) = (50, 20);
 
 /// What the model of a client should know before it calls a tool.
 const INSTRUCTIONS: &str = "csv-agent examines data files (CSV, Excel, Parquet, JSON Lines, SQLite) with exact types. \
@@ -385,7 +384,7 @@ fn tell_of_more(entries: &mut [ResourceEntry]) {
         entries.iter().filter(|it| matches!(it.what.part, StoredPart::Schema(_))).count();
     let n_turns = entries.iter().filter(|it| matches!(it.what.part, StoredPart::Turn(_))).count();
     let is_head = |it: &&mut ResourceEntry| matches!(it.what.part, StoredPart::Head(_));
-    if LONG_LIST.0 <= n_datasets
+    if DATASETS_LISTED_MAX <= n_datasets
         && let Some(last) = entries.iter_mut().rev().find(is_head)
     {
         let more = format!(
@@ -394,7 +393,7 @@ fn tell_of_more(entries: &mut [ResourceEntry]) {
         last.about.push_str(&more);
     }
     let is_turn = |it: &&mut ResourceEntry| matches!(it.what.part, StoredPart::Turn(_));
-    if LONG_LIST.1 <= n_turns
+    if TURNS_LISTED_MAX <= n_turns
         && let Some(last) = entries.iter_mut().rev().find(is_turn)
     {
         let more = format!(

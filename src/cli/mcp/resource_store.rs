@@ -8,7 +8,10 @@ use std::sync::{Arc, Mutex};
 use csv_agent_agent::export::document;
 use csv_agent_agent::record_sent;
 use csv_agent_agent::replay::stored_turn::PastTurn;
-use csv_agent_mcp::{ResourceBody, ResourceEntry, ResourceStore, Stored, StoredPart};
+use csv_agent_mcp::{
+    DATASETS_LISTED_MAX, ResourceBody, ResourceEntry, ResourceStore, Stored, StoredPart,
+    TURNS_LISTED_MAX,
+};
 use csv_agent_session::{Session, turns};
 use csv_agent_types::limits::PAGE_IMAGE_BYTES_MAX;
 use csv_agent_types::redaction::Redaction;
@@ -16,10 +19,6 @@ use csv_agent_types::redaction::Redaction;
 use super::allowed::Allowed;
 use crate::options::TurnOptions;
 
-/// Datasets in the list of resources.
-const DATASETS_LISTED_MAX: usize = 50;
-/// Turns in the list of resources, the last ones.
-const TURNS_LISTED_MAX: usize = 20;
 /// Bytes of a resource.
 const RESOURCE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Characters of a question in the list.
