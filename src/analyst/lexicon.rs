@@ -83,6 +83,7 @@ pub(crate) enum Concept {
     Without,
     Between,
     And,
+    Or,
     Of,
     Contains,
     StartsWith,

@@ -1,0 +1,411 @@
+//! From a question to its readings: what has to be looked up first, and how it may be read.
+
+use std::collections::{BTreeMap, HashMap};
+
+use csv_agent_types::conversation::{Item as Message, Request};
+use serde_json::json;
+
+use crate::actions::Scene;
+use crate::answer::describe;
+use crate::frag::Sem;
+use crate::grammar::{ENGLISH, Item};
+use crate::lexicon::{Concept, Cue, Lexicon};
+use crate::link::{Atom, Facts, Lattice, Linker};
+use crate::query::{Body, Check, Join, Query};
+use crate::rank::{self, sureness};
+use crate::schema::{self, Table};
+use crate::suggest::{self, Doubt};
+use crate::transcript::{self, Turn};
+use crate::words::Token;
+use crate::{Call, Next, compute, follow_up, join, values};
+
+/// Tables whose schemas are asked for if the instructions cut them.
+const SCHEMAS_MAX: usize = 8;
+/// Turns before the question that it may take up.
+const TURNS_MAX: usize = 8;
+/// Words of a question that are read; one that asks for one thing has fewer.
+const WORDS_MAX: usize = 60;
+/// Tables that are tried two by two.
+const JOINED_MAX: usize = 12;
+/// What a second table costs.
+const JOIN_COST: f64 = 0.6;
+/// What it costs that a question takes up another without saying so.
+const CONTINUES_COST: f64 = 1.5;
+/// What it costs to read a question without a table that it names.
+const NAMED_COST: f64 = 1.5;
+/// What it costs to judge what nobody asks to judge.
+const UNASKED_COST: f64 = 2.0;
+/// Price from which a whole question is rather one that takes up another.
+const WHOLE_MAX: f64 = 2.0;
+/// Words of a question that is only a part of one.
+const PART_WORDS_MAX: usize = 6;
+/// Price of a word that means nothing, from which it is named.
+const UNKNOWN_MIN: f64 = 1.0;
+
+/// How a question may be read.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reading {
+    /// What it asks.
+    pub query: Query,
+    /// What the user should know of how it was read.
+    pub notes: Vec<String>,
+    /// What it costs: the likelier, the less.
+    pub cost: f64,
+    /// How much of that is of words that were left out.
+    pub skipped: f64,
+    /// How much of it is of links.
+    pub linked: f64,
+    /// The rules that made it, for those who train.
+    pub rules: Vec<u16>,
+}
+
+impl Reading {
+    /// Returns whether nothing was said of what is computed, so that it may be a part of a question.
+    fn is_part(&self) -> bool {
+        let says = ["Meas ", "Rows ", "Target ", "Part = [list]", "Question "];
+        let names = self.rules.iter().map(|it| ENGLISH.name(*it));
+        let mut saying = names.filter(|it| says.iter().any(|start| it.starts_with(start)));
+        saying.all(|it| it.starts_with("Question = Parts"))
+    }
+}
+
+/// How far the reading of a question is.
+pub(crate) enum Outcome {
+    /// Something has to be looked up first, or there is nothing to read.
+    Next(Next),
+    /// How it may be read.
+    Read(Box<Read>),
+}
+
+/// A question that was read.
+pub(crate) struct Read {
+    turn: Turn,
+    pub tables: Vec<Table>,
+    /// The likeliest first.
+    pub readings: Vec<Reading>,
+    /// Words that mean nothing in this data.
+    unknown: Vec<String>,
+    /// Columns that the question names.
+    said: Vec<String>,
+    /// Whether it takes up a question that was not understood.
+    is_lost: bool,
+}
+
+/// Decides what to do next in the last turn.
+pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
+    let wants_verdict = request.format.is_some();
+    let read = match readings(&request.instructions, &request.items, wants_verdict, lexicon) {
+        Outcome::Next(next) => return next,
+        Outcome::Read(read) => read,
+    };
+    let is_sure = rank::ANSWERED <= sureness(&read.readings);
+    match read.readings.first() {
+        Some(best) if is_sure => {
+            compute::next(&read.turn, best, &read.tables, wants_verdict).unwrap_or_else(Next::Refuse)
+        }
+        _ => {
+            let can_read = |question: &str| {
+                let turn = Turn { question: question.to_owned(), calls: Vec::new() };
+                let asked = Asked { tables: &read.tables, lexicon, wants_verdict: false, turn: &turn, last: None };
+                rank::ANSWERED <= sureness(&asked.read().0)
+            };
+            Next::Refuse(suggest::refusal(&doubt(&read), &read.tables, &read.said, &can_read))
+        }
+    }
+}
+
+/// Returns why a question is not answered.
+fn doubt(read: &Read) -> Doubt {
+    let empty = read.tables.iter().filter(|it| 0 < it.n_rows).find_map(|table| {
+        table.columns.iter().find(|it| it.n_missing == table.n_rows && read.said.contains(&it.name))
+    });
+    if let Some(column) = empty {
+        return Doubt::Empty(column.name.clone());
+    }
+    let is_near = rank::OFFERED <= sureness(&read.readings);
+    if !read.unknown.is_empty() {
+        return Doubt::Unknown(read.unknown.clone());
+    }
+    if read.is_lost {
+        return Doubt::Lost;
+    }
+    if !is_near || read.readings.len() < 2 {
+        return Doubt::Unread;
+    }
+    let offered = read.readings.iter().take(rank::OFFERED_MAX);
+    Doubt::Several(offered.map(|it| describe(&it.query, &read.tables)).collect())
+}
+
+/// Returns how the last question of a conversation may be read.
+pub(crate) fn readings(
+    instructions: &str,
+    items: &[Message],
+    wants_verdict: bool,
+    lexicon: &Lexicon,
+) -> Outcome {
+    let refuse = |text: &str| Outcome::Next(Next::Refuse(text.to_owned()));
+    let turns = transcript::turns(items);
+    let Some((turn, before)) = turns.split_last() else { return refuse("There is no question.") };
+    let mut tables = schema::of_instructions(instructions, lexicon);
+    if tables.is_empty() {
+        return refuse(
+            "There is no data to ask about: add some with `csv-agent ingest FILE.csv`.",
+        );
+    }
+    let mut calls: Vec<Call> = Vec::new();
+    for table in tables.iter_mut().filter(|it| !it.is_whole()) {
+        let call = ("get_dataset_info", json!({"name": table.name}));
+        match turns.iter().find_map(|it| it.done(call.0, &call.1)) {
+            Some(done) => schema::complete(table, &done.output, lexicon),
+            None if calls.len() < SCHEMAS_MAX => calls.push(call),
+            None => {}
+        }
+    }
+    if !calls.is_empty() {
+        return Outcome::Next(Next::Calls(calls));
+    }
+    // A table whose schema nobody could get is left out.
+    tables.retain(|it| !it.columns.is_empty());
+    let tokens = lexicon.words.tokens(&turn.question);
+    if WORDS_MAX < tokens.len() {
+        return refuse(&format!(
+            "The question has {} words, but I read at most {WORDS_MAX}. Ask for one thing at a time.",
+            tokens.len()
+        ));
+    }
+    let is_open = |it: &Call, turns: &[Turn]| !turns.iter().any(|turn| turn.done(it.0, &it.1).is_some());
+    let mut looks: Vec<Call> = tables.iter().flat_map(values::profile).collect();
+    looks.retain(|it| is_open(it, &turns));
+    let finds = values::finds(&turn.question, &tokens, &tables, lexicon).into_iter();
+    looks.extend(finds.filter(|it| is_open(it, std::slice::from_ref(turn))));
+    if !looks.is_empty() {
+        return Outcome::Next(Next::Calls(looks));
+    }
+    for table in &mut tables {
+        values::set_profile(table, &turns);
+    }
+    let mut last: Option<Last> = None;
+    let start = before.len().saturating_sub(TURNS_MAX);
+    for earlier in &before[start..] {
+        let asked = Asked { tables: &tables, lexicon, wants_verdict: false, turn: earlier, last: last.as_ref() };
+        let readings = asked.picked().unwrap_or_else(|| asked.read().0);
+        let is_sure = rank::ANSWERED <= sureness(&readings);
+        last = Some(Last { is_sure, readings });
+    }
+    let asked = Asked { tables: &tables, lexicon, wants_verdict, turn, last: last.as_ref() };
+    let (readings, unknown, said) = match asked.picked() {
+        Some(readings) => (readings, Vec::new(), Vec::new()),
+        None => asked.read(),
+    };
+    let is_part = tokens.len() <= PART_WORDS_MAX && readings.first().is_some_and(Reading::is_part);
+    let is_lost = last.as_ref().is_some_and(|it| !it.is_sure) && (asked.leads_on() || is_part);
+    let readings = if is_lost { Vec::new() } else { readings };
+    Outcome::Read(Box::new(Read { turn: turn.clone(), readings, unknown, said, is_lost, tables: tables.clone() }))
+}
+
+/// How the question before was read.
+struct Last {
+    readings: Vec<Reading>,
+    /// Whether it was answered.
+    is_sure: bool,
+}
+
+/// A question with all that is known while it is read.
+struct Asked<'a> {
+    tables: &'a [Table],
+    lexicon: &'a Lexicon,
+    /// Whether a verdict is asked for.
+    wants_verdict: bool,
+    turn: &'a Turn,
+    last: Option<&'a Last>,
+}
+
+impl Asked<'_> {
+    fn tokens(&self) -> Vec<Token> {
+        self.lexicon.words.tokens(&self.turn.question)
+    }
+
+    /// Returns the reading whose number is said, of those that were offered.
+    fn picked(&self) -> Option<Vec<Reading>> {
+        let last = self.last.filter(|it| !it.is_sure)?;
+        let n: usize = self.turn.question.trim().trim_end_matches('.').parse().ok()?;
+        let reading = last.readings.get(n.checked_sub(1)?).filter(|_| n <= rank::OFFERED_MAX)?;
+        Some(vec![Reading { cost: 0.0, skipped: 0.0, linked: 0.0, ..reading.clone() }])
+    }
+
+    fn leads_on(&self) -> bool {
+        let tokens = self.tokens();
+        let scene = self.scene(&tokens, &[0], None, HashMap::default());
+        follow_up::leads_on(&scene)
+    }
+
+    fn scene<'b>(
+        &'b self,
+        tokens: &'b [Token],
+        of: &'b [usize],
+        join: Option<Join>,
+        said: HashMap<crate::query::Place, bool>,
+    ) -> Scene<'b> {
+        let Asked { tables, lexicon, wants_verdict, .. } = *self;
+        Scene { tokens, tables, of, join, lexicon, wants_verdict, said }
+    }
+
+    /// Returns the readings, the words that mean nothing, and the columns that are named.
+    fn read(&self) -> (Vec<Reading>, Vec<String>, Vec<String>) {
+        let tokens = self.tokens();
+        let facts = values::facts(&self.turn.question, &tokens, self.tables, self.turn, self.lexicon);
+        let asks_whether = self.wants_verdict || asks_whether(&tokens, self.lexicon);
+        let named = self.named(&tokens);
+        let mut best: BTreeMap<String, Reading> = BTreeMap::new();
+        let mut unknown: Option<Vec<usize>> = None;
+        let mut said: Vec<String> = Vec::new();
+        for (of, join) in self.sources() {
+            let lattice = self.lattice(&tokens, &of, &facts);
+            let open = lattice.unknown.iter().copied().filter(|it| UNKNOWN_MIN < lattice.skips[*it]).collect::<Vec<_>>();
+            if join.is_none() && unknown.as_ref().is_none_or(|it| open.len() < it.len()) {
+                unknown = Some(open);
+                said = self.said_columns(&lattice);
+            }
+            let scene = self.scene(&tokens, &of, join, self.additive(&tokens, &lattice));
+            let mut own: Vec<Reading> = Vec::new();
+            for Item { sem, cost, skipped, linked, rules, .. } in ENGLISH.read(&scene, &lattice, ENGLISH.goal) {
+                if let Sem::Query(query) = sem
+                    && self.needs(&query, &of)
+                {
+                    own.push(Reading { query: *query, notes: Vec::new(), cost, skipped, linked, rules });
+                }
+            }
+            if let Some(last) = self.last.filter(|it| it.is_sure).and_then(|it| it.readings.first()) {
+                own.extend(self.continued(&scene, &lattice, &last.query));
+            }
+            for mut reading in own {
+                let is_refers = matches!(reading.query.body, Body::Check(Check::Refers(_)));
+                if join.is_some() && !is_refers {
+                    reading.cost += JOIN_COST;
+                }
+                let n_others = named.iter().filter(|it| !of.contains(it)).count();
+                reading.cost += NAMED_COST * f64::from(u32::try_from(n_others).unwrap_or(u32::MAX));
+                if matches!(reading.query.body, Body::Check(_)) && !asks_whether {
+                    reading.cost += UNASKED_COST;
+                }
+                let key = crate::sql::statement(&reading.query, self.tables, 4).sql;
+                if best.get(&key).is_none_or(|it| reading.cost < it.cost) {
+                    best.insert(key, reading);
+                }
+            }
+        }
+        let mut readings: Vec<Reading> = best.into_values().collect();
+        readings.sort_by(|one, other| one.cost.total_cmp(&other.cost));
+        let words = unknown.into_iter().flatten().map(|it| tokens[it].text.clone());
+        (readings, words.collect(), said)
+    }
+
+    /// Returns the tables that the question names.
+    fn named(&self, tokens: &[Token]) -> Vec<usize> {
+        let stems: Vec<String> = tokens.iter().map(|it| it.stem.clone()).collect();
+        let says = |table: &Table| {
+            let n = table.words.len().max(1);
+            let is_called = |n: usize| stems.windows(n).any(|it| table.is_called(it));
+            is_called(n) || is_called(n + 1) || tokens.iter().any(|it| table.is_quoted(it))
+        };
+        (0..self.tables.len()).filter(|it| says(&self.tables[*it])).collect()
+    }
+
+    /// Returns the tables that may be asked, alone and two by two.
+    fn sources(&self) -> Vec<(Vec<usize>, Option<Join>)> {
+        let n = self.tables.len();
+        let mut sources: Vec<(Vec<usize>, Option<Join>)> = (0..n).map(|it| (vec![it], None)).collect();
+        for one in 0..n.min(JOINED_MAX) {
+            for other in (0..n.min(JOINED_MAX)).filter(|it| *it != one) {
+                if let Some(join) = join::join_of(self.tables, [one, other], self.lexicon)
+                    && !self.repeats(join)
+                {
+                    sources.push((vec![one, other], Some(join)));
+                }
+            }
+        }
+        sources
+    }
+
+    /// Returns whether rows would match several rows of the joined table.
+    fn repeats(&self, join: Join) -> bool {
+        let table = &self.tables[join.right.table];
+        let column = &table.columns[join.right.column];
+        column.n_distinct.is_some_and(|it| it < table.n_rows - column.n_missing)
+    }
+
+    /// Returns whether a query of two tables needs both, and counts the rows of the larger.
+    fn needs(&self, query: &Query, of: &[usize]) -> bool {
+        let [one, other] = *of else { return true };
+        if matches!(query.body, Body::Check(Check::Refers(_))) {
+            return true;
+        }
+        let places = query.places();
+        let uses = |table: usize| places.iter().any(|it| it.table == table);
+        uses(other) && (uses(one) || self.tables[other].n_rows <= self.tables[one].n_rows)
+    }
+
+    fn lattice(&self, tokens: &[Token], of: &[usize], facts: &Facts) -> Lattice {
+        let linker = Linker {
+            question: &self.turn.question,
+            tokens,
+            tables: self.tables,
+            of,
+            facts,
+            lexicon: self.lexicon,
+        };
+        linker.lattice()
+    }
+
+    /// Returns whether values of columns add up, by the words that the question has for them.
+    fn additive(&self, tokens: &[Token], lattice: &Lattice) -> HashMap<crate::query::Place, bool> {
+        let said = lattice.links.iter().filter_map(|it| match it.atom {
+            Atom::Column(place) if 0.6 <= it.score => {
+                let stems: Vec<String> = tokens[it.start..it.end].iter().map(|it| it.stem.clone()).collect();
+                Some((place, self.lexicon.is_additive(&stems)?))
+            }
+            _ => None,
+        });
+        said.collect()
+    }
+
+    fn said_columns(&self, lattice: &Lattice) -> Vec<String> {
+        let named = lattice.links.iter().filter_map(|it| match it.atom {
+            Atom::Column(place) if 0.8 <= it.score => {
+                Some(self.tables[place.table].columns[place.column].name.clone())
+            }
+            _ => None,
+        });
+        named.collect()
+    }
+
+    /// Returns the readings of a question that takes up the one before.
+    fn continued(&self, scene: &Scene, lattice: &Lattice, last: &Query) -> Vec<Reading> {
+        if !follow_up::may_continue(scene.tokens) || last.from != scene.source() {
+            return Vec::new();
+        }
+        let leads = follow_up::leads_on(scene);
+        let mut readings = Vec::new();
+        for Item { sem, cost, skipped, linked, rules, .. } in ENGLISH.read(scene, lattice, ENGLISH.parts) {
+            let Sem::Frag(frag) = sem else { continue };
+            if let Some(query) = follow_up::edit(scene, last, &frag) {
+                // What leads on is not left out.
+                let is_part = scene.tokens.len() <= PART_WORDS_MAX && follow_up::is_fragment(&frag);
+                let cost = if leads || is_part { cost - WHOLE_MAX } else { cost + CONTINUES_COST };
+                readings.push(Reading { query, notes: Vec::new(), cost: cost.max(0.0), skipped: skipped.min(1.0), linked, rules });
+            }
+        }
+        readings
+    }
+}
+
+/// Returns whether a question is one that yes or no answers, or asks for a check.
+fn asks_whether(tokens: &[Token], lexicon: &Lexicon) -> bool {
+    let words: Vec<String> = tokens.iter().take(3).map(|it| it.lower.clone()).collect();
+    let is_verb = words.first().is_some_and(|it| lexicon.is(Cue::YesNo, it));
+    is_verb
+        || (1..=words.len()).any(|n| {
+            let found = lexicon.phrase(&words[..n]);
+            matches!(found, Some(Concept::Check | Concept::IsAny | Concept::IsAll | Concept::Duplicate))
+        })
+}
