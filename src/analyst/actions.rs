@@ -6,7 +6,7 @@
 use jiff::civil::Date;
 
 use crate::frag::{Claim, Frag, Sem, Target};
-use crate::lexicon::{Concept, Lexicon, TimeUnit};
+use crate::lexicon::{Concept, Cue, Lexicon, TimeUnit};
 use crate::link::{Held, is_time};
 use crate::query::{
     Agg, Body, Chart, Check, Comparison, Contrast, Groups, Key, Measure, Op, Order, Over, Part, Place,
@@ -50,13 +50,45 @@ impl Scene<'_> {
         })
     }
 
-    /// Returns the columns that have times, those of the first table first.
+    /// Returns the columns that have times: first those of which the question speaks, last days of birth.
     pub(crate) fn times(&self) -> Vec<Place> {
         let mut found: Vec<Place> = self.places().filter(|it| self.kind(*it).is_time()).collect();
         if found.is_empty() {
             found = self.places().filter(|it| is_time(self.column(*it))).collect();
         }
+        found.sort_by_key(|it| {
+            let words = &self.column(*it).words;
+            let is_birth = words.iter().any(|it| self.lexicon.is(Cue::Births, it));
+            (!self.speaks_of(*it), is_birth)
+        });
         found
+    }
+
+    /// Returns whether a word of the question is one of the name of a time, or means the same: `shipped` of `Ship Date`.
+    fn speaks_of(&self, place: Place) -> bool {
+        let words = &self.column(place).words;
+        let own = words.iter().filter(|it| !self.lexicon.is(Cue::Dates, it) && self.lexicon.unit(it).is_none());
+        let says = |word: &String| {
+            self.tokens.iter().any(|it| it.stem == *word || self.lexicon.are_synonyms(&it.stem, word))
+        };
+        own.into_iter().any(says)
+    }
+
+    /// Returns the unit of time between two values of a column that has one for each.
+    fn step(&self, place: Place) -> Option<TimeUnit> {
+        let column = self.column(place);
+        let (least, most) = column.range?;
+        let n = column.n_distinct.filter(|it| 3 <= *it)?;
+        let step = (most - least) / (n - 1) as f64;
+        match step {
+            it if column.kind.is_number() => (it <= 1.01).then_some(TimeUnit::Year),
+            it if it < 1.2 => Some(TimeUnit::Day),
+            it if (6.0..8.5).contains(&it) => Some(TimeUnit::Week),
+            it if (28.0..33.0).contains(&it) => Some(TimeUnit::Month),
+            it if (85.0..95.0).contains(&it) => Some(TimeUnit::Quarter),
+            it if (360.0..370.0).contains(&it) => Some(TimeUnit::Year),
+            _ => None,
+        }
     }
 
     /// Returns whether a column has numbers that can be computed with.
@@ -67,8 +99,12 @@ impl Scene<'_> {
 
     /// Returns whether values of a column add up: nothing if its name does not say so.
     pub(crate) fn is_additive(&self, place: Place) -> Option<bool> {
-        let own = self.lexicon.is_additive(&self.column(place).words);
-        self.said.get(&place).copied().or(own)
+        let words = &self.column(place).words;
+        let own = self.lexicon.is_additive(words);
+        // Money of which nothing else is said.
+        let is_money = words.iter().any(|it| self.lexicon.is(Cue::Money, it));
+        let is_neither = own.is_none() && !self.lexicon.has(Cue::Intensive, words);
+        self.said.get(&place).copied().or(own).or((is_money && is_neither).then_some(true))
     }
 
     pub(crate) fn source(&self) -> Source {
@@ -292,6 +328,17 @@ fn in_period(scene: &Scene, place: Place, from: Option<Date>, to: Option<Date>) 
         // Years are numbers.
         let year = |it: Date| f64::from(it.year());
         let is_year = |it: Date| it.month() == 1 && it.day() == 1;
+        // `July 2015`, where months have a column of their own.
+        if let (Some(from), Some(to)) = (from, to)
+            && from.day() == 1
+            && from.checked_add(jiff::Span::new().months(1)).is_ok_and(|it| it == to)
+            && let Some(month) = scene.places().find(|it| {
+                it.table == place.table && scene.column(*it).unit == Some(TimeUnit::Month) && scene.kind(*it) == Kind::Whole
+            })
+        {
+            let number = |place: Place, it: f64| Test::In(Value::Column(place), vec![Value::Number(it)]);
+            return Some(vec![number(place, year(from)), number(month, f64::from(from.month()))]);
+        }
         if !from.into_iter().chain(to).all(is_year) {
             return None;
         }
@@ -356,6 +403,20 @@ fn period_with(
 
 /// Returns one test for each part of a date.
 fn parts(scene: &Scene, part: Part, values: Vec<i32>) -> Made {
+    // A column may number them.
+    let unit = match part {
+        Part::Month => Some(TimeUnit::Month),
+        Part::Quarter => Some(TimeUnit::Quarter),
+        _ => None,
+    };
+    let numbered = scene.places().find(|it| {
+        let column = scene.column(*it);
+        column.kind == Kind::Whole && column.unit.is_some() && column.unit == unit
+    });
+    if let Some(place) = numbered {
+        let values = values.iter().map(|it| Value::Number(f64::from(*it))).collect();
+        return test(Test::In(Value::Column(place), values));
+    }
     timed(scene, None, |place| {
         scene.kind(place).is_time().then(|| {
             let values = values.iter().map(|it| Value::Number(f64::from(*it))).collect();
@@ -765,6 +826,54 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             let place = tests_of(&[&it]).first().and_then(|it| it.places().first().copied());
             (match place { Some(place) => with_side(it, Key::Part(place, Part::Month)), None => it }, cost)
         }).collect()
+    }),
+    ("months_to", |scene, sems| {
+        let months: Vec<i32> = sems.iter().filter_map(|it| match it {
+            #[expect(clippy::cast_possible_truncation, reason = "a month")]
+            Sem::Number(it) => Some(*it as i32),
+            _ => None,
+        }).collect();
+        match months[..] {
+            [from, to] if from < to => parts(scene, Part::Month, (from..=to).collect()),
+            [from, to] if to < from => parts(scene, Part::Month, (from..=12).chain(1..=to).collect()),
+            _ => Vec::new(),
+        }
+    }),
+    ("in_quarter", |scene, sems| match count_of(sems).and_then(|it| i32::try_from(it).ok()) {
+        Some(quarter) => parts(scene, Part::Quarter, vec![quarter]),
+        None => Vec::new(),
+    }),
+    ("last_unit_of", |scene, sems| unit_of_period(scene, sems, None)),
+    ("first_unit_of", |scene, sems| unit_of_period(scene, sems, Some(1))),
+    ("nth_unit_of", |scene, sems| match count_of(sems).and_then(|it| i32::try_from(it).ok()) {
+        Some(n) => unit_of_period(scene, sems, Some(n)),
+        None => Vec::new(),
+    }),
+    ("first_of", |scene, sems| match place_of(sems) {
+        Some(place) if scene.kind(place) == Kind::Whole && scene.column(place).values.is_some() => {
+            test(Test::In(Value::Column(place), vec![Value::Number(1.0)]))
+        }
+        _ => Vec::new(),
+    }),
+    ("is_filled", |scene, sems| match place_of(sems) {
+        Some(place) if 0 < scene.column(place).n_missing => test(Test::Not(Box::new(Test::Missing(place)))),
+        _ => Vec::new(),
+    }),
+    // What is told in a unit that each row has already, or paid in it, is no group.
+    ("measure_often", |scene, sems| {
+        let pays = places_of(sems).iter().all(|it| scene.column(*it).words.iter().any(|it| scene.lexicon.is(Cue::Pay, it)));
+        let is_step = scene.times().first().is_some_and(|it| scene.step(*it) == unit_of(sems));
+        let more = if pays || is_step { 0.0 } else { 0.9 };
+        measure(scene, sems).into_iter().map(|(it, cost)| (it, cost + more)).collect()
+    }),
+    ("events", |scene, sems| match (place_of(sems), unit_of(sems)) {
+        (Some(place), Some(unit)) if scene.kind(place).is_time() => {
+            unit_key(scene, place, unit).map_or_else(Vec::new, |key| one(frag(|it| {
+                it.keys.push(key);
+                it.has_rows = true;
+            })))
+        }
+        _ => Vec::new(),
     }),
     ("versus_periods", |scene, sems| {
         let periods = periods_of(sems);
@@ -1609,6 +1718,24 @@ fn count_sign(scene: &Scene, sems: &[&Sem], op: Op) -> Made {
         }
         _ => Vec::new(),
     }
+}
+
+/// Returns the condition that a time is in one unit of a period: `the last quarter of 2023`. None is the last.
+fn unit_of_period(scene: &Scene, sems: &[&Sem], n: Option<i32>) -> Made {
+    let (Some((from, to)), Some(unit)) = (periods_of(sems).first().copied(), unit_of(sems)) else { return Vec::new() };
+    let span = |n: i32| match unit {
+        TimeUnit::Quarter => Some(jiff::Span::new().months(3 * n)),
+        TimeUnit::Month => Some(jiff::Span::new().months(n)),
+        TimeUnit::Week => Some(jiff::Span::new().weeks(n)),
+        TimeUnit::Day => Some(jiff::Span::new().days(n)),
+        _ => None,
+    };
+    let ends = || match n {
+        None => Some((to.checked_sub(span(1)?).ok()?, to)),
+        Some(n) => Some((from.checked_add(span(n - 1)?).ok()?, from.checked_add(span(n)?).ok()?)),
+    };
+    let Some((start, end)) = ends().filter(|it| from <= it.0 && it.1 <= to) else { return Vec::new() };
+    timed(scene, None, |place| in_period(scene, place, Some(start), Some(end)))
 }
 
 fn last(scene: &Scene, n: u32, unit: TimeUnit) -> Made {

@@ -44,6 +44,20 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(Query, f64)> {
             return Vec::new();
         }
     }
+    // `monthly spend by start date`
+    if let Some(at) = frag.keys.iter().position(|it| matches!(it, Key::Column(place) if scene.kind(*place).is_time()))
+        && let Some(unit) = frag.keys.iter().find_map(|it| match it {
+            Key::Time(_, unit) => Some(*unit),
+            _ => None,
+        })
+    {
+        let mut told = frag.clone();
+        let place = told.keys.remove(at).place();
+        for key in told.keys.iter_mut().filter(|it| matches!(it, Key::Time(..))) {
+            *key = Key::Time(place, unit);
+        }
+        return assemble(scene, &told);
+    }
     // `the 3 islands`
     if let Some(n) = frag.n {
         let Some(order) = frag.order.filter(|it| it.n.is_none()) else { return Vec::new() };

@@ -139,7 +139,11 @@ impl Frag {
                 (Some(Chart::Any), Some(chart)) | (Some(chart), Some(Chart::Any)) => Some(chart),
                 (a, b) => one(a, b)?,
             },
-            over: one(self.over, other.over)?,
+            over: match (self.over, other.over) {
+                // `by how many percent did it change`
+                (Some(Over::Growth), Some(Over::Change)) | (Some(Over::Change), Some(Over::Growth)) => Some(Over::Growth),
+                (a, b) => one(a, b)?,
+            },
             then: self.then.clone().or(other.then.clone()),
             target: self.target.or(other.target),
             is_list: self.is_list || other.is_list,

@@ -271,6 +271,8 @@ pub(crate) enum Cue {
     Highest,
     /// In names: what one of a quantity costs.
     Prices,
+    /// In names: units of money.
+    Money,
     /// In names: how many things were bought.
     Quantities,
     /// In names: when somebody was born or died.
@@ -577,6 +579,17 @@ impl Lexicon {
     pub(crate) fn adjective(&self, lower: &str) -> Option<&Adjective> {
         let found = self.adjectives.iter().find(|(words, _)| words.iter().any(|it| it == lower));
         found.map(|(_, adjective)| adjective)
+    }
+
+    /// Returns those of a noun that is one letter more, less or other, or has two that changed places.
+    pub(crate) fn misspelled_noun(&self, lower: &str) -> Option<&[String]> {
+        let singular = lower.strip_suffix('s').unwrap_or(lower);
+        let is_near = |it: &&String| {
+            MISSPELLED_MIN <= it.len().min(singular.len())
+                && it.chars().next() == singular.chars().next()
+                && damerau_levenshtein(it, singular) == 1
+        };
+        self.nouns.keys().find(is_near).and_then(|it| self.nouns.get(it)).map(Vec::as_slice)
     }
 
     /// Returns the cues in names of columns that let a noun stand for a row; it may be in the plural.

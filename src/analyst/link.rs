@@ -61,6 +61,8 @@ pub(crate) enum Atom {
     Month(i8),
     /// A day of the week, from Monday as 1.
     Weekday(i8),
+    /// A quarter of any year, from 1.
+    Quarter(i8),
     /// A unit of measure.
     Measure,
     /// An adjective or a verb that speaks of a column.
@@ -221,6 +223,9 @@ impl Linker<'_> {
         if let Some(day) = lexicon.weekday(&token.lower) {
             put(Atom::Weekday(day), 0.9);
         }
+        if let Some(quarter) = quarter(token) {
+            put(Atom::Quarter(quarter), 0.9);
+        }
         if lexicon.is_measure(&token.lower) {
             put(Atom::Measure, 0.8);
         }
@@ -230,8 +235,16 @@ impl Linker<'_> {
                 it if it.ends_with("er") => Degree::Comparative,
                 _ => Degree::Positive,
             };
-            for place in self.spoken_of(&adjective.of) {
-                put(Atom::Adjective(place, degree, adjective.low), 0.9);
+            let spoken_of = self.spoken_of(&adjective.of);
+            for place in &spoken_of {
+                put(Atom::Adjective(*place, degree, adjective.low), 0.9);
+            }
+            // The oldest was born first.
+            if spoken_of.is_empty()
+                && adjective.of.iter().any(|it| it == "age")
+                && let Some(place) = self.born()
+            {
+                put(Atom::Adjective(place, degree, !adjective.low), 0.9);
             }
         }
         if let Some(score) = self.noun(token) {
@@ -260,6 +273,22 @@ impl Linker<'_> {
                 _ => true,
             }
         });
+        // `bags` within `total bags` is hardly another column, where one is called so.
+        let whole: Vec<(usize, usize, Place)> = links
+            .iter()
+            .filter_map(|it| match it.atom {
+                Atom::Column(place) if 0.97 <= it.score && 1 < it.end - it.start => Some((it.start, it.end, place)),
+                _ => None,
+            })
+            .collect();
+        for link in links.iter_mut() {
+            if let Atom::Column(place) = link.atom
+                && link.score < 0.95
+                && whole.iter().any(|it| it.0 <= link.start && link.end <= it.1 && it.2 != place && it.1 - it.0 != link.end - link.start)
+            {
+                link.score -= 0.1;
+            }
+        }
         let said: Vec<(usize, usize)> = links
             .iter()
             .filter(|it| match it.atom {
@@ -320,17 +349,19 @@ impl Linker<'_> {
     fn bare_skip(&self, at: usize, links: &[Link]) -> (f64, bool) {
         let token = &self.tokens[at];
         let lexicon = self.lexicon;
+        let is_filler = lexicon.is_filler(&token.stem);
         let is_name = links.iter().any(|it| {
             it.start <= at
                 && at < it.end
                 && match &it.atom {
+                    // A filler is only a word of many in `units_sold`.
+                    Atom::Column(_) if is_filler => 0.9 < it.score,
                     Atom::Column(_) => 0.85 < it.score,
                     Atom::Value(held) => !held.spellings.is_empty(),
                     _ => false,
                 }
         });
         let concept = lexicon.phrase(std::slice::from_ref(&token.lower));
-        let is_filler = lexicon.is_filler(&token.stem);
         let is_stop = lexicon.is_stop(&token.stem);
         match token.kind {
             TokenKind::Word => {}
@@ -416,8 +447,11 @@ impl Linker<'_> {
         {
             return 0.95;
         }
+        let stands_for = |it: &Token| {
+            self.lexicon.is_filler(&it.stem) && bare.iter().any(|word| 0.0 < self.likeness(it, word))
+        };
         let is_edge = |it: &Token| {
-            self.lexicon.is_stop(&it.stem) && !words.contains(&it.stem)
+            self.lexicon.is_stop(&it.stem) && !words.contains(&it.stem) && !stands_for(it)
                 || matches!(self.lexicon.phrase(std::slice::from_ref(&it.lower)), Some(concept) if !words.contains(&it.stem) && !matches!(concept, Concept::Rows))
         };
         if let [one, other] = span
@@ -435,6 +469,10 @@ impl Linker<'_> {
         {
             return 0.93;
         }
+        // `cost center` is `CC`, `date of birth` is `DOB`.
+        if 1 < span.len() && bare.iter().any(|word| word.len() == span.len() && is_initials(span, word)) {
+            return if bare.len() == 1 { 0.9 } else { 0.88 };
+        }
         // One letter more, less or other.
         if let [token] = span
             && 6 <= token.lower.len()
@@ -450,7 +488,7 @@ impl Linker<'_> {
         }
         let told: Vec<&Token> = span
             .iter()
-            .filter(|it| !self.lexicon.is_stop(&it.stem) || bare.contains(&it.stem))
+            .filter(|it| !self.lexicon.is_stop(&it.stem) || bare.contains(&it.stem) || stands_for(it))
             .collect();
         if told.is_empty() || told.len() + 1 < span.len() {
             return 0.0;
@@ -474,8 +512,11 @@ impl Linker<'_> {
             let cues = [Cue::Labels, Cue::Keys, Cue::KeyEnds];
             cues.iter().any(|cue| self.lexicon.is(*cue, &bare[*it])) || bare[*it] == "id"
         };
+        // Of `total_bags` and `small_bags`, bags are the first.
+        let is_total = |it: &usize| self.lexicon.is(Cue::Totals, &bare[*it]);
         let coverage = match (left.iter().all(is_label), is_head) {
             (true, _) => 0.97,
+            (false, true) if left.iter().all(is_total) => 0.95,
             (false, true) => 0.15f64.mul_add(n / n_words, 0.8),
             (false, false) => 0.3f64.mul_add(n / n_words, 0.58),
         };
@@ -528,7 +569,11 @@ impl Linker<'_> {
         if self.lexicon.are_synonyms(stem, word) {
             return 0.9;
         }
-        if is_known(token, self.lexicon) {
+        // What carries nothing elsewhere may be what a name cuts short: `Chnl`, `loc`.
+        let is_filler = self.lexicon.is_filler(&token.stem)
+            && self.lexicon.phrase(std::slice::from_ref(&token.lower)).is_none()
+            && self.lexicon.unit(&token.stem).is_none();
+        if is_known(token, self.lexicon) && !is_filler {
             return 0.0;
         }
         let mut letters = lower.chars();
@@ -539,6 +584,10 @@ impl Linker<'_> {
             && word.chars().all(|it| letters.any(|letter| letter == it));
         if is_skeleton {
             return 0.82;
+        }
+        if is_filler {
+            let is_start = 3 <= word.len() && word.len() < lower.len() && lower.starts_with(word);
+            return if is_start { 0.85 } else { 0.0 };
         }
         if self.lexicon.may_speak_of(stem, word) {
             return 0.7;
@@ -597,7 +646,7 @@ impl Linker<'_> {
         if tables().any(|it| it.words.iter().any(is_part) || is_within(&it.name)) {
             return Some(0.95);
         }
-        let cues = self.lexicon.noun_cues(&token.lower)?;
+        let cues = self.lexicon.noun_cues(&token.lower).or_else(|| self.lexicon.misspelled_noun(&token.lower))?;
         let has = |words: &[String]| words.iter().any(|word| cues.contains(word));
         tables()
             .any(|it| has(&it.words) || it.columns.iter().any(|column| has(&column.words)))
@@ -619,7 +668,7 @@ impl Linker<'_> {
                 .places()
                 .filter(|it| {
                     let column = self.column(*it);
-                    column.kind.is_number() && column.words.contains(stem)
+                    column.kind.is_number() && column.words.iter().any(|it| it == stem || is_cut(it, stem))
                 })
                 .collect();
             if !found.is_empty() {
@@ -627,6 +676,13 @@ impl Linker<'_> {
             }
         }
         Vec::new()
+    }
+
+    /// Returns the time from which an age counts.
+    fn born(&self) -> Option<Place> {
+        let times = || self.places().filter(|it| self.column(*it).kind.is_time());
+        let is_birth = |it: &Place| self.column(*it).words.iter().any(|it| self.lexicon.is(Cue::Births, it));
+        times().find(is_birth).or_else(|| times().next())
     }
 
     /// Returns the period that a span names: `2019`, `March 2019`, `5 March 2019`, `Q1 2019`.
@@ -668,10 +724,6 @@ impl Linker<'_> {
                 if let (Some(month), Some(year)) = (month(one), year(other)) {
                     return of_month(year, month);
                 }
-                let quarter = |it: &Token| {
-                    let n = it.lower.strip_prefix('q')?;
-                    n.parse::<i8>().ok().filter(|it| (1..=4).contains(it))
-                };
                 let (quarter, year) = match (quarter(one), quarter(other)) {
                     (Some(quarter), None) => (quarter, year(other)?),
                     (None, Some(quarter)) => (quarter, year(one)?),
@@ -693,6 +745,23 @@ impl Linker<'_> {
             _ => None,
         }
     }
+}
+
+/// Returns whether a word of a name is another one cut short: `sal` of salary.
+fn is_cut(word: &str, whole: &str) -> bool {
+    3 <= word.len() && word.len() < whole.len() && whole.starts_with(word)
+}
+
+/// Returns the quarter that a word numbers: `q3`.
+fn quarter(token: &Token) -> Option<i8> {
+    let n = token.lower.strip_prefix('q')?;
+    n.parse::<i8>().ok().filter(|it| (1..=4).contains(it))
+}
+
+/// Returns whether a word is made of the first letters of others.
+fn is_initials(span: &[Token], word: &str) -> bool {
+    let are_words = span.iter().all(|it| it.kind == TokenKind::Word && it.lower.chars().all(char::is_alphabetic));
+    are_words && span.iter().map(|it| it.lower.chars().next()).eq(word.chars().map(Some))
 }
 
 /// Returns whether a question says less without such a phrase.
