@@ -103,6 +103,10 @@ impl Scene<'_> {
         let own = self.lexicon.is_additive(words);
         // Money of which nothing else is said.
         let is_money = words.iter().any(|it| self.lexicon.is(Cue::Money, it));
+        let is_mean = words.iter().any(|it| self.lexicon.is(Cue::Means, it));
+        if is_mean && own != Some(true) {
+            return Some(false);
+        }
         let is_neither = own.is_none() && !self.lexicon.has(Cue::Intensive, words);
         self.said.get(&place).copied().or(own).or((is_money && is_neither).then_some(true))
     }
@@ -747,6 +751,26 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("minus", |scene, sems| expression(scene, sems, Sign::Minus)),
     ("plus", |scene, sems| expression(scene, sems, Sign::Plus)),
     ("divided", |scene, sems| expression(scene, sems, Sign::DividedBy)),
+    // `the average duration in days`, which is from one time to the other.
+    ("duration", |scene, _| {
+        let times: Vec<Place> = scene.places().filter(|it| {
+            let words = &scene.column(*it).words;
+            scene.kind(*it).is_time() && !words.iter().any(|it| scene.lexicon.is(Cue::Births, it))
+        }).collect();
+        let [one_place, other] = times[..] else { return Vec::new() };
+        days_between(scene, one_place, other).map_or_else(Vec::new, |it| one(frag(|frag| {
+            frag.measures.push(Measure { agg: Agg::Mean, of: Some(it), only: Vec::new() });
+        })))
+    }),
+    ("asked_columns", |scene, sems| {
+        let places = places_of(sems);
+        let is_key = |it: &Place| !scene.kind(*it).is_number() || scene.column(*it).unit.is_some();
+        if places.iter().all(is_key) { one(frag(|it| { it.columns = places; it.has_rows = true; })) } else { Vec::new() }
+    }),
+    ("sorted_ranked", |_, sems| match sems.iter().find_map(|it| frag_of(it)).map(|it| (it.by, &it.columns[..])) {
+        Some((None, [place])) => sorted_by(*place, Order::DESCENDING),
+        _ => Vec::new(),
+    }),
     ("measure_expr", |_, sems| {
         let of = sems.iter().filter_map(|it| frag_of(it)).find_map(|it| it.measures.first()?.of.clone());
         match (&aggs_of(sems)[..], of) {
@@ -774,6 +798,13 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             }
             _ => Vec::new(),
         }
+    }),
+    ("share_of_column_behind", |scene, sems| match (held_of(sems), place_of(sems)) {
+        (Some(held), Some(place)) if scene.kind(place).is_number() && scene.is_additive(place) != Some(false) => {
+            let only = vec![holds_test(held)];
+            one(frag(|it| it.measures.push(Measure { agg: Agg::Share, of: Some(Value::Column(place)), only })))
+        }
+        _ => Vec::new(),
     }),
     ("sorted_adjective", |_, sems| {
         sems.iter().find_map(|it| match it {
@@ -1614,11 +1645,26 @@ fn clocked(scene: &Scene, sems: &[&Sem], ops: &[Op]) -> Made {
 fn expression(scene: &Scene, sems: &[&Sem], sign: Sign) -> Made {
     let places = places_of(sems);
     let [one_place, other] = places[..] else { return Vec::new() };
+    if sign == Sign::Minus
+        && let Some(days) = days_between(scene, one_place, other)
+    {
+        return one(frag(|it| it.measures.push(Measure { agg: Agg::Mean, of: Some(days), only: Vec::new() })));
+    }
     if !scene.is_number(one_place) || !scene.is_number(other) {
         return Vec::new();
     }
     let value = Value::Arithmetic(Box::new(Value::Column(one_place)), sign, Box::new(Value::Column(other)));
     one(frag(|it| it.measures.push(Measure { agg: Agg::Mean, of: Some(value), only: Vec::new() })))
+}
+
+/// Returns the days from the earlier of two times to the later.
+fn days_between(scene: &Scene, one: Place, other: Place) -> Option<Value> {
+    if one == other || !scene.kind(one).is_time() || !scene.kind(other).is_time() {
+        return None;
+    }
+    let start = |it: Place| scene.column(it).range.map_or(0.0, |it| it.0);
+    let (from, to) = if start(one) <= start(other) { (one, other) } else { (other, one) };
+    Some(Value::Arithmetic(Box::new(Value::Column(to)), Sign::Days, Box::new(Value::Column(from))))
 }
 
 /// Asks whether there are such rows.
@@ -1713,8 +1759,10 @@ fn sign(scene: &Scene, sems: &[&Sem], op: Op) -> Made {
 /// `without siblings`, where a number says how many there are.
 fn count_sign(scene: &Scene, sems: &[&Sem], op: Op) -> Made {
     match place_of(sems) {
-        Some(place) if scene.kind(place) == Kind::Whole && scene.column(place).n_missing == 0 => {
-            test(is(place, op, 0.0))
+        Some(place) if scene.column(place).n_missing == 0 => {
+            let column = scene.column(place);
+            let counts = column.kind == Kind::Whole || column.kind == Kind::Real && column.range.is_some_and(|it| it.0 == 0.0);
+            if counts { test(is(place, op, 0.0)) } else { Vec::new() }
         }
         _ => Vec::new(),
     }

@@ -44,6 +44,29 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(Query, f64)> {
             return Vec::new();
         }
     }
+    // `sick days in 2024`, where a column has the days of that year.
+    let has_year = |test: &Test| match test {
+        Test::In(Value::Part(_, crate::query::Part::Year) | Value::Column(_), years) => match years[..] {
+            [Value::Number(year)] => {
+                let places = frag.columns.iter().copied().chain(frag.measures.iter().filter_map(Measure::place));
+                let mut named = places.map(|it| scene.column(it));
+                (1900.0..2100.0).contains(&year) && named.any(|it| it.words.contains(&format!("{year}")))
+            }
+            _ => false,
+        },
+        _ => false,
+    };
+    if frag.tests.iter().any(has_year) {
+        let mut told = frag.clone();
+        told.tests.retain(|it| !has_year(it));
+        return assemble(scene, &told);
+    }
+    // `region by region`
+    if frag.columns.iter().any(|it| frag.keys.contains(&Key::Column(*it))) {
+        let mut told = frag.clone();
+        told.columns.retain(|it| !frag.keys.contains(&Key::Column(*it)));
+        return assemble(scene, &told);
+    }
     // `monthly spend by start date`
     if let Some(at) = frag.keys.iter().position(|it| matches!(it, Key::Column(place) if scene.kind(*place).is_time()))
         && let Some(unit) = frag.keys.iter().find_map(|it| match it {
@@ -70,7 +93,11 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(Query, f64)> {
         let aggs = std::mem::take(&mut told.aggs);
         let (numbers, others) = told.columns.iter().partition(|it| scene.kind(**it).is_number());
         told.columns = others;
-        let numbers: Vec<Place> = numbers;
+        let mut numbers: Vec<Place> = numbers;
+        // `the cheapest region on average`
+        if let (Some(by), true) = (told.by, numbers.is_empty()) {
+            numbers.push(by);
+        }
         if numbers.is_empty() || !told.measures.is_empty() || told.body.is_some() {
             return Vec::new();
         }
@@ -232,7 +259,9 @@ fn with_measures(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
         let Some(key) = trend_key(scene) else { return Vec::new() };
         keys.insert(0, key);
     }
-    if frag.by.is_some() || frag.first.is_some() {
+    // `the windiest by average wind` is ordered by what is told.
+    let is_by_told = |by: Place| frag.measures.iter().all(|it| it.place() == Some(by));
+    if frag.by.is_some_and(|it| !is_by_told(it)) || frag.first.is_some() {
         return Vec::new();
     }
     // Columns of which nothing is said: a group, or another number.
@@ -364,7 +393,7 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
             let mut columns = others.clone();
             columns.extend(&numbers);
             let is_of_groups = match others[..] {
-                [place] => !is_name(scene, place),
+                [place] => numbers.is_empty() && !is_name(scene, place),
                 _ => false,
             };
             if !columns.is_empty() && !columns.contains(&by) {

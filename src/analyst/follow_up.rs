@@ -4,6 +4,7 @@ use crate::actions::{Scene, natural};
 use crate::frag::Frag;
 use crate::lexicon::{Concept, Cue};
 use crate::query::{Body, Groups, Key, Listing, Measure, Place, Query, Test, Value};
+use crate::schema::Kind;
 use crate::words::Token;
 
 /// How odd the changed query may be.
@@ -47,6 +48,11 @@ pub(crate) fn edit(scene: &Scene, last: &Query, frag: &Frag) -> Option<Query> {
     }
     let numbers: Vec<Place> =
         frag.columns.iter().copied().filter(|it| scene.kind(*it).is_number()).collect();
+    // `only the active ones` is a condition.
+    let are_flags = frag.columns.iter().any(|it| scene.kind(*it) == Kind::Bool);
+    if are_flags && frag.keys.is_empty() && frag.measures.is_empty() {
+        return None;
+    }
     let others = frag.columns.iter().copied().filter(|it| !scene.kind(*it).is_number());
     let is_amount = |key: &Key| match key {
         Key::Column(place) => {

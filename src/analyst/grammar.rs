@@ -90,8 +90,8 @@ struct Found<'a> {
     cells: &'a [Cell],
 }
 
-const ATOMS: [&str; 20] = [
-    "COL", "VAL", "TABLE", "NOUN", "NUM", "ORD", "PERIOD", "CLOCK", "UNIT", "OFTEN", "MONTH", "WDAY", "QTR", "MEASURE", "ADJ",
+const ATOMS: [&str; 21] = [
+    "COL", "VAL", "TABLE", "NOUN", "NUM", "ORD", "PERIOD", "CLOCK", "UNIT", "OFTEN", "MONTH", "WDAY", "QTR", "PCTL", "MEASURE", "ADJ",
     "CMPADJ", "SUPADJ", "QUOTED", "FLAG", "ANY",
 ];
 
@@ -291,6 +291,7 @@ fn atoms(scene: &Scene, lattice: &Lattice, start: usize) -> Vec<(Symbol, Item)> 
             Atom::Month(month) => put(Symbol::Atom("MONTH"), Sem::Number(f64::from(*month))),
             Atom::Weekday(day) => put(Symbol::Atom("WDAY"), Sem::Number(f64::from(*day))),
             Atom::Quarter(quarter) => put(Symbol::Atom("QTR"), Sem::Number(f64::from(*quarter))),
+            Atom::Percentile(value) => put(Symbol::Atom("PCTL"), Sem::Number(*value)),
             Atom::Measure => {
                 put(Symbol::Atom("MEASURE"), Sem::Text(scene.tokens[start].stem.clone()));
             }

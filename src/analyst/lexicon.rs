@@ -271,6 +271,8 @@ pub(crate) enum Cue {
     Highest,
     /// In names: what one of a quantity costs.
     Prices,
+    /// In names: what does not add up, whatever else they say.
+    Means,
     /// In names: units of money.
     Money,
     /// In names: how many things were bought.
@@ -576,6 +578,12 @@ impl Lexicon {
     }
 
     /// Returns the adjective or verb that a word is.
+    pub(crate) fn adjectives<'a>(&'a self, lower: &'a str) -> impl Iterator<Item = &'a Adjective> {
+        let speaks = move |words: &Vec<String>| words.iter().any(|it| it == lower);
+        self.adjectives.iter().filter(move |it| speaks(&it.0)).map(|it| &it.1)
+    }
+
+    /// Returns the first of those.
     pub(crate) fn adjective(&self, lower: &str) -> Option<&Adjective> {
         let found = self.adjectives.iter().find(|(words, _)| words.iter().any(|it| it == lower));
         found.map(|(_, adjective)| adjective)
@@ -635,6 +643,11 @@ impl Lexicon {
     }
 
     /// Returns whether one of some words is a cue.
+    /// Returns whether a word ends with a cue.
+    pub(crate) fn has_ending(&self, cue: Cue, word: &str) -> bool {
+        self.cues(cue).iter().any(|it| word.ends_with(it.as_str()))
+    }
+
     pub(crate) fn has(&self, cue: Cue, words: &[String]) -> bool {
         words.iter().any(|it| self.is(cue, it))
     }

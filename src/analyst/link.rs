@@ -63,6 +63,8 @@ pub(crate) enum Atom {
     Weekday(i8),
     /// A quarter of any year, from 1.
     Quarter(i8),
+    /// A percentile: `p95`.
+    Percentile(f64),
     /// A unit of measure.
     Measure,
     /// An adjective or a verb that speaks of a column.
@@ -163,8 +165,11 @@ impl Linker<'_> {
         });
         let held = if is_small { Vec::new() } else { self.held(&text) };
         let most = held.iter().map(|it| it.n_rows).max().unwrap_or_default();
+        let is_lower = start == 0 || span.iter().all(|it| it.kind != TokenKind::Quoted && it.text == it.lower);
         for held in held {
             let score = match held.spellings.is_empty() {
+                // Any word may be somewhere in long texts.
+                true if is_lower && self.is_free(held.place) => 0.5,
                 true => 0.75,
                 false if held.n_rows * 5 < most => 0.8,
                 false if held.n_rows < most => 0.92,
@@ -226,16 +231,24 @@ impl Linker<'_> {
         if let Some(quarter) = quarter(token) {
             put(Atom::Quarter(quarter), 0.9);
         }
+        if let Some(percentile) = percentile(token) {
+            put(Atom::Percentile(percentile), 0.9);
+        }
         if lexicon.is_measure(&token.lower) {
             put(Atom::Measure, 0.8);
         }
-        if let Some(adjective) = lexicon.adjective(&token.lower) {
+        let mut is_spoken_of = false;
+        for adjective in lexicon.adjectives(&token.lower) {
+            if is_spoken_of {
+                break;
+            }
             let degree = match &token.lower {
                 it if it.ends_with("est") => Degree::Superlative,
                 it if it.ends_with("er") => Degree::Comparative,
                 _ => Degree::Positive,
             };
             let spoken_of = self.spoken_of(&adjective.of);
+            is_spoken_of = !spoken_of.is_empty();
             for place in &spoken_of {
                 put(Atom::Adjective(*place, degree, adjective.low), 0.9);
             }
@@ -471,7 +484,8 @@ impl Linker<'_> {
         }
         // `cost center` is `CC`, `date of birth` is `DOB`.
         if 1 < span.len() && bare.iter().any(|word| word.len() == span.len() && is_initials(span, word)) {
-            return if bare.len() == 1 { 0.9 } else { 0.88 };
+            // A name says more than a number.
+            return if bare.len() == 1 && !column.is_title { 0.88 } else { 0.9 };
         }
         // One letter more, less or other.
         if let [token] = span
@@ -577,13 +591,13 @@ impl Linker<'_> {
             return 0.0;
         }
         let mut letters = lower.chars();
-        let is_skeleton = 2 < word.len()
+        let is_skeleton = 1 < word.len()
             && word.len() < lower.len()
             && !word.contains(['a', 'e', 'i', 'o', 'u'])
             && word.chars().next() == lower.chars().next()
             && word.chars().all(|it| letters.any(|letter| letter == it));
         if is_skeleton {
-            return 0.82;
+            return if word.len() == 2 { 0.75 } else { 0.82 };
         }
         if is_filler {
             let is_start = 3 <= word.len() && word.len() < lower.len() && lower.starts_with(word);
@@ -623,6 +637,13 @@ impl Linker<'_> {
         held.sort_by_key(|it| std::cmp::Reverse(it.n_rows));
         held.truncate(COLUMNS_MAX);
         held
+    }
+
+    /// Returns whether a column has texts of which hardly any two are the same, and which are no names.
+    fn is_free(&self, place: Place) -> bool {
+        let column = self.column(place);
+        let n = self.tables[place.table].n_rows - column.n_missing;
+        !column.is_title && column.values.is_none() && column.n_distinct.is_none_or(|it| n < 2 * it)
     }
 
     /// Returns how well a word says what a row is.
@@ -745,6 +766,13 @@ impl Linker<'_> {
             _ => None,
         }
     }
+}
+
+/// Returns the percentile that a word says: `p95`.
+fn percentile(token: &Token) -> Option<f64> {
+    let n = token.lower.strip_prefix('p')?;
+    let value: f64 = n.parse().ok()?;
+    (n.len() == 2 && value.fract() == 0.0 && 1.0 <= value).then_some(value)
 }
 
 /// Returns whether a word of a name is another one cut short: `sal` of salary.

@@ -391,8 +391,9 @@ impl Asked<'_> {
             if let Some(query) = follow_up::edit(scene, last, &frag) {
                 // What leads on is not left out.
                 let is_part = scene.tokens.len() <= PART_WORDS_MAX && follow_up::is_fragment(&frag);
-                let cost = if leads || is_part { cost - WHOLE_MAX } else { cost + CONTINUES_COST };
-                readings.push(Reading { query, notes: Vec::new(), cost: cost.max(0.0), skipped: skipped.min(1.0), linked, rules });
+                // The cheaper of those that cost nothing stays the first.
+                let cost = if leads || is_part { (cost - WHOLE_MAX).max(cost / 100.0) } else { cost + CONTINUES_COST };
+                readings.push(Reading { query, notes: Vec::new(), cost, skipped: skipped.min(1.0), linked, rules });
             }
         }
         readings

@@ -48,6 +48,10 @@ pub(crate) struct Column {
     pub n_distinct: Option<u64>,
     /// Its least and its largest number, if the data was looked at.
     pub range: Option<(f64, f64)>,
+    /// Whether its name says that text in it may be dates.
+    pub may_be_dated: bool,
+    /// How dates are written that are text, in terms of strptime.
+    pub form: Option<String>,
 }
 
 /// What a column holds.
@@ -294,6 +298,8 @@ fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> C
         .map(str::to_lowercase)
         .find_map(|it| lexicon.unit(&it).filter(|_| lexicon.words.stem(&it) == it));
     let unit = unit.or_else(|| is_year.then_some(TimeUnit::Year));
+    let is_dated = |it: &String| lexicon.has_ending(Cue::Dates, it) || lexicon.unit(it) == Some(TimeUnit::Day) || it == "time";
+    let may_be_dated = kind == Kind::Text && words.iter().any(is_dated);
     Column {
         words,
         name,
@@ -307,6 +313,8 @@ fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> C
         values: None,
         n_distinct: None,
         range: None,
+        may_be_dated,
+        form: None,
     }
 }
 

@@ -112,6 +112,18 @@ impl Writer<'_> {
         }
     }
 
+    /// Writes a column as what is computed with: dates that are text as dates.
+    fn computed(&self, place: Place) -> String {
+        self.parsed(place, self.column(place))
+    }
+
+    fn parsed(&self, place: Place, text: String) -> String {
+        let column = &self.tables[place.table].columns[place.column];
+        let Some(form) = &column.form else { return text };
+        let time = format!("try_strptime({text}, {})", literal(form));
+        if column.kind == Kind::Day { format!("cast({time} as date)") } else { time }
+    }
+
     fn alias(&self, table: usize) -> String {
         identifier(&self.tables[table].name)
     }
@@ -240,8 +252,8 @@ impl Writer<'_> {
 
     fn last(&self, place: Place, n: u32, unit: TimeUnit) -> String {
         let table = self.alias(place.table);
-        let column = self.column(place);
-        let bare = identifier(self.column_name(place));
+        let column = self.computed(place);
+        let bare = self.parsed(place, identifier(self.column_name(place)));
         if self.kind(place).is_number() {
             return format!("{column} > (select max({bare}) from {table}) - {n}");
         }
@@ -257,7 +269,7 @@ impl Writer<'_> {
             Value::Day(day) => format!("date '{day}'"),
             Value::Clock(time) => format!("time '{time}'"),
             Value::Text(text) => literal(text),
-            Value::Column(place) => self.column(*place),
+            Value::Column(place) => self.computed(*place),
             Value::Part(place, part) => self.part(*place, *part),
             Value::Arithmetic(one, Sign::Days, other) => {
                 format!("date_diff('day', {}, {})", self.value(other), self.value(one))
@@ -291,7 +303,7 @@ impl Writer<'_> {
     }
 
     fn part(&self, place: Place, part: Part) -> String {
-        let column = self.column(place);
+        let column = self.computed(place);
         let name = match part {
             Part::Year => "year",
             Part::Quarter => "quarter",
@@ -306,7 +318,7 @@ impl Writer<'_> {
     /// Writes the key of groups, what sorts them, and its name in the result.
     fn key(&self, key: &Key) -> (String, String, String) {
         let place = key.place();
-        let column = self.column(place);
+        let column = self.computed(place);
         let named = |label: &str| {
             let is_taken = self.tables[self.query.from.table].column(label).is_some();
             if is_taken { format!("{label}_of_{}", slug(self.column_name(place))) } else { label.to_owned() }

@@ -24,6 +24,13 @@ const BETWEEN: &str = " ¦ ";
 const COLUMNS_MAX: usize = 20;
 /// Columns of one table that are looked at.
 const LOOKED_MAX: usize = 60;
+/// Columns of one table that are tried as dates.
+const DATED_MAX: usize = 4;
+/// How text writes dates, in terms of strptime; the likelier first.
+const DATE_FORMS: [&str; 15] = [
+    "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y", "%d-%m-%Y", "%b %d %Y", "%b %d, %Y", "%B %d, %Y", "%d %b %Y",
+    "%d %B %Y", "%d-%b-%Y", "%Y/%m/%d %H:%M:%S", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M",
+];
 /// Rows up to which all values are looked at.
 const ROWS_MAX: u64 = 5_000_000;
 /// Rows up to which different values are counted.
@@ -75,8 +82,26 @@ pub(crate) fn profile(table: &Table) -> Vec<Call> {
             )
         })
         .collect();
-    let statements = rows.chunks(COLUMNS_MAX).map(|it| it.join("\nunion all\n"));
+    let dated = dated(table);
+    let statements = rows.chunks(COLUMNS_MAX).chain(dated.chunks(COLUMNS_MAX)).map(|it| it.join("\nunion all\n"));
     statements.map(|it| (TOOL, json!({"sql": it, "result_name": null}))).collect()
+}
+
+/// Returns statements that find how columns of text write dates.
+fn dated(table: &Table) -> Vec<String> {
+    let name = identifier(&table.name);
+    let columns = table.columns.iter().filter(|it| it.may_be_dated).take(DATED_MAX);
+    columns
+        .map(|column| {
+            let of = identifier(&column.name);
+            let cases = DATE_FORMS.map(|form| {
+                let form = literal(form);
+                format!("when count(try_strptime({of}, {form})) * 20 >= count({of}) * 19 then {form}")
+            });
+            let column = literal(&column.name);
+            format!("select {column} as \"column\", case when count({of}) = 0 then null {} end as form from {name}", cases.join(" "))
+        })
+        .collect()
 }
 
 /// Takes what the look at a table has shown.
@@ -86,6 +111,13 @@ pub(crate) fn set_profile(table: &mut Table, turns: &[Turn]) {
         for row in done.output["head"].as_array().into_iter().flatten() {
             let Some(at) = row["column"].as_str().and_then(|it| table.column(it)) else { continue };
             let column = &mut table.columns[at];
+            if let Some(form) = row["form"].as_str() {
+                column.kind = if form.contains("%H") { Kind::Moment } else { Kind::Day };
+                column.form = Some(form.to_owned());
+            }
+            if row.get("values").is_none() {
+                continue;
+            }
             column.range = row["least"].as_f64().zip(row["most"].as_f64());
             column.n_distinct = row["n"].as_u64();
             column.values = row["values"]
@@ -134,7 +166,7 @@ pub(crate) fn finds(question: &str, tokens: &[Token], tables: &[Table], lexicon:
     let mut calls = Vec::new();
     for table in tables {
         let name = identifier(&table.name);
-        let texts = table.columns.iter().filter(|it| it.kind == Kind::Text || it.yes.is_some());
+        let texts = table.columns.iter().filter(|it| it.kind == Kind::Text || it.yes.is_some() || it.form.is_some());
         let mut parts = Vec::new();
         for column in texts.take(LOOKED_MAX) {
             let of = identifier(&column.name);
@@ -187,6 +219,24 @@ pub(crate) fn facts(
                 let place = Place { table: index, column };
                 let n_rows = row["n"].as_u64().unwrap_or_default();
                 put(&mut facts, &value.trim().to_lowercase(), place, is_whole.then(|| value.to_owned()), n_rows);
+            }
+        }
+        // `HR` is `Human Resources`.
+        for token in tokens.iter().filter(|it| it.kind == TokenKind::Word && it.text != it.lower) {
+            let is_short = (2..5).contains(&token.text.len()) && token.text.chars().all(char::is_uppercase);
+            if !is_short || facts.get(&token.lower).is_some_and(|it| it.iter().any(|it| !it.spellings.is_empty())) {
+                continue;
+            }
+            for (column, it) in table.columns.iter().enumerate() {
+                let Some(values) = it.values.as_ref().filter(|_| it.kind == Kind::Text) else { continue };
+                let is_meant = |it: &&String| {
+                    let words = it.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+                    words.filter_map(|it| it.chars().next()).collect::<String>() == token.text
+                };
+                if let Some(value) = values.iter().find(is_meant) {
+                    facts.remove(&token.lower);
+                    put(&mut facts, &token.lower, Place { table: index, column }, Some(value.clone()), 0);
+                }
             }
         }
         // What is written with one letter more or less, among the few values of a column.
