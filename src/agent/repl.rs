@@ -11,7 +11,7 @@ use csv_agent_session::Session;
 use csv_agent_tools::{ToolError, ToolJob};
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::event::{CallStatus, Status, ToolOutput};
-use csv_agent_types::limits::{REPL_TEXT_BYTES_MAX, SNAPSHOT};
+use csv_agent_types::limits::{REPL_TEXT_BYTES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX};
 use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::environment::{self, Extras, PythonOptions};

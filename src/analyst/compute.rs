@@ -9,7 +9,6 @@ use csv_agent_types::limits::FINDING_ROWS_MAX;
 
 use crate::answer::{Answer, Drawing, ResultHead, result_name};
 use crate::query::{Body, Query};
-use crate::read::Reading;
 use crate::schema::Table;
 use crate::sql;
 use crate::transcript::{Done, Turn};
@@ -24,18 +23,17 @@ pub(crate) const DRAW: &str = "send_chart_to_ui";
 /// Decimals of the fractions in a result; more where the numbers are small.
 const DECIMALS: [u32; 3] = [4, 8, 12];
 
-/// Returns what happens next to answer a question that was read so.
+/// Returns what happens next to answer what a query asks.
 ///
 /// # Errors
 ///
 /// Fails when the result answers nothing, with the reason.
 pub(crate) fn next(
     turn: &Turn,
-    reading: &Reading,
+    query: &Query,
     tables: &[Table],
     wants_verdict: bool,
 ) -> Result<Next, String> {
-    let query = &reading.query;
     if let Some(sql) = sql::repeats(query, tables) {
         let call = query_call(&sql, None);
         let Some(done) = turn.done(QUERY, &call.1) else { return Ok(Next::Calls(vec![call])) };
@@ -83,7 +81,7 @@ pub(crate) fn next(
         .filter(|_| wants_verdict && answer.has_found_rows());
     let places = places.and_then(|sql| open.made(query_call(&sql, None))).map(ResultHead::of);
     let drawing = answer.drawing(&|sql, name| open.find(&query_call(sql, name)));
-    let mut notes = reading.notes.clone();
+    let mut notes = Vec::new();
     match drawing {
         Drawing::No => {}
         Drawing::Impossible(reason) => notes.push(format!("There is no chart: {reason}.")),

@@ -47,8 +47,6 @@ const UNKNOWN_MIN: f64 = 1.0;
 pub(crate) struct Reading {
     /// What it asks.
     pub query: Query,
-    /// What the user should know of how it was read.
-    pub notes: Vec<String>,
     /// What it costs: the likelier, the less.
     pub cost: f64,
     /// How much of that is of words that were left out.
@@ -101,7 +99,7 @@ pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
     let is_sure = rank::ANSWERED <= sureness(&read.readings);
     match read.readings.first() {
         Some(best) if is_sure => {
-            compute::next(&read.turn, best, &read.tables, wants_verdict).unwrap_or_else(Next::Refuse)
+            compute::next(&read.turn, &best.query, &read.tables, wants_verdict).unwrap_or_else(Next::Refuse)
         }
         _ => {
             let can_read = |question: &str| {
@@ -272,7 +270,7 @@ impl Asked<'_> {
                 if let Sem::Query(query) = sem
                     && self.needs(&query, &of)
                 {
-                    own.push(Reading { query: *query, notes: Vec::new(), cost, skipped, linked, rules });
+                    own.push(Reading { query: *query, cost, skipped, linked, rules });
                 }
             }
             if let Some(last) = self.last.filter(|it| it.is_sure).and_then(|it| it.readings.first()) {
@@ -393,7 +391,7 @@ impl Asked<'_> {
                 let is_part = scene.tokens.len() <= PART_WORDS_MAX && follow_up::is_fragment(&frag);
                 // The cheaper of those that cost nothing stays the first.
                 let cost = if leads || is_part { (cost - WHOLE_MAX).max(cost / 100.0) } else { cost + CONTINUES_COST };
-                readings.push(Reading { query, notes: Vec::new(), cost, skipped: skipped.min(1.0), linked, rules });
+                readings.push(Reading { query, cost, skipped: skipped.min(1.0), linked, rules });
             }
         }
         readings

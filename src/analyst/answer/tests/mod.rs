@@ -16,7 +16,6 @@ use crate::query::{
     Agg, Body, Chart, Groups, Join, Key, Listing, Measure, Op, Order, Place, Query, Source, Test,
     Value,
 };
-use crate::read::Reading;
 use crate::schema::{Table, of_instructions};
 use crate::transcript::{Done, Turn};
 use crate::{Call, Next};
@@ -209,11 +208,10 @@ impl Run {
 
 /// Answers a query; each statement in turn gives the next of some outputs.
 fn run(question: &str, query: Query, outputs: &[Json]) -> Run {
-    let reading = Reading { query, notes: Vec::new() };
     let mut turn = Turn { question: question.to_owned(), calls: Vec::new() };
     let (mut outputs, mut rounds) = (outputs.iter(), Vec::new());
     loop {
-        match crate::compute::next(&turn, &reading, &tables(), true) {
+        match crate::compute::next(&turn, &query, &tables(), true) {
             Ok(Next::Calls(calls)) => {
                 assert!(!calls.is_empty() && rounds.len() < ROUNDS_MAX, "{rounds:?}");
                 for (name, arguments) in &calls {

@@ -7,7 +7,6 @@ use super::{
 };
 use crate::Next;
 use crate::query::{Agg, Body, Chart, Check, Groups, Measure, Op};
-use crate::read::Reading;
 use crate::transcript::{Done, Turn};
 
 fn mean() -> Groups {
@@ -99,11 +98,10 @@ fn a_statement_that_fails_is_no_answer() {
 fn rows_are_named_only_for_a_gate() {
     let check =
         query(0, Body::Check(Check::None(vec![is("penguins.body_mass_g", Op::Gt, 6000.0)])));
-    let reading = Reading { query: check, notes: vec!["A note.".to_owned()] };
     let mut turn = Turn { question: String::new(), calls: Vec::new() };
     let mut n_statements = 0;
     loop {
-        match crate::compute::next(&turn, &reading, &tables(), false).unwrap() {
+        match crate::compute::next(&turn, &check, &tables(), false).unwrap() {
             Next::Calls(calls) => {
                 for (name, arguments) in calls {
                     n_statements += usize::from(name == "query_datasets");
@@ -113,7 +111,7 @@ fn rows_are_named_only_for_a_gate() {
                 }
             }
             Next::Say(text, verdict) => {
-                assert!(text.ends_with("in `penguins`. A note."), "{text}");
+                assert!(text.ends_with("in `penguins`."), "{text}");
                 assert_eq!(verdict["findings"][0]["rows"], json!([]));
                 break;
             }
@@ -129,10 +127,9 @@ fn a_chart_that_was_refused_is_said() {
         Chart::Line,
         query(0, Body::Groups(groups(vec![key("penguins.species")], vec![Measure::ROWS]))),
     );
-    let reading = Reading { query: by, notes: Vec::new() };
     let mut turn = Turn { question: String::new(), calls: Vec::new() };
     let text = loop {
-        match crate::compute::next(&turn, &reading, &tables(), false).unwrap() {
+        match crate::compute::next(&turn, &by, &tables(), false).unwrap() {
             Next::Calls(calls) => {
                 for (name, arguments) in calls {
                     let output = match name {
