@@ -124,7 +124,11 @@ impl Scene<'_> {
         let Some(said) = unit else { return Some(value) };
         let words = &self.column(place).words;
         let own = words.last().filter(|it| 1 < words.len() && self.lexicon.is_known_unit(it));
-        if said.starts_with("degre") || said == "%" || said == "percent" || said == "old" {
+        let is_percent = matches!(said, "%" | "percent" | "pct");
+        if is_percent && self.is_fraction(place) {
+            return Some(value / 100.0);
+        }
+        if said.starts_with("degre") || is_percent || said == "old" {
             return Some(value);
         }
         match own {
@@ -132,6 +136,12 @@ impl Scene<'_> {
             // A name that has no unit may be in any, also in the one of its own word.
             None => Some(value),
         }
+    }
+
+    /// Returns whether a column has fractions of one, which are told in percent.
+    fn is_fraction(&self, place: Place) -> bool {
+        let column = self.column(place);
+        column.kind == Kind::Real && column.range.is_some_and(|(least, most)| -1.0 <= least && most <= 1.0)
     }
 
     /// Returns the numbers that an amount may be compared with, if no column is said.
@@ -593,6 +603,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         one(Sem::Op(op))
     }),
     ("at_least", |_, _| one(Sem::Op(Op::Ge))),
+    ("aux", |_, _| one(Sem::None)),
     ("column", |_, sems| sems.first().map_or_else(Vec::new, |it| one((*it).clone()))),
     ("columns", |_, sems| one(frag(|it| it.columns = places_of(sems)))),
     ("more_columns", |_, sems| {
@@ -617,6 +628,21 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             _ => None,
         });
         compare_with(scene, sems, op)
+    }),
+    ("compare_adjective_not", |scene, sems| {
+        let low = sems.iter().any(|it| matches!(it, Sem::Adjective(_, true)));
+        compare_with(scene, sems, Some(if low { Op::Ge } else { Op::Le }))
+    }),
+    ("at_most", |scene, sems| compare_with(scene, sems, Some(Op::Le))),
+    ("match_columns", |scene, sems| compare_places(scene, &places_of(sems), Some(Op::Eq))),
+    ("compare_expr", |scene, sems| {
+        let of = sems.iter().filter_map(|it| frag_of(it)).find_map(|it| it.measures.first()?.of.clone());
+        match (place_of(sems), op_of(sems), of) {
+            (Some(place), Some(op), Some(of)) if scene.is_number(place) && !of.places().contains(&place) => {
+                test(Test::Is(Value::Column(place), op, of))
+            }
+            _ => Vec::new(),
+        }
     }),
     ("equals", |scene, sems| {
         let made = compare_with(scene, sems, Some(Op::Eq));
@@ -1071,7 +1097,10 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
                     it.sides = sides;
                 }))
             }
-            _ => one_frag.merge(other).map_or_else(Vec::new, |it| one(Sem::Frag(Box::new(it)))),
+            _ => one_frag.merge(other).map_or_else(Vec::new, |mut it| {
+                it.n_joined += 1;
+                one(Sem::Frag(Box::new(it)))
+            }),
         }
     }),
     ("all", |_, sems| {
@@ -1555,6 +1584,32 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             _ => Vec::new(),
         }
     }),
+    ("claim_all", |scene, sems| claim(scene, sems, Check::All)),
+    ("claim_none", |scene, sems| claim(scene, sems, Check::None)),
+    // What only those do is done by none but them.
+    ("claim_only", |scene, sems| {
+        let turned: Vec<&Sem> = sems.iter().rev().copied().collect();
+        claim(scene, &turned, Check::All)
+    }),
+    ("claim_unique", |scene, sems| {
+        if !scene.wants_verdict { return Vec::new() }
+        one(scene.query(Vec::new(), Body::Check(Check::Unique(places_of(sems)))))
+    }),
+    // `every country has 12 years`
+    ("check_groups", |scene, sems| {
+        let places = places_of(sems);
+        let measure = match places[..] {
+            [_] => Measure::ROWS,
+            [key, of] if key != of => Measure::of(Agg::Distinct, of),
+            _ => return Vec::new(),
+        };
+        let (key, Some(n)) = (places[0], number_of(sems)) else { return Vec::new() };
+        let is_amount = scene.kind(key).is_number() && !scene.column(key).is_key && scene.column(key).unit.is_none();
+        if is_amount || !tests_of(sems).is_empty() { return Vec::new() }
+        let groups = Groups::new(vec![Key::Column(key)], vec![measure]);
+        let op = op_of(sems).unwrap_or(Op::Eq);
+        one(scene.query(Vec::new(), Body::Check(Check::Groups(groups, op, Value::Number(n)))))
+    }),
     ("check_all_column", |scene, sems| {
         let tests = tests_of(sems);
         one(scene.query(Vec::new(), Body::Check(Check::All(tests))))
@@ -1606,6 +1661,17 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         }
     }),
 ];
+
+/// Judges rows, those of a kind if the first part says of which.
+fn claim(scene: &Scene, sems: &[&Sem], check: fn(Vec<Test>) -> Check) -> Made {
+    let all: Vec<&Frag> = sems.iter().filter_map(|it| frag_of(it)).collect();
+    let [rows, claim] = all[..] else { return Vec::new() };
+    let is_same = |it: &Test| rows.tests.contains(it);
+    if !scene.wants_verdict || claim.tests.is_empty() || claim.tests.iter().any(is_same) {
+        return Vec::new();
+    }
+    one(scene.query(rows.tests.clone(), Body::Check(check(claim.tests.clone()))))
+}
 
 fn measure(scene: &Scene, sems: &[&Sem]) -> Made {
     let (aggs, places) = (aggs_of(sems), places_of(sems));
@@ -1729,6 +1795,11 @@ fn text_test(scene: &Scene, place: Option<Place>, within: Within, sems: &[&Sem])
 
 fn compare_places(scene: &Scene, places: &[Place], op: Option<Op>) -> Made {
     let ([one, other], Some(op)) = (places, op) else { return Vec::new() };
+    // `the year matches the date`
+    let is_year = |it: &Place| scene.kind(*it) == Kind::Whole && scene.column(*it).unit == Some(TimeUnit::Year);
+    if let Some((year, time)) = [(one, other), (other, one)].into_iter().find(|it| is_year(it.0) && scene.kind(*it.1).is_time()) {
+        return test(Test::Is(Value::Column(*year), op, Value::Part(*time, Part::Year)));
+    }
     let are_alike = scene.is_number(*one) && scene.is_number(*other)
         || scene.kind(*one).is_time() && scene.kind(*other).is_time()
         || scene.kind(*one) == scene.kind(*other);

@@ -132,8 +132,10 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(Query, f64)> {
                 Body::Check(Check::All(claim) | Check::None(claim)) if *claim == frag.tests => Vec::new(),
                 _ => frag.tests.clone(),
             };
+            // `no` says something of what is claimed only.
+            let is_ignored = frag.claim == Some(Claim::None) && !matches!(body, Body::Check(_));
             let query = Query { from: scene.source(), filters, body, chart: frag.chart };
-            let sense = crate::sense::cost(scene, &query);
+            let sense = crate::sense::cost(scene, &query) + if is_ignored { 1.5 } else { 0.0 };
             (query, cost + sense)
         })
         .filter(|it| it.1.is_finite())
@@ -148,6 +150,10 @@ fn claimed(scene: &Scene, frag: &Frag) -> Option<(Body, f64)> {
         && frag.order.is_none()
         && frag.target.is_none()
         && frag.first.is_none()
+        && frag.having.is_none()
+        && frag.over.is_none()
+        && frag.by.is_none()
+        && frag.aggs.is_empty()
         && !frag.is_list
         && frag.chart.is_none();
     if !is_plain || !scene.wants_verdict && frag.claim.is_none() {
@@ -167,7 +173,10 @@ fn claimed(scene: &Scene, frag: &Frag) -> Option<(Body, f64)> {
         Some(Body::Profile(Profile::Constant)) => Check::Varies(Vec::new()),
         _ => return None,
     };
-    Some((Body::Check(check), 0.2))
+    // Of `denied permits are closed`, one says which rows are meant.
+    let are_bounds = frag.tests.iter().all(|it| matches!(it, Test::Is(Value::Column(place), ..) if frag.tests[0].places() == [*place]));
+    let is_mixed = matches!(check, Check::All(_)) && frag.n_joined + 1 < frag.tests.len() && !are_bounds;
+    Some((Body::Check(check), if is_mixed { 1.2 } else { 0.2 }))
 }
 
 /// Returns how a number has changed from one end of a period to the other.

@@ -77,6 +77,8 @@ pub(crate) struct Frag {
     pub aggs: Vec<Agg>,
     /// Whether groups are told by a number: `by number of orders`.
     pub is_by_measure: bool,
+    /// How many conditions are joined by `and`: of rows, both are said.
+    pub n_joined: usize,
 }
 
 /// What is asked for.
@@ -162,6 +164,7 @@ impl Frag {
             n: self.n.or(other.n),
             aggs: [self.aggs.clone(), other.aggs.clone()].concat(),
             is_by_measure: self.is_by_measure || other.is_by_measure,
+            n_joined: self.n_joined + other.n_joined,
         })
     }
 }

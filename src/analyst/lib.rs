@@ -107,7 +107,9 @@ pub fn readings(instructions: &str, items: &[Item], wants_verdict: bool, n_max: 
                     "query": format!("{:?}", it.query), "rules": it.rules.iter().map(|it| grammar::ENGLISH.name(*it)).collect::<Vec<_>>(),
                 })
             });
-            json!({"readings": told.collect::<Vec<_>>(), "sureness": rank::sureness(&read.readings)})
+            // Two claims are refused, however sure it is.
+            let sureness = if read.two.is_some() { 0.0 } else { rank::sureness(&read.readings) };
+            json!({"readings": told.collect::<Vec<_>>(), "sureness": sureness})
         }
     }
 }

@@ -325,6 +325,13 @@ impl Linker<'_> {
                 }
             }
         }
+        // Behind an amount, a unit is hardly anything else.
+        for link in links.iter_mut().filter(|it| it.atom == Atom::Measure && 0 < it.start) {
+            let token = &self.tokens[link.start];
+            if matches!(self.tokens[link.start - 1].kind, TokenKind::Number(_)) && !self.lexicon.is_stop(&token.stem) && token.lower != "in" {
+                link.score = 0.97;
+            }
+        }
         let numbers: Vec<(usize, usize)> = links
             .iter()
             .filter(|it| match it.atom {
@@ -649,6 +656,10 @@ impl Linker<'_> {
     /// Returns how well a word says what a row is.
     fn noun(&self, token: &Token) -> Option<f64> {
         if is_known(token, self.lexicon) && self.lexicon.noun_cues(&token.lower).is_none() {
+            return None;
+        }
+        // `nobody` is none of them.
+        if matches!(self.lexicon.phrase(std::slice::from_ref(&token.lower)), Some(Concept::Not | Concept::Without)) {
             return None;
         }
         let stem = token.stem.as_str();

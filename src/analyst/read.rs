@@ -39,6 +39,8 @@ const UNASKED_COST: f64 = 2.0;
 const WHOLE_MAX: f64 = 2.0;
 /// Words of a question that is only a part of one.
 const PART_WORDS_MAX: usize = 6;
+/// What may stand between two claims.
+const BETWEEN_CLAIMS: [&str; 6] = [" and ", ", ", "; ", ". ", " but ", " & "];
 /// Price of a word that means nothing, from which it is named.
 const UNKNOWN_MIN: f64 = 1.0;
 
@@ -87,6 +89,8 @@ pub(crate) struct Read {
     said: Vec<String>,
     /// Whether it takes up a question that was not understood.
     is_lost: bool,
+    /// What it claims, if that is two things, each of which can be judged by itself.
+    pub two: Option<[String; 2]>,
 }
 
 /// Decides what to do next in the last turn.
@@ -98,7 +102,7 @@ pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
     };
     let is_sure = rank::ANSWERED <= sureness(&read.readings);
     match read.readings.first() {
-        Some(best) if is_sure => {
+        Some(best) if is_sure && read.two.is_none() => {
             compute::next(&read.turn, &best.query, &read.tables, wants_verdict).unwrap_or_else(Next::Refuse)
         }
         _ => {
@@ -114,6 +118,9 @@ pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
 
 /// Returns why a question is not answered.
 fn doubt(read: &Read) -> Doubt {
+    if let Some(claims) = &read.two {
+        return Doubt::Two(claims.clone());
+    }
     let empty = read.tables.iter().filter(|it| 0 < it.n_rows).find_map(|table| {
         table.columns.iter().find(|it| it.n_missing == table.n_rows && read.said.contains(&it.name))
     });
@@ -142,9 +149,12 @@ pub(crate) fn readings(
     lexicon: &Lexicon,
 ) -> Outcome {
     let refuse = |text: &str| Outcome::Next(Next::Refuse(text.to_owned()));
-    let turns = transcript::turns(items);
-    let Some((turn, before)) = turns.split_last() else { return refuse("There is no question.") };
+    let mut turns = transcript::turns(items);
     let mut tables = schema::of_instructions(instructions, lexicon);
+    for turn in &mut turns {
+        turn.question = schema::with_quoted_names(&turn.question, &tables);
+    }
+    let Some((turn, before)) = turns.split_last() else { return refuse("There is no question.") };
     if tables.is_empty() {
         return refuse(
             "There is no data to ask about: add some with `csv-agent ingest FILE.csv`.",
@@ -198,7 +208,9 @@ pub(crate) fn readings(
     let is_part = tokens.len() <= PART_WORDS_MAX && readings.first().is_some_and(Reading::is_part);
     let is_lost = last.as_ref().is_some_and(|it| !it.is_sure) && (asked.leads_on() || is_part);
     let readings = if is_lost { Vec::new() } else { readings };
-    Outcome::Read(Box::new(Read { turn: turn.clone(), readings, unknown, said, is_lost, tables: tables.clone() }))
+    // The second claim would be a condition of the first, and broken data would pass.
+    let two = readings.first().and_then(|it| asked.two_claims(&it.query));
+    Outcome::Read(Box::new(Read { turn: turn.clone(), readings, unknown, said, is_lost, two, tables: tables.clone() }))
 }
 
 /// How the question before was read.
@@ -229,6 +241,31 @@ impl Asked<'_> {
         let n: usize = self.turn.question.trim().trim_end_matches('.').parse().ok()?;
         let reading = last.readings.get(n.checked_sub(1)?).filter(|_| n <= rank::OFFERED_MAX)?;
         Some(vec![Reading { cost: 0.0, skipped: 0.0, linked: 0.0, ..reading.clone() }])
+    }
+
+    /// Returns the two claims that a question makes, if each can be judged by itself.
+    fn two_claims(&self, whole: &Query) -> Option<[String; 2]> {
+        if !matches!(whole.body, Body::Check(_)) {
+            return None;
+        }
+        let question = self.turn.question.trim().trim_end_matches(['.', '?', '!']);
+        let is_claim = |part: &str| {
+            let turn = Turn { question: part.to_owned(), calls: self.turn.calls.clone() };
+            let asked = Asked { turn: &turn, last: None, wants_verdict: true, ..*self };
+            let (readings, _, said) = asked.read();
+            let Some(best) = readings.first() else { return false };
+            // `open, closed` are values of one claim, and `orders with status open` are the rows that one is about.
+            let names = !said.is_empty() || !matches!(best.query.body, Body::Check(Check::All(_) | Check::None(_)));
+            let is_of_rows = match &best.query.body {
+                Body::Check(Check::All(tests)) => tests.iter().all(|it| whole.filters.contains(it)),
+                _ => false,
+            };
+            matches!(best.query.body, Body::Check(_)) && names && !is_of_rows && rank::OFFERED <= sureness(&readings)
+        };
+        let splits = BETWEEN_CLAIMS.iter().flat_map(|it| question.match_indices(it));
+        let parts = splits.map(|(at, between)| [question[..at].trim(), question[at + between.len()..].trim()]);
+        let mut both = parts.filter(|it| it.iter().all(|part| !part.is_empty() && is_claim(part)));
+        both.next().map(|it| it.map(str::to_owned))
     }
 
     fn leads_on(&self) -> bool {
@@ -407,4 +444,50 @@ fn asks_whether(tokens: &[Token], lexicon: &Lexicon) -> bool {
             let found = lexicon.phrase(&words[..n]);
             matches!(found, Some(Concept::Check | Concept::IsAny | Concept::IsAll | Concept::Duplicate))
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{Asked, Turn};
+    use crate::lexicon::ENGLISH;
+    use crate::schema::{Kind, Table, of_instructions};
+
+    fn tables() -> Vec<Table> {
+        let text = "- orders: 3 rows, 5 columns\n  - \"order_id\" int64\n  - \"amount\" int64\n  - \"price\" int64\n  \
+                    - \"customer\" string, 1 missing\n  - \"paid\" bool\n";
+        of_instructions(text, &ENGLISH)
+    }
+
+    /// Returns the two claims of a question whose values were looked up.
+    fn two(question: &str) -> Option<[String; 2]> {
+        let tables = tables();
+        assert_eq!(tables[0].columns[4].kind, Kind::Bool);
+        let turn = Turn { question: question.to_owned(), calls: Vec::new() };
+        let asked = Asked { tables: &tables, lexicon: &ENGLISH, wants_verdict: true, turn: &turn, last: None };
+        let readings = asked.read().0;
+        let best = readings.first().unwrap();
+        asked.two_claims(&best.query)
+    }
+
+    #[test]
+    fn two_claims_are_not_read_as_one() {
+        let claims = BTreeMap::from([
+            ("no amount below 0 and no customer is missing", ["no amount below 0", "no customer is missing"]),
+            ("no amount below 0, no customer is missing", ["no amount below 0", "no customer is missing"]),
+            ("no amount below 0; no customer is missing.", ["no amount below 0", "no customer is missing"]),
+            ("order_id is unique and no amount below 0", ["order_id is unique", "no amount below 0"]),
+            ("order_id is unique. no amount below 0.", ["order_id is unique", "no amount below 0"]),
+            ("order_id is never empty and amount is positive", ["order_id is never empty", "amount is positive"]),
+            ("no amount below 0 and no price below 0", ["no amount below 0", "no price below 0"]),
+            ("there are no duplicate rows and no amount below 0", ["there are no duplicate rows", "no amount below 0"]),
+        ]);
+        for (question, parts) in claims {
+            assert_eq!(two(question), Some(parts.map(str::to_owned)), "{question}");
+        }
+        for question in ["every price is between -5 and 5", "no order is paid with a price below 0", "amount is 1 or 2"] {
+            assert_eq!(two(question), None, "{question}");
+        }
+    }
 }

@@ -88,9 +88,8 @@ fn groups_by_its_own_number(_: &Scene, query: &Query) -> bool {
 
 /// The same column compared twice in one direction, or equal to two values at once.
 fn says_twice(_: &Scene, query: &Query) -> bool {
-    let told: Vec<_> = query
-        .filters
-        .iter()
+    let told: Vec<_> = tests(query)
+        .into_iter()
         .filter_map(|it| match it {
             Test::Is(Value::Column(place), op, _) => Some((*place, Some(*op))),
             Test::In(Value::Column(place), _) => Some((*place, None)),

@@ -189,6 +189,10 @@ impl Writer<'_> {
     /// Writes a condition; what has an OR in it is in parentheses.
     fn test(&self, test: &Test) -> String {
         match test {
+            // Sums of fractions are not exact.
+            Test::Is(one, op @ (Op::Eq | Op::Ne), other) if self.is_computed(one) || self.is_computed(other) => {
+                format!("round({} - {}, 6) {} 0", self.value(one), self.value(other), sign(*op))
+            }
             Test::Is(one, op, other) => {
                 format!("{} {} {}", self.value(one), sign(*op), self.value_beside(other, one))
             }
@@ -232,6 +236,11 @@ impl Writer<'_> {
                 format!("({})", tests.join(" or "))
             }
         }
+    }
+
+    fn is_computed(&self, value: &Value) -> bool {
+        matches!(value, Value::Arithmetic(_, sign, _) if *sign != Sign::Days)
+            && value.places().iter().any(|it| self.kind(*it) == Kind::Real)
     }
 
     fn not(&self, test: &Test) -> String {

@@ -19,6 +19,8 @@ pub(crate) enum Doubt {
     Several(Vec<String>),
     /// The words are known, and do not go together.
     Unread,
+    /// It makes two claims, each of which can be judged by itself.
+    Two([String; 2]),
     /// The column has no values.
     Empty(String),
     /// The question before, which it takes up, was not understood.
@@ -41,6 +43,7 @@ pub(crate) fn refusal(doubt: &Doubt, tables: &[Table], said: &[String], can_read
             return text;
         }
         Doubt::Unread => "I recognise these words but can't tell what to calculate.".to_owned(),
+        Doubt::Two(_) => "This claims two things at once. Ask about one at a time.".to_owned(),
         Doubt::Empty(column) => {
             format!("`{column}` has no values, so there is nothing to calculate.")
         }
@@ -49,11 +52,15 @@ pub(crate) fn refusal(doubt: &Doubt, tables: &[Table], said: &[String], can_read
             .to_owned(),
     };
     text += "\n\nI can answer, for example:\n";
+    let claims = match doubt {
+        Doubt::Two(claims) => &claims[..],
+        _ => &[],
+    };
     // A name that is a word of the language, or a number, is understood in quotes.
     let plain = questions(tables, said, str::to_owned);
     let quoted = questions(tables, said, |it| format!("\"{it}\""));
     let readable = plain.into_iter().zip(quoted).filter_map(|it| [it.0, it.1].into_iter().find(|it| can_read(it)));
-    for question in readable.take(EXAMPLES_MAX) {
+    for question in claims.iter().cloned().chain(readable).take(EXAMPLES_MAX) {
         let _ = writeln!(text, "- {question}");
     }
     text.trim_end().to_owned()
