@@ -1642,13 +1642,36 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         let check = Check::Number(measure.clone(), op, Value::Number(value));
         one(scene.query(frag.tests.clone(), Body::Check(check)))
     }),
-    ("check_refers", |scene, sems| {
-        let table = sems.iter().rev().find_map(|it| match it {
+    ("lacks", |scene, sems| exists(scene, sems).map_or_else(Vec::new, |it| test(Test::Not(Box::new(it))))),
+    ("has_any", |scene, sems| exists(scene, sems).map_or_else(Vec::new, test)),
+    ("check_refers_before", |scene, sems| {
+        let turned: Vec<&Sem> = sems.iter().rev().copied().collect();
+        refers(scene, &turned)
+    }),
+    ("check_refers", refers),
+];
+
+/// Returns the condition that the other table has a row.
+fn exists(scene: &Scene, sems: &[&Sem]) -> Option<Test> {
+    let join = scene.join?;
+    let is_other = |it: &&Sem| matches!(it, Sem::Table(table) if *table == join.right.table);
+    sems.iter().any(is_other).then_some(Test::Exists(join))
+}
+
+/// Judges whether every row of a table has one in another.
+fn refers(scene: &Scene, sems: &[&Sem]) -> Made {
+        let tables: Vec<usize> = sems.iter().filter_map(|it| match it {
             Sem::Table(table) => Some(*table),
             _ => None,
-        });
-        match (scene.join, table) {
-            (Some(join), Some(table)) if join.right.table == table => Vec::from([(
+        }).collect();
+        let (Some(join), Some(last)) = (scene.join, tables.last()) else { return Vec::new() };
+        let is_left = match tables[..] {
+            [one, _] => one == join.left.table,
+            _ => true,
+        };
+        let is_column = place_of(sems).is_none_or(|it| it == join.left);
+        match (is_left && is_column).then_some(last) {
+            Some(table) if join.right.table == *table => Vec::from([(
                 Sem::Query(Box::new(Query {
                     from: Source { table: join.left.table, join: None },
                     filters: Vec::new(),
@@ -1659,8 +1682,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             )]),
             _ => Vec::new(),
         }
-    }),
-];
+}
 
 /// Judges rows, those of a kind if the first part says of which.
 fn claim(scene: &Scene, sems: &[&Sem], check: fn(Vec<Test>) -> Check) -> Made {

@@ -260,8 +260,16 @@ impl Linker<'_> {
                 put(Atom::Adjective(place, degree, !adjective.low), 0.9);
             }
         }
-        if let Some(score) = self.noun(token) {
+        if let Some(score) = self.noun(token, self.of) {
             put(Atom::Noun, score);
+        }
+        // Of two tables, a noun may speak of one.
+        if let [one, other] = *self.of {
+            match (self.noun(token, &[one]), self.noun(token, &[other])) {
+                (Some(score), None) => put(Atom::Table(one), score),
+                (None, Some(score)) => put(Atom::Table(other), score),
+                _ => {}
+            }
         }
         let is_known = lexicon.phrase(std::slice::from_ref(&token.lower)).is_some();
         if !is_known
@@ -654,7 +662,7 @@ impl Linker<'_> {
     }
 
     /// Returns how well a word says what a row is.
-    fn noun(&self, token: &Token) -> Option<f64> {
+    fn noun(&self, token: &Token, of: &[usize]) -> Option<f64> {
         if is_known(token, self.lexicon) && self.lexicon.noun_cues(&token.lower).is_none() {
             return None;
         }
@@ -666,6 +674,7 @@ impl Linker<'_> {
         let singular = token.lower.trim_end_matches('s');
         let is_part = |word: &String| {
             word == stem
+                || 4 <= word.len() && stem.starts_with(word.as_str())
                 || 4 < stem.len() && word.ends_with(stem)
                 || 5 < stem.len() && damerau_levenshtein(word, stem) <= 1
         };
@@ -674,7 +683,7 @@ impl Linker<'_> {
             let name = name.trim_end_matches('s');
             3 < singular.len() && (name.ends_with(singular) || name.starts_with(singular))
         };
-        let tables = || self.of.iter().map(|it| &self.tables[*it]);
+        let tables = || of.iter().map(|it| &self.tables[*it]);
         if tables().any(|it| it.words.iter().any(is_part) || is_within(&it.name)) {
             return Some(0.95);
         }

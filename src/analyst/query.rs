@@ -313,6 +313,8 @@ pub(crate) enum Test {
     Missing(Place),
     /// A date is in the last periods that the data has.
     Last(Place, u32, TimeUnit),
+    /// Another table has a row with this value.
+    Exists(Join),
     /// It does not hold. Where a value is missing, neither does.
     Not(Box<Test>),
     /// One of these holds.
@@ -456,8 +458,19 @@ impl Test {
             | Test::True(place)
             | Test::Missing(place)
             | Test::Last(place, ..) => vec![*place],
+            Test::Exists(join) => vec![join.left],
             Test::Not(test) => test.places(),
             Test::Any(tests) => tests.iter().flat_map(Test::places).collect(),
+        }
+    }
+
+    /// Returns whether it looks for rows of another table.
+    pub(crate) fn is_of_other(&self) -> bool {
+        match self {
+            Test::Exists(_) => true,
+            Test::Not(test) => test.is_of_other(),
+            Test::Any(tests) => tests.iter().any(Test::is_of_other),
+            _ => false,
         }
     }
 

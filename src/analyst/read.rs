@@ -9,15 +9,16 @@ use crate::actions::Scene;
 use crate::answer::describe;
 use crate::frag::Sem;
 use crate::grammar::{ENGLISH, Item};
+use crate::join::{JOINED_MAX, Joins};
 use crate::lexicon::{Concept, Cue, Lexicon};
 use crate::link::{Atom, Facts, Lattice, Linker};
-use crate::query::{Body, Check, Join, Query};
+use crate::query::{Body, Check, Join, Query, Test};
 use crate::rank::{self, sureness};
 use crate::schema::{self, Table};
 use crate::suggest::{self, Doubt};
 use crate::transcript::{self, Turn};
 use crate::words::Token;
-use crate::{Call, Next, compute, follow_up, join, values};
+use crate::{Call, Next, compute, follow_up, values};
 
 /// Tables whose schemas are asked for if the instructions cut them.
 const SCHEMAS_MAX: usize = 8;
@@ -25,8 +26,6 @@ const SCHEMAS_MAX: usize = 8;
 const TURNS_MAX: usize = 8;
 /// Words of a question that are read; one that asks for one thing has fewer.
 const WORDS_MAX: usize = 60;
-/// Tables that are tried two by two.
-const JOINED_MAX: usize = 12;
 /// What a second table costs.
 const JOIN_COST: f64 = 0.6;
 /// What it costs that a question takes up another without saying so.
@@ -81,6 +80,7 @@ pub(crate) enum Outcome {
 pub(crate) struct Read {
     turn: Turn,
     pub tables: Vec<Table>,
+    joins: Joins,
     /// The likeliest first.
     pub readings: Vec<Reading>,
     /// Words that mean nothing in this data.
@@ -108,7 +108,7 @@ pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
         _ => {
             let can_read = |question: &str| {
                 let turn = Turn { question: question.to_owned(), calls: Vec::new() };
-                let asked = Asked { tables: &read.tables, lexicon, wants_verdict: false, turn: &turn, last: None };
+                let asked = Asked { tables: &read.tables, joins: &read.joins, lexicon, wants_verdict: false, turn: &turn, last: None };
                 rank::ANSWERED <= sureness(&asked.read().0)
             };
             Next::Refuse(suggest::refusal(&doubt(&read), &read.tables, &read.said, &can_read))
@@ -192,15 +192,19 @@ pub(crate) fn readings(
     for table in &mut tables {
         values::set_profile(table, &turns);
     }
+    let (joins, calls) = Joins::find(&tables, &turns, lexicon);
+    if !calls.is_empty() {
+        return Outcome::Next(Next::Calls(calls));
+    }
     let mut last: Option<Last> = None;
     let start = before.len().saturating_sub(TURNS_MAX);
     for earlier in &before[start..] {
-        let asked = Asked { tables: &tables, lexicon, wants_verdict: false, turn: earlier, last: last.as_ref() };
+        let asked = Asked { tables: &tables, joins: &joins, lexicon, wants_verdict: false, turn: earlier, last: last.as_ref() };
         let readings = asked.picked().unwrap_or_else(|| asked.read().0);
         let is_sure = rank::ANSWERED <= sureness(&readings);
         last = Some(Last { is_sure, readings });
     }
-    let asked = Asked { tables: &tables, lexicon, wants_verdict, turn, last: last.as_ref() };
+    let asked = Asked { tables: &tables, joins: &joins, lexicon, wants_verdict, turn, last: last.as_ref() };
     let (readings, unknown, said) = match asked.picked() {
         Some(readings) => (readings, Vec::new(), Vec::new()),
         None => asked.read(),
@@ -210,7 +214,7 @@ pub(crate) fn readings(
     let readings = if is_lost { Vec::new() } else { readings };
     // The second claim would be a condition of the first, and broken data would pass.
     let two = readings.first().and_then(|it| asked.two_claims(&it.query));
-    Outcome::Read(Box::new(Read { turn: turn.clone(), readings, unknown, said, is_lost, two, tables: tables.clone() }))
+    Outcome::Read(Box::new(Read { turn: turn.clone(), readings, unknown, said, is_lost, two, tables: tables.clone(), joins: joins.clone() }))
 }
 
 /// How the question before was read.
@@ -223,6 +227,7 @@ struct Last {
 /// A question with all that is known while it is read.
 struct Asked<'a> {
     tables: &'a [Table],
+    joins: &'a Joins,
     lexicon: &'a Lexicon,
     /// Whether a verdict is asked for.
     wants_verdict: bool,
@@ -304,9 +309,12 @@ impl Asked<'_> {
             let scene = self.scene(&tokens, &of, join, self.additive(&tokens, &lattice));
             let mut own: Vec<Reading> = Vec::new();
             for Item { sem, cost, skipped, linked, rules, .. } in ENGLISH.read(&scene, &lattice, ENGLISH.goal) {
-                if let Sem::Query(query) = sem
-                    && self.needs(&query, &of)
+                if let Sem::Query(mut query) = sem
+                    && self.needs(&query, &of, join)
                 {
+                    if is_of_other(&query) {
+                        query.from.join = None;
+                    }
                     own.push(Reading { query: *query, cost, skipped, linked, rules });
                 }
             }
@@ -314,8 +322,7 @@ impl Asked<'_> {
                 own.extend(self.continued(&scene, &lattice, &last.query));
             }
             for mut reading in own {
-                let is_refers = matches!(reading.query.body, Body::Check(Check::Refers(_)));
-                if join.is_some() && !is_refers {
+                if reading.query.from.join.is_some() {
                     reading.cost += JOIN_COST;
                 }
                 let n_others = named.iter().filter(|it| !of.contains(it)).count();
@@ -352,9 +359,7 @@ impl Asked<'_> {
         let mut sources: Vec<(Vec<usize>, Option<Join>)> = (0..n).map(|it| (vec![it], None)).collect();
         for one in 0..n.min(JOINED_MAX) {
             for other in (0..n.min(JOINED_MAX)).filter(|it| *it != one) {
-                if let Some(join) = join::join_of(self.tables, [one, other], self.lexicon)
-                    && !self.repeats(join)
-                {
+                if let Some(join) = self.joins.of([one, other]) {
                     sources.push((vec![one, other], Some(join)));
                 }
             }
@@ -362,22 +367,21 @@ impl Asked<'_> {
         sources
     }
 
-    /// Returns whether rows would match several rows of the joined table.
-    fn repeats(&self, join: Join) -> bool {
-        let table = &self.tables[join.right.table];
-        let column = &table.columns[join.right.column];
-        column.n_distinct.is_some_and(|it| it < table.n_rows - column.n_missing)
-    }
-
     /// Returns whether a query of two tables needs both, and counts the rows of the larger.
-    fn needs(&self, query: &Query, of: &[usize]) -> bool {
-        let [one, other] = *of else { return true };
+    fn needs(&self, query: &Query, of: &[usize], join: Option<Join>) -> bool {
+        let ([one, other], Some(join)) = (of, join) else { return true };
         if matches!(query.body, Body::Check(Check::Refers(_))) {
             return true;
         }
         let places = query.places();
         let uses = |table: usize| places.iter().any(|it| it.table == table);
-        uses(other) && (uses(one) || self.tables[other].n_rows <= self.tables[one].n_rows)
+        if is_of_other(query) {
+            return !uses(*other);
+        }
+        let mut others = places.iter().filter(|it| it.table == *other);
+        others.all(|it| self.joins.is_single(self.tables, join, *it))
+            && uses(*other)
+            && (uses(*one) || self.tables[*other].n_rows <= self.tables[*one].n_rows)
     }
 
     fn lattice(&self, tokens: &[Token], of: &[usize], facts: &Facts) -> Lattice {
@@ -435,6 +439,16 @@ impl Asked<'_> {
     }
 }
 
+/// Returns whether rows are told by those of another table.
+fn is_of_other(query: &Query) -> bool {
+    let is_claim = match &query.body {
+        Body::Check(Check::All(tests) | Check::None(tests)) => tests.iter().any(Test::is_of_other),
+        Body::Groups(groups) => groups.measures.iter().flat_map(|it| &it.only).any(Test::is_of_other),
+        _ => false,
+    };
+    is_claim || query.filters.iter().any(Test::is_of_other)
+}
+
 /// Returns whether a question is one that yes or no answers, or asks for a check.
 fn asks_whether(tokens: &[Token], lexicon: &Lexicon) -> bool {
     let words: Vec<String> = tokens.iter().take(3).map(|it| it.lower.clone()).collect();
@@ -450,7 +464,7 @@ fn asks_whether(tokens: &[Token], lexicon: &Lexicon) -> bool {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Asked, Turn};
+    use super::{Asked, Joins, Turn};
     use crate::lexicon::ENGLISH;
     use crate::schema::{Kind, Table, of_instructions};
 

@@ -6,7 +6,7 @@ use csv_agent_text::sql::{identifier, literal};
 
 use crate::lexicon::TimeUnit;
 use crate::query::{
-    Agg, Body, Check, Comparison, Contrast, Groups, Key, Listing, Measure, Op, Order, Over, Part,
+    Agg, Body, Check, Comparison, Contrast, Groups, Join, Key, Listing, Measure, Op, Order, Over, Part,
     Place, Profile, Query, Side, Sign, Source, Test, Told, Value, Within,
 };
 use crate::schema::{Kind, Table};
@@ -230,6 +230,7 @@ impl Writer<'_> {
             }
             Test::Missing(place) => format!("{} is null", self.column(*place)),
             Test::Last(place, n, unit) => self.last(*place, *n, *unit),
+            Test::Exists(join) => self.exists(*join),
             Test::Not(test) => self.not(test),
             Test::Any(tests) => {
                 let tests: Vec<String> = tests.iter().map(|it| self.test(it)).collect();
@@ -255,8 +256,19 @@ impl Writer<'_> {
                 self.test(test).replacen(&format!("{column} in "), &format!("{column} not in "), 1)
             }
             Test::Not(test) => self.test(test),
+            Test::Exists(join) => format!("not {}", self.exists(*join)),
             test => format!("not ({})", self.test(test)),
         }
+    }
+
+    fn exists(&self, join: Join) -> String {
+        format!(
+            "exists (select 1 from {1} as there where there.{2} = {3}.{0})",
+            identifier(self.column_name(join.left)),
+            self.alias(join.right.table),
+            identifier(self.column_name(join.right)),
+            self.alias(join.left.table),
+        )
     }
 
     fn last(&self, place: Place, n: u32, unit: TimeUnit) -> String {
@@ -903,13 +915,9 @@ impl Writer<'_> {
                 if let [one] = &each[..] { one.clone() } else { format!("({})", each.join(" or ")) }
             }
             // An anti-join with NOT IN has its rows in any order; this one keeps that of the table.
-            Check::Refers(join) => format!(
-                "{0} is not null and not exists (select 1 from {1} as there where there.{2} = {3}.{0})",
-                identifier(self.column_name(join.left)),
-                self.alias(join.right.table),
-                identifier(self.column_name(join.right)),
-                self.alias(join.left.table),
-            ),
+            Check::Refers(join) => {
+                format!("{} is not null and not {}", identifier(self.column_name(join.left)), self.exists(*join))
+            }
             Check::Unique(places) => {
                 let all = places.is_empty();
                 let places = if all { self.all(self.query.from.table) } else { places.clone() };

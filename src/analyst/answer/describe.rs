@@ -287,6 +287,10 @@ impl Reader<'_> {
             Test::Last(place, n, unit) => {
                 format!("{} {not}in the last {} of the data", self.name(*place), units(*n, *unit))
             }
+            Test::Exists(join) => {
+                let other = &self.tables[join.right.table].name;
+                format!("{} {not}in `{}` of `{other}`", self.name(join.left), self.bare(join.right))
+            }
             Test::Not(test) => self.condition(test, if not.is_empty() { "not " } else { "" }),
             Test::Any(tests) => {
                 let each: Vec<String> = tests.iter().map(|it| self.condition(it, "")).collect();

@@ -212,6 +212,9 @@ impl<'a> Plain<'a> {
                     units(*n, *unit)
                 )
             }
+            Test::Exists(join) => {
+                format!("{} is {not}in {}", self.words(join.left), self.tables[join.right.table].name)
+            }
             Test::Not(test) => self.clause(test, !is_not),
             Test::Any(tests) => {
                 let each: Vec<String> = tests.iter().map(|it| self.clause(it, is_not)).collect();
