@@ -1220,6 +1220,61 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         }
         one(frag(|it| it.measures.push(Measure { agg: Agg::Share, of: None, only })))
     }),
+    ("ratio_percent", |scene, sems| {
+        let made = ratio(scene, sems);
+        let percent = made.into_iter().map(|(it, cost)| {
+            let Some(Measure { agg: Agg::Ratio(whole), of, only }) = measure_of(&[&it]) else { return (it, cost) };
+            (frag(|it| it.measures.push(Measure { agg: Agg::Percent(whole), of, only })), cost)
+        });
+        percent.collect()
+    }),
+    ("percent_over", |scene, sems| {
+        let (places, ops) = (places_of(sems), sems.iter().filter_map(|it| match it {
+            Sem::Word(concept @ (Concept::Gt | Concept::Lt | Concept::Ge | Concept::Le)) => Some(*concept),
+            _ => None,
+        }));
+        let ([one_place, other], Some(last), Some(percent)) = (&places[..], ops.last(), number_of(sems)) else { return Vec::new() };
+        if !scene.is_number(*one_place) || !scene.is_number(*other) || one_place == other {
+            return Vec::new();
+        }
+        let (op, factor) = match last {
+            Concept::Gt | Concept::Ge => (Op::Gt, 1.0 + percent / 100.0),
+            _ => (Op::Lt, 1.0 - percent / 100.0),
+        };
+        let bound = Value::Arithmetic(Box::new(Value::Number(factor)), Sign::Times, Box::new(Value::Column(*other)));
+        test(Test::Is(Value::Column(*one_place), op, bound))
+    }),
+    ("holds_same", |_, sems| match &helds_of(sems)[..] {
+        [one_held, other] if one_held.place == other.place && one_held.spellings == other.spellings && !other.spellings.is_empty() => {
+            test(holds_test(one_held))
+        }
+        _ => Vec::new(),
+    }),
+    ("mode_top", |_, sems| match order_of(sems) {
+        Some(order) if order.n.is_some() => {
+            let mut made = mode(sems, false);
+            for (it, _) in &mut made {
+                if let Sem::Frag(frag) = it {
+                    frag.order = Some(order);
+                }
+            }
+            made
+        }
+        _ => Vec::new(),
+    }),
+    ("compared_flags", |scene, sems| {
+        let places = places_of(sems);
+        let (Some(flag), Some(number)) = (
+            places.iter().find(|it| scene.kind(**it) == Kind::Bool),
+            places.iter().find(|it| scene.kind(**it) != Kind::Bool && scene.is_number(**it)),
+        ) else {
+            return Vec::new();
+        };
+        one(frag(|it| {
+            it.keys.push(Key::Column(*flag));
+            it.measures.push(Measure::of(Agg::Mean, *number));
+        }))
+    }),
     ("ratio", ratio),
     ("ratio_per", ratio),
     ("correlation", |scene, sems| {

@@ -39,9 +39,18 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(Query, f64)> {
     }
     if frag.is_percent {
         let is_told = frag.over.is_some()
-            || frag.measures.iter().any(|it| matches!(it.agg, Agg::Share | Agg::Ratio(_)));
+            || frag.measures.iter().any(|it| matches!(it.agg, Agg::Share | Agg::Ratio(_) | Agg::Percent(_)));
         if !is_told {
             return Vec::new();
+        }
+        let mut told = frag.clone();
+        for measure in &mut told.measures {
+            if let Agg::Ratio(whole) = measure.agg {
+                measure.agg = Agg::Percent(whole);
+            }
+        }
+        if told != *frag {
+            return assemble(scene, &told);
         }
     }
     // `sick days in 2024`, where a column has the days of that year.
@@ -97,6 +106,9 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(Query, f64)> {
         // `the cheapest region on average`
         if let (Some(by), true) = (told.by, numbers.is_empty()) {
             numbers.push(by);
+            if let Some(order) = told.order.as_mut().filter(|_| !told.is_sorted && !told.is_list) {
+                order.n = order.n.or(Some(1));
+            }
         }
         if numbers.is_empty() || !told.measures.is_empty() || told.body.is_some() {
             return Vec::new();
@@ -340,7 +352,7 @@ fn groups(keys: Vec<Key>, measure: Measure, order: Option<Order>) -> Body {
 }
 
 /// Returns whether values of a column hardly repeat: the rows have their names there.
-fn is_name(scene: &Scene, place: Place) -> bool {
+pub(crate) fn is_name(scene: &Scene, place: Place) -> bool {
     let column = scene.column(place);
     let rows = scene.tables[place.table].n_rows - column.n_missing;
     let is_unique = column.n_distinct.is_some_and(|it| it == rows && 1 < it);
@@ -415,6 +427,8 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
                 }
             }
             let cost = if is_of_groups { 0.9 } else { 0.1 };
+            // The number alone says not which.
+            let cost = if columns == [by] { cost + 0.6 } else { cost };
             let cost = cost + if is_single && !frag.has_rows { 0.8 } else { 0.0 };
             let listing = Listing {
                 columns,
@@ -596,6 +610,8 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
         };
         let compares = frag.tests.iter().any(|it| matches!(it, Test::Is(..)));
         let cost = if is_distinct && compares { cost + 0.8 } else { cost };
+        let says_little = matches!(frag.columns[..], [place] if scene.kind(place) == Kind::Bool);
+        let cost = if says_little { cost + 0.6 } else { cost };
         let listing =
             Listing { columns, is_distinct, order: None, first: frag.first };
         made.push((Body::Rows(listing), cost));

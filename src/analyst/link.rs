@@ -562,6 +562,7 @@ impl Linker<'_> {
                 && 2 <= part.len()
                 && token.lower.chars().next() == part.chars().next()
                 && part.chars().all(|it| letters.any(|letter| letter == it))
+                || 3 <= part.len() && (token.stem == part || self.lexicon.are_synonyms(&token.stem, part))
         };
         let mut splits = (2..word.len().saturating_sub(1)).filter(|it| word.is_char_boundary(*it));
         splits.any(|at| cuts(one, &word[..at]) && cuts(other, &word[at..]))

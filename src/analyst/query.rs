@@ -133,6 +133,8 @@ pub(crate) enum Agg {
     Correlation(Place),
     /// The sum divided by the sum of this column.
     Ratio(Place),
+    /// The same in percent.
+    Percent(Place),
 }
 
 /// What is made of a number along groups.
@@ -519,7 +521,7 @@ impl Measure {
         let of = self.of.iter().flat_map(Value::places);
         let only = self.only.iter().flat_map(Test::places);
         let beside = match self.agg {
-            Agg::Correlation(place) | Agg::Ratio(place) => Some(place),
+            Agg::Correlation(place) | Agg::Ratio(place) | Agg::Percent(place) => Some(place),
             _ => None,
         };
         of.chain(only).chain(beside).collect()

@@ -3,7 +3,7 @@
 //! Each is a predicate of queries. What cannot be meant has an infinite price, what hardly is a high one.
 
 use crate::actions::Scene;
-use crate::assemble::fixed;
+use crate::assemble::{fixed, is_name};
 use crate::query::{Agg, Body, Check, Contrast, Groups, Key, Measure, Op, Place, Query, Test, Value};
 use crate::schema::Kind;
 
@@ -18,6 +18,7 @@ const CONSTRAINTS: &[Constraint] = &[
     (groups_by_its_own_number, 1.5),
     (says_twice, 2.5),
     (counts_over_nothing, 0.6),
+    (counts_names, 1.2),
     (orders_without_groups, f64::INFINITY),
     (compares_beyond_the_data, 0.8),
     (equals_beyond_the_data, 3.0),
@@ -103,6 +104,20 @@ fn says_twice(_: &Scene, query: &Query) -> bool {
 /// A number of rows of which nothing is said.
 fn counts_over_nothing(_: &Scene, query: &Query) -> bool {
     query.chart.is_some() && groups(query).is_some_and(|it| it.keys.is_empty())
+}
+
+/// A ranking of names by in how many rows each is, where hardly any is in two.
+fn counts_names(scene: &Scene, query: &Query) -> bool {
+    groups(query).is_some_and(|it| {
+        it.order.is_some()
+            && matches!(it.keys[..], [Key::Column(place)] if is_unique(scene, place))
+            && it.measures.iter().all(Measure::is_rows)
+    })
+}
+
+fn is_unique(scene: &Scene, place: Place) -> bool {
+    let column = scene.column(place);
+    is_name(scene, place) && column.n_distinct.is_some_and(|it| it + column.n_missing == scene.tables[place.table].n_rows)
 }
 
 fn orders_without_groups(_: &Scene, query: &Query) -> bool {

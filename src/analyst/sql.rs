@@ -412,6 +412,9 @@ impl Writer<'_> {
             Agg::Share if of.is_some() => format!("100.0 * sum({column}){only} / sum({column})"),
             Agg::Share => format!("100.0 * count(*){only} / count(*)"),
             Agg::Correlation(other) => format!("corr({column}, {}){only}", self.column(*other)),
+            Agg::Percent(other) => {
+                format!("100.0 * sum({column}){only} / sum({}){only}", self.column(*other))
+            }
             Agg::Ratio(other) => {
                 format!("1.0 * sum({column}){only} / sum({}){only}", self.column(*other))
             }
@@ -482,6 +485,9 @@ impl Writer<'_> {
             Agg::Mode => of("most_frequent"),
             Agg::Share => "share_percent".to_owned(),
             Agg::Correlation(_) => "correlation".to_owned(),
+            Agg::Percent(other) => {
+                format!("{}_percent_of_{}", column.as_deref().unwrap_or("rows"), slug(self.column_name(*other)))
+            }
             Agg::Ratio(other) => {
                 format!("{}_per_{}", column.as_deref().unwrap_or("rows"), slug(self.column_name(*other)))
             }

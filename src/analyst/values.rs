@@ -337,7 +337,8 @@ fn phrases(question: &str, tokens: &[Token], lexicon: &Lexicon) -> Vec<String> {
             let says = |it: &Token| match it.kind {
                 TokenKind::Quoted => true,
                 TokenKind::Word => {
-                    let is_capital = 0 < it.start && it.text.starts_with(char::is_uppercase);
+                    let is_short = (2..5).contains(&it.text.len()) && it.text.chars().all(char::is_uppercase);
+                    let is_capital = 0 < it.start && it.text.starts_with(char::is_uppercase) || is_short;
                     let is_small = lexicon.is_stop(&it.stem) && !lexicon.is_filler(&it.stem);
                     is_capital || !is_small && !joins(it, lexicon)
                 }

@@ -123,6 +123,7 @@ impl Reader<'_> {
             Agg::Correlation(other) => {
                 format!("Pearson correlation of {of} and {}", self.name(*other))
             }
+            Agg::Percent(other) => format!("total {of} in percent of total {}", self.name(*other)),
             Agg::Ratio(other) => format!("total {of} divided by total {}", self.name(*other)),
             agg @ (Agg::Std | Agg::Var | Agg::Iqr | Agg::Range | Agg::Mode) => {
                 format!("{} of {of}", agg_word(agg))

@@ -103,7 +103,7 @@ impl Plain<'_> {
             Agg::Count if of.is_none() => Quantity::count("rows".to_owned()),
             Agg::Count => Quantity::count(format!("rows with {}", article(&noun))),
             Agg::Distinct => Quantity::count(format!("different {}", plural(&noun))),
-            Agg::Var | Agg::Correlation(_) | Agg::Ratio(_) => Quantity::new(String::new(), None),
+            Agg::Var | Agg::Correlation(_) | Agg::Ratio(_) | Agg::Percent(_) => Quantity::new(String::new(), None),
             _ => Quantity::new(String::new(), unit),
         };
         let noun = match &measure.agg {
@@ -127,6 +127,7 @@ impl Plain<'_> {
             Agg::Correlation(other) => {
                 format!("correlation of {noun} and {}", self.words(*other))
             }
+            Agg::Percent(other) => format!("{noun} in percent of {}", self.words(*other)),
             Agg::Ratio(other) => format!("{noun} per {}", self.words(*other)),
         };
         quantity.noun = noun;

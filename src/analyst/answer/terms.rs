@@ -89,6 +89,7 @@ pub(super) fn agg_word(agg: &Agg) -> &'static str {
         Agg::Quantile(_) => "quantile",
         Agg::Share => "share",
         Agg::Correlation(_) => "correlation",
+        Agg::Percent(_) => "percentage",
         Agg::Ratio(_) => "ratio",
     }
 }
