@@ -1190,6 +1190,12 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             it.tests = tests_of(sems);
         }))
     }),
+    ("count_of_noun", |scene, sems| match place_of(sems) {
+        Some(place) if scene.kind(place).is_number() && scene.is_additive(place) == Some(true) && !scene.column(place).is_key => {
+            one(frag(|it| it.measures.push(Measure::of(Agg::Sum, place))))
+        }
+        _ => Vec::new(),
+    }),
     ("total", |scene, sems| {
         let places = places_of(sems);
         measures(scene, &[Agg::Sum], &places).map_or_else(Vec::new, |(it, cost)| vec![(frag(|frag| frag.measures = it), cost)])
@@ -1887,11 +1893,18 @@ fn compare_places(scene: &Scene, places: &[Place], op: Option<Op>) -> Made {
 }
 
 fn compare_mean(scene: &Scene, sems: &[&Sem]) -> Made {
-    let (Some(place), Some(op)) = (place_of(sems), op_of(sems)) else { return Vec::new() };
-    if !scene.is_number(place) {
+    let is_low = sems.iter().any(|it| matches!(it, Sem::Adjective(_, true)));
+    // `more fibre than average`, `older than average`
+    let is_less = order_of(sems).is_some_and(|it| it.is_ascending) || is_low;
+    let op = op_of(sems).unwrap_or(if is_less { Op::Lt } else { Op::Gt });
+    let Some(place) = place_of(sems) else { return Vec::new() };
+    let places = places_of(sems);
+    if !scene.is_number(place) || places.iter().any(|it| *it != place) {
         return Vec::new();
     }
-    let groups = Groups::new(Vec::new(), vec![Measure::of(Agg::Mean, place)]);
+    let is_median = sems.iter().any(|it| matches!(it, Sem::Word(Concept::Median)));
+    let agg = if is_median { Agg::Median } else { Agg::Mean };
+    let groups = Groups::new(Vec::new(), vec![Measure::of(agg, place)]);
     let from = Source { table: place.table, join: None };
     let mean = Query { from, filters: Vec::new(), body: Body::Groups(groups), chart: None };
     test(Test::Is(Value::Column(place), op, Value::Query(Box::new(mean))))

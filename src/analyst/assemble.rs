@@ -383,6 +383,12 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
     if let Some(target) = frag.target {
         return targeted(scene, frag, target, &numbers, &others);
     }
+    // `the 10 deadliest years` are groups, or rows that have one each.
+    let are_times = frag.by.is_some() && others.is_empty() && matches!(numbers[..], [it] if scene.column(it).unit.is_some());
+    let (numbers, others) = if are_times { (others, numbers) } else { (numbers, others) };
+    // `Seward or Longfellow`: which of them.
+    let is_choice = frag.tests.iter().any(|it| matches!(it, Test::In(Value::Column(_), values) if values.len() == 2));
+    let choice_cost = if is_choice { 1.0 } else { 0.0 };
     let chart_cost = if frag.chart.is_some() { 0.0 } else { 0.6 };
     // `top 5 cars by horsepower`, `the oldest passengers`
     if let Some(by) = frag.by {
@@ -404,7 +410,7 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
         if is_single && order.n.is_none() && !frag.is_list {
             // `the highest price`
             let agg = if order.is_ascending { Agg::Min } else { Agg::Max };
-            made.push((groups(Vec::new(), Measure::of(agg, by), None), 0.2));
+            made.push((groups(Vec::new(), Measure::of(agg, by), None), 0.2 + choice_cost));
         }
         if frag.has_rows || frag.is_list || order.n.is_some() || !others.is_empty() || is_single {
             let is_sorted = frag.is_sorted || frag.is_list && frag.has_rows && order.n.is_none();
@@ -508,7 +514,7 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
         match (&numbers[..], &others[..]) {
             ([number], []) if order.n.is_none() && !frag.has_rows => {
                 let agg = if order.is_ascending { Agg::Min } else { Agg::Max };
-                made.push((groups(Vec::new(), Measure::of(agg, *number), None), 0.2));
+                made.push((groups(Vec::new(), Measure::of(agg, *number), None), 0.2 + choice_cost));
             }
             ([number], []) => {
                 order.n = order.n.or(Some(1));

@@ -518,6 +518,11 @@ impl Lexicon {
         near.all(|it| it == first).then_some(first)
     }
 
+    /// Returns whether a word says the first place of an order.
+    pub(crate) fn is_first(&self, lower: &str) -> bool {
+        self.phrase(&[lower.to_owned()]) == Some(Concept::First)
+    }
+
     /// Returns the unit of time that a word names.
     pub(crate) fn unit(&self, stem: &str) -> Option<TimeUnit> {
         self.units.get(stem).copied()

@@ -596,6 +596,11 @@ impl Linker<'_> {
         if stem == word {
             return 1.0;
         }
+        // `1st` is first.
+        let place = self.lexicon.ordinal(lower).or_else(|| self.lexicon.is_first(lower).then_some(1));
+        if place.is_some_and(|it| word.starts_with(|it: char| it.is_ascii_digit()) && ordinal_of(word) == Some(it)) {
+            return 1.0;
+        }
         if self.lexicon.are_synonyms(stem, word) {
             return 0.9;
         }
@@ -787,6 +792,11 @@ impl Linker<'_> {
             _ => None,
         }
     }
+}
+
+/// Returns the place that a word of a name says: `2nd`.
+fn ordinal_of(word: &str) -> Option<u32> {
+    ["st", "nd", "rd", "th"].iter().find_map(|it| word.strip_suffix(it)?.parse().ok())
 }
 
 /// Returns the percentile that a word says: `p95`.
