@@ -1196,6 +1196,23 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         }
         _ => Vec::new(),
     }),
+    // `the cheapest and the dearest`
+    ("both_ends", |scene, sems| {
+        let ends: Vec<(Place, bool)> = sems.iter().filter_map(|it| match it {
+            Sem::Adjective(place, is_low) => Some((*place, *is_low)),
+            _ => None,
+        }).collect();
+        let column = sems.iter().find_map(|it| match it {
+            Sem::Column(place) => Some(*place),
+            _ => None,
+        });
+        let [(one_place, low), (other, other_low)] = ends[..] else { return Vec::new() };
+        if low == other_low || column.is_none() && one_place != other {
+            return Vec::new();
+        }
+        measures(scene, &[Agg::Min, Agg::Max], &[column.unwrap_or(one_place)])
+            .map_or_else(Vec::new, |(it, cost)| vec![(frag(|frag| frag.measures = it), cost)])
+    }),
     ("total", |scene, sems| {
         let places = places_of(sems);
         measures(scene, &[Agg::Sum], &places).map_or_else(Vec::new, |(it, cost)| vec![(frag(|frag| frag.measures = it), cost)])

@@ -113,6 +113,15 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(Query, f64)> {
         if numbers.is_empty() || !told.measures.is_empty() || told.body.is_some() {
             return Vec::new();
         }
+        // `revenue per day on average` is that of the totals.
+        if let ([Agg::Mean], [place], [Key::Time(..)]) = (&aggs[..], &numbers[..], &told.keys[..])
+            && scene.is_additive(*place) == Some(true)
+        {
+            let mut totals = told.clone();
+            totals.measures.push(Measure::of(Agg::Sum, *place));
+            totals.then = Some(Agg::Mean);
+            return assemble(scene, &totals);
+        }
         for place in numbers {
             told.measures.extend(aggs.iter().map(|it| Measure::of(it.clone(), place)));
         }
@@ -295,7 +304,11 @@ fn with_measures(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
         return Vec::new();
     }
     for place in &frag.columns {
-        if scene.is_number(*place) {
+        let numbers_groups = scene.column(*place).unit.is_none() && scene.kind(*place) == Kind::Whole && is_few(scene, *place);
+        if numbers_groups {
+            keys.push(Key::Column(*place));
+            cost += 1.3;
+        } else if scene.is_number(*place) {
             cost += 2.0;
         } else {
             keys.push(Key::Column(*place));
@@ -694,11 +707,12 @@ fn targeted(
                 // `which species are on Dream`
                 (None, None) if !frag.tests.is_empty() && is_column && frag.keys.is_empty() => {
                     let name = is_name(scene, place);
+                    let says_little = scene.kind(place) == Kind::Bool;
                     let mut columns = vec![place];
                     columns.extend(others);
                     let listing =
                         Listing { columns, is_distinct: !name, order: None, first: None };
-                    made.push((Body::Rows(listing), 0.4));
+                    made.push((Body::Rows(listing), if says_little { 1.2 } else { 0.4 }));
                 }
                 (None, None) if is_column && others.is_empty() && frag.keys.is_empty() => {
                     let listing = Listing {

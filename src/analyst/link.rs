@@ -476,11 +476,11 @@ impl Linker<'_> {
             return 0.95;
         }
         let stands_for = |it: &Token| {
-            self.lexicon.is_filler(&it.stem) && bare.iter().any(|word| 0.0 < self.likeness(it, word))
+            (self.lexicon.is_filler(&it.stem) || self.is_computed(it)) && bare.iter().any(|word| 0.0 < self.likeness(it, word))
         };
         let is_edge = |it: &Token| {
             self.lexicon.is_stop(&it.stem) && !words.contains(&it.stem) && !stands_for(it)
-                || matches!(self.lexicon.phrase(std::slice::from_ref(&it.lower)), Some(concept) if !words.contains(&it.stem) && !matches!(concept, Concept::Rows))
+                || matches!(self.lexicon.phrase(std::slice::from_ref(&it.lower)), Some(concept) if !words.contains(&it.stem) && !stands_for(it) && !matches!(concept, Concept::Rows))
         };
         if let [one, other] = span
             && bare.iter().any(|it| self.is_compound(one, other, it))
@@ -604,6 +604,10 @@ impl Linker<'_> {
         if self.lexicon.are_synonyms(stem, word) {
             return 0.9;
         }
+        // `avg_price` is the average price.
+        if self.is_computed(token) {
+            return if is_cut(word, lower) { 0.85 } else { 0.0 };
+        }
         // What carries nothing elsewhere may be what a name cuts short: `Chnl`, `loc`.
         let is_filler = self.lexicon.is_filler(&token.stem)
             && self.lexicon.phrase(std::slice::from_ref(&token.lower)).is_none()
@@ -646,6 +650,12 @@ impl Linker<'_> {
             return 0.82;
         }
         0.0
+    }
+
+    /// Returns whether a word says what is computed, as names also do.
+    fn is_computed(&self, token: &Token) -> bool {
+        let concept = self.lexicon.phrase(std::slice::from_ref(&token.lower));
+        matches!(concept, Some(Concept::Mean | Concept::Median | Concept::Sum | Concept::Max | Concept::Min))
     }
 
     /// Returns where a text is held. The name of a column is none of its own parts.

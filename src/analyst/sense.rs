@@ -19,6 +19,7 @@ const CONSTRAINTS: &[Constraint] = &[
     (says_twice, 2.5),
     (counts_over_nothing, 0.6),
     (counts_names, 1.2),
+    (tells_apart_what_it_looks_for, 0.6),
     (orders_without_groups, f64::INFINITY),
     (compares_beyond_the_data, 0.8),
     (equals_beyond_the_data, 3.0),
@@ -113,6 +114,12 @@ fn counts_names(scene: &Scene, query: &Query) -> bool {
             && matches!(it.keys[..], [Key::Column(place)] if is_unique(scene, place))
             && it.measures.iter().all(Measure::is_rows)
     })
+}
+
+/// How many different texts there are of those that contain something, rather than in how many rows.
+fn tells_apart_what_it_looks_for(_: &Scene, query: &Query) -> bool {
+    let of_text = |place: Place| query.filters.iter().any(|it| matches!(it, Test::Text(of, ..) if *of == place));
+    measures(query).iter().any(|it| it.agg == Agg::Distinct && it.place().is_some_and(of_text))
 }
 
 fn is_unique(scene: &Scene, place: Place) -> bool {
