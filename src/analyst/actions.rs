@@ -1228,6 +1228,42 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             it.measures.push(Measure { agg: Agg::Share, of: None, only: part.tests.clone() });
         }))
     }),
+    // `share of late orders in Germany`
+    ("share_within", |_, sems| {
+        let all: Vec<&Frag> = sems.iter().filter_map(|it| frag_of(it)).collect();
+        let [part, rows] = all[..] else { return Vec::new() };
+        if part.tests.is_empty() { return Vec::new() }
+        one(frag(|it| {
+            it.tests.clone_from(&rows.tests);
+            it.measures.push(Measure { agg: Agg::Share, of: None, only: part.tests.clone() });
+        }))
+    }),
+    // `in neighborhoods with an income above 80000`, where they are what joins two tables
+    ("of_things", |scene, sems| match (scene.join, place_of(sems)) {
+        (Some(join), Some(place)) if place == join.left || place == join.right => {
+            one(frag(|it| it.tests = tests_of(sems)))
+        }
+        _ => Vec::new(),
+    }),
+    // `5xx` of a status
+    ("hundreds", |scene, sems| {
+        let is_code = |it: &Place| {
+            let column = scene.column(*it);
+            column.kind == Kind::Whole && column.range.is_some_and(|(least, most)| 100.0 <= least && most < 1000.0)
+        };
+        let codes: Vec<Place> = match place_of(sems) {
+            Some(place) => vec![place],
+            None => scene.places().collect(),
+        };
+        let codes: Vec<Place> = codes.into_iter().filter(is_code).collect();
+        match (&codes[..], number_of(sems)) {
+            ([place], Some(n)) if (1.0..10.0).contains(&n) => {
+                let (low, high) = (n * 100.0, n * 100.0 + 99.0);
+                one(frag(|it| it.tests = vec![is(*place, Op::Ge, low), is(*place, Op::Le, high)]))
+            }
+            _ => Vec::new(),
+        }
+    }),
     ("share", |_, sems| {
         let only = tests_of(sems);
         one(frag(|it| it.measures.push(Measure { agg: Agg::Share, of: None, only })))

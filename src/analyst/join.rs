@@ -25,17 +25,20 @@ const NUMBER_MIN: f64 = 100.0;
 /// How tables go together.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Joins {
-    /// From one table to another, by names or by values.
-    all: HashMap<[usize; 2], Join>,
+    /// From one table to another, by names or by values; several where the question says which.
+    all: HashMap<[usize; 2], Vec<Join>>,
     /// The columns that have one value for each of a key that repeats.
     dependent: HashMap<Place, Vec<Place>>,
 }
 
 impl Joins {
     /// Returns how a table goes with another.
-    pub(crate) fn of(&self, of: [usize; 2]) -> Option<Join> {
-        let turned = || self.all.get(&[of[1], of[0]]).map(|it| Join { left: it.right, right: it.left });
-        self.all.get(&of).copied().or_else(turned)
+    pub(crate) fn of(&self, of: [usize; 2]) -> Vec<Join> {
+        let turned = || {
+            let all = self.all.get(&[of[1], of[0]]).into_iter().flatten();
+            all.map(|it| Join { left: it.right, right: it.left }).collect()
+        };
+        self.all.get(&of).cloned().unwrap_or_else(turned)
     }
 
     /// Returns whether each row has one value of a column of the other table.
@@ -53,12 +56,12 @@ impl Joins {
         let pairs: Vec<[usize; 2]> = pairs.collect();
         for of in &pairs {
             if let Some(join) = join_of(tables, *of, lexicon).or_else(|| listed(tables, *of)) {
-                joins.all.insert(*of, join);
+                joins.all.insert(*of, vec![join]);
             }
         }
         let mut calls: Vec<Call> = Vec::new();
-        let open: Vec<Join> = pairs.iter().filter(|it| joins.of(**it).is_none()).flat_map(|it| likely(tables, *it)).collect();
-        let mut best: HashMap<[usize; 2], (f64, Join)> = HashMap::new();
+        let open: Vec<Join> = pairs.iter().filter(|it| joins.of(**it).is_empty()).flat_map(|it| likely(tables, *it)).collect();
+        let mut found: HashMap<[usize; 2], Vec<Join>> = HashMap::new();
         for pairs in open.chunks(PAIRS_MAX).take(STATEMENTS_MAX) {
             let call = (TOOL, json!({"sql": shared(tables, pairs), "result_name": null}));
             let Some(done) = turns.iter().find_map(|it| it.done(call.0, &call.1)) else {
@@ -70,13 +73,13 @@ impl Joins {
                 let n_shared = row["shared"].as_f64().unwrap_or_default();
                 let share = n_shared / column(tables, join.left).n_distinct.unwrap_or(1).max(1) as f64;
                 let of = [join.left.table, join.right.table];
-                if 2.0 <= n_shared && 0.5 <= share && best.get(&of).is_none_or(|it| it.0 < share) {
-                    best.insert(of, (share, *join));
+                if 2.0 <= n_shared && 0.5 <= share {
+                    found.entry(of).or_default().push(*join);
                 }
             }
         }
-        joins.all.extend(best.into_iter().map(|(of, it)| (of, it.1)));
-        let keys: Vec<Place> = joins.all.values().map(|it| it.right).collect();
+        joins.all.extend(found);
+        let keys: Vec<Place> = joins.all.values().flatten().map(|it| it.right).collect();
         for key in keys {
             let repeats = column(tables, key).n_distinct.is_some_and(|it| it < n_known(tables, key));
             if !repeats || joins.dependent.contains_key(&key) {

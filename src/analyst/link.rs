@@ -349,8 +349,15 @@ impl Linker<'_> {
             .map(|it| (it.start, it.end))
             .collect();
         let named = |link: &Link| best.get(&(link.start, link.end)).is_some_and(|it| 0.9 <= *it);
+        let ends: Vec<usize> = links
+            .iter()
+            .filter(|it| matches!(it.atom, Atom::Column(_)) && 0.8 <= it.score)
+            .map(|it| it.end)
+            .collect();
+        // `name` behind a column is a part of what is named.
         for link in links.iter_mut().filter(|it| it.atom == Atom::Word(Concept::List)) {
-            if named(link) {
+            let is_behind = ends.contains(&link.start) && link.end == link.start + 1 && self.lexicon.is(Cue::Labels, &self.tokens[link.start].stem);
+            if named(link) || is_behind {
                 link.score -= 0.3;
             }
         }
@@ -366,6 +373,12 @@ impl Linker<'_> {
     /// Returns what it costs to leave a token out, and whether it means nothing that is known.
     fn skip(&self, at: usize, links: &[Link]) -> (f64, bool) {
         let (cost, is_unknown) = self.bare_skip(at, links);
+        // What stands in parentheses behind words says what they are: `errors (status 500 or higher)`.
+        let is_explained = !self.tokens[at].is_aside && self.tokens[at + 1..].iter().take(2).any(|it| it.is_aside);
+        let is_column = links.iter().any(|it| it.start <= at && at < it.end && matches!(it.atom, Atom::Column(_)));
+        if is_explained && is_unknown && !is_column {
+            return (cost.min(0.8), is_unknown);
+        }
         // What is a part of a phrase that says something is not left out.
         let phrase = links.iter().filter(|it| it.start <= at && at < it.end).filter_map(|it| match it.atom {
             Atom::Word(concept) if says_much(concept) => Some(1.8 / (it.end - it.start) as f64 * it.score),
@@ -474,6 +487,17 @@ impl Linker<'_> {
             && joined.strip_prefix(&whole).is_some_and(|it| it.len() < last.stem.len() && it.len() < 4)
         {
             return 0.95;
+        }
+        // `data center` is `DC`, and `cost center name` is `CC_Name`.
+        let is_acronym = |word: &str| column.name.split(|it: char| !it.is_alphanumeric()).any(|it| it == word.to_uppercase());
+        if 1 < span.len() && !self.lexicon.is_stop(&last.stem) {
+            let are_long = span.iter().all(|it| 3 < it.lower.len());
+            if let [word] = bare && word.len() == span.len() && are_long && is_acronym(word) && is_initials(span, word) {
+                return 0.88;
+            }
+            if let [word, label] = bare && last.stem == *label && is_acronym(word) && is_initials(&span[..span.len() - 1], word) {
+                return 0.95;
+            }
         }
         let stands_for = |it: &Token| {
             (self.lexicon.is_filler(&it.stem) || self.is_computed(it)) && bare.iter().any(|word| 0.0 < self.likeness(it, word))
@@ -633,6 +657,10 @@ impl Linker<'_> {
         }
         if 4 <= stem.len() && word.len() <= stem.len() + 2 && word.ends_with(stem) {
             return 0.85;
+        }
+        // `acctbal` is a balance.
+        if 5 <= lower.len() && (3..lower.len()).any(|it| 5 < word.len() && lower.is_char_boundary(it) && word.ends_with(&lower[..it])) {
+            return 0.75;
         }
         let shorter = stem.len().min(word.len());
         if 3 <= shorter && (lower.starts_with(word) || word.starts_with(stem)) {

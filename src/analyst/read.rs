@@ -12,7 +12,7 @@ use crate::grammar::{ENGLISH, Item};
 use crate::join::{JOINED_MAX, Joins};
 use crate::lexicon::{Concept, Cue, Lexicon};
 use crate::link::{Atom, Facts, Lattice, Linker};
-use crate::query::{Body, Check, Join, Query, Test};
+use crate::query::{Body, Check, Join, Place, Query, Test};
 use crate::rank::{self, sureness};
 use crate::schema::{self, Table};
 use crate::suggest::{self, Doubt};
@@ -28,6 +28,8 @@ const TURNS_MAX: usize = 8;
 const WORDS_MAX: usize = 60;
 /// What a second table costs.
 const JOIN_COST: f64 = 0.6;
+/// What it costs to join by one of several keys that the question does not name.
+const KEY_COST: f64 = 0.5;
 /// What it costs that a question takes up another without saying so.
 const CONTINUES_COST: f64 = 1.5;
 /// What it costs to read a question without a table that it names.
@@ -322,6 +324,13 @@ impl Asked<'_> {
                 own.extend(self.continued(&scene, &lattice, &last.query));
             }
             for mut reading in own {
+                // Of several keys, the question says which.
+                if let Some(join) = join
+                    && 1 < self.joins.of([join.left.table, join.right.table]).len()
+                    && !lattice.links.iter().any(|it| it.atom == Atom::Column(join.left) && 0.7 <= it.score)
+                {
+                    reading.cost += KEY_COST;
+                }
                 if reading.query.from.join.is_some() {
                     reading.cost += JOIN_COST;
                 }
@@ -359,9 +368,8 @@ impl Asked<'_> {
         let mut sources: Vec<(Vec<usize>, Option<Join>)> = (0..n).map(|it| (vec![it], None)).collect();
         for one in 0..n.min(JOINED_MAX) {
             for other in (0..n.min(JOINED_MAX)).filter(|it| *it != one) {
-                if let Some(join) = self.joins.of([one, other]) {
-                    sources.push((vec![one, other], Some(join)));
-                }
+                let joins = self.joins.of([one, other]);
+                sources.extend(joins.into_iter().map(|it| (vec![one, other], Some(it))));
             }
         }
         sources
@@ -378,8 +386,11 @@ impl Asked<'_> {
         if is_of_other(query) {
             return !uses(*other);
         }
+        // What both have is read from the first.
+        let name = |place: Place| &self.tables[place.table].columns[place.column].name;
+        let is_same = name(join.left) == name(join.right);
         let mut others = places.iter().filter(|it| it.table == *other);
-        others.all(|it| self.joins.is_single(self.tables, join, *it))
+        !(is_same && others.clone().all(|it| *it == join.right)) && others.all(|it| self.joins.is_single(self.tables, join, *it))
             && uses(*other)
             && (uses(*one) || self.tables[*other].n_rows <= self.tables[*one].n_rows)
     }
@@ -479,7 +490,8 @@ mod tests {
         let tables = tables();
         assert_eq!(tables[0].columns[4].kind, Kind::Bool);
         let turn = Turn { question: question.to_owned(), calls: Vec::new() };
-        let asked = Asked { tables: &tables, lexicon: &ENGLISH, wants_verdict: true, turn: &turn, last: None };
+        let joins = Joins::default();
+        let asked = Asked { tables: &tables, joins: &joins, lexicon: &ENGLISH, wants_verdict: true, turn: &turn, last: None };
         let readings = asked.read().0;
         let best = readings.first().unwrap();
         asked.two_claims(&best.query)
