@@ -405,6 +405,12 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
     let chart_cost = if frag.chart.is_some() { 0.0 } else { 0.6 };
     // `top 5 cars by horsepower`, `the oldest passengers`
     if let Some(by) = frag.by {
+        // `the longest (running time)` says the same twice.
+        if frag.columns.contains(&by) {
+            let mut told = frag.clone();
+            told.columns.retain(|it| *it != by);
+            return without_measure(scene, &told);
+        }
         // `the lowest battery for each sensor`
         if let (Some(order), false) = (frag.order, frag.keys.is_empty())
             && order.n.is_none()
@@ -603,8 +609,11 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
             }
         }
         ([number], []) if !frag.is_list => {
+            // `sales in March` is their total.
+            let is_total = scene.is_additive(*number) == Some(true) && !frag.tests.is_empty();
+            let more = if is_total { 0.5 } else { 1.2 };
             for (measure, cost) in natural(scene, *number) {
-                made.push((groups(Vec::new(), measure, None), cost + 1.2));
+                made.push((groups(Vec::new(), measure, None), cost + more));
             }
         }
         _ => {}

@@ -416,8 +416,9 @@ impl Linker<'_> {
         let cost = match concept {
             _ if is_name && (!is_stop || is_filler) => 3.0,
             Some(Concept::Of | Concept::Which | Concept::And | Concept::Or) => 0.15,
+            Some(Concept::Each) => 1.5,
             Some(
-                Concept::List | Concept::Compare | Concept::Each | Concept::Rows | Concept::Has | Concept::Only
+                Concept::List | Concept::Compare | Concept::Rows | Concept::Has | Concept::Only
                 | Concept::Check | Concept::Sorted,
             ) => 0.5,
             Some(_) if !is_stop => 2.0,
@@ -869,6 +870,7 @@ fn says_much(concept: Concept) -> bool {
             | Concept::Which
             | Concept::And
             | Concept::Or
+            | Concept::Each
             | Concept::List
             | Concept::Has
             | Concept::Rows

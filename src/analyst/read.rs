@@ -412,7 +412,10 @@ impl Asked<'_> {
         let said = lattice.links.iter().filter_map(|it| match it.atom {
             Atom::Column(place) if 0.6 <= it.score => {
                 let stems: Vec<String> = tokens[it.start..it.end].iter().map(|it| it.stem.clone()).collect();
-                Some((place, self.lexicon.is_additive(&stems)?))
+                let own = self.lexicon.is_additive(&stems)?;
+                // A cost center is no cost.
+                let is_head = stems.len() != 2 || self.lexicon.is_additive(&stems[1..]) == Some(own);
+                is_head.then_some((place, own))
             }
             _ => None,
         });

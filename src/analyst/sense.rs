@@ -128,7 +128,7 @@ fn is_unique(scene: &Scene, place: Place) -> bool {
 }
 
 fn orders_without_groups(_: &Scene, query: &Query) -> bool {
-    groups(query).is_some_and(|it| it.keys.is_empty() && it.order.is_some())
+    groups(query).is_some_and(|it| it.keys.is_empty() && (it.order.is_some() || it.having.is_some()))
 }
 
 /// A comparison with a number far from all that the column has.
