@@ -1002,6 +1002,11 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         place_of(sems).map_or_else(Vec::new, |it| test(Test::Not(Box::new(Test::Missing(it)))))
     }),
     ("within", |scene, sems| period_with(scene, sems, |(from, to)| (Some(from), Some(to)))),
+    // `the year 2024`, and not the quarter.
+    ("within_named", |scene, sems| {
+        let is_same = sems.iter().any(|it| matches!(it, Sem::Period(_, _, unit) if unit_of(sems) == Some(*unit)));
+        if is_same { period_with(scene, sems, |(from, to)| (Some(from), Some(to))) } else { Vec::new() }
+    }),
     ("before", |scene, sems| period_with(scene, sems, |(from, _)| (None, Some(from)))),
     ("after", |scene, sems| period_with(scene, sems, |(_, to)| (Some(to), None))),
     ("since", |scene, sems| period_with(scene, sems, |(from, _)| (Some(from), None))),

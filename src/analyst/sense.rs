@@ -4,6 +4,7 @@
 
 use crate::actions::Scene;
 use crate::assemble::{fixed, is_name};
+use crate::lexicon::TimeUnit;
 use crate::query::{Agg, Body, Check, Contrast, Groups, Key, Measure, Op, Place, Query, Test, Value};
 use crate::schema::Kind;
 
@@ -60,7 +61,10 @@ fn tests(query: &Query) -> Vec<&Test> {
 /// A total or a mean of what numbers things.
 fn adds_up_keys(scene: &Scene, query: &Query) -> bool {
     measures(query).iter().any(|it| {
-        matches!(it.agg, Agg::Sum | Agg::Mean) && it.place().is_some_and(|it| scene.column(it).is_key)
+        let numbers_time = |it: Place| matches!(scene.column(it).unit, Some(TimeUnit::Year | TimeUnit::Month));
+        let is_sum = it.agg == Agg::Sum;
+        matches!(it.agg, Agg::Sum | Agg::Mean)
+            && it.place().is_some_and(|it| scene.column(it).is_key || is_sum && numbers_time(it))
     })
 }
 
