@@ -582,7 +582,7 @@ impl Lexicon {
         of.iter().any(|it| also.contains(it))
     }
 
-    /// Returns the adjective or verb that a word is.
+    /// Returns what an adjective or a verb may speak of; the likelier first.
     pub(crate) fn adjectives<'a>(&'a self, lower: &'a str) -> impl Iterator<Item = &'a Adjective> {
         let speaks = move |words: &Vec<String>| words.iter().any(|it| it == lower);
         self.adjectives.iter().filter(move |it| speaks(&it.0)).map(|it| &it.1)
@@ -590,8 +590,7 @@ impl Lexicon {
 
     /// Returns the first of those.
     pub(crate) fn adjective(&self, lower: &str) -> Option<&Adjective> {
-        let found = self.adjectives.iter().find(|(words, _)| words.iter().any(|it| it == lower));
-        found.map(|(_, adjective)| adjective)
+        self.adjectives.iter().find(|it| it.0.iter().any(|it| it == lower)).map(|it| &it.1)
     }
 
     /// Returns those of a noun that is one letter more, less or other, or has two that changed places.
@@ -647,12 +646,12 @@ impl Lexicon {
         self.cues(cue).iter().any(|it| it.eq_ignore_ascii_case(text))
     }
 
-    /// Returns whether one of some words is a cue.
     /// Returns whether a word ends with a cue.
     pub(crate) fn has_ending(&self, cue: Cue, word: &str) -> bool {
         self.cues(cue).iter().any(|it| word.ends_with(it.as_str()))
     }
 
+    /// Returns whether one of some words is a cue.
     pub(crate) fn has(&self, cue: Cue, words: &[String]) -> bool {
         words.iter().any(|it| self.is(cue, it))
     }
