@@ -978,6 +978,10 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         if titles.len() == 1 { text_test(scene, titles.first().copied(), Within::Contains, sems) } else { Vec::new() }
     }),
     ("contains_value", |scene, sems| text_test(scene, place_of(sems), Within::Contains, sems)),
+    // One of several, of values that are lists.
+    ("contains_any", |_, sems| {
+        held_of(sems).map_or_else(Vec::new, |it| test(Test::Text(it.place, Within::Contains, it.text.clone())))
+    }),
     ("contains_held", |_, sems| held_of(sems).map_or_else(Vec::new, |it| test(holds_test(it)))),
     ("starts", |scene, sems| text_test(scene, place_of(sems), Within::Starts, sems)),
     ("ends", |scene, sems| text_test(scene, place_of(sems), Within::Ends, sems)),
@@ -1456,6 +1460,51 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         vec![(Sem::Frag(Box::new(made)), 0.1)]
     }),
     ("per_row", |_, _| one(frag(|_| {}))),
+    // `where over 30% of residents are foreign born`
+    ("compare_part", |scene, sems| {
+        let is_percent = |it: &(f64, Option<String>)| matches!(it.1.as_deref(), Some("%" | "percent" | "pct"));
+        let (Some(place), Some(amount)) = (places_of(sems).pop(), amounts_of(sems).pop()) else { return Vec::new() };
+        if !is_percent(&amount) || !scene.is_fraction(place) && !scene.column(place).words.iter().any(|it| scene.lexicon.is_known_unit(it)) {
+            return Vec::new();
+        }
+        compare_with(scene, &[&Sem::Column(place), &Sem::Amount(amount.0, amount.1)], op_of(sems))
+    }),
+    // `which has the higher income: Seward or Longfellow`
+    ("chosen", |scene, sems| {
+        let helds = match helds_of(sems) {
+            helds if helds.is_empty() => return Vec::new(),
+            helds => helds,
+        };
+        let tests = match tests_of(sems) {
+            tests if tests.is_empty() => holds_any(&helds, None).pop().map(|it| tests_of(&[&it.0])).unwrap_or_default(),
+            tests => tests,
+        };
+        match (place_of(sems), order_of(sems)) {
+            (Some(by), Some(order)) if scene.is_number(by) && 1 < helds.len() => one(frag(|it| {
+                it.target = Some(Target::Key(Key::Column(helds[0].place)));
+                it.order = Some(Order { n: Some(1), ..order });
+                it.by = Some(by);
+                it.tests = tests;
+            })),
+            _ => Vec::new(),
+        }
+    }),
+    ("ranked_adjective_by", |scene, sems| {
+        let low = sems.iter().any(|it| matches!(it, Sem::Adjective(_, true)));
+        let by = sems.iter().rev().find_map(|it| match it {
+            Sem::Column(place) => Some(*place),
+            _ => None,
+        });
+        match by.filter(|it| scene.kind(*it).is_number()) {
+            Some(place) => one(frag(|it| {
+                it.order = Some(Order { is_ascending: low, n: count_of(sems), skip: 0 });
+                it.by = Some(place);
+                it.has_rows = true;
+                it.tests = tests_of(sems);
+            })),
+            None => Vec::new(),
+        }
+    }),
     ("rows_missing", |scene, sems| {
         let tests: Vec<Test> = scene
             .places()

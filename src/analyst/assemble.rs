@@ -389,10 +389,10 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
         return without_measure(scene, &ranked);
     }
     let order = frag.order.map(|it| Order { n: it.n, ..it });
-    let numbers: Vec<Place> =
-        frag.columns.iter().copied().filter(|it| scene.kind(*it).is_number()).collect();
-    let others: Vec<Place> =
-        frag.columns.iter().copied().filter(|it| !scene.kind(*it).is_number()).collect();
+    // `the 10 deadliest years`
+    let is_group = |it: &Place| frag.by.is_some() && frag.by != Some(*it) && scene.column(*it).unit.is_some();
+    let (numbers, others): (Vec<Place>, Vec<Place>) =
+        frag.columns.iter().partition(|it| scene.kind(**it).is_number() && !is_group(it));
     if let Some(target) = frag.target {
         return targeted(scene, frag, target, &numbers, &others);
     }

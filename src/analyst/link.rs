@@ -542,7 +542,11 @@ impl Linker<'_> {
         }
         let told: Vec<&Token> = span
             .iter()
-            .filter(|it| !self.lexicon.is_stop(&it.stem) || bare.contains(&it.stem) || stands_for(it))
+            .filter(|it| {
+                // `type of entity` is `Entity.Type`.
+                let joins = self.lexicon.phrase(std::slice::from_ref(&it.lower)) == Some(Concept::Of);
+                !joins && !self.lexicon.is_stop(&it.stem) || bare.contains(&it.stem) || !joins && stands_for(it)
+            })
             .collect();
         if told.is_empty() || told.len() + 1 < span.len() {
             return 0.0;
@@ -801,6 +805,11 @@ impl Linker<'_> {
             [token] => match token.kind {
                 TokenKind::Day(date) => of_day(date),
                 TokenKind::Month(date) => of_month(date.year(), date.month()),
+                // `1990s`
+                TokenKind::Word if token.lower.len() == 5 && token.lower.ends_with("0s") => {
+                    let from = Date::new(token.lower[..4].parse().ok()?, 1, 1).ok()?;
+                    Some((from, Date::new(from.year() + 10, 1, 1).ok()?, TimeUnit::Year))
+                }
                 _ => {
                     let from = Date::new(year(token)?, 1, 1).ok()?;
                     Some((from, Date::new(from.year() + 1, 1, 1).ok()?, TimeUnit::Year))
