@@ -573,6 +573,9 @@ pub(crate) fn unit_key(scene: &Scene, place: Place, unit: TimeUnit) -> Option<Ke
     }
     if scene.kind(place).is_time() {
         let is_too_fine = unit == TimeUnit::Hour && scene.kind(place) == Kind::Day;
+        if unit == TimeUnit::Day && scene.kind(place) == Kind::Day {
+            return Some(Key::Column(place));
+        }
         return (!is_too_fine).then_some(Key::Time(place, unit));
     }
     (scene.column(place).unit == Some(unit)).then_some(Key::Column(place))
@@ -692,6 +695,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     }),
     ("is_negative", |scene, sems| sign(scene, sems, Op::Lt)),
     ("is_positive", |scene, sems| sign(scene, sems, Op::Gt)),
+    ("is_not_positive", |scene, sems| sign(scene, sems, Op::Le)),
     ("is_zero", |scene, sems| sign(scene, sems, Op::Eq)),
     ("is_nonzero", |scene, sems| sign(scene, sems, Op::Ne)),
     ("is_non_negative", |scene, sems| sign(scene, sems, Op::Ge)),
@@ -1601,6 +1605,23 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         }
         _ => Vec::new(),
     }),
+    // `best month`: by what tells how good it is, of which there is one.
+    ("best_of", |scene, sems| {
+        let (Some(order), Some([key])) = (order_of(sems), sems.iter().find_map(|it| frag_of(it)).map(|it| &it.keys[..])) else { return Vec::new() };
+        let judges = scene.tokens.iter().any(|it| scene.lexicon.is(Cue::Judging, &it.lower));
+        let is_unit = !matches!(key, Key::Column(_));
+        if !judges && !is_unit {
+            return Vec::new();
+        }
+        let made = merits(scene).into_iter().filter(|by| *by != key.place()).map(|by| {
+            frag(|it| {
+                it.target = Some(Target::Key(*key));
+                it.order = Some(Order { n: order.n.or(Some(1)), ..order });
+                it.by = Some(by);
+            })
+        });
+        made.map(|it| (it, if judges { 0.0 } else { 0.3 })).collect()
+    }),
     ("ranked_rows", |scene, sems| match (place_of(sems), order_of(sems)) {
         (Some(place), Some(order)) if scene.kind(place).is_number() || scene.kind(place).is_time() => {
             one(frag(|it| {
@@ -2202,6 +2223,18 @@ fn change(scene: &Scene, measure: &Measure, sems: &[&Sem]) -> Made {
         asks: Contrast::Change,
     };
     body(Body::Compare(comparison))
+}
+
+/// Returns the numbers that tell how good something is: those of which more is better, or else what amounts to
+/// something, or the only one that adds up.
+fn merits(scene: &Scene) -> Vec<Place> {
+    let numbers: Vec<Place> = scene.places().filter(|it| scene.kind(*it).is_number() && !scene.column(*it).is_key).collect();
+    let of = |cue: Cue| -> Vec<Place> {
+        numbers.iter().copied().filter(|it| scene.lexicon.has(cue, &scene.column(*it).words)).collect()
+    };
+    let additive: Vec<Place> = numbers.iter().copied().filter(|it| scene.is_additive(*it) == Some(true)).collect();
+    let found = [of(Cue::Merits), of(Cue::Amounts), if additive.len() == 1 { additive } else { Vec::new() }];
+    found.into_iter().find(|it| !it.is_empty()).unwrap_or_default()
 }
 
 /// Returns the numbers that a bare column may stand for: totals of what adds up, means of the rest.

@@ -114,7 +114,8 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(Query, f64)> {
             return Vec::new();
         }
         // `revenue per day on average` is that of the totals.
-        if let ([Agg::Mean], [place], [Key::Time(..)]) = (&aggs[..], &numbers[..], &told.keys[..])
+        if let ([Agg::Mean], [place], [Key::Time(of, _) | Key::Column(of)]) = (&aggs[..], &numbers[..], &told.keys[..])
+            && scene.kind(*of).is_time()
             && scene.is_additive(*place) == Some(true)
         {
             let mut totals = told.clone();

@@ -144,6 +144,10 @@ pub(crate) enum Cue {
     Fews,
     /// Between a text and the column that has it somewhere in it.
     Inside,
+    /// Asks whether something is so of one thing at least, or once.
+    Ever,
+    /// Asks for it of one thing or of all of them: the word does not say which.
+    Yet,
     /// Asks for an alarm over what is found.
     Alarms,
     /// Says that groups come to those of the question before.

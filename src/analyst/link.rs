@@ -126,10 +126,38 @@ impl Linker<'_> {
                 self.span(start, end, &mut links);
             }
         }
+        self.superlatives(&mut links);
         self.compete(&mut links);
         let costs: Vec<(f64, bool)> = (0..self.tokens.len()).map(|at| self.skip(at, &links)).collect();
         let unknown = (0..costs.len()).filter(|at| costs[*at].1).collect();
         Lattice { links, skips: costs.into_iter().map(|it| it.0).collect(), unknown }
+    }
+
+    /// A superlative before a number is its largest or least, also if it speaks of another: `the longest sleep_total`.
+    fn superlatives(&self, links: &mut Vec<Link>) {
+        let numbers: Vec<(usize, Place)> = links
+            .iter()
+            .filter_map(|it| match it.atom {
+                Atom::Column(place) if 0.9 <= it.score && self.column(place).kind.is_number() => Some((it.start, place)),
+                _ => None,
+            })
+            .collect();
+        for (start, token) in self.tokens.iter().enumerate() {
+            let is_phrase = self.lexicon.phrase(std::slice::from_ref(&token.lower)).is_some();
+            let Some(adjective) = self.lexicon.adjective(&token.lower).filter(|_| token.lower.ends_with("est") && !is_phrase) else {
+                continue;
+            };
+            let mut spoken = links.iter().filter_map(|it| match it.atom {
+                Atom::Adjective(place, ..) if it.start == start => Some(place),
+                _ => None,
+            });
+            let of: Vec<Place> = numbers.iter().filter(|it| it.0 == start + 1).map(|it| it.1).collect();
+            if !of.is_empty() {
+                let score = if spoken.all(|it| of.contains(&it)) { 0.95 } else { 0.9 };
+                let concept = if adjective.low { Concept::Least } else { Concept::Most };
+                links.push(Link { start, end: start + 1, atom: Atom::Word(concept), score });
+            }
+        }
     }
 
     fn column(&self, place: Place) -> &Column {
@@ -250,7 +278,7 @@ impl Linker<'_> {
             let spoken_of = self.spoken_of(&adjective.of);
             is_spoken_of = !spoken_of.is_empty();
             for place in &spoken_of {
-                put(Atom::Adjective(*place, degree, adjective.low), 0.9);
+                put(Atom::Adjective(*place, degree, adjective.low), if spoken_of.len() == 1 { 0.95 } else { 0.9 });
             }
             // The oldest was born first.
             if spoken_of.is_empty()
@@ -361,8 +389,19 @@ impl Linker<'_> {
                 link.score -= 0.3;
             }
         }
+        let repeated: Vec<(usize, usize)> = links
+            .iter()
+            .filter(|it| match it.atom {
+                Atom::Column(place) => 0.97 <= it.score && self.repeats(place, &self.tokens[it.start].lower),
+                _ => false,
+            })
+            .map(|it| (it.start, it.end))
+            .collect();
+        let repeats = |link: &Link| repeated.contains(&(link.start, link.end));
         for link in links.iter_mut().filter(|it| it.atom == Atom::Noun) {
             match best.get(&(link.start, link.end)) {
+                // `products` are those of a column that names some of them again and again, and hardly its rows.
+                Some(most) if 0.97 <= *most && repeats(link) => link.score -= 0.2,
                 Some(most) if 0.97 <= *most => link.score -= 0.12,
                 Some(most) if 0.8 <= *most && numbers.contains(&(link.start, link.end)) => link.score -= 0.15,
                 _ => {}
@@ -461,6 +500,13 @@ impl Linker<'_> {
         }
         if words == stems {
             return 1.0;
+        }
+        // `overtime` is `OverTime`.
+        let is_letter = |it: &char| it.is_alphanumeric();
+        let said: String = span.iter().flat_map(|it| it.lower.chars()).filter(is_letter).collect();
+        let name: String = column.name.chars().flat_map(char::to_lowercase).filter(is_letter).collect();
+        if 3 < said.len() && said == name {
+            return 0.96;
         }
         let bare = self.bare(place);
         let says_word = |it: &Token| !self.lexicon.is_stop(&it.stem);
@@ -701,6 +747,17 @@ impl Linker<'_> {
         held.sort_by_key(|it| std::cmp::Reverse(it.n_rows));
         held.truncate(COLUMNS_MAX);
         held
+    }
+
+    /// Returns whether a column is called by this word, or its plural, and has texts that are no names of the rows of a
+    /// table, which is not called so itself.
+    fn repeats(&self, place: Place, said: &str) -> bool {
+        let column = self.column(place);
+        let table = &self.tables[place.table];
+        let n = table.n_rows - column.n_missing;
+        let name = column.name.to_lowercase();
+        let is_called = name == said || singulars(said).contains(&name);
+        is_called && column.kind == Kind::Text && column.n_distinct.is_some_and(|it| it < n) && !table.is_called(&column.words)
     }
 
     /// Returns whether a column has texts of which hardly any two are the same, and which are no names.

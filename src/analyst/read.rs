@@ -12,7 +12,7 @@ use crate::grammar::{ENGLISH, Item};
 use crate::join::{JOINED_MAX, Joins};
 use crate::lexicon::{Concept, Cue, Lexicon};
 use crate::link::{Atom, Facts, Lattice, Linker};
-use crate::query::{Body, Check, Join, Place, Query, Test};
+use crate::query::{Agg, Body, Check, Groups, Join, Measure, Place, Query, Test};
 use crate::rank::{self, sureness};
 use crate::schema::{self, Table};
 use crate::suggest::{self, Doubt};
@@ -42,6 +42,12 @@ const WHOLE_MAX: f64 = 2.0;
 const PART_WORDS_MAX: usize = 6;
 /// What may stand between two claims.
 const BETWEEN_CLAIMS: [&str; 6] = [" and ", ", ", "; ", ". ", " but ", " & "];
+/// Price above that of the first reading, up to which another one was open.
+const NEAR_MAX: f64 = 1.0;
+/// Columns that one phrase may name together.
+const TWINS_MAX: usize = 3;
+/// Part of the price of a phrase that names several columns, if all are told.
+const TWINS_COST: f64 = 0.5;
 /// Price of a word that means nothing, from which it is named.
 const UNKNOWN_MIN: f64 = 1.0;
 
@@ -56,6 +62,8 @@ pub(crate) struct Reading {
     pub skipped: f64,
     /// How much of it is of links.
     pub linked: f64,
+    /// How sure it is of the question before, if it takes that up.
+    pub before: f64,
     /// The rules that made it, for those who train.
     pub rules: Vec<u16>,
 }
@@ -203,8 +211,8 @@ pub(crate) fn readings(
     for earlier in &before[start..] {
         let asked = Asked { tables: &tables, joins: &joins, lexicon, wants_verdict: false, turn: earlier, last: last.as_ref() };
         let readings = asked.picked().unwrap_or_else(|| asked.read().0);
-        let is_sure = rank::ANSWERED <= sureness(&readings);
-        last = Some(Last { is_sure, readings });
+        let sureness = sureness(&readings);
+        last = Some(Last { sureness, is_sure: rank::ANSWERED <= sureness, readings });
     }
     let asked = Asked { tables: &tables, joins: &joins, lexicon, wants_verdict, turn, last: last.as_ref() };
     let (readings, unknown, said) = match asked.picked() {
@@ -212,7 +220,8 @@ pub(crate) fn readings(
         None => asked.read(),
     };
     let is_part = tokens.len() <= PART_WORDS_MAX && readings.first().is_some_and(Reading::is_part);
-    let is_lost = last.as_ref().is_some_and(|it| !it.is_sure) && (asked.leads_on() || is_part);
+    let takes_up = readings.first().is_some_and(|it| it.before < 1.0);
+    let is_lost = last.as_ref().is_some_and(|it| it.sureness < rank::OFFERED) && (asked.leads_on() || is_part) && !takes_up;
     let readings = if is_lost { Vec::new() } else { readings };
     // The second claim would be a condition of the first, and broken data would pass.
     let two = readings.first().and_then(|it| asked.two_claims(&it.query));
@@ -222,6 +231,8 @@ pub(crate) fn readings(
 /// How the question before was read.
 struct Last {
     readings: Vec<Reading>,
+    /// How sure the first of them is.
+    sureness: f64,
     /// Whether it was answered.
     is_sure: bool,
 }
@@ -247,12 +258,12 @@ impl Asked<'_> {
         let last = self.last.filter(|it| !it.is_sure)?;
         let n: usize = self.turn.question.trim().trim_end_matches('.').parse().ok()?;
         let reading = last.readings.get(n.checked_sub(1)?).filter(|_| n <= rank::OFFERED_MAX)?;
-        Some(vec![Reading { cost: 0.0, skipped: 0.0, linked: 0.0, ..reading.clone() }])
+        Some(vec![Reading { cost: 0.0, skipped: 0.0, linked: 0.0, before: 1.0, ..reading.clone() }])
     }
 
     /// Returns the two claims that a question makes, if each can be judged by itself.
     fn two_claims(&self, whole: &Query) -> Option<[String; 2]> {
-        if !matches!(whole.body, Body::Check(_)) {
+        if !self.wants_verdict && !matches!(whole.body, Body::Check(_)) {
             return None;
         }
         let question = self.turn.question.trim().trim_end_matches(['.', '?', '!']);
@@ -296,8 +307,10 @@ impl Asked<'_> {
     fn read(&self) -> (Vec<Reading>, Vec<String>, Vec<String>) {
         let tokens = self.tokens();
         let facts = values::facts(&self.turn.question, &tokens, self.tables, self.turn, self.lexicon);
-        let asks_whether = self.wants_verdict || asks_whether(&tokens, self.lexicon);
+        let judges = self.wants_verdict || asks_whether(&tokens, self.lexicon);
         let named = self.named(&tokens);
+        let is_question = self.turn.question.trim_end().ends_with('?') || asks_whether(&tokens, self.lexicon);
+        let quantity = quantity(&tokens, is_question, self.lexicon);
         let mut best: BTreeMap<String, Reading> = BTreeMap::new();
         let mut unknown: Option<Vec<usize>> = None;
         let mut said: Vec<String> = Vec::new();
@@ -317,13 +330,13 @@ impl Asked<'_> {
                     if is_of_other(&query) {
                         query.from.join = None;
                     }
-                    own.push(Reading { query: *query, cost, skipped, linked, rules });
+                    own.push(Reading { query: *query, cost, skipped, linked, before: 1.0, rules });
                 }
             }
-            if let Some(last) = self.last.filter(|it| it.is_sure).and_then(|it| it.readings.first()) {
-                own.extend(self.continued(&scene, &lattice, &last.query));
+            if let Some(last) = self.last.filter(|it| rank::OFFERED <= it.sureness) {
+                own.extend(self.continued(&scene, &lattice, last));
             }
-            for mut reading in own {
+            for mut reading in own.into_iter().flat_map(|it| quantified(it, quantity)) {
                 // Of several keys, the question says which.
                 if let Some(join) = join
                     && 1 < self.joins.of([join.left.table, join.right.table]).len()
@@ -336,7 +349,7 @@ impl Asked<'_> {
                 }
                 let n_others = named.iter().filter(|it| !of.contains(it)).count();
                 reading.cost += NAMED_COST * f64::from(u32::try_from(n_others).unwrap_or(u32::MAX));
-                if matches!(reading.query.body, Body::Check(_)) && !asks_whether {
+                if matches!(reading.query.body, Body::Check(_)) && !judges {
                     reading.cost += UNASKED_COST;
                 }
                 let key = crate::sql::statement(&reading.query, self.tables, 4).sql;
@@ -347,6 +360,10 @@ impl Asked<'_> {
         }
         let mut readings: Vec<Reading> = best.into_values().collect();
         readings.sort_by(|one, other| one.cost.total_cmp(&other.cost));
+        merge_twins(&mut readings, |place| {
+            let words = &self.tables[place.table].columns[place.column].words;
+            tokens.iter().map(|it| it.stem.as_str()).filter(|it| words.iter().any(|word| word == it)).collect()
+        });
         let words = unknown.into_iter().flatten().map(|it| tokens[it].text.clone());
         (readings, words.collect(), said)
     }
@@ -433,20 +450,27 @@ impl Asked<'_> {
     }
 
     /// Returns the readings of a question that takes up the one before.
-    fn continued(&self, scene: &Scene, lattice: &Lattice, last: &Query) -> Vec<Reading> {
-        if !follow_up::may_continue(scene.tokens) || last.from != scene.source() {
+    fn continued(&self, scene: &Scene, lattice: &Lattice, last: &Last) -> Vec<Reading> {
+        let Some(first) = last.readings.first() else { return Vec::new() };
+        if !follow_up::may_continue(scene.tokens) || first.query.from != scene.source() {
             return Vec::new();
         }
+        let n_near = last.readings.iter().take_while(|it| it.cost - first.cost < NEAR_MAX).take(rank::OFFERED_MAX).count();
+        let others = if last.is_sure { &[] } else { last.readings.get(1..n_near).unwrap_or_default() };
         let leads = follow_up::leads_on(scene);
         let mut readings = Vec::new();
         for Item { sem, cost, skipped, linked, rules, .. } in ENGLISH.read(scene, lattice, ENGLISH.parts) {
             let Sem::Frag(frag) = sem else { continue };
-            if let Some(query) = follow_up::edit(scene, last, &frag) {
+            if let Some(query) = follow_up::edit(scene, &first.query, &frag) {
+                // What was open before does not matter if the question now says it.
+                let is_said = !others.is_empty()
+                    && others.iter().all(|it| follow_up::edit(scene, &it.query, &frag).as_ref() == Some(&query));
+                let before = if last.is_sure || is_said { 1.0 } else { last.sureness };
                 // What leads on is not left out.
                 let is_part = scene.tokens.len() <= PART_WORDS_MAX && follow_up::is_fragment(&frag);
                 // The cheaper of those that cost nothing stays the first.
                 let cost = if leads || is_part { (cost - WHOLE_MAX).max(cost / 100.0) } else { cost + CONTINUES_COST };
-                readings.push(Reading { query, cost, skipped: skipped.min(1.0), linked, rules });
+                readings.push(Reading { query, cost, skipped: skipped.min(1.0), linked, before, rules });
             }
         }
         readings
@@ -461,6 +485,112 @@ fn is_of_other(query: &Query) -> bool {
         _ => false,
     };
     is_claim || query.filters.iter().any(Test::is_of_other)
+}
+
+/// Of how many rows something is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quantity {
+    /// Nothing says that.
+    Unsaid,
+    /// Whether it is so of one at least: `is revenue ever negative`.
+    One,
+    /// Of one or of all of them: `are the orders paid yet`.
+    Either,
+}
+
+/// Returns of how many rows a question asks something, where its parts do not say so.
+fn quantity(tokens: &[Token], is_question: bool, lexicon: &Lexicon) -> Quantity {
+    let words: Vec<String> = tokens.iter().map(|it| it.lower.clone()).collect();
+    let find = |is: &dyn Fn(&[String]) -> bool| {
+        let mut spans = (0..words.len()).flat_map(|at| (1..=3.min(words.len() - at)).rev().map(move |n| (at, at + n)));
+        spans.find(|it| is(&words[it.0..it.1]))
+    };
+    let is_cue = |cue: Cue| move |it: &[String]| lexicon.is(cue, &it.join(" "));
+    let starts = |cue: Cue| (1..=3).filter_map(|n| words.get(..n)).any(is_cue(cue));
+    let ever = find(&is_cue(Cue::Ever));
+    // `at all` is not all of them.
+    let is_every = |it: &[String]| match lexicon.phrase(it) {
+        Some(Concept::Each) => !words.windows(it.len() + 1).any(|wide| wide.ends_with(it) && lexicon.is(Cue::Ever, &wide.join(" "))),
+        Some(Concept::IsAll | Concept::Only) => true,
+        _ => false,
+    };
+    if find(&is_every).is_some() {
+        return if ever.is_some() { Quantity::Either } else { Quantity::Unsaid };
+    }
+    let Some((start, _)) = ever else {
+        return match find(&is_cue(Cue::Yet)) {
+            _ if starts(Cue::Alarms) => Quantity::One,
+            Some(_) if is_question => Quantity::Either,
+            _ => Quantity::Unsaid,
+        };
+    };
+    let negates = |it: &[String]| matches!(lexicon.phrase(it), Some(Concept::Not | Concept::Without));
+    let is_not = |at: usize| (1..=2).any(|n| at.checked_sub(n).is_some_and(|from| negates(&words[from..at])));
+    match find(&negates).filter(|it| it.0 < start) {
+        // `not ever`, and `no order is ever`.
+        Some(_) if is_not(start) || negates(&words[..1]) => Quantity::Unsaid,
+        Some(_) => Quantity::Either,
+        None if is_question || starts(Cue::Alarms) => Quantity::One,
+        None => Quantity::Either,
+    }
+}
+
+/// Returns a reading as it is meant, if it judges so many rows.
+fn quantified(reading: Reading, quantity: Quantity) -> Vec<Reading> {
+    let Body::Check(Check::All(tests)) = &reading.query.body else { return vec![reading] };
+    let one = Reading {
+        query: Query { body: Body::Check(Check::None(tests.clone())), ..reading.query.clone() },
+        ..reading.clone()
+    };
+    match quantity {
+        Quantity::Unsaid => vec![reading],
+        Quantity::One => vec![one],
+        Quantity::Either => vec![reading, one],
+    }
+}
+
+/// Puts readings into one that differ only in which of several columns a phrase names: `average bill` is that of the
+/// length and that of the depth.
+fn merge_twins<'a>(readings: &mut Vec<Reading>, said: impl Fn(Place) -> Vec<&'a str>) {
+    let Some(first) = readings.first() else { return };
+    let measure = |it: &Reading| match &it.query.body {
+        Body::Groups(Groups { measures, order: None, having: None, over: None, then: None, .. }) => match &measures[..] {
+            [measure] if measure.only.is_empty() && measure.place().is_some() && matches!(measure.agg, Agg::Sum | Agg::Mean | Agg::Median) => {
+                Some(measure.clone())
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some(own) = measure(first) else { return };
+    let without = |it: &Reading| {
+        let mut query = it.query.clone();
+        if let Body::Groups(groups) = &mut query.body {
+            groups.measures.clear();
+        }
+        query
+    };
+    let words = own.place().map(&said).unwrap_or_default();
+    let is_twin = |it: &&Reading| {
+        it.cost - first.cost < 1e-6
+            && (it.linked - first.linked).abs() < 1e-6
+            && it.rules == first.rules
+            && measure(it).is_some_and(|other| other.agg == own.agg && other.place() != own.place() && other.place().is_some_and(|it| said(it).iter().any(|it| words.contains(it))))
+            && without(it) == without(first)
+    };
+    let mut measures: Vec<Measure> = readings.iter().skip(1).filter(is_twin).filter_map(measure).collect();
+    measures.push(own);
+    measures.sort_by_key(Measure::place);
+    if !(2..=TWINS_MAX).contains(&measures.len()) || first.linked <= 0.0 {
+        return;
+    }
+    let mut merged = first.clone();
+    merged.cost -= merged.linked * TWINS_COST;
+    merged.linked *= 1.0 - TWINS_COST;
+    if let Body::Groups(groups) = &mut merged.query.body {
+        groups.measures = measures;
+    }
+    readings.insert(0, merged);
 }
 
 /// Returns whether a question is one that yes or no answers, or asks for a check.
@@ -478,8 +608,10 @@ fn asks_whether(tokens: &[Token], lexicon: &Lexicon) -> bool {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Asked, Joins, Turn};
+    use super::{Asked, Joins, Last, Reading, Turn};
     use crate::lexicon::ENGLISH;
+    use crate::query::{Body, Check};
+    use crate::rank::{ANSWERED, sureness};
     use crate::schema::{Kind, Table, of_instructions};
 
     fn tables() -> Vec<Table> {
@@ -498,6 +630,120 @@ mod tests {
         let readings = asked.read().0;
         let best = readings.first().unwrap();
         asked.two_claims(&best.query)
+    }
+
+    /// Returns a table of sales whose profile is known.
+    fn sales() -> Vec<Table> {
+        let text = "- sales: 90 rows, 7 columns\n  - \"day\" date\n  - \"product\" string\n  - \"revenue\" float64\n  \
+                    - \"arr_delay\" float64\n  - \"dep_delay\" float64\n  - \"sleep_hours\" float64\n  - \"OverTime\" bool\n";
+        let mut tables = of_instructions(text, &ENGLISH);
+        tables[0].columns[1].n_distinct = Some(5);
+        tables
+    }
+
+    fn read(question: &str, wants_verdict: bool, last: Option<&Last>) -> Vec<Reading> {
+        let tables = sales();
+        let turn = Turn { question: question.to_owned(), calls: Vec::new() };
+        let joins = Joins::default();
+        Asked { tables: &tables, joins: &joins, lexicon: &ENGLISH, wants_verdict, turn: &turn, last }.read().0
+    }
+
+    fn sql(reading: &Reading) -> String {
+        let sql = crate::sql::statement(&reading.query, &sales(), 4).sql;
+        sql.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[track_caller]
+    fn says(question: &str, part: &str) {
+        let readings = read(question, false, None);
+        let found = readings.first().map(sql).unwrap_or_default();
+        assert!(found.contains(part), "{question}: {found}");
+    }
+
+    #[test]
+    fn whether_something_is_ever_so_is_asked_of_one_row() {
+        for question in [
+            "is revenue ever negative?",
+            "has revenue ever been negative?",
+            "is revenue sometimes negative?",
+            "is revenue negative at all?",
+            "did revenue ever drop below 0?",
+            "was revenue at any point below 0?",
+            "is any revenue below 0?",
+            "revenue ever negative?",
+            "fail if revenue is negative",
+            "fail when revenue is ever negative",
+            "no revenue is ever negative",
+        ] {
+            let readings = read(question, true, None);
+            assert!(matches!(readings[0].query.body, Body::Check(Check::None(_))), "{question}: {}", sql(&readings[0]));
+            assert!(ANSWERED <= sureness(&readings), "{question}");
+        }
+        for question in ["is every revenue positive?", "are all revenues positive yet?", "revenue is always positive"] {
+            let readings = read(question, true, None);
+            assert!(matches!(readings[0].query.body, Body::Check(Check::All(_))), "{question}: {}", sql(&readings[0]));
+            assert!(ANSWERED <= sureness(&readings), "{question}");
+        }
+        // Of one row or of all: a gate must not guess.
+        for question in ["is revenue negative yet?", "is every revenue ever negative?", "revenue is sometimes negative"] {
+            assert!(sureness(&read(question, true, None)) < ANSWERED, "{question}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_positive_may_be_zero() {
+        let readings = read("is revenue ever not positive?", true, None);
+        assert!(sql(&readings[0]).contains("revenue <= 0"), "{}", sql(&readings[0]));
+    }
+
+    #[test]
+    fn the_best_of_something_is_told_by_its_merit() {
+        says("best month", "sum(revenue)");
+        says("which month was the best?", "sum(revenue)");
+        says("worst product", "group by product");
+        says("best 2 months", "limit 2");
+    }
+
+    #[test]
+    fn a_column_that_repeats_is_meant_before_the_rows() {
+        says("top 3 products by revenue", "group by product");
+        says("list the products", "select distinct product");
+    }
+
+    #[test]
+    fn a_word_of_two_names_means_both() {
+        let readings = read("average delay by product", false, None);
+        let found = sql(&readings[0]);
+        assert!(found.contains("avg(arr_delay)") && found.contains("avg(dep_delay)"), "{found}");
+        // One of them is asked for: which, is open.
+        assert!(!sql(&read("largest delay", false, None)[0]).contains("max(arr_delay), max(dep_delay)"));
+    }
+
+    #[test]
+    fn a_day_of_days_is_one_reading() {
+        let readings = read("revenue by day", false, None);
+        let days = readings.iter().filter(|it| sql(it).contains("sum(revenue)") && it.cost < readings[0].cost + 0.2);
+        assert_eq!(days.count(), 1);
+    }
+
+    #[test]
+    fn any_superlative_before_a_number_is_its_end() {
+        says("longest sleep_hours", "max(sleep_hours)");
+        says("shortest sleep_hours", "min(sleep_hours)");
+        says("how many rows with overtime", "\"OverTime\"");
+    }
+
+    #[test]
+    fn what_follows_takes_up_the_first_reading_of_what_was_not_sure() {
+        let readings = read("revenue", false, None);
+        let of = |sureness: f64| Last { readings: readings.clone(), sureness, is_sure: ANSWERED <= sureness };
+        let unsure = read("and by month?", false, Some(&of(0.6)));
+        assert!(sql(&unsure[0]).contains("sum(revenue)"), "{}", sql(&unsure[0]));
+        assert!(sureness(&unsure) <= 0.6);
+        let sure = read("and by month?", false, Some(&of(0.9)));
+        assert!(ANSWERED <= sureness(&sure));
+        // Nothing of what was hardly read.
+        assert!(read("and by month?", false, Some(&of(0.1))).iter().all(|it| !sql(it).contains("revenue")));
     }
 
     #[test]
