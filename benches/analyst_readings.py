@@ -1,7 +1,9 @@
 """How the built-in analyst reads questions: candidates with their truth, and the weights of `src/analyst/rank.rs`.
 
-    benches/analyst_readings.py BIN READINGS [--home DIR] [--set seen] [--table NAME] [--show wrong,refused]
-    benches/analyst_readings.py BIN READINGS --fit
+    benches/analyst_readings.py BIN READINGS [--home DIR]… [--set seen]… [--table NAME] [--show wrong,refused]
+    benches/analyst_readings.py BIN READINGS [--home DIR]… [--set seen]… --fit
+
+Of each home, the directory of `tables/` and of sets of questions, those of the named sets are asked that it has.
 
 BIN is the program, which ingests the tables once; READINGS is the example of the crate:
 
@@ -9,14 +11,17 @@ BIN is the program, which ingests the tables once; READINGS is the example of th
 
 DuckDB runs the statements of the analyst (`pip install duckdb pyarrow`). Says how often the first reading is right, how
 often it is among the first three and ten, and how often it is sure and right or wrong. `--fit` fits the weights of how
-sure a reading is (`pip install scikit-learn`), and says what they reach on tables that they were not fitted to.
+sure a reading is (`pip install scikit-learn`), and says what they reach on tables that they were not fitted to. What
+they are computed from the analyst says. The bias is such that `--wrong` of the questions are answered wrongly there.
 """
 
 import argparse
 import datetime
 import decimal
 import importlib.util
+import itertools
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -29,6 +34,8 @@ import pyarrow.parquet as parquet
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS_MAX = 6
 CANDIDATES_MAX = 10
+# `rank::ANSWERED`
+ANSWERED = 0.85
 
 
 def module(name):
@@ -166,60 +173,60 @@ def asked(options, binary, program, directory):
         before[line["id"]] = [*items, message("assistant", "Done.")]
         readings = found.get("readings", [])
         right = [is_right(expected, tables[names], it) for it in readings[:CANDIDATES_MAX]]
+        if readings:
+            readings[0]["features"] = dict(found["features"])
         yield line, expected, readings, right, found.get("sureness", 0.0)
 
 
-def features(readings):
-    best = readings[0]
-    margin = readings[1]["cost"] - best["cost"] if 1 < len(readings) else 3.0
-    query = best["query"]
-    return [
-        best["skipped"], best["linked"], best["cost"] - best["skipped"] - best["linked"], min(margin, 3.0),
-        float(best["skipped"] > 1.5), float(best["linked"] > 0.8), float(margin < 0.2), float("body: Rows" in query),
-        float("body: Check" in query), float("order: Some" in query), float(len(best["rules"])),
-    ]
-
-
-def fit(results, names):
+def fit(results, n_most_wrong):
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GroupKFold, cross_val_predict
 
     known = [it for it in results if it[2]]
-    inputs = [features(it[2]) for it in known]
+    names = list(known[0][2][0]["features"])
+    inputs = [list(it[2][0]["features"].values()) for it in known]
     truth = [it[3][:1] == [True] for it in known]
-    groups = [it[0]["id"].rsplit("-", 1)[0] for it in known]
-    model = LogisticRegression(max_iter=3000)
+    groups = ["_".join(it[0]["tables"]) for it in known]
+    model = LogisticRegression(max_iter=5000)
     sure = cross_val_predict(model, inputs, truth, groups=groups, cv=GroupKFold(8), method="predict_proba")[:, 1]
     print("| answered from | right | wrong |\n|---:|---:|---:|")
     for least in (0.5, 0.7, 0.8, 0.85, 0.9):
         answered = [right for right, it in zip(truth, sure) if least <= it]
         print(f"| {least} | {sum(answered)} | {len(answered) - sum(answered)} |")
     model.fit(inputs, truth)
-    print(f"const BIAS: f64 = {model.intercept_[0]:.2f};")
+    # A higher bias answers more: it is raised as long as few enough answers are wrong where they are always answered
+    # from the same sureness.
+    n_wrong = n_most_wrong * len(results)
+    wrong = sorted((it for it, right in zip(sure, truth) if not right), reverse=True)
+    least = wrong[int(n_wrong)] if int(n_wrong) < len(wrong) else 0.0
+    shift = math.log(ANSWERED / (1 - ANSWERED)) - math.log(least / (1 - least)) if 0 < least < 1 else 0.0
+    print(f"const BIAS: f64 = {model.intercept_[0] + shift - 0.01:.2f};")
     for name, weight in zip(names, model.coef_[0]):
-        print(f"const {name}: f64 = {weight:.3f};")
-
-
-NAMES = ["SKIPPED", "LINKED", "RULES", "MARGIN", "SKIPS_MUCH", "IS_LOOSE", "IS_CLOSE", "LISTS_ROWS", "CHECKS", "ORDERS",
-         "N_RULES"]
+        print(f'    ("{name}", {weight:.3f}),')
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("binary")
     parser.add_argument("readings")
-    parser.add_argument("--home", default=str(ROOT / "tests" / "analyst"))
-    parser.add_argument("--set", default="seen")
+    parser.add_argument("--home", action="append", help="tests/analyst without one")
+    parser.add_argument("--set", action="append", help="seen without one")
     parser.add_argument("--table", default="*")
     parser.add_argument("--show", default="")
     parser.add_argument("--sure", type=float, default=0.85)
     parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--wrong", type=float, default=0.025)
     options = parser.parse_args()
     binary, program = (str(Path(it).resolve()) for it in (options.binary, options.readings))
-    with tempfile.TemporaryDirectory() as directory:
-        results = list(asked(options, binary, program, directory))
+    homes = options.home or [str(ROOT / "tests" / "analyst")]
+    results = []
+    for home, name in itertools.product(homes, options.set or ["seen"]):
+        if (Path(home) / name).exists():
+            of_home = argparse.Namespace(**{**vars(options), "home": home, "set": name})
+            with tempfile.TemporaryDirectory() as directory:
+                results.extend(asked(of_home, binary, program, directory))
     if options.fit:
-        fit(results, NAMES)
+        fit(results, options.wrong)
         return
     counts, among, n_answerable = Counter(), Counter(), 0
     for line, expected, readings, right, sureness in results:

@@ -1,8 +1,9 @@
-//! How sure the best reading is: a logistic model of its price, of what was left out, and of how near the next one is.
+//! How sure the best reading is: a logistic model of its price, of what was left out, and of how near the next one of
+//! another meaning is.
 //!
-//! `benches/analyst_train.py` fits the weights to questions whose answers are known.
+//! `benches/analyst_readings.py` fits the weights to questions whose answers are known.
 
-use crate::query::Body;
+use crate::query::{Agg, Body, Check, Groups, Measure, Query};
 use crate::read::Reading;
 
 /// From where the best reading is answered.
@@ -13,42 +14,118 @@ pub(crate) const OFFERED: f64 = 0.35;
 pub(crate) const OFFERED_MAX: usize = 3;
 /// Price from which a margin makes no difference.
 const MARGIN_MAX: f64 = 3.0;
+/// Price of what was left out, from which it makes no difference in a question that says nothing else.
+const SKIPPED_MAX: f64 = 2.0;
+/// Margin below which another reading may be meant as well.
+const CLOSE: f64 = 0.2;
+/// How sure it is at most if another reading that is close judges the opposite.
+const OPPOSED_MAX: f64 = 0.5;
 
-const BIAS: f64 = 3.11;
-const SKIPPED: f64 = -0.37;
-const LINKED: f64 = 0.01;
-const RULES: f64 = -1.31;
-const MARGIN: f64 = 0.13;
-const SKIPS_MUCH: f64 = -1.2;
-const IS_LOOSE: f64 = -0.61;
-const IS_CLOSE: f64 = -1.19;
-const LISTS_ROWS: f64 = -0.34;
-const CHECKS: f64 = 0.81;
-const ORDERS: f64 = 0.39;
-const N_RULES: f64 = -0.016;
+const BIAS: f64 = 2.67;
+/// What each feature weighs.
+const WEIGHTS: [(&str, f64); 17] = [
+    ("skipped", -0.247),
+    ("linked", -0.280),
+    ("rules", -1.172),
+    ("margin", 0.076),
+    ("skips_much", -0.742),
+    ("is_loose", 0.090),
+    ("is_close", -0.901),
+    ("lists_rows", -0.680),
+    ("checks", 0.884),
+    ("orders", 0.765),
+    ("n_rules", -0.015),
+    ("n_near", -0.077),
+    ("is_whole", 1.137),
+    ("is_open", -0.593),
+    ("profiles", -0.086),
+    ("compares", -0.051),
+    ("skips_all", -0.996),
+];
 
-/// Returns how likely the first of some readings is right, from 0 to 1.
-pub(crate) fn sureness(readings: &[Reading]) -> f64 {
-    let Some(best) = readings.first() else { return 0.0 };
-    let margin = readings.get(1).map_or(MARGIN_MAX, |it| it.cost - best.cost);
+/// Returns what the sureness of the first of some readings is computed from, with the names of the features.
+pub(crate) fn features(readings: &[Reading]) -> Option<[(&'static str, f64); WEIGHTS.len()]> {
+    let (best, rest) = readings.split_first()?;
     let flag = |it: bool| f64::from(u8::from(it));
-    let orders = match &best.query.body {
+    let count = |it: usize| f64::from(u32::try_from(it).unwrap_or(u32::MAX));
+    let meant = meaning(&best.query);
+    let (same, others): (Vec<&Reading>, Vec<&Reading>) = rest.iter().partition(|it| meaning(&it.query) == meant);
+    let margin = others.first().map_or(MARGIN_MAX, |it| it.cost - best.cost);
+    let body = &best.query.body;
+    let orders = match body {
         Body::Groups(groups) => groups.order.is_some(),
         Body::Rows(listing) => listing.order.is_some(),
         _ => false,
     };
-    let n_rules = u32::try_from(best.rules.len()).unwrap_or(u32::MAX);
-    let sum = BIAS
-        + SKIPPED * best.skipped
-        + LINKED * best.linked
-        + RULES * (best.cost - best.skipped - best.linked)
-        + MARGIN * margin.min(MARGIN_MAX)
-        + SKIPS_MUCH * flag(1.5 < best.skipped)
-        + IS_LOOSE * flag(0.8 < best.linked)
-        + IS_CLOSE * flag(margin < 0.2)
-        + LISTS_ROWS * flag(matches!(best.query.body, Body::Rows(_)))
-        + CHECKS * flag(matches!(best.query.body, Body::Check(_)))
-        + ORDERS * flag(orders)
-        + N_RULES * f64::from(n_rules);
-    1.0 / (1.0 + (-sum).exp())
+    let says_nothing = match body {
+        Body::Groups(groups) => groups.keys.is_empty() && groups.measures.iter().all(Measure::is_rows),
+        Body::Rows(listing) => listing.columns.is_empty() && listing.order.is_none() && listing.first.is_none(),
+        _ => false,
+    };
+    let values = [
+        best.skipped,
+        best.linked,
+        best.cost - best.skipped - best.linked,
+        margin.min(MARGIN_MAX),
+        flag(1.5 < best.skipped),
+        flag(0.8 < best.linked),
+        flag(margin < CLOSE),
+        flag(matches!(body, Body::Rows(_))),
+        flag(matches!(body, Body::Check(_))),
+        flag(orders),
+        count(best.rules.len()),
+        count(others.iter().filter(|it| it.cost - best.cost < 1.0).count()).min(MARGIN_MAX),
+        flag(best.skipped < 0.13 && best.linked < 0.65),
+        flag(same.iter().any(|it| matches!(it.query.body, Body::Groups(_)) && it.cost - best.cost < CLOSE)),
+        flag(matches!(body, Body::Profile(_))),
+        flag(matches!(body, Body::Compare(_))),
+        flag(says_nothing && best.query.filters.is_empty()) * best.skipped.min(SKIPPED_MAX),
+    ];
+    let mut named = WEIGHTS;
+    for (it, value) in named.iter_mut().zip(values) {
+        it.1 = value;
+    }
+    Some(named)
+}
+
+/// Returns how likely the first of some readings is right, from 0 to 1.
+pub(crate) fn sureness(readings: &[Reading]) -> f64 {
+    let (Some(best), Some(features)) = (readings.first(), features(readings)) else { return 0.0 };
+    let sum: f64 = WEIGHTS.iter().zip(features).map(|(weight, it)| weight.1 * it.1).sum();
+    let own = 1.0 / (1.0 + (-BIAS - sum).exp());
+    let is_opposed = readings[1..].iter().any(|it| it.cost - best.cost < CLOSE && are_opposed(&best.query, &it.query));
+    let own = if is_opposed { own.min(OPPOSED_MAX) } else { own };
+    own * best.before
+}
+
+/// Returns whether one of two queries judges that all rows are so, and the other that none is.
+fn are_opposed(one: &Query, other: &Query) -> bool {
+    match (&one.body, &other.body) {
+        (Body::Check(Check::All(tests)), Body::Check(Check::None(same)))
+        | (Body::Check(Check::None(tests)), Body::Check(Check::All(same))) => tests == same,
+        _ => false,
+    }
+}
+
+/// Returns a query in the form that all have that mean the same: whether a number is the total or the mean where
+/// neither was said, whether numbers are told one by one, and as what they are drawn, is no other meaning.
+fn meaning(query: &Query) -> Query {
+    let mut query = Query { chart: None, ..query.clone() };
+    query.filters.sort_by_cached_key(|it| format!("{it:?}"));
+    match &mut query.body {
+        Body::Groups(groups) => {
+            for measure in &mut groups.measures {
+                if measure.agg == Agg::Sum {
+                    measure.agg = Agg::Mean;
+                }
+            }
+        }
+        Body::Rows(listing) if !listing.is_distinct && listing.order.is_none() && listing.first.is_none() => {
+            if let [place] = listing.columns[..] {
+                query.body = Body::Groups(Groups::new(Vec::new(), vec![Measure::of(Agg::Mean, place)]));
+            }
+        }
+        _ => {}
+    }
+    query
 }
