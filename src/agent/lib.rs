@@ -514,6 +514,7 @@ impl Agent {
                     let is_for_a_client = self.is_for_a_client();
                     let mut round = Round {
                         number: state.round,
+                        provider: self.provider.name(),
                         session: context.session,
                         catalog: context.catalog,
                         interpreter: &self.options.interpreter,
