@@ -1181,15 +1181,15 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         if column.is_key && column.n_distinct.is_some_and(|it| it * 20 < rows * 19) {
             return one(frag(|it| it.measures.push(Measure::of(Agg::Distinct, place))));
         }
-        if column.kind == Kind::Text || column.is_key || column.unit.is_some() {
+        if column.kind.is_time() {
+            made.push((frag(|it| it.measures.push(Measure::of(Agg::Count, place))), 0.4));
+        } else if column.kind == Kind::Text || column.is_key || column.unit.is_some() {
             made.push((frag(|it| it.measures.push(Measure::of(Agg::Distinct, place))), 0.1));
             made.push((frag(|it| it.measures.push(Measure::of(Agg::Count, place))), 1.2));
         } else if column.kind.is_number() {
             let cost = if scene.is_additive(place) == Some(true) { [0.3, 1.0] } else { [1.0, 0.7] };
             made.push((frag(|it| it.measures.push(Measure::of(Agg::Sum, place))), cost[0]));
             made.push((frag(|it| it.measures.push(Measure::ROWS)), cost[1]));
-        } else if column.kind.is_time() {
-            made.push((frag(|it| it.measures.push(Measure::of(Agg::Count, place))), 0.4));
         }
         made
     }),

@@ -8,7 +8,8 @@ use serde_json::json;
 use csv_agent_types::limits::FINDING_ROWS_MAX;
 
 use crate::answer::{Answer, Drawing, ResultHead, result_name};
-use crate::query::{Body, Query};
+use crate::query::{Agg, Body, Query};
+use crate::reading::Reading;
 use crate::schema::Table;
 use crate::sql;
 use crate::transcript::{Done, Turn};
@@ -23,17 +24,18 @@ pub(crate) const DRAW: &str = "send_chart_to_ui";
 /// Decimals of the fractions in a result; more where the numbers are small.
 const DECIMALS: [u32; 3] = [4, 8, 12];
 
-/// Returns what happens next to answer what a query asks.
+/// Returns what happens next to answer a question that is read in this way.
 ///
 /// # Errors
 ///
 /// Fails when the result answers nothing, with the reason.
 pub(crate) fn next(
     turn: &Turn,
-    query: &Query,
+    reading: &Reading,
     tables: &[Table],
     wants_verdict: bool,
 ) -> Result<Next, String> {
+    let query = &reading.query;
     if let Some(sql) = sql::repeats(query, tables) {
         let call = query_call(&sql, None);
         let Some(done) = turn.done(QUERY, &call.1) else { return Ok(Next::Calls(vec![call])) };
@@ -81,7 +83,7 @@ pub(crate) fn next(
         .filter(|_| wants_verdict && answer.has_found_rows());
     let places = places.and_then(|sql| open.made(query_call(&sql, None))).map(ResultHead::of);
     let drawing = answer.drawing(&|sql, name| open.find(&query_call(sql, name)));
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = unsaid(reading, tables).into_iter().collect();
     match drawing {
         Drawing::No => {}
         Drawing::Impossible(reason) => notes.push(format!("There is no chart: {reason}.")),
@@ -130,6 +132,18 @@ impl<'a> Open<'a> {
 
 fn query_call(sql: &str, result_name: Option<&str>) -> Call {
     (QUERY, json!({"sql": sql, "result_name": result_name}))
+}
+
+/// Says how values were combined, if the question does not.
+fn unsaid(reading: &Reading, tables: &[Table]) -> Option<String> {
+    let (agg, places) = reading.combined_unsaid()?;
+    let names: Vec<String> =
+        places.iter().map(|it| format!("`{}`", tables[it.table].columns[it.column].name)).collect();
+    let (taken, other) = if *agg == Agg::Sum { ("total", "average") } else { ("average", "total") };
+    Some(format!(
+        "The question does not say how to combine the values of {}. I took the {taken}, not the {other}.",
+        names.join(", ")
+    ))
 }
 
 /// Says that a statement failed.

@@ -18,6 +18,7 @@ mod link;
 mod query;
 mod rank;
 mod read;
+mod reading;
 mod schema;
 mod sense;
 mod sql;

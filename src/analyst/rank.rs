@@ -4,7 +4,7 @@
 //! `benches/analyst_readings.py` fits the weights to questions whose answers are known.
 
 use crate::query::{Agg, Body, Check, Groups, Measure, Query};
-use crate::read::Reading;
+use crate::reading::Reading;
 
 /// From where the best reading is answered.
 pub(crate) const ANSWERED: f64 = 0.85;

@@ -14,6 +14,7 @@ use crate::lexicon::{Concept, Cue, Lexicon};
 use crate::link::{Atom, Facts, Lattice, Linker};
 use crate::query::{Agg, Body, Check, Groups, Join, Measure, Place, Query, Test};
 use crate::rank::{self, sureness};
+use crate::reading::Reading;
 use crate::schema::{self, Table};
 use crate::suggest::{self, Doubt};
 use crate::transcript::{self, Turn};
@@ -51,33 +52,6 @@ const TWINS_COST: f64 = 0.5;
 /// Price of a word that means nothing, from which it is named.
 const UNKNOWN_MIN: f64 = 1.0;
 
-/// How a question may be read.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Reading {
-    /// What it asks.
-    pub query: Query,
-    /// What it costs: the likelier, the less.
-    pub cost: f64,
-    /// How much of that is of words that were left out.
-    pub skipped: f64,
-    /// How much of it is of links.
-    pub linked: f64,
-    /// How sure it is of the question before, if it takes that up.
-    pub before: f64,
-    /// The rules that made it, for those who train.
-    pub rules: Vec<u16>,
-}
-
-impl Reading {
-    /// Returns whether nothing was said of what is computed, so that it may be a part of a question.
-    fn is_part(&self) -> bool {
-        let says = ["Meas ", "Rows ", "Target ", "Part = [list]", "Question "];
-        let names = self.rules.iter().map(|it| ENGLISH.name(*it));
-        let mut saying = names.filter(|it| says.iter().any(|start| it.starts_with(start)));
-        saying.all(|it| it.starts_with("Question = Parts"))
-    }
-}
-
 /// How far the reading of a question is.
 pub(crate) enum Outcome {
     /// Something has to be looked up first, or there is nothing to read.
@@ -113,7 +87,7 @@ pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
     let is_sure = rank::ANSWERED <= sureness(&read.readings);
     match read.readings.first() {
         Some(best) if is_sure && read.two.is_none() => {
-            compute::next(&read.turn, &best.query, &read.tables, wants_verdict).unwrap_or_else(Next::Refuse)
+            compute::next(&read.turn, best, &read.tables, wants_verdict).unwrap_or_else(Next::Refuse)
         }
         _ => {
             let can_read = |question: &str| {

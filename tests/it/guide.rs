@@ -183,7 +183,7 @@ fn the_example_that_reads_events_prints_tables_and_the_reply() {
        {'region': 'north', 'total_amount': 5009.4}
        {'region': 'south', 'total_amount': 6584.2}
        {'region': 'west', 'total_amount': 7128.2}
-    reply: **west** has the largest total amount, 7,128.2; north has the smallest, 5,009.4. The table has all 4.
+    reply: **west** has the highest total amount, 7,128.2; north the lowest, 5,009.4.
 
     I read this as: total `amount` by `region` in `orders`. The question does not say how to combine the values of `amount`. I took the total, not the average.
     ");

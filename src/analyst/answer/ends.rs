@@ -138,18 +138,18 @@ impl Answer<'_> {
             }
         };
         if value(most) == value(least) {
-            let told = quantity.told(&most[*label]);
+            let value = quantity.told(&most[*label]);
             let (n, some) = equals(most);
             return match (n, known) {
                 (1, _) => {
-                    format!("only **{some}** has a value: the {} is {told}.", quantity.whole())
+                    format!("only **{some}** has a value: the {} is {value}.", quantity.whole())
                 }
                 (n, known) if n == known.len() as u64 => {
                     let names: Vec<String> = known.iter().map(|it| name(it)).collect();
                     let all = few(&names, n, TOLD_MAX);
-                    format!("**{all}** have the same {}, {told}.", quantity.whole())
+                    format!("**{all}** have the same {}, {value}.", quantity.whole())
                 }
-                _ => format!("**All {some}** have the same {}, {told}.", quantity.whole()),
+                _ => format!("**All {some}** have the same {}, {value}.", quantity.whole()),
             };
         }
         let ((n_top, top_name), (n_bottom, bottom_name)) = (equals(top), equals(bottom));
