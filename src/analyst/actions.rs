@@ -181,7 +181,7 @@ fn test(test: Test) -> Made {
     one(frag(|it| it.tests.push(test)))
 }
 
-fn frag_of<'a>(sem: &'a Sem) -> Option<&'a Frag> {
+fn frag_of(sem: &Sem) -> Option<&Frag> {
     match sem {
         Sem::Frag(frag) => Some(frag),
         _ => None,
@@ -1454,10 +1454,8 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             return Vec::new();
         }
         let Some((Sem::Frag(tests), _)) = holds_any(&helds, None).pop() else { return Vec::new() };
-        let mean = match natural(scene, place).into_iter().find(|it| it.0.agg == Agg::Mean) {
-            Some(found) => found,
-            None => return Vec::new(),
-        };
+        let mut numbers = natural(scene, place).into_iter();
+        let Some(mean) = numbers.find(|it| it.0.agg == Agg::Mean) else { return Vec::new() };
         let mut made = (*tests).clone();
         made.measures.push(mean.0);
         made.keys.push(Key::Column(one_held.place));
@@ -1701,8 +1699,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("duplicates", |_, sems| body(Body::Profile(Profile::Duplicates(places_of(sems))))),
     ("missing_values", |_, sems| {
         let of = places_of(sems);
-        let told = if of.is_empty() { Told::Each } else { Told::Each };
-        body(Body::Profile(Profile::Missing { of, told }))
+        body(Body::Profile(Profile::Missing { of, told: Told::Each }))
     }),
     ("columns_of", |_, _| body(Body::Profile(Profile::Columns))),
     ("missing_columns", |_, _| body(Body::Profile(Profile::Missing { of: Vec::new(), told: Told::Some }))),

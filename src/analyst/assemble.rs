@@ -251,8 +251,7 @@ fn trend_key(scene: &Scene) -> Option<Key> {
 
 fn is_time_key(scene: &Scene, key: &Key) -> bool {
     match key {
-        Key::Time(..) => true,
-        Key::Part(..) => true,
+        Key::Time(..) | Key::Part(..) => true,
         Key::Column(place) => scene.kind(*place).is_time() || scene.column(*place).unit.is_some(),
         Key::Bin(..) => false,
     }
@@ -771,9 +770,4 @@ pub(crate) fn fixed(tests: &[Test]) -> Vec<Place> {
             _ => None,
         })
         .collect()
-}
-
-/// Returns whether a column holds text.
-pub(crate) fn is_text(scene: &Scene, place: Place) -> bool {
-    scene.kind(place) == Kind::Text
 }

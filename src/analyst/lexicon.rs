@@ -332,8 +332,6 @@ pub(crate) struct Lexicon {
     phrases: HashMap<Vec<String>, Concept>,
     stop: HashSet<String>,
     filler: HashSet<String>,
-    /// The words of `filler` as the file has them.
-    filler_forms: HashSet<String>,
     units: HashMap<String, TimeUnit>,
     months: HashMap<String, i8>,
     weekdays: HashMap<String, i8>,
@@ -346,7 +344,6 @@ pub(crate) struct Lexicon {
     synonyms: HashMap<String, Vec<usize>>,
     adjectives: Vec<(Vec<String>, Adjective)>,
     nouns: HashMap<String, Vec<String>>,
-    prepositions: BTreeMap<String, Vec<String>>,
     implied: HashMap<String, Vec<String>>,
     values: HashMap<String, Vec<String>>,
     loose: HashMap<String, Vec<String>>,
@@ -376,7 +373,6 @@ struct File {
     synonyms: Groups,
     adjectives: Vec<AdjectiveEntry>,
     nouns: HashMap<String, String>,
-    prepositions: BTreeMap<String, String>,
     implied: HashMap<String, String>,
     values: HashMap<String, Vec<String>>,
     loose: HashMap<String, String>,
@@ -444,7 +440,6 @@ impl Lexicon {
             phrases: phrases.collect(),
             stop: list(&file.stop).into_iter().collect(),
             filler: list(&file.filler).into_iter().collect(),
-            filler_forms: file.filler.split_whitespace().map(str::to_owned).collect(),
             units: units.collect(),
             months: numbered(&file.months),
             weekdays: numbered(&file.weekdays),
@@ -463,7 +458,6 @@ impl Lexicon {
                 })
                 .collect(),
             nouns: file.nouns.iter().map(|(it, cues)| (it.clone(), list(cues))).collect(),
-            prepositions: file.prepositions.iter().map(|(it, of)| (it.clone(), list(of))).collect(),
             implied: file.implied.iter().map(|(it, of)| (words.stem(it), list(of))).collect(),
             values: file.values,
             loose: file.loose.iter().map(|(it, of)| (words.stem(it), list(of))).collect(),
@@ -501,11 +495,6 @@ impl Lexicon {
     /// Returns whether a word carries nothing, where no value is called so.
     pub(crate) fn is_filler(&self, stem: &str) -> bool {
         self.filler.contains(stem)
-    }
-
-    /// Returns whether it does so in this very form: `buys`, and not `purchases` for `purchased`.
-    pub(crate) fn is_filler_form(&self, lower: &str) -> bool {
-        self.filler_forms.contains(lower)
     }
 
     /// Returns what a word of one letter more, less or other means, or of two that changed places.
@@ -620,11 +609,6 @@ impl Lexicon {
         self.nouns.get(lower).or_else(singular).map(Vec::as_slice)
     }
 
-    /// Returns stems of names that a preposition speaks of: `from` of an origin.
-    pub(crate) fn preposition(&self, lower: &str) -> Option<&[String]> {
-        self.prepositions.get(lower).map(Vec::as_slice)
-    }
-
     /// Returns words in the names of columns that a bare number behind a noun is of.
     pub(crate) fn implied(&self, stem: &str) -> &[String] {
         self.implied.get(stem).map_or(&[], Vec::as_slice)
@@ -668,11 +652,6 @@ impl Lexicon {
     /// Returns whether a word ends like a verb for what was done: `founded`.
     pub(crate) fn is_done(&self, lower: &str) -> bool {
         self.cues(Cue::Done).iter().any(|it| lower.ends_with(it))
-    }
-
-    /// Returns whether a word stands for the rows of the question before, given the word behind it.
-    pub(crate) fn refers_back(&self, lower: &str, next: Option<&str>) -> bool {
-        self.is(Cue::Anaphors, lower) && !next.is_some_and(|it| self.is(Cue::Relatives, it))
     }
 
     /// Returns how many of one unit another is; none when they measure different things, or one is unknown.

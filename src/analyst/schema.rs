@@ -120,11 +120,6 @@ impl Column {
         self.values.as_ref().map(Vec::len)
     }
 
-    /// Returns whether it numbers what nothing names: `id`.
-    pub(crate) fn is_bare_key(&self) -> bool {
-        matches!(&self.words[..], [key] if key == "id")
-    }
-
     /// Returns whether it numbers a thing, given the stem of its name: the tests of `test_id`.
     pub(crate) fn is_key_of(&self, thing: &str) -> bool {
         matches!(&self.words[..], [of, key] if of == thing && key == "id")
