@@ -18,7 +18,7 @@ const MARGIN_MAX: f64 = 3.0;
 const SKIPPED_MAX: f64 = 2.0;
 /// Margin below which another reading may be meant as well.
 const CLOSE: f64 = 0.2;
-/// How sure it is at most if another reading that is close judges the opposite.
+/// How sure it is at most if another reading that is close judges the opposite, or asks another table.
 const OPPOSED_MAX: f64 = 0.5;
 
 const BIAS: f64 = 2.67;
@@ -98,8 +98,12 @@ pub(crate) fn sureness(readings: &[Reading]) -> f64 {
     own * best.before
 }
 
-/// Returns whether one of two queries judges that all rows are so, and the other that none is.
+/// Returns whether one of two queries judges that all rows are so, and the other that none is, or asks the same of
+/// another table.
 fn are_opposed(one: &Query, other: &Query) -> bool {
+    if one.from.join.is_none() && other.from.join.is_none() && one.from.table != other.from.table {
+        return true;
+    }
     match (&one.body, &other.body) {
         (Body::Check(Check::All(tests)), Body::Check(Check::None(same)))
         | (Body::Check(Check::None(tests)), Body::Check(Check::All(same))) => tests == same,

@@ -42,12 +42,15 @@ fn a_question_that_is_not_understood_is_refused_with_questions_that_are() {
 
 #[test]
 fn a_name_that_fits_two_columns_is_not_chosen_silently() {
-    for question in ["average bill by species", "penguins with a bill over 50"] {
-        let run = ask(&["penguins.csv"], &format!("csv-agent ask '{question}'")).fails_with(9);
-        let lines: Vec<&str> = run.stdout().lines().collect();
-        let has = |name: &str| lines.iter().any(|it| it.starts_with(['1', '2']) && it.contains(name));
-        assert!(lines[0] == "This may mean:" && has("`bill_length_mm`") && has("`bill_depth_mm`"), "{run}");
-    }
+    let both =
+        ask(&["penguins.csv"], "csv-agent ask --format csv 'average bill by species'").succeeds();
+    let header = both.stdout().lines().next().unwrap();
+    assert_eq!(header, "species,mean_bill_length_mm,mean_bill_depth_mm");
+    let run = ask(&["penguins.csv"], "csv-agent ask 'penguins with a bill over 50'").fails_with(9);
+    let lines: Vec<&str> = run.stdout().lines().collect();
+    let has = |name: &str| lines.iter().any(|it| it.starts_with(['1', '2']) && it.contains(name));
+    assert_eq!(lines[0], "This may mean:", "{run}");
+    assert!(has("`bill_length_mm`") && has("`bill_depth_mm`"), "{run}");
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn rows_are_named_only_for_a_gate() {
     let mut turn = Turn { question: String::new(), calls: Vec::new() };
     let mut n_statements = 0;
     loop {
-        match crate::compute::next(&turn, &check, &tables(), false).unwrap() {
+        match crate::compute::next(&turn, &super::read_as(&check), &tables(), false).unwrap() {
             Next::Calls(calls) => {
                 for (name, arguments) in calls {
                     n_statements += usize::from(name == "query_datasets");
@@ -129,7 +129,7 @@ fn a_chart_that_was_refused_is_said() {
     );
     let mut turn = Turn { question: String::new(), calls: Vec::new() };
     let text = loop {
-        match crate::compute::next(&turn, &by, &tables(), false).unwrap() {
+        match crate::compute::next(&turn, &super::read_as(&by), &tables(), false).unwrap() {
             Next::Calls(calls) => {
                 for (name, arguments) in calls {
                     let output = match name {
