@@ -49,6 +49,21 @@ fn flags_and_the_session_say_what_the_model_should_know() {
 }
 
 #[test]
+fn the_analyst_says_what_it_does_not_read() {
+    let bench = bench();
+    let ask = ["ask", "--model", "builtin", "--ephemeral", "-f", "sales.csv", "--format", "reply"];
+    let flags = ["--knowledge", "notes.md", "--language", "German", "how many rows"];
+    let run = bench.run(ask.into_iter().chain(flags)).succeeds();
+    let expected = "warning: `--knowledge` has no effect: the built-in analyst does not read it\nwarning: \
+                    `--language` has no effect: the built-in analyst answers in English only\n";
+    assert_eq!(run.stderr(), expected);
+    // A setting is for other models too.
+    fs::write(bench.path("csv-agent.toml"), "knowledge = 'notes.md'\n").unwrap();
+    let run = bench.run(ask.into_iter().chain(["how many rows"])).succeeds();
+    assert_eq!(run.stderr(), "");
+}
+
+#[test]
 fn a_project_cannot_send_what_is_not_its_own() {
     let bench = bench();
     fs::write(bench.path("../secret"), "s3cr3t").unwrap();
