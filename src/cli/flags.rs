@@ -399,7 +399,7 @@ pub struct SettingFlags {
 
     /// Rate values with the ranges in this TOML file
     ///
-    /// The ranges say which values of a column are good, a warning or bad. `csv-agent help config`
+    /// The ranges say which values of a column are good, a warning or bad. `csv-agent help thresholds`
     /// shows an example.
     #[arg(long, value_name = "FILE", help_heading = "Input", hide_short_help = true)]
     pub thresholds: Option<PathBuf>,

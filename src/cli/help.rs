@@ -154,7 +154,9 @@ cost, and --max-cost works. csv-agent knows the list prices of OpenAI's and Anth
   input = 1.25
   cached_input = 0.125
   output = 10
+";
 
+const THRESHOLDS: &str = "
 Thresholds are ranges in a TOML file of their own (`--thresholds`). They apply to a column of any \
 dataset, or to a column of one dataset:
 
@@ -167,6 +169,12 @@ dataset, or to a column of one dataset:
   [sales.discount]
   bad = \"> 0.5\"
 
+A range is a comparison with `<`, `<=`, `>`, `>=` or `=`, or two numbers: `50..100` includes 50 and excludes 100. \
+Ranges of a column must not overlap. If a column has a good range, a value in no range is a warning. With --fail-on, \
+thresholds that match no column end with 5.
+";
+
+const CONFIG_KEY: &str = "
 The key comes from OPENAI_API_KEY (for Anthropic, ANTHROPIC_API_KEY), from a file that only you can \
 read (`api_key_file`), or from a command that prints it (`api_key_cmd`). csv-agent runs the command \
 without a shell when you ask a question. No flag and no setting contains the key itself.
@@ -207,6 +215,7 @@ fn explain(words: &[String], command: &mut Command, width: usize) -> anyhow::Res
         "environment" | "env" | "variables" => return Ok(wrapped(&environment(), width)),
         "config" | "configuration" | "settings" => return Ok(wrapped(&configuration(), width)),
         "events" | "event" | "jsonl" => return Ok(wrapped(EVENTS, width)),
+        "thresholds" | "threshold" => return Ok(wrapped(THRESHOLDS.trim_start(), width)),
         _ => {}
     }
     // `config set` is the command `set` of `config`.
@@ -274,7 +283,7 @@ fn configuration() -> String {
     for setting in SETTINGS {
         let _ = writeln!(text, "  {} {:<16}  {}", setting.mark(), setting.key(), setting.about());
     }
-    text + &CONFIG_PROFILES.replace("{LOOKED_UP}", LOOKED_UP)
+    text + &CONFIG_PROFILES.replace("{LOOKED_UP}", LOOKED_UP) + THRESHOLDS + CONFIG_KEY
 }
 
 fn environment() -> String {

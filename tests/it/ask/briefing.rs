@@ -36,8 +36,7 @@ fn flags_and_the_session_say_what_the_model_should_know() {
         assert!(text.contains(part), "{part}: {text}");
     }
     let warned = turn.events.iter().find(|it| it["code"] == "instructions").unwrap();
-    let message =
-        "the thresholds of `revnue` have no effect: there is no such column in any dataset";
+    let message = "the thresholds `[revnue]` have no effect: no dataset has a column `revnue`; did you mean `revenue`?";
     assert_eq!(warned["message"], message);
     // A file of the project may say the same.
     let project = "language = 'Swiss German'\nknowledge = 'notes.md'\n";
