@@ -159,8 +159,8 @@ Commands begin with a slash: /datasets, /ingest, /table, /chart, /code, /save, /
 /reset, /help, /quit. The session keeps the lines that you type until `csv-agent reset`, unless it \
 is --ephemeral.
 
-In a pipe, every line is a question, even if it begins with a slash. The exit status is the worst \
-one of all answers.";
+In a pipe, every line is a question. `/quit` ends the chat. csv-agent does not ask other commands, but \
+reports them as errors. `--input jsonl` asks any text. The exit status is the worst one of all answers.";
 
 const DATASETS_EXAMPLES: &str = "\
 Examples:
@@ -480,10 +480,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
     let environment = settings.environment();
     match verb {
         Verb::Ingest(flags) => ingest::run(&flags, settings, &options),
-        Verb::Ask(flags) => {
-            let options = AskOptions::resolve(*flags, options, settings)?;
-            if options.dry_run { dry_run::run(&options) } else { ask::run(options) }
-        }
+        Verb::Ask(flags) => ask(*flags, options, settings),
         Verb::Chat(flags) => chat::run(ChatOptions::resolve(*flags, options, settings)?, settings),
         Verb::Datasets(flags) => datasets::run(&flags, settings, &options),
         Verb::Query(flags) => query::run(&flags, settings, &options),
@@ -506,6 +503,27 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
         }
         Verb::Generate(flags) => generate::run(&flags, command(&Environment::default())),
     }
+}
+
+/// Answers a question, or shows the request that would be sent. Where this fails, the reports say so: those of an
+/// earlier run would look like a result.
+fn ask(flags: AskFlags, options: GlobalOptions, settings: &Settings) -> anyhow::Result<ExitStatus> {
+    let targets = if flags.dry_run { Vec::new() } else { flags.report.clone() };
+    let question = flags.question.join(" ");
+    let ended = AskOptions::resolve(flags, options, settings).and_then(|options| {
+        if options.dry_run {
+            return dry_run::run(&options);
+        }
+        ask::run(options)
+    });
+    if let Err(error) = &ended
+        && diagnostics::status_of(error) != ExitStatus::Ok
+    {
+        // Only the first error helps.
+        let summary = settings.environment().step_summary.clone();
+        let _ = report::tell_failure(targets, summary, &question, error);
+    }
+    ended
 }
 
 /// Reports an invalid command line, or prints the requested help.
