@@ -1164,6 +1164,12 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
             diagnostics::note(&format!("`{name}`: {amounts}"));
         }
     }
+    tell_reading(name, dataset, options);
+}
+
+/// Prints on stderr warnings about what was not read as it is in the file, and guesses.
+pub(crate) fn tell_reading(name: &str, dataset: &Dataset, options: &GlobalOptions) {
+    let colour = options.terminal.stderr.colour;
     diagnostics::warnings(unsplit(dataset).map(|it| format!("`{name}`: {it}")), colour);
     if let Some(doubt) = &dataset.dialect.doubt {
         let encoding = &dataset.dialect.encoding;
@@ -1238,7 +1244,7 @@ fn doubts(dataset: &Dataset, word: &str) -> Vec<String> {
 }
 
 /// Returns the line that describes the decisions about a file.
-fn read_as(name: &str, dataset: &Dataset) -> String {
+pub(crate) fn read_as(name: &str, dataset: &Dataset) -> String {
     let dialect = &dataset.dialect;
     let about = if dataset.is_estimate() { "about " } else { "" };
     let mut parts = vec![
