@@ -221,7 +221,7 @@ pub(crate) fn run(
         is_read_only: flags.read_only,
         withheld: turn.agent.withheld.clone(),
     };
-    let has_ingest = !server.is_read_only && server.withheld.columns.is_empty();
+    let has_ingest = server.can_ingest();
     let start = Arc::new(Mutex::new(()));
     let store = Arc::new(StoredTurns::new(&turn, allowed.clone(), Arc::clone(&start)));
     let (calls, queue) = mpsc::unbounded_channel();
