@@ -11,6 +11,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use csv_agent_ingest::families::{Family, families};
+use csv_agent_text::digits::count;
 use csv_agent_types::catalog::{Catalog, Column, Dataset, Remote, size_in_words};
 use csv_agent_types::limits::COLUMN_NAME_BYTES_MAX;
 
@@ -114,7 +115,8 @@ pub fn schemas(catalog: &Catalog, question: &str, folds: bool, bytes_max: usize)
     }
     if !unlisted.is_empty() {
         let n: usize = unlisted.iter().map(|it| it.n_datasets).sum();
-        let _ = writeln!(text, "- and {n} more datasets: call list_datasets");
+        let more = count(n as u64, "more dataset");
+        let _ = writeln!(text, "- and {more}: call list_datasets");
     }
     if is_any_bare {
         text.push_str(BARE);
