@@ -7,7 +7,6 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use csv_agent_text::digits::count;
 use csv_agent_types::catalog::{Column, size_in_words};
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{
@@ -43,8 +42,9 @@ pub(crate) fn profile(
     for column in columns {
         let line = line(column, frame, keeps_rows);
         if bytes_max < text.len() + line.len() {
-            let more = count((columns.len() - n_told) as u64, "more column");
-            let _ = writeln!(text, "  - and {more}");
+            let n = columns.len() - n_told;
+            let columns = if n == 1 { "column" } else { "columns" };
+            let _ = writeln!(text, "  - and {n} more {columns}");
             break;
         }
         text += &line;

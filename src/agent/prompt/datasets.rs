@@ -11,7 +11,6 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use csv_agent_ingest::families::{Family, families};
-use csv_agent_text::digits::count;
 use csv_agent_types::catalog::{Catalog, Column, Dataset, Remote, size_in_words};
 use csv_agent_types::limits::COLUMN_NAME_BYTES_MAX;
 
@@ -115,8 +114,8 @@ pub fn schemas(catalog: &Catalog, question: &str, folds: bool, bytes_max: usize)
     }
     if !unlisted.is_empty() {
         let n: usize = unlisted.iter().map(|it| it.n_datasets).sum();
-        let more = count(n as u64, "more dataset");
-        let _ = writeln!(text, "- and {more}: call list_datasets");
+        let datasets = if n == 1 { "dataset" } else { "datasets" };
+        let _ = writeln!(text, "- and {n} more {datasets}: call list_datasets");
     }
     if is_any_bare {
         text.push_str(BARE);
