@@ -193,6 +193,7 @@ fn only(values: Expr) -> Expr {
 }
 
 /// Returns the sum of whole numbers in 64 bits.
+#[expect(clippy::needless_pass_by_value, reason = "polars gives the column away")]
 fn narrow(sums: Column) -> PolarsResult<Column> {
     sums.strict_cast(&DataType::Int64).map_err(|_| overflow())
 }
