@@ -54,7 +54,7 @@ pub struct DoctorFlags {
 
     /// Model to check [default: gpt-6.2-sol]
     ///
-    /// `builtin` is an analyst inside csv-agent. It needs no key and no network.
+    /// `builtin` is an analyst inside csv-agent. It needs no key and no server.
     #[arg(short, long, value_name = "NAME", value_parser = value_parsers::model)]
     pub model: Option<String>,
 

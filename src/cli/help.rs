@@ -146,8 +146,8 @@ The profile `local` needs no file. It is a server on this machine at port 11434,
 csv-agent sends it no key, even if your file changes its `base_url`, unless the profile has a key of \
 its own.
 
-Prices are in USD for a million tokens. With the prices of a model, csv-agent reports what a turn \
-cost, and --max-cost works. csv-agent knows the list prices of OpenAI's and Anthropic's models, as of \
+Prices are in USD for a million tokens. If csv-agent knows the prices of a model, it reports what a \
+turn cost, and --max-cost works. It knows the list prices of OpenAI's and Anthropic's models, as of \
 {LOOKED_UP}, and uses them if you ask these vendors. Add other prices or discounts like this:
 
   [prices.\"gpt-6.2-sol\"]
@@ -157,7 +157,7 @@ cost, and --max-cost works. csv-agent knows the list prices of OpenAI's and Anth
 ";
 
 const THRESHOLDS: &str = "
-Thresholds are ranges in a TOML file of their own (`--thresholds`). They apply to a column of any \
+Thresholds are ranges in a separate TOML file (`--thresholds`). They apply to a column of any \
 dataset, or to a column of one dataset:
 
   [revenue]
@@ -171,7 +171,7 @@ dataset, or to a column of one dataset:
 
 A range is a comparison with `<`, `<=`, `>`, `>=` or `=`, or two numbers: `50..100` includes 50 and excludes 100. \
 Ranges of a column must not overlap. If a column has a good range, a value in no range is a warning. With --fail-on, \
-thresholds that match no column end with 5.
+csv-agent ends with 5 if a threshold matches no column.
 ";
 
 const CONFIG_KEY: &str = "

@@ -160,7 +160,7 @@ pub struct IngestFlags {
     )]
     pub quote: QuoteFlag,
 
-    /// How a quoted cell contains a quote
+    /// How a quote is written in a quoted cell
     ///
     /// An escape character, or a word: backslash, doubled, none.
     #[arg(
@@ -266,7 +266,7 @@ pub struct IngestFlags {
     )]
     pub decimal: Option<DecimalMark>,
 
-    /// Refuse a larger file
+    /// Refuse a file that is larger than this
     #[arg(
         long,
         value_name = "SIZE",

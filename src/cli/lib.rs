@@ -122,7 +122,7 @@ Examples:
   csv-agent ask \"Which product lost revenue in Q3?\"
   csv-agent ask --ephemeral -f data.csv \"How many rows have no email?\"
 
-The key comes from the environment variable OPENAI_API_KEY.";
+The key comes from OPENAI_API_KEY (for Anthropic, ANTHROPIC_API_KEY).";
 
 const ASK_EXAMPLES: &str = "\
 Examples:
@@ -136,7 +136,8 @@ Examples:
   csv-agent ask --replay q.jsonl \"How many rows?\"
 
 csv-agent writes the answer to stdout, and progress, warnings and errors to stderr. The key comes \
-from the environment variable OPENAI_API_KEY. `csv-agent help config` lists other ways.";
+from the environment variable OPENAI_API_KEY (for Anthropic, ANTHROPIC_API_KEY). `csv-agent help \
+config` lists other ways.";
 
 const CHAT_BRIEF: &str = "\
 Examples:
@@ -159,8 +160,8 @@ Commands begin with a slash: /datasets, /ingest, /table, /chart, /code, /save, /
 /reset, /help, /quit. The session keeps the lines that you type until `csv-agent reset`, unless it \
 is --ephemeral.
 
-In a pipe, every line is a question. `/quit` ends the chat. csv-agent does not ask other commands, but \
-reports them as errors. `--input jsonl` asks any text. The exit status is the worst one of all answers.";
+In a pipe, every line is a question. `/quit` ends the chat. csv-agent reports other commands as \
+errors. With `--input jsonl`, any text is a question. The exit status is the worst one of all answers.";
 
 const DATASETS_EXAMPLES: &str = "\
 Examples:
@@ -222,7 +223,7 @@ Examples:
   csv-agent rerun 7 --against orders=new.csv --format csv > new_totals.csv
 
 A rerun needs no model and no key. The order of rows matters only if the question asked for one. Fractions \
-may differ in their tenth digit, whole numbers may not.";
+may differ in their tenth digit. Whole numbers must be equal.";
 
 const MCP_EXAMPLES: &str = "\
 Examples:
@@ -241,8 +242,8 @@ Examples:
   csv-agent doctor --json | jq -r '.[]|select(.state==\"problem\").found'
 
 Exits with 0 if you can ask questions, and otherwise with the exit code that a question would have. \
-csv-agent asks the server only for its list of models, with the key. It does not run a command that \
-prints the key.
+csv-agent asks the server only for its list of models, with the key. It does not run the command in \
+`api_key_cmd`.
 
 With --session or --repair, it checks the files of the session, and exits with 3 if a file is \
 damaged, missing, a link, or owned by another user.";
@@ -322,9 +323,9 @@ pub enum Verb {
     Rerun(RerunFlags),
     /// Serve other agents over the Model Context Protocol (MCP)
     ///
-    /// csv-agent speaks the protocol on stdin and stdout. An agent such as Claude Code, Codex,
-    /// Cursor, VS Code or Gemini CLI starts it, and its model calls the tools of csv-agent. No key is
-    /// needed. Each call is a turn of the session, which `csv-agent show` shows.
+    /// csv-agent uses the protocol on stdin and stdout. An agent such as Claude Code, Codex, Cursor,
+    /// VS Code or Gemini CLI starts csv-agent, and the agent's model calls the tools. No key is needed.
+    /// Each call is a turn of the session. `csv-agent show` shows it.
     #[command(after_help = MCP_EXAMPLES)]
     Mcp(Box<McpFlags>),
     /// Forget the conversation, but keep the datasets
