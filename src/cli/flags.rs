@@ -268,7 +268,7 @@ pub struct TurnFlags {
     ///
     /// csv-agent ingests it first. It takes the same paths and patterns as `csv-agent ingest`. `-`
     /// reads the data from stdin. `-d` adds datasets of the session.
-    #[arg(short, long, value_name = "CSV", help_heading = "Input")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     pub file: Vec<PathBuf>,
 
     /// Ask about this dataset only. May be repeated

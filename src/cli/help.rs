@@ -21,7 +21,7 @@ const COLUMN_MIN: usize = 30;
 /// What `help` explains.
 #[derive(Debug, Clone, Args)]
 pub struct HelpFlags {
-    /// A command, or a topic: `exit-codes`, `environment`, `config`, `events`
+    /// A command, or a topic: `exit-codes`, `environment`, `config`, `thresholds`, `events`
     #[arg(value_name = "COMMAND|TOPIC")]
     pub topic: Vec<String>,
 }
@@ -109,7 +109,7 @@ the document of `--format json`.
 ";
 
 /// Help topics besides commands.
-const TOPICS: [&str; 4] = ["exit-codes", "environment", "config", "events"];
+const TOPICS: [&str; 5] = ["exit-codes", "environment", "config", "thresholds", "events"];
 
 const CONFIG: &str = "\
 Configuration files are TOML. Flags override environment variables, and variables override the files. \

@@ -405,7 +405,7 @@ fn with_more_help(command: clap::Command, name: &str) -> clap::Command {
     };
     let end = |text: Option<String>, flags: &str| {
         let more = format!(
-            "{commands}{flags}`csv-agent help TOPIC` explains exit-codes, environment, config or events."
+            "{commands}{flags}`csv-agent help TOPIC` explains exit-codes, environment, config, thresholds or events."
         );
         text.into_iter().chain([more]).collect::<Vec<_>>().join("\n\n")
     };
