@@ -232,7 +232,8 @@ impl ChatOptions {
 impl TurnOptions {
     /// Returns the data that the user named.
     pub(crate) fn inputs(&self) -> Inputs<'_> {
-        Inputs { files: &self.files, datasets: &self.agent.datasets }
+        let needs_all = self.agent.gates.fail_on.is_some();
+        Inputs { files: &self.files, datasets: &self.agent.datasets, needs_all }
     }
 
     /// Resolves how questions are answered.
