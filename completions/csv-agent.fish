@@ -77,7 +77,7 @@ skip\t'Keep the dataset, and skip the file'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l delimiter -d 'Delimiter of the cells' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l widths -d 'Widths of the columns of a file without delimiters, such as 5,10,3' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l quote -d 'Quote character, or none' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l escape -d 'How a quoted cell contains a quote' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l escape -d 'How a quote is written in a quoted cell' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l encoding -d 'Encoding, such as utf-8, latin1 or utf-16le' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l skip-rows -d 'Number of lines to skip before the header' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l tables -d 'Which tables to read if a file has several' -r -f -a "first\t'Only the first. A message says where the next one begins'
@@ -90,7 +90,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l date-orde
 mdy\t'Month, day, year'
 ymd\t'Year, month, day'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l decimal -d 'Decimal mark of all numbers: a comma or a point' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l max-bytes -d 'Refuse a larger file' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l max-bytes -d 'Refuse a file that is larger than this' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
@@ -199,7 +199,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l width -d 'Ma
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l dry-run -d 'Show what would be sent, and send nothing'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l fresh -d 'Start a new conversation in this session'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l ephemeral -d 'Use a temporary session and leave nothing behind'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l ephemeral -d 'Use a temporary session, and do not keep it'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l abs-paths -d 'Add absolute paths of tables, charts and files to JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l verdict -d 'Ask for a verdict on the data, with findings'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l allow-untooled -d 'Let a model without tools pass the checks'
@@ -291,7 +291,7 @@ never\t'Never'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l fresh -d 'Start a new conversation in this session'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l ephemeral -d 'Use a temporary session and leave nothing behind'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l ephemeral -d 'Use a temporary session, and do not keep it'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l abs-paths -d 'Add absolute paths of tables, charts and files to JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l verdict -d 'Ask for a verdict on the data, with findings'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l allow-untooled -d 'Let a model without tools pass the checks'
@@ -474,12 +474,12 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -s v -l verbo
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l no-input -d 'Never prompt for input'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -s h -l help -d 'Print help. `--help` describes all flags'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -s f -l file -d 'Read this file or directory at the start. May be repeated' -r -F
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l allow -d 'Let the client read files of this directory [default: the current directory]. May be repeated' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l allow -d 'Let the client read files below this directory [default: the current directory]. May be repeated' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l redact -d 'Hide the values of this column from the client. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l thresholds -d 'Rate values with the ranges in this TOML file' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l tool-timeout -d 'Time limit of a call of Python or SQL, such as 90s' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l memory -d 'Memory limit, such as 8GB [default: half of the machine\'s, at least 2GiB]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l print-config -d 'Print the configuration of this client, and do not start' -r -f -a "claude\t'Claude Code and Claude Desktop'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l print-config -d 'Print the configuration of this client, and do not start the server' -r -f -a "claude\t'Claude Code and Claude Desktop'
 codex\t'Codex'
 cursor\t'Cursor'
 vscode\t'VS Code'

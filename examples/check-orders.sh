@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks a file and writes a JUnit report for each rule: orders-1.xml, orders-2.xml and so on.
-# Ends with 0 when all rules hold, 1 when one does not, 2 when a check could not be made.
+# Ends with 0 when all rules hold, 1 when one does not, 2 when a check could not be completed.
 # usage: check-orders.sh [FILE]
 set -u
 file=${1:-"$(dirname "$0")/orders.csv"}

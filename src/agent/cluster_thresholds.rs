@@ -6,13 +6,12 @@ use serde_json::{Value, json};
 
 use csv_agent_types::catalog::{Catalog, DType, Dataset};
 use csv_agent_types::conversation::Finding;
-use csv_agent_types::event::Status;
 use csv_agent_types::thresholds::{Hits, Range, Rated, Ratings};
 use csv_agent_worker::trusted_script::Study;
 
 use crate::Agent;
 use crate::cluster::ClusterLink;
-use crate::finding_locations::{findings, tell_no_numbers};
+use crate::finding_locations::{findings, no_numbers};
 use crate::progress::teller;
 use crate::prompt::thresholds::Threshold;
 use crate::remote::{StudyAnswer, brief};
@@ -56,7 +55,7 @@ impl Agent {
         let starting = Box::pin(Study::at_cluster(python, sandbox, cluster, &mut tell));
         let started = turn.wait(starting).await;
         let counted = match started {
-            Ok(Ok(mut study)) => count_all(&mut study, &mut link, about, turn).await,
+            Ok(Ok(mut study)) => self.count_all(&mut study, &mut link, about, turn).await,
             Ok(Err(error)) => Err(error.into()),
             Err(ended) => Err(ended),
         };
@@ -64,58 +63,50 @@ impl Agent {
         link.stop().await;
         counted
     }
-}
 
-async fn count_all(
-    study: &mut Study,
-    link: &mut ClusterLink,
-    about: &[(&str, &Dataset, &Threshold)],
-    turn: &mut Turn<'_>,
-) -> Result<Vec<Finding>, TurnInterrupt> {
-    let mut found = Vec::new();
-    for (name, dataset, threshold) in about {
-        let column = dataset.columns.iter().find(|it| it.name == threshold.column);
-        if !column.is_some_and(|it| matches!(it.dtype, DType::Int64 | DType::Float64)) {
-            tell_no_numbers(name, threshold, turn)?;
-            continue;
-        }
-        let input = input(name, threshold);
-        let counting = link.hearing(study.ask(PROGRAM, &input), turn.progress());
-        let answer = turn.wait_sent(counting).await?.and_then(|it| {
-            serde_json::from_value(it).context("what the cluster counted cannot be read")
-        });
-        let counted: Counted = match answer {
-            Ok(StudyAnswer::Found(counted)) => counted,
-            Ok(StudyAnswer::Error { text, .. }) => {
-                link.blame()?;
-                tell_not_rated(name, threshold, &text, turn)?;
+    async fn count_all(
+        &self,
+        study: &mut Study,
+        link: &mut ClusterLink,
+        about: &[(&str, &Dataset, &Threshold)],
+        turn: &mut Turn<'_>,
+    ) -> Result<Vec<Finding>, TurnInterrupt> {
+        let mut found = Vec::new();
+        for (name, dataset, threshold) in about {
+            let column = dataset.columns.iter().find(|it| it.name == threshold.column);
+            if !column.is_some_and(|it| matches!(it.dtype, DType::Int64 | DType::Float64)) {
+                self.tell_unrated(no_numbers(name, threshold), turn)?;
                 continue;
             }
-            Err(error) => {
-                link.blame()?;
-                return Err(error.into());
-            }
-        };
-        let hits = |count: u64| Hits { count, rows: Vec::new() };
-        let Counted { rows, bad, warning, outside } = counted;
-        let rated = Rated { bad: hits(bad), warning: hits(warning), outside: hits(outside) };
-        found.extend(findings(name, rows, threshold, rated));
+            let input = input(name, threshold);
+            let counting = link.hearing(study.ask(PROGRAM, &input), turn.progress());
+            let answer = turn.wait_sent(counting).await?.and_then(|it| {
+                serde_json::from_value(it).context("what the cluster counted cannot be read")
+            });
+            let counted: Counted = match answer {
+                Ok(StudyAnswer::Found(counted)) => counted,
+                Ok(StudyAnswer::Error { text, .. }) => {
+                    link.blame()?;
+                    let reason = format!(
+                        "the cluster cannot count the values of `{}` in `{name}`: {}",
+                        threshold.column,
+                        brief(&text)
+                    );
+                    self.tell_unrated(threshold.without_effect(&reason), turn)?;
+                    continue;
+                }
+                Err(error) => {
+                    link.blame()?;
+                    return Err(error.into());
+                }
+            };
+            let hits = |count: u64| Hits { count, rows: Vec::new() };
+            let Counted { rows, bad, warning, outside } = counted;
+            let rated = Rated { bad: hits(bad), warning: hits(warning), outside: hits(outside) };
+            found.extend(findings(name, rows, threshold, rated));
+        }
+        Ok(found)
     }
-    Ok(found)
-}
-
-fn tell_not_rated(
-    name: &str,
-    threshold: &Threshold,
-    why: &str,
-    turn: &mut Turn,
-) -> Result<(), TurnInterrupt> {
-    let message = format!(
-        "the thresholds of `{}` have no effect in `{name}`: the cluster cannot count its values: {}",
-        threshold.column,
-        brief(why)
-    );
-    turn.status(Status::Warning { code: "thresholds".to_owned(), message })
 }
 
 fn input(name: &str, threshold: &Threshold) -> Value {

@@ -8,6 +8,7 @@ use serde_json::json;
 use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
 use csv_agent_session::Session;
 use csv_agent_session::history::History;
+use csv_agent_text::digits::count;
 use csv_agent_types::conversation::{
     FinishReason, Item, ItemKind, Question, Request, Response, ToolChoice, Usage,
 };
@@ -175,7 +176,8 @@ impl Agent {
             return context.turn.status(compaction_failed(&format!("{error:#}")));
         }
         conversation.history = shorter;
-        let message = format!("{turns} turns summarised, {turns_kept} kept");
+        let summarised = count(turns as u64, "turn");
+        let message = format!("{summarised} summarised, {turns_kept} kept");
         context.turn.status(Status::Compacted { message, turns, turns_kept, kept, usage })
     }
 

@@ -7,6 +7,7 @@ use csv_agent_session::directory::mending;
 use csv_agent_types::catalog::{Catalog, Facts, Query};
 use csv_agent_types::conversation::{Assessment, Finding};
 use csv_agent_types::event::{FindingShown, Status};
+use csv_agent_types::status::Failure;
 use csv_agent_types::thresholds::{Rated, Ratings};
 
 use crate::prompt::thresholds::Threshold;
@@ -18,7 +19,8 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// Fails when the turn ends first, or a dataset cannot be read.
+    /// Fails when the turn ends first, a dataset cannot be read, or the exit status depends on thresholds that rate
+    /// nothing.
     pub(super) async fn rate(
         &self,
         context: &mut TurnContext<'_, '_>,
@@ -26,6 +28,14 @@ impl Agent {
         let mut found = Vec::new();
         let mut there = Vec::new();
         for threshold in &self.options.briefing.thresholds {
+            // Thresholds of a dataset that the user left out of the question are correct. A warning says that they
+            // have no effect.
+            if self.depends_on_thresholds()
+                && threshold.unknown(context.session.catalog()).is_some()
+                && let Some(failure) = threshold.unknown(context.catalog)
+            {
+                return Err(anyhow::Error::from(failure).into());
+            }
             for (name, dataset) in threshold.datasets(context.catalog) {
                 if dataset.columns.iter().all(|it| it.name != threshold.column) {
                     continue;
@@ -48,7 +58,7 @@ impl Agent {
                     Some(rated) => {
                         found.extend(findings(name, dataset.row_count, threshold, rated));
                     }
-                    None => tell_no_numbers(name, threshold, context.turn)?,
+                    None => self.tell_unrated(no_numbers(name, threshold), context.turn)?,
                 }
             }
         }
@@ -58,23 +68,38 @@ impl Agent {
         context.turn.record.rated = found;
         Ok(())
     }
+
+    /// Returns whether thresholds decide the exit status.
+    fn depends_on_thresholds(&self) -> bool {
+        self.options.gates.fail_on.is_some()
+    }
+
+    /// Reports thresholds that rate nothing: a failure if they decide the exit status, else a warning.
+    ///
+    /// # Errors
+    ///
+    /// Fails if they do, and as [`Turn::emit`] does.
+    pub(crate) fn tell_unrated(
+        &self,
+        failure: Failure,
+        turn: &mut Turn,
+    ) -> Result<(), TurnInterrupt> {
+        if self.depends_on_thresholds() {
+            return Err(anyhow::Error::from(failure).into());
+        }
+        turn.status(Status::Warning { code: "thresholds".to_owned(), message: failure.message })
+    }
 }
 
-/// Warns that the column of a threshold has no numbers to rate.
-///
-/// # Errors
-///
-/// Fails as [`Turn::emit`] does.
-pub(crate) fn tell_no_numbers(
-    name: &str,
-    threshold: &Threshold,
-    turn: &mut Turn,
-) -> Result<(), TurnInterrupt> {
-    let message = format!(
-        "the thresholds of `{}` have no effect in `{name}`: the column has no numbers",
-        threshold.column
+/// Returns the failure of thresholds for a column without numbers to rate.
+pub(crate) fn no_numbers(name: &str, threshold: &Threshold) -> Failure {
+    let column = &threshold.column;
+    let hint = format!(
+        "money and percentages become numbers with `csv-agent ingest FILE --dtype '{column}=money'` (or `=percent`)"
     );
-    turn.status(Status::Warning { code: "thresholds".to_owned(), message })
+    threshold
+        .without_effect(&format!("the column `{column}` of `{name}` has no numbers"))
+        .hint(hint)
 }
 
 /// Returns a finding each for the values in the bad range, in the warning range, and outside of the good one.
@@ -91,11 +116,12 @@ pub(crate) fn findings(
         (Assessment::Warning, rated.outside, good, "outside of the good range"),
     ];
     let unit = threshold.unit.as_ref().map_or(String::new(), |it| format!(", in {it}"));
-    let rows_have = if row_count == 1 { "row has" } else { "rows have" };
     told.into_iter().filter(|it| 0 < it.1.count).filter_map(
         move |(severity, hits, range, place)| {
+            let rows = if row_count == 1 { "row" } else { "rows" };
+            let have = if hits.count == 1 { "has" } else { "have" };
             let message = format!(
-                "{} of {} {rows_have} `{}` {place} ({}){unit}.",
+                "{} of {} {rows} {have} `{}` {place} ({}){unit}.",
                 hits.count, row_count, threshold.column, range?
             );
             Some(Finding {

@@ -7,6 +7,7 @@ pub mod replay;
 mod output_filter;
 mod answer;
 mod instructions;
+mod client_outputs;
 mod cluster;
 mod compact;
 mod egress;
@@ -433,7 +434,13 @@ impl Agent {
         let TurnContext { session, turn, .. } = context;
         let context = &mut TurnContext { session, catalog: &catalog, turn };
         self.prepare_hosted(context, conversation).await?;
-        let answer = self.rounds(context, question, conversation).await?;
+        let mut answer = self.rounds(context, question, conversation).await?;
+        if self.is_for_a_client() && !question.verdict {
+            let shown = client_outputs::shown(conversation.items);
+            if !shown.is_empty() {
+                answer.text = shown;
+            }
+        }
         self.tell_unforced(&answer, conversation.items, context.turn)?;
         self.fetch_files_in_time(context, conversation.items).await?;
         Ok(answer)

@@ -42,7 +42,9 @@ pub(crate) fn profile(
     for column in columns {
         let line = line(column, frame, keeps_rows);
         if bytes_max < text.len() + line.len() {
-            let _ = writeln!(text, "  - and {} more columns", columns.len() - n_told);
+            let n = columns.len() - n_told;
+            let columns = if n == 1 { "column" } else { "columns" };
+            let _ = writeln!(text, "  - and {n} more {columns}");
             break;
         }
         text += &line;

@@ -56,9 +56,21 @@ impl Gates {
     /// Returns the exit status by the gates, and the requirements that are not met.
     pub fn judge(&self, given: Given) -> (ExitStatus, Vec<String>) {
         let mut missing = Vec::new();
-        // Findings from thresholds do not answer the question.
-        if self.verdict && given.verdict.and_then(|it| it.assessment).is_none() {
-            missing.push("a verdict was asked for, but the answer has none".to_owned());
+        let gate = match (given.assessment, self.fail_on) {
+            (Some(found), Some(limit)) if limit <= found => match found {
+                Assessment::Bad => ExitStatus::VerdictBad,
+                Assessment::Warning | Assessment::Good => ExitStatus::VerdictWarning,
+            },
+            _ => ExitStatus::Ok,
+        };
+        // Findings from thresholds do not answer the question. Where they fail the check, no answer could pass it.
+        let is_unanswered = given.verdict.and_then(|it| it.assessment).is_none();
+        if self.verdict && is_unanswered && gate == ExitStatus::Ok {
+            missing.push(match given.assessment {
+                Some(_) => "the verdict is that of the thresholds alone, because the answer to the question has none; \
+                            ask for a check, such as `no amount below 0`",
+                None => "a verdict was asked for, but the answer has none",
+            }.to_owned());
         }
         if let Some(misfit) = given.misfit {
             missing.push(format!("the answer does not match the schema: {misfit}"));
@@ -95,13 +107,6 @@ impl Gates {
             missing.push("a chart was asked for, but the answer has none".to_owned());
         }
         let contract = if missing.is_empty() { ExitStatus::Ok } else { ExitStatus::Contract };
-        let gate = match (given.assessment, self.fail_on) {
-            (Some(found), Some(limit)) if limit <= found => match found {
-                Assessment::Bad => ExitStatus::VerdictBad,
-                Assessment::Warning | Assessment::Good => ExitStatus::VerdictWarning,
-            },
-            _ => ExitStatus::Ok,
-        };
         (contract.worst(gate), missing)
     }
 }
@@ -182,7 +187,21 @@ mod tests {
         let fail_on = Some(Assessment::Bad);
         let gates = Gates { verdict: true, fail_on, ..Gates::default() };
         let given = Given { assessment: Some(Assessment::Warning), ..GIVEN };
-        assert_eq!(gates.judge(given).0, Contract);
+        let (status, missing) = gates.judge(given);
+        assert_eq!(status, Contract);
+        assert!(
+            missing[0].starts_with("the verdict is that of the thresholds alone"),
+            "{missing:?}"
+        );
+    }
+
+    #[test]
+    fn what_thresholds_find_fails_the_check_whatever_the_answer_is() {
+        let fail_on = Some(Assessment::Warning);
+        let gates = Gates { verdict: true, fail_on, ..Gates::default() };
+        let judge = |found| gates.judge(Given { assessment: Some(found), ..GIVEN });
+        assert_eq!(judge(Assessment::Warning), (VerdictWarning, Vec::new()));
+        assert_eq!(judge(Assessment::Bad), (VerdictBad, Vec::new()));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Each line is self-contained: a voice reads it from the left, and the listener can stop after any
 //! line. The program's own characters are ASCII; names and labels are the user's.
 
+use csv_agent_text::digits;
 use csv_agent_types::chart::{Chart, ChartType};
 
 use super::alt;
@@ -98,7 +99,9 @@ fn rows(plot: &Plot, columns: usize) -> Vec<String> {
     let room = columns.saturating_sub(wide + wide_value + 4).min(BAR_MAX);
     let largest = plot.range().map_or(0.0, |(low, high)| low.abs().max(high.abs()));
     let line = |row: &Option<usize>| {
-        let Some(row) = *row else { return format!("... {} more rows ...", n_rows - HEAD - TAIL) };
+        let Some(row) = *row else {
+            return format!("... {} ...", digits::count((n_rows - HEAD - TAIL) as u64, "more row"));
+        };
         let (label, told) = (label(row), told(row));
         let pad = " ".repeat(wide.saturating_sub(width(&label)));
         let bar = match (plot.series.as_slice(), largest) {
@@ -154,7 +157,7 @@ fn points(plot: &Plot) -> Vec<String> {
         let mut known: Vec<_> = series.values.iter().flatten().copied().collect();
         known.sort_by(f64::total_cmp);
         let [low, .., high] = known.as_slice() else {
-            return format!("{}: {} points", series.name, known.len());
+            return format!("{}: {}", series.name, digits::count(known.len() as u64, "point"));
         };
         let middle = known[known.len() / 2];
         let [low, middle, high] = [*low, middle, *high].map(|it| value(Some(it), plot.measure));

@@ -11,28 +11,31 @@ use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 
 use crate::diagnostics;
 use crate::image;
+use crate::ingest::demand_other_file;
 use crate::options::{AskOptions, GlobalOptions, ProviderChoice, TurnOptions};
+use crate::report::NO_SESSION;
 use crate::signals::{self, Signals};
 use crate::turn_sinks::TurnSinks;
-
-/// The session id in the events of a turn that could not begin.
-const NO_SESSION: &str = "00000000-0000-0000-0000-000000000000";
 
 /// Answers the question.
 ///
 /// # Errors
 ///
-/// Fails when the turn could not begin.
+/// Fails when the command line is wrong, or the turn could not be stored.
 pub(crate) fn run(mut options: AskOptions) -> anyhow::Result<ExitStatus> {
     let (mut agent, mut session) = match open(&mut options.turn, "ask", &options.question, false)? {
         ControlFlow::Continue(opened) => opened,
         ControlFlow::Break(status) => return Ok(status),
     };
-    let question = image::question(&options)?;
+    let question = match image::question(&options) {
+        Ok(question) => question,
+        Err(error) => return tell_failure(error, &options.turn, &options.question),
+    };
     let options = options.turn;
     signals::runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
         let mut output = TurnSinks::open(&options.answer, &options.global, session.dir())?;
+        let asked = question.text.clone();
         let ended = agent.turn(&mut session, &mut output, question, signals.next()).await;
         let is_answered = ended.as_ref().is_ok_and(|it| it.reply.is_some());
         if options.answer.charts.is_some() && is_answered {
@@ -41,37 +44,45 @@ pub(crate) fn run(mut options: AskOptions) -> anyhow::Result<ExitStatus> {
         if let Some(warning) = agent.close(signals.next()).await {
             diagnostics::warning(&warning, options.global.terminal.stderr.colour);
         }
-        settle(ended?, output, &options.global)
+        match ended {
+            Ok(end) => settle(end, output, &options.global),
+            Err(error) if output.has_ended() => Err(error),
+            Err(error) => tell_failure_to(output, &error, &options, &asked),
+        }
     })
 }
 
 /// Opens what a turn needs, in the order in which errors are most useful: the session, the key, then the
 /// files. Sets the datasets that `options` makes visible.
 ///
-/// Breaks with a status when there is no key, after emitting that as events of a turn. Creates a missing
+/// Breaks with a status when the turn cannot begin, after emitting that as events of a turn. Creates a missing
 /// session if there are files, or if the caller may fill it later.
 ///
 /// # Errors
 ///
-/// Fails when the session, the provider's settings or a file are invalid.
+/// Fails when the command line is wrong, or the events cannot be written.
 pub(crate) fn open(
     options: &mut TurnOptions,
     command: &'static str,
     question: &str,
     may_create: bool,
 ) -> anyhow::Result<ControlFlow<ExitStatus, (Agent, Session)>> {
+    match prepare(options, command, may_create) {
+        Ok(opened) => Ok(ControlFlow::Continue(opened)),
+        Err(error) => tell_failure(error, options, question).map(ControlFlow::Break),
+    }
+}
+
+fn prepare(
+    options: &mut TurnOptions,
+    command: &'static str,
+    may_create: bool,
+) -> anyhow::Result<(Agent, Session)> {
     let creates = may_create || !options.files.is_empty();
     if !creates {
         demand_data(options)?;
     }
-    let provider = match key(options).and_then(|it| provider(options, it)) {
-        Ok(provider) => provider,
-        Err(error) if diagnostics::status_of(&error) == ExitStatus::Auth => {
-            tell_no_key(&error, options, question)?;
-            return Ok(ControlFlow::Break(ExitStatus::Auth));
-        }
-        Err(error) => return Err(error),
-    };
+    let provider = provider(options, key(options)?)?;
     let (session, visible) = if options.ephemeral {
         options.inputs().temporary(&options.global)?
     } else {
@@ -81,9 +92,11 @@ pub(crate) fn open(
         let visible = options.inputs().ingest(&mut session, &options.global)?;
         (session, visible)
     };
+    let (output, datasets) = (options.answer.output.as_deref(), session.catalog().iter());
+    demand_other_file(output, &options.files, datasets, session.dir())?;
     options.agent.datasets = visible;
     let agent = Agent::new(options.agent.clone(), provider);
-    Ok(ControlFlow::Continue((agent, session)))
+    Ok((agent, session))
 }
 
 /// Checks that there is data to ask about, where no file adds any.
@@ -158,10 +171,30 @@ pub(crate) fn key(options: &TurnOptions) -> anyhow::Result<Option<Key>> {
     }
 }
 
-/// Reports a missing key as a turn would.
-fn tell_no_key(error: &anyhow::Error, options: &TurnOptions, question: &str) -> anyhow::Result<()> {
-    let dir = &options.global.session.dir;
-    let mut output = TurnSinks::open(&options.answer, &options.global, dir)?;
-    refuse(&mut output, NO_SESSION, &options.agent.model, question, error)?;
-    output.finish(matches!(options.global.format, Format::Json | Format::Jsonl))
+/// Reports as a turn would why it cannot begin, and returns the status. A wrong command line is not a turn.
+///
+/// # Errors
+///
+/// Fails with this error when the command line is wrong, and when the events cannot be written.
+fn tell_failure(
+    error: anyhow::Error,
+    options: &TurnOptions,
+    question: &str,
+) -> anyhow::Result<ExitStatus> {
+    if matches!(diagnostics::status_of(&error), ExitStatus::Usage | ExitStatus::Ok) {
+        return Err(error);
+    }
+    let output = TurnSinks::open(&options.answer, &options.global, &options.global.session.dir)?;
+    tell_failure_to(output, &error, options, question)
+}
+
+fn tell_failure_to(
+    mut output: TurnSinks,
+    error: &anyhow::Error,
+    options: &TurnOptions,
+    question: &str,
+) -> anyhow::Result<ExitStatus> {
+    let status = refuse(&mut output, NO_SESSION, &options.agent.model, question, error)?;
+    output.finish(matches!(options.global.format, Format::Json | Format::Jsonl))?;
+    Ok(status)
 }

@@ -34,7 +34,7 @@ use crate::options::{ChatOptions, GlobalOptions, SessionChoice, TurnOptions};
 use crate::signals::{self, Signals};
 use crate::turn_sinks::TurnSinks;
 use crate::{diagnostics, stdout};
-use commands::{InputLine, leaves};
+use commands::{InputLine, leaves, misplaced};
 use completion::Completions;
 use prompt::Prompt;
 use stdin::Stdin;
@@ -105,7 +105,16 @@ impl Chat<'_> {
                 ControlFlow::Continue(it) if form == InputForm::Lines && leaves(&it) => {
                     return Ok(worst);
                 }
-                ControlFlow::Continue(question) => self.turn(question)?,
+                ControlFlow::Continue(question) => {
+                    match misplaced(&question).filter(|_| form == InputForm::Lines) {
+                        Some(failure) => {
+                            let colour = self.options.global.terminal.stderr.colour;
+                            diagnostics::error(&failure.into(), colour);
+                            ExitStatus::Usage
+                        }
+                        None => self.turn(question)?,
+                    }
+                }
                 ControlFlow::Break(status) => return Ok(status),
             };
             worst = worst.worst(status);

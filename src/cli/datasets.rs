@@ -12,6 +12,7 @@ use csv_agent_session::directory::mendable;
 use csv_agent_session::egress_store;
 use csv_agent_session::{Access, Session};
 use csv_agent_sink::Format;
+use csv_agent_text::digits;
 use csv_agent_text::sanitize;
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::chosen::{chosen, is_named};
@@ -151,17 +152,11 @@ fn print(
         let frame = schema_frame(chosen.iter().copied());
         let listing = Listing { documents: frame.objects(), frame };
         stdout::answer(|out| listing.write(out, options))?;
-        for (name, dataset) in
-            chosen.iter().filter(|it| 0 < it.1.set_aside.sum() && options.has_notes())
-        {
-            let aside = dataset.set_aside.words().join(", ");
-            diagnostics::note(&format!("`{name}`: left out of the table: {aside}"));
-        }
         for (name, dataset) in &chosen {
-            for doubt in &dataset.doubts {
-                let message = format!("`{name}`: {doubt}");
-                diagnostics::warning(&message, options.terminal.stderr.colour);
+            if options.has_notes() {
+                diagnostics::note(&ingest::read_as(name, dataset));
             }
+            ingest::tell_reading(name, dataset, options);
         }
         tell_notes(&chosen, options);
     } else if flags.tree {
@@ -378,7 +373,7 @@ fn may_remove(
     let shown = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
     let what = match names.len().saturating_sub(NAMED_MAX) {
         0 => shown,
-        n => format!("{shown} and {n} more datasets"),
+        n => format!("{shown} and {}", digits::count(n as u64, "more dataset")),
     };
     let may = confirm(&format!("remove {what} from the session"))?;
     if !may {

@@ -54,7 +54,7 @@ pub struct DoctorFlags {
 
     /// Model to check [default: gpt-6.2-sol]
     ///
-    /// `builtin` is an analyst inside csv-agent. It needs no key and no network.
+    /// `builtin` is an analyst inside csv-agent. It needs no key and no server.
     #[arg(short, long, value_name = "NAME", value_parser = value_parsers::model)]
     pub model: Option<String>,
 
@@ -194,11 +194,17 @@ pub(crate) fn run(
 
 /// Returns the sentence about whether a question can be asked.
 fn conclusion(checks: &[Check]) -> String {
+    let is_local = |it: &&Check| !["key", "server"].contains(&it.name);
+    let has_local_problem = checks.iter().filter(is_local).any(|it| it.state.name() == "problem");
     let of = |state: &str| {
         let names = checks.iter().filter(|it| it.state.name() == state).map(|it| it.name);
         names.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
     };
     match (of("problem"), of("warning")) {
+        (problems, _) if !problems.is_empty() && !has_local_problem => format!(
+            "You cannot ask a model yet, because of the problems above ({problems}), but you can ask the built-in \
+             analyst, which needs neither: `--model builtin`."
+        ),
         (problems, _) if !problems.is_empty() => {
             format!("You cannot ask a question yet, because of the problems above: {problems}.")
         }

@@ -268,7 +268,7 @@ pub struct TurnFlags {
     ///
     /// csv-agent ingests it first. It takes the same paths and patterns as `csv-agent ingest`. `-`
     /// reads the data from stdin. `-d` adds datasets of the session.
-    #[arg(short, long, value_name = "CSV", help_heading = "Input")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     pub file: Vec<PathBuf>,
 
     /// Ask about this dataset only. May be repeated
@@ -292,10 +292,10 @@ pub struct TurnFlags {
     #[arg(long, help_heading = "Input")]
     pub fresh: bool,
 
-    /// Use a temporary session and leave nothing behind
+    /// Use a temporary session, and do not keep it
     ///
-    /// It contains the files of `-f`. It reads another session only if `-d` names datasets or `-S`
-    /// names that session.
+    /// It contains the files of `-f`. csv-agent reads another session only if `-d` names datasets or
+    /// `-S` names that session. Only charts and files that the answer names stay.
     #[arg(long, help_heading = "Input")]
     pub ephemeral: bool,
 
@@ -399,7 +399,7 @@ pub struct SettingFlags {
 
     /// Rate values with the ranges in this TOML file
     ///
-    /// The ranges say which values of a column are good, a warning or bad. `csv-agent help config`
+    /// The ranges say which values of a column are good, a warning or bad. `csv-agent help thresholds`
     /// shows an example.
     #[arg(long, value_name = "FILE", help_heading = "Input", hide_short_help = true)]
     pub thresholds: Option<PathBuf>,
@@ -508,7 +508,7 @@ pub struct SettingFlags {
 
     /// Model to ask [default: gpt-6.2-sol]
     ///
-    /// `builtin` is an analyst inside csv-agent. It needs no key and no network.
+    /// `builtin` is an analyst inside csv-agent. It needs no key and no server.
     #[arg(short, long, value_name = "NAME", value_parser = value_parsers::model, help_heading = "Model")]
     pub model: Option<String>,
 

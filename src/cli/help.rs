@@ -21,7 +21,7 @@ const COLUMN_MIN: usize = 30;
 /// What `help` explains.
 #[derive(Debug, Clone, Args)]
 pub struct HelpFlags {
-    /// A command, or a topic: `exit-codes`, `environment`, `config`, `events`
+    /// A command, or a topic: `exit-codes`, `environment`, `config`, `thresholds`, `events`
     #[arg(value_name = "COMMAND|TOPIC")]
     pub topic: Vec<String>,
 }
@@ -109,7 +109,7 @@ the document of `--format json`.
 ";
 
 /// Help topics besides commands.
-const TOPICS: [&str; 4] = ["exit-codes", "environment", "config", "events"];
+const TOPICS: [&str; 5] = ["exit-codes", "environment", "config", "thresholds", "events"];
 
 const CONFIG: &str = "\
 Configuration files are TOML. Flags override environment variables, and variables override the files. \
@@ -146,16 +146,18 @@ The profile `local` needs no file. It is a server on this machine at port 11434,
 csv-agent sends it no key, even if your file changes its `base_url`, unless the profile has a key of \
 its own.
 
-Prices are in USD for a million tokens. With the prices of a model, csv-agent reports what a turn \
-cost, and --max-cost works. csv-agent knows the list prices of OpenAI's and Anthropic's models, as of \
+Prices are in USD for a million tokens. If csv-agent knows the prices of a model, it reports what a \
+turn cost, and --max-cost works. It knows the list prices of OpenAI's and Anthropic's models, as of \
 {LOOKED_UP}, and uses them if you ask these vendors. Add other prices or discounts like this:
 
   [prices.\"gpt-6.2-sol\"]
   input = 1.25
   cached_input = 0.125
   output = 10
+";
 
-Thresholds are ranges in a TOML file of their own (`--thresholds`). They apply to a column of any \
+const THRESHOLDS: &str = "
+Thresholds are ranges in a separate TOML file (`--thresholds`). They apply to a column of any \
 dataset, or to a column of one dataset:
 
   [revenue]
@@ -167,6 +169,12 @@ dataset, or to a column of one dataset:
   [sales.discount]
   bad = \"> 0.5\"
 
+A range is a comparison with `<`, `<=`, `>`, `>=` or `=`, or two numbers: `50..100` includes 50 and excludes 100. \
+Ranges of a column must not overlap. If a column has a good range, a value in no range is a warning. With --fail-on, \
+csv-agent ends with 5 if a threshold matches no column.
+";
+
+const CONFIG_KEY: &str = "
 The key comes from OPENAI_API_KEY (for Anthropic, ANTHROPIC_API_KEY), from a file that only you can \
 read (`api_key_file`), or from a command that prints it (`api_key_cmd`). csv-agent runs the command \
 without a shell when you ask a question. No flag and no setting contains the key itself.
@@ -207,6 +215,7 @@ fn explain(words: &[String], command: &mut Command, width: usize) -> anyhow::Res
         "environment" | "env" | "variables" => return Ok(wrapped(&environment(), width)),
         "config" | "configuration" | "settings" => return Ok(wrapped(&configuration(), width)),
         "events" | "event" | "jsonl" => return Ok(wrapped(EVENTS, width)),
+        "thresholds" | "threshold" => return Ok(wrapped(THRESHOLDS.trim_start(), width)),
         _ => {}
     }
     // `config set` is the command `set` of `config`.
@@ -274,7 +283,7 @@ fn configuration() -> String {
     for setting in SETTINGS {
         let _ = writeln!(text, "  {} {:<16}  {}", setting.mark(), setting.key(), setting.about());
     }
-    text + &CONFIG_PROFILES.replace("{LOOKED_UP}", LOOKED_UP)
+    text + &CONFIG_PROFILES.replace("{LOOKED_UP}", LOOKED_UP) + THRESHOLDS + CONFIG_KEY
 }
 
 fn environment() -> String {

@@ -15,7 +15,7 @@ mod sources;
 mod space;
 mod template;
 
-pub(crate) use changed::changed_sources;
+pub(crate) use changed::{became_text, changed_sources, demand_other_file};
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -160,7 +160,7 @@ pub struct IngestFlags {
     )]
     pub quote: QuoteFlag,
 
-    /// How a quoted cell contains a quote
+    /// How a quote is written in a quoted cell
     ///
     /// An escape character, or a word: backslash, doubled, none.
     #[arg(
@@ -266,7 +266,7 @@ pub struct IngestFlags {
     )]
     pub decimal: Option<DecimalMark>,
 
-    /// Refuse a larger file
+    /// Refuse a file that is larger than this
     #[arg(
         long,
         value_name = "SIZE",
@@ -895,6 +895,7 @@ fn may_replace(taken: &NameTaken, cancelled: &Arc<AtomicBool>) -> bool {
 pub(crate) fn ingest_for_turn(
     session: &mut Session,
     paths: &[PathBuf],
+    needs_all: bool,
     options: &GlobalOptions,
 ) -> anyhow::Result<Vec<String>> {
     // A temporary session replaces nothing of the user's, so there is nothing to ask.
@@ -912,6 +913,7 @@ pub(crate) fn ingest_for_turn(
         session_dir: &session_dir,
     };
     let mut target = Target::Open(session);
+    let mut unread: Vec<String> = Vec::new();
     let work = |cancelled: &Arc<AtomicBool>| {
         let (is_recursive, bytes_max) = (true, read.bytes_max);
         let search = sources::Search { is_recursive, tables: &[], bytes_max };
@@ -939,9 +941,8 @@ pub(crate) fn ingest_for_turn(
             done.extend(run_jobs(&found, &mut target, options, cancelled, &mut tell));
             // Without any data, no question can be answered.
             let n_fatal = errors.len().min(usize::from(done.is_empty()));
-            for error in errors.drain(n_fatal..) {
-                diagnostics::warning(&format!("{error:#}"), options.terminal.stderr.colour);
-            }
+            let n_fatal = if needs_all { errors.len() } else { n_fatal };
+            unread.extend(errors.drain(n_fatal..).map(|it| format!("{it:#}")));
         }
         errors.into_iter().next().map_or(Ok(done), Err)
     };
@@ -950,8 +951,26 @@ pub(crate) fn ingest_for_turn(
         return Err(Failure::new(signal, "interrupted").into());
     }
     let done = ended?;
+    for it in unread {
+        session.warn(it);
+    }
     for it in done.iter().filter(|it| it.change == Change::Updated) {
         session.warn(changed(it));
+    }
+    let doubtful = match &done[..] {
+        [one] if one.is_read() => {
+            let rejects = session_dir.join(format!("datasets/{}.rejects.jsonl", one.name));
+            let ambiguous = by_note(&one.dataset, |it| it.is_ambiguous);
+            let ambiguous =
+                ambiguous.into_iter().map(|it| format!("`{}`: {}: {}", one.name, it.0, it.1));
+            let rejects = Some(&*rejects).filter(|_| session.is_kept());
+            ambiguous.chain(doubtful(&one.name, &one.dataset, rejects)).collect()
+        }
+        [_] => Vec::new(),
+        many => remarks::warnings(many),
+    };
+    for it in doubtful {
+        session.warn(it);
     }
     Ok(done.into_iter().map(|it| it.name).collect())
 }
@@ -1130,7 +1149,7 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
             "`{name}` was read with `{told}`; `--if-exists replace` reads it again"
         ));
     }
-    if matches!(change, Change::Unchanged | Change::Skipped) {
+    if !ingested.is_read() {
         return;
     }
     let colour = options.terminal.stderr.colour;
@@ -1164,10 +1183,20 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
             diagnostics::note(&format!("`{name}`: {amounts}"));
         }
     }
-    diagnostics::warnings(unsplit(dataset).map(|it| format!("`{name}`: {it}")), colour);
+    tell_reading(name, dataset, options);
+}
+
+/// Prints on stderr warnings about what was not read as it is in the file, and guesses.
+pub(crate) fn tell_reading(name: &str, dataset: &Dataset, options: &GlobalOptions) {
+    let rejects = options.session.dir.join(format!("datasets/{name}.rejects.jsonl"));
+    diagnostics::warnings(doubtful(name, dataset, Some(&rejects)), options.terminal.stderr.colour);
+}
+
+/// Returns warnings about what was not read as it is in the file, and guesses. `rejects` lists the lines.
+fn doubtful(name: &str, dataset: &Dataset, rejects: Option<&Path>) -> Vec<String> {
+    let mut found: Vec<String> = unsplit(dataset).into_iter().collect();
     if let Some(doubt) = &dataset.dialect.doubt {
-        let encoding = &dataset.dialect.encoding;
-        diagnostics::warning(&format!("`{name}`: encoding {encoding}: {doubt}"), colour);
+        found.push(format!("encoding {}: {doubt}", dataset.dialect.encoding));
     }
     if let Some(Damage { n_replaced, line, offset }) = dataset.dialect.damage {
         let encoding = &dataset.dialect.encoding;
@@ -1177,20 +1206,20 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
                 "{n} places with bytes that are not valid {encoding}, each replaced by U+FFFD"
             ),
         };
-        let message = format!(
-            "`{name}`: {what}; first at line {line}, byte offset {offset}; `--strict` refuses such \
-             a file"
-        );
-        diagnostics::warning(&message, colour);
+        found.push(format!(
+            "{what}; first at line {line}, byte offset {offset}; `--strict` refuses such a file"
+        ));
     }
-    let rejects = options.session.dir.join(format!("datasets/{name}.rejects.jsonl"));
     let word = dataset.dialect.format.place().unwrap_or("line");
-    let place = |is_row: bool| match first_lines(&rejects, is_row).as_str() {
-        // In several files, a line number alone is ambiguous.
-        _ if !dataset.files.is_empty() => format!("; all in `{}`", rejects.display()),
-        // There is no list when nothing was stored, as with `--dry-run`.
-        "" => String::new(),
-        lines => format!("; first at {word} {lines}, all in `{}`", rejects.display()),
+    let place = |is_row: bool| {
+        let Some(rejects) = rejects else { return String::new() };
+        match first_lines(rejects, is_row).as_str() {
+            // In several files, a line number alone is ambiguous.
+            _ if !dataset.files.is_empty() => format!("; all in `{}`", rejects.display()),
+            // There is no list when nothing was stored, as with `--dry-run`.
+            "" => String::new(),
+            lines => format!("; first at {word} {lines}, all in `{}`", rejects.display()),
+        }
     };
     let set_aside = dataset.set_aside.words();
     if !set_aside.is_empty() {
@@ -1203,12 +1232,9 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
             }
         };
         let (kinds, place) = (set_aside.join(", "), place(false));
-        let message = format!("`{name}`: kept out of the table: {kinds}{place}{hint}");
-        diagnostics::warning(&message, colour);
+        found.push(format!("kept out of the table: {kinds}{place}{hint}"));
     }
-    for doubt in doubts(dataset, word) {
-        diagnostics::warning(&format!("`{name}`: {doubt}"), colour);
-    }
+    found.extend(doubts(dataset, word));
     let mut repairs = Vec::new();
     if 0 < dataset.padded_rows {
         let rows = counted(dataset.padded_rows, "row", "rows");
@@ -1220,9 +1246,9 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
     }
     if !repairs.is_empty() {
         let (repairs, place) = (repairs.join(", "), place(true));
-        let message = format!("`{name}`: {repairs}{place}; `--strict` refuses such a file");
-        diagnostics::warning(&message, colour);
+        found.push(format!("{repairs}{place}; `--strict` refuses such a file"));
     }
+    found.into_iter().map(|it| format!("`{name}`: {it}")).collect()
 }
 
 /// Returns the doubtful decisions of reading; `word` names the kind of row.
@@ -1238,7 +1264,7 @@ fn doubts(dataset: &Dataset, word: &str) -> Vec<String> {
 }
 
 /// Returns the line that describes the decisions about a file.
-fn read_as(name: &str, dataset: &Dataset) -> String {
+pub(crate) fn read_as(name: &str, dataset: &Dataset) -> String {
     let dialect = &dataset.dialect;
     let about = if dataset.is_estimate() { "about " } else { "" };
     let mut parts = vec![

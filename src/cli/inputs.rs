@@ -18,6 +18,8 @@ pub(crate) struct Inputs<'a> {
     pub files: &'a [PathBuf],
     /// Names and patterns of datasets.
     pub datasets: &'a [String],
+    /// Whether a file of a directory that cannot be read is an error and not a warning: no check passes without it.
+    pub needs_all: bool,
 }
 
 impl Inputs<'_> {
@@ -40,8 +42,9 @@ impl Inputs<'_> {
         Ok((session, if is_all { Vec::new() } else { names }))
     }
 
-    /// Ingests the files into a session, which receives the warnings about data that has changed, and returns the names and patterns of the visible datasets: with files, these
-    /// and what `-d` names; empty when all are visible.
+    /// Ingests the files into a session, which receives the warnings about them and about data that has changed.
+    /// Returns the names and patterns of the visible datasets: with files, these and what `-d` names; empty when all
+    /// are visible.
     ///
     /// # Errors
     ///
@@ -55,7 +58,7 @@ impl Inputs<'_> {
         let mut names = if self.files.is_empty() {
             Vec::new()
         } else {
-            ingest_for_turn(session, self.files, options)?
+            ingest_for_turn(session, self.files, self.needs_all, options)?
         };
         // What was ingested now is as it is in its file.
         let older = before.iter().filter(|it| !names.iter().any(|name| name == it.0));

@@ -122,7 +122,7 @@ Examples:
   csv-agent ask \"Which product lost revenue in Q3?\"
   csv-agent ask --ephemeral -f data.csv \"How many rows have no email?\"
 
-The key comes from the environment variable OPENAI_API_KEY.";
+The key comes from OPENAI_API_KEY (for Anthropic, ANTHROPIC_API_KEY).";
 
 const ASK_EXAMPLES: &str = "\
 Examples:
@@ -136,7 +136,8 @@ Examples:
   csv-agent ask --replay q.jsonl \"How many rows?\"
 
 csv-agent writes the answer to stdout, and progress, warnings and errors to stderr. The key comes \
-from the environment variable OPENAI_API_KEY. `csv-agent help config` lists other ways.";
+from the environment variable OPENAI_API_KEY (for Anthropic, ANTHROPIC_API_KEY). `csv-agent help \
+config` lists other ways.";
 
 const CHAT_BRIEF: &str = "\
 Examples:
@@ -159,8 +160,8 @@ Commands begin with a slash: /datasets, /ingest, /table, /chart, /code, /save, /
 /reset, /help, /quit. The session keeps the lines that you type until `csv-agent reset`, unless it \
 is --ephemeral.
 
-In a pipe, every line is a question, even if it begins with a slash. The exit status is the worst \
-one of all answers.";
+In a pipe, every line is a question. `/quit` ends the chat. csv-agent reports other commands as \
+errors. With `--input jsonl`, any text is a question. The exit status is the worst one of all answers.";
 
 const DATASETS_EXAMPLES: &str = "\
 Examples:
@@ -222,7 +223,7 @@ Examples:
   csv-agent rerun 7 --against orders=new.csv --format csv > new_totals.csv
 
 A rerun needs no model and no key. The order of rows matters only if the question asked for one. Fractions \
-may differ in their tenth digit, whole numbers may not.";
+may differ in their tenth digit. Whole numbers must be equal.";
 
 const MCP_EXAMPLES: &str = "\
 Examples:
@@ -241,8 +242,8 @@ Examples:
   csv-agent doctor --json | jq -r '.[]|select(.state==\"problem\").found'
 
 Exits with 0 if you can ask questions, and otherwise with the exit code that a question would have. \
-csv-agent asks the server only for its list of models, with the key. It does not run a command that \
-prints the key.
+csv-agent asks the server only for its list of models, with the key. It does not run the command in \
+`api_key_cmd`.
 
 With --session or --repair, it checks the files of the session, and exits with 3 if a file is \
 damaged, missing, a link, or owned by another user.";
@@ -322,9 +323,9 @@ pub enum Verb {
     Rerun(RerunFlags),
     /// Serve other agents over the Model Context Protocol (MCP)
     ///
-    /// csv-agent speaks the protocol on stdin and stdout. An agent such as Claude Code, Codex,
-    /// Cursor, VS Code or Gemini CLI starts it, and its model calls the tools of csv-agent. No key is
-    /// needed. Each call is a turn of the session, which `csv-agent show` shows.
+    /// csv-agent uses the protocol on stdin and stdout. An agent such as Claude Code, Codex, Cursor,
+    /// VS Code or Gemini CLI starts csv-agent, and the agent's model calls the tools. No key is needed.
+    /// Each call is a turn of the session. `csv-agent show` shows it.
     #[command(after_help = MCP_EXAMPLES)]
     Mcp(Box<McpFlags>),
     /// Forget the conversation, but keep the datasets
@@ -404,7 +405,7 @@ fn with_more_help(command: clap::Command, name: &str) -> clap::Command {
     };
     let end = |text: Option<String>, flags: &str| {
         let more = format!(
-            "{commands}{flags}`csv-agent help TOPIC` explains exit-codes, environment, config or events."
+            "{commands}{flags}`csv-agent help TOPIC` explains exit-codes, environment, config, thresholds or events."
         );
         text.into_iter().chain([more]).collect::<Vec<_>>().join("\n\n")
     };
@@ -480,10 +481,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
     let environment = settings.environment();
     match verb {
         Verb::Ingest(flags) => ingest::run(&flags, settings, &options),
-        Verb::Ask(flags) => {
-            let options = AskOptions::resolve(*flags, options, settings)?;
-            if options.dry_run { dry_run::run(&options) } else { ask::run(options) }
-        }
+        Verb::Ask(flags) => ask(*flags, options, settings),
         Verb::Chat(flags) => chat::run(ChatOptions::resolve(*flags, options, settings)?, settings),
         Verb::Datasets(flags) => datasets::run(&flags, settings, &options),
         Verb::Query(flags) => query::run(&flags, settings, &options),
@@ -506,6 +504,27 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
         }
         Verb::Generate(flags) => generate::run(&flags, command(&Environment::default())),
     }
+}
+
+/// Answers a question, or shows the request that would be sent. Where this fails, the reports say so: those of an
+/// earlier run would look like a result.
+fn ask(flags: AskFlags, options: GlobalOptions, settings: &Settings) -> anyhow::Result<ExitStatus> {
+    let targets = if flags.dry_run { Vec::new() } else { flags.report.clone() };
+    let question = flags.question.join(" ");
+    let ended = AskOptions::resolve(flags, options, settings).and_then(|options| {
+        if options.dry_run {
+            return dry_run::run(&options);
+        }
+        ask::run(options)
+    });
+    if let Err(error) = &ended
+        && diagnostics::status_of(error) != ExitStatus::Ok
+    {
+        // Only the first error helps.
+        let summary = settings.environment().step_summary.clone();
+        let _ = report::tell_failure(targets, summary, &question, error);
+    }
+    ended
 }
 
 /// Reports an invalid command line, or prints the requested help.

@@ -34,7 +34,7 @@ pub struct McpFlags {
     #[arg(short, long, value_name = "FILE", help_heading = "Data")]
     pub file: Vec<PathBuf>,
 
-    /// Let the client read files of this directory [default: the current directory]. May be repeated
+    /// Let the client read files below this directory [default: the current directory]. May be repeated
     ///
     /// A link that leads out of the directory is refused. If the current directory is `/`, the
     /// client can read no file without this flag.
@@ -48,7 +48,7 @@ pub struct McpFlags {
     /// Hide the values of this column from the client. May be repeated
     ///
     /// The client sees tokens instead of the values. `COL` applies to all datasets, `DATASET.COL` to
-    /// one. The client cannot read files then: give them with `-f`.
+    /// one. The client then cannot ingest files, so name them with `-f`.
     #[arg(long, value_name = "COL", value_parser = value_parsers::column, help_heading = "Privacy")]
     pub redact: Vec<String>,
 
@@ -68,9 +68,9 @@ pub struct McpFlags {
     #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory, help_heading = "Calls", hide_short_help = true)]
     pub memory: Option<u64>,
 
-    /// Print the configuration of this client, and do not start
+    /// Print the configuration of this client, and do not start the server
     ///
-    /// The other flags become part of it.
+    /// The other flags become part of the configuration.
     #[arg(long, value_name = "CLIENT", value_enum)]
     pub print_config: Option<ClientName>,
 }
@@ -221,7 +221,7 @@ pub(crate) fn run(
         is_read_only: flags.read_only,
         withheld: turn.agent.withheld.clone(),
     };
-    let has_ingest = !server.is_read_only && server.withheld.columns.is_empty();
+    let has_ingest = server.can_ingest();
     let start = Arc::new(Mutex::new(()));
     let store = Arc::new(StoredTurns::new(&turn, allowed.clone(), Arc::clone(&start)));
     let (calls, queue) = mpsc::unbounded_channel();

@@ -60,7 +60,7 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("SPARK_CONNECT_AUTHENTICATE_TOKEN", "token for the Spark cluster"),
     (
         "SPARK_REMOTE",
-        "URL of a cluster. If a dataset is on it, csv-agent uses its `token=` and headers",
+        "URL of a cluster. Its `token=` and headers apply to datasets on that cluster",
     ),
     (
         "GITHUB_STEP_SUMMARY",
@@ -69,7 +69,7 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("CSV_AGENT_PYTHON", "Python interpreter that has pandas, numpy and pyarrow"),
     ("CSV_AGENT_MEMORY", "memory limit of Python code, such as `8GB`"),
     ("CSV_AGENT_SANDBOX_WITHOUT", "layers of the confinement to leave out, to test the others"),
-    ("VIRTUAL_ENV", "active virtual environment, used if it has these packages"),
+    ("VIRTUAL_ENV", "active virtual environment, used if it has pandas, numpy and pyarrow"),
     ("PATH", "where csv-agent looks for a Python to make the managed environment"),
     ("HOME", "your home directory. The search for a session stops there"),
     ("XDG_CONFIG_HOME", "directory for `csv-agent/config.toml`, instead of `~/.config`"),

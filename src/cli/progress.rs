@@ -388,7 +388,7 @@ impl ProgressReporter {
         }
         let n_more = text.lines().count().saturating_sub(SHOWN_LINES_MAX);
         if 0 < n_more {
-            let _ = writeln!(shown, "    … {n_more} more lines");
+            let _ = writeln!(shown, "    … {}", digits::count(n_more as u64, "more line"));
         }
         self.write(&shown);
     }

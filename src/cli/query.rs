@@ -26,7 +26,7 @@ use csv_agent_worker::engine::table_of;
 use crate::diagnostics;
 use crate::engine::{self, Results};
 use crate::flags::SettingFlags;
-use crate::ingest::changed_sources;
+use crate::ingest::{changed_sources, demand_other_file};
 use crate::inputs::Inputs;
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
@@ -103,11 +103,12 @@ pub(crate) fn run(
         let catalog = Session::read_catalog(&dir)?;
         (dir, catalog)
     } else {
-        let inputs = Inputs { files: &flags.file, datasets: &flags.dataset };
+        let inputs = Inputs { files: &flags.file, datasets: &flags.dataset, needs_all: false };
         (session, wanted) = inputs.temporary(options)?;
         diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
         (session.dir().to_owned(), session.catalog().clone())
     };
+    demand_other_file(flags.output.as_deref(), &flags.file, catalog.iter(), &dir)?;
     let catalog = only(catalog, &wanted)?;
     let tables: Vec<TableSchema> = catalog.iter().map(|(name, it)| table_of(name, it)).collect();
     let prepared = prepare(&sql, &tables, Timestamp::now().as_microsecond())

@@ -6,13 +6,39 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
+use csv_agent_agent::refuse;
 use csv_agent_render::report::{ReportKind, ReportOutcome, TurnReport};
 use csv_agent_sink::EventSink;
+use csv_agent_types::conversation::Assessment;
 use csv_agent_types::event::{Body, Event, Status};
 
 use super::diagnostics;
 use super::options::ask::ReportOptions;
 use super::stdout::{WholeFile, open_direct};
+use super::value_parsers::ReportTarget;
+
+/// The session id in the events of a turn that could not begin.
+pub(crate) const NO_SESSION: &str = "00000000-0000-0000-0000-000000000000";
+
+/// Writes the reports of a question that could not be asked.
+///
+/// # Errors
+///
+/// Fails when a file cannot be written.
+pub(crate) fn tell_failure(
+    targets: Vec<ReportTarget>,
+    summary: Option<PathBuf>,
+    question: &str,
+    error: &anyhow::Error,
+) -> anyhow::Result<()> {
+    if targets.is_empty() {
+        return Ok(());
+    }
+    let fails_from = Assessment::Bad;
+    let options = ReportOptions { targets, fails_from, fails_ungrounded: false, summary };
+    refuse(&mut Reports::open(&options)?, NO_SESSION, "", question, error)?;
+    Ok(())
+}
 
 /// The reports of a turn.
 pub(crate) struct Reports {

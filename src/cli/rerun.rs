@@ -11,13 +11,15 @@ use csv_agent_sink::encryption::Seal;
 use csv_agent_types::status::ExitStatus;
 
 use super::ask::settle;
-use super::ingest::{ingest_in_place, take_places};
+use super::ingest::{
+    became_text, changed_sources, demand_other_file, ingest_in_place, take_places,
+};
 use super::options::ask::AnswerOptions;
 use super::options::settings::{Settings, TOOL_TIMEOUT};
 use super::options::{GlobalOptions, cluster_options};
 use super::terminal_graphics::Images;
 use super::turn_sinks::{TurnSinks, missing_table};
-use super::{signals, stored_turns, value_parsers};
+use super::{diagnostics, signals, stored_turns, value_parsers};
 
 /// Flags of `rerun`.
 #[derive(Debug, Clone, Args)]
@@ -80,9 +82,20 @@ pub(crate) fn run(
     let is_there = |name: &str| session.catalog().get(name).is_some_and(|it| it.remote().is_some());
     let (there, here): (Vec<_>, Vec<_>) =
         flags.against.iter().map(|(name, file)| (&**name, &**file)).partition(|it| is_there(it.0));
+    let before = session.catalog().clone();
+    let is_used = |name: &str| turn.calls.iter().any(|it| it.call.arguments.contains(name));
+    let used = before.iter().filter(|it| is_used(it.0));
+    demand_other_file(flags.output.as_deref(), &[], before.iter(), &options.session.dir)?;
+    let mut warnings: Vec<String> = Vec::new();
+    let as_ingested = used.filter(|it| flags.against.iter().all(|named| named.0 != it.0));
+    warnings.extend(changed_sources(as_ingested, &options.session.dir));
     for (name, file) in here {
         ingest_in_place(&mut session, name, file, options)?;
+        if let (Some(before), Some(now)) = (before.get(name), session.catalog().get(name)) {
+            warnings.extend(became_text(name, before, now));
+        }
     }
+    diagnostics::warnings(warnings, options.terminal.stderr.colour);
     take_places(&mut session, &there, options, &cluster)?;
     let answer = AnswerOptions {
         output: flags.output.clone(),

@@ -64,6 +64,7 @@ const VALUES: [(&str, &[&str], &str); 7] = [
 pub(crate) fn add(error: &mut Error, program: &Command) {
     let Some(tip) = tip(error, program) else { return };
     error.remove(ContextKind::SuggestedSubcommand);
+    error.remove(ContextKind::SuggestedArg);
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
 }
 
@@ -132,11 +133,35 @@ fn tip(error: &Error, program: &Command) -> Option<String> {
                 (true, "fix") if is_flag("repair") => Some("use `--session --repair`".to_owned()),
                 (true, name) if format_of(name).is_some() => Some(format!("use `--format {name}`")),
                 (false, name) if is_flag(name) => Some(format!("use `--{name}`")),
+                (true, name) => of_reading(name, command, program),
                 _ => None,
             }
         }
         _ => None,
     }
+}
+
+/// Returns the tip for a flag of `ingest` that says how to read a file, after a command that reads files too.
+fn of_reading(name: &str, command: &Command, program: &Command) -> Option<String> {
+    let after = match command.get_name() {
+        "ask" => "`csv-agent ask \"…\"`",
+        "chat" => "`csv-agent chat`",
+        "query" => "`csv-agent query \"select …\"`",
+        "describe" => "`csv-agent describe NAME`",
+        _ => return None,
+    };
+    let ingest = program.find_subcommand("ingest")?;
+    let flag =
+        ingest.get_arguments().find(|it| it.get_long() == Some(name) && !it.is_global_set())?;
+    let takes_value = flag.get_action().takes_values();
+    let value = flag.get_value_names().filter(|_| takes_value).and_then(|it| it.first());
+    let value = match name {
+        "decimal" => " ,".to_owned(),
+        _ => value.map_or_else(String::new, |it| format!(" {it}")),
+    };
+    Some(format!(
+        "read the file first with `csv-agent ingest FILE --{name}{value}`, then run {after}"
+    ))
 }
 
 /// Returns the tip for a first word that is not a command: a question, a file, or the name of a command elsewhere.

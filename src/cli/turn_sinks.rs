@@ -35,6 +35,8 @@ pub(crate) struct TurnSinks {
     images: Images,
     terminal: Terminal,
     screen: Rc<OnceCell<Screen>>,
+    /// Whether the last event of the turn was passed on.
+    has_ended: bool,
 }
 
 impl TurnSinks {
@@ -112,7 +114,13 @@ impl TurnSinks {
             images,
             terminal,
             screen,
+            has_ended: false,
         })
+    }
+
+    /// Returns whether the turn's last event was written.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended
     }
 
     /// Puts the file of `-o` in place, if the turn ended with an answer worth keeping. An empty one is not: of a format
@@ -140,6 +148,7 @@ impl EventSink for TurnSinks {
             Some(Err(error)) => (Cow::Borrowed(event), Err(error)),
         };
         let event = &*event;
+        self.has_ended |= event.body.is_terminal();
         if let Some(story) = &mut self.story {
             story.make_way(event);
         }

@@ -19,6 +19,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::NamedTempFile;
 
+use csv_agent_types::dataset_names::quoted;
 use csv_agent_types::limits::{CSV_COLUMNS_MAX, VIEW_SECONDS_MAX};
 
 use super::Watch;
@@ -244,10 +245,6 @@ fn fraction(value: f64) -> String {
         Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0e{exponent}"),
         _ => text,
     }
-}
-
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 fn is_interrupted(error: &rusqlite::Error) -> bool {

@@ -971,7 +971,8 @@ fn one_of(
     let (n, n_found) = (parts.len(), found.len());
     let mut said: Vec<String> = Vec::new();
     if n_found < n {
-        said.push(format!("{n_found} of {n} files have it"));
+        let have = if n_found == 1 { "has" } else { "have" };
+        said.push(format!("{n_found} of {n} files {have} it"));
     }
     if let Some(others) = known.spellings.get(&built.name) {
         let others: Vec<String> =

@@ -11,6 +11,7 @@ use std::thread::available_parallelism;
 use anyhow::ensure;
 use memchr::memchr2;
 
+use csv_agent_text::digits::count;
 use csv_agent_types::catalog::{
     Column, ColumnSpan, DType, Damage, Dataset, Dialect, Location, SkippedLines, SourceFormat,
     StrayQuotes, file_of,
@@ -416,15 +417,18 @@ fn repairs(tally: &PassStats, layout: &Layout) -> Vec<String> {
     if let (Some(repair), true) = (&tally.first_repair, 0 < n_short + n_surplus) {
         let line = repair.line;
         sentences.push(format!(
-            "{n_short} rows padded, {n_surplus} rows with surplus cells, the first on line {line}"
+            "{} padded, {} with surplus cells, the first on line {line}",
+            count(*n_short, "row"),
+            count(*n_surplus, "row")
         ));
     }
     sentences.extend(set_aside(tally.set_aside, layout));
     if 0 < tally.n_blank {
-        sentences.push(format!("{} blank lines skipped", tally.n_blank));
+        sentences.push(format!("{} skipped", count(tally.n_blank, "blank line")));
     }
     if 0 < tally.n_hollow {
-        sentences.push(format!("{} rows with nothing but delimiters skipped", tally.n_hollow));
+        let rows = count(tally.n_hollow, "row");
+        sentences.push(format!("{rows} with nothing but delimiters skipped"));
     }
     sentences.extend(stray_quotes(tally).sentence());
     if let Some(line) = tally.mark_line {
@@ -444,7 +448,8 @@ fn set_aside(counts: SkippedLines, layout: &Layout) -> Vec<String> {
     if let (true, Some(first)) = (0 < preamble, layout.asides.listed.first()) {
         let text = &first.text[..first.text.floor_char_boundary(60)];
         let line = first.line + 1;
-        sentences.push(format!("preamble: {preamble} lines, the first on line {line} is `{text}`"));
+        let lines = count(preamble, "line");
+        sentences.push(format!("preamble: {lines}, the first on line {line} is `{text}`"));
     }
     if let (true, Some(Comment::Marked { marker, .. })) =
         (0 < comments, &layout.header.rule.comment)
@@ -459,14 +464,15 @@ fn set_aside(counts: SkippedLines, layout: &Layout) -> Vec<String> {
     }
     if 0 < footer {
         let text = first_line(&layout.header.below.text[layout.header.below.n_total..]);
-        sentences.push(format!("footer: {footer} lines, the first is `{text}`"));
+        let lines = count(footer, "line");
+        sentences.push(format!("footer: {lines}, the first is `{text}`"));
     }
     if 0 < totals {
         let among = layout.header.rule.totals.first();
         let text = first_line(among.unwrap_or(&layout.header.below.text));
         sentences.push(format!(
-            "{totals} rows of totals left out, such as `{text}`: they contain the sums of their \
-             columns, or their averages"
+            "{} of totals left out, such as `{text}`: they contain the sums of their columns, or their averages",
+            count(totals, "row")
         ));
     }
     if 0 < other_tables {

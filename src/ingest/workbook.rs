@@ -526,7 +526,8 @@ impl Rows<'_, '_> {
                     spool.note(at, format!("numbers that the workbook shows as `{pattern}`"));
                 } else if *n < seen.n_numbers {
                     let (all, cell) = (seen.n_numbers, cell(*first));
-                    spool.note(at, format!("{n} of {all} numbers are shown in the format `{pattern}`, the first is {cell}; all are kept as numbers"));
+                    let are = if *n == 1 { "is" } else { "are" };
+                    spool.note(at, format!("{n} of {all} numbers {are} shown in the format `{pattern}`, the first is {cell}; all are kept as numbers"));
                 }
             }
             if 0 < seen.n_durations && seen.n_numbers == 0 {

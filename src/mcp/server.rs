@@ -36,9 +36,8 @@ use crate::{doubt, prompts, tools};
 /// Time between two messages on how a call is going. Clients that give up a silent call wait longer.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
-/// What the model of a client should know before it calls a tool.
-const INSTRUCTIONS: &str = "csv-agent examines data files (CSV, Excel, Parquet, JSON Lines, SQLite) with exact types. \
-Begin with `datasets`; for a file that is not listed call `ingest`. Call `describe` before you write SQL or Python. \
+/// What the model of a client should know before it calls a tool, after where to begin.
+const INSTRUCTIONS: &str = "Call `describe` before you write SQL or Python. \
 Compute with `query` (SQL) or `python` (pandas, confined, variables stay); never compute in your head or guess a \
 value. Look at notes, `rows_total` and `truncated`: a result that is cut says so and where the whole is. Each call is \
 recorded as a turn of a session; name the turn for numbers that matter, as its owner can show it (`csv-agent show N`), \
@@ -230,7 +229,9 @@ impl ServerHandler for McpServer {
             .enable_prompts()
             .build();
         let about = Implementation::new("csv-agent", self.settings.version.clone());
-        ServerConfig::new(capabilities).with_server_info(about).with_instructions(INSTRUCTIONS)
+        ServerConfig::new(capabilities)
+            .with_server_info(about)
+            .with_instructions(instructions(&self.settings))
     }
 
     async fn list_tools(
@@ -341,7 +342,8 @@ impl ServerHandler for McpServer {
         request: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let text = prompts::text(&request.name, &request.arguments.unwrap_or_default())
+        let arguments = request.arguments.unwrap_or_default();
+        let text = prompts::text(&request.name, &arguments, self.settings.can_ingest())
             .map_err(|it| ErrorData::invalid_params(it, None))?;
         Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
     }
@@ -369,6 +371,19 @@ impl ServerHandler for McpServer {
     }
 }
 
+/// Returns what the model of a client should know before it calls a tool.
+fn instructions(settings: &ServerSettings) -> String {
+    let file = if settings.can_ingest() {
+        "call `ingest`"
+    } else {
+        "ask the user to run `csv-agent ingest FILE`, because this server reads no files"
+    };
+    format!(
+        "csv-agent examines data files (CSV, Excel, Parquet, JSON Lines, SQLite) with exact types. \
+         Begin with `datasets`; for a file that is not listed {file}. {INSTRUCTIONS}"
+    )
+}
+
 /// Returns the name of the client, for records.
 fn client_of(context: &RequestContext<RoleServer>) -> String {
     let name = context.client_info().map(|it| it.name).unwrap_or_default();
@@ -380,26 +395,28 @@ fn client_of(context: &RequestContext<RoleServer>) -> String {
 
 /// Says in the last entry of its kind that a list has no more of them.
 fn tell_of_more(entries: &mut [ResourceEntry]) {
-    let n_datasets =
-        entries.iter().filter(|it| matches!(it.what.part, StoredPart::Schema(_))).count();
-    let n_turns = entries.iter().filter(|it| matches!(it.what.part, StoredPart::Turn(_))).count();
-    let is_head = |it: &&mut ResourceEntry| matches!(it.what.part, StoredPart::Head(_));
-    if DATASETS_LISTED_MAX <= n_datasets
-        && let Some(last) = entries.iter_mut().rev().find(is_head)
-    {
-        let more = format!(
-            "; {n_datasets} datasets are listed here at most, and the tool `datasets` names all"
-        );
-        last.about.push_str(&more);
-    }
-    let is_turn = |it: &&mut ResourceEntry| matches!(it.what.part, StoredPart::Turn(_));
-    if TURNS_LISTED_MAX <= n_turns
-        && let Some(last) = entries.iter_mut().rev().find(is_turn)
-    {
-        let more = format!(
-            "; the last {n_turns} turns are listed here at most, and csv-agent://turns/N has any other"
-        );
-        last.about.push_str(&more);
+    let is_head = |it: &StoredPart| matches!(it, StoredPart::Head(_));
+    let head = format!(
+        "; {DATASETS_LISTED_MAX} datasets are listed here at most, and the tool `datasets` names all"
+    );
+    tell_of_end(entries, is_head, DATASETS_LISTED_MAX, &head);
+    let is_turn = |it: &StoredPart| matches!(it, StoredPart::Turn(_));
+    let turn = format!(
+        "; the last {TURNS_LISTED_MAX} turns are listed here at most, and csv-agent://turns/N has any other"
+    );
+    tell_of_end(entries, is_turn, TURNS_LISTED_MAX, &turn);
+}
+
+/// Adds to the last entry of a kind, if there are as many of it as a list may have.
+fn tell_of_end(
+    entries: &mut [ResourceEntry],
+    is_meant: fn(&StoredPart) -> bool,
+    listed_max: usize,
+    more: &str,
+) {
+    let mut meant = entries.iter_mut().filter(|it| is_meant(&it.what.part));
+    if let Some(last) = meant.nth(listed_max.saturating_sub(1)) {
+        last.about.push_str(more);
     }
 }
 

@@ -12,3 +12,11 @@ pub struct ServerSettings {
     /// What clients must not see.
     pub withheld: Redaction,
 }
+
+impl ServerSettings {
+    /// Returns whether clients can read files.
+    pub fn can_ingest(&self) -> bool {
+        // A file that is read in another way may have a value in any column.
+        !self.is_read_only && self.withheld.columns.is_empty()
+    }
+}

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use csv_agent_tools::strict::arguments;
 use csv_agent_types::chart::ChartType;
 use csv_agent_types::conversation::ToolCall;
+use csv_agent_types::dataset_names::quoted;
 
 use crate::names::RESULT;
 use crate::settings::ServerSettings;
@@ -86,8 +87,7 @@ impl ClientTool {
         let withheld = &settings.withheld;
         match self.kept {
             Kept::Always => true,
-            // A file that is read in another way may have a value in any column.
-            Kept::Writing => !settings.is_read_only && withheld.columns.is_empty(),
+            Kept::Writing => settings.can_ingest(),
             Kept::WithRows => !withheld.rows,
             Kept::Open => withheld.is_nothing(),
         }
@@ -482,7 +482,7 @@ size. Call it before writing SQL or Python over a dataset.",
 
 /// Returns the calls that describe a dataset.
 pub(crate) fn described(dataset: &str) -> Work {
-    let sql = format!("select * from \"{}\" limit {HEAD_ROWS}", dataset.replace('"', "\"\""));
+    let sql = format!("select * from {} limit {HEAD_ROWS}", quoted(dataset));
     calls(
         format!("What is in {dataset}?"),
         [

@@ -6,6 +6,7 @@ mod aggregates;
 mod calendar;
 mod casts;
 mod elementwise;
+mod exact_sum;
 mod expressions;
 mod numbers;
 mod relations;

@@ -405,8 +405,10 @@ pub enum AggregateFunction {
     Count,
     /// About how many different values are not null, in little memory: it may be 15 % off.
     CountDistinctEstimate,
-    /// Of Int, whose overflow fails the query, or Float.
+    /// Of Int; an overflow fails the query.
     Sum,
+    /// Of Float; the order of the rows does not matter.
+    SumFloat,
     /// Of Float.
     Average,
     /// Of any type but Duration.

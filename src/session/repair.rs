@@ -372,7 +372,8 @@ impl Examiner {
             None if lines.is_torn() && self.mends => "the last line is incomplete".to_owned(),
             None => return Ok(n_good),
         };
-        let how = format!("rewritten with the {n_good} lines that can be read");
+        let lines = if n_good == 1 { "line" } else { "lines" };
+        let how = format!("rewritten with the {n_good} {lines} that can be read");
         let mut lines = Lines::open(directory, name)?;
         self.rewrite(directory, name, &why, &how, |file| {
             let mut out = BufWriter::new(file);
@@ -504,7 +505,8 @@ impl Examiner {
                         let dataset = dataset.clone();
                         lost.push(Lost { name, dataset, why, part: DatasetPart::Lines });
                     } else {
-                        self.is_ok(shown, format!("{} rows", dataset.row_count));
+                        let rows = if dataset.row_count == 1 { "row" } else { "rows" };
+                        self.is_ok(shown, format!("{} {rows}", dataset.row_count));
                     }
                 }
                 Ok(Some(found)) => {

@@ -15,6 +15,8 @@ mod send_chart_to_ui;
 mod send_data_to_ui_as_df;
 pub mod strict;
 
+pub use python_repl::NO_VALUE;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 

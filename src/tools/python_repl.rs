@@ -59,6 +59,9 @@ fn parameters() -> Value {
     object([("code", string("Python source; end with an expression to see its value"))])
 }
 
+/// What the model reads of code that shows nothing.
+pub const NO_VALUE: &str = "no value: end with an expression or print it";
+
 fn plan(_: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     let Arguments { code } = strict::arguments(arguments)?;
     if code.trim().is_empty() {
@@ -68,7 +71,7 @@ fn plan(_: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     Ok(Plan::ask(ToolJob::Python(command), |outcome| {
         let mut result = succeeded(outcome)?.result;
         if result["kind"] == "none" && result.get("stdout").is_none() {
-            result["text"] = "no value: end with an expression or print it".into();
+            result["text"] = NO_VALUE.into();
         }
         Ok(ToolOutput::json(result))
     }))

@@ -48,7 +48,8 @@ fn pattern(wanted: &str) -> Option<Pattern> {
     wanted.contains(['*', '?', '[']).then(|| Pattern::new(wanted).ok()).flatten()
 }
 
-fn none(catalog: &Catalog, wanted: &str) -> Failure {
+/// Returns the failure for a name or a pattern that matches no dataset, with the most similar names.
+pub fn none(catalog: &Catalog, wanted: &str) -> Failure {
     let message = match pattern(wanted) {
         Some(_) => format!("no dataset matches `{wanted}`"),
         None => format!("no dataset `{wanted}`"),

@@ -35,6 +35,21 @@ pub fn meant<'a>(form: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a st
     found.into_iter().find(|it: &Vec<&str>| !it.is_empty()).unwrap_or_default()
 }
 
+/// Returns a name in double quotes, as SQL writes any name.
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Returns the name that is most like `wanted`, when one is near enough.
+pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = wanted.to_lowercase();
+    let distance = |name: &str| strsim::osa_distance(&wanted, &name.to_lowercase());
+    let (name, found) = names.map(|it| (it, distance(it))).min_by_key(|it| it.1)?;
+    let is_near = found <= 1 + wanted.chars().count() / 4
+        || name.to_lowercase().contains(&wanted) && 3 <= wanted.len();
+    is_near.then_some(name)
+}
+
 /// Returns the words of a name in lower case.
 fn words(name: &str) -> Vec<String> {
     let words = name.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());

@@ -1,6 +1,6 @@
 """Computes the truth of the questions: runs each line's SQL in DuckDB and writes its `expect`.
 
-    python3 tests/analyst/expected.py            rewrites seen/*.jsonl and unseen/*.jsonl in place
+    python3 tests/analyst/expected.py            rewrites seen, fresh and unseen/*.jsonl in place
     python3 tests/analyst/expected.py --check    writes nothing; fails where a file would change
 
 Needs the package `duckdb`, and nothing else. The SQL is the source: it is written by hand for its
@@ -98,7 +98,7 @@ def main():
     con = connect()
     n_questions = 0
     differing = []
-    for path in sorted([*HERE.glob("seen/*.jsonl"), *HERE.glob("unseen/*.jsonl")]):
+    for path in sorted(it for name in ("seen", "fresh", "unseen") for it in HERE.glob(f"{name}/*.jsonl")):
         before = path.read_text(encoding="utf-8")
         after = ""
         for line in before.splitlines():

@@ -347,10 +347,21 @@ fn piped(input: &[u8], form: &str, questions: &[&str]) {
 
 #[test]
 fn what_comes_from_a_pipe_is_a_question_whatever_it_looks_like() {
-    piped("\u{feff}one?\r\n\n/quit\nthree?".as_bytes(), "lines", &["one?", "/quit", "three?"]);
+    piped("\u{feff}one?\r\n\n/tmp\nthree?".as_bytes(), "lines", &["one?", "/tmp", "three?"]);
     piped(b"one\ntwo?\0\0three?\0", "nul", &["one\ntwo?", "three?"]);
     let json = b"\"one\\ntwo?\"\n\n{\"question\": \"/reset\", \"id\": 7}\n";
     piped(json, "jsonl", &["one\ntwo?", "/reset"]);
+}
+
+#[test]
+fn a_command_in_a_pipe_is_not_asked() {
+    let bench = bench([round().says("Ten.")]);
+    let arguments = ["chat", "-f", "sales.csv", "--format", "reply"];
+    let run = bench.pipe(arguments, b"/datasets sales\nHow many?\n/quit\nWhy?\n").fails_with(2);
+    assert_eq!(run.stdout(), "Ten.\n");
+    let expected = "error: `/datasets` is a command of a chat on a terminal, and was not asked\n  hint: run \
+                    `csv-agent datasets` itself; to ask any text as a question, use `--input jsonl`\n";
+    assert_eq!(run.stderr(), expected);
 }
 
 #[test]

@@ -169,5 +169,13 @@ fn the_last_line_says_whether_a_question_can_be_asked() {
     assert!(last(builtin).starts_with("You can ask a question"));
     let away = Bench::with([]).variable("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
     let told = last(away.run(["doctor"]).fails_with(6));
-    assert_eq!(told, "You cannot ask a question yet, because of the problems above: server.");
+    let expected = "You cannot ask a model yet, because of the problems above (server), but you can ask the \
+                    built-in analyst, which needs neither: `--model builtin`.";
+    assert_eq!(told, expected);
+    let away = away.variable("CSV_AGENT_PYTHON", "/nonexistent/python3");
+    let told = last(away.run(["doctor"]).fails_with(8));
+    assert_eq!(
+        told,
+        "You cannot ask a question yet, because of the problems above: python, server."
+    );
 }

@@ -318,7 +318,7 @@ fn what_a_workbook_shows_of_its_numbers_is_not_lost_without_a_word() {
     note: `book`: 2 rows, 5 columns, sheet `May 24`, header in row 1
     note: `book`: header: the first record does not fit the types of the columns
     note: `book`: column `zip`: text: 1 value with leading zeros, `02001` in 'May 24'!A2; numbers that the workbook shows as `00000`
-    note: `book`: column `code`: 1 of 2 numbers are shown in the format `00000`, the first is 'May 24'!B2; all are kept as numbers
+    note: `book`: column `code`: 1 of 2 numbers is shown in the format `00000`, the first is 'May 24'!B2; all are kept as numbers
     note: `book`: column `paid`: the workbook shows several currencies: 1 in EUR from 'May 24'!C2, 1 in USD from 'May 24'!C3
     note: `book`: column `some`: the workbook shows a currency for some: 1 in EUR from 'May 24'!D2, 1 in no currency
     note: `book`: column `sum`: 2 formulas have no stored value and are null, the first is 'May 24'!E2; open the workbook in a spreadsheet program, save it, and read it again
@@ -330,7 +330,7 @@ fn what_a_workbook_shows_of_its_numbers_is_not_lost_without_a_word() {
     ");
     let schema = bench.run(["datasets", "--schema", "--format", "csv"]).succeeds();
     let said = [
-        "1 of 2 numbers are shown in the format `00000`, the first is 'May 24'!B2",
+        "1 of 2 numbers is shown in the format `00000`, the first is 'May 24'!B2",
         "the workbook shows a currency for some: 1 in EUR from 'May 24'!D2, 1 in no currency",
     ];
     for it in said {

@@ -580,6 +580,49 @@ fn a_server_that_only_reads_has_no_tool_that_changes_data() {
     assert_eq!(names.len(), 11);
     assert!(!names.contains(&"ingest"));
     assert!(client.refused("ingest", json!({"paths": ["sales.csv"]})).contains("--read-only"));
+    let get = |client: &mut Client| {
+        let arguments = json!({"name": "profile", "arguments": {"file": "sales"}});
+        client.request("prompts/get", arguments)["result"]["messages"][0]["content"]["text"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let prompt = get(&mut client);
+    assert!(!prompt.contains("call `ingest`") && prompt.contains("1. Find it with"), "{prompt}");
+    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "bench", "version": "1"}});
+    let instructions = |flags: &[&str]| {
+        let mut client = Client::silent(&bench, flags);
+        client.request("initialize", hello.clone())["result"]["instructions"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert!(instructions(&["-f", "sales.csv"]).contains("not listed call `ingest`"));
+    for flags in [&["--read-only"][..], &["--redact", "revenue"]] {
+        let told = instructions(&[&["-f", "sales.csv"], flags].concat());
+        assert!(told.contains("ask the user to run `csv-agent ingest FILE`"), "{told}");
+    }
+}
+
+#[test]
+fn the_owner_sees_what_the_code_of_a_client_shows() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    let mut check = |code: &str, expected: &str| {
+        client.call("python", json!({"code": code}));
+        let shown = bench.run(["show", "last", "--format", "reply"]).succeeds();
+        assert_eq!(shown.stdout(), expected);
+    };
+    check("print('a'); 6 * 7", "```text\na\n42\n```\n");
+    let frame = "load('sales').groupby('product', as_index=False)['revenue'].sum().head(1)";
+    check(frame, "| product | revenue |\n|---|---:|\n| Cocoa | 917.85 |\n");
+    check("x = 1", "Done.\n");
+    client.call("python", json!({"code": "1 / 0"}));
+    let shown = bench.run(["show", "last", "--format", "reply"]).succeeds();
+    let told = shown.stdout();
+    assert!(told.starts_with("The call failed.\n\n```text\n"), "{told}");
+    assert!(told.contains("ZeroDivisionError: division by zero"), "{told}");
 }
 
 #[test]

@@ -435,3 +435,59 @@ fn exit_ends_a_chat_from_a_pipe() {
     let run = bench.shell(script, &[]).succeeds();
     assert_eq!(run.stdout().matches("**10**").count(), 1, "{run}");
 }
+
+#[test]
+fn what_was_not_read_as_it_is_in_the_file_is_said_wherever_it_is_read() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("cut.csv"), "id,region,amount\n1,N,10.5\n2,S,20\n3,N,5\n4,S\n").unwrap();
+    let warning = "`cut`: 1 row too short, padded with null";
+    let ask =
+        ["ask", "--ephemeral", "--model", "builtin", "--json", "-f", "cut.csv", "how many rows"];
+    let run = bench.run(ask).succeeds();
+    let result: serde_json::Value = serde_json::from_str(run.stdout()).unwrap();
+    assert!(result["warnings"][0]["message"].as_str().unwrap().starts_with(warning), "{result}");
+    assert!(run.stderr().contains(warning), "{run}");
+    for command in [&["query", "-f", "cut.csv", "select 1"][..], &["describe", "cut.csv"]] {
+        let run = bench.run(command.iter().copied()).succeeds();
+        assert!(run.stderr().contains(warning), "{run}");
+    }
+    // Several files have one line for what they share.
+    fs::copy(bench.path("cut.csv"), bench.path("cut2.csv")).unwrap();
+    let run = bench.run(["describe", "cut.csv", "cut2.csv"]).succeeds();
+    assert_eq!(run.stderr(), "warning: `cut`, `cut2`: 1 short row padded\n");
+}
+
+#[test]
+fn no_gate_passes_without_a_file_that_cannot_be_read() {
+    let bench = Bench::with([]);
+    fs::create_dir(bench.path("days")).unwrap();
+    fs::write(bench.path("days/a.csv"), "id,amount\n1,5\n").unwrap();
+    fs::write(bench.path("days/b.csv"), "").unwrap();
+    let ask = |flags: &[&str]| {
+        let ask =
+            ["ask", "--ephemeral", "--model", "builtin", "-f", "days", "--json", "how many rows"];
+        bench.run(ask.iter().chain(flags).copied())
+    };
+    let run = ask(&["--fail-on", "bad"]).fails_with(5);
+    assert!(run.stderr().contains("cannot read `days/b.csv`: it is empty"), "{run}");
+    let run = ask(&[]).succeeds();
+    assert!(run.stdout().contains("cannot read `days/b.csv`: it is empty"), "{run}");
+}
+
+#[test]
+fn a_result_replaces_no_file_that_has_the_data() {
+    let bench = bench();
+    let run = |command: &[&str]| {
+        let run = bench.run(command.iter().copied()).fails_with(2);
+        assert!(run.stderr().contains(".csv` has the data, and would be replaced"), "{run}");
+    };
+    let builtin = ["ask", "--model", "builtin", "--format", "csv", "revenue by product"];
+    bench.run(builtin).succeeds();
+    run(&[&builtin[..], &["--ephemeral", "-f", "orders.csv", "-o", "./orders.csv"]].concat());
+    run(&[&builtin[..], &["-f", "orders.csv", "-o", "sales.csv"]].concat());
+    run(&["query", "-f", "orders.csv", "-o", "orders.csv", "select 1"]);
+    run(&["query", "-o", "sales.csv", "select 1"]);
+    run(&["export", "py", "-o", "sales.csv"]);
+    run(&["rerun", "-o", "sales.csv", "--format", "csv"]);
+    assert_eq!(fs::read_to_string(bench.path("orders.csv")).unwrap(), ORDERS);
+}

@@ -321,6 +321,26 @@ fn a_statement_that_is_refused_says_where_and_what_else_there_is() {
 }
 
 #[test]
+fn a_sum_of_floats_has_the_same_digits_in_each_run() {
+    let bench = Bench::with([]);
+    let value = |at: i32| f64::from(at).sin() * 1e6;
+    let there = (0..100_000).map(|at| format!("{},{},{0}\n", at % 7, value(at)));
+    // Each value comes again with the other sign, far from the first one.
+    let back = (0..100_000).rev().map(|at| format!("{},{},{}\n", at % 7, -value(at), at % 3));
+    fs::write(bench.path("t.csv"), format!("g,x,h\n{}", there.chain(back).collect::<String>()))
+        .unwrap();
+    bench.run(["ingest", "-q", "t.csv"]).succeeds();
+    let csv =
+        |sql: &str| bench.run(["query", "--format", "csv", sql]).succeeds().stdout().to_owned();
+    let found = csv("select g, sum(x) as s, avg(x) as a from t group by g order by g");
+    let zeros = found.lines().skip(1).filter(|it| it.ends_with(",0.0,0.0"));
+    assert_eq!(zeros.count(), 7, "{found}");
+    let sql = "select h, sum(x) as s, avg(x) as a from t group by h order by h";
+    let first = csv(sql);
+    assert!((0..3).all(|_| csv(sql) == first));
+}
+
+#[test]
 fn a_query_needs_no_python_and_no_key() {
     let bench = Bench::with(["sales.csv"]);
     let mut command = bench.command([

@@ -96,6 +96,43 @@ fn a_check_that_broke_is_an_error_and_no_failure() {
 }
 
 #[test]
+fn a_run_that_cannot_begin_leaves_no_earlier_report() {
+    let bench = Bench::with(["sales.csv"]);
+    let reports = "--report junit=r.xml --report sarif=r.sarif --report md=r.md";
+    let check = |flags: &str, status: i32, message: &str| {
+        for name in ["r.xml", "r.sarif", "r.md", "r.json"] {
+            fs::write(bench.path(name), "yesterday").unwrap();
+        }
+        let script = format!(
+            "csv-agent ask --model builtin {flags} {reports} -o r.json 'no revenue below 0'"
+        );
+        let run = bench.shell(&script, &[]).fails_with(status);
+        assert_eq!(run.stderr().matches(message).count(), 1, "{run}");
+        let read = |name: &str| fs::read_to_string(bench.path(name)).unwrap();
+        for name in ["r.xml", "r.sarif", "r.md"] {
+            assert!(read(name).contains(message), "{flags}: {}", read(name));
+        }
+        assert!(read("r.xml").contains("errors=\"1\""), "{}", read("r.xml"));
+        // A wrong command line is not a turn, so it has no result.
+        if status != 2 {
+            let result: Value = serde_json::from_str(&read("r.json")).unwrap();
+            assert_eq!(result["exit_code"], status, "{result}");
+            assert_eq!(result["error"]["message"], message);
+        }
+    };
+    check("--ephemeral -f missing.csv", 5, "cannot read `missing.csv`: no such file");
+    check("--ephemeral -f sales.csv --image a.png", 5, "cannot read `a.png`: no such file");
+    check("--ephemeral -f sales.csv --redact a", 5, "no dataset has a column `a` to keep back");
+    check("-S elsewhere", 3, &format!("no session in `{}`", bench.path("elsewhere").display()));
+    check("--ephemeral -f sales.csv --thresholds a.toml", 2, "cannot read `a.toml`: no such file");
+    let script = "csv-agent ask --ephemeral -f missing.csv --model builtin --events e.jsonl --format jsonl q";
+    let run = bench.shell(script, &[]).fails_with(5);
+    let last: Value = serde_json::from_str(run.stdout().lines().last().unwrap()).unwrap();
+    assert_eq!((&last["type"], &last["exit_code"]), (&json!("error"), &json!(5)), "{last}");
+    assert!(fs::read_to_string(bench.path("e.jsonl")).unwrap().contains("no such file"));
+}
+
+#[test]
 fn what_a_model_writes_breaks_no_report() {
     let bench = Bench::with(["sales.csv"]);
     let message = "a <b> & \"c\" | d\u{1b}[2J\u{0}]]>\n::error::e %0A\u{ffff}";

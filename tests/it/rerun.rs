@@ -167,7 +167,7 @@ fn every_row_of_a_large_table_is_compared() {
     write(&changed);
     assert_eq!(
         check("1"),
-        "Turn 1 gives different results:\n\n- table `all`: 1 of 100000 rows differ\n- table `all`: `id` 50000: \
+        "Turn 1 gives different results:\n\n- table `all`: 1 of 100000 rows differs\n- table `all`: `id` 50000: \
          `share` was 16666.666666666668, is 0.5\n"
     );
     // There it is the first of the rows that have moved.
@@ -227,4 +227,21 @@ fn a_dataset_whose_file_is_torn_is_told_unless_another_file_takes_its_place() {
     rerun(&bench, "1").succeeds();
     bench.run(["doctor", "--session", "--repair"]).succeeds();
     bench.run(["rerun", "--check"]).succeeds();
+}
+
+#[test]
+fn a_file_that_changed_or_has_text_for_numbers_is_said() {
+    let bench = Bench::with([]);
+    let orders = "id;region;amount\n1;N;10,50\n2;N;7,25\n3;W;100,00\n";
+    fs::write(bench.path("orders.csv"), orders).unwrap();
+    fs::write(bench.path("next.csv"), orders.replace("7,25", "n.a.")).unwrap();
+    bench.run(["ingest", "orders.csv"]).succeeds();
+    builtin(&bench, "total amount by region");
+    let against = bench.run(["rerun", "--against", "orders=next.csv"]);
+    let text = "column `amount` of `orders` is text in `next.csv`; in the original it is float64";
+    assert!(against.stderr().contains(text), "{against}");
+    assert_eq!(bench.run(["rerun"]).succeeds().stderr(), "");
+    fs::write(bench.path("orders.csv"), orders.replace("100,00", "-9,00")).unwrap();
+    let run = bench.run(["rerun", "last", "--check"]).succeeds();
+    assert!(run.stderr().contains("`orders.csv` has changed since it was ingested"), "{run}");
 }

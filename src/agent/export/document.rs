@@ -76,7 +76,7 @@ fn code(call: &PastCall) -> Option<String> {
 }
 
 /// Returns a fence that does not occur in the code.
-fn fence(code: &str) -> String {
+pub(crate) fn fence(code: &str) -> String {
     let ticks = code.split(|it| it != '`').map(str::len).max().unwrap_or(0);
     "`".repeat((ticks + 1).max(3))
 }

@@ -33,6 +33,7 @@ use readers::DatasetReader;
 use steps::ProgramPiece;
 
 pub use document::document;
+pub(crate) use document::fence;
 pub use notebook::notebook;
 pub use script::script;
 

@@ -114,7 +114,8 @@ pub fn schemas(catalog: &Catalog, question: &str, folds: bool, bytes_max: usize)
     }
     if !unlisted.is_empty() {
         let n: usize = unlisted.iter().map(|it| it.n_datasets).sum();
-        let _ = writeln!(text, "- and {n} more datasets: call list_datasets");
+        let datasets = if n == 1 { "dataset" } else { "datasets" };
+        let _ = writeln!(text, "- and {n} more {datasets}: call list_datasets");
     }
     if is_any_bare {
         text.push_str(BARE);

@@ -3,6 +3,9 @@
 use std::fmt::Write;
 
 use csv_agent_types::catalog::{Catalog, Dataset};
+use csv_agent_types::chosen::none;
+use csv_agent_types::dataset_names::nearest;
+use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_types::thresholds::Ratings;
 
 use super::datasets::quoted;
@@ -11,6 +14,9 @@ const HEAD: &str = "\
 Thresholds that the user set. If the question is about such a column, rate by them. For a verdict, csv-agent
 rates single values of the column; give each group or total outside of the good range as a finding:
 ";
+
+/// Number of columns in a hint.
+const COLUMNS_SHOWN_MAX: usize = 10;
 
 /// The ranges of one column.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +42,40 @@ impl Threshold {
         let one = meant.flatten().and_then(|name| Some((name, catalog.get(name)?)));
         let all = meant.is_none().then(|| catalog.iter());
         all.into_iter().flatten().chain(one)
+    }
+
+    /// Returns the failure of thresholds that rate nothing, for this reason.
+    pub(crate) fn without_effect(&self, reason: &str) -> Failure {
+        let place = self.dataset.as_ref().map_or(String::new(), |it| format!("{it}."));
+        let message = format!("the thresholds `[{place}{}]` have no effect: {reason}", self.column);
+        Failure::new(ExitStatus::Input, message)
+    }
+
+    /// Returns why they rate nothing in a catalog: there is no such dataset or column. The hint has the nearest name.
+    pub(crate) fn unknown(&self, catalog: &Catalog) -> Option<Failure> {
+        let found: Vec<_> = self.datasets(catalog).collect();
+        let columns = || found.iter().flat_map(|it| &it.1.columns).map(|it| it.name.as_str());
+        if columns().any(|it| it == self.column) {
+            return None;
+        }
+        let (reason, hint) = match (&self.dataset, &found[..]) {
+            (Some(dataset), []) => {
+                let none = none(catalog, dataset);
+                (none.message, none.hint.unwrap_or_default())
+            }
+            (dataset, _) => {
+                let place = dataset
+                    .as_ref()
+                    .map_or("no dataset has a".to_owned(), |_| format!("`{}` has no", found[0].0));
+                let reason = format!("{place} column `{}`", self.column);
+                let hint = match nearest(&self.column, columns()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("there are {}", listed(columns())),
+                };
+                (reason, hint)
+            }
+        };
+        Some(self.without_effect(&reason).hint(hint))
     }
 }
 
@@ -63,7 +103,13 @@ pub fn thresholds(
         }
         text.push_str(&line);
     }
-    notes.extend(all.iter().filter(|it| !is_known(it, catalog)).map(unknown));
+    for threshold in all {
+        let Some(failure) = threshold.unknown(catalog) else { continue };
+        // A dataset that is left out of the question may be meant, and no other name is then right.
+        let is_there = threshold.datasets(catalog).next().is_some();
+        let hint = failure.hint.filter(|_| is_there).map_or(String::new(), |it| format!("; {it}"));
+        notes.push(failure.message + &hint);
+    }
     text
 }
 
@@ -83,18 +129,15 @@ fn line(threshold: &Threshold) -> String {
     line + "\n"
 }
 
-fn is_known(threshold: &Threshold, catalog: &Catalog) -> bool {
-    let mut datasets = threshold.datasets(catalog);
-    datasets.any(|it| it.1.columns.iter().any(|it| it.name == threshold.column))
-}
-
-fn unknown(threshold: &Threshold) -> String {
-    let place = match &threshold.dataset {
-        Some(dataset) => format!("`{dataset}`"),
-        None => "any dataset".to_owned(),
-    };
-    format!(
-        "the thresholds of `{}` have no effect: there is no such column in {place}",
-        threshold.column
-    )
+/// Lists the first names, each once.
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    names.dedup();
+    let shown: Vec<String> =
+        names.iter().take(COLUMNS_SHOWN_MAX).map(|it| format!("`{it}`")).collect();
+    match names.len() - shown.len() {
+        0 => shown.join(", "),
+        n => format!("{} and {n} more", shown.join(", ")),
+    }
 }

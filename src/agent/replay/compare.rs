@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use csv_agent_text::digits::{count, number};
 use csv_agent_types::frame::{Frame, is_numeric_dtype};
 use csv_agent_types::limits::{COMPARED_CELLS_MAX, DIFFERENCES_MAX};
 
@@ -79,7 +80,7 @@ pub fn frames(then: &Frame, now: &Frame, is_ordered: bool) -> Vec<String> {
 }
 
 fn row_counts(then: u64, now: u64) -> Option<String> {
-    (then != now).then(|| format!("{then} rows then, {now} now"))
+    (then != now).then(|| format!("{} then, {} now", count(then, "row"), number(now)))
 }
 
 /// Returns as many differences as are listed, and how many more there are.
@@ -182,7 +183,8 @@ impl Comparison {
         let by = by.filter(|it| identify(it, &then, &now));
         let rows = rows(&then, &now, by, is_ordered && !ties.is_any());
         if 0 < rows.n_rows {
-            found.push(format!("{} of {n_rows} rows differ", rows.n_rows));
+            let differ = if rows.n_rows == 1 { "differs" } else { "differ" };
+            found.push(format!("{} of {n_rows} rows {differ}", rows.n_rows));
         }
         first(found.into_iter().chain(rows.sentences).collect())
     }

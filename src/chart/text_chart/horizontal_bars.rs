@@ -82,7 +82,8 @@ pub(super) fn draw(mut sheet: TextChartBuilder, depth: Depth) -> TextChartBuilde
             let y = top + 1 + line * (layout.n_lines + layout.gap);
             match row {
                 None => {
-                    let text = format!("⋮ {} rows not shown", n_rows - n_shown);
+                    let rows = csv_agent_text::digits::count((n_rows - n_shown) as u64, "row");
+                    let text = format!("⋮ {rows} not shown");
                     let text = shorten(&text, panel.width);
                     let x = panel.axis.min(panel.width - width(&text));
                     sheet.grid.put(left + x, y, &text, Ink::Faint);

@@ -11,6 +11,7 @@ use csv_agent_render::table::{self, TableStyle};
 use csv_agent_session::directory::{Directory, EntryKind};
 use csv_agent_session::turns;
 use csv_agent_sink::rows::chosen;
+use csv_agent_text::digits;
 use csv_agent_text::sanitize;
 use csv_agent_types::event::{Body, ChartDrawn, DataFrame, Event, FetchedFile, ReplyBody};
 use csv_agent_types::frame::Frame;
@@ -222,7 +223,7 @@ impl Saved {
     fn table(session_dir: &Path, wanted: Option<&str>, format: &str) -> anyhow::Result<Saved> {
         let shown = table(session_dir, wanted)?;
         let name = sanitize::one_line(&shown.logical_name);
-        let what = format!("table {name}, {} rows", shown.row_count);
+        let what = format!("table {name}, {}", digits::count(shown.row_count, "row"));
         let artifact = shown.artifact.as_ref().map(|it| &it.path);
         if format == "parquet" {
             let path =

@@ -191,7 +191,25 @@ pub(super) fn read(line: &str, width: Option<u16>) -> anyhow::Result<InputLine> 
 
 /// Returns whether a line of a pipe ends the chat.
 pub(super) fn leaves(line: &str) -> bool {
-    matches!(said(line.trim()), Some(InputLine::Command(it)) if matches!(*it, Command::Quit))
+    let line = line.trim();
+    matches!(line, "/quit" | "/exit")
+        || matches!(said(line), Some(InputLine::Command(it)) if matches!(*it, Command::Quit))
+}
+
+/// Returns why a line of a pipe is not asked: it is a command, which needs a terminal.
+pub(super) fn misplaced(line: &str) -> Option<Failure> {
+    let name = line.split_whitespace().next()?;
+    if !names().any(|it| it.0 == name) {
+        return None;
+    }
+    let message = format!("`{name}` is a command of a chat on a terminal, and was not asked");
+    let instead = match name {
+        "/help" => "`csv-agent chat --help` explains the chat".to_owned(),
+        "/datasets" | "/ingest" | "/reset" => format!("run `csv-agent {}` itself", &name[1..]),
+        _ => "`csv-agent show` shows and saves what an answer has".to_owned(),
+    };
+    let hint = format!("{instead}; to ask any text as a question, use `--input jsonl`");
+    Some(Failure::new(ExitStatus::Usage, message).hint(hint))
 }
 
 /// Returns what a bare word means.

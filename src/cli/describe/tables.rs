@@ -106,8 +106,8 @@ fn one_for_terminal(described: &Described, options: &GlobalOptions) -> String {
     let mut lines = vec![format!("{bold}{name}{plain} · {size} · {source}")];
     lines.push(table::text(&frame, &style).text);
     if COLUMNS_MAX < n_columns {
-        let n_more = number(n_columns - COLUMNS_MAX);
-        lines.push(format!(" {n_more} more columns; `--format csv` and `--json` show all of them"));
+        let more = count((n_columns - COLUMNS_MAX) as u64, "more column");
+        lines.push(format!(" {more}; `--format csv` and `--json` show all columns"));
     }
     let notes = dataset.notes.iter().map(|it| format!("the file says: {it}"));
     let notes = notes.chain(dataset.doubts.iter().cloned());

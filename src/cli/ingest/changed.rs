@@ -6,9 +6,10 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 
-use csv_agent_types::catalog::Dataset;
+use csv_agent_types::catalog::{DType, Dataset};
 use csv_agent_types::limits::EXPORT_SOURCE_BYTES_MAX;
 use csv_agent_types::named_file;
+use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::origin::{absolute, origin_of};
 use crate::tips;
@@ -47,6 +48,51 @@ pub(crate) fn changed_sources<'a>(
             ))
         }
     }
+}
+
+/// Checks that a file to write is not one that a dataset was read from: it would be replaced.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Usage`] when it is.
+pub(crate) fn demand_other_file<'a>(
+    output: Option<&Path>,
+    files: &[PathBuf],
+    datasets: impl Iterator<Item = (&'a str, &'a Dataset)>,
+    session_dir: &Path,
+) -> anyhow::Result<()> {
+    let Some((output, place)) = output.and_then(|it| Some((it, it.canonicalize().ok()?))) else {
+        return Ok(());
+    };
+    let is_same = |it: &Path| it.canonicalize().is_ok_and(|it| it == place);
+    let is_source = |it: &Dataset| place_of(it, session_dir).is_some_and(|it| is_same(&it));
+    if files.iter().any(|it| is_same(it)) || datasets.map(|it| it.1).any(is_source) {
+        let message = format!("`{}` has the data, and would be replaced", output.display());
+        let hint = "write to another file with `-o`";
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    }
+    Ok(())
+}
+
+/// Returns a sentence for each column of a dataset that is text now and was not before.
+pub(crate) fn became_text<'a>(
+    name: &str,
+    before: &'a Dataset,
+    now: &'a Dataset,
+) -> impl Iterator<Item = String> {
+    let source = now.source.clone();
+    let is_text = |name: &str| {
+        let column = now.columns.iter().find(|it| it.name == name);
+        column.is_some_and(|it| it.dtype == DType::String)
+    };
+    let typed = before.columns.iter().filter(|it| it.dtype != DType::String);
+    typed.filter(move |it| is_text(&it.name)).map(move |it| {
+        format!(
+            "column `{}` of `{name}` is text in `{source}`; in the original it is {}",
+            it.name,
+            it.dtype.name()
+        )
+    })
 }
 
 fn has_changed(dataset: &Dataset, session_dir: &Path) -> bool {

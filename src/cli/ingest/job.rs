@@ -38,6 +38,11 @@ pub(super) struct Ingested {
 }
 
 impl Ingested {
+    /// Returns whether the file was read now.
+    pub(super) fn is_read(&self) -> bool {
+        !matches!(self.change, Change::Unchanged | Change::Skipped)
+    }
+
     /// Returns a copy for reports, without files.
     pub(super) fn shown(&self) -> Ingested {
         let (name, dataset) = (self.name.clone(), self.dataset.clone());

@@ -180,10 +180,15 @@ pub(super) fn unique(
     for (at, words) in words.iter().enumerate() {
         alike.entry(words.name(&[]).to_lowercase()).or_default().push(at);
     }
+    let is_there =
+        |origin: &str| Path::new(origin).ancestors().any(|it| session_dir.join(it).is_file());
     let is_free = |given: &HashSet<String>, at: usize, name: &str| {
         !given.contains(&name.to_lowercase())
             && (!matches!(if_exists, IfExists::Ask | IfExists::Error)
-                || catalog.alike(name).is_none_or(|it| inputs[at].is_same_as(it)))
+                || catalog.alike(name).is_none_or(|it| {
+                    // The same bytes at another path are a file that was moved, or a copy of one that is still there.
+                    inputs[at].is_same_as(it) && !it.origin.as_deref().is_some_and(is_there)
+                }))
     };
     // A unique name is kept.
     let (single, several): (Vec<_>, Vec<_>) = alike.into_iter().partition(|it| it.1.len() == 1);

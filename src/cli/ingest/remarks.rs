@@ -38,15 +38,24 @@ enum RemarkKind {
 
 /// Prints on stderr the remarks on how several files were read. `datasets --schema NAME` has the details.
 pub(super) fn tell(done: &[Ingested], options: &GlobalOptions) {
-    let names: Vec<&str> = done.iter().map(|it| it.name.as_str()).collect();
-    let remarks: Vec<Vec<(Remark, u64)>> = done.iter().map(remarks).collect();
-    for (is_warning, line) in lines(&names, &remarks) {
+    for (is_warning, line) in lines_of(done) {
         if is_warning {
             diagnostics::warning(&line, options.terminal.stderr.colour);
         } else if options.has_notes() {
             diagnostics::note(&line);
         }
     }
+}
+
+/// Returns the warnings among the remarks on how several files were read.
+pub(super) fn warnings(done: &[Ingested]) -> Vec<String> {
+    lines_of(done).into_iter().filter(|it| it.0).map(|it| it.1).collect()
+}
+
+fn lines_of(done: &[Ingested]) -> Vec<(bool, String)> {
+    let names: Vec<&str> = done.iter().map(|it| it.name.as_str()).collect();
+    let remarks: Vec<Vec<(Remark, u64)>> = done.iter().map(remarks).collect();
+    lines(&names, &remarks)
 }
 
 /// Returns the line with the counts of each result.
@@ -110,7 +119,7 @@ fn remarks(ingested: &Ingested) -> Vec<(Remark, u64)> {
         let text = format!("read with `{told}`; `--if-exists replace` reads it again");
         return vec![(Remark { is_warning: false, what: RemarkKind::Said(text) }, 1)];
     }
-    if matches!(change, Change::Unchanged | Change::Skipped) {
+    if !ingested.is_read() {
         return Vec::new();
     }
     let mut found = Vec::new();

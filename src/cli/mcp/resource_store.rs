@@ -13,6 +13,7 @@ use csv_agent_mcp::{
     TURNS_LISTED_MAX,
 };
 use csv_agent_session::{Session, turns};
+use csv_agent_text::digits;
 use csv_agent_types::limits::PAGE_IMAGE_BYTES_MAX;
 use csv_agent_types::redaction::Redaction;
 
@@ -92,9 +93,10 @@ impl StoredTurns {
         }
         parts.reverse();
         if 0 < n_left_out {
+            let turns = digits::count(n_left_out, "turn");
             parts.push(format!(
-                "*{n_left_out} turns are left out, as the document would be too long or they show values that the \
-                 server keeps back.*\n"
+                "*Left out: {turns}. The document would be too long, or the server keeps values back that they \
+                 show.*\n"
             ));
         }
         Ok((last, parts.join("\n\n")))
@@ -148,8 +150,9 @@ impl ResourceStore for StoredTurns {
         };
         let mut entries = Vec::new();
         for (name, dataset) in catalog.iter().take(DATASETS_LISTED_MAX) {
-            let (rows, columns) = (dataset.row_count, dataset.columns.len());
-            let about = format!("columns of `{name}`: {rows} rows × {columns} columns");
+            let rows = digits::count(dataset.row_count, "row");
+            let columns = digits::count(dataset.columns.len() as u64, "column");
+            let about = format!("columns of `{name}`: {rows} × {columns}");
             entries.push(entry(
                 StoredPart::Schema(name.to_owned()),
                 format!("{name}: schema"),

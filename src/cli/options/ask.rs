@@ -25,11 +25,12 @@ use super::interpreter::interpreter;
 use super::key::KeySource;
 use super::schema::answer_schema;
 use super::settings::{
-    API, BASE_URL_OF_MODEL, CHART_SCALE, CHART_THEME, COMPACT_AT, MAX_COST, MAX_ROUNDS, MAX_TOKENS,
-    MODEL, NO_ROWS, ORGANIZATION, PROJECT, REASONING, REDACT, RETRIES, STREAM, Settings, TIMEOUT,
-    TOOL_TIMEOUT, ValueOrigin, without_password,
+    API, BASE_URL_OF_MODEL, CHART_SCALE, CHART_THEME, COMPACT_AT, KNOWLEDGE, LANGUAGE, MAX_COST,
+    MAX_ROUNDS, MAX_TOKENS, MODEL, NO_ROWS, ORGANIZATION, PROJECT, REASONING, REDACT, RETRIES,
+    STREAM, Settings, TIMEOUT, TOOL_TIMEOUT, ValueOrigin, without_password,
 };
 use super::{GlobalOptions, cluster_access, demand, python_options, sandbox_options};
+use crate::diagnostics;
 use crate::environment::Environment;
 use crate::flags::{AskFlags, ChatFlags, FailOn, InputForm, Require, TurnFlags};
 use crate::inputs::Inputs;
@@ -231,7 +232,8 @@ impl ChatOptions {
 impl TurnOptions {
     /// Returns the data that the user named.
     pub(crate) fn inputs(&self) -> Inputs<'_> {
-        Inputs { files: &self.files, datasets: &self.agent.datasets }
+        let needs_all = self.agent.gates.fail_on.is_some();
+        Inputs { files: &self.files, datasets: &self.agent.datasets, needs_all }
     }
 
     /// Resolves how questions are answered.
@@ -295,6 +297,9 @@ impl TurnOptions {
             Some(cassette) => ProviderChoice::Replay(cassette),
             None => choose_provider(settings, &model, asked)?,
         };
+        if matches!(provider, ProviderChoice::Builtin) {
+            warn_unread(settings, global.terminal.stderr.colour)?;
+        }
         let verdict = flags.verdict || fail_on.is_some();
         let gates = Gates {
             verdict,
@@ -466,6 +471,20 @@ fn choose_provider(
     asked: Demands,
 ) -> anyhow::Result<ProviderChoice> {
     if model == BUILTIN { builtin(settings, asked) } else { remote(settings, asked) }
+}
+
+/// Warns about flags that the built-in analyst does not read.
+fn warn_unread(settings: &Settings, colour: bool) -> anyhow::Result<()> {
+    let knowledge = settings.choose(&KNOWLEDGE)?.origin;
+    let language = settings.choose(&LANGUAGE)?.origin;
+    let reads = [(knowledge, "does not read it"), (language, "answers in English only")];
+    for (origin, what) in reads {
+        if let ValueOrigin::Flag(flag) = origin {
+            let message = format!("`{flag}` has no effect: the built-in analyst {what}");
+            diagnostics::warning(&message, colour);
+        }
+    }
+    Ok(())
 }
 
 /// Rejects options for servers, so that the analyst is not mistaken for one.

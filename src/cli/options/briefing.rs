@@ -122,6 +122,11 @@ fn thresholds(text: &str) -> Result<Vec<Threshold>, Mistake> {
             found.push((column.span().start, threshold(text, dataset, column, members)?));
         }
     }
+    if found.is_empty() {
+        let hint = "write `[COLUMN]` or `[DATASET.COLUMN]`, and ranges below it";
+        let message = "there are no thresholds in it".to_owned();
+        return Err(Mistake { line: 1, message, hint: Some(hint.to_owned()) });
+    }
     // In the order of the file.
     found.sort_by_key(|it| it.0);
     Ok(found.into_iter().map(|it| it.1).collect())
@@ -217,6 +222,10 @@ mod tests {
     fn what_is_wrong_is_told_with_its_line() {
         let range = "write a range such as `>= 10`, `< 5` or `5..10`";
         check("[a]\n\ngood = '10'", 3, &format!("`good`: {range}"), "");
+        let nothing = "there are no thresholds in it";
+        let write = "write `[COLUMN]` or `[DATASET.COLUMN]`, and ranges below it";
+        check("", 1, nothing, write);
+        check("# [a]\n# good = '> 1'\n", 1, nothing, write);
         check("[a]\ngod = '> 1'", 2, "unknown `god`", "did you mean `good`?");
         let hint = "write a range such as `\">= 10\"`";
         check("[a]\ngood = 10", 2, "`good` is not a string in quotes", hint);

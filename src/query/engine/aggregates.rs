@@ -7,6 +7,7 @@ use polars::prelude::{
 };
 
 use super::elementwise::overflow;
+use super::exact_sum;
 use crate::plan::{Aggregate, AggregateFunction, ColumnId, SortKey};
 
 /// Returns the polars name of a column.
@@ -50,11 +51,17 @@ pub(super) fn aggregate(aggregate: &Aggregate) -> Expr {
         }
         F::Count => rows.argument(0).count().cast(DataType::Int64),
         F::Sum => {
-            let sum = rows.values().map(widen, |_, field| Ok(widened(field))).sum();
-            let sum = sum.map(narrow, |_, field| Ok(narrowed(field)));
+            // Makes room for the sum of as many whole numbers as there can be.
+            let sum = rows.values().cast(DataType::Int128).sum();
+            let sum =
+                sum.map(narrow, |_, field| Ok(Field::new(field.name().clone(), DataType::Int64)));
             rows.unless_none(sum)
         }
-        F::Average => rows.values().mean(),
+        F::SumFloat => rows.unless_none(exact_sum::sum(&rows.values())),
+        F::Average => {
+            let n_rows = rows.values().count().cast(DataType::Float64);
+            rows.unless_none(exact_sum::sum(&rows.values()) / n_rows)
+        }
         F::Minimum => rows.argument(0).min(),
         F::Maximum => rows.argument(0).max(),
         F::MaximumFloat => {
@@ -185,27 +192,10 @@ fn only(values: Expr) -> Expr {
     apply_multiple(function, [values], |_, fields| Ok(fields[0].clone()), true)
 }
 
-/// Makes room for the sum of as many whole numbers as there can be.
-fn widen(values: Column) -> PolarsResult<Column> {
-    if values.dtype().is_float() { Ok(values) } else { values.cast(&DataType::Int128) }
-}
-
-fn widened(field: &Field) -> Field {
-    let dtype = if field.dtype().is_float() { DataType::Float64 } else { DataType::Int128 };
-    Field::new(field.name().clone(), dtype)
-}
-
 /// Returns the sum of whole numbers in 64 bits.
+#[expect(clippy::needless_pass_by_value, reason = "polars gives the column away")]
 fn narrow(sums: Column) -> PolarsResult<Column> {
-    if sums.dtype().is_float() {
-        return Ok(sums);
-    }
     sums.strict_cast(&DataType::Int64).map_err(|_| overflow())
-}
-
-fn narrowed(field: &Field) -> Field {
-    let dtype = if field.dtype().is_float() { DataType::Float64 } else { DataType::Int64 };
-    Field::new(field.name().clone(), dtype)
 }
 
 /// Returns the first value with `share` of the values at or before it.

@@ -178,7 +178,7 @@ fn aggregate_of(
                 if value.dtype == Type::Bool { cast(value, Type::Int, false)? } else { value };
             match value.dtype {
                 Type::Int => Ok((A::Sum, vec![value], Type::Int)),
-                _ => Ok((A::Sum, vec![float(value)?], Type::Float)),
+                _ => Ok((A::SumFloat, vec![float(value)?], Type::Float)),
             }
         }
         ("min" | "max" | "mode" | "any_value" | "arbitrary", 1) => {

@@ -506,7 +506,9 @@ pub(crate) fn rename(
     names: &[sqlparser::ast::TableAliasColumnDef],
 ) -> Result<()> {
     if bound.output.len() < names.len() {
-        let message = format!("{} names for {} columns", names.len(), bound.output.len());
+        let n = bound.output.len();
+        let columns = if n == 1 { "column" } else { "columns" };
+        let message = format!("{} names for {n} {columns}", names.len());
         return Err(SqlError::new(message).at_name(&names[0].name));
     }
     for (column, name) in bound.output.iter_mut().zip(names) {

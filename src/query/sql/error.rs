@@ -59,13 +59,3 @@ impl SqlError {
 fn place(start: Location) -> Option<(u64, u64)> {
     (0 < start.line && 0 < start.column).then_some((start.line, start.column))
 }
-
-/// Returns the name that is most like `wanted`, when one is near enough.
-pub(crate) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted = wanted.to_lowercase();
-    let distance = |name: &str| strsim::osa_distance(&wanted, &name.to_lowercase());
-    let (name, found) = names.map(|it| (it, distance(it))).min_by_key(|it| it.1)?;
-    let is_near = found <= 1 + wanted.chars().count() / 4
-        || name.to_lowercase().contains(&wanted) && 3 <= wanted.len();
-    is_near.then_some(name)
-}

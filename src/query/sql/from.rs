@@ -7,13 +7,13 @@ use sqlparser::ast::{
     JoinOperator, ObjectName, ObjectNamePart, TableAlias, TableFactor, TableWithJoins,
 };
 
-use csv_agent_types::dataset_names::meant;
+use csv_agent_types::dataset_names::{meant, nearest};
 
 use crate::plan::{ColumnId, Expr, Function, JoinKind, Plan, Type};
 
 use super::binder::{Binder, Bound, distinct, rename};
 use super::env::{Clause, Env};
-use super::error::{Result, SqlError, nearest};
+use super::error::{Result, SqlError};
 use super::names::identifier;
 use super::scope::{ScopeColumn, is_same, listed};
 use super::types::{self, Typed, call};

@@ -11,12 +11,14 @@ use sqlparser::ast::{
 
 use sqlparser::parser::Parser;
 
+use csv_agent_types::dataset_names::nearest;
+
 use crate::plan::{DatePart, Expr, Function, Scalar, Type};
 
 use super::binder::Binder;
 use super::dialect::QueryDialect;
 use super::env::Env;
-use super::error::{Result, SqlError, nearest};
+use super::error::{Result, SqlError};
 use super::expressions::unit_of;
 use super::types::{self, Typed, agree, call, cast, convert};
 

@@ -1,6 +1,6 @@
 //! Names of tables that need double quotes.
 
-use csv_agent_types::dataset_names::{is_same, table_words};
+use csv_agent_types::dataset_names::{is_same, quoted, table_words};
 use sqlparser::ast::{SetExpr, Statement, TableFactor};
 
 use crate::TableSchema;
@@ -10,7 +10,7 @@ use super::parse;
 
 /// Returns a name as a statement writes it: in double quotes, if it needs them.
 pub(crate) fn identifier(name: &str) -> String {
-    if is_plain(name) { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+    if is_plain(name) { name.to_owned() } else { quoted(name) }
 }
 
 /// Adds to an error that a statement lacks the quotes of a table's name.

@@ -5,9 +5,11 @@ use std::rc::Rc;
 
 use sqlparser::ast::Ident;
 
+use csv_agent_types::dataset_names::nearest;
+
 use crate::plan::ColumnId;
 
-use super::error::{Result, SqlError, nearest};
+use super::error::{Result, SqlError};
 
 /// Names in a hint.
 const NAMES_MAX: usize = 12;

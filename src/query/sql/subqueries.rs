@@ -147,7 +147,7 @@ impl Binder<'_> {
         if subquery.bound.output.len() != values.len() {
             let (n, wanted) = (subquery.bound.output.len(), values.len());
             return Err(SqlError::new(format!(
-                "the subquery of IN has {n} columns, but {wanted} are compared"
+                "the subquery of IN must have as many columns as are compared, {wanted}, but has {n}"
             )));
         }
         let mut pairs = Vec::new();

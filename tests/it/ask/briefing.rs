@@ -36,8 +36,7 @@ fn flags_and_the_session_say_what_the_model_should_know() {
         assert!(text.contains(part), "{part}: {text}");
     }
     let warned = turn.events.iter().find(|it| it["code"] == "instructions").unwrap();
-    let message =
-        "the thresholds of `revnue` have no effect: there is no such column in any dataset";
+    let message = "the thresholds `[revnue]` have no effect: no dataset has a column `revnue`; did you mean `revenue`?";
     assert_eq!(warned["message"], message);
     // A file of the project may say the same.
     let project = "language = 'Swiss German'\nknowledge = 'notes.md'\n";
@@ -46,6 +45,21 @@ fn flags_and_the_session_say_what_the_model_should_know() {
     ask(&bench, [], "Wie viele?", 0);
     let text = instructions(&bench, 1);
     assert!(text.contains("labels in Swiss German,") && text.contains(known), "{text}");
+}
+
+#[test]
+fn the_analyst_says_what_it_does_not_read() {
+    let bench = bench();
+    let ask = ["ask", "--model", "builtin", "--ephemeral", "-f", "sales.csv", "--format", "reply"];
+    let flags = ["--knowledge", "notes.md", "--language", "German", "how many rows"];
+    let run = bench.run(ask.into_iter().chain(flags)).succeeds();
+    let expected = "warning: `--knowledge` has no effect: the built-in analyst does not read it\nwarning: \
+                    `--language` has no effect: the built-in analyst answers in English only\n";
+    assert_eq!(run.stderr(), expected);
+    // A setting is for other models too.
+    fs::write(bench.path("csv-agent.toml"), "knowledge = 'notes.md'\n").unwrap();
+    let run = bench.run(ask.into_iter().chain(["how many rows"])).succeeds();
+    assert_eq!(run.stderr(), "");
 }
 
 #[test]

@@ -55,8 +55,8 @@ fn thresholds_are_counted_on_the_cluster() {
     let turn = ask();
     let warnings: Vec<_> = turn.events.iter().filter(|it| it["code"] == "thresholds").collect();
     let message = warnings[0]["message"].as_str().unwrap();
-    let expected = "the thresholds of `revenue` have no effect in `sales`: the cluster cannot count its \
-                    values: `revenue`: \"many\" is not a valid float64";
+    let expected = "the thresholds `[revenue]` have no effect: the cluster cannot count the values of \
+                    `revenue` in `sales`: `revenue`: \"many\" is not a valid float64";
     assert!(message.starts_with(expected), "{message}");
 }
 

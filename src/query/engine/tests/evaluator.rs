@@ -233,10 +233,8 @@ fn aggregated(aggregate: &Aggregate, input: &Relation, rows: &[&Vec<Scalar>]) ->
         F::Average => {
             Scalar::Float(values.iter().map(|it| float(it)).sum::<f64>() / values.len() as f64)
         }
-        F::Sum => match values[0] {
-            Scalar::Int(_) => Scalar::Int(values.iter().map(|it| int(it)).sum()),
-            _ => Scalar::Float(values.iter().map(|it| float(it)).sum::<f64>()),
-        },
+        F::Sum => Scalar::Int(values.iter().map(|it| int(it)).sum()),
+        F::SumFloat => Scalar::Float(values.iter().map(|it| float(it)).sum::<f64>()),
         ref other => panic!("no random plan has {other:?}"),
     }
 }

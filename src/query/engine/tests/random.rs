@@ -270,7 +270,7 @@ fn aggregate() -> impl Strategy<Value = (Aggregate, Type)> {
     let call = prop_oneof![
         Just((F::CountRows, Vec::new(), Type::Int)),
         of([ordered.clone(), vec![F::Sum]].concat(), Type::Int, None),
-        of(vec![F::Count, F::Minimum, F::MaximumFloat, F::Sum, F::Average], Type::Float, None),
+        of(vec![F::Count, F::Minimum, F::MaximumFloat, F::SumFloat, F::Average], Type::Float, None),
         of(ordered.clone(), Type::Text, None),
         of(ordered.clone(), Type::Date, None),
         of(ordered, Type::Timestamp, None),
@@ -279,7 +279,7 @@ fn aggregate() -> impl Strategy<Value = (Aggregate, Type)> {
     (call, any::<bool>(), prop::option::of(column(Type::Bool))).prop_map(
         |((function, arguments, dtype), is_distinct, filter)| {
             // Of the others, equal values say nothing.
-            let can_be = matches!(function, F::Count | F::Sum | F::Average);
+            let can_be = matches!(function, F::Count | F::Sum | F::SumFloat | F::Average);
             let distinct = is_distinct && can_be;
             (Aggregate { function, arguments, distinct, filter, order: Vec::new() }, dtype)
         },

@@ -76,7 +76,7 @@ impl<'a> Aggregation<'a> {
                 let counts = counts.into_iter().map(|it| Some(whole(it.unwrap_or(0))));
                 Ok(self.layout.ints(name, counts))
             }
-            Function::Sum => self.sum(name),
+            Function::Sum | Function::SumFloat => self.sum(name),
             Function::Average
             | Function::Product
             | Function::StandardDeviation
