@@ -5,12 +5,12 @@
 
 use jiff::civil::Date;
 
-use crate::frag::{Claim, Frag, Sem, Target};
+use crate::frag::{Claim, Frag, Sem, AskedFor};
 use crate::lexicon::{Concept, Cue, Lexicon, TimeUnit};
 use crate::link::{Held, is_time};
 use crate::query::{
-    Agg, Body, Chart, Check, Comparison, Contrast, Groups, Key, Measure, Op, Order, Over, Part, Place,
-    Profile, Query, Side, Sign, Source, Test, Told, Value, Within,
+    Agg, Shape, Chart, Check, Comparison, Contrast, Groups, GroupKey, Measure, Op, SortOrder, Over, Part, Place,
+    Profile, LogicalForm, Side, Arithmetic, Source, Test, Told, Value, Within,
 };
 use crate::schema::{Column, Kind, Table};
 use crate::words::Token;
@@ -115,8 +115,8 @@ impl Scene<'_> {
         Source { table: self.of[0], join: self.join }
     }
 
-    fn query(&self, filters: Vec<Test>, body: Body) -> Sem {
-        Sem::Query(Box::new(Query { from: self.source(), filters, body, chart: None }))
+    fn query(&self, filters: Vec<Test>, body: Shape) -> Sem {
+        Sem::Query(Box::new(LogicalForm { from: self.source(), filters, body, chart: None }))
     }
 
     /// Returns an amount in the unit of a column. Nothing if that is of another kind.
@@ -504,10 +504,10 @@ fn measures(scene: &Scene, aggs: &[Agg], places: &[Place]) -> Option<(Vec<Measur
 fn order_with(is_ascending: bool, n: Option<u32>, skip: u32) -> Made {
     // Hardly anybody wants the 600 smallest; at least 600 is another thing.
     let cost = if n.is_some_and(|it| 100 < it) { 1.5 } else { 0.0 };
-    vec![(Sem::Order(Order { is_ascending, n, skip }), cost)]
+    vec![(Sem::Order(SortOrder { is_ascending, n, skip }), cost)]
 }
 
-fn order_of(sems: &[&Sem]) -> Option<Order> {
+fn order_of(sems: &[&Sem]) -> Option<SortOrder> {
     sems.iter().find_map(|it| match it {
         Sem::Order(order) => Some(*order),
         _ => None,
@@ -515,7 +515,7 @@ fn order_of(sems: &[&Sem]) -> Option<Order> {
 }
 
 /// Returns all in the order of a column.
-fn sorted_by(place: Place, order: Order) -> Made {
+fn sorted_by(place: Place, order: SortOrder) -> Made {
     one(frag(|it| {
         it.order = Some(order);
         it.by = Some(place);
@@ -523,14 +523,14 @@ fn sorted_by(place: Place, order: Order) -> Made {
     }))
 }
 
-fn ranked_by(place: Place, order: Order) -> Made {
+fn ranked_by(place: Place, order: SortOrder) -> Made {
     one(frag(|it| {
         it.order = Some(order);
         it.by = Some(place);
     }))
 }
 
-fn body(make: Body) -> Made {
+fn body(make: Shape) -> Made {
     one(frag(|it| it.body = Some(make)))
 }
 
@@ -550,7 +550,7 @@ fn merged(sems: &[&Sem]) -> Option<Frag> {
     all
 }
 
-fn key_at(scene: &Scene, make: impl Fn(Place) -> Option<Key>) -> Made {
+fn key_at(scene: &Scene, make: impl Fn(Place) -> Option<GroupKey>) -> Made {
     let mut cost = 0.0;
     let mut made = Vec::new();
     let numbered = scene.places().filter(|it| scene.column(*it).unit.is_some());
@@ -567,18 +567,18 @@ fn key_at(scene: &Scene, make: impl Fn(Place) -> Option<Key>) -> Made {
 }
 
 /// Returns the key of a unit of time: of a date, or a column that numbers it.
-pub(crate) fn unit_key(scene: &Scene, place: Place, unit: TimeUnit) -> Option<Key> {
+pub(crate) fn unit_key(scene: &Scene, place: Place, unit: TimeUnit) -> Option<GroupKey> {
     if scene.kind(place) == Kind::Clock {
-        return (unit == TimeUnit::Hour).then_some(Key::Part(place, Part::Hour));
+        return (unit == TimeUnit::Hour).then_some(GroupKey::Part(place, Part::Hour));
     }
     if scene.kind(place).is_time() {
         let is_too_fine = unit == TimeUnit::Hour && scene.kind(place) == Kind::Day;
         if unit == TimeUnit::Day && scene.kind(place) == Kind::Day {
-            return Some(Key::Column(place));
+            return Some(GroupKey::Column(place));
         }
-        return (!is_too_fine).then_some(Key::Time(place, unit));
+        return (!is_too_fine).then_some(GroupKey::Time(place, unit));
     }
-    (scene.column(place).unit == Some(unit)).then_some(Key::Column(place))
+    (scene.column(place).unit == Some(unit)).then_some(GroupKey::Column(place))
 }
 
 /// The actions, by the names that rules call them.
@@ -715,15 +715,15 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         let all = helds_of(sems);
         let made = several(all.clone());
         if made.is_empty() { return made }
-        holds_any(&all, None).into_iter().map(|(it, cost)| (with_side(it, Key::Column(all[0].place)), cost)).collect()
+        holds_any(&all, None).into_iter().map(|(it, cost)| (with_side(it, GroupKey::Column(all[0].place)), cost)).collect()
     }),
     ("both_values_of", |_, sems| {
         let all = helds_of(sems);
         let made = holds_any(&all, place_of(sems));
-        made.into_iter().map(|(it, cost)| (with_side(it, Key::Column(all[0].place)), cost)).collect()
+        made.into_iter().map(|(it, cost)| (with_side(it, GroupKey::Column(all[0].place)), cost)).collect()
     }),
     ("both_flags", |_, sems| {
-        place_of(sems).map_or_else(Vec::new, |it| one(frag(|frag| frag.sides.push(Key::Column(it)))))
+        place_of(sems).map_or_else(Vec::new, |it| one(frag(|frag| frag.sides.push(GroupKey::Column(it)))))
     }),
     ("amount_old", |_, sems| {
         number_of(sems).map_or_else(Vec::new, |it| one(Sem::Amount(it, Some("old".to_owned()))))
@@ -777,10 +777,10 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         }
         _ => Vec::new(),
     }),
-    ("times", |scene, sems| expression(scene, sems, Sign::Times)),
-    ("minus", |scene, sems| expression(scene, sems, Sign::Minus)),
-    ("plus", |scene, sems| expression(scene, sems, Sign::Plus)),
-    ("divided", |scene, sems| expression(scene, sems, Sign::DividedBy)),
+    ("times", |scene, sems| expression(scene, sems, Arithmetic::Times)),
+    ("minus", |scene, sems| expression(scene, sems, Arithmetic::Minus)),
+    ("plus", |scene, sems| expression(scene, sems, Arithmetic::Plus)),
+    ("divided", |scene, sems| expression(scene, sems, Arithmetic::DividedBy)),
     // `the average duration in days`, which is from one time to the other.
     ("duration", |scene, _| {
         let times: Vec<Place> = scene.places().filter(|it| {
@@ -798,7 +798,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         if places.iter().all(is_key) { one(frag(|it| { it.columns = places; it.has_rows = true; })) } else { Vec::new() }
     }),
     ("sorted_ranked", |_, sems| match sems.iter().find_map(|it| frag_of(it)).map(|it| (it.by, &it.columns[..])) {
-        Some((None, [place])) => sorted_by(*place, Order::DESCENDING),
+        Some((None, [place])) => sorted_by(*place, SortOrder::DESCENDING),
         _ => Vec::new(),
     }),
     ("measure_expr", |_, sems| {
@@ -839,7 +839,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("sorted_adjective", |_, sems| {
         sems.iter().find_map(|it| match it {
             Sem::Adjective(place, is_low) => {
-                Some(sorted_by(*place, Order { is_ascending: *is_low, n: None, skip: 0 }))
+                Some(sorted_by(*place, SortOrder { is_ascending: *is_low, n: None, skip: 0 }))
             }
             _ => None,
         }).unwrap_or_default()
@@ -885,7 +885,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         let made = parts(scene, Part::Month, months);
         made.into_iter().map(|(it, cost)| {
             let place = tests_of(&[&it]).first().and_then(|it| it.places().first().copied());
-            (match place { Some(place) => with_side(it, Key::Part(place, Part::Month)), None => it }, cost)
+            (match place { Some(place) => with_side(it, GroupKey::Part(place, Part::Month)), None => it }, cost)
         }).collect()
     }),
     ("months_to", |scene, sems| {
@@ -954,7 +954,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         if of.iter().any(|it| !scene.is_number(*it)) {
             return Vec::new();
         }
-        body(Body::Profile(Profile::Outliers { of, counts: true }))
+        body(Shape::Profile(Profile::Outliers { of, counts: true }))
     }),
     ("holds_any", |_, sems| holds_any(&helds_of(sems), None)),
     ("holds_any_in", |_, sems| holds_any(&helds_of(sems), place_of(sems))),
@@ -1057,8 +1057,8 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             _ => return Vec::new(),
         };
         one(Sem::Frag(Box::new(Frag {
-            target: Some(Target::Key(key)),
-            order: Some(Order { n: order.n.or(Some(1)), ..order }),
+            target: Some(AskedFor::Key(key)),
+            order: Some(SortOrder { n: order.n.or(Some(1)), ..order }),
             ..rest
         })))
     }),
@@ -1102,7 +1102,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
                 tests.pop();
                 tests.push(Test::In(value.clone(), [values.clone(), more.clone()].concat()));
                 let sides = match value {
-                    Value::Column(place) if one_frag.sides.is_empty() => vec![Key::Column(*place)],
+                    Value::Column(place) if one_frag.sides.is_empty() => vec![GroupKey::Column(*place)],
                     _ => one_frag.sides.clone(),
                 };
                 one(frag(|it| {
@@ -1313,7 +1313,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             Concept::Gt | Concept::Ge => (Op::Gt, 1.0 + percent / 100.0),
             _ => (Op::Lt, 1.0 - percent / 100.0),
         };
-        let bound = Value::Arithmetic(Box::new(Value::Number(factor)), Sign::Times, Box::new(Value::Column(*other)));
+        let bound = Value::Arithmetic(Box::new(Value::Number(factor)), Arithmetic::Times, Box::new(Value::Column(*other)));
         test(Test::Is(Value::Column(*one_place), op, bound))
     }),
     ("holds_same", |_, sems| match &helds_of(sems)[..] {
@@ -1343,7 +1343,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             return Vec::new();
         };
         one(frag(|it| {
-            it.keys.push(Key::Column(*flag));
+            it.keys.push(GroupKey::Column(*flag));
             it.measures.push(Measure::of(Agg::Mean, *number));
         }))
     }),
@@ -1377,7 +1377,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             Kind::Whole if column.unit.is_none() && column.n_values().is_none() && !column.is_key => 1.2,
             _ => 0.0,
         };
-        vec![(frag(|it| it.keys.push(Key::Column(place))), cost)]
+        vec![(frag(|it| it.keys.push(GroupKey::Column(place))), cost)]
     }),
     ("key_unit", |scene, sems| {
         unit_of(sems).map_or_else(Vec::new, |unit| key_at(scene, |it| unit_key(scene, it, unit)))
@@ -1393,27 +1393,27 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     }),
     ("key_weekday_of", |scene, sems| match place_of(sems) {
         Some(place) if scene.kind(place).is_time() => {
-            one(frag(|it| it.keys.push(Key::Part(place, Part::Weekday))))
+            one(frag(|it| it.keys.push(GroupKey::Part(place, Part::Weekday))))
         }
         _ => Vec::new(),
     }),
     ("target_n", |_, sems| match (count_of(sems), sems.iter().find_map(|it| frag_of(it)).map(|it| &it.keys[..])) {
         (Some(n), Some([key])) => one(frag(|it| {
-            it.target = Some(Target::Key(*key));
+            it.target = Some(AskedFor::Key(*key));
             it.n = Some(n);
         })),
         _ => Vec::new(),
     }),
     ("target_n_most", |_, sems| match (count_of(sems), order_of(sems), sems.iter().find_map(|it| frag_of(it)).map(|it| &it.keys[..])) {
         (Some(n), Some(order), Some([key])) => one(frag(|it| {
-            it.target = Some(Target::Key(*key));
-            it.order = Some(Order { n: Some(n), ..order });
+            it.target = Some(AskedFor::Key(*key));
+            it.order = Some(SortOrder { n: Some(n), ..order });
         })),
         _ => Vec::new(),
     }),
     ("n_rows_most", |scene, sems| match (count_of(sems), order_of(sems), place_of(sems)) {
         (Some(n), Some(order), Some(place)) if scene.kind(place).is_number() => one(frag(|it| {
-            it.order = Some(Order { n: Some(n), ..order });
+            it.order = Some(SortOrder { n: Some(n), ..order });
             it.by = Some(place);
             it.has_rows = true;
             it.tests = tests_of(sems);
@@ -1458,7 +1458,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         let Some(mean) = numbers.find(|it| it.0.agg == Agg::Mean) else { return Vec::new() };
         let mut made = (*tests).clone();
         made.measures.push(mean.0);
-        made.keys.push(Key::Column(one_held.place));
+        made.keys.push(GroupKey::Column(one_held.place));
         vec![(Sem::Frag(Box::new(made)), 0.1)]
     }),
     ("per_row", |_, _| one(frag(|_| {}))),
@@ -1483,8 +1483,8 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         };
         match (place_of(sems), order_of(sems)) {
             (Some(by), Some(order)) if scene.is_number(by) && 1 < helds.len() => one(frag(|it| {
-                it.target = Some(Target::Key(Key::Column(helds[0].place)));
-                it.order = Some(Order { n: Some(1), ..order });
+                it.target = Some(AskedFor::Key(GroupKey::Column(helds[0].place)));
+                it.order = Some(SortOrder { n: Some(1), ..order });
                 it.by = Some(by);
                 it.tests = tests;
             })),
@@ -1499,7 +1499,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         });
         match by.filter(|it| scene.kind(*it).is_number()) {
             Some(place) => one(frag(|it| {
-                it.order = Some(Order { is_ascending: low, n: count_of(sems), skip: 0 });
+                it.order = Some(SortOrder { is_ascending: low, n: count_of(sems), skip: 0 });
                 it.by = Some(place);
                 it.has_rows = true;
                 it.tests = tests_of(sems);
@@ -1543,12 +1543,12 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("in_order", |scene, sems| {
         let key = sems.iter().find_map(|it| frag_of(it)).and_then(|it| it.keys.first().copied());
         let is_time_key = match key {
-            Some(Key::Column(place)) => is_time(scene.column(place)) || scene.column(place).unit.is_some(),
+            Some(GroupKey::Column(place)) => is_time(scene.column(place)) || scene.column(place).unit.is_some(),
             _ => true,
         };
         if is_time_key { one(frag(|_| {})) } else { Vec::new() }
     }),
-    ("most_missing", |_, _| body(Body::Profile(Profile::Missing { of: Vec::new(), told: Told::Most }))),
+    ("most_missing", |_, _| body(Shape::Profile(Profile::Missing { of: Vec::new(), told: Told::Most }))),
     ("key_weekday", |scene, _| key_part(scene, Part::Weekday)),
     ("key_month", |scene, _| key_part(scene, Part::Month)),
     ("key_hour", |scene, _| key_part(scene, Part::Hour)),
@@ -1580,16 +1580,16 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         match inner {
             Some(inner) if inner.by.is_some() => one(Sem::Frag(Box::new(inner.clone()))),
             Some(Frag { columns, .. }) => match columns[..] {
-                [place] => sorted_by(place, Order::ASCENDING),
+                [place] => sorted_by(place, SortOrder::ASCENDING),
                 _ => Vec::new(),
             },
             None => Vec::new(),
         }
     }),
-    ("sorted_down", |_, sems| place_of(sems).map_or_else(Vec::new, |it| sorted_by(it, Order::DESCENDING))),
-    ("sorted_up", |_, sems| place_of(sems).map_or_else(Vec::new, |it| sorted_by(it, Order::ASCENDING))),
-    ("descending", |_, _| one(frag(|it| it.order = Some(Order::DESCENDING)))),
-    ("ascending", |_, _| one(frag(|it| it.order = Some(Order::ASCENDING)))),
+    ("sorted_down", |_, sems| place_of(sems).map_or_else(Vec::new, |it| sorted_by(it, SortOrder::DESCENDING))),
+    ("sorted_up", |_, sems| place_of(sems).map_or_else(Vec::new, |it| sorted_by(it, SortOrder::ASCENDING))),
+    ("descending", |_, _| one(frag(|it| it.order = Some(SortOrder::DESCENDING)))),
+    ("ascending", |_, _| one(frag(|it| it.order = Some(SortOrder::ASCENDING)))),
     ("ranked", |_, sems| adjective(sems, None, 0)),
     ("ranked_n", |_, sems| adjective(sems, count_of(sems), 0)),
     ("ranked_nth", |_, sems| count_of(sems).map_or_else(Vec::new, |n| adjective(sems, Some(1), n - 1))),
@@ -1607,14 +1607,14 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("best_of", |scene, sems| {
         let (Some(order), Some([key])) = (order_of(sems), sems.iter().find_map(|it| frag_of(it)).map(|it| &it.keys[..])) else { return Vec::new() };
         let judges = scene.tokens.iter().any(|it| scene.lexicon.is(Cue::Judging, &it.lower));
-        let is_unit = !matches!(key, Key::Column(_));
+        let is_unit = !matches!(key, GroupKey::Column(_));
         if !judges && !is_unit {
             return Vec::new();
         }
         let made = merits(scene).into_iter().filter(|by| *by != key.place()).map(|by| {
             frag(|it| {
-                it.target = Some(Target::Key(*key));
-                it.order = Some(Order { n: order.n.or(Some(1)), ..order });
+                it.target = Some(AskedFor::Key(*key));
+                it.order = Some(SortOrder { n: order.n.or(Some(1)), ..order });
                 it.by = Some(by);
             })
         });
@@ -1640,11 +1640,11 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         it.has_rows = true;
     }))),
     ("target", |_, sems| match sems.iter().find_map(|it| frag_of(it)).map(|it| &it.keys[..]) {
-        Some([key]) => one(frag(|it| it.target = Some(Target::Key(*key)))),
+        Some([key]) => one(frag(|it| it.target = Some(AskedFor::Key(*key)))),
         _ => Vec::new(),
     }),
-    ("target_who", |_, _| one(frag(|it| it.target = Some(Target::Row)))),
-    ("target_when", |_, _| one(frag(|it| it.target = Some(Target::Time)))),
+    ("target_who", |_, _| one(frag(|it| it.target = Some(AskedFor::Row)))),
+    ("target_when", |_, _| one(frag(|it| it.target = Some(AskedFor::Time)))),
     ("bare", |_, sems| one(sems[0].clone())),
     ("list", |_, _| one(frag(|it| it.is_list = true))),
     ("chart", |_, sems| {
@@ -1681,12 +1681,12 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("mode_open", |_, sems| {
         let is_ascending = concept_of(sems) == Some(Concept::Rarest);
         one(frag(|it| {
-            it.order = Some(Order { is_ascending, n: Some(1), skip: 0 });
+            it.order = Some(SortOrder { is_ascending, n: Some(1), skip: 0 });
             it.measures.push(Measure::ROWS);
         }))
     }),
     ("distribution", |_, sems| {
-        place_of(sems).map_or_else(Vec::new, |it| body(Body::Profile(Profile::Distribution(it))))
+        place_of(sems).map_or_else(Vec::new, |it| body(Shape::Profile(Profile::Distribution(it))))
     }),
     ("outliers", |scene, sems| {
         let of = places_of(sems);
@@ -1694,18 +1694,18 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             return Vec::new();
         }
         let counts = of.len() != 1;
-        body(Body::Profile(Profile::Outliers { of, counts }))
+        body(Shape::Profile(Profile::Outliers { of, counts }))
     }),
-    ("duplicates", |_, sems| body(Body::Profile(Profile::Duplicates(places_of(sems))))),
+    ("duplicates", |_, sems| body(Shape::Profile(Profile::Duplicates(places_of(sems))))),
     ("missing_values", |_, sems| {
         let of = places_of(sems);
-        body(Body::Profile(Profile::Missing { of, told: Told::Each }))
+        body(Shape::Profile(Profile::Missing { of, told: Told::Each }))
     }),
-    ("columns_of", |_, _| body(Body::Profile(Profile::Columns))),
-    ("missing_columns", |_, _| body(Body::Profile(Profile::Missing { of: Vec::new(), told: Told::Some }))),
-    ("constant", |_, _| body(Body::Profile(Profile::Constant))),
-    ("describe", |_, sems| body(Body::Profile(Profile::Describe(places_of(sems))))),
-    ("size", |_, _| body(Body::Profile(Profile::Size))),
+    ("columns_of", |_, _| body(Shape::Profile(Profile::Columns))),
+    ("missing_columns", |_, _| body(Shape::Profile(Profile::Missing { of: Vec::new(), told: Told::Some }))),
+    ("constant", |_, _| body(Shape::Profile(Profile::Constant))),
+    ("describe", |_, sems| body(Shape::Profile(Profile::Describe(places_of(sems))))),
+    ("size", |_, _| body(Shape::Profile(Profile::Size))),
     ("versus", |scene, sems| {
         let places = places_of(sems);
         let [one_place, other] = places[..] else { return Vec::new() };
@@ -1724,7 +1724,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         let place = one_held.place;
         made.into_iter().map(|(it, cost)| (frag(|frag| {
             frag.tests = tests_of(&[&it]);
-            frag.keys.push(Key::Column(place));
+            frag.keys.push(GroupKey::Column(place));
         }), cost)).collect()
     }),
     ("difference", |_, sems| {
@@ -1751,21 +1751,21 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("check_none", |scene, sems| {
         let tests = tests_of(sems);
         if tests.is_empty() { return Vec::new() }
-        one(scene.query(Vec::new(), Body::Check(Check::None(tests))))
+        one(scene.query(Vec::new(), Shape::Check(Check::None(tests))))
     }),
     ("check_none_rows", |scene, sems| {
         let tests = tests_of(sems);
         if tests.is_empty() { return Vec::new() }
-        one(scene.query(Vec::new(), Body::Check(Check::None(tests))))
+        one(scene.query(Vec::new(), Shape::Check(Check::None(tests))))
     }),
     ("check_all", |scene, sems| {
         let all: Vec<&Frag> = sems.iter().filter_map(|it| frag_of(it)).collect();
         match all[..] {
             [claim] if !claim.tests.is_empty() => {
-                one(scene.query(Vec::new(), Body::Check(Check::All(claim.tests.clone()))))
+                one(scene.query(Vec::new(), Shape::Check(Check::All(claim.tests.clone()))))
             }
             [rows, claim] if !claim.tests.is_empty() => {
-                one(scene.query(rows.tests.clone(), Body::Check(Check::All(claim.tests.clone()))))
+                one(scene.query(rows.tests.clone(), Shape::Check(Check::All(claim.tests.clone()))))
             }
             _ => Vec::new(),
         }
@@ -1779,7 +1779,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     }),
     ("claim_unique", |scene, sems| {
         if !scene.wants_verdict { return Vec::new() }
-        one(scene.query(Vec::new(), Body::Check(Check::Unique(places_of(sems)))))
+        one(scene.query(Vec::new(), Shape::Check(Check::Unique(places_of(sems)))))
     }),
     // `every country has 12 years`
     ("check_groups", |scene, sems| {
@@ -1792,29 +1792,29 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         let (key, Some(n)) = (places[0], number_of(sems)) else { return Vec::new() };
         let is_amount = scene.kind(key).is_number() && !scene.column(key).is_key && scene.column(key).unit.is_none();
         if is_amount || !tests_of(sems).is_empty() { return Vec::new() }
-        let groups = Groups::new(vec![Key::Column(key)], vec![measure]);
+        let groups = Groups::new(vec![GroupKey::Column(key)], vec![measure]);
         let op = op_of(sems).unwrap_or(Op::Eq);
-        one(scene.query(Vec::new(), Body::Check(Check::Groups(groups, op, Value::Number(n)))))
+        one(scene.query(Vec::new(), Shape::Check(Check::Groups(groups, op, Value::Number(n)))))
     }),
     ("check_all_column", |scene, sems| {
         let tests = tests_of(sems);
-        one(scene.query(Vec::new(), Body::Check(Check::All(tests))))
+        one(scene.query(Vec::new(), Shape::Check(Check::All(tests))))
     }),
     ("check_unique_rows", |scene, sems| {
-        one(scene.query(Vec::new(), Body::Check(Check::Unique(places_of(sems)))))
+        one(scene.query(Vec::new(), Shape::Check(Check::Unique(places_of(sems)))))
     }),
     ("check_unique", |scene, sems| {
-        one(scene.query(Vec::new(), Body::Check(Check::Unique(places_of(sems)))))
+        one(scene.query(Vec::new(), Shape::Check(Check::Unique(places_of(sems)))))
     }),
     ("check_present", |scene, sems| {
-        one(scene.query(tests_of(sems), Body::Check(Check::Present(places_of(sems)))))
+        one(scene.query(tests_of(sems), Shape::Check(Check::Present(places_of(sems)))))
     }),
     ("check_inliers", |scene, sems| {
         let of = places_of(sems);
         if of.iter().any(|it| !scene.is_number(*it)) { return Vec::new() }
-        one(scene.query(Vec::new(), Body::Check(Check::Inliers(of))))
+        one(scene.query(Vec::new(), Shape::Check(Check::Inliers(of))))
     }),
-    ("check_varies", |scene, _| one(scene.query(Vec::new(), Body::Check(Check::Varies(Vec::new()))))),
+    ("check_varies", |scene, _| one(scene.query(Vec::new(), Shape::Check(Check::Varies(Vec::new()))))),
     ("check_number", |scene, sems| {
         let Some(frag) = sems.iter().find_map(|it| frag_of(it)) else { return Vec::new() };
         let ([measure], Some(op), Some((value, unit))) = (&frag.measures[..], op_of(sems), amounts_of(sems).pop()) else {
@@ -1826,7 +1826,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         };
         let Some(value) = value else { return Vec::new() };
         let check = Check::Number(measure.clone(), op, Value::Number(value));
-        one(scene.query(frag.tests.clone(), Body::Check(check)))
+        one(scene.query(frag.tests.clone(), Shape::Check(check)))
     }),
     ("lacks", |scene, sems| exists(scene, sems).map_or_else(Vec::new, |it| test(Test::Not(Box::new(it))))),
     ("has_any", |scene, sems| exists(scene, sems).map_or_else(Vec::new, test)),
@@ -1858,10 +1858,10 @@ fn refers(scene: &Scene, sems: &[&Sem]) -> Made {
         let is_column = place_of(sems).is_none_or(|it| it == join.left);
         match (is_left && is_column).then_some(last) {
             Some(table) if join.right.table == *table => Vec::from([(
-                Sem::Query(Box::new(Query {
+                Sem::Query(Box::new(LogicalForm {
                     from: Source { table: join.left.table, join: None },
                     filters: Vec::new(),
-                    body: Body::Check(Check::Refers(join)),
+                    body: Shape::Check(Check::Refers(join)),
                     chart: None,
                 })),
                 0.0,
@@ -1878,7 +1878,7 @@ fn claim(scene: &Scene, sems: &[&Sem], check: fn(Vec<Test>) -> Check) -> Made {
     if !scene.wants_verdict || claim.tests.is_empty() || claim.tests.iter().any(is_same) {
         return Vec::new();
     }
-    one(scene.query(rows.tests.clone(), Body::Check(check(claim.tests.clone()))))
+    one(scene.query(rows.tests.clone(), Shape::Check(check(claim.tests.clone()))))
 }
 
 fn measure(scene: &Scene, sems: &[&Sem]) -> Made {
@@ -1916,10 +1916,10 @@ fn clocked(scene: &Scene, sems: &[&Sem], ops: &[Op]) -> Made {
 }
 
 /// Returns two numbers of a row, put together.
-fn expression(scene: &Scene, sems: &[&Sem], sign: Sign) -> Made {
+fn expression(scene: &Scene, sems: &[&Sem], sign: Arithmetic) -> Made {
     let places = places_of(sems);
     let [one_place, other] = places[..] else { return Vec::new() };
-    if sign == Sign::Minus
+    if sign == Arithmetic::Minus
         && let Some(days) = days_between(scene, one_place, other)
     {
         return one(frag(|it| it.measures.push(Measure { agg: Agg::Mean, of: Some(days), only: Vec::new() })));
@@ -1938,7 +1938,7 @@ fn days_between(scene: &Scene, one: Place, other: Place) -> Option<Value> {
     }
     let start = |it: Place| scene.column(it).range.map_or(0.0, |it| it.0);
     let (from, to) = if start(one) <= start(other) { (one, other) } else { (other, one) };
-    Some(Value::Arithmetic(Box::new(Value::Column(to)), Sign::Days, Box::new(Value::Column(from))))
+    Some(Value::Arithmetic(Box::new(Value::Column(to)), Arithmetic::Days, Box::new(Value::Column(from))))
 }
 
 /// Asks whether there are such rows.
@@ -1952,7 +1952,7 @@ fn any_of(made: Made) -> Made {
 }
 
 /// Says that values of a key are compared.
-fn with_side(sem: Sem, key: Key) -> Sem {
+fn with_side(sem: Sem, key: GroupKey) -> Sem {
     match sem {
         Sem::Frag(mut frag) => {
             frag.sides.push(key);
@@ -2031,7 +2031,7 @@ fn compare_mean(scene: &Scene, sems: &[&Sem]) -> Made {
     let agg = if is_median { Agg::Median } else { Agg::Mean };
     let groups = Groups::new(Vec::new(), vec![Measure::of(agg, place)]);
     let from = Source { table: place.table, join: None };
-    let mean = Query { from, filters: Vec::new(), body: Body::Groups(groups), chart: None };
+    let mean = LogicalForm { from, filters: Vec::new(), body: Shape::Groups(groups), chart: None };
     test(Test::Is(Value::Column(place), op, Value::Query(Box::new(mean))))
 }
 
@@ -2100,13 +2100,13 @@ fn key_part(scene: &Scene, part: Part) -> Made {
             _ => false,
         };
         if numbers && kind == Kind::Whole {
-            return Some(Key::Column(it));
+            return Some(GroupKey::Column(it));
         }
         let fits = match part {
             Part::Hour => kind == Kind::Clock || kind.is_time() && kind != Kind::Day,
             _ => kind.is_time(),
         };
-        fits.then_some(Key::Part(it, part))
+        fits.then_some(GroupKey::Part(it, part))
     })
 }
 
@@ -2114,7 +2114,7 @@ fn adjective(sems: &[&Sem], n: Option<u32>, skip: u32) -> Made {
     sems.iter()
         .find_map(|it| match it {
             Sem::Adjective(place, is_low) => {
-                Some(ranked_by(*place, Order { is_ascending: *is_low, n, skip }))
+                Some(ranked_by(*place, SortOrder { is_ascending: *is_low, n, skip }))
             }
             _ => None,
         })
@@ -2126,7 +2126,7 @@ fn adjective_by(sems: &[&Sem], n: Option<u32>) -> Made {
     sems.iter()
         .find_map(|it| match it {
             Sem::Adjective(place, is_low) => {
-                Some(ranked_by(*place, Order { is_ascending: *is_low != is_least, n, skip: 0 }))
+                Some(ranked_by(*place, SortOrder { is_ascending: *is_low != is_least, n, skip: 0 }))
             }
             _ => None,
         })
@@ -2140,7 +2140,7 @@ fn at_end(scene: &Scene, is_ascending: bool, n: Option<u32>) -> Made {
         .take(2)
         .enumerate()
         .flat_map(|(at, place)| {
-            let made = ranked_by(place, Order { is_ascending, n, skip: 0 });
+            let made = ranked_by(place, SortOrder { is_ascending, n, skip: 0 });
             made.into_iter().map(move |(it, _)| (it, if at == 0 { 0.2 } else { 1.0 }))
         })
         .collect()
@@ -2163,7 +2163,7 @@ fn mode(sems: &[&Sem], is_ascending: bool) -> Made {
     one(frag(|it| {
         it.keys = keys;
         it.measures.push(Measure::ROWS);
-        it.order = Some(Order { is_ascending, n: Some(n), skip: 0 });
+        it.order = Some(SortOrder { is_ascending, n: Some(n), skip: 0 });
     }))
 }
 
@@ -2180,7 +2180,7 @@ fn difference(measure: Measure, helds: &[Held], tests: &[Test]) -> Made {
         Comparison { measure, sides: [side(one_held), side(other)], asks: Contrast::Difference };
     one(frag(|it| {
         it.tests = tests.to_vec();
-        it.body = Some(Body::Compare(comparison));
+        it.body = Some(Shape::Compare(comparison));
     }))
 }
 
@@ -2219,7 +2219,7 @@ fn change(scene: &Scene, measure: &Measure, sems: &[&Sem]) -> Made {
         sides: [before, after],
         asks: Contrast::Change,
     };
-    body(Body::Compare(comparison))
+    body(Shape::Compare(comparison))
 }
 
 /// Returns the numbers that tell how good something is: those of which more is better, or else what amounts to

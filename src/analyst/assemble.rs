@@ -1,11 +1,11 @@
 //! From the parts of a question to queries: every way to complete them, each with its price.
 
 use crate::actions::{Scene, natural, unit_key};
-use crate::frag::{Claim, Frag, Target};
+use crate::frag::{Claim, Frag, AskedFor};
 use crate::lexicon::TimeUnit;
 use crate::query::{
-    Agg, Body, Chart, Check, Comparison, Contrast, Groups, Key, Listing, Measure, Order, Over, Place,
-    Profile, Query, Side, Test, Value,
+    Agg, Shape, Chart, Check, Comparison, Contrast, Groups, GroupKey, Listing, Measure, SortOrder, Over, Place,
+    Profile, LogicalForm, Side, Test, Value,
 };
 use crate::schema::Kind;
 
@@ -13,8 +13,8 @@ use crate::schema::Kind;
 const DAYS_MAX: f64 = 200.0;
 
 /// Returns the queries that parts may be.
-pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(Query, f64)> {
-    let mut made: Vec<(Body, f64)> = Vec::new();
+pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(LogicalForm, f64)> {
+    let mut made: Vec<(Shape, f64)> = Vec::new();
     // Values side by side are groups.
     if !frag.sides.is_empty() && frag.keys.len() < 2 && frag.body.is_none() {
         let mut grouped = frag.clone();
@@ -71,29 +71,29 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(Query, f64)> {
         return assemble(scene, &told);
     }
     // `region by region`
-    if frag.columns.iter().any(|it| frag.keys.contains(&Key::Column(*it))) {
+    if frag.columns.iter().any(|it| frag.keys.contains(&GroupKey::Column(*it))) {
         let mut told = frag.clone();
-        told.columns.retain(|it| !frag.keys.contains(&Key::Column(*it)));
+        told.columns.retain(|it| !frag.keys.contains(&GroupKey::Column(*it)));
         return assemble(scene, &told);
     }
     // `monthly spend by start date`
-    if let Some(at) = frag.keys.iter().position(|it| matches!(it, Key::Column(place) if scene.kind(*place).is_time()))
+    if let Some(at) = frag.keys.iter().position(|it| matches!(it, GroupKey::Column(place) if scene.kind(*place).is_time()))
         && let Some(unit) = frag.keys.iter().find_map(|it| match it {
-            Key::Time(_, unit) => Some(*unit),
+            GroupKey::Time(_, unit) => Some(*unit),
             _ => None,
         })
     {
         let mut told = frag.clone();
         let place = told.keys.remove(at).place();
-        for key in told.keys.iter_mut().filter(|it| matches!(it, Key::Time(..))) {
-            *key = Key::Time(place, unit);
+        for key in told.keys.iter_mut().filter(|it| matches!(it, GroupKey::Time(..))) {
+            *key = GroupKey::Time(place, unit);
         }
         return assemble(scene, &told);
     }
     // `the 3 islands`
     if let Some(n) = frag.n {
         let Some(order) = frag.order.filter(|it| it.n.is_none()) else { return Vec::new() };
-        let ranked = Frag { order: Some(Order { n: Some(n), ..order }), n: None, ..frag.clone() };
+        let ranked = Frag { order: Some(SortOrder { n: Some(n), ..order }), n: None, ..frag.clone() };
         return assemble(scene, &ranked);
     }
     // `budget of action vs drama, mean`
@@ -114,7 +114,7 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(Query, f64)> {
             return Vec::new();
         }
         // `revenue per day on average` is that of the totals.
-        if let ([Agg::Mean], [place], [Key::Time(of, _) | Key::Column(of)]) = (&aggs[..], &numbers[..], &told.keys[..])
+        if let ([Agg::Mean], [place], [GroupKey::Time(of, _) | GroupKey::Column(of)]) = (&aggs[..], &numbers[..], &told.keys[..])
             && scene.kind(*of).is_time()
             && scene.is_additive(*place) == Some(true)
         {
@@ -129,7 +129,7 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(Query, f64)> {
         return assemble(scene, &told);
     }
     // `missing prices by region`
-    if let (Some(Body::Profile(Profile::Missing { of, .. })), false) = (&frag.body, frag.keys.is_empty())
+    if let (Some(Shape::Profile(Profile::Missing { of, .. })), false) = (&frag.body, frag.keys.is_empty())
         && let [place] = of[..]
         && frag.measures.is_empty()
     {
@@ -151,12 +151,12 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(Query, f64)> {
     made.into_iter()
         .map(|(body, cost)| {
             let filters = match &body {
-                Body::Check(Check::All(claim) | Check::None(claim)) if *claim == frag.tests => Vec::new(),
+                Shape::Check(Check::All(claim) | Check::None(claim)) if *claim == frag.tests => Vec::new(),
                 _ => frag.tests.clone(),
             };
             // `no` says something of what is claimed only.
-            let is_ignored = frag.claim == Some(Claim::None) && !matches!(body, Body::Check(_));
-            let query = Query { from: scene.source(), filters, body, chart: frag.chart };
+            let is_ignored = frag.claim == Some(Claim::None) && !matches!(body, Shape::Check(_));
+            let query = LogicalForm { from: scene.source(), filters, body, chart: frag.chart };
             let sense = crate::sense::cost(scene, &query) + if is_ignored { 1.5 } else { 0.0 };
             (query, cost + sense)
         })
@@ -165,7 +165,7 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(Query, f64)> {
 }
 
 /// Returns what is claimed, where something is judged, or asked so that yes or no answers.
-fn claimed(scene: &Scene, frag: &Frag) -> Option<(Body, f64)> {
+fn claimed(scene: &Scene, frag: &Frag) -> Option<(Shape, f64)> {
     let is_plain = frag.measures.is_empty()
         && frag.keys.is_empty()
         && frag.columns.is_empty()
@@ -189,20 +189,20 @@ fn claimed(scene: &Scene, frag: &Frag) -> Option<(Body, f64)> {
             }
             Some(Claim::All | Claim::YesNo) | None => Check::All(frag.tests.clone()),
         },
-        Some(Body::Profile(Profile::Duplicates(of))) => Check::Unique(of.clone()),
-        Some(Body::Profile(Profile::Missing { of, .. })) => Check::Present(of.clone()),
-        Some(Body::Profile(Profile::Outliers { of, .. })) => Check::Inliers(of.clone()),
-        Some(Body::Profile(Profile::Constant)) => Check::Varies(Vec::new()),
+        Some(Shape::Profile(Profile::Duplicates(of))) => Check::Unique(of.clone()),
+        Some(Shape::Profile(Profile::Missing { of, .. })) => Check::Present(of.clone()),
+        Some(Shape::Profile(Profile::Outliers { of, .. })) => Check::Inliers(of.clone()),
+        Some(Shape::Profile(Profile::Constant)) => Check::Varies(Vec::new()),
         _ => return None,
     };
     // Of `denied permits are closed`, one says which rows are meant.
     let are_bounds = frag.tests.iter().all(|it| matches!(it, Test::Is(Value::Column(place), ..) if frag.tests[0].places() == [*place]));
     let is_mixed = matches!(check, Check::All(_)) && frag.n_joined + 1 < frag.tests.len() && !are_bounds;
-    Some((Body::Check(check), if is_mixed { 1.2 } else { 0.2 }))
+    Some((Shape::Check(check), if is_mixed { 1.2 } else { 0.2 }))
 }
 
 /// Returns how a number has changed from one end of a period to the other.
-fn changed(scene: &Scene, frag: &Frag, ends: &[Side; 2]) -> Vec<(Query, f64)> {
+fn changed(scene: &Scene, frag: &Frag, ends: &[Side; 2]) -> Vec<(LogicalForm, f64)> {
     let measures: Vec<(Measure, f64)> = match (&frag.measures[..], &frag.columns[..]) {
         ([measure], []) => vec![(measure.clone(), 0.0)],
         ([], [place]) => natural(scene, *place),
@@ -214,13 +214,13 @@ fn changed(scene: &Scene, frag: &Frag, ends: &[Side; 2]) -> Vec<(Query, f64)> {
     let filters: Vec<Test> = frag.tests.iter().filter(|it| !is_span(it)).cloned().collect();
     let made = measures.into_iter().map(|(measure, cost)| {
         let comparison = Comparison { measure, sides: ends.clone(), asks: Contrast::Change };
-        let body = Body::Compare(comparison);
-        (Query { from: scene.source(), filters: filters.clone(), body, chart: frag.chart }, cost + 0.1)
+        let body = Shape::Compare(comparison);
+        (LogicalForm { from: scene.source(), filters: filters.clone(), body, chart: frag.chart }, cost + 0.1)
     });
     made.collect()
 }
 
-fn with_body(frag: &Frag, body: &Body) -> Option<(Body, f64)> {
+fn with_body(frag: &Frag, body: &Shape) -> Option<(Shape, f64)> {
     let is_alone = frag.measures.is_empty()
         && frag.columns.is_empty()
         && frag.order.is_none()
@@ -236,10 +236,10 @@ fn with_body(frag: &Frag, body: &Body) -> Option<(Body, f64)> {
 }
 
 /// Returns the key of a trend, and what it costs.
-fn trend_key(scene: &Scene) -> Option<Key> {
+fn trend_key(scene: &Scene) -> Option<GroupKey> {
     let place = scene.times().first().copied()?;
     if scene.kind(place).is_number() {
-        return Some(Key::Column(place));
+        return Some(GroupKey::Column(place));
     }
     let days = scene.column(place).range.map(|(from, to)| to - from);
     let unit = match days {
@@ -249,20 +249,20 @@ fn trend_key(scene: &Scene) -> Option<Key> {
     unit_key(scene, place, unit)
 }
 
-fn is_time_key(scene: &Scene, key: &Key) -> bool {
+fn is_time_key(scene: &Scene, key: &GroupKey) -> bool {
     match key {
-        Key::Time(..) | Key::Part(..) => true,
-        Key::Column(place) => scene.kind(*place).is_time() || scene.column(*place).unit.is_some(),
-        Key::Bin(..) => false,
+        GroupKey::Time(..) | GroupKey::Part(..) => true,
+        GroupKey::Column(place) => scene.kind(*place).is_time() || scene.column(*place).unit.is_some(),
+        GroupKey::Bin(..) => false,
     }
 }
 
-fn with_measures(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
+fn with_measures(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
     let mut cost = 0.0;
     let mut keys = frag.keys.clone();
     let mut order = frag.order;
     match frag.target {
-        Some(Target::Key(key)) => {
+        Some(AskedFor::Key(key)) => {
             if keys.contains(&key) {
                 return Vec::new();
             }
@@ -274,7 +274,7 @@ fn with_measures(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
                 None => cost += 1.2,
             }
         }
-        Some(Target::Time) => {
+        Some(AskedFor::Time) => {
             let Some(key) = trend_key(scene) else { return Vec::new() };
             keys.insert(0, key);
             match &mut order {
@@ -282,7 +282,7 @@ fn with_measures(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
                 None => return Vec::new(),
             }
         }
-        Some(Target::Row) => return Vec::new(),
+        Some(AskedFor::Row) => return Vec::new(),
         None => {}
     }
     if frag.is_trend && !keys.iter().any(|it| is_time_key(scene, it)) {
@@ -306,12 +306,12 @@ fn with_measures(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
     for place in &frag.columns {
         let numbers_groups = scene.column(*place).unit.is_none() && scene.kind(*place) == Kind::Whole && is_few(scene, *place);
         if numbers_groups {
-            keys.push(Key::Column(*place));
+            keys.push(GroupKey::Column(*place));
             cost += 1.3;
         } else if scene.is_number(*place) {
             cost += 2.0;
         } else {
-            keys.push(Key::Column(*place));
+            keys.push(GroupKey::Column(*place));
             // `top 3 clinics by number of tests`
             cost += if frag.is_by_measure { 0.0 } else { 1.0 };
         }
@@ -357,11 +357,11 @@ fn with_measures(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
     let having = frag.having.map(|(op, n)| (op, Value::Number(n)));
     let groups =
         Groups { keys, measures, having, over, then: frag.then.clone(), order };
-    vec![(Body::Groups(groups), cost)]
+    vec![(Shape::Groups(groups), cost)]
 }
 
-fn groups(keys: Vec<Key>, measure: Measure, order: Option<Order>) -> Body {
-    Body::Groups(Groups { order, ..Groups::new(keys, vec![measure]) })
+fn groups(keys: Vec<GroupKey>, measure: Measure, order: Option<SortOrder>) -> Shape {
+    Shape::Groups(Groups { order, ..Groups::new(keys, vec![measure]) })
 }
 
 /// Returns whether values of a column hardly repeat: the rows have their names there.
@@ -372,13 +372,13 @@ pub(crate) fn is_name(scene: &Scene, place: Place) -> bool {
     is_unique || (column.is_title || column.is_key) && column.values.is_none() && column.n_distinct.is_none_or(|it| rows < 2 * it)
 }
 
-fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
+fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
     let mut made = Vec::new();
     if frag.then.is_some() || frag.over == Some(Over::Share) && frag.keys.is_empty() {
         return made;
     }
     // `top 5 products by revenue`
-    if let (Some(_), [Key::Column(by)], None) = (frag.order, &frag.keys[..], frag.by)
+    if let (Some(_), [GroupKey::Column(by)], None) = (frag.order, &frag.keys[..], frag.by)
         && scene.kind(*by).is_number()
         && scene.column(*by).unit.is_none()
         && frag.target.is_none()
@@ -388,7 +388,7 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
         ranked.by = Some(*by);
         return without_measure(scene, &ranked);
     }
-    let order = frag.order.map(|it| Order { n: it.n, ..it });
+    let order = frag.order.map(|it| SortOrder { n: it.n, ..it });
     // `the 10 deadliest years`
     let is_group = |it: &Place| frag.by.is_some() && frag.by != Some(*it) && scene.column(*it).unit.is_some();
     let (numbers, others): (Vec<Place>, Vec<Place>) =
@@ -424,7 +424,7 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
         if !frag.keys.is_empty() || frag.over.is_some() || frag.having.is_some() {
             return made;
         }
-        let mut order = frag.order.unwrap_or(Order::ASCENDING);
+        let mut order = frag.order.unwrap_or(SortOrder::ASCENDING);
         let is_single = !frag.is_sorted && !frag.has_rows && others.is_empty() && numbers.is_empty();
         if is_single && order.n.is_none() && !frag.is_list {
             // `the highest price`
@@ -447,7 +447,7 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
             }
             if is_of_groups {
                 for (measure, cost) in natural(scene, by) {
-                    let key = Key::Column(others[0]);
+                    let key = GroupKey::Column(others[0]);
                     made.push((groups(vec![key], measure, Some(order)), cost + 0.1));
                 }
             }
@@ -461,7 +461,7 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
                 order: Some((Value::Column(by), order)),
                 first: frag.first,
             };
-            made.push((Body::Rows(listing), cost));
+            made.push((Shape::Rows(listing), cost));
         }
         return made;
     }
@@ -470,15 +470,15 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
         && frag.has_rows
         && !frag.is_trend
         && frag.columns.is_empty()
-        && let [Key::Column(place)] = frag.keys[..]
+        && let [GroupKey::Column(place)] = frag.keys[..]
     {
         let listing = Listing {
             columns: Vec::new(),
             is_distinct: false,
-            order: Some((Value::Column(place), frag.order.unwrap_or(Order::ASCENDING))),
+            order: Some((Value::Column(place), frag.order.unwrap_or(SortOrder::ASCENDING))),
             first: frag.first,
         };
-        made.push((Body::Rows(listing), if scene.column(place).values.is_some() { 0.9 } else { 0.2 }));
+        made.push((Shape::Rows(listing), if scene.column(place).values.is_some() { 0.9 } else { 0.2 }));
     }
     // `revenue by month`, `flights per carrier`
     if !frag.keys.is_empty() || frag.is_trend {
@@ -487,7 +487,7 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
             let Some(key) = trend_key(scene) else { return made };
             keys.insert(0, key);
         }
-        let extra: Vec<Key> = others.iter().map(|it| Key::Column(*it)).collect();
+        let extra: Vec<GroupKey> = others.iter().map(|it| GroupKey::Column(*it)).collect();
         let mut costs = if extra.is_empty() { 0.0 } else { 0.4 };
         keys.extend(extra);
         let mut measured: Vec<(Vec<Measure>, f64)> = Vec::new();
@@ -506,7 +506,7 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
         for (measures, cost) in measured {
             let having = frag.having.map(|(op, n)| (op, Value::Number(n)));
             let body = Groups { having, over: frag.over, order, ..Groups::new(keys.clone(), measures) };
-            made.push((Body::Groups(body), cost + costs));
+            made.push((Shape::Groups(body), cost + costs));
         }
         return made;
     }
@@ -515,16 +515,16 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
         if let (Some(key), [number]) = (trend_key(scene), &numbers[..]) {
             for (measure, cost) in natural(scene, *number) {
                 let body = Groups { over: frag.over, ..Groups::new(vec![key], vec![measure]) };
-                made.push((Body::Groups(body), cost + 0.3));
+                made.push((Shape::Groups(body), cost + 0.3));
             }
         }
         return made;
     }
     if let Some((op, n)) = frag.having {
         if let [place] = others[..] {
-            let mut body = Groups::new(vec![Key::Column(place)], vec![Measure::ROWS]);
+            let mut body = Groups::new(vec![GroupKey::Column(place)], vec![Measure::ROWS]);
             body.having = Some((op, Value::Number(n)));
-            made.push((Body::Groups(body), 0.2));
+            made.push((Shape::Groups(body), 0.2));
         }
         return made;
     }
@@ -543,16 +543,16 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
                     order: Some((Value::Column(*number), order)),
                     first: None,
                 };
-                made.push((Body::Rows(listing), 0.4));
+                made.push((Shape::Rows(listing), 0.4));
             }
             ([], [place]) => {
                 order.n = order.n.or(Some(1));
-                made.push((groups(vec![Key::Column(*place)], Measure::ROWS, Some(order)), 0.6));
+                made.push((groups(vec![GroupKey::Column(*place)], Measure::ROWS, Some(order)), 0.6));
             }
             ([number], [place]) => {
                 order.n = order.n.or(Some(1));
                 for (measure, cost) in natural(scene, *number) {
-                    made.push((groups(vec![Key::Column(*place)], measure, Some(order)), cost + 0.6));
+                    made.push((groups(vec![GroupKey::Column(*place)], measure, Some(order)), cost + 0.6));
                 }
             }
             _ => {}
@@ -572,28 +572,28 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
                 let cost = if frag.first.is_some() { 0.0 } else { cost };
                 let listing =
                     Listing { columns: Vec::new(), is_distinct: false, order: None, first: frag.first };
-                made.push((Body::Rows(listing), cost));
+                made.push((Shape::Rows(listing), cost));
             }
         }
         ([number], []) if frag.chart.is_some() => {
-            made.push((Body::Profile(Profile::Distribution(*number)), 0.3));
+            made.push((Shape::Profile(Profile::Distribution(*number)), 0.3));
         }
         ([y, x], []) if frag.chart.is_some() => {
             let is_scatter = matches!(frag.chart, Some(Chart::Any | Chart::Scatter));
             let listing = Listing { columns: vec![*y, *x], is_distinct: false, order: None, first: None };
-            made.push((Body::Rows(listing), if is_scatter { 0.1 } else { 1.2 }));
+            made.push((Shape::Rows(listing), if is_scatter { 0.1 } else { 1.2 }));
             if is_few(scene, *x) {
                 for (measure, cost) in natural(scene, *y) {
-                    made.push((groups(vec![Key::Column(*x)], measure, None), cost + 0.5));
+                    made.push((groups(vec![GroupKey::Column(*x)], measure, None), cost + 0.5));
                 }
             }
         }
         ([], [place]) if frag.chart.is_some() || !frag.is_list && !frag.has_rows => {
-            let key = Key::Column(*place);
+            let key = GroupKey::Column(*place);
             made.push((groups(vec![key], Measure::ROWS, None), 0.4 + 2.0 * chart_cost));
         }
         ([], [x, y]) if frag.chart.is_some() => {
-            made.push((groups(vec![Key::Column(*x), Key::Column(*y)], Measure::ROWS, None), 0.5));
+            made.push((groups(vec![GroupKey::Column(*x), GroupKey::Column(*y)], Measure::ROWS, None), 0.5));
         }
         ([number], [place]) if !frag.has_rows && (frag.chart.is_some() || !frag.is_list) => {
             let key = if scene.kind(*place).is_time() {
@@ -602,7 +602,7 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
                     None => return made,
                 }
             } else {
-                Key::Column(*place)
+                GroupKey::Column(*place)
             };
             for (measure, cost) in natural(scene, *number) {
                 made.push((groups(vec![key], measure, None), cost + 0.4 + chart_cost));
@@ -642,7 +642,7 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Body, f64)> {
         let cost = if says_little { cost + 0.6 } else { cost };
         let listing =
             Listing { columns, is_distinct, order: None, first: frag.first };
-        made.push((Body::Rows(listing), cost));
+        made.push((Shape::Rows(listing), cost));
     }
     made
 }
@@ -655,15 +655,15 @@ fn is_few(scene: &Scene, place: Place) -> bool {
 fn targeted(
     scene: &Scene,
     frag: &Frag,
-    target: Target,
+    target: AskedFor,
     numbers: &[Place],
     others: &[Place],
-) -> Vec<(Body, f64)> {
+) -> Vec<(Shape, f64)> {
     let mut made = Vec::new();
     if frag.over.is_some() && frag.order.is_none() || frag.first.is_some() {
         return made;
     }
-    let order = frag.order.map(|it| Order { n: it.n.or(Some(1)), ..it });
+    let order = frag.order.map(|it| SortOrder { n: it.n.or(Some(1)), ..it });
     let by = frag.by.or(match numbers {
         [number] if frag.order.is_some() => Some(*number),
         _ => None,
@@ -673,9 +673,9 @@ fn targeted(
         return made;
     }
     match target {
-        Target::Key(key) => {
+        AskedFor::Key(key) => {
             let place = key.place();
-            let is_column = matches!(key, Key::Column(_));
+            let is_column = matches!(key, GroupKey::Column(_));
             match (by, order) {
                 (Some(by), Some(order)) => {
                     let name = is_column && is_name(scene, place);
@@ -689,7 +689,7 @@ fn targeted(
                             order: Some((Value::Column(by), order)),
                             first: None,
                         };
-                        made.push((Body::Rows(listing), if name { 0.1 } else { 1.0 }));
+                        made.push((Shape::Rows(listing), if name { 0.1 } else { 1.0 }));
                     }
                     for (measure, cost) in natural(scene, by) {
                         let mut keys = vec![key];
@@ -711,7 +711,7 @@ fn targeted(
                 (None, None) if let Some((op, n)) = frag.having => {
                     let mut body = Groups::new(vec![key], vec![Measure::ROWS]);
                     body.having = Some((op, Value::Number(n)));
-                    made.push((Body::Groups(body), 0.1));
+                    made.push((Shape::Groups(body), 0.1));
                 }
                 // `which species are on Dream`
                 (None, None) if !frag.tests.is_empty() && is_column && frag.keys.is_empty() => {
@@ -721,7 +721,7 @@ fn targeted(
                     columns.extend(others);
                     let listing =
                         Listing { columns, is_distinct: !name, order: None, first: None };
-                    made.push((Body::Rows(listing), if says_little { 1.2 } else { 0.4 }));
+                    made.push((Shape::Rows(listing), if says_little { 1.2 } else { 0.4 }));
                 }
                 (None, None) if is_column && others.is_empty() && frag.keys.is_empty() => {
                     let listing = Listing {
@@ -730,12 +730,12 @@ fn targeted(
                         order: None,
                         first: None,
                     };
-                    made.push((Body::Rows(listing), if frag.has_rows { 1.0 } else { 0.8 }));
+                    made.push((Shape::Rows(listing), if frag.has_rows { 1.0 } else { 0.8 }));
                 }
                 _ => {}
             }
         }
-        Target::Row => {
+        AskedFor::Row => {
             let order = match (by, order) {
                 (Some(by), Some(order)) => Some((Value::Column(by), order)),
                 (None, None) if !frag.tests.is_empty() => None,
@@ -743,9 +743,9 @@ fn targeted(
             };
             let listing =
                 Listing { columns: others.to_vec(), is_distinct: false, order, first: None };
-            made.push((Body::Rows(listing), 0.3));
+            made.push((Shape::Rows(listing), 0.3));
         }
-        Target::Time => {
+        AskedFor::Time => {
             let Some(time) = scene.times().first().copied() else { return made };
             if let (Some(by), Some(order)) = (by, order) {
                 let listing = Listing {
@@ -754,7 +754,7 @@ fn targeted(
                     order: Some((Value::Column(by), order)),
                     first: None,
                 };
-                made.push((Body::Rows(listing), 0.4));
+                made.push((Shape::Rows(listing), 0.4));
             }
         }
     }

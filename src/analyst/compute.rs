@@ -8,7 +8,7 @@ use serde_json::json;
 use csv_agent_types::limits::FINDING_ROWS_MAX;
 
 use crate::answer::{Answer, Drawing, ResultHead, result_name};
-use crate::query::{Agg, Body, Query};
+use crate::query::{Agg, Shape, LogicalForm};
 use crate::reading::Reading;
 use crate::schema::Table;
 use crate::sql;
@@ -71,7 +71,7 @@ pub(crate) fn next(
     if let Some(reason) = answer.says_nothing() {
         return Err(reason);
     }
-    let mut open = Open { turn, calls: Vec::new() };
+    let mut open = OpenCalls { turn, calls: Vec::new() };
     let sent = (1 < answer.result.n_cells()).then(|| answer.logical_name());
     let shown = sent
         .as_ref()
@@ -110,12 +110,12 @@ pub(crate) fn next(
 }
 
 /// The calls of a step that were not made yet.
-struct Open<'a> {
+struct OpenCalls<'a> {
     turn: &'a Turn,
     calls: Vec<Call>,
 }
 
-impl<'a> Open<'a> {
+impl<'a> OpenCalls<'a> {
     fn find(&self, call: &Call) -> Option<&'a Done> {
         self.turn.done(call.0, &call.1)
     }
@@ -153,7 +153,7 @@ fn failed(error: &str) -> String {
 }
 
 /// Fails if a row would count several times, or if no row has a match.
-fn cannot_join(query: &Query, tables: &[Table], found: &ResultHead) -> Result<(), String> {
+fn cannot_join(query: &LogicalForm, tables: &[Table], found: &ResultHead) -> Result<(), String> {
     let (Some(join), Some(row)) = (query.from.join, found.head.first()) else { return Ok(()) };
     let [one, other] = [join.left, join.right].map(|it| {
         let table = &tables[it.table];
@@ -175,8 +175,8 @@ fn cannot_join(query: &Query, tables: &[Table], found: &ResultHead) -> Result<()
 }
 
 /// Returns how many decimals show the smallest fraction of a result.
-fn needed(query: &Query, result: &ResultHead) -> u32 {
-    if matches!(query.body, Body::Rows(_) | Body::Check(_)) {
+fn needed(query: &LogicalForm, result: &ResultHead) -> u32 {
+    if matches!(query.body, Shape::Rows(_) | Shape::Check(_)) {
         return DECIMALS[0];
     }
     let fractions: Vec<f64> = result.fractions().map(f64::abs).collect();

@@ -3,7 +3,7 @@
 use crate::actions::{Scene, natural};
 use crate::frag::Frag;
 use crate::lexicon::{Concept, Cue};
-use crate::query::{Body, Groups, Key, Listing, Measure, Place, Query, Test, Value};
+use crate::query::{Shape, Groups, GroupKey, Listing, Measure, Place, LogicalForm, Test, Value};
 use crate::schema::Kind;
 use crate::words::Token;
 
@@ -35,7 +35,7 @@ pub(crate) fn is_fragment(frag: &Frag) -> bool {
 }
 
 /// Returns the last query with the parts in the place of its own; nothing if it has no place for them.
-pub(crate) fn edit(scene: &Scene, last: &Query, frag: &Frag) -> Option<Query> {
+pub(crate) fn edit(scene: &Scene, last: &LogicalForm, frag: &Frag) -> Option<LogicalForm> {
     if frag.body.is_some() || frag.target.is_some() || frag.claim.is_some() || frag.first.is_some() {
         return None;
     }
@@ -54,8 +54,8 @@ pub(crate) fn edit(scene: &Scene, last: &Query, frag: &Frag) -> Option<Query> {
         return None;
     }
     let others = frag.columns.iter().copied().filter(|it| !scene.kind(*it).is_number());
-    let is_amount = |key: &Key| match key {
-        Key::Column(place) => {
+    let is_amount = |key: &GroupKey| match key {
+        GroupKey::Column(place) => {
             let column = scene.column(*place);
             column.kind.is_number() && column.unit.is_none() && column.values.is_none() && !column.is_key
         }
@@ -65,13 +65,13 @@ pub(crate) fn edit(scene: &Scene, last: &Query, frag: &Frag) -> Option<Query> {
         return None;
     }
     let mut keys = frag.keys.clone();
-    keys.extend(others.map(Key::Column));
+    keys.extend(others.map(GroupKey::Column));
     match &mut query.body {
-        Body::Groups(groups) => edit_groups(scene, groups, frag, &numbers, keys)?,
-        Body::Rows(listing) => edit_rows(listing, frag, &numbers, &keys, &mut query.filters)
+        Shape::Groups(groups) => edit_groups(scene, groups, frag, &numbers, keys)?,
+        Shape::Rows(listing) => edit_rows(listing, frag, &numbers, &keys, &mut query.filters)
             .then_some(())
             .or_else(|| to_groups(scene, &mut query, frag, &numbers, keys))?,
-        Body::Compare(comparison) => {
+        Shape::Compare(comparison) => {
             if !keys.is_empty() || frag.order.is_some() {
                 return None;
             }
@@ -79,7 +79,7 @@ pub(crate) fn edit(scene: &Scene, last: &Query, frag: &Frag) -> Option<Query> {
                 comparison.measure = measure.clone();
             }
         }
-        Body::Profile(_) | Body::Check(_) => {
+        Shape::Profile(_) | Shape::Check(_) => {
             let is_plain = keys.is_empty() && numbers.is_empty() && frag.measures.is_empty();
             if !is_plain || frag.order.is_some() {
                 return None;
@@ -109,7 +109,7 @@ fn edit_groups(
     groups: &mut Groups,
     frag: &Frag,
     numbers: &[Place],
-    keys: Vec<Key>,
+    keys: Vec<GroupKey>,
 ) -> Option<()> {
     let had_order = groups.order.is_some();
     if let [agg] = &frag.aggs[..] {
@@ -149,7 +149,7 @@ fn edit_groups(
     if let Some(order) = frag.order {
         // `and the lowest?` is as many as before.
         let n = order.n.or(groups.order.and_then(|it| it.n));
-        groups.order = Some(crate::query::Order { n, ..order });
+        groups.order = Some(crate::query::SortOrder { n, ..order });
     } else if had_order && groups.keys.is_empty() {
         groups.order = None;
     }
@@ -167,7 +167,7 @@ fn edit_rows(
     listing: &mut Listing,
     frag: &Frag,
     numbers: &[Place],
-    keys: &[Key],
+    keys: &[GroupKey],
     _filters: &mut [Test],
 ) -> bool {
     if !frag.measures.is_empty() || !frag.aggs.is_empty() || frag.over.is_some() {
@@ -178,7 +178,7 @@ fn edit_rows(
         let by = by.or(listing.order.as_ref().map(|it| it.0.clone()));
         let Some(by) = by else { return false };
         let n = order.n.or(listing.order.as_ref().and_then(|it| it.1.n));
-        listing.order = Some((by, crate::query::Order { n, ..order }));
+        listing.order = Some((by, crate::query::SortOrder { n, ..order }));
         return true;
     }
     if frag.is_list || frag.has_rows {
@@ -190,10 +190,10 @@ fn edit_rows(
 /// Counts the rows that were listed, or computes with them.
 fn to_groups(
     scene: &Scene,
-    query: &mut Query,
+    query: &mut LogicalForm,
     frag: &Frag,
     numbers: &[Place],
-    keys: Vec<Key>,
+    keys: Vec<GroupKey>,
 ) -> Option<()> {
     let measures = match (&frag.measures[..], &frag.aggs[..], numbers) {
         ([], [], []) => vec![Measure::ROWS],
@@ -203,6 +203,6 @@ fn to_groups(
         _ => return None,
     };
     let order = frag.order.filter(|_| !keys.is_empty());
-    query.body = Body::Groups(Groups { order, ..Groups::new(keys, measures) });
+    query.body = Shape::Groups(Groups { order, ..Groups::new(keys, measures) });
     Some(())
 }

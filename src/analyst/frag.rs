@@ -4,7 +4,7 @@ use jiff::civil::{Date, Time};
 
 use crate::lexicon::{Concept, TimeUnit};
 use crate::link::Held;
-use crate::query::{Agg, Body, Chart, Key, Measure, Op, Order, Over, Place, Query, Side, Test};
+use crate::query::{Agg, Shape, Chart, GroupKey, Measure, Op, SortOrder, Over, Place, LogicalForm, Side, Test};
 
 /// What a phrase means.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,9 +28,9 @@ pub(crate) enum Sem {
     Aggs(Vec<Agg>),
     /// A column of which an adjective speaks, and whether its superlative is the least.
     Adjective(Place, bool),
-    Order(Order),
+    Order(SortOrder),
     Frag(Box<Frag>),
-    Query(Box<Query>),
+    Query(Box<LogicalForm>),
 }
 
 /// A part of a question.
@@ -38,14 +38,14 @@ pub(crate) enum Sem {
 pub(crate) struct Frag {
     pub measures: Vec<Measure>,
     pub tests: Vec<Test>,
-    pub keys: Vec<Key>,
+    pub keys: Vec<GroupKey>,
     /// Columns of which nothing is said.
     pub columns: Vec<Place>,
     /// Whether rows are named as such.
     pub has_rows: bool,
     /// The stem of the noun for rows.
     pub noun: Option<String>,
-    pub order: Option<Order>,
+    pub order: Option<SortOrder>,
     /// Whether all are wanted, in this order.
     pub is_sorted: bool,
     /// What is ordered by.
@@ -54,15 +54,15 @@ pub(crate) struct Frag {
     pub over: Option<Over>,
     pub then: Option<Agg>,
     /// Of what one is asked for: `which region`.
-    pub target: Option<Target>,
+    pub target: Option<AskedFor>,
     pub is_list: bool,
     pub having: Option<(Op, f64)>,
     /// Whether it goes along time, without a unit.
     pub is_trend: bool,
     pub first: Option<i64>,
-    pub body: Option<Body>,
+    pub body: Option<Shape>,
     /// Columns of which several values were said, joined by `and`: they may be groups.
-    pub sides: Vec<Key>,
+    pub sides: Vec<GroupKey>,
     /// Whether a comparison is asked for.
     pub compares: bool,
     /// What is claimed of the rows that the tests find.
@@ -83,8 +83,8 @@ pub(crate) struct Frag {
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Target {
-    Key(Key),
+pub(crate) enum AskedFor {
+    Key(GroupKey),
     /// `who`
     Row,
     /// `when`

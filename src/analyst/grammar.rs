@@ -68,7 +68,7 @@ pub(crate) enum Symbol {
 
 /// A phrase that was found.
 #[derive(Debug, Clone)]
-pub(crate) struct Item {
+pub(crate) struct Phrase {
     pub end: usize,
     pub sem: Sem,
     pub cost: f64,
@@ -81,13 +81,13 @@ pub(crate) struct Item {
 }
 
 /// All items that begin at one token, by their symbol.
-type Cell = Vec<Vec<Rc<Item>>>;
+type Starting = Vec<Vec<Rc<Phrase>>>;
 
 /// What a rule has found so far: the items, and what was left out between them.
 struct Found<'a> {
-    items: Vec<Rc<Item>>,
+    items: Vec<Rc<Phrase>>,
     skipped: f64,
-    cells: &'a [Cell],
+    cells: &'a [Starting],
 }
 
 const ATOMS: [&str; 21] = [
@@ -125,18 +125,18 @@ impl Grammar {
     }
 
     /// Returns what the question may be as a whole, in the category `goal`, the cheapest first.
-    pub(crate) fn read(&self, scene: &Scene, lattice: &Lattice, goal: u16) -> Vec<Item> {
+    pub(crate) fn read(&self, scene: &Scene, lattice: &Lattice, goal: u16) -> Vec<Phrase> {
         let n = scene.tokens.len();
-        let mut cells: Vec<Cell> = vec![vec![Vec::new(); self.symbols.len()]; n + 1];
+        let mut cells: Vec<Starting> = vec![vec![Vec::new(); self.symbols.len()]; n + 1];
         let mut n_items = 0;
         for start in (0..n).rev() {
             let mut agenda: Agenda = BinaryHeap::new();
             for (symbol, item) in atoms(scene, lattice, start) {
                 if let Some(symbol) = self.symbols.get(&symbol) {
-                    agenda.push(Open { symbol: *symbol, item: Rc::new(item) });
+                    agenda.push(Pending { symbol: *symbol, item: Rc::new(item) });
                 }
             }
-            while let Some(Open { symbol, item }) = agenda.pop() {
+            while let Some(Pending { symbol, item }) = agenda.pop() {
                 if ITEMS_MAX <= n_items {
                     break;
                 }
@@ -150,12 +150,12 @@ impl Grammar {
                 }
             }
         }
-        let mut found: Vec<Item> = Vec::new();
+        let mut found: Vec<Phrase> = Vec::new();
         let mut before = 0.0;
         for start in 0..n {
             for item in &cells[start][usize::from(goal)] {
                 let behind: f64 = lattice.skips[item.end..].iter().sum();
-                found.push(Item {
+                found.push(Phrase {
                     cost: item.cost + before + behind,
                     skipped: item.skipped + before + behind,
                     ..(**item).clone()
@@ -179,12 +179,12 @@ impl Grammar {
         let rule = &self.rules[index];
         let Some(next) = rule.symbols.get(found.items.len()) else {
             let sems: Vec<&Sem> = found.items.iter().map(|it| &it.sem).collect();
-            let sum = |of: fn(&Item) -> f64| found.items.iter().map(|it| of(it)).sum::<f64>();
+            let sum = |of: fn(&Phrase) -> f64| found.items.iter().map(|it| of(it)).sum::<f64>();
             for (sem, more) in (rule.action)(scene, &sems) {
                 let mut rules: Vec<u16> =
                     found.items.iter().flat_map(|it| it.rules.iter().copied()).collect();
                 rules.push(u16::try_from(index).unwrap_or(u16::MAX));
-                let item = Item {
+                let item = Phrase {
                     end: found.items.last().map_or(0, |it| it.end),
                     sem,
                     cost: sum(|it| it.cost) + found.skipped + rule.cost + more,
@@ -192,7 +192,7 @@ impl Grammar {
                     linked: sum(|it| it.linked),
                     rules,
                 };
-                agenda.push(Open { symbol: rule.makes, item: Rc::new(item) });
+                agenda.push(Pending { symbol: rule.makes, item: Rc::new(item) });
             }
             return;
         };
@@ -215,33 +215,33 @@ impl Grammar {
 }
 
 /// An item that was made and not looked at yet.
-struct Open {
+struct Pending {
     symbol: u16,
-    item: Rc<Item>,
+    item: Rc<Phrase>,
 }
 
 /// The cheapest first.
-type Agenda = BinaryHeap<Open>;
+type Agenda = BinaryHeap<Pending>;
 
-impl Ord for Open {
-    fn cmp(&self, other: &Open) -> Ordering {
+impl Ord for Pending {
+    fn cmp(&self, other: &Pending) -> Ordering {
         other.item.cost.total_cmp(&self.item.cost)
     }
 }
 
-impl PartialOrd for Open {
-    fn partial_cmp(&self, other: &Open) -> Option<Ordering> {
+impl PartialOrd for Pending {
+    fn partial_cmp(&self, other: &Pending) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Open {
-    fn eq(&self, other: &Open) -> bool {
+impl PartialEq for Pending {
+    fn eq(&self, other: &Pending) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Open {}
+impl Eq for Pending {}
 
 fn id(symbol: Symbol, symbols: &mut HashMap<Symbol, u16>) -> u16 {
     let next = u16::try_from(symbols.len()).unwrap_or(u16::MAX);
@@ -249,7 +249,7 @@ fn id(symbol: Symbol, symbols: &mut HashMap<Symbol, u16>) -> u16 {
 }
 
 /// Keeps an item unless there are enough cheaper ones, or the same.
-fn keep(items: &mut Vec<Rc<Item>>, item: &Rc<Item>) -> bool {
+fn keep(items: &mut Vec<Rc<Phrase>>, item: &Rc<Phrase>) -> bool {
     let mut n_cheaper = 0;
     // Items come the cheapest first.
     for other in items.iter().filter(|it| it.end == item.end) {
@@ -263,12 +263,12 @@ fn keep(items: &mut Vec<Rc<Item>>, item: &Rc<Item>) -> bool {
 }
 
 /// Returns the items that links are.
-fn atoms(scene: &Scene, lattice: &Lattice, start: usize) -> Vec<(Symbol, Item)> {
+fn atoms(scene: &Scene, lattice: &Lattice, start: usize) -> Vec<(Symbol, Phrase)> {
     let mut items = Vec::new();
     for link in lattice.links.iter().filter(|it| it.start == start) {
         let cost = (1.0 - link.score) * LINK_COST;
         let mut put = |symbol: Symbol, sem: Sem| {
-            items.push((symbol, Item { end: link.end, sem, cost, skipped: 0.0, linked: cost, rules: Vec::new() }));
+            items.push((symbol, Phrase { end: link.end, sem, cost, skipped: 0.0, linked: cost, rules: Vec::new() }));
         };
         match &link.atom {
             Atom::Word(concept) => put(Symbol::Concept(*concept), Sem::Word(*concept)),
@@ -307,7 +307,7 @@ fn atoms(scene: &Scene, lattice: &Lattice, start: usize) -> Vec<(Symbol, Item)> 
         }
     }
     let token = &scene.tokens[start];
-    let one = |sem: Sem| Item {
+    let one = |sem: Sem| Phrase {
         end: start + 1,
         sem,
         cost: 0.0,
@@ -327,7 +327,7 @@ fn atoms(scene: &Scene, lattice: &Lattice, start: usize) -> Vec<(Symbol, Item)> 
     for (n, token) in scene.tokens[start..].iter().take(5).enumerate() {
         stems.push(token.stem.clone());
         if let Some(word) = scene.lexicon.period(&stems) {
-            items.push((Symbol::Period(word), Item { end: start + n + 1, ..one(Sem::None) }));
+            items.push((Symbol::Period(word), Phrase { end: start + n + 1, ..one(Sem::None) }));
         }
     }
     items

@@ -1,6 +1,6 @@
 //! What words of a language mean, out of a file of that language.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use jiff::civil::Time;

@@ -104,7 +104,7 @@ pub fn readings(instructions: &str, items: &[Item], wants_verdict: bool, n_max: 
                 let statement = sql::statement(&it.query, tables, 12);
                 json!({
                     "sql": statement.sql, "cost": it.cost, "skipped": it.skipped, "linked": it.linked, "chart": it.query.chart.is_some(),
-                    "check": matches!(it.query.body, query::Body::Check(_)),
+                    "check": matches!(it.query.body, query::Shape::Check(_)),
                     "query": format!("{:?}", it.query), "rules": it.rules.iter().map(|it| grammar::ENGLISH.name(*it)).collect::<Vec<_>>(),
                 })
             });

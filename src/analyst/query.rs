@@ -18,13 +18,13 @@ pub(crate) struct Place {
 
 /// What a question asks.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Query {
+pub(crate) struct LogicalForm {
     /// Where the rows come from.
     pub from: Source,
     /// What must hold of a row for it to count.
     pub filters: Vec<Test>,
     /// What is made of the rows.
-    pub body: Body,
+    pub body: Shape,
     /// The chart that was asked for.
     pub chart: Option<Chart>,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Join {
 
 /// What is made of rows.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Body {
+pub(crate) enum Shape {
     /// Numbers of groups; of all rows if there are no keys.
     Groups(Groups),
     /// The rows themselves.
@@ -66,7 +66,7 @@ pub(crate) enum Body {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Groups {
     /// What the groups have in common. None for one row of everything.
-    pub keys: Vec<Key>,
+    pub keys: Vec<GroupKey>,
     /// At least one.
     pub measures: Vec<Measure>,
     /// What the first measure of a group must be.
@@ -76,12 +76,12 @@ pub(crate) struct Groups {
     /// One number of the first measure of all groups: the mean of their counts.
     pub then: Option<Agg>,
     /// The order of the groups. By their keys if there is none.
-    pub order: Option<Order>,
+    pub order: Option<SortOrder>,
 }
 
 /// What the rows of a group have in common.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Key {
+pub(crate) enum GroupKey {
     /// A value.
     Column(Place),
     /// A unit of time: the month 2024-05.
@@ -152,7 +152,7 @@ pub(crate) enum Over {
 
 /// An order, and which of the ordered are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Order {
+pub(crate) struct SortOrder {
     /// Whether the smallest come first.
     pub is_ascending: bool,
     /// How many; all if none. One means all that are equal to the first.
@@ -169,7 +169,7 @@ pub(crate) struct Listing {
     /// Whether equal rows are listed once.
     pub is_distinct: bool,
     /// What they are sorted by.
-    pub order: Option<(Value, Order)>,
+    pub order: Option<(Value, SortOrder)>,
     /// How many without an order: the first, or the last if negative.
     pub first: Option<i64>,
 }
@@ -284,14 +284,14 @@ pub(crate) enum Value {
     /// A part of a date.
     Part(Place, Part),
     /// Of two numbers, or days between two dates.
-    Arithmetic(Box<Value>, Sign, Box<Value>),
+    Arithmetic(Box<Value>, Arithmetic, Box<Value>),
     /// The one number that a query gives.
-    Query(Box<Query>),
+    Query(Box<LogicalForm>),
 }
 
 /// What is done with two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sign {
+pub(crate) enum Arithmetic {
     Plus,
     Minus,
     Times,
@@ -393,27 +393,27 @@ impl Measure {
 
 impl Groups {
     /// Returns numbers of groups as they are.
-    pub(crate) fn new(keys: Vec<Key>, measures: Vec<Measure>) -> Groups {
+    pub(crate) fn new(keys: Vec<GroupKey>, measures: Vec<Measure>) -> Groups {
         Groups { keys, measures, having: None, over: None, then: None, order: None }
     }
 }
 
-impl Key {
+impl GroupKey {
     /// Returns the column.
     pub(crate) fn place(&self) -> Place {
         match self {
-            Key::Column(place) | Key::Time(place, _) | Key::Part(place, _) | Key::Bin(place, _) => {
+            GroupKey::Column(place) | GroupKey::Time(place, _) | GroupKey::Part(place, _) | GroupKey::Bin(place, _) => {
                 *place
             }
         }
     }
 }
 
-impl Order {
+impl SortOrder {
     /// The largest first.
-    pub(crate) const DESCENDING: Order = Order { is_ascending: false, n: None, skip: 0 };
+    pub(crate) const DESCENDING: SortOrder = SortOrder { is_ascending: false, n: None, skip: 0 };
     /// The smallest first.
-    pub(crate) const ASCENDING: Order = Order { is_ascending: true, n: None, skip: 0 };
+    pub(crate) const ASCENDING: SortOrder = SortOrder { is_ascending: true, n: None, skip: 0 };
 
     /// Returns whether only the first, or those equal to it, are wanted.
     pub(crate) fn is_first(&self) -> bool {
@@ -486,30 +486,30 @@ impl Test {
     }
 }
 
-impl Query {
+impl LogicalForm {
     /// Returns the columns that it reads.
     pub(crate) fn places(&self) -> Vec<Place> {
         let mut places: Vec<Place> = self.filters.iter().flat_map(Test::places).collect();
         match &self.body {
-            Body::Groups(groups) => places.extend(groups.places()),
-            Body::Rows(listing) => {
+            Shape::Groups(groups) => places.extend(groups.places()),
+            Shape::Rows(listing) => {
                 places.extend(&listing.columns);
                 places.extend(listing.order.iter().flat_map(|it| it.0.places()));
             }
-            Body::Compare(it) => {
+            Shape::Compare(it) => {
                 places.extend(it.measure.places());
                 places.extend(it.sides.iter().flat_map(|it| &it.tests).flat_map(Test::places));
             }
-            Body::Profile(
+            Shape::Profile(
                 Profile::Describe(of)
                 | Profile::Missing { of, .. }
                 | Profile::Outliers { of, .. }
                 | Profile::Duplicates(of)
                 | Profile::Correlations(of),
             ) => places.extend(of),
-            Body::Profile(Profile::Distribution(of)) => places.push(*of),
-            Body::Profile(Profile::Columns | Profile::Size | Profile::Constant) => {}
-            Body::Check(check) => places.extend(check.places()),
+            Shape::Profile(Profile::Distribution(of)) => places.push(*of),
+            Shape::Profile(Profile::Columns | Profile::Size | Profile::Constant) => {}
+            Shape::Check(check) => places.extend(check.places()),
         }
         places
     }
@@ -530,7 +530,7 @@ impl Measure {
 
 impl Groups {
     fn places(&self) -> Vec<Place> {
-        let keys = self.keys.iter().map(Key::place);
+        let keys = self.keys.iter().map(GroupKey::place);
         keys.chain(self.measures.iter().flat_map(Measure::places)).collect()
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! `benches/analyst_readings.py` fits the weights to questions whose answers are known.
 
-use crate::query::{Agg, Body, Check, Groups, Measure, Query};
+use crate::query::{Agg, Shape, Check, Groups, Measure, LogicalForm};
 use crate::reading::Reading;
 
 /// From where the best reading is answered.
@@ -53,13 +53,13 @@ pub(crate) fn features(readings: &[Reading]) -> Option<[(&'static str, f64); WEI
     let margin = others.first().map_or(MARGIN_MAX, |it| it.cost - best.cost);
     let body = &best.query.body;
     let orders = match body {
-        Body::Groups(groups) => groups.order.is_some(),
-        Body::Rows(listing) => listing.order.is_some(),
+        Shape::Groups(groups) => groups.order.is_some(),
+        Shape::Rows(listing) => listing.order.is_some(),
         _ => false,
     };
     let says_nothing = match body {
-        Body::Groups(groups) => groups.keys.is_empty() && groups.measures.iter().all(Measure::is_rows),
-        Body::Rows(listing) => listing.columns.is_empty() && listing.order.is_none() && listing.first.is_none(),
+        Shape::Groups(groups) => groups.keys.is_empty() && groups.measures.iter().all(Measure::is_rows),
+        Shape::Rows(listing) => listing.columns.is_empty() && listing.order.is_none() && listing.first.is_none(),
         _ => false,
     };
     let values = [
@@ -70,15 +70,15 @@ pub(crate) fn features(readings: &[Reading]) -> Option<[(&'static str, f64); WEI
         flag(1.5 < best.skipped),
         flag(0.8 < best.linked),
         flag(margin < CLOSE),
-        flag(matches!(body, Body::Rows(_))),
-        flag(matches!(body, Body::Check(_))),
+        flag(matches!(body, Shape::Rows(_))),
+        flag(matches!(body, Shape::Check(_))),
         flag(orders),
         count(best.rules.len()),
         count(others.iter().filter(|it| it.cost - best.cost < 1.0).count()).min(MARGIN_MAX),
         flag(best.skipped < 0.13 && best.linked < 0.65),
-        flag(same.iter().any(|it| matches!(it.query.body, Body::Groups(_)) && it.cost - best.cost < CLOSE)),
-        flag(matches!(body, Body::Profile(_))),
-        flag(matches!(body, Body::Compare(_))),
+        flag(same.iter().any(|it| matches!(it.query.body, Shape::Groups(_)) && it.cost - best.cost < CLOSE)),
+        flag(matches!(body, Shape::Profile(_))),
+        flag(matches!(body, Shape::Compare(_))),
         flag(says_nothing && best.query.filters.is_empty()) * best.skipped.min(SKIPPED_MAX),
     ];
     let mut named = WEIGHTS;
@@ -100,33 +100,33 @@ pub(crate) fn sureness(readings: &[Reading]) -> f64 {
 
 /// Returns whether one of two queries judges that all rows are so, and the other that none is, or asks the same of
 /// another table.
-fn are_opposed(one: &Query, other: &Query) -> bool {
+fn are_opposed(one: &LogicalForm, other: &LogicalForm) -> bool {
     if one.from.join.is_none() && other.from.join.is_none() && one.from.table != other.from.table {
         return true;
     }
     match (&one.body, &other.body) {
-        (Body::Check(Check::All(tests)), Body::Check(Check::None(same)))
-        | (Body::Check(Check::None(tests)), Body::Check(Check::All(same))) => tests == same,
+        (Shape::Check(Check::All(tests)), Shape::Check(Check::None(same)))
+        | (Shape::Check(Check::None(tests)), Shape::Check(Check::All(same))) => tests == same,
         _ => false,
     }
 }
 
 /// Returns a query in the form that all have that mean the same: whether a number is the total or the mean where
 /// neither was said, whether numbers are told one by one, and as what they are drawn, is no other meaning.
-fn meaning(query: &Query) -> Query {
-    let mut query = Query { chart: None, ..query.clone() };
+fn meaning(query: &LogicalForm) -> LogicalForm {
+    let mut query = LogicalForm { chart: None, ..query.clone() };
     query.filters.sort_by_cached_key(|it| format!("{it:?}"));
     match &mut query.body {
-        Body::Groups(groups) => {
+        Shape::Groups(groups) => {
             for measure in &mut groups.measures {
                 if measure.agg == Agg::Sum {
                     measure.agg = Agg::Mean;
                 }
             }
         }
-        Body::Rows(listing) if !listing.is_distinct && listing.order.is_none() && listing.first.is_none() => {
+        Shape::Rows(listing) if !listing.is_distinct && listing.order.is_none() && listing.first.is_none() => {
             if let [place] = listing.columns[..] {
-                query.body = Body::Groups(Groups::new(Vec::new(), vec![Measure::of(Agg::Mean, place)]));
+                query.body = Shape::Groups(Groups::new(Vec::new(), vec![Measure::of(Agg::Mean, place)]));
             }
         }
         _ => {}

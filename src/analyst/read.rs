@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use csv_agent_types::conversation::{Item as Message, Request};
+use csv_agent_types::conversation::{Item, Request};
 use serde_json::json;
 
 use crate::actions::Scene;
 use crate::answer::describe;
 use crate::frag::Sem;
-use crate::grammar::{ENGLISH, Item};
+use crate::grammar::{ENGLISH, Phrase};
 use crate::join::{JOINED_MAX, Joins};
 use crate::lexicon::{Concept, Cue, Lexicon};
 use crate::link::{Atom, Facts, Lattice, Linker};
-use crate::query::{Agg, Body, Check, Groups, Join, Measure, Place, Query, Test};
+use crate::query::{Agg, Shape, Check, Groups, Join, Measure, Place, LogicalForm, Test};
 use crate::rank::{self, sureness};
 use crate::reading::Reading;
 use crate::schema::{self, Table};
@@ -128,7 +128,7 @@ fn doubt(read: &Read) -> Doubt {
 /// Returns how the last question of a conversation may be read.
 pub(crate) fn readings(
     instructions: &str,
-    items: &[Message],
+    items: &[Item],
     wants_verdict: bool,
     lexicon: &Lexicon,
 ) -> Outcome {
@@ -236,8 +236,8 @@ impl Asked<'_> {
     }
 
     /// Returns the two claims that a question makes, if each can be judged by itself.
-    fn two_claims(&self, whole: &Query) -> Option<[String; 2]> {
-        if !self.wants_verdict && !matches!(whole.body, Body::Check(_)) {
+    fn two_claims(&self, whole: &LogicalForm) -> Option<[String; 2]> {
+        if !self.wants_verdict && !matches!(whole.body, Shape::Check(_)) {
             return None;
         }
         let question = self.turn.question.trim().trim_end_matches(['.', '?', '!']);
@@ -247,12 +247,12 @@ impl Asked<'_> {
             let (readings, _, said) = asked.read();
             let Some(best) = readings.first() else { return false };
             // `open, closed` are values of one claim, and `orders with status open` are the rows that one is about.
-            let names = !said.is_empty() || !matches!(best.query.body, Body::Check(Check::All(_) | Check::None(_)));
+            let names = !said.is_empty() || !matches!(best.query.body, Shape::Check(Check::All(_) | Check::None(_)));
             let is_of_rows = match &best.query.body {
-                Body::Check(Check::All(tests)) => tests.iter().all(|it| whole.filters.contains(it)),
+                Shape::Check(Check::All(tests)) => tests.iter().all(|it| whole.filters.contains(it)),
                 _ => false,
             };
-            matches!(best.query.body, Body::Check(_)) && names && !is_of_rows && rank::OFFERED <= sureness(&readings)
+            matches!(best.query.body, Shape::Check(_)) && names && !is_of_rows && rank::OFFERED <= sureness(&readings)
         };
         let splits = BETWEEN_CLAIMS.iter().flat_map(|it| question.match_indices(it));
         let parts = splits.map(|(at, between)| [question[..at].trim(), question[at + between.len()..].trim()]);
@@ -297,7 +297,7 @@ impl Asked<'_> {
             }
             let scene = self.scene(&tokens, &of, join, self.additive(&tokens, &lattice));
             let mut own: Vec<Reading> = Vec::new();
-            for Item { sem, cost, skipped, linked, rules, .. } in ENGLISH.read(&scene, &lattice, ENGLISH.goal) {
+            for Phrase { sem, cost, skipped, linked, rules, .. } in ENGLISH.read(&scene, &lattice, ENGLISH.goal) {
                 if let Sem::Query(mut query) = sem
                     && self.needs(&query, &of, join)
                 {
@@ -323,7 +323,7 @@ impl Asked<'_> {
                 }
                 let n_others = named.iter().filter(|it| !of.contains(it)).count();
                 reading.cost += NAMED_COST * f64::from(u32::try_from(n_others).unwrap_or(u32::MAX));
-                if matches!(reading.query.body, Body::Check(_)) && !judges {
+                if matches!(reading.query.body, Shape::Check(_)) && !judges {
                     reading.cost += UNASKED_COST;
                 }
                 let key = crate::sql::statement(&reading.query, self.tables, 4).sql;
@@ -367,9 +367,9 @@ impl Asked<'_> {
     }
 
     /// Returns whether a query of two tables needs both, and counts the rows of the larger.
-    fn needs(&self, query: &Query, of: &[usize], join: Option<Join>) -> bool {
+    fn needs(&self, query: &LogicalForm, of: &[usize], join: Option<Join>) -> bool {
         let ([one, other], Some(join)) = (of, join) else { return true };
-        if matches!(query.body, Body::Check(Check::Refers(_))) {
+        if matches!(query.body, Shape::Check(Check::Refers(_))) {
             return true;
         }
         let places = query.places();
@@ -433,7 +433,7 @@ impl Asked<'_> {
         let others = if last.is_sure { &[] } else { last.readings.get(1..n_near).unwrap_or_default() };
         let leads = follow_up::leads_on(scene);
         let mut readings = Vec::new();
-        for Item { sem, cost, skipped, linked, rules, .. } in ENGLISH.read(scene, lattice, ENGLISH.parts) {
+        for Phrase { sem, cost, skipped, linked, rules, .. } in ENGLISH.read(scene, lattice, ENGLISH.parts) {
             let Sem::Frag(frag) = sem else { continue };
             if let Some(query) = follow_up::edit(scene, &first.query, &frag) {
                 // What was open before does not matter if the question now says it.
@@ -452,10 +452,10 @@ impl Asked<'_> {
 }
 
 /// Returns whether rows are told by those of another table.
-fn is_of_other(query: &Query) -> bool {
+fn is_of_other(query: &LogicalForm) -> bool {
     let is_claim = match &query.body {
-        Body::Check(Check::All(tests) | Check::None(tests)) => tests.iter().any(Test::is_of_other),
-        Body::Groups(groups) => groups.measures.iter().flat_map(|it| &it.only).any(Test::is_of_other),
+        Shape::Check(Check::All(tests) | Check::None(tests)) => tests.iter().any(Test::is_of_other),
+        Shape::Groups(groups) => groups.measures.iter().flat_map(|it| &it.only).any(Test::is_of_other),
         _ => false,
     };
     is_claim || query.filters.iter().any(Test::is_of_other)
@@ -511,9 +511,9 @@ fn quantity(tokens: &[Token], is_question: bool, lexicon: &Lexicon) -> Quantity 
 
 /// Returns a reading as it is meant, if it judges so many rows.
 fn quantified(reading: Reading, quantity: Quantity) -> Vec<Reading> {
-    let Body::Check(Check::All(tests)) = &reading.query.body else { return vec![reading] };
+    let Shape::Check(Check::All(tests)) = &reading.query.body else { return vec![reading] };
     let one = Reading {
-        query: Query { body: Body::Check(Check::None(tests.clone())), ..reading.query.clone() },
+        query: LogicalForm { body: Shape::Check(Check::None(tests.clone())), ..reading.query.clone() },
         ..reading.clone()
     };
     match quantity {
@@ -528,7 +528,7 @@ fn quantified(reading: Reading, quantity: Quantity) -> Vec<Reading> {
 fn merge_twins<'a>(readings: &mut Vec<Reading>, said: impl Fn(Place) -> Vec<&'a str>) {
     let Some(first) = readings.first() else { return };
     let measure = |it: &Reading| match &it.query.body {
-        Body::Groups(Groups { measures, order: None, having: None, over: None, then: None, .. }) => match &measures[..] {
+        Shape::Groups(Groups { measures, order: None, having: None, over: None, then: None, .. }) => match &measures[..] {
             [measure] if measure.only.is_empty() && measure.place().is_some() && matches!(measure.agg, Agg::Sum | Agg::Mean | Agg::Median) => {
                 Some(measure.clone())
             }
@@ -539,7 +539,7 @@ fn merge_twins<'a>(readings: &mut Vec<Reading>, said: impl Fn(Place) -> Vec<&'a 
     let Some(own) = measure(first) else { return };
     let without = |it: &Reading| {
         let mut query = it.query.clone();
-        if let Body::Groups(groups) = &mut query.body {
+        if let Shape::Groups(groups) = &mut query.body {
             groups.measures.clear();
         }
         query
@@ -561,7 +561,7 @@ fn merge_twins<'a>(readings: &mut Vec<Reading>, said: impl Fn(Place) -> Vec<&'a 
     let mut merged = first.clone();
     merged.cost -= merged.linked * TWINS_COST;
     merged.linked *= 1.0 - TWINS_COST;
-    if let Body::Groups(groups) = &mut merged.query.body {
+    if let Shape::Groups(groups) = &mut merged.query.body {
         groups.measures = measures;
     }
     readings.insert(0, merged);
@@ -584,7 +584,7 @@ mod tests {
 
     use super::{Asked, Joins, Last, Reading, Turn};
     use crate::lexicon::ENGLISH;
-    use crate::query::{Body, Check};
+    use crate::query::{Shape, Check};
     use crate::rank::{ANSWERED, sureness};
     use crate::schema::{Kind, Table, of_instructions};
 
@@ -650,12 +650,12 @@ mod tests {
             "no revenue is ever negative",
         ] {
             let readings = read(question, true, None);
-            assert!(matches!(readings[0].query.body, Body::Check(Check::None(_))), "{question}: {}", sql(&readings[0]));
+            assert!(matches!(readings[0].query.body, Shape::Check(Check::None(_))), "{question}: {}", sql(&readings[0]));
             assert!(ANSWERED <= sureness(&readings), "{question}");
         }
         for question in ["is every revenue positive?", "are all revenues positive yet?", "revenue is always positive"] {
             let readings = read(question, true, None);
-            assert!(matches!(readings[0].query.body, Body::Check(Check::All(_))), "{question}: {}", sql(&readings[0]));
+            assert!(matches!(readings[0].query.body, Shape::Check(Check::All(_))), "{question}: {}", sql(&readings[0]));
             assert!(ANSWERED <= sureness(&readings), "{question}");
         }
         // Of one row or of all: a gate must not guess.

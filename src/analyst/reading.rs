@@ -1,13 +1,13 @@
 //! One way to read a question.
 
 use crate::grammar::ENGLISH;
-use crate::query::{Agg, Body, Measure, Place, Query};
+use crate::query::{Agg, Shape, Measure, Place, LogicalForm};
 
 /// How a question may be read.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Reading {
     /// What it asks.
-    pub query: Query,
+    pub query: LogicalForm,
     /// What it costs: the likelier, the less.
     pub cost: f64,
     /// How much of that is of words that were left out.
@@ -24,8 +24,8 @@ impl Reading {
     /// Returns whether nothing was said of what is computed, so that it may be a part of a question.
     pub(crate) fn is_part(&self) -> bool {
         let has_number = match &self.query.body {
-            Body::Groups(groups) => !groups.measures.iter().all(Measure::is_rows),
-            Body::Profile(_) => true,
+            Shape::Groups(groups) => !groups.measures.iter().all(Measure::is_rows),
+            Shape::Profile(_) => true,
             _ => false,
         };
         if has_number {
@@ -39,7 +39,7 @@ impl Reading {
 
     /// Returns the columns whose values are totalled or averaged although the question says neither.
     pub(crate) fn combined_unsaid(&self) -> Option<(&Agg, Vec<Place>)> {
-        let Body::Groups(groups) = &self.query.body else { return None };
+        let Shape::Groups(groups) = &self.query.body else { return None };
         let mut names = self.rules.iter().map(|it| ENGLISH.name(*it));
         // What follows up another question has the number of that.
         let is_whole = names.clone().any(|it| it.starts_with("Question "));

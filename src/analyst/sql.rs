@@ -6,8 +6,8 @@ use csv_agent_text::sql::{identifier, literal};
 
 use crate::lexicon::TimeUnit;
 use crate::query::{
-    Agg, Body, Check, Comparison, Contrast, Groups, Join, Key, Listing, Measure, Op, Order, Over, Part,
-    Place, Profile, Query, Side, Sign, Source, Test, Told, Value, Within,
+    Agg, Shape, Check, Comparison, Contrast, Groups, Join, GroupKey, Listing, Measure, Op, SortOrder, Over, Part,
+    Place, Profile, LogicalForm, Side, Arithmetic, Source, Test, Told, Value, Within,
 };
 use crate::schema::{Kind, Table};
 
@@ -30,14 +30,14 @@ pub(crate) struct Statement {
 }
 
 /// Writes the statement of a query. Fractions are rounded to `decimals`.
-pub(crate) fn statement(query: &Query, tables: &[Table], decimals: u32) -> Statement {
+pub(crate) fn statement(query: &LogicalForm, tables: &[Table], decimals: u32) -> Statement {
     Writer { query, tables, decimals }.statement()
 }
 
 /// Writes the statement that finds where the rows are that a check found: their places from 0.
-pub(crate) fn places(query: &Query, tables: &[Table], n_max: usize) -> Option<String> {
+pub(crate) fn places(query: &LogicalForm, tables: &[Table], n_max: usize) -> Option<String> {
     let writer = Writer { query, tables, decimals: 4 };
-    let Body::Check(check) = &query.body else { return None };
+    let Shape::Check(check) = &query.body else { return None };
     // Rows of two tables are rows of neither.
     let found = writer.found(check).filter(|_| query.from.join.is_none())?;
     let table = identifier(&tables[query.from.table].name);
@@ -47,7 +47,7 @@ pub(crate) fn places(query: &Query, tables: &[Table], n_max: usize) -> Option<St
 }
 
 /// Writes the statement that counts rows of the joined table whose key another row has as well.
-pub(crate) fn repeats(query: &Query, tables: &[Table]) -> Option<String> {
+pub(crate) fn repeats(query: &LogicalForm, tables: &[Table]) -> Option<String> {
     let join = query.from.join?;
     let writer = Writer { query, tables, decimals: 4 };
     let key = identifier(writer.column_name(join.right));
@@ -78,7 +78,7 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 struct Writer<'a> {
-    query: &'a Query,
+    query: &'a LogicalForm,
     tables: &'a [Table],
     decimals: u32,
 }
@@ -86,11 +86,11 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn statement(&self) -> Statement {
         match &self.query.body {
-            Body::Groups(groups) => self.groups(groups),
-            Body::Rows(listing) => plain(self.rows(listing)),
-            Body::Compare(comparison) => self.comparison(comparison),
-            Body::Profile(profile) => self.profile(profile),
-            Body::Check(check) => self.check(check),
+            Shape::Groups(groups) => self.groups(groups),
+            Shape::Rows(listing) => plain(self.rows(listing)),
+            Shape::Compare(comparison) => self.comparison(comparison),
+            Shape::Profile(profile) => self.profile(profile),
+            Shape::Check(check) => self.check(check),
         }
     }
 
@@ -136,7 +136,7 @@ impl Writer<'_> {
     /// Writes the rows of the joined table that are read: one for each that differs.
     fn joined_rows(&self, key: Place) -> String {
         let mut columns = self.query.places();
-        if let Body::Rows(listing) = &self.query.body
+        if let Shape::Rows(listing) = &self.query.body
             && listing.columns.is_empty()
         {
             columns.extend(self.all(key.table));
@@ -240,7 +240,7 @@ impl Writer<'_> {
     }
 
     fn is_computed(&self, value: &Value) -> bool {
-        matches!(value, Value::Arithmetic(_, sign, _) if *sign != Sign::Days)
+        matches!(value, Value::Arithmetic(_, sign, _) if *sign != Arithmetic::Days)
             && value.places().iter().any(|it| self.kind(*it) == Kind::Real)
     }
 
@@ -292,15 +292,15 @@ impl Writer<'_> {
             Value::Text(text) => literal(text),
             Value::Column(place) => self.computed(*place),
             Value::Part(place, part) => self.part(*place, *part),
-            Value::Arithmetic(one, Sign::Days, other) => {
+            Value::Arithmetic(one, Arithmetic::Days, other) => {
                 format!("date_diff('day', {}, {})", self.value(other), self.value(one))
             }
             Value::Arithmetic(one, sign, other) => {
                 let operator = match sign {
-                    Sign::Plus => "+",
-                    Sign::Minus => "-",
-                    Sign::Times => "*",
-                    Sign::DividedBy | Sign::Days => "/",
+                    Arithmetic::Plus => "+",
+                    Arithmetic::Minus => "-",
+                    Arithmetic::Times => "*",
+                    Arithmetic::DividedBy | Arithmetic::Days => "/",
                 };
                 format!("({} {operator} {})", self.value(one), self.value(other))
             }
@@ -337,7 +337,7 @@ impl Writer<'_> {
     }
 
     /// Writes the key of groups, what sorts them, and its name in the result.
-    fn key(&self, key: &Key) -> (String, String, String) {
+    fn key(&self, key: &GroupKey) -> (String, String, String) {
         let place = key.place();
         let column = self.computed(place);
         let named = |label: &str| {
@@ -346,12 +346,12 @@ impl Writer<'_> {
         };
         let same = |text: String, label: String| (text.clone(), text, label);
         match key {
-            Key::Column(place) => same(column, self.label_of(*place)),
-            Key::Bin(_, width) => {
+            GroupKey::Column(place) => same(column, self.label_of(*place)),
+            GroupKey::Bin(_, width) => {
                 let text = format!("floor({column} / {0}) * {0}", number(*width));
                 same(text, format!("{}_from", slug(self.column_name(place))))
             }
-            Key::Time(_, unit) => {
+            GroupKey::Time(_, unit) => {
                 let text = match unit {
                     TimeUnit::Year => format!("year({column})"),
                     TimeUnit::Quarter => {
@@ -366,10 +366,10 @@ impl Writer<'_> {
                 };
                 same(text, named(unit_name(*unit)))
             }
-            Key::Part(_, Part::Weekday) => {
+            GroupKey::Part(_, Part::Weekday) => {
                 (format!("dayname({column})"), format!("isodow({column})"), named("weekday"))
             }
-            Key::Part(_, part) => {
+            GroupKey::Part(_, part) => {
                 let label = match part {
                     Part::Year => "year",
                     Part::Quarter => "quarter",
@@ -440,7 +440,7 @@ impl Writer<'_> {
             Agg::Count | Agg::Distinct | Agg::Mode => false,
             Agg::Min | Agg::Max | Agg::Sum | Agg::Range => match &measure.of {
                 Some(Value::Column(place)) => self.kind(*place) == Kind::Real,
-                Some(Value::Arithmetic(_, sign, _)) => *sign != Sign::Days,
+                Some(Value::Arithmetic(_, sign, _)) => *sign != Arithmetic::Days,
                 _ => false,
             },
             _ => true,
@@ -456,11 +456,11 @@ impl Writer<'_> {
                     it.places().first().map_or_else(|| "value".to_owned(), |it| slug(self.column_name(*it)))
                 });
                 let sign = match sign {
-                    Sign::Plus => "plus",
-                    Sign::Minus => "minus",
-                    Sign::Times => "times",
-                    Sign::DividedBy => "per",
-                    Sign::Days => "days_from",
+                    Arithmetic::Plus => "plus",
+                    Arithmetic::Minus => "minus",
+                    Arithmetic::Times => "times",
+                    Arithmetic::DividedBy => "per",
+                    Arithmetic::Days => "days_from",
                 };
                 Some(if sign == "days_from" { format!("days_{}_to_{}", names[1], names[0]) } else { names.join(&format!("_{sign}_")) })
             }
@@ -1015,7 +1015,7 @@ impl Writer<'_> {
 }
 
 /// Returns the name that a column has in a result: with its table, if both tables have one of that name.
-pub(crate) fn column_label(query: &Query, tables: &[Table], place: Place) -> String {
+pub(crate) fn column_label(query: &LogicalForm, tables: &[Table], place: Place) -> String {
     let name = &tables[place.table].columns[place.column].name;
     let is_key = query.from.join.is_some_and(|it| it.right == place);
     let first = &tables[query.from.table];
@@ -1035,7 +1035,7 @@ fn named(text: &str, label: &str) -> String {
     if text == label { label } else { format!("{text} as {label}") }
 }
 
-fn limit(order: Order) -> String {
+fn limit(order: SortOrder) -> String {
     let mut text = order.n.map(|it| format!("\nlimit {it}")).unwrap_or_default();
     if 0 < order.skip {
         let _ = write!(text, " offset {}", order.skip);

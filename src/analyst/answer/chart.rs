@@ -7,7 +7,7 @@ use csv_agent_types::limits::CHART_ROWS_MAX;
 
 use super::figure::{capital, grouped};
 use super::{Answer, free_name};
-use crate::query::{Agg, Body, Chart, Groups, Key, Over, Part};
+use crate::query::{Agg, Shape, Chart, Groups, GroupKey, Over, Part};
 use crate::transcript::Done;
 
 /// The frame of a chart that needs another than the result.
@@ -57,13 +57,13 @@ impl Answer<'_> {
         };
         let plot = match &self.query.body {
             _ if self.result.n_rows == 0 => return impossible("no row matches"),
-            Body::Groups(groups) if groups.then.is_some() || groups.keys.is_empty() => {
+            Shape::Groups(groups) if groups.then.is_some() || groups.keys.is_empty() => {
                 return impossible("the result is one row");
             }
-            Body::Groups(_) if self.result.n_rows < 2 => {
+            Shape::Groups(_) if self.result.n_rows < 2 => {
                 return impossible("the result is one row");
             }
-            Body::Groups(groups) => {
+            Shape::Groups(groups) => {
                 let runs = groups
                     .keys
                     .iter()
@@ -85,7 +85,7 @@ impl Answer<'_> {
                     _ => return impossible("it would have more than two kinds of groups"),
                 }
             }
-            Body::Rows(listing) => {
+            Shape::Rows(listing) => {
                 let Some(asked) = asked else { return Drawing::No };
                 match self.of_rows(listing, asked) {
                     Some(plot) => plot,
@@ -95,15 +95,15 @@ impl Answer<'_> {
                     None => return impossible("the rows have no two columns that make one"),
                 }
             }
-            Body::Compare(comparison) => match asked {
+            Shape::Compare(comparison) => match asked {
                 Some(asked) => self.of_sides(comparison, asked),
                 None => return Drawing::No,
             },
-            Body::Profile(profile) => match self.of_profile(profile) {
+            Shape::Profile(profile) => match self.of_profile(profile) {
                 Some(plot) => plot,
                 None => return impossible("the result does not fit one"),
             },
-            Body::Check(_) => return impossible("a check has none"),
+            Shape::Check(_) => return impossible("a check has none"),
         };
         let mut df = self.result();
         if let Some(sql) = &plot.frame {
@@ -125,7 +125,7 @@ impl Answer<'_> {
         Drawing::Chart(spec, plot.notes)
     }
 
-    fn of_one_key(&self, groups: &Groups, key: &Key) -> Plot {
+    fn of_one_key(&self, groups: &Groups, key: &GroupKey) -> Plot {
         let plain = self.plain();
         let n = self.result.n_rows;
         let x = self.statement.keys[0].clone();
@@ -198,20 +198,20 @@ impl Answer<'_> {
     }
 
     /// Returns what groups along an axis are.
-    pub(super) fn axis(&self, key: &Key) -> String {
+    pub(super) fn axis(&self, key: &GroupKey) -> String {
         let plain = self.plain();
         match (key, plain.name(key.place()).unit) {
-            (Key::Bin(..), Some(unit)) => format!("{} ({unit})", plain.key(key)),
+            (GroupKey::Bin(..), Some(unit)) => format!("{} ({unit})", plain.key(key)),
             _ => plain.key(key),
         }
     }
 
     /// Returns the marks that suit groups.
-    fn natural(&self, key: &Key) -> &'static str {
+    fn natural(&self, key: &GroupKey) -> &'static str {
         if self.plain().runs(key) || self.plain().is_course(key) {
             return "line";
         }
-        if matches!(key, Key::Bin(..) | Key::Part(..)) {
+        if matches!(key, GroupKey::Bin(..) | GroupKey::Part(..)) {
             return "column";
         }
         let label = self.statement.keys[0].as_str();
@@ -224,15 +224,15 @@ impl Answer<'_> {
     }
 
     /// Returns whether groups have a place on a scale.
-    fn is_measured(&self, key: &Key) -> bool {
+    fn is_measured(&self, key: &GroupKey) -> bool {
         let column = self.plain().column(key.place());
         match key {
-            Key::Column(_) => column.kind.is_number() || column.kind.is_time(),
-            Key::Bin(..)
-            | Key::Part(_, Part::Year | Part::Quarter | Part::Month | Part::Day | Part::Hour) => {
+            GroupKey::Column(_) => column.kind.is_number() || column.kind.is_time(),
+            GroupKey::Bin(..)
+            | GroupKey::Part(_, Part::Year | Part::Quarter | Part::Month | Part::Day | Part::Hour) => {
                 true
             }
-            Key::Part(_, Part::Weekday) | Key::Time(..) => false,
+            GroupKey::Part(_, Part::Weekday) | GroupKey::Time(..) => false,
         }
     }
 

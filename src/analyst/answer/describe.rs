@@ -5,19 +5,19 @@ use std::fmt::Write;
 use super::figure::listed;
 use super::terms::{agg_word, clock, op_word, part_name, part_of, sign_word, units};
 use crate::query::{
-    Agg, Body, Check, Comparison, Contrast, Groups, Key, Listing, Measure, Op, Order, Over, Place,
-    Profile, Query, Sign, Test, Told, Value, Within,
+    Agg, Shape, Check, Comparison, Contrast, Groups, GroupKey, Listing, Measure, Op, SortOrder, Over, Place,
+    Profile, LogicalForm, Arithmetic, Test, Told, Value, Within,
 };
 use crate::schema::Table;
 use crate::sql::{FAR, column_label, number, unit_name};
 
 /// Says what a query asks.
-pub(crate) fn describe(query: &Query, tables: &[Table]) -> String {
+pub(crate) fn describe(query: &LogicalForm, tables: &[Table]) -> String {
     Reader { query, tables }.whole()
 }
 
 struct Reader<'a> {
-    query: &'a Query,
+    query: &'a LogicalForm,
     tables: &'a [Table],
 }
 
@@ -26,7 +26,7 @@ impl Reader<'_> {
         let from = self.query.from;
         let mut text = self.body();
         // Of what refers to another table, both are named already.
-        if !matches!(self.query.body, Body::Check(Check::Refers(_))) {
+        if !matches!(self.query.body, Shape::Check(Check::Refers(_))) {
             let _ = write!(text, " in `{}`", self.tables[from.table].name);
         }
         if let Some(join) = from.join {
@@ -41,11 +41,11 @@ impl Reader<'_> {
 
     fn body(&self) -> String {
         match &self.query.body {
-            Body::Groups(groups) => self.groups(groups),
-            Body::Rows(listing) => self.rows(listing),
-            Body::Compare(comparison) => self.comparison(comparison),
-            Body::Profile(profile) => self.profile(profile),
-            Body::Check(check) => self.check(check),
+            Shape::Groups(groups) => self.groups(groups),
+            Shape::Rows(listing) => self.rows(listing),
+            Shape::Compare(comparison) => self.comparison(comparison),
+            Shape::Profile(profile) => self.profile(profile),
+            Shape::Check(check) => self.check(check),
         }
     }
 
@@ -96,12 +96,12 @@ impl Reader<'_> {
         text
     }
 
-    fn by(&self, keys: &[Key]) -> String {
+    fn by(&self, keys: &[GroupKey]) -> String {
         let names = keys.iter().map(|it| match it {
-            Key::Column(place) => self.name(*place),
-            Key::Time(place, unit) => format!("{} of {}", unit_name(*unit), self.name(*place)),
-            Key::Part(place, part) => format!("{} of {}", part_name(*part), self.name(*place)),
-            Key::Bin(place, width) => {
+            GroupKey::Column(place) => self.name(*place),
+            GroupKey::Time(place, unit) => format!("{} of {}", unit_name(*unit), self.name(*place)),
+            GroupKey::Part(place, part) => format!("{} of {}", part_name(*part), self.name(*place)),
+            GroupKey::Bin(place, width) => {
                 format!("{} in steps of {}", self.name(*place), number(*width))
             }
         });
@@ -309,7 +309,7 @@ impl Reader<'_> {
             Value::Text(text) => text.clone(),
             Value::Column(place) => self.name(*place),
             Value::Part(place, part) => format!("{} of {}", part_name(*part), self.name(*place)),
-            Value::Arithmetic(one, Sign::Days, other) => {
+            Value::Arithmetic(one, Arithmetic::Days, other) => {
                 format!("days from {} to {}", self.value(other), self.value(one))
             }
             Value::Arithmetic(one, sign, other) => {
@@ -339,7 +339,7 @@ fn far() -> String {
     format!("more than {FAR} interquartile ranges from the quartiles")
 }
 
-fn ranked(order: Order) -> String {
+fn ranked(order: SortOrder) -> String {
     let end = if order.is_ascending { "smallest" } else { "largest" };
     match (order.n, order.skip) {
         (None, _) => format!(", {end} first"),

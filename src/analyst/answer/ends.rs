@@ -10,7 +10,7 @@ use super::groups::{Figure, TOLD_MAX};
 use super::head::number;
 use super::quantity::Quantity;
 use super::{Answer, EQUAL, EQUALS_MAX};
-use crate::query::{Groups, Order, Over};
+use crate::query::{Groups, SortOrder, Over};
 
 /// Groups of a ranking that a sentence names with their numbers.
 const RANKED_MAX: usize = 5;
@@ -87,7 +87,7 @@ impl Answer<'_> {
         groups: &Groups,
         figure: &Figure<'_>,
         known: &[&Json],
-        order: Order,
+        order: SortOrder,
     ) -> String {
         let (quantity, label) = figure;
         let (place, end) = (place_word(order.skip), quantity.end(order.is_ascending));

@@ -8,7 +8,7 @@ use super::figure::{few, grouped, listed};
 use super::names::plural;
 use super::quantity::Quantity;
 use super::{Answer, counted};
-use crate::query::{Chart, Listing, Order, Place, Value};
+use crate::query::{Chart, Listing, SortOrder, Place, Value};
 use crate::schema::Kind;
 
 /// Rows that one sentence names.
@@ -123,7 +123,7 @@ impl Answer<'_> {
         }
     }
 
-    fn ordered(&self, listing: &Listing, by: &Value, order: Order) -> String {
+    fn ordered(&self, listing: &Listing, by: &Value, order: SortOrder) -> String {
         let plain = self.plain();
         let (n, head) = (self.result.n_rows, &self.result.head);
         let quantity = self.ranked_by(by);

@@ -33,7 +33,7 @@ pub(crate) use chart::Drawing;
 pub(crate) use describe::describe;
 pub(crate) use head::ResultHead;
 
-use crate::query::{Body, Contrast, Groups, Key, Op, Query, Test, Value};
+use crate::query::{Shape, Contrast, Groups, GroupKey, Op, LogicalForm, Test, Value};
 use crate::schema::Table;
 use crate::sql::{Statement, slug};
 use figure::{capital, grouped};
@@ -52,7 +52,7 @@ const WHERE_CHARS_MAX: usize = 100;
 #[derive(Debug)]
 pub(crate) struct Answer<'a> {
     /// What was asked.
-    pub query: &'a Query,
+    pub query: &'a LogicalForm,
     /// The tables.
     pub tables: &'a [Table],
     /// What computed it.
@@ -87,18 +87,18 @@ impl<'a> Answer<'a> {
     /// Writes what was found, in a sentence or two.
     pub(crate) fn finding(&self) -> String {
         let text = match &self.query.body {
-            Body::Groups(groups) => self.groups(groups),
-            Body::Rows(listing) => self.rows(listing),
-            Body::Compare(comparison) => self.comparison(comparison),
-            Body::Profile(profile) => self.profile(profile),
-            Body::Check(check) => self.checked(check),
+            Shape::Groups(groups) => self.groups(groups),
+            Shape::Rows(listing) => self.rows(listing),
+            Shape::Compare(comparison) => self.comparison(comparison),
+            Shape::Profile(profile) => self.profile(profile),
+            Shape::Check(check) => self.checked(check),
         };
         capital(ended(text.trim_end_matches('.')).as_str())
     }
 
     /// Returns the statement that finds the ends of a result of which only the first rows are known.
     pub(crate) fn ends_sql(&self) -> Option<String> {
-        let Body::Groups(groups) = &self.query.body else { return None };
+        let Shape::Groups(groups) = &self.query.body else { return None };
         let is_limited = groups.order.is_some_and(|it| it.n.is_some());
         let is_limited = is_limited || groups.having.is_some();
         if self.result.is_complete() || is_limited || groups.keys.is_empty() {
@@ -129,11 +129,11 @@ impl<'a> Answer<'a> {
         let table = slug(&self.tables[self.query.from.table].name);
         let keys: Vec<String> = self.statement.keys.iter().map(|it| slug(it)).collect();
         match self.statement.measures.first().map(|it| slug(it)) {
-            Some(_) if matches!(&self.query.body, Body::Compare(it) if matches!(it.asks, Contrast::Holds(_))) =>
+            Some(_) if matches!(&self.query.body, Shape::Compare(it) if matches!(it.asks, Contrast::Holds(_))) =>
             {
                 format!("{table}_comparison")
             }
-            _ if matches!(self.query.body, Body::Check(_)) => format!("{table}_check"),
+            _ if matches!(self.query.body, Shape::Check(_)) => format!("{table}_check"),
             Some(measure) if keys.is_empty() => measure,
             Some(measure) => format!("{measure}_by_{}", keys.join("_and_")),
             None => table,
@@ -148,12 +148,12 @@ impl<'a> Answer<'a> {
 
     /// Returns the conditions that are not seen by the names of the groups.
     fn filters_to_say(&self) -> Vec<&'a Test> {
-        let keys: &[Key] = match &self.query.body {
-            Body::Groups(groups) if groups.then.is_none() => &groups.keys,
+        let keys: &[GroupKey] = match &self.query.body {
+            Shape::Groups(groups) if groups.then.is_none() => &groups.keys,
             _ => &[],
         };
         let is_seen = |it: &&Test| match it {
-            Test::In(Value::Column(place), _) => keys.contains(&Key::Column(*place)),
+            Test::In(Value::Column(place), _) => keys.contains(&GroupKey::Column(*place)),
             _ => false,
         };
         self.query.filters.iter().filter(|it| !is_seen(it)).collect()
@@ -190,11 +190,11 @@ impl<'a> Answer<'a> {
     /// Returns what the user should know of how it was computed.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        let Body::Groups(Groups { keys, measures, .. }) = &self.query.body else { return notes };
+        let Shape::Groups(Groups { keys, measures, .. }) = &self.query.body else { return notes };
         let mut told = Vec::new();
         let is_own = |it: &crate::query::Place| it.table == self.query.from.table;
         let is_tested = |it| self.query.filters.iter().flat_map(Test::judged).any(|one| one == it);
-        for place in keys.iter().map(Key::place).filter(is_own) {
+        for place in keys.iter().map(GroupKey::place).filter(is_own) {
             let column = &self.tables[place.table].columns[place.column];
             if 0 < column.n_missing && !told.contains(&place) && !is_tested(place) {
                 told.push(place);

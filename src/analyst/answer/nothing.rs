@@ -1,14 +1,14 @@
 //! Results that answer nothing: there are no values, no rows to draw, or nothing to check.
 
 use super::Answer;
-use crate::query::{Agg, Body, Check, Groups, Key, Measure, Place, Profile, Test};
+use crate::query::{Agg, Shape, Check, Groups, GroupKey, Measure, Place, Profile, Test};
 
 impl Answer<'_> {
     /// Returns why the result answers nothing, if it does not.
     pub(crate) fn says_nothing(&self) -> Option<String> {
         match &self.query.body {
-            Body::Check(check) => self.checks_nothing(check),
-            Body::Compare(comparison) => {
+            Shape::Check(check) => self.checks_nothing(check),
+            Shape::Compare(comparison) => {
                 let row = self.result.head.first();
                 let missing = self.statement.measures.iter().skip(1).zip(&comparison.sides);
                 let mut missing =
@@ -17,8 +17,8 @@ impl Answer<'_> {
                     format!("There are no values for {} to calculate it from.", it.1.name)
                 })
             }
-            Body::Groups(groups) => self.draws_nothing().or_else(|| self.counts_nothing(groups)),
-            Body::Rows(_) | Body::Profile(_) => self.draws_nothing(),
+            Shape::Groups(groups) => self.draws_nothing().or_else(|| self.counts_nothing(groups)),
+            Shape::Rows(_) | Shape::Profile(_) => self.draws_nothing(),
         }
     }
 
@@ -26,7 +26,7 @@ impl Answer<'_> {
         self.query.chart?;
         let is_one = self.result.n_rows == 1
             && match &self.query.body {
-                Body::Groups(it) => {
+                Shape::Groups(it) => {
                     it.keys.is_empty() || it.order.is_some_and(|it| it.n == Some(1))
                 }
                 _ => false,
@@ -63,7 +63,7 @@ impl Answer<'_> {
             && self.result.head.iter().all(|it| it[label] == 1);
         (counts && is_flat && !keys.is_empty()).then(|| {
             let plain = self.plain();
-            let by: Vec<String> = keys.iter().map(|it: &Key| plain.key(it)).collect();
+            let by: Vec<String> = keys.iter().map(|it: &GroupKey| plain.key(it)).collect();
             let what = counted.place().map_or_else(|| "row".to_owned(), |it| plain.words(it));
             let by = by.join(", ");
             format!("Each {by} has one {what}, so they cannot be ranked by how many they have.")

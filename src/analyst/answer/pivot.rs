@@ -11,7 +11,7 @@ use super::chart::{Plot, Ran, adds_up, kind_of, without_points};
 use super::figure::{capital, grouped};
 use super::names::plural;
 use super::{Answer, ResultHead};
-use crate::query::{Chart, Groups, Key, Part};
+use crate::query::{Chart, Groups, GroupKey, Part};
 
 /// The series of what is not shown by itself.
 const OTHER: &str = "other";
@@ -107,7 +107,7 @@ impl Answer<'_> {
     fn along(&self, groups: &Groups) -> [usize; 2] {
         let plain = self.plain();
         let [first, second] = [0, 1].map(|it| &groups.keys[it]);
-        let n_values = |it: &Key| plain.column(it.place()).n_values().unwrap_or(usize::MAX);
+        let n_values = |it: &GroupKey| plain.column(it.place()).n_values().unwrap_or(usize::MAX);
         let is_swapped = match (plain.runs(first), plain.runs(second)) {
             (true, _) => false,
             (false, true) => true,
@@ -219,7 +219,7 @@ impl Answer<'_> {
             return (format!("select *\nfrom ({last})\norder by {x}"), columns);
         }
         // Days of a week, and what is sorted by a number, keep the order of the result.
-        let is_weekday = matches!(groups.keys[along], Key::Part(_, Part::Weekday));
+        let is_weekday = matches!(groups.keys[along], GroupKey::Part(_, Part::Weekday));
         let (from, order) = if runs || groups.order.is_none() && !is_weekday {
             (result, x.clone())
         } else {

@@ -6,7 +6,7 @@ use super::figure::{listed, number, with_unit};
 use super::names::{self, Name};
 use super::terms::{clock, name_of_part, op_word, part_name, part_of, sign_word, units};
 use crate::lexicon::TimeUnit;
-use crate::query::{Key, Op, Part, Place, Query, Sign, Test, Value, Within};
+use crate::query::{GroupKey, Op, Part, Place, LogicalForm, Arithmetic, Test, Value, Within};
 use crate::schema::{Column, Kind, Table};
 use crate::sql::{column_label, unit_name};
 
@@ -16,7 +16,7 @@ const VALUE_CHARS_MAX: usize = 80;
 /// What says things about a query in plain words.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plain<'a> {
-    pub query: &'a Query,
+    pub query: &'a LogicalForm,
     pub tables: &'a [Table],
 }
 
@@ -71,56 +71,56 @@ impl<'a> Plain<'a> {
     }
 
     /// Returns what groups are told apart by: `species`, `month`.
-    pub(super) fn key(&self, key: &Key) -> String {
+    pub(super) fn key(&self, key: &GroupKey) -> String {
         match key {
-            Key::Column(place) | Key::Bin(place, _) => self.words(*place),
-            Key::Time(_, unit) => unit_name(*unit).to_owned(),
-            Key::Part(_, Part::Day) => part_name(Part::Day).to_owned(),
-            Key::Part(_, Part::Month) => "month".to_owned(),
-            Key::Part(_, Part::Weekday) => "weekday".to_owned(),
-            Key::Part(_, Part::Hour) => "hour".to_owned(),
-            Key::Part(_, part) => part_name(*part).to_owned(),
+            GroupKey::Column(place) | GroupKey::Bin(place, _) => self.words(*place),
+            GroupKey::Time(_, unit) => unit_name(*unit).to_owned(),
+            GroupKey::Part(_, Part::Day) => part_name(Part::Day).to_owned(),
+            GroupKey::Part(_, Part::Month) => "month".to_owned(),
+            GroupKey::Part(_, Part::Weekday) => "weekday".to_owned(),
+            GroupKey::Part(_, Part::Hour) => "hour".to_owned(),
+            GroupKey::Part(_, part) => part_name(*part).to_owned(),
         }
     }
 
     /// Returns whether groups follow each other in time.
-    pub(super) fn runs(&self, key: &Key) -> bool {
+    pub(super) fn runs(&self, key: &GroupKey) -> bool {
         match key {
-            Key::Time(..) | Key::Part(_, Part::Year) => true,
-            Key::Column(place) => {
+            GroupKey::Time(..) | GroupKey::Part(_, Part::Year) => true,
+            GroupKey::Column(place) => {
                 let column = self.column(*place);
                 column.kind.is_time()
                     || column.kind == Kind::Whole && column.unit == Some(TimeUnit::Year)
             }
-            Key::Part(..) | Key::Bin(..) => false,
+            GroupKey::Part(..) | GroupKey::Bin(..) => false,
         }
     }
 
     /// Returns the word before a period: in a year, on a day.
-    pub(super) fn within(&self, key: &Key) -> &'static str {
+    pub(super) fn within(&self, key: &GroupKey) -> &'static str {
         match key {
-            Key::Time(_, TimeUnit::Day | TimeUnit::Hour) => "on",
-            Key::Column(place) if self.column(*place).kind.is_time() => "on",
+            GroupKey::Time(_, TimeUnit::Day | TimeUnit::Hour) => "on",
+            GroupKey::Column(place) if self.column(*place).kind.is_time() => "on",
             _ => "in",
         }
     }
 
     /// Returns whether groups follow each other as in a course: the hours of a day.
-    pub(super) fn is_course(&self, key: &Key) -> bool {
+    pub(super) fn is_course(&self, key: &GroupKey) -> bool {
         match key {
-            Key::Part(_, part) => matches!(part, Part::Hour | Part::Month),
-            Key::Column(place) => {
+            GroupKey::Part(_, part) => matches!(part, Part::Hour | Part::Month),
+            GroupKey::Column(place) => {
                 let column = self.column(*place);
                 column.kind == Kind::Whole && !column.is_key && column.unit.is_some()
             }
-            Key::Time(..) | Key::Bin(..) => false,
+            GroupKey::Time(..) | GroupKey::Bin(..) => false,
         }
     }
 
     /// Returns whether groups have an order of their own.
-    pub(super) fn is_ordinal(&self, key: &Key) -> bool {
+    pub(super) fn is_ordinal(&self, key: &GroupKey) -> bool {
         match key {
-            Key::Column(place) => {
+            GroupKey::Column(place) => {
                 let column = self.column(*place);
                 let counts = column.kind.is_number() && !column.is_key;
                 self.runs(key) || counts || column.kind == Kind::Clock
@@ -130,26 +130,26 @@ impl<'a> Plain<'a> {
     }
 
     /// Writes what a group is called.
-    pub(super) fn group(&self, key: &Key, value: &Json) -> String {
+    pub(super) fn group(&self, key: &GroupKey, value: &Json) -> String {
         match (key, value.as_f64()) {
-            (Key::Part(_, part @ Part::Month), Some(n)) => {
+            (GroupKey::Part(_, part @ Part::Month), Some(n)) => {
                 name_of_part(*part, n).unwrap_or_else(|| value.to_string())
             }
-            (Key::Part(_, Part::Hour), Some(n)) => format!("{n:02}:00"),
-            (Key::Part(_, Part::Quarter), Some(n)) => format!("Q{n}"),
-            (Key::Part(_, Part::Day), Some(n)) => format!("day {n}"),
-            (Key::Bin(place, width), Some(from)) => {
+            (GroupKey::Part(_, Part::Hour), Some(n)) => format!("{n:02}:00"),
+            (GroupKey::Part(_, Part::Quarter), Some(n)) => format!("Q{n}"),
+            (GroupKey::Part(_, Part::Day), Some(n)) => format!("day {n}"),
+            (GroupKey::Bin(place, width), Some(from)) => {
                 let range = format!("{} to {}", number(from), number(from + width));
                 with_unit(&range, self.name(*place).unit.as_deref())
             }
-            (Key::Time(_, TimeUnit::Week), _) => format!("the week of {}", cell(value)),
-            (Key::Column(place), Some(n)) if self.column(*place).unit == Some(TimeUnit::Month) => {
+            (GroupKey::Time(_, TimeUnit::Week), _) => format!("the week of {}", cell(value)),
+            (GroupKey::Column(place), Some(n)) if self.column(*place).unit == Some(TimeUnit::Month) => {
                 name_of_part(Part::Month, n).unwrap_or_else(|| value.to_string())
             }
-            (Key::Column(place), Some(_)) if !self.runs(key) => {
+            (GroupKey::Column(place), Some(_)) if !self.runs(key) => {
                 format!("{} {}", self.words(*place), self.cell(*place, value))
             }
-            (Key::Column(place), None) if value.is_boolean() => {
+            (GroupKey::Column(place), None) if value.is_boolean() => {
                 format!("{} {value}", self.words(*place))
             }
             (_, Some(_)) => value.to_string(),
@@ -232,7 +232,7 @@ impl<'a> Plain<'a> {
             Value::Text(text) => text.clone(),
             Value::Column(place) => self.words(*place),
             Value::Part(place, part) => format!("{} of {}", part_name(*part), self.words(*place)),
-            Value::Arithmetic(one, Sign::Days, other) => {
+            Value::Arithmetic(one, Arithmetic::Days, other) => {
                 format!("days from {} to {}", self.value(other), self.value(one))
             }
             Value::Arithmetic(one, sign, other) => {
@@ -241,7 +241,7 @@ impl<'a> Plain<'a> {
             Value::Query(query) => {
                 let inner = Plain { query, tables: self.tables };
                 match &query.body {
-                    crate::query::Body::Groups(groups) => {
+                    crate::query::Shape::Groups(groups) => {
                         let measure = groups.measures.first().map(|it| inner.quantity(it).whole());
                         format!("the {}", measure.unwrap_or_default())
                     }

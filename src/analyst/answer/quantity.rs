@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::figure::{grouped, listed, number, percent, with_unit};
 use super::names::plural;
 use super::plain::{Plain, cell};
-use crate::query::{Agg, Measure, Over, Place, Sign, Test, Value};
+use crate::query::{Agg, Measure, Over, Place, Arithmetic, Test, Value};
 
 /// Values that say yes.
 const YES: &[&str] = &["yes", "y", "true", "t"];
@@ -195,8 +195,8 @@ impl Plain<'_> {
     pub(super) fn unit(&self, value: &Value) -> Option<String> {
         match value {
             Value::Column(place) => self.name(*place).unit,
-            Value::Arithmetic(_, Sign::Days, _) => Some("days".to_owned()),
-            Value::Arithmetic(one, Sign::Plus | Sign::Minus, other) => {
+            Value::Arithmetic(_, Arithmetic::Days, _) => Some("days".to_owned()),
+            Value::Arithmetic(one, Arithmetic::Plus | Arithmetic::Minus, other) => {
                 self.unit(one).filter(|it| Some(it) == self.unit(other).as_ref())
             }
             _ => None,

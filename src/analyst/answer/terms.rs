@@ -1,7 +1,7 @@
 //! Words for what a query is made of: operators, parts of dates, units of time.
 
 use crate::lexicon::TimeUnit;
-use crate::query::{Agg, Op, Part, Sign, Value};
+use crate::query::{Agg, Op, Part, Arithmetic, Value};
 use crate::sql::unit_name;
 
 /// Days as people count them, from Monday.
@@ -63,13 +63,13 @@ pub(super) fn op_word(op: Op) -> &'static str {
     }
 }
 
-pub(super) fn sign_word(sign: Sign) -> &'static str {
+pub(super) fn sign_word(sign: Arithmetic) -> &'static str {
     match sign {
-        Sign::Plus => "plus",
-        Sign::Minus => "minus",
-        Sign::Times => "times",
-        Sign::DividedBy => "divided by",
-        Sign::Days => "days from",
+        Arithmetic::Plus => "plus",
+        Arithmetic::Minus => "minus",
+        Arithmetic::Times => "times",
+        Arithmetic::DividedBy => "divided by",
+        Arithmetic::Days => "days from",
     }
 }
 

@@ -4,15 +4,15 @@ use std::fmt::Write;
 
 use super::Answer;
 use super::figure::{capital, listed};
-use crate::query::{Agg, Body, Chart, Groups, Op, Over, Profile, Test, Value};
+use crate::query::{Agg, Shape, Chart, Groups, Op, Over, Profile, Test, Value};
 
 impl Answer<'_> {
     /// Returns the title of a chart: `Average body mass by species, 2007`.
     pub(super) fn title(&self) -> String {
         let plain = self.plain();
         let text = match &self.query.body {
-            Body::Groups(groups) => self.title_of_groups(groups),
-            Body::Rows(listing) => match &listing.columns[..] {
+            Shape::Groups(groups) => self.title_of_groups(groups),
+            Shape::Rows(listing) => match &listing.columns[..] {
                 [y, x] if self.query.chart == Some(Chart::Scatter) => {
                     format!("{} against {}", plain.words(*y), plain.words(*x))
                 }
@@ -23,7 +23,7 @@ impl Answer<'_> {
                 [] => format!("rows of {}", self.table().name),
                 places => plain.listed(places),
             },
-            Body::Compare(comparison) => {
+            Shape::Compare(comparison) => {
                 let [one, other] = &comparison.sides;
                 format!(
                     "{}: {} and {}",
@@ -32,7 +32,7 @@ impl Answer<'_> {
                     other.name
                 )
             }
-            Body::Profile(profile) => match profile {
+            Shape::Profile(profile) => match profile {
                 Profile::Distribution(place) => format!("distribution of {}", plain.words(*place)),
                 Profile::Missing { .. } => "missing values by column".to_owned(),
                 Profile::Outliers { .. } => "outliers by column".to_owned(),
@@ -45,7 +45,7 @@ impl Answer<'_> {
                     self.table().name.clone()
                 }
             },
-            Body::Check(_) => self.table().name.clone(),
+            Shape::Check(_) => self.table().name.clone(),
         };
         let filters = self.filters_to_say().into_iter().map(|it| self.short(it));
         let parts: Vec<String> = std::iter::once(capital(&text)).chain(filters).collect();

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::Answer;
 use super::figure::capital;
-use crate::query::{Body, Check, Contrast};
+use crate::query::{Shape, Check, Contrast};
 
 /// Words that open a question for yes or no.
 const OPENERS: &[&str] = &[
@@ -56,8 +56,8 @@ impl Answer<'_> {
     /// Returns whether a check holds, and a sentence on it; nothing if the question is none.
     pub(crate) fn judgement(&self) -> Option<(bool, String)> {
         match &self.query.body {
-            Body::Check(check) => Some((self.holds(check), capital(&self.judged(check)))),
-            Body::Compare(comparison) => {
+            Shape::Check(check) => Some((self.holds(check), capital(&self.judged(check)))),
+            Shape::Compare(comparison) => {
                 let Contrast::Holds(op) = comparison.asks else { return None };
                 let row = self.result.head.first()?;
                 let holds = row[self.statement.measures[0].as_str()] == true;
@@ -70,7 +70,7 @@ impl Answer<'_> {
 
     /// Returns whether rows are worth naming: the check found some.
     pub(crate) fn has_found_rows(&self) -> bool {
-        matches!(self.query.body, Body::Check(_)) && self.judgement().is_some_and(|it| !it.0)
+        matches!(self.query.body, Shape::Check(_)) && self.judgement().is_some_and(|it| !it.0)
     }
 
     /// Returns the answer with its verdict, in the form that a gate reads.
@@ -112,8 +112,8 @@ impl Answer<'_> {
 
     fn checked_column(&self) -> Option<String> {
         let place = match &self.query.body {
-            Body::Compare(comparison) => comparison.measure.places().first().copied(),
-            Body::Check(check) => match check {
+            Shape::Compare(comparison) => comparison.measure.places().first().copied(),
+            Shape::Check(check) => match check {
                 Check::None(tests) | Check::All(tests) => tests.last()?.places().first().copied(),
                 Check::Unique(places)
                 | Check::Present(places)

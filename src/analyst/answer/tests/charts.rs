@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::Run;
 use super::{at, drawn, frame, groups, key, measure, query, run, top};
 use crate::lexicon::TimeUnit;
-use crate::query::{Agg, Body, Chart, Groups, Key, Measure, Over, Part, Query};
+use crate::query::{Agg, Shape, Chart, Groups, GroupKey, Measure, Over, Part, LogicalForm};
 
 /// The output of a statement that only makes a frame.
 pub(super) fn made() -> Json {
@@ -43,12 +43,12 @@ pub(super) fn check(run: &Run, kind: &str, df: &str, x: &str, series: &[&str]) {
     assert_eq!(members, all);
 }
 
-pub(super) fn mass_by(keys: Vec<Key>) -> Groups {
+pub(super) fn mass_by(keys: Vec<GroupKey>) -> Groups {
     groups(keys, vec![measure(Agg::Mean, "penguins.body_mass_g")])
 }
 
-pub(super) fn of(groups: Groups) -> Query {
-    query(0, Body::Groups(groups))
+pub(super) fn of(groups: Groups) -> LogicalForm {
+    query(0, Shape::Groups(groups))
 }
 
 pub(super) fn ranks(n: usize, name: impl Fn(usize) -> Json) -> Json {
@@ -144,20 +144,20 @@ fn a_trend_is_a_line_that_nobody_has_to_ask_for() {
 fn parts_of_a_date_and_ranges_keep_their_order() {
     let hired = at("staff.hired");
     let staff =
-        |key| drawn(Chart::Any, query(1, Body::Groups(groups(vec![key], vec![Measure::ROWS]))));
+        |key| drawn(Chart::Any, query(1, Shape::Groups(groups(vec![key], vec![Measure::ROWS]))));
     let days = frame(&["weekday:string", "count:int64"], &json!([["Monday", 1], ["Friday", 9]]));
-    let columns = run("", staff(Key::Part(hired, Part::Weekday)), &[days]);
+    let columns = run("", staff(GroupKey::Part(hired, Part::Weekday)), &[days]);
     check(&columns, "column", "result", "weekday", &["count"]);
     let months = frame(&["month:int64", "count:int64"], &json!([[1, 1], [2, 9]]));
     check(
-        &run("", staff(Key::Part(hired, Part::Month)), &[months]),
+        &run("", staff(GroupKey::Part(hired, Part::Month)), &[months]),
         "line",
         "result",
         "month",
         &["count"],
     );
     let bins = frame(&["salary_usd_from:float64", "count:int64"], &json!([[0.0, 1], [500.0, 9]]));
-    let columns = run("", staff(Key::Bin(at("staff.Salary (USD)"), 500.0)), &[bins]);
+    let columns = run("", staff(GroupKey::Bin(at("staff.Salary (USD)"), 500.0)), &[bins]);
     check(&columns, "column", "result", "salary_usd_from", &["count"]);
     assert_eq!(columns.chart()["x_label"], "Salary (USD)");
 }
@@ -217,7 +217,7 @@ fn two_categories_are_stacked() {
 
 #[test]
 fn more_series_than_fit_are_the_largest_and_the_rest() {
-    let keys = || vec![Key::Time(at("staff.hired"), TimeUnit::Year), key("staff.Department")];
+    let keys = || vec![GroupKey::Time(at("staff.hired"), TimeUnit::Year), key("staff.Department")];
     let rows: Vec<Json> =
         (0..60).map(|it| json!([2000 + it / 12, format!("d{}", it % 12), it])).collect();
     let counts = groups(keys(), vec![Measure::ROWS]);
@@ -225,7 +225,7 @@ fn more_series_than_fit_are_the_largest_and_the_rest() {
     let sizes: Vec<Json> = (0..12).map(|it| json!([format!("d{it}"), 100 - it, 5])).collect();
     let sizes = frame(&["series:string", "size:int64", "along:int64"], &json!(sizes));
     let outputs = [frame(&columns, &json!(rows)), made(), sizes.clone(), made()];
-    let lines = run("", query(1, Body::Groups(counts)), &outputs);
+    let lines = run("", query(1, Shape::Groups(counts)), &outputs);
     let mut series: Vec<String> = (0..9).map(|it| format!("d{it}")).collect();
     series.push("other".to_owned());
     check(&lines, "line", "chart", "year", &series.iter().map(String::as_str).collect::<Vec<_>>());
@@ -241,7 +241,7 @@ fn more_series_than_fit_are_the_largest_and_the_rest() {
     let means = groups(keys(), vec![measure(Agg::Mean, "staff.MonthlyIncome")]);
     let columns = ["year:int64", "Department:string", "mean_monthlyincome:float64"];
     let outputs = [frame(&columns, &json!(rows)), made(), sizes, made()];
-    let lines = run("", query(1, Body::Groups(means)), &outputs);
+    let lines = run("", query(1, Shape::Groups(means)), &outputs);
     assert_eq!(lines.chart()["series"].as_array().unwrap().len(), 10);
     assert_eq!(lines.notes(), "The chart shows the 10 largest of 12 departments.");
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{at, filtered, frame, groups, is, key, measure, one, query, run};
-use crate::query::{Agg, Body, Check, Comparison, Contrast, Join, Measure, Op, Side, Test, Value};
+use crate::query::{Agg, Shape, Check, Comparison, Contrast, Join, Measure, Op, Side, Test, Value};
 
 /// Checks a question, what was found for it and what is said of it; and what a gate reads.
 #[track_caller]
@@ -21,7 +21,7 @@ fn check(
     if is_of_rows && 0 < n_rows {
         outputs.push(frame(&["row:int64"], &json!([[7], [9]])));
     }
-    let run = run(question, query(0, Body::Check(check)), &outputs);
+    let run = run(question, query(0, Shape::Check(check)), &outputs);
     assert_eq!(run.finding(), text);
     let verdict = run.verdict();
     assert_eq!(verdict["text"], run.text());
@@ -235,7 +235,7 @@ fn values_that_repeat_are_missing_or_refer_to_nothing() {
 #[test]
 fn a_check_of_some_rows_says_of_which() {
     let male = || vec![one("penguins.sex", "male")];
-    let query = |check| filtered(male(), query(0, Body::Check(check)));
+    let query = |check| filtered(male(), query(0, Shape::Check(check)));
     let said = |check, rows: Json| {
         let outputs = [frame(&ROW, &rows), frame(&["row:int64"], &json!([[1]]))];
         let n = if rows == json!([]) { 1 } else { 2 };
@@ -264,12 +264,12 @@ fn a_comparison_is_a_check() {
     };
     let columns = ["male:float64", "female:float64", "holds:bool"];
     let output = |holds: bool| [frame(&columns, &json!([[15, 10, holds]]))];
-    let good = run("", query(0, Body::Compare(comparison(Contrast::Holds(Op::Gt)))), &output(true));
+    let good = run("", query(0, Shape::Compare(comparison(Contrast::Holds(Op::Gt)))), &output(true));
     assert_eq!(
         (&good.verdict()["assessment"], &good.verdict()["findings"]),
         (&json!("good"), &json!([]))
     );
-    let bad = run("", query(0, Body::Compare(comparison(Contrast::Holds(Op::Lt)))), &output(false));
+    let bad = run("", query(0, Shape::Compare(comparison(Contrast::Holds(Op::Lt)))), &output(false));
     assert_eq!(bad.verdict()["assessment"], "bad");
     let finding = json!({
         "severity": "bad", "message": "The average body mass is higher for male (15 g) than for female (10 g).",
@@ -278,7 +278,7 @@ fn a_comparison_is_a_check() {
     assert_eq!(bad.verdict()["findings"], json!([finding]));
     let none = run(
         "",
-        query(0, Body::Compare(comparison(Contrast::Ratio))),
+        query(0, Shape::Compare(comparison(Contrast::Ratio))),
         &[frame(&["male:float64", "female:float64", "ratio:float64"], &json!([[15, 10, 1.5]]))],
     );
     assert_eq!(none.verdict()["assessment"], Json::Null);
@@ -287,7 +287,7 @@ fn a_comparison_is_a_check() {
 #[test]
 fn what_cannot_be_checked_is_not_good() {
     let reason = |table: usize, check: Check, columns: &[&str], rows: Json| {
-        run("", query(table, Body::Check(check)), &[frame(columns, &rows)]).next.unwrap_err()
+        run("", query(table, Shape::Check(check)), &[frame(columns, &rows)]).next.unwrap_err()
     };
     let bonus = Check::All(vec![is("staff.bonus", Op::Gt, 0.0)]);
     let text = "`bonus` has no values: there is nothing to check.";

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{filtered, frame, groups, is, key, measure, one, query, run, says, top};
 use crate::lexicon::TimeUnit;
-use crate::query::{Agg, Body, Groups, Key, Measure, Op, Order, Over, Part, Value};
+use crate::query::{Agg, Shape, Groups, GroupKey, Measure, Op, SortOrder, Over, Part, Value};
 
 const MASS: [&str; 2] = ["species:string", "mean_body_mass_g:float64"];
 
@@ -14,7 +14,7 @@ fn mass() -> Groups {
 
 #[track_caller]
 fn check(groups: Groups, columns: &[&str], rows: &serde_json::Value, text: &str) {
-    says(query(0, Body::Groups(groups)), columns, rows, text);
+    says(query(0, Shape::Groups(groups)), columns, rows, text);
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn both_ends_of_groups_are_named_with_their_values() {
     check(mass(), &MASS, &rows, text);
     let text =
         "**Adelie** has the lowest average body mass, 3,700.66 g; Gentoo the highest, 5,076.02 g.";
-    check(Groups { order: Some(Order::ASCENDING), ..mass() }, &MASS, &rows, text);
+    check(Groups { order: Some(SortOrder::ASCENDING), ..mass() }, &MASS, &rows, text);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_ranking_names_the_first_few() {
     check(Groups { order: Some(top(1)), ..mass() }, &MASS, &json!([["Gentoo", 5076.0163]]), text);
     let text = "**a and b** have the highest average body mass, 2 g each.";
     check(Groups { order: Some(top(1)), ..mass() }, &MASS, &json!([["a", 2], ["b", 2]]), text);
-    let second = Order { n: Some(1), skip: 1, ..Order::ASCENDING };
+    let second = SortOrder { n: Some(1), skip: 1, ..SortOrder::ASCENDING };
     let text = "**Chinstrap** has the second lowest average body mass, 3,733.09 g.";
     check(
         Groups { order: Some(second), ..mass() },
@@ -107,14 +107,14 @@ fn a_condition_is_said_first() {
     let rows = json!([["Adelie", 3700], ["Gentoo", 5076]]);
     let text = "Where sex is male, **Gentoo** has a higher average body mass, 5,076 g, than Adelie, 3,700 g.";
     says(
-        filtered(vec![one("penguins.sex", "male")], query(0, Body::Groups(mass()))),
+        filtered(vec![one("penguins.sex", "male")], query(0, Shape::Groups(mass()))),
         &MASS,
         &rows,
         text,
     );
     let text = "In 2007, **Gentoo** has a higher average body mass, 5,076 g, than Adelie, 3,700 g.";
     says(
-        filtered(vec![is("penguins.year", Op::Eq, 2007.0)], query(0, Body::Groups(mass()))),
+        filtered(vec![is("penguins.year", Op::Eq, 2007.0)], query(0, Shape::Groups(mass()))),
         &MASS,
         &rows,
         text,
@@ -204,14 +204,14 @@ fn a_series_is_told_as_its_course() {
 #[test]
 fn the_ends_of_a_long_series_are_looked_up() {
     let by_day =
-        groups(vec![Key::Time(super::at("staff.hired"), TimeUnit::Month)], vec![Measure::ROWS]);
+        groups(vec![GroupKey::Time(super::at("staff.hired"), TimeUnit::Month)], vec![Measure::ROWS]);
     let month = |it: i64| format!("20{:02}-{:02}", it / 12, it % 12 + 1);
     let rows: Vec<_> = (0..30).map(|it| json!([month(it), it + 1])).collect();
     let columns = ["month:string", "count:int64"];
     let ends = json!([["2000-01", 1], ["2002-06", 30]]);
     let run = run(
         "",
-        query(1, Body::Groups(by_day)),
+        query(1, Shape::Groups(by_day)),
         &[frame(&columns, &json!(rows)), frame(&columns, &ends)],
     );
     assert_eq!(run.finding(), "The number of rows rose from 1 in 2000-01 to **30** in 2002-06.");
@@ -222,20 +222,20 @@ fn the_ends_of_a_long_series_are_looked_up() {
 fn groups_are_called_as_people_call_them() {
     let hired = super::at("staff.hired");
     for (key, label, value, name) in [
-        (Key::Part(hired, Part::Month), "month:int64", json!(5), "May"),
-        (Key::Part(hired, Part::Weekday), "weekday:string", json!("Monday"), "Monday"),
-        (Key::Part(hired, Part::Hour), "hour:int64", json!(9), "09:00"),
-        (Key::Part(hired, Part::Quarter), "quarter:int64", json!(2), "Q2"),
-        (Key::Part(hired, Part::Day), "day:int64", json!(31), "day 31"),
-        (Key::Part(hired, Part::Year), "year:int64", json!(2007), "2007"),
+        (GroupKey::Part(hired, Part::Month), "month:int64", json!(5), "May"),
+        (GroupKey::Part(hired, Part::Weekday), "weekday:string", json!("Monday"), "Monday"),
+        (GroupKey::Part(hired, Part::Hour), "hour:int64", json!(9), "09:00"),
+        (GroupKey::Part(hired, Part::Quarter), "quarter:int64", json!(2), "Q2"),
+        (GroupKey::Part(hired, Part::Day), "day:int64", json!(31), "day 31"),
+        (GroupKey::Part(hired, Part::Year), "year:int64", json!(2007), "2007"),
         (
-            Key::Time(hired, TimeUnit::Week),
+            GroupKey::Time(hired, TimeUnit::Week),
             "week:string",
             json!("2024-05-06"),
             "the week of 2024-05-06",
         ),
         (
-            Key::Bin(super::at("staff.Salary (USD)"), 500.0),
+            GroupKey::Bin(super::at("staff.Salary (USD)"), 500.0),
             "salary_usd_from:float64",
             json!(1000.0),
             "1,000 to 1,500 USD",
@@ -246,7 +246,7 @@ fn groups_are_called_as_people_call_them() {
     ] {
         let groups = Groups { order: Some(top(1)), ..groups(vec![key], vec![Measure::ROWS]) };
         let text = format!("**{name}** has the most rows, 7.");
-        says(query(1, Body::Groups(groups)), &[label, "count:int64"], &json!([[value, 7]]), &text);
+        says(query(1, Shape::Groups(groups)), &[label, "count:int64"], &json!([[value, 7]]), &text);
     }
     let two = groups(vec![key("penguins.species"), key("penguins.year")], vec![Measure::ROWS]);
     check(
@@ -274,7 +274,7 @@ fn series_are_compared_where_they_end() {
         ["Gentoo", 2009, 6],
     ]);
     let chart = frame(&["year:int64"], &json!([[2008], [2009]]));
-    let few = run("", query(0, Body::Groups(by())), &[frame(&columns, &rows), chart.clone()]);
+    let few = run("", query(0, Shape::Groups(by())), &[frame(&columns, &rows), chart.clone()]);
     assert_eq!(
         few.finding(),
         "In 2009, **Gentoo** has the highest average body mass, 6 g; Adelie the lowest, 2 g."
@@ -290,7 +290,7 @@ fn series_are_compared_where_they_end() {
         &json!([["s2", 9, 10], ["s1", 8, 10], ["s0", 7, 10]]),
     );
     let many =
-        run("", query(0, Body::Groups(by())), &[frame(&columns, &json!(rows)), last, sizes, chart]);
+        run("", query(0, Shape::Groups(by())), &[frame(&columns, &json!(rows)), last, sizes, chart]);
     assert_eq!(
         many.finding(),
         "In 2009, **s2** has the highest average body mass, 29 g; s0 the lowest, 9 g."
@@ -308,7 +308,7 @@ fn equals_are_counted_where_not_all_rows_are_known() {
     let columns = ["species:string", "mean_body_mass_g:float64", "_equal:int64"];
     let found = |ends: &serde_json::Value| {
         let outputs = [frame(&MASS, &json!(rows)), frame(&columns, ends)];
-        run("", query(0, Body::Groups(mass())), &outputs).finding().to_owned()
+        run("", query(0, Shape::Groups(mass())), &outputs).finding().to_owned()
     };
     let text = "**s9** has the highest average body mass, 9 g; 21 species have the lowest, 1 g.";
     assert_eq!(found(&json!([["s0", 1, 21], ["s9", 9, 1]])), text);

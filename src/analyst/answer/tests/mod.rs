@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 use crate::lexicon::ENGLISH;
 use crate::reading::Reading;
 use crate::query::{
-    Agg, Body, Chart, Groups, Join, Key, Listing, Measure, Op, Order, Place, Query, Source, Test,
+    Agg, Shape, Chart, Groups, Join, GroupKey, Listing, Measure, Op, SortOrder, Place, LogicalForm, Source, Test,
     Value,
 };
 use crate::schema::{Table, of_instructions};
@@ -83,8 +83,8 @@ fn column(path: &str) -> Value {
     Value::Column(at(path))
 }
 
-fn key(path: &str) -> Key {
-    Key::Column(at(path))
+fn key(path: &str) -> GroupKey {
+    GroupKey::Column(at(path))
 }
 
 fn measure(agg: Agg, path: &str) -> Measure {
@@ -100,16 +100,16 @@ fn is(path: &str, op: Op, n: f64) -> Test {
 }
 
 /// Makes a query of the first table, or of another.
-fn query(table: usize, body: Body) -> Query {
-    Query { from: Source { table, join: None }, filters: Vec::new(), body, chart: None }
+fn query(table: usize, body: Shape) -> LogicalForm {
+    LogicalForm { from: Source { table, join: None }, filters: Vec::new(), body, chart: None }
 }
 
-fn groups(keys: Vec<Key>, measures: Vec<Measure>) -> Groups {
+fn groups(keys: Vec<GroupKey>, measures: Vec<Measure>) -> Groups {
     Groups::new(keys, measures)
 }
 
-fn top(n: u32) -> Order {
-    Order { n: Some(n), ..Order::DESCENDING }
+fn top(n: u32) -> SortOrder {
+    SortOrder { n: Some(n), ..SortOrder::DESCENDING }
 }
 
 fn listing(columns: &[&str]) -> Listing {
@@ -126,18 +126,18 @@ fn attrition() -> Measure {
     Measure { agg: Agg::Share, of: None, only: vec![one("staff.Attrition", "Yes")] }
 }
 
-fn joined(mut query: Query) -> Query {
+fn joined(mut query: LogicalForm) -> LogicalForm {
     let [left, right] = ["staff.Department", "departments.Department"].map(at);
     query.from.join = Some(Join { left, right });
     query
 }
 
-fn drawn(chart: Chart, mut query: Query) -> Query {
+fn drawn(chart: Chart, mut query: LogicalForm) -> LogicalForm {
     query.chart = Some(chart);
     query
 }
 
-fn filtered(filters: Vec<Test>, mut query: Query) -> Query {
+fn filtered(filters: Vec<Test>, mut query: LogicalForm) -> LogicalForm {
     query.filters = filters;
     query
 }
@@ -208,7 +208,7 @@ impl Run {
 }
 
 /// Answers a query; each statement in turn gives the next of some outputs.
-fn run(question: &str, query: Query, outputs: &[Json]) -> Run {
+fn run(question: &str, query: LogicalForm, outputs: &[Json]) -> Run {
     let mut turn = Turn { question: question.to_owned(), calls: Vec::new() };
     let (mut outputs, mut rounds) = (outputs.iter(), Vec::new());
     loop {
@@ -237,13 +237,13 @@ fn run(question: &str, query: Query, outputs: &[Json]) -> Run {
 
 /// Checks the first sentences of an answer from one statement.
 #[track_caller]
-fn says(query: Query, columns: &[&str], rows: &Json, text: &str) {
+fn says(query: LogicalForm, columns: &[&str], rows: &Json, text: &str) {
     let run = run("", query, &[frame(columns, rows)]);
     assert_eq!(run.finding(), text);
 }
 
 /// Returns the reading of a question that says all of a query.
-fn read_as(query: &Query) -> Reading {
+fn read_as(query: &LogicalForm) -> Reading {
     let (cost, skipped, linked, before, rules) = (0.0, 0.0, 0.0, 1.0, Vec::new());
     Reading { query: query.clone(), cost, skipped, linked, before, rules }
 }

@@ -6,7 +6,7 @@ use super::{
     attrition, column, drawn, filtered, frame, groups, is, joined, key, measure, one, query, run,
     says, top,
 };
-use crate::query::{Agg, Body, Comparison, Contrast, Groups, Measure, Op, Side, Sign, Value};
+use crate::query::{Agg, Shape, Comparison, Contrast, Groups, Measure, Op, Side, Arithmetic, Value};
 
 const MASS: [&str; 2] = ["species:string", "mean_body_mass_g:float64"];
 
@@ -16,7 +16,7 @@ fn mass() -> Groups {
 
 #[test]
 fn one_number_is_said_with_its_name_and_unit() {
-    let total = |measures: Vec<Measure>| query(0, Body::Groups(groups(Vec::new(), measures)));
+    let total = |measures: Vec<Measure>| query(0, Shape::Groups(groups(Vec::new(), measures)));
     let mean = measure(Agg::Mean, "penguins.body_mass_g");
     says(
         total(vec![mean.clone(), measure(Agg::Std, "penguins.body_mass_g")]),
@@ -71,7 +71,7 @@ fn one_number_is_said_with_its_name_and_unit() {
 
 #[test]
 fn dates_are_first_and_last() {
-    let hired = |agg| query(1, Body::Groups(groups(Vec::new(), vec![measure(agg, "staff.hired")])));
+    let hired = |agg| query(1, Shape::Groups(groups(Vec::new(), vec![measure(agg, "staff.hired")])));
     says(
         hired(Agg::Min),
         &["min_hired:date"],
@@ -86,7 +86,7 @@ fn dates_are_first_and_last() {
     );
     let by = groups(vec![key("staff.Department")], vec![measure(Agg::Min, "staff.hired")]);
     says(
-        query(1, Body::Groups(by)),
+        query(1, Shape::Groups(by)),
         &["Department:string", "min_hired:date"],
         &json!([["Sales", "2020-01-02"], ["HR", "2021-01-02"]]),
         "The first hired is 2020-01-02 (Sales) and 2021-01-02 (HR).",
@@ -100,12 +100,12 @@ fn a_share_is_said_with_its_parts() {
     let rows =
         json!([["HR", 19.0476, 12, 63], ["R&D", 13.8398, 133, 961], ["Sales", 20.6278, 92, 446]]);
     says(
-        query(1, Body::Groups(by)),
+        query(1, Shape::Groups(by)),
         &columns,
         &rows,
         "**Sales** has the highest attrition rate, 20.6 % (92 of 446 rows); R&D the lowest, 13.8 % (133 of 961 rows).",
     );
-    let share = |measure| query(1, Body::Groups(groups(Vec::new(), vec![measure])));
+    let share = |measure| query(1, Shape::Groups(groups(Vec::new(), vec![measure])));
     let (columns, rows) =
         (["share_percent:float64", "part:int64", "of:int64"], json!([[16.1224, 237, 1470]]));
     for (measure, text) in [
@@ -149,35 +149,35 @@ fn calculated_values_have_names() {
     };
     for (of, label, text) in [
         (
-            of(Sign::Plus),
+            of(Arithmetic::Plus),
             "mean_monthlyincome_plus_bonus",
             "The average monthly income plus bonus is **5**.",
         ),
         (
-            of(Sign::DividedBy),
+            of(Arithmetic::DividedBy),
             "mean_monthlyincome_per_bonus",
             "The average monthly income divided by bonus is **5**.",
         ),
     ] {
         let measure = Measure { agg: Agg::Mean, of: Some(of), only: Vec::new() };
-        let query = query(1, Body::Groups(groups(Vec::new(), vec![measure])));
+        let query = query(1, Shape::Groups(groups(Vec::new(), vec![measure])));
         says(query, &[&format!("{label}:float64")], &json!([[5]]), text);
     }
     let days = Value::Arithmetic(
         Box::new(Value::Day(jiff::civil::date(2024, 1, 1))),
-        Sign::Days,
+        Arithmetic::Days,
         Box::new(column("staff.hired")),
     );
     let measure = Measure { agg: Agg::Mean, of: Some(days), only: Vec::new() };
     says(
-        query(1, Body::Groups(groups(Vec::new(), vec![measure]))),
+        query(1, Shape::Groups(groups(Vec::new(), vec![measure]))),
         &["mean_days_hired_to_value:float64"],
         &json!([[99.5]]),
         "The average days from hired to 2024-01-01 is **99.5 days**.",
     );
     let ratio = measure_of_ratio();
     says(
-        query(1, Body::Groups(groups(Vec::new(), vec![ratio]))),
+        query(1, Shape::Groups(groups(Vec::new(), vec![ratio]))),
         &["monthlyincome_per_bonus:float64"],
         &json!([[0.5]]),
         "The monthly income per bonus is **0.5**.",
@@ -193,7 +193,7 @@ fn a_comparison_says_who_has_more() {
     let side = |name: &str| Side { name: name.to_owned(), tests: vec![one("penguins.sex", name)] };
     let compare = |measure: Measure, asks, made: &str, rows: serde_json::Value, text: &str| {
         let sides = [side("male"), side("female")];
-        let query = query(0, Body::Compare(Comparison { measure, sides, asks }));
+        let query = query(0, Shape::Compare(Comparison { measure, sides, asks }));
         let columns = match asks {
             Contrast::Change => {
                 vec!["male:float64", "female:float64", made, "change_percent:float64"]
@@ -280,7 +280,7 @@ fn what_says_nothing_is_no_answer() {
     };
     let total = query(
         0,
-        Body::Groups(groups(Vec::new(), vec![measure(Agg::Mean, "penguins.body_mass_g")])),
+        Shape::Groups(groups(Vec::new(), vec![measure(Agg::Mean, "penguins.body_mass_g")])),
     );
     let columns = ["mean_body_mass_g:float64"];
     nothing(total.clone(), &columns, json!([[null]]), "There are no values to calculate it from.");
@@ -291,7 +291,7 @@ fn what_says_nothing_is_no_answer() {
         json!([[1]]),
         "There is nothing to draw: the result is one row.",
     );
-    let ranked = || query(0, Body::Groups(Groups { order: Some(top(3)), ..mass() }));
+    let ranked = || query(0, Shape::Groups(Groups { order: Some(top(3)), ..mass() }));
     nothing(ranked(), &MASS, json!([]), "There is nothing to rank: no row matches.");
     let drawn_none = drawn(crate::query::Chart::Bar, ranked());
     nothing(drawn_none, &MASS, json!([]), "There is nothing to draw: no row matches.");
@@ -299,7 +299,7 @@ fn what_says_nothing_is_no_answer() {
         Groups { order: Some(top(3)), ..groups(vec![key("staff.id")], vec![Measure::ROWS]) };
     let reason = "Each id has one row, so they cannot be ranked by how many they have.";
     nothing(
-        query(1, Body::Groups(counts)),
+        query(1, Shape::Groups(counts)),
         &["id:int64", "count:int64"],
         json!([[1, 1], [2, 1]]),
         reason,
@@ -312,7 +312,7 @@ fn what_says_nothing_is_no_answer() {
     };
     let columns = ["male:float64", "other:float64", "difference:float64"];
     let reason = "There are no values for other to calculate it from.";
-    nothing(query(0, Body::Compare(compared)), &columns, json!([[1, null, null]]), reason);
+    nothing(query(0, Shape::Compare(compared)), &columns, json!([[1, null, null]]), reason);
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn missing_values_are_noted() {
     let total = groups(Vec::new(), vec![measure(Agg::Mean, "penguins.body_mass_g")]);
     let first = run(
         "",
-        query(0, Body::Groups(total)),
+        query(0, Shape::Groups(total)),
         &[frame(&["mean_body_mass_g:float64"], &json!([[5]]))],
     );
     assert_eq!(first.notes(), "`body_mass_g` is missing in 2 of 344 rows; these are not counted.");
@@ -328,12 +328,12 @@ fn missing_values_are_noted() {
     let columns = ["sex:string", "count:int64"];
     let second = run(
         "",
-        query(0, Body::Groups(by)),
+        query(0, Shape::Groups(by)),
         &[frame(&columns, &json!([["male", 1], ["female", 2]]))],
     );
     assert_eq!(second.notes(), "Rows without `sex` (11 in all) are in no group.");
     let other =
-        joined(query(1, Body::Groups(groups(vec![key("departments.city")], vec![Measure::ROWS]))));
+        joined(query(1, Shape::Groups(groups(vec![key("departments.city")], vec![Measure::ROWS]))));
     let guard = frame(&["repeats:int64", "matches:int64"], &json!([[0, 9]]));
     let cities = frame(&["city:string", "count:int64"], &json!([["Rome", 1], ["Oslo", 2]]));
     assert_eq!(run("", other, &[guard, cities]).notes(), "");

@@ -8,12 +8,12 @@ use super::{
     run, top,
 };
 use crate::query::{
-    Agg, Body, Chart, Comparison, Contrast, Listing, Measure, Op, Profile, Side, Told,
+    Agg, Shape, Chart, Comparison, Contrast, Listing, Measure, Op, Profile, Side, Told,
 };
 
 #[test]
 fn rows_are_points_lines_or_bars() {
-    let rows = |columns: &[&str]| query(0, Body::Rows(listing(columns)));
+    let rows = |columns: &[&str]| query(0, Shape::Rows(listing(columns)));
     let (mass, bill, year) = ("penguins.body_mass_g", "penguins.bill_length_mm", "penguins.year");
     let numbers =
         frame(&["body_mass_g:float64", "bill_length_mm:float64"], &json!([[1, 2], [3, 4]]));
@@ -48,7 +48,7 @@ fn rows_are_points_lines_or_bars() {
     assert_eq!(bars.chart()["title"], "Body mass by species");
     let ranked =
         Listing { order: Some((column(mass), top(2))), ..listing(&["penguins.species", mass]) };
-    let bars = run("", drawn(Chart::Bar, query(0, Body::Rows(ranked))), &[names]);
+    let bars = run("", drawn(Chart::Bar, query(0, Shape::Rows(ranked))), &[names]);
     check(&bars, "bar", "result", "species", &["body_mass_g"]);
     let texts = frame(&["species:string", "island:string"], &json!([["a", "b"], ["c", "d"]]));
     let none = run("", drawn(Chart::Any, rows(&["penguins.species", "penguins.island"])), &[texts]);
@@ -57,7 +57,7 @@ fn rows_are_points_lines_or_bars() {
 
 #[test]
 fn profiles_and_comparisons_are_drawn() {
-    let profile = |it| query(0, Body::Profile(it));
+    let profile = |it| query(0, Shape::Profile(it));
     let counts =
         frame(&["species:string", "count:int64"], &json!([["Adelie", 152], ["Gentoo", 124]]));
     let distribution = run("", profile(Profile::Distribution(at("penguins.species"))), &[counts]);
@@ -86,7 +86,7 @@ fn profiles_and_comparisons_are_drawn() {
     };
     let output =
         frame(&["male:int64", "female:int64", "difference:int64"], &json!([[168, 165, 3]]));
-    let columns = run("", drawn(Chart::Any, query(0, Body::Compare(compared))), &[output, made()]);
+    let columns = run("", drawn(Chart::Any, query(0, Shape::Compare(compared))), &[output, made()]);
     check(&columns, "column", "chart", "part", &["value"]);
     assert_eq!(columns.chart()["title"], "Number of rows: male and female");
 }
@@ -97,7 +97,7 @@ fn titles_are_what_a_person_would_write() {
         || groups(vec![key("staff.Department")], vec![measure(Agg::Sum, "staff.Salary (USD)")]);
     let columns = ["Department:string", "total_salary_usd:int64"];
     let titled = |filters| {
-        let query = filtered(filters, query(1, Body::Groups(total())));
+        let query = filtered(filters, query(1, Shape::Groups(total())));
         let output = frame(&columns, &json!([["HR", 1], ["Sales", 2]]));
         run("", drawn(Chart::Any, query), &[output, made()]).chart()["title"]
             .as_str()
@@ -111,7 +111,7 @@ fn titles_are_what_a_person_would_write() {
     let shares = groups(vec![key("staff.Department")], vec![attrition()]);
     let columns = ["Department:string", "share_percent:float64", "part:int64", "of:int64"];
     let output = frame(&columns, &json!([["HR", 1.5, 1, 2], ["Sales", 2.5, 1, 2]]));
-    let rates = run("", drawn(Chart::Any, query(1, Body::Groups(shares))), &[output, made()]);
+    let rates = run("", drawn(Chart::Any, query(1, Shape::Groups(shares))), &[output, made()]);
     assert_eq!(rates.chart()["title"], "Attrition rate by department");
     assert_eq!(rates.chart()["y_label"], "Attrition rate (%)");
     let year = vec![is("penguins.year", Op::Eq, 2007.0)];

@@ -7,12 +7,12 @@ use super::{
 use crate::answer::describe;
 use crate::lexicon::TimeUnit;
 use crate::query::{
-    Agg, Body, Check, Comparison, Contrast, Groups, Join, Key, Listing, Measure, Op, Order, Over,
-    Part, Profile, Query, Side, Sign, Test, Told, Value, Within,
+    Agg, Shape, Check, Comparison, Contrast, Groups, Join, GroupKey, Listing, Measure, Op, SortOrder, Over,
+    Part, Profile, LogicalForm, Side, Arithmetic, Test, Told, Value, Within,
 };
 
 #[track_caller]
-fn check(query: &Query, text: &str) {
+fn check(query: &LogicalForm, text: &str) {
     assert_eq!(describe(query, &tables()), text);
 }
 
@@ -22,14 +22,14 @@ fn mass() -> Groups {
 
 #[test]
 fn numbers_of_groups() {
-    let of = |groups| query(0, Body::Groups(groups));
+    let of = |groups| query(0, Shape::Groups(groups));
     check(&of(mass()), "mean `body_mass_g` by `species` in `penguins`");
     let two = Groups { order: Some(top(2)), ..mass() };
     check(&of(two), "mean `body_mass_g` by `species`, the 2 largest in `penguins`");
     let second =
-        Groups { order: Some(Order { n: Some(1), skip: 1, is_ascending: true }), ..mass() };
+        Groups { order: Some(SortOrder { n: Some(1), skip: 1, is_ascending: true }), ..mass() };
     check(&of(second), "mean `body_mass_g` by `species`, number 2 from the smallest in `penguins`");
-    let some = Groups { order: Some(Order { n: Some(3), skip: 2, is_ascending: false }), ..mass() };
+    let some = Groups { order: Some(SortOrder { n: Some(3), skip: 2, is_ascending: false }), ..mass() };
     check(
         &of(some),
         "mean `body_mass_g` by `species`, numbers 3 to 5 from the largest in `penguins`",
@@ -52,12 +52,12 @@ fn numbers_of_groups() {
     let text = "mean over groups of mean `body_mass_g` by `species` in `penguins`";
     check(&of(Groups { then: Some(Agg::Mean), ..mass() }), text);
     let keys = vec![
-        Key::Time(at("staff.hired"), TimeUnit::Month),
-        Key::Part(at("staff.hired"), Part::Weekday),
-        Key::Bin(at("staff.MonthlyIncome"), 500.0),
+        GroupKey::Time(at("staff.hired"), TimeUnit::Month),
+        GroupKey::Part(at("staff.hired"), Part::Weekday),
+        GroupKey::Bin(at("staff.MonthlyIncome"), 500.0),
     ];
     let text = "number of rows by month of `hired`, day of the week of `hired` and `MonthlyIncome` in steps of 500 in `staff`";
-    check(&query(1, Body::Groups(groups(keys, vec![Measure::ROWS]))), text);
+    check(&query(1, Shape::Groups(groups(keys, vec![Measure::ROWS]))), text);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn measures() {
     let of = |agg, text: &str| {
         let measure = measure(agg, "staff.MonthlyIncome");
         check(
-            &query(1, Body::Groups(groups(Vec::new(), vec![measure]))),
+            &query(1, Shape::Groups(groups(Vec::new(), vec![measure]))),
             &format!("{text} in `staff`"),
         );
     };
@@ -83,12 +83,12 @@ fn measures() {
     of(Agg::Quantile(0.9), "0.9 quantile of `MonthlyIncome`");
     of(Agg::Correlation(at("staff.bonus")), "Pearson correlation of `MonthlyIncome` and `bonus`");
     of(Agg::Ratio(at("staff.bonus")), "total `MonthlyIncome` divided by total `bonus`");
-    let share = query(1, Body::Groups(groups(vec![key("staff.Department")], vec![attrition()])));
+    let share = query(1, Shape::Groups(groups(vec![key("staff.Department")], vec![attrition()])));
     check(&share, "share of rows with `Attrition` Yes by `Department` in `staff`");
     let only =
         Measure { only: vec![one("staff.Department", "HR")], ..measure(Agg::Mean, "staff.bonus") };
     check(
-        &query(1, Body::Groups(groups(Vec::new(), vec![only]))),
+        &query(1, Shape::Groups(groups(Vec::new(), vec![only]))),
         "mean `bonus` with `Department` HR in `staff`",
     );
 }
@@ -96,7 +96,7 @@ fn measures() {
 #[test]
 fn conditions() {
     let with = |test: Test, text: &str| {
-        let query = filtered(vec![test], query(1, Body::Rows(listing(&[]))));
+        let query = filtered(vec![test], query(1, Shape::Rows(listing(&[]))));
         check(&query, &format!("rows in `staff`, of rows with {text}"));
     };
     let text = |text: &str| Value::Text(text.to_owned());
@@ -135,18 +135,18 @@ fn conditions() {
     with(Test::Is(column("staff.hired"), Op::Gt, clock), "`hired` over 09:30");
     let total = Value::Arithmetic(
         Box::new(column("staff.bonus")),
-        Sign::Plus,
+        Arithmetic::Plus,
         Box::new(Value::Number(1.0)),
     );
     with(Test::Is(total, Op::Gt, Value::Number(3.0)), "`bonus` plus 1 over 3");
-    let mean = query(1, Body::Groups(groups(Vec::new(), vec![measure(Agg::Mean, "staff.bonus")])));
+    let mean = query(1, Shape::Groups(groups(Vec::new(), vec![measure(Agg::Mean, "staff.bonus")])));
     let above = Test::Is(column("staff.bonus"), Op::Gt, Value::Query(Box::new(mean)));
     with(above, "`bonus` over the mean `bonus`");
 }
 
 #[test]
 fn rows_profiles_and_comparisons() {
-    let rows = |listing| query(1, Body::Rows(listing));
+    let rows = |listing| query(1, Shape::Rows(listing));
     check(&rows(listing(&["staff.name", "staff.bonus"])), "`name`, `bonus` in `staff`");
     let different = Listing { is_distinct: true, ..listing(&["staff.name"]) };
     check(&rows(different), "different `name` in `staff`");
@@ -154,7 +154,7 @@ fn rows_profiles_and_comparisons() {
     check(&rows(ordered), "rows by `bonus`, the 3 largest in `staff`");
     check(&rows(Listing { first: Some(-5), ..listing(&[]) }), "rows, the last 5 in `staff`");
     let profile =
-        |it, text: &str| check(&query(0, Body::Profile(it)), &format!("{text} in `penguins`"));
+        |it, text: &str| check(&query(0, Shape::Profile(it)), &format!("{text} in `penguins`"));
     profile(Profile::Size, "number of rows and columns");
     profile(Profile::Columns, "names and types of the columns");
     profile(Profile::Describe(vec![at("penguins.year")]), "figures of `year`");
@@ -175,7 +175,7 @@ fn rows_profiles_and_comparisons() {
     let side = |name: &str| Side { name: name.to_owned(), tests: vec![one("penguins.sex", name)] };
     let compare = |asks, text: &str| {
         let sides = [side("male"), side("female")];
-        check(&query(0, Body::Compare(Comparison { measure: Measure::ROWS, sides, asks })), text);
+        check(&query(0, Shape::Compare(Comparison { measure: Measure::ROWS, sides, asks })), text);
     };
     let text = "number of rows with `sex` male, minus that with `sex` female, in `penguins`";
     compare(Contrast::Difference, text);
@@ -190,7 +190,7 @@ fn rows_profiles_and_comparisons() {
 #[test]
 fn checks_and_joins() {
     let claim =
-        |check: Check, text: &str| super::readings::check(&query(0, Body::Check(check)), text);
+        |check: Check, text: &str| super::readings::check(&query(0, Shape::Check(check)), text);
     let over = || vec![is("penguins.body_mass_g", Op::Gt, 6000.0)];
     claim(Check::None(over()), "is there a row with `body_mass_g` over 6000 in `penguins`");
     claim(Check::All(over()), "has every row `body_mass_g` over 6000 in `penguins`");
@@ -211,11 +211,11 @@ fn checks_and_joins() {
         "is a value of `year` more than 1.5 interquartile ranges from the quartiles in `penguins`";
     claim(Check::Inliers(vec![at("penguins.year")]), far);
     let cities =
-        joined(query(1, Body::Groups(groups(vec![key("departments.city")], vec![Measure::ROWS]))));
+        joined(query(1, Shape::Groups(groups(vec![key("departments.city")], vec![Measure::ROWS]))));
     check(&cities, "number of rows by `city` in `staff` with `departments` by `Department`");
     let both = joined(query(
         1,
-        Body::Groups(groups(vec![key("departments.Department")], vec![Measure::ROWS])),
+        Shape::Groups(groups(vec![key("departments.Department")], vec![Measure::ROWS])),
     ));
     check(&both, "number of rows by `Department` in `staff` with `departments` by `Department`");
 }

@@ -3,15 +3,15 @@
 use serde_json::{Value as Json, json};
 
 use super::{at, column, drawn, filtered, is, listing, one, query, run, says};
-use crate::query::{Body, Chart, Listing, Op, Order, Profile, Query, Told};
+use crate::query::{Shape, Chart, Listing, Op, SortOrder, Profile, LogicalForm, Told};
 
 const STAFF: [&str; 3] = ["id:int64", "name:string", "MonthlyIncome:int64"];
 
-fn staff(listing: Listing) -> Query {
-    query(1, Body::Rows(listing))
+fn staff(listing: Listing) -> LogicalForm {
+    query(1, Shape::Rows(listing))
 }
 
-fn ordered(columns: &[&str], by: &str, order: Order) -> Query {
+fn ordered(columns: &[&str], by: &str, order: SortOrder) -> LogicalForm {
     staff(Listing { order: Some((column(by), order)), ..listing(columns) })
 }
 
@@ -49,8 +49,8 @@ fn one_row_says_its_values() {
 
 #[test]
 fn ordered_rows_are_named_with_what_orders_them() {
-    let first = Order { n: Some(1), ..Order::DESCENDING };
-    let three = Order { n: Some(3), ..Order::ASCENDING };
+    let first = SortOrder { n: Some(1), ..SortOrder::DESCENDING };
+    let three = SortOrder { n: Some(3), ..SortOrder::ASCENDING };
     let by = "staff.MonthlyIncome";
     let rows = json!([[1, "Ann", 9500]]);
     says(ordered(&[], by, first), &STAFF, &rows, "**Ann** has the highest monthly income, 9,500.");
@@ -65,7 +65,7 @@ fn ordered_rows_are_named_with_what_orders_them() {
     let text = "**Ann** has the lowest monthly income, 10, then Bo (20) and Cy (30).";
     says(ordered(&[], by, three), &STAFF, &rows, text);
     let text = "There are **3** rows, sorted by monthly income: **Ann** has the lowest, 10.";
-    says(ordered(&[], by, Order::ASCENDING), &STAFF, &rows, text);
+    says(ordered(&[], by, SortOrder::ASCENDING), &STAFF, &rows, text);
     let text = "**Sales** has the highest monthly income.";
     says(
         ordered(&["staff.Department"], by, first),
@@ -74,7 +74,7 @@ fn ordered_rows_are_named_with_what_orders_them() {
         text,
     );
     let text = "**Ann** has the earliest hired, 2020-01-02.";
-    let oldest = Order { n: Some(1), ..Order::ASCENDING };
+    let oldest = SortOrder { n: Some(1), ..SortOrder::ASCENDING };
     let columns = ["name:string", "hired:date"];
     says(
         ordered(&["staff.name", "staff.hired"], "staff.hired", oldest),
@@ -87,11 +87,11 @@ fn ordered_rows_are_named_with_what_orders_them() {
 #[test]
 fn rows_without_a_title_are_told_by_their_number() {
     let by = |n| Listing {
-        order: Some((column("penguins.body_mass_g"), Order { n, ..Order::DESCENDING })),
+        order: Some((column("penguins.body_mass_g"), SortOrder { n, ..SortOrder::DESCENDING })),
         ..listing(&[])
     };
     let columns = ["species:string", "body_mass_g:float64"];
-    let penguins = |n| query(0, Body::Rows(by(n)));
+    let penguins = |n| query(0, Shape::Rows(by(n)));
     says(
         penguins(Some(1)),
         &columns,
@@ -109,7 +109,7 @@ fn rows_without_a_title_are_told_by_their_number() {
 #[test]
 fn different_values_are_listed() {
     let species =
-        || query(0, Body::Rows(Listing { is_distinct: true, ..listing(&["penguins.species"]) }));
+        || query(0, Shape::Rows(Listing { is_distinct: true, ..listing(&["penguins.species"]) }));
     let text = "There are **2** species: Adelie and Gentoo.";
     says(species(), &["species:string"], &json!([["Adelie"], ["Gentoo"]]), text);
     says(species(), &["species:string"], &json!([["Adelie"]]), "The only species is **Adelie**.");
@@ -119,7 +119,7 @@ fn different_values_are_listed() {
 
 #[test]
 fn the_first_rows_are_counted() {
-    let some = |first| query(0, Body::Rows(Listing { first: Some(first), ..listing(&[]) }));
+    let some = |first| query(0, Shape::Rows(Listing { first: Some(first), ..listing(&[]) }));
     let rows = json!([["a", 1], ["b", 2]]);
     let columns = ["species:string", "year:int64"];
     says(some(2), &columns, &rows, "The first **2** of 344 rows are in the table.");
@@ -139,7 +139,7 @@ fn cells_too_long_to_be_returned_are_in_the_table() {
 
 #[test]
 fn a_profile_says_what_matters_first() {
-    let profile = |it| query(0, Body::Profile(it));
+    let profile = |it| query(0, Shape::Profile(it));
     let missing = |told| Profile::Missing { of: Vec::new(), told };
     let columns = ["column:string", "missing:int64", "of:int64"];
     let rows = json!([["sex", 11, 344], ["body_mass_g", 2, 344], ["year", 0, 344]]);
@@ -204,7 +204,7 @@ fn a_profile_says_what_matters_first() {
 
 #[test]
 fn a_distribution_says_where_most_values_are() {
-    let mass = query(0, Body::Profile(Profile::Distribution(at("penguins.species"))));
+    let mass = query(0, Shape::Profile(Profile::Distribution(at("penguins.species"))));
     let columns = ["species:string", "count:int64"];
     let rows = json!([["Adelie", 152], ["Gentoo", 124], ["Chinstrap", 68]]);
     let text =
@@ -212,7 +212,7 @@ fn a_distribution_says_where_most_values_are() {
     says(mass, &columns, &rows, text);
     let mut tables = super::tables();
     tables[0].columns[3].range = Some((2700.0, 6300.0));
-    let query = query(0, Body::Profile(Profile::Distribution(at("penguins.body_mass_g"))));
+    let query = query(0, Shape::Profile(Profile::Distribution(at("penguins.body_mass_g"))));
     let statement = crate::sql::statement(&query, &tables, 4);
     let output = super::frame(
         &["from:float64", "to:float64", "count:int64"],
@@ -233,7 +233,7 @@ fn a_distribution_says_where_most_values_are() {
 
 #[test]
 fn figures_of_a_column_are_a_sentence() {
-    let describe = |path: &str| query(0, Body::Profile(Profile::Describe(vec![at(path)])));
+    let describe = |path: &str| query(0, Shape::Profile(Profile::Describe(vec![at(path)])));
     let columns = [
         "column:string",
         "count:int64",
@@ -264,7 +264,7 @@ fn figures_of_a_column_are_a_sentence() {
 
 #[test]
 fn outliers_and_correlations_are_named() {
-    let profile = |it| query(0, Body::Profile(it));
+    let profile = |it| query(0, Shape::Profile(it));
     let mass = at("penguins.body_mass_g");
     let outliers = |of: Vec<_>, counts| profile(Profile::Outliers { of, counts });
     let columns = ["species:string", "body_mass_g:float64"];

@@ -6,15 +6,15 @@ use super::{
     drawn, filtered, frame, groups, is, joined, key, listing, measure, query, run, tables,
 };
 use crate::Next;
-use crate::query::{Agg, Body, Chart, Check, Groups, Measure, Op};
+use crate::query::{Agg, Shape, Chart, Check, Groups, Measure, Op};
 use crate::transcript::{Done, Turn};
 
 fn mean() -> Groups {
     groups(Vec::new(), vec![measure(Agg::Mean, "penguins.body_mass_g")])
 }
 
-fn cities() -> crate::query::Query {
-    joined(query(1, Body::Groups(groups(vec![key("departments.city")], vec![Measure::ROWS]))))
+fn cities() -> crate::query::LogicalForm {
+    joined(query(1, Shape::Groups(groups(vec![key("departments.city")], vec![Measure::ROWS]))))
 }
 
 fn guard(repeats: u64, matches: u64) -> Json {
@@ -25,7 +25,7 @@ fn guard(repeats: u64, matches: u64) -> Json {
 fn a_number_takes_one_call() {
     let run = run(
         "",
-        query(0, Body::Groups(mean())),
+        query(0, Shape::Groups(mean())),
         &[frame(&["mean_body_mass_g:float64"], &json!([[4201.7544]]))],
     );
     let call = json!({
@@ -44,11 +44,11 @@ fn a_number_takes_one_call() {
 fn a_result_of_several_cells_is_shown() {
     let by = groups(vec![key("penguins.species")], vec![Measure::ROWS]);
     let output = frame(&["species:string", "count:int64"], &json!([["a", 1], ["b", 2]]));
-    let shown = run("", query(0, Body::Groups(by)), &[output]);
+    let shown = run("", query(0, Shape::Groups(by)), &[output]);
     let call = json!({"df_name": "result", "logical_name": "count_by_species"});
     assert_eq!(shown.rounds[1..], [vec![("send_data_to_ui_as_df", call)]]);
     let none =
-        run("", query(0, Body::Rows(listing(&[]))), &[frame(&["species:string"], &json!([]))]);
+        run("", query(0, Shape::Rows(listing(&[]))), &[frame(&["species:string"], &json!([]))]);
     assert_eq!(none.rounds.len(), 1, "nothing to show");
 }
 
@@ -56,7 +56,7 @@ fn a_result_of_several_cells_is_shown() {
 fn small_numbers_are_computed_with_more_decimals() {
     let decimals = |first: f64, n: usize| {
         let output = |value: f64| frame(&["mean_body_mass_g:float64"], &json!([[value]]));
-        let run = run("", query(0, Body::Groups(mean())), &vec![output(first); n]);
+        let run = run("", query(0, Shape::Groups(mean())), &vec![output(first); n]);
         let statement = run.statements().pop().unwrap();
         let digits = statement.split("body_mass_g), ").nth(1).unwrap().split(')').next().unwrap();
         digits.parse::<u32>().unwrap()
@@ -89,7 +89,7 @@ fn a_join_is_checked_before_it_is_computed() {
 fn a_statement_that_fails_is_no_answer() {
     let failed = json!({"kind": "error", "text": "the total does not fit into 64 bits\nmore"});
     let text = "I could not compute the answer: the total does not fit into 64 bits";
-    let first = run("", query(0, Body::Groups(mean())), std::slice::from_ref(&failed));
+    let first = run("", query(0, Shape::Groups(mean())), std::slice::from_ref(&failed));
     assert_eq!(first.next, Ok(Next::Refuse(text.to_owned())));
     assert_eq!(run("", cities(), &[failed]).next, Ok(Next::Refuse(text.to_owned())));
 }
@@ -97,7 +97,7 @@ fn a_statement_that_fails_is_no_answer() {
 #[test]
 fn rows_are_named_only_for_a_gate() {
     let check =
-        query(0, Body::Check(Check::None(vec![is("penguins.body_mass_g", Op::Gt, 6000.0)])));
+        query(0, Shape::Check(Check::None(vec![is("penguins.body_mass_g", Op::Gt, 6000.0)])));
     let mut turn = Turn { question: String::new(), calls: Vec::new() };
     let mut n_statements = 0;
     loop {
@@ -125,7 +125,7 @@ fn rows_are_named_only_for_a_gate() {
 fn a_chart_that_was_refused_is_said() {
     let by = drawn(
         Chart::Line,
-        query(0, Body::Groups(groups(vec![key("penguins.species")], vec![Measure::ROWS]))),
+        query(0, Shape::Groups(groups(vec![key("penguins.species")], vec![Measure::ROWS]))),
     );
     let mut turn = Turn { question: String::new(), calls: Vec::new() };
     let text = loop {
@@ -153,7 +153,7 @@ fn a_chart_that_was_refused_is_said() {
 #[test]
 fn a_condition_on_what_is_missing_has_no_note() {
     let some =
-        filtered(vec![is("penguins.body_mass_g", Op::Gt, 5000.0)], query(0, Body::Groups(mean())));
+        filtered(vec![is("penguins.body_mass_g", Op::Gt, 5000.0)], query(0, Shape::Groups(mean())));
     let run = run("", some, &[frame(&["mean_body_mass_g:float64"], &json!([[5500]]))]);
     assert_eq!(run.notes(), "");
 }
@@ -169,7 +169,7 @@ fn a_result_has_a_name_that_no_dataset_has() {
 fn a_sentence_has_one_full_stop() {
     let named = filtered(
         vec![super::one("staff.name", "Delta Inc.")],
-        query(1, Body::Groups(groups(Vec::new(), vec![Measure::ROWS]))),
+        query(1, Shape::Groups(groups(Vec::new(), vec![Measure::ROWS]))),
     );
     let run = run("", named, &[frame(&["count:int64"], &json!([[3]]))]);
     let text = "There are **3** rows where name is Delta Inc.\n\nI read this as: number of rows in `staff`, of rows with `name` \
