@@ -5,12 +5,12 @@
 
 use jiff::civil::Date;
 
-use crate::frag::{Claim, Frag, Sem, AskedFor};
+use crate::frag::{AskedFor, Claim, Frag, Sem};
 use crate::lexicon::{Concept, Cue, Lexicon, TimeUnit};
 use crate::link::{Held, is_time};
 use crate::query::{
-    Agg, Shape, Chart, Check, Comparison, Contrast, Groups, GroupKey, Measure, Op, SortOrder, Over, Part, Place,
-    Profile, LogicalForm, Side, Arithmetic, Source, Test, Told, Value, Within,
+    Agg, Arithmetic, Chart, Check, Comparison, Contrast, GroupKey, Groups, LogicalForm, Measure,
+    Op, Over, Part, Place, Profile, Shape, Side, SortOrder, Source, Test, Told, Value, Within,
 };
 use crate::schema::{Column, Kind, Table};
 use crate::words::Token;
@@ -67,9 +67,13 @@ impl Scene<'_> {
     /// Returns whether a word of the question is one of the name of a time, or means the same: `shipped` of `Ship Date`.
     fn speaks_of(&self, place: Place) -> bool {
         let words = &self.column(place).words;
-        let own = words.iter().filter(|it| !self.lexicon.is(Cue::Dates, it) && self.lexicon.unit(it).is_none());
+        let own = words
+            .iter()
+            .filter(|it| !self.lexicon.is(Cue::Dates, it) && self.lexicon.unit(it).is_none());
         let says = |word: &String| {
-            self.tokens.iter().any(|it| it.stem == *word || self.lexicon.are_synonyms(&it.stem, word))
+            self.tokens
+                .iter()
+                .any(|it| it.stem == *word || self.lexicon.are_synonyms(&it.stem, word))
         };
         own.into_iter().any(says)
     }
@@ -141,7 +145,8 @@ impl Scene<'_> {
     /// Returns whether a column has fractions of one, which are told in percent.
     fn is_fraction(&self, place: Place) -> bool {
         let column = self.column(place);
-        column.kind == Kind::Real && column.range.is_some_and(|(least, most)| -1.0 <= least && most <= 1.0)
+        column.kind == Kind::Real
+            && column.range.is_some_and(|(least, most)| -1.0 <= least && most <= 1.0)
     }
 
     /// Returns the numbers that an amount may be compared with, if no column is said.
@@ -150,15 +155,20 @@ impl Scene<'_> {
         for place in self.places().filter(|it| self.kind(*it).is_number()) {
             let column = self.column(place);
             let words = &column.words;
-            let fits = match unit {
-                Some(unit) if unit.starts_with("degre") => words.iter().any(|it| it.starts_with("temp")),
-                Some(unit) => words.last().is_some_and(|it| {
-                    it == unit || self.lexicon.per_unit(it, unit).is_some()
-                }) || unit == "old" && words.iter().any(|it| it == "age"),
-                None => self.tokens.iter().any(|it| {
-                    self.lexicon.implied(&it.stem).iter().any(|of| words.contains(of))
-                }),
-            };
+            let fits =
+                match unit {
+                    Some(unit) if unit.starts_with("degre") => {
+                        words.iter().any(|it| it.starts_with("temp"))
+                    }
+                    Some(unit) => {
+                        words.last().is_some_and(|it| {
+                            it == unit || self.lexicon.per_unit(it, unit).is_some()
+                        }) || unit == "old" && words.iter().any(|it| it == "age")
+                    }
+                    None => self.tokens.iter().any(|it| {
+                        self.lexicon.implied(&it.stem).iter().any(|of| words.contains(of))
+                    }),
+                };
             if fits && let Some(value) = self.in_unit_of(place, value, unit) {
                 found.push((place, value));
             }
@@ -297,7 +307,9 @@ fn holds_test(held: &Held) -> Test {
 fn compared(scene: &Scene, place: Place, op: Op, amount: &(f64, Option<String>)) -> Option<Test> {
     if scene.kind(place).is_time() {
         #[expect(clippy::cast_possible_truncation, reason = "in range")]
-        let year = Date::new((1000.0..2200.0).contains(&amount.0).then_some(amount.0 as i16)?, 1, 1).ok()?;
+        let year =
+            Date::new((1000.0..2200.0).contains(&amount.0).then_some(amount.0 as i16)?, 1, 1)
+                .ok()?;
         let part = Value::Part(place, Part::Year);
         return Some(Test::Is(part, op, Value::Number(f64::from(year.year()))));
     }
@@ -310,16 +322,23 @@ fn compare_with(scene: &Scene, sems: &[&Sem], op: Option<Op>) -> Made {
         return Vec::new();
     };
     // A year is hardly the amount of something else.
-    let is_year = amount.1.is_none() && amount.0.fract() == 0.0 && (1900.0..2100.0).contains(&amount.0);
-    let is_odd = op == Op::Eq && is_year && !is_time(scene.column(place)) && !scene.times().is_empty();
+    let is_year =
+        amount.1.is_none() && amount.0.fract() == 0.0 && (1900.0..2100.0).contains(&amount.0);
+    let is_odd =
+        op == Op::Eq && is_year && !is_time(scene.column(place)) && !scene.times().is_empty();
     let made = compared(scene, place, op, &amount);
-    made.map_or_else(Vec::new, |it| vec![(frag(|frag| frag.tests.push(it)), if is_odd { 1.0 } else { 0.0 })])
+    made.map_or_else(Vec::new, |it| {
+        vec![(frag(|frag| frag.tests.push(it)), if is_odd { 1.0 } else { 0.0 })]
+    })
 }
 
 fn implied_with(scene: &Scene, sems: &[&Sem], op: Op) -> Made {
     let Some((value, unit)) = amounts_of(sems).pop() else { return Vec::new() };
     let found = scene.implied(value, unit.as_deref());
-    found.into_iter().map(|(place, value)| (frag(|it| it.tests.push(is(place, op, value))), 0.0)).collect()
+    found
+        .into_iter()
+        .map(|(place, value)| (frag(|it| it.tests.push(is(place, op, value))), 0.0))
+        .collect()
 }
 
 fn between_with(scene: &Scene, place: Place, amounts: &[(f64, Option<String>)]) -> Made {
@@ -335,7 +354,12 @@ fn between_with(scene: &Scene, place: Place, amounts: &[(f64, Option<String>)]) 
 }
 
 /// Returns conditions on a time: from one day to before another.
-fn in_period(scene: &Scene, place: Place, from: Option<Date>, to: Option<Date>) -> Option<Vec<Test>> {
+fn in_period(
+    scene: &Scene,
+    place: Place,
+    from: Option<Date>,
+    to: Option<Date>,
+) -> Option<Vec<Test>> {
     let column = scene.column(place);
     let mut tests = Vec::new();
     if column.kind.is_number() {
@@ -347,10 +371,13 @@ fn in_period(scene: &Scene, place: Place, from: Option<Date>, to: Option<Date>) 
             && from.day() == 1
             && from.checked_add(jiff::Span::new().months(1)).is_ok_and(|it| it == to)
             && let Some(month) = scene.places().find(|it| {
-                it.table == place.table && scene.column(*it).unit == Some(TimeUnit::Month) && scene.kind(*it) == Kind::Whole
+                it.table == place.table
+                    && scene.column(*it).unit == Some(TimeUnit::Month)
+                    && scene.kind(*it) == Kind::Whole
             })
         {
-            let number = |place: Place, it: f64| Test::In(Value::Column(place), vec![Value::Number(it)]);
+            let number =
+                |place: Place, it: f64| Test::In(Value::Column(place), vec![Value::Number(it)]);
             return Some(vec![number(place, year(from)), number(month, f64::from(from.month()))]);
         }
         if !from.into_iter().chain(to).all(is_year) {
@@ -584,10 +611,13 @@ pub(crate) fn unit_key(scene: &Scene, place: Place, unit: TimeUnit) -> Option<Gr
 /// The actions, by the names that rules call them.
 pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("same", |_, sems| {
-        sems.iter().rev().find(|it| !matches!(it, Sem::Word(_) | Sem::None)).map_or_else(Vec::new, |it| match it {
-            Sem::Order(order) => one(frag(|frag| frag.order = Some(*order))),
-            it => one((*it).clone()),
-        })
+        sems.iter().rev().find(|it| !matches!(it, Sem::Word(_) | Sem::None)).map_or_else(
+            Vec::new,
+            |it| match it {
+                Sem::Order(order) => one(frag(|frag| frag.order = Some(*order))),
+                it => one((*it).clone()),
+            },
+        )
     }),
     ("amount", |_, sems| number_of(sems).map_or_else(Vec::new, |it| one(Sem::Amount(it, None)))),
     ("amount_in", |_, sems| {
@@ -639,9 +669,12 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("at_most", |scene, sems| compare_with(scene, sems, Some(Op::Le))),
     ("match_columns", |scene, sems| compare_places(scene, &places_of(sems), Some(Op::Eq))),
     ("compare_expr", |scene, sems| {
-        let of = sems.iter().filter_map(|it| frag_of(it)).find_map(|it| it.measures.first()?.of.clone());
+        let of =
+            sems.iter().filter_map(|it| frag_of(it)).find_map(|it| it.measures.first()?.of.clone());
         match (place_of(sems), op_of(sems), of) {
-            (Some(place), Some(op), Some(of)) if scene.is_number(place) && !of.places().contains(&place) => {
+            (Some(place), Some(op), Some(of))
+                if scene.is_number(place) && !of.places().contains(&place) =>
+            {
                 test(Test::Is(Value::Column(place), op, of))
             }
             _ => Vec::new(),
@@ -714,16 +747,24 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("both_values", |_, sems| {
         let all = helds_of(sems);
         let made = several(all.clone());
-        if made.is_empty() { return made }
-        holds_any(&all, None).into_iter().map(|(it, cost)| (with_side(it, GroupKey::Column(all[0].place)), cost)).collect()
+        if made.is_empty() {
+            return made;
+        }
+        holds_any(&all, None)
+            .into_iter()
+            .map(|(it, cost)| (with_side(it, GroupKey::Column(all[0].place)), cost))
+            .collect()
     }),
     ("both_values_of", |_, sems| {
         let all = helds_of(sems);
         let made = holds_any(&all, place_of(sems));
-        made.into_iter().map(|(it, cost)| (with_side(it, GroupKey::Column(all[0].place)), cost)).collect()
+        made.into_iter()
+            .map(|(it, cost)| (with_side(it, GroupKey::Column(all[0].place)), cost))
+            .collect()
     }),
     ("both_flags", |_, sems| {
-        place_of(sems).map_or_else(Vec::new, |it| one(frag(|frag| frag.sides.push(GroupKey::Column(it)))))
+        place_of(sems)
+            .map_or_else(Vec::new, |it| one(frag(|frag| frag.sides.push(GroupKey::Column(it)))))
     }),
     ("amount_old", |_, sems| {
         number_of(sems).map_or_else(Vec::new, |it| one(Sem::Amount(it, Some("old".to_owned()))))
@@ -737,12 +778,17 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         _ => Vec::new(),
     }),
     ("on_day", |scene, sems| {
-        let numbers: Vec<f64> = sems.iter().filter_map(|it| match it {
-            Sem::Number(it) => Some(*it),
-            _ => None,
-        }).collect();
+        let numbers: Vec<f64> = sems
+            .iter()
+            .filter_map(|it| match it {
+                Sem::Number(it) => Some(*it),
+                _ => None,
+            })
+            .collect();
         let [month, day] = numbers[..] else { return Vec::new() };
-        if !(1.0..32.0).contains(&day) || day.fract() != 0.0 { return Vec::new() }
+        if !(1.0..32.0).contains(&day) || day.fract() != 0.0 {
+            return Vec::new();
+        }
         timed(scene, None, |place| {
             scene.kind(place).is_time().then(|| {
                 vec![
@@ -783,26 +829,42 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("divided", |scene, sems| expression(scene, sems, Arithmetic::DividedBy)),
     // `the average duration in days`, which is from one time to the other.
     ("duration", |scene, _| {
-        let times: Vec<Place> = scene.places().filter(|it| {
-            let words = &scene.column(*it).words;
-            scene.kind(*it).is_time() && !words.iter().any(|it| scene.lexicon.is(Cue::Births, it))
-        }).collect();
+        let times: Vec<Place> = scene
+            .places()
+            .filter(|it| {
+                let words = &scene.column(*it).words;
+                scene.kind(*it).is_time()
+                    && !words.iter().any(|it| scene.lexicon.is(Cue::Births, it))
+            })
+            .collect();
         let [one_place, other] = times[..] else { return Vec::new() };
-        days_between(scene, one_place, other).map_or_else(Vec::new, |it| one(frag(|frag| {
-            frag.measures.push(Measure { agg: Agg::Mean, of: Some(it), only: Vec::new() });
-        })))
+        days_between(scene, one_place, other).map_or_else(Vec::new, |it| {
+            one(frag(|frag| {
+                frag.measures.push(Measure { agg: Agg::Mean, of: Some(it), only: Vec::new() });
+            }))
+        })
     }),
     ("asked_columns", |scene, sems| {
         let places = places_of(sems);
         let is_key = |it: &Place| !scene.kind(*it).is_number() || scene.column(*it).unit.is_some();
-        if places.iter().all(is_key) { one(frag(|it| { it.columns = places; it.has_rows = true; })) } else { Vec::new() }
+        if places.iter().all(is_key) {
+            one(frag(|it| {
+                it.columns = places;
+                it.has_rows = true;
+            }))
+        } else {
+            Vec::new()
+        }
     }),
-    ("sorted_ranked", |_, sems| match sems.iter().find_map(|it| frag_of(it)).map(|it| (it.by, &it.columns[..])) {
-        Some((None, [place])) => sorted_by(*place, SortOrder::DESCENDING),
-        _ => Vec::new(),
+    ("sorted_ranked", |_, sems| {
+        match sems.iter().find_map(|it| frag_of(it)).map(|it| (it.by, &it.columns[..])) {
+            Some((None, [place])) => sorted_by(*place, SortOrder::DESCENDING),
+            _ => Vec::new(),
+        }
     }),
     ("measure_expr", |_, sems| {
-        let of = sems.iter().filter_map(|it| frag_of(it)).find_map(|it| it.measures.first()?.of.clone());
+        let of =
+            sems.iter().filter_map(|it| frag_of(it)).find_map(|it| it.measures.first()?.of.clone());
         match (&aggs_of(sems)[..], of) {
             ([agg], Some(of)) => one(frag(|it| {
                 it.measures.push(Measure { agg: agg.clone(), of: Some(of), only: Vec::new() });
@@ -823,26 +885,42 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("share_of_column", |scene, sems| {
         let only = tests_of(sems);
         match place_of(sems) {
-            Some(place) if scene.kind(place).is_number() && !only.is_empty() && scene.is_additive(place) != Some(false) => {
-                one(frag(|it| it.measures.push(Measure { agg: Agg::Share, of: Some(Value::Column(place)), only })))
+            Some(place)
+                if scene.kind(place).is_number()
+                    && !only.is_empty()
+                    && scene.is_additive(place) != Some(false) =>
+            {
+                one(frag(|it| {
+                    it.measures.push(Measure {
+                        agg: Agg::Share,
+                        of: Some(Value::Column(place)),
+                        only,
+                    })
+                }))
             }
             _ => Vec::new(),
         }
     }),
     ("share_of_column_behind", |scene, sems| match (held_of(sems), place_of(sems)) {
-        (Some(held), Some(place)) if scene.kind(place).is_number() && scene.is_additive(place) != Some(false) => {
+        (Some(held), Some(place))
+            if scene.kind(place).is_number() && scene.is_additive(place) != Some(false) =>
+        {
             let only = vec![holds_test(held)];
-            one(frag(|it| it.measures.push(Measure { agg: Agg::Share, of: Some(Value::Column(place)), only })))
+            one(frag(|it| {
+                it.measures.push(Measure { agg: Agg::Share, of: Some(Value::Column(place)), only })
+            }))
         }
         _ => Vec::new(),
     }),
     ("sorted_adjective", |_, sems| {
-        sems.iter().find_map(|it| match it {
-            Sem::Adjective(place, is_low) => {
-                Some(sorted_by(*place, SortOrder { is_ascending: *is_low, n: None, skip: 0 }))
-            }
-            _ => None,
-        }).unwrap_or_default()
+        sems.iter()
+            .find_map(|it| match it {
+                Sem::Adjective(place, is_low) => {
+                    Some(sorted_by(*place, SortOrder { is_ascending: *is_low, n: None, skip: 0 }))
+                }
+                _ => None,
+            })
+            .unwrap_or_default()
     }),
     ("by_measure", |_, sems| {
         let Some(inner) = sems.iter().find_map(|it| frag_of(it)) else { return Vec::new() };
@@ -852,7 +930,14 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     }),
     ("names", |scene, _| {
         let titles: Vec<Place> = scene.places().filter(|it| scene.column(*it).is_title).collect();
-        if titles.len() == 1 { one(frag(|it| { it.columns = titles; it.is_list = true; })) } else { Vec::new() }
+        if titles.len() == 1 {
+            one(frag(|it| {
+                it.columns = titles;
+                it.is_list = true;
+            }))
+        } else {
+            Vec::new()
+        }
     }),
     ("asks_any", |_, _| one(frag(|it| it.claim = Some(Claim::Any)))),
     ("asks_all", |_, _| one(frag(|it| it.claim = Some(Claim::All)))),
@@ -877,26 +962,42 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         }
     }),
     ("in_months", |scene, sems| {
-        let months: Vec<i32> = sems.iter().filter_map(|it| match it {
-            #[expect(clippy::cast_possible_truncation, reason = "a month")]
-            Sem::Number(it) => Some(*it as i32),
-            _ => None,
-        }).collect();
+        let months: Vec<i32> = sems
+            .iter()
+            .filter_map(|it| match it {
+                #[expect(clippy::cast_possible_truncation, reason = "a month")]
+                Sem::Number(it) => Some(*it as i32),
+                _ => None,
+            })
+            .collect();
         let made = parts(scene, Part::Month, months);
-        made.into_iter().map(|(it, cost)| {
-            let place = tests_of(&[&it]).first().and_then(|it| it.places().first().copied());
-            (match place { Some(place) => with_side(it, GroupKey::Part(place, Part::Month)), None => it }, cost)
-        }).collect()
+        made.into_iter()
+            .map(|(it, cost)| {
+                let place = tests_of(&[&it]).first().and_then(|it| it.places().first().copied());
+                (
+                    match place {
+                        Some(place) => with_side(it, GroupKey::Part(place, Part::Month)),
+                        None => it,
+                    },
+                    cost,
+                )
+            })
+            .collect()
     }),
     ("months_to", |scene, sems| {
-        let months: Vec<i32> = sems.iter().filter_map(|it| match it {
-            #[expect(clippy::cast_possible_truncation, reason = "a month")]
-            Sem::Number(it) => Some(*it as i32),
-            _ => None,
-        }).collect();
+        let months: Vec<i32> = sems
+            .iter()
+            .filter_map(|it| match it {
+                #[expect(clippy::cast_possible_truncation, reason = "a month")]
+                Sem::Number(it) => Some(*it as i32),
+                _ => None,
+            })
+            .collect();
         match months[..] {
             [from, to] if from < to => parts(scene, Part::Month, (from..=to).collect()),
-            [from, to] if to < from => parts(scene, Part::Month, (from..=12).chain(1..=to).collect()),
+            [from, to] if to < from => {
+                parts(scene, Part::Month, (from..=12).chain(1..=to).collect())
+            }
             _ => Vec::new(),
         }
     }),
@@ -917,36 +1018,52 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         _ => Vec::new(),
     }),
     ("is_filled", |scene, sems| match place_of(sems) {
-        Some(place) if 0 < scene.column(place).n_missing => test(Test::Not(Box::new(Test::Missing(place)))),
+        Some(place) if 0 < scene.column(place).n_missing => {
+            test(Test::Not(Box::new(Test::Missing(place))))
+        }
         _ => Vec::new(),
     }),
     // What is told in a unit that each row has already, or paid in it, is no group.
     ("measure_often", |scene, sems| {
-        let pays = places_of(sems).iter().all(|it| scene.column(*it).words.iter().any(|it| scene.lexicon.is(Cue::Pay, it)));
+        let pays = places_of(sems)
+            .iter()
+            .all(|it| scene.column(*it).words.iter().any(|it| scene.lexicon.is(Cue::Pay, it)));
         let is_step = scene.times().first().is_some_and(|it| scene.step(*it) == unit_of(sems));
         let more = if pays || is_step { 0.0 } else { 0.9 };
         measure(scene, sems).into_iter().map(|(it, cost)| (it, cost + more)).collect()
     }),
     ("events", |scene, sems| match (place_of(sems), unit_of(sems)) {
-        (Some(place), Some(unit)) if scene.kind(place).is_time() => {
-            unit_key(scene, place, unit).map_or_else(Vec::new, |key| one(frag(|it| {
-                it.keys.push(key);
-                it.has_rows = true;
-            })))
-        }
+        (Some(place), Some(unit)) if scene.kind(place).is_time() => unit_key(scene, place, unit)
+            .map_or_else(Vec::new, |key| {
+                one(frag(|it| {
+                    it.keys.push(key);
+                    it.has_rows = true;
+                }))
+            }),
         _ => Vec::new(),
     }),
     ("versus_periods", |scene, sems| {
         let periods = periods_of(sems);
         let [one_period, other] = periods[..] else { return Vec::new() };
-        timed(scene, None, |place| both_periods(scene, place, one_period, other)).into_iter().map(|(it, cost)| {
-            let place = tests_of(&[&it]).first().and_then(|it| it.places().first().copied());
-            (match place.and_then(|it| unit_key(scene, it, TimeUnit::Year)) { Some(key) => with_side(it, key), None => it }, cost)
-        }).collect()
+        timed(scene, None, |place| both_periods(scene, place, one_period, other))
+            .into_iter()
+            .map(|(it, cost)| {
+                let place = tests_of(&[&it]).first().and_then(|it| it.places().first().copied());
+                (
+                    match place.and_then(|it| unit_key(scene, it, TimeUnit::Year)) {
+                        Some(key) => with_side(it, key),
+                        None => it,
+                    },
+                    cost,
+                )
+            })
+            .collect()
     }),
     ("equals_or_more", |scene, sems| compare_with(scene, sems, Some(Op::Ge))),
     ("rows_of_unit", |scene, sems| match unit_of(sems) {
-        Some(TimeUnit::Day) if scene.places().any(|it| scene.kind(it) == Kind::Day) => one(frag(|it| it.has_rows = true)),
+        Some(TimeUnit::Day) if scene.places().any(|it| scene.kind(it) == Kind::Day) => {
+            one(frag(|it| it.has_rows = true))
+        }
         _ => Vec::new(),
     }),
     ("count_outliers", |scene, sems| {
@@ -961,7 +1078,9 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("holds_any_before", |_, sems| holds_any(&helds_of(sems), place_of(sems))),
     ("holds_none", |_, sems| {
         let made = holds_any(&helds_of(sems), None);
-        made.into_iter().map(|(it, cost)| (frag(|frag| frag.tests = vec![negated(tests_of(&[&it]))]), cost)).collect()
+        made.into_iter()
+            .map(|(it, cost)| (frag(|frag| frag.tests = vec![negated(tests_of(&[&it]))]), cost))
+            .collect()
     }),
     ("holds_not", |_, sems| {
         held_of(sems).map_or_else(Vec::new, |it| test(Test::Not(Box::new(holds_test(it)))))
@@ -979,12 +1098,18 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("contains", |scene, sems| text_test(scene, place_of(sems), Within::Contains, sems)),
     ("contains_implied", |scene, sems| {
         let titles: Vec<Place> = scene.places().filter(|it| scene.column(*it).is_title).collect();
-        if titles.len() == 1 { text_test(scene, titles.first().copied(), Within::Contains, sems) } else { Vec::new() }
+        if titles.len() == 1 {
+            text_test(scene, titles.first().copied(), Within::Contains, sems)
+        } else {
+            Vec::new()
+        }
     }),
     ("contains_value", |scene, sems| text_test(scene, place_of(sems), Within::Contains, sems)),
     // One of several, of values that are lists.
     ("contains_any", |_, sems| {
-        held_of(sems).map_or_else(Vec::new, |it| test(Test::Text(it.place, Within::Contains, it.text.clone())))
+        held_of(sems).map_or_else(Vec::new, |it| {
+            test(Test::Text(it.place, Within::Contains, it.text.clone()))
+        })
     }),
     ("contains_held", |_, sems| held_of(sems).map_or_else(Vec::new, |it| test(holds_test(it)))),
     ("starts", |scene, sems| text_test(scene, place_of(sems), Within::Starts, sems)),
@@ -998,9 +1123,12 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("is_missing", |scene, sems| {
         let Some(place) = place_of(sems) else { return Vec::new() };
         // A value may say that there is none.
-        let none = scene.column(place).values.iter().flatten().find(|it| {
-            matches!(it.to_lowercase().as_str(), "none" | "no" | "nothing")
-        });
+        let none = scene
+            .column(place)
+            .values
+            .iter()
+            .flatten()
+            .find(|it| matches!(it.to_lowercase().as_str(), "none" | "no" | "nothing"));
         match none {
             Some(none) => test(Test::In(Value::Column(place), vec![Value::Text(none.clone())])),
             None => test(Test::Missing(place)),
@@ -1012,8 +1140,14 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("within", |scene, sems| period_with(scene, sems, |(from, to)| (Some(from), Some(to)))),
     // `the year 2024`, and not the quarter.
     ("within_named", |scene, sems| {
-        let is_same = sems.iter().any(|it| matches!(it, Sem::Period(_, _, unit) if unit_of(sems) == Some(*unit)));
-        if is_same { period_with(scene, sems, |(from, to)| (Some(from), Some(to))) } else { Vec::new() }
+        let is_same = sems
+            .iter()
+            .any(|it| matches!(it, Sem::Period(_, _, unit) if unit_of(sems) == Some(*unit)));
+        if is_same {
+            period_with(scene, sems, |(from, to)| (Some(from), Some(to)))
+        } else {
+            Vec::new()
+        }
     }),
     ("before", |scene, sems| period_with(scene, sems, |(from, _)| (None, Some(from)))),
     ("after", |scene, sems| period_with(scene, sems, |(_, to)| (Some(to), None))),
@@ -1024,7 +1158,8 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         let made = timed(scene, None, |place| in_period(scene, place, Some(one.0), Some(other.1)));
         let ends = made.into_iter().map(|(it, cost)| {
             let place = tests_of(&[&it]).first().and_then(|it| it.places().first().copied());
-            let sides = place.and_then(|it| Some([side_of(scene, it, one)?, side_of(scene, it, other)?]));
+            let sides =
+                place.and_then(|it| Some([side_of(scene, it, one)?, side_of(scene, it, other)?]));
             let Sem::Frag(mut frag) = it else { return (it, cost) };
             frag.ends = sides.map(Box::new);
             (Sem::Frag(frag), cost)
@@ -1032,7 +1167,9 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         ends.collect()
     }),
     ("ordinal_of", |scene, sems| match (place_of(sems), number_of(sems)) {
-        (Some(place), Some(n)) if scene.kind(place) == Kind::Whole => test(Test::In(Value::Column(place), vec![Value::Number(n)])),
+        (Some(place), Some(n)) if scene.kind(place) == Kind::Whole => {
+            test(Test::In(Value::Column(place), vec![Value::Number(n)]))
+        }
         _ => Vec::new(),
     }),
     ("equals_any", |scene, sems| {
@@ -1043,17 +1180,26 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         }
     }),
     ("over_percent", |_, sems| {
-        let over = if sems.iter().any(|it| matches!(it, Sem::Word(Concept::Share | Concept::Growth))) { Over::Growth } else { Over::Change };
+        let over =
+            if sems.iter().any(|it| matches!(it, Sem::Word(Concept::Share | Concept::Growth))) {
+                Over::Growth
+            } else {
+                Over::Change
+            };
         one(frag(|it| it.over = Some(over)))
     }),
     ("in_percent", |_, _| one(frag(|it| it.is_percent = true))),
     ("key_most", |scene, sems| {
         let frags: Vec<&Frag> = sems.iter().filter_map(|it| frag_of(it)).collect();
-        let (Some(Frag { keys, .. }), Some(order)) = (frags.first(), order_of(sems)) else { return Vec::new() };
+        let (Some(Frag { keys, .. }), Some(order)) = (frags.first(), order_of(sems)) else {
+            return Vec::new();
+        };
         let [key] = keys[..] else { return Vec::new() };
         let rest = match (frags.get(1), place_of(sems)) {
             (Some(rest), None) => (*rest).clone(),
-            (None, Some(place)) if scene.kind(place).is_number() => Frag { by: Some(place), ..Frag::default() },
+            (None, Some(place)) if scene.kind(place).is_number() => {
+                Frag { by: Some(place), ..Frag::default() }
+            }
             _ => return Vec::new(),
         };
         one(Sem::Frag(Box::new(Frag {
@@ -1066,10 +1212,18 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         let periods = periods_of(sems);
         let [one_period, other] = periods[..] else { return Vec::new() };
         let made = timed(scene, None, |place| both_periods(scene, place, one_period, other));
-        made.into_iter().map(|(it, cost)| {
-            let place = tests_of(&[&it]).first().and_then(|it| it.places().first().copied());
-            (match place.and_then(|it| unit_key(scene, it, TimeUnit::Year)) { Some(key) => with_side(it, key), None => it }, cost)
-        }).collect()
+        made.into_iter()
+            .map(|(it, cost)| {
+                let place = tests_of(&[&it]).first().and_then(|it| it.places().first().copied());
+                (
+                    match place.and_then(|it| unit_key(scene, it, TimeUnit::Year)) {
+                        Some(key) => with_side(it, key),
+                        None => it,
+                    },
+                    cost,
+                )
+            })
+            .collect()
     }),
     ("last_units", |scene, sems| match (count_of(sems), unit_of(sems)) {
         (Some(n), Some(unit)) => last(scene, n, unit),
@@ -1102,7 +1256,9 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
                 tests.pop();
                 tests.push(Test::In(value.clone(), [values.clone(), more.clone()].concat()));
                 let sides = match value {
-                    Value::Column(place) if one_frag.sides.is_empty() => vec![GroupKey::Column(*place)],
+                    Value::Column(place) if one_frag.sides.is_empty() => {
+                        vec![GroupKey::Column(*place)]
+                    }
                     _ => one_frag.sides.clone(),
                 };
                 one(frag(|it| {
@@ -1133,24 +1289,42 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             it.noun = noun;
         }))
     }),
-    ("rows_who", |_, sems| one(frag(|it| {
-        it.has_rows = true;
-        it.tests = tests_of(sems);
-    }))),
+    ("rows_who", |_, sems| {
+        one(frag(|it| {
+            it.has_rows = true;
+            it.tests = tests_of(sems);
+        }))
+    }),
     ("merge", |_, sems| merged(sems).map_or_else(Vec::new, |it| one(Sem::Frag(Box::new(it))))),
     ("agg", |_, sems| {
         let aggs = concept_of(sems).map(agg_of).unwrap_or_default();
         if aggs.is_empty() { Vec::new() } else { one(Sem::Aggs(aggs)) }
     }),
     ("quantile", |_, sems| match number_of(sems) {
-        Some(value) if (1.0..100.0).contains(&value) => one(Sem::Aggs(vec![Agg::Quantile(value / 100.0)])),
+        Some(value) if (1.0..100.0).contains(&value) => {
+            one(Sem::Aggs(vec![Agg::Quantile(value / 100.0)]))
+        }
         Some(value) if 0.0 < value && value < 1.0 => one(Sem::Aggs(vec![Agg::Quantile(value)])),
         _ => Vec::new(),
     }),
     ("measure", measure),
     ("measure_of", |scene, sems| {
-        let Some(made) = measure(scene, &sems.iter().filter(|it| frag_of(it).is_none_or(|it| !it.columns.is_empty())).copied().collect::<Vec<_>>()).pop() else { return Vec::new() };
-        let rest: Vec<&Sem> = sems.iter().filter(|it| frag_of(it).is_some_and(|it| it.columns.is_empty())).copied().collect();
+        let Some(made) = measure(
+            scene,
+            &sems
+                .iter()
+                .filter(|it| frag_of(it).is_none_or(|it| !it.columns.is_empty()))
+                .copied()
+                .collect::<Vec<_>>(),
+        )
+        .pop() else {
+            return Vec::new();
+        };
+        let rest: Vec<&Sem> = sems
+            .iter()
+            .filter(|it| frag_of(it).is_some_and(|it| it.columns.is_empty()))
+            .copied()
+            .collect();
         let mut all = rest;
         all.insert(0, &made.0);
         merged(&all).map_or_else(Vec::new, |it| vec![(Sem::Frag(Box::new(it)), made.1)])
@@ -1194,27 +1368,38 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         made
     }),
     ("distinct", |_, sems| {
-        place_of(sems).map_or_else(Vec::new, |it| one(frag(|frag| frag.measures.push(Measure::of(Agg::Distinct, it)))))
+        place_of(sems).map_or_else(Vec::new, |it| {
+            one(frag(|frag| frag.measures.push(Measure::of(Agg::Distinct, it))))
+        })
     }),
     ("distinct_of", |scene, sems| {
-        let Some(place) = place_of(sems).filter(|it| !scene.is_number(*it)) else { return Vec::new() };
+        let Some(place) = place_of(sems).filter(|it| !scene.is_number(*it)) else {
+            return Vec::new();
+        };
         one(frag(|it| {
             it.measures.push(Measure::of(Agg::Distinct, place));
             it.tests = tests_of(sems);
         }))
     }),
     ("count_of_noun", |scene, sems| match place_of(sems) {
-        Some(place) if scene.kind(place).is_number() && scene.is_additive(place) == Some(true) && !scene.column(place).is_key => {
+        Some(place)
+            if scene.kind(place).is_number()
+                && scene.is_additive(place) == Some(true)
+                && !scene.column(place).is_key =>
+        {
             one(frag(|it| it.measures.push(Measure::of(Agg::Sum, place))))
         }
         _ => Vec::new(),
     }),
     // `the cheapest and the dearest`
     ("both_ends", |scene, sems| {
-        let ends: Vec<(Place, bool)> = sems.iter().filter_map(|it| match it {
-            Sem::Adjective(place, is_low) => Some((*place, *is_low)),
-            _ => None,
-        }).collect();
+        let ends: Vec<(Place, bool)> = sems
+            .iter()
+            .filter_map(|it| match it {
+                Sem::Adjective(place, is_low) => Some((*place, *is_low)),
+                _ => None,
+            })
+            .collect();
         let column = sems.iter().find_map(|it| match it {
             Sem::Column(place) => Some(*place),
             _ => None,
@@ -1228,7 +1413,8 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     }),
     ("total", |scene, sems| {
         let places = places_of(sems);
-        measures(scene, &[Agg::Sum], &places).map_or_else(Vec::new, |(it, cost)| vec![(frag(|frag| frag.measures = it), cost)])
+        measures(scene, &[Agg::Sum], &places)
+            .map_or_else(Vec::new, |(it, cost)| vec![(frag(|frag| frag.measures = it), cost)])
     }),
     ("extent", |_, sems| {
         place_of(sems).map_or_else(Vec::new, |it| one(frag(|frag| frag.columns.push(it))))
@@ -1245,7 +1431,9 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("share_within", |_, sems| {
         let all: Vec<&Frag> = sems.iter().filter_map(|it| frag_of(it)).collect();
         let [part, rows] = all[..] else { return Vec::new() };
-        if part.tests.is_empty() { return Vec::new() }
+        if part.tests.is_empty() {
+            return Vec::new();
+        }
         one(frag(|it| {
             it.tests.clone_from(&rows.tests);
             it.measures.push(Measure { agg: Agg::Share, of: None, only: part.tests.clone() });
@@ -1262,7 +1450,8 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("hundreds", |scene, sems| {
         let is_code = |it: &Place| {
             let column = scene.column(*it);
-            column.kind == Kind::Whole && column.range.is_some_and(|(least, most)| 100.0 <= least && most < 1000.0)
+            column.kind == Kind::Whole
+                && column.range.is_some_and(|(least, most)| 100.0 <= least && most < 1000.0)
         };
         let codes: Vec<Place> = match place_of(sems) {
             Some(place) => vec![place],
@@ -1281,10 +1470,12 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         let only = tests_of(sems);
         one(frag(|it| it.measures.push(Measure { agg: Agg::Share, of: None, only })))
     }),
-    ("share_of_flag", |_, sems| place_of(sems).map_or_else(Vec::new, |it| {
-        let only = vec![Test::True(it)];
-        one(frag(|frag| frag.measures.push(Measure { agg: Agg::Share, of: None, only })))
-    })),
+    ("share_of_flag", |_, sems| {
+        place_of(sems).map_or_else(Vec::new, |it| {
+            let only = vec![Test::True(it)];
+            one(frag(|frag| frag.measures.push(Measure { agg: Agg::Share, of: None, only })))
+        })
+    }),
     ("share_rows", |_, sems| {
         let only = tests_of(sems);
         if only.is_empty() {
@@ -1295,17 +1486,28 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("ratio_percent", |scene, sems| {
         let made = ratio(scene, sems);
         let percent = made.into_iter().map(|(it, cost)| {
-            let Some(Measure { agg: Agg::Ratio(whole), of, only }) = measure_of(&[&it]) else { return (it, cost) };
+            let Some(Measure { agg: Agg::Ratio(whole), of, only }) = measure_of(&[&it]) else {
+                return (it, cost);
+            };
             (frag(|it| it.measures.push(Measure { agg: Agg::Percent(whole), of, only })), cost)
         });
         percent.collect()
     }),
     ("percent_over", |scene, sems| {
-        let (places, ops) = (places_of(sems), sems.iter().filter_map(|it| match it {
-            Sem::Word(concept @ (Concept::Gt | Concept::Lt | Concept::Ge | Concept::Le)) => Some(*concept),
-            _ => None,
-        }));
-        let ([one_place, other], Some(last), Some(percent)) = (&places[..], ops.last(), number_of(sems)) else { return Vec::new() };
+        let (places, ops) = (
+            places_of(sems),
+            sems.iter().filter_map(|it| match it {
+                Sem::Word(concept @ (Concept::Gt | Concept::Lt | Concept::Ge | Concept::Le)) => {
+                    Some(*concept)
+                }
+                _ => None,
+            }),
+        );
+        let ([one_place, other], Some(last), Some(percent)) =
+            (&places[..], ops.last(), number_of(sems))
+        else {
+            return Vec::new();
+        };
         if !scene.is_number(*one_place) || !scene.is_number(*other) || one_place == other {
             return Vec::new();
         }
@@ -1313,11 +1515,19 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             Concept::Gt | Concept::Ge => (Op::Gt, 1.0 + percent / 100.0),
             _ => (Op::Lt, 1.0 - percent / 100.0),
         };
-        let bound = Value::Arithmetic(Box::new(Value::Number(factor)), Arithmetic::Times, Box::new(Value::Column(*other)));
+        let bound = Value::Arithmetic(
+            Box::new(Value::Number(factor)),
+            Arithmetic::Times,
+            Box::new(Value::Column(*other)),
+        );
         test(Test::Is(Value::Column(*one_place), op, bound))
     }),
     ("holds_same", |_, sems| match &helds_of(sems)[..] {
-        [one_held, other] if one_held.place == other.place && one_held.spellings == other.spellings && !other.spellings.is_empty() => {
+        [one_held, other]
+            if one_held.place == other.place
+                && one_held.spellings == other.spellings
+                && !other.spellings.is_empty() =>
+        {
             test(holds_test(one_held))
         }
         _ => Vec::new(),
@@ -1374,7 +1584,11 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         let column = scene.column(place);
         let cost = match column.kind {
             Kind::Real => 1.5,
-            Kind::Whole if column.unit.is_none() && column.n_values().is_none() && !column.is_key => 1.2,
+            Kind::Whole
+                if column.unit.is_none() && column.n_values().is_none() && !column.is_key =>
+            {
+                1.2
+            }
             _ => 0.0,
         };
         vec![(frag(|it| it.keys.push(GroupKey::Column(place))), cost)]
@@ -1386,9 +1600,8 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         unit_of(sems).map_or_else(Vec::new, |unit| key_at(scene, |it| unit_key(scene, it, unit)))
     }),
     ("key_unit_of", |scene, sems| match (unit_of(sems), place_of(sems)) {
-        (Some(unit), Some(place)) if scene.kind(place).is_time() => {
-            unit_key(scene, place, unit).map_or_else(Vec::new, |it| one(frag(|frag| frag.keys.push(it))))
-        }
+        (Some(unit), Some(place)) if scene.kind(place).is_time() => unit_key(scene, place, unit)
+            .map_or_else(Vec::new, |it| one(frag(|frag| frag.keys.push(it)))),
         _ => Vec::new(),
     }),
     ("key_weekday_of", |scene, sems| match place_of(sems) {
@@ -1397,19 +1610,27 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         }
         _ => Vec::new(),
     }),
-    ("target_n", |_, sems| match (count_of(sems), sems.iter().find_map(|it| frag_of(it)).map(|it| &it.keys[..])) {
-        (Some(n), Some([key])) => one(frag(|it| {
-            it.target = Some(AskedFor::Key(*key));
-            it.n = Some(n);
-        })),
-        _ => Vec::new(),
+    ("target_n", |_, sems| {
+        match (count_of(sems), sems.iter().find_map(|it| frag_of(it)).map(|it| &it.keys[..])) {
+            (Some(n), Some([key])) => one(frag(|it| {
+                it.target = Some(AskedFor::Key(*key));
+                it.n = Some(n);
+            })),
+            _ => Vec::new(),
+        }
     }),
-    ("target_n_most", |_, sems| match (count_of(sems), order_of(sems), sems.iter().find_map(|it| frag_of(it)).map(|it| &it.keys[..])) {
-        (Some(n), Some(order), Some([key])) => one(frag(|it| {
-            it.target = Some(AskedFor::Key(*key));
-            it.order = Some(SortOrder { n: Some(n), ..order });
-        })),
-        _ => Vec::new(),
+    ("target_n_most", |_, sems| {
+        match (
+            count_of(sems),
+            order_of(sems),
+            sems.iter().find_map(|it| frag_of(it)).map(|it| &it.keys[..]),
+        ) {
+            (Some(n), Some(order), Some([key])) => one(frag(|it| {
+                it.target = Some(AskedFor::Key(*key));
+                it.order = Some(SortOrder { n: Some(n), ..order });
+            })),
+            _ => Vec::new(),
+        }
     }),
     ("n_rows_most", |scene, sems| match (count_of(sems), order_of(sems), place_of(sems)) {
         (Some(n), Some(order), Some(place)) if scene.kind(place).is_number() => one(frag(|it| {
@@ -1421,17 +1642,29 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         _ => Vec::new(),
     }),
     ("sum_noun", |scene, _| {
-        let numbers: Vec<Place> = scene.places().filter(|it| scene.kind(*it).is_number() && !scene.column(*it).is_key && scene.column(*it).unit.is_none()).collect();
+        let numbers: Vec<Place> = scene
+            .places()
+            .filter(|it| {
+                scene.kind(*it).is_number()
+                    && !scene.column(*it).is_key
+                    && scene.column(*it).unit.is_none()
+            })
+            .collect();
         match numbers[..] {
             [place] => one(frag(|it| it.measures.push(Measure::of(Agg::Sum, place)))),
             _ => Vec::new(),
         }
     }),
     ("ratio_of_measures", |_, sems| {
-        let all: Vec<&Measure> = sems.iter().filter_map(|it| frag_of(it)).filter_map(|it| it.measures.first()).collect();
+        let all: Vec<&Measure> =
+            sems.iter().filter_map(|it| frag_of(it)).filter_map(|it| it.measures.first()).collect();
         match all[..] {
-            [Measure { agg: Agg::Sum, of: Some(of), .. }, Measure { agg: Agg::Sum, of: Some(Value::Column(whole)), .. }] => {
-                let ratio = Measure { agg: Agg::Ratio(*whole), of: Some(of.clone()), only: Vec::new() };
+            [
+                Measure { agg: Agg::Sum, of: Some(of), .. },
+                Measure { agg: Agg::Sum, of: Some(Value::Column(whole)), .. },
+            ] => {
+                let ratio =
+                    Measure { agg: Agg::Ratio(*whole), of: Some(of.clone()), only: Vec::new() };
                 one(frag(|it| it.measures.push(ratio)))
             }
             _ => Vec::new(),
@@ -1439,13 +1672,27 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     }),
     ("before_column", |scene, sems| compare_places(scene, &places_of(sems), Some(Op::Lt))),
     ("after_column", |scene, sems| compare_places(scene, &places_of(sems), Some(Op::Gt))),
-    ("quartiles", |_, _| one(Sem::Aggs(vec![Agg::Quantile(0.25), Agg::Quantile(0.5), Agg::Quantile(0.75)]))),
+    ("quartiles", |_, _| {
+        one(Sem::Aggs(vec![Agg::Quantile(0.25), Agg::Quantile(0.5), Agg::Quantile(0.75)]))
+    }),
     ("by_number", |scene, sems| {
-        let Some(place) = place_of(sems).filter(|it| scene.kind(*it).is_number() && scene.column(*it).unit.is_none()) else { return Vec::new() };
-        natural(scene, place).into_iter().map(|(measure, cost)| (frag(|it| {
-            it.measures.push(measure);
-            it.is_by_measure = true;
-        }), cost)).collect()
+        let Some(place) = place_of(sems)
+            .filter(|it| scene.kind(*it).is_number() && scene.column(*it).unit.is_none())
+        else {
+            return Vec::new();
+        };
+        natural(scene, place)
+            .into_iter()
+            .map(|(measure, cost)| {
+                (
+                    frag(|it| {
+                        it.measures.push(measure);
+                        it.is_by_measure = true;
+                    }),
+                    cost,
+                )
+            })
+            .collect()
     }),
     ("compared_by", |scene, sems| {
         let (helds, Some(place)) = (helds_of(sems), place_of(sems)) else { return Vec::new() };
@@ -1464,9 +1711,15 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("per_row", |_, _| one(frag(|_| {}))),
     // `where over 30% of residents are foreign born`
     ("compare_part", |scene, sems| {
-        let is_percent = |it: &(f64, Option<String>)| matches!(it.1.as_deref(), Some("%" | "percent" | "pct"));
-        let (Some(place), Some(amount)) = (places_of(sems).pop(), amounts_of(sems).pop()) else { return Vec::new() };
-        if !is_percent(&amount) || !scene.is_fraction(place) && !scene.column(place).words.iter().any(|it| scene.lexicon.is_known_unit(it)) {
+        let is_percent =
+            |it: &(f64, Option<String>)| matches!(it.1.as_deref(), Some("%" | "percent" | "pct"));
+        let (Some(place), Some(amount)) = (places_of(sems).pop(), amounts_of(sems).pop()) else {
+            return Vec::new();
+        };
+        if !is_percent(&amount)
+            || !scene.is_fraction(place)
+                && !scene.column(place).words.iter().any(|it| scene.lexicon.is_known_unit(it))
+        {
             return Vec::new();
         }
         compare_with(scene, &[&Sem::Column(place), &Sem::Amount(amount.0, amount.1)], op_of(sems))
@@ -1478,7 +1731,9 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             helds => helds,
         };
         let tests = match tests_of(sems) {
-            tests if tests.is_empty() => holds_any(&helds, None).pop().map(|it| tests_of(&[&it.0])).unwrap_or_default(),
+            tests if tests.is_empty() => {
+                holds_any(&helds, None).pop().map(|it| tests_of(&[&it.0])).unwrap_or_default()
+            }
             tests => tests,
         };
         match (place_of(sems), order_of(sems)) {
@@ -1524,10 +1779,14 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         }))
     }),
     ("ends_of_time", |scene, sems| {
-        let place = place_of(sems).filter(|it| is_time(scene.column(*it))).or_else(|| scene.times().first().copied());
-        place.map_or_else(Vec::new, |it| one(frag(|frag| {
-            frag.measures = vec![Measure::of(Agg::Min, it), Measure::of(Agg::Max, it)];
-        })))
+        let place = place_of(sems)
+            .filter(|it| is_time(scene.column(*it)))
+            .or_else(|| scene.times().first().copied());
+        place.map_or_else(Vec::new, |it| {
+            one(frag(|frag| {
+                frag.measures = vec![Measure::of(Agg::Min, it), Measure::of(Agg::Max, it)];
+            }))
+        })
     }),
     ("agg_open", |_, sems| one(frag(|it| it.aggs = aggs_of(sems)))),
     ("any_compare", |scene, sems| {
@@ -1543,12 +1802,16 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("in_order", |scene, sems| {
         let key = sems.iter().find_map(|it| frag_of(it)).and_then(|it| it.keys.first().copied());
         let is_time_key = match key {
-            Some(GroupKey::Column(place)) => is_time(scene.column(place)) || scene.column(place).unit.is_some(),
+            Some(GroupKey::Column(place)) => {
+                is_time(scene.column(place)) || scene.column(place).unit.is_some()
+            }
             _ => true,
         };
         if is_time_key { one(frag(|_| {})) } else { Vec::new() }
     }),
-    ("most_missing", |_, _| body(Shape::Profile(Profile::Missing { of: Vec::new(), told: Told::Most }))),
+    ("most_missing", |_, _| {
+        body(Shape::Profile(Profile::Missing { of: Vec::new(), told: Told::Most }))
+    }),
     ("key_weekday", |scene, _| key_part(scene, Part::Weekday)),
     ("key_month", |scene, _| key_part(scene, Part::Month)),
     ("key_hour", |scene, _| key_part(scene, Part::Hour)),
@@ -1573,8 +1836,12 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("least", |_, _| order_with(true, None, 0)),
     ("most_n", |_, sems| count_of(sems).map_or_else(Vec::new, |n| order_with(false, Some(n), 0))),
     ("least_n", |_, sems| count_of(sems).map_or_else(Vec::new, |n| order_with(true, Some(n), 0))),
-    ("most_nth", |_, sems| count_of(sems).map_or_else(Vec::new, |n| order_with(false, Some(1), n - 1))),
-    ("least_nth", |_, sems| count_of(sems).map_or_else(Vec::new, |n| order_with(true, Some(1), n - 1))),
+    ("most_nth", |_, sems| {
+        count_of(sems).map_or_else(Vec::new, |n| order_with(false, Some(1), n - 1))
+    }),
+    ("least_nth", |_, sems| {
+        count_of(sems).map_or_else(Vec::new, |n| order_with(true, Some(1), n - 1))
+    }),
     ("sorted", |_, sems| {
         let inner = sems.iter().find_map(|it| frag_of(it));
         match inner {
@@ -1586,17 +1853,25 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             None => Vec::new(),
         }
     }),
-    ("sorted_down", |_, sems| place_of(sems).map_or_else(Vec::new, |it| sorted_by(it, SortOrder::DESCENDING))),
-    ("sorted_up", |_, sems| place_of(sems).map_or_else(Vec::new, |it| sorted_by(it, SortOrder::ASCENDING))),
+    ("sorted_down", |_, sems| {
+        place_of(sems).map_or_else(Vec::new, |it| sorted_by(it, SortOrder::DESCENDING))
+    }),
+    ("sorted_up", |_, sems| {
+        place_of(sems).map_or_else(Vec::new, |it| sorted_by(it, SortOrder::ASCENDING))
+    }),
     ("descending", |_, _| one(frag(|it| it.order = Some(SortOrder::DESCENDING)))),
     ("ascending", |_, _| one(frag(|it| it.order = Some(SortOrder::ASCENDING)))),
     ("ranked", |_, sems| adjective(sems, None, 0)),
     ("ranked_n", |_, sems| adjective(sems, count_of(sems), 0)),
-    ("ranked_nth", |_, sems| count_of(sems).map_or_else(Vec::new, |n| adjective(sems, Some(1), n - 1))),
+    ("ranked_nth", |_, sems| {
+        count_of(sems).map_or_else(Vec::new, |n| adjective(sems, Some(1), n - 1))
+    }),
     ("ranked_by", |_, sems| adjective_by(sems, None)),
     ("ranked_n_by", |_, sems| adjective_by(sems, count_of(sems))),
     ("ranked_column", |scene, sems| match (place_of(sems), order_of(sems)) {
-        (Some(place), Some(order)) if scene.kind(place).is_number() || scene.kind(place).is_time() => {
+        (Some(place), Some(order))
+            if scene.kind(place).is_number() || scene.kind(place).is_time() =>
+        {
             // Hardly anybody wants the largest month.
             let cost = if scene.column(place).unit.is_some() { 1.5 } else { 0.0 };
             ranked_by(place, order).into_iter().map(|it| (it.0, cost)).collect()
@@ -1605,7 +1880,11 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     }),
     // `best month`: by what tells how good it is, of which there is one.
     ("best_of", |scene, sems| {
-        let (Some(order), Some([key])) = (order_of(sems), sems.iter().find_map(|it| frag_of(it)).map(|it| &it.keys[..])) else { return Vec::new() };
+        let (Some(order), Some([key])) =
+            (order_of(sems), sems.iter().find_map(|it| frag_of(it)).map(|it| &it.keys[..]))
+        else {
+            return Vec::new();
+        };
         let judges = scene.tokens.iter().any(|it| scene.lexicon.is(Cue::Judging, &it.lower));
         let is_unit = !matches!(key, GroupKey::Column(_));
         if !judges && !is_unit {
@@ -1621,7 +1900,9 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         made.map(|it| (it, if judges { 0.0 } else { 0.3 })).collect()
     }),
     ("ranked_rows", |scene, sems| match (place_of(sems), order_of(sems)) {
-        (Some(place), Some(order)) if scene.kind(place).is_number() || scene.kind(place).is_time() => {
+        (Some(place), Some(order))
+            if scene.kind(place).is_number() || scene.kind(place).is_time() =>
+        {
             one(frag(|it| {
                 it.order = Some(order);
                 it.by = Some(place);
@@ -1635,10 +1916,12 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("earliest", |scene, sems| at_end(scene, true, count_of(sems))),
     ("first_rows", |_, sems| first(sems, 1)),
     ("last_rows", |_, sems| first(sems, -1)),
-    ("preview", |_, _| one(frag(|it| {
-        it.first = Some(5);
-        it.has_rows = true;
-    }))),
+    ("preview", |_, _| {
+        one(frag(|it| {
+            it.first = Some(5);
+            it.has_rows = true;
+        }))
+    }),
     ("target", |_, sems| match sems.iter().find_map(|it| frag_of(it)).map(|it| &it.keys[..]) {
         Some([key]) => one(frag(|it| it.target = Some(AskedFor::Key(*key)))),
         _ => Vec::new(),
@@ -1702,7 +1985,9 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         body(Shape::Profile(Profile::Missing { of, told: Told::Each }))
     }),
     ("columns_of", |_, _| body(Shape::Profile(Profile::Columns))),
-    ("missing_columns", |_, _| body(Shape::Profile(Profile::Missing { of: Vec::new(), told: Told::Some }))),
+    ("missing_columns", |_, _| {
+        body(Shape::Profile(Profile::Missing { of: Vec::new(), told: Told::Some }))
+    }),
     ("constant", |_, _| body(Shape::Profile(Profile::Constant))),
     ("describe", |_, sems| body(Shape::Profile(Profile::Describe(places_of(sems))))),
     ("size", |_, _| body(Shape::Profile(Profile::Size))),
@@ -1722,13 +2007,21 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         }
         let made = holds_any(&helds, None);
         let place = one_held.place;
-        made.into_iter().map(|(it, cost)| (frag(|frag| {
-            frag.tests = tests_of(&[&it]);
-            frag.keys.push(GroupKey::Column(place));
-        }), cost)).collect()
+        made.into_iter()
+            .map(|(it, cost)| {
+                (
+                    frag(|frag| {
+                        frag.tests = tests_of(&[&it]);
+                        frag.keys.push(GroupKey::Column(place));
+                    }),
+                    cost,
+                )
+            })
+            .collect()
     }),
     ("difference", |_, sems| {
-        measure_of(sems).map_or_else(Vec::new, |it| difference(it, &helds_of(sems), &tests_of(sems)))
+        measure_of(sems)
+            .map_or_else(Vec::new, |it| difference(it, &helds_of(sems), &tests_of(sems)))
     }),
     ("difference_column", |scene, sems| difference_in(scene, sems)),
     ("difference_behind", |scene, sems| match measure_of(sems) {
@@ -1738,7 +2031,10 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     ("change", |scene, sems| measure_of(sems).map_or_else(Vec::new, |it| change(scene, &it, sems))),
     ("change_column", |scene, sems| {
         place_of(sems).map_or_else(Vec::new, |it| {
-            natural(scene, it).into_iter().flat_map(|(measure, _)| change(scene, &measure, sems)).collect()
+            natural(scene, it)
+                .into_iter()
+                .flat_map(|(measure, _)| change(scene, &measure, sems))
+                .collect()
         })
     }),
     ("assemble", |scene, sems| match sems.first() {
@@ -1750,12 +2046,16 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     }),
     ("check_none", |scene, sems| {
         let tests = tests_of(sems);
-        if tests.is_empty() { return Vec::new() }
+        if tests.is_empty() {
+            return Vec::new();
+        }
         one(scene.query(Vec::new(), Shape::Check(Check::None(tests))))
     }),
     ("check_none_rows", |scene, sems| {
         let tests = tests_of(sems);
-        if tests.is_empty() { return Vec::new() }
+        if tests.is_empty() {
+            return Vec::new();
+        }
         one(scene.query(Vec::new(), Shape::Check(Check::None(tests))))
     }),
     ("check_all", |scene, sems| {
@@ -1778,7 +2078,9 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         claim(scene, &turned, Check::All)
     }),
     ("claim_unique", |scene, sems| {
-        if !scene.wants_verdict { return Vec::new() }
+        if !scene.wants_verdict {
+            return Vec::new();
+        }
         one(scene.query(Vec::new(), Shape::Check(Check::Unique(places_of(sems)))))
     }),
     // `every country has 12 years`
@@ -1790,8 +2092,12 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
             _ => return Vec::new(),
         };
         let (key, Some(n)) = (places[0], number_of(sems)) else { return Vec::new() };
-        let is_amount = scene.kind(key).is_number() && !scene.column(key).is_key && scene.column(key).unit.is_none();
-        if is_amount || !tests_of(sems).is_empty() { return Vec::new() }
+        let is_amount = scene.kind(key).is_number()
+            && !scene.column(key).is_key
+            && scene.column(key).unit.is_none();
+        if is_amount || !tests_of(sems).is_empty() {
+            return Vec::new();
+        }
         let groups = Groups::new(vec![GroupKey::Column(key)], vec![measure]);
         let op = op_of(sems).unwrap_or(Op::Eq);
         one(scene.query(Vec::new(), Shape::Check(Check::Groups(groups, op, Value::Number(n)))))
@@ -1811,13 +2117,19 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
     }),
     ("check_inliers", |scene, sems| {
         let of = places_of(sems);
-        if of.iter().any(|it| !scene.is_number(*it)) { return Vec::new() }
+        if of.iter().any(|it| !scene.is_number(*it)) {
+            return Vec::new();
+        }
         one(scene.query(Vec::new(), Shape::Check(Check::Inliers(of))))
     }),
-    ("check_varies", |scene, _| one(scene.query(Vec::new(), Shape::Check(Check::Varies(Vec::new()))))),
+    ("check_varies", |scene, _| {
+        one(scene.query(Vec::new(), Shape::Check(Check::Varies(Vec::new()))))
+    }),
     ("check_number", |scene, sems| {
         let Some(frag) = sems.iter().find_map(|it| frag_of(it)) else { return Vec::new() };
-        let ([measure], Some(op), Some((value, unit))) = (&frag.measures[..], op_of(sems), amounts_of(sems).pop()) else {
+        let ([measure], Some(op), Some((value, unit))) =
+            (&frag.measures[..], op_of(sems), amounts_of(sems).pop())
+        else {
             return Vec::new();
         };
         let value = match measure.place() {
@@ -1828,7 +2140,9 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
         let check = Check::Number(measure.clone(), op, Value::Number(value));
         one(scene.query(frag.tests.clone(), Shape::Check(check)))
     }),
-    ("lacks", |scene, sems| exists(scene, sems).map_or_else(Vec::new, |it| test(Test::Not(Box::new(it))))),
+    ("lacks", |scene, sems| {
+        exists(scene, sems).map_or_else(Vec::new, |it| test(Test::Not(Box::new(it))))
+    }),
     ("has_any", |scene, sems| exists(scene, sems).map_or_else(Vec::new, test)),
     ("check_refers_before", |scene, sems| {
         let turned: Vec<&Sem> = sems.iter().rev().copied().collect();
@@ -1846,28 +2160,31 @@ fn exists(scene: &Scene, sems: &[&Sem]) -> Option<Test> {
 
 /// Judges whether every row of a table has one in another.
 fn refers(scene: &Scene, sems: &[&Sem]) -> Made {
-        let tables: Vec<usize> = sems.iter().filter_map(|it| match it {
+    let tables: Vec<usize> = sems
+        .iter()
+        .filter_map(|it| match it {
             Sem::Table(table) => Some(*table),
             _ => None,
-        }).collect();
-        let (Some(join), Some(last)) = (scene.join, tables.last()) else { return Vec::new() };
-        let is_left = match tables[..] {
-            [one, _] => one == join.left.table,
-            _ => true,
-        };
-        let is_column = place_of(sems).is_none_or(|it| it == join.left);
-        match (is_left && is_column).then_some(last) {
-            Some(table) if join.right.table == *table => Vec::from([(
-                Sem::Query(Box::new(LogicalForm {
-                    from: Source { table: join.left.table, join: None },
-                    filters: Vec::new(),
-                    body: Shape::Check(Check::Refers(join)),
-                    chart: None,
-                })),
-                0.0,
-            )]),
-            _ => Vec::new(),
-        }
+        })
+        .collect();
+    let (Some(join), Some(last)) = (scene.join, tables.last()) else { return Vec::new() };
+    let is_left = match tables[..] {
+        [one, _] => one == join.left.table,
+        _ => true,
+    };
+    let is_column = place_of(sems).is_none_or(|it| it == join.left);
+    match (is_left && is_column).then_some(last) {
+        Some(table) if join.right.table == *table => Vec::from([(
+            Sem::Query(Box::new(LogicalForm {
+                from: Source { table: join.left.table, join: None },
+                filters: Vec::new(),
+                body: Shape::Check(Check::Refers(join)),
+                chart: None,
+            })),
+            0.0,
+        )]),
+        _ => Vec::new(),
+    }
 }
 
 /// Judges rows, those of a kind if the first part says of which.
@@ -1902,17 +2219,23 @@ fn count(sems: &[&Sem], cost: f64) -> Made {
 
 /// Returns conditions on a time of day.
 fn clocked(scene: &Scene, sems: &[&Sem], ops: &[Op]) -> Made {
-    let clocks: Vec<_> = sems.iter().filter_map(|it| match it {
-        Sem::Clock(time) => Some(*time),
-        _ => None,
-    }).collect();
+    let clocks: Vec<_> = sems
+        .iter()
+        .filter_map(|it| match it {
+            Sem::Clock(time) => Some(*time),
+            _ => None,
+        })
+        .collect();
     let clocked = scene.places().filter(|it| scene.kind(*it) == Kind::Clock);
-    clocked.map(|place| {
-        let tests = ops.iter().zip(&clocks).map(|(op, time)| {
-            Test::Is(Value::Column(place), *op, Value::Clock(*time))
-        });
-        (frag(|it| it.tests = tests.collect()), 0.0)
-    }).collect()
+    clocked
+        .map(|place| {
+            let tests = ops
+                .iter()
+                .zip(&clocks)
+                .map(|(op, time)| Test::Is(Value::Column(place), *op, Value::Clock(*time)));
+            (frag(|it| it.tests = tests.collect()), 0.0)
+        })
+        .collect()
 }
 
 /// Returns two numbers of a row, put together.
@@ -1922,12 +2245,15 @@ fn expression(scene: &Scene, sems: &[&Sem], sign: Arithmetic) -> Made {
     if sign == Arithmetic::Minus
         && let Some(days) = days_between(scene, one_place, other)
     {
-        return one(frag(|it| it.measures.push(Measure { agg: Agg::Mean, of: Some(days), only: Vec::new() })));
+        return one(frag(|it| {
+            it.measures.push(Measure { agg: Agg::Mean, of: Some(days), only: Vec::new() })
+        }));
     }
     if !scene.is_number(one_place) || !scene.is_number(other) {
         return Vec::new();
     }
-    let value = Value::Arithmetic(Box::new(Value::Column(one_place)), sign, Box::new(Value::Column(other)));
+    let value =
+        Value::Arithmetic(Box::new(Value::Column(one_place)), sign, Box::new(Value::Column(other)));
     one(frag(|it| it.measures.push(Measure { agg: Agg::Mean, of: Some(value), only: Vec::new() })))
 }
 
@@ -1938,7 +2264,11 @@ fn days_between(scene: &Scene, one: Place, other: Place) -> Option<Value> {
     }
     let start = |it: Place| scene.column(it).range.map_or(0.0, |it| it.0);
     let (from, to) = if start(one) <= start(other) { (one, other) } else { (other, one) };
-    Some(Value::Arithmetic(Box::new(Value::Column(to)), Arithmetic::Days, Box::new(Value::Column(from))))
+    Some(Value::Arithmetic(
+        Box::new(Value::Column(to)),
+        Arithmetic::Days,
+        Box::new(Value::Column(from)),
+    ))
 }
 
 /// Asks whether there are such rows.
@@ -1946,7 +2276,13 @@ fn any_of(made: Made) -> Made {
     made.into_iter()
         .map(|(it, cost)| {
             let tests = tests_of(&[&it]);
-            (frag(|frag| { frag.tests = tests; frag.claim = Some(Claim::Any); }), cost)
+            (
+                frag(|frag| {
+                    frag.tests = tests;
+                    frag.claim = Some(Claim::Any);
+                }),
+                cost,
+            )
         })
         .collect()
 }
@@ -1963,9 +2299,16 @@ fn with_side(sem: Sem, key: GroupKey) -> Sem {
 }
 
 /// Returns the condition that a time is in one of two years.
-fn both_periods(scene: &Scene, place: Place, one: (Date, Date), other: (Date, Date)) -> Option<Vec<Test>> {
-    let both: Option<Vec<Vec<Test>>> =
-        [one, other].into_iter().map(|it| in_period(scene, place, Some(it.0), Some(it.1))).collect();
+fn both_periods(
+    scene: &Scene,
+    place: Place,
+    one: (Date, Date),
+    other: (Date, Date),
+) -> Option<Vec<Test>> {
+    let both: Option<Vec<Vec<Test>>> = [one, other]
+        .into_iter()
+        .map(|it| in_period(scene, place, Some(it.0), Some(it.1)))
+        .collect();
     match &both?.concat()[..] {
         [Test::In(value, one), Test::In(same, other)] if value == same => {
             Some(vec![Test::In(value.clone(), [one.clone(), other.clone()].concat())])
@@ -1987,7 +2330,8 @@ fn holds_any(all: &[Held], place: Option<Place>) -> Made {
     if all.iter().any(|it| it.spellings.is_empty()) {
         return test(Test::Any(all.iter().map(holds_test).collect()));
     }
-    let values = all.iter().flat_map(|it| &it.spellings).map(|it| Value::Text(it.clone())).collect();
+    let values =
+        all.iter().flat_map(|it| &it.spellings).map(|it| Value::Text(it.clone())).collect();
     test(Test::In(Value::Column(first.place), values))
 }
 
@@ -2004,8 +2348,13 @@ fn text_test(scene: &Scene, place: Option<Place>, within: Within, sems: &[&Sem])
 fn compare_places(scene: &Scene, places: &[Place], op: Option<Op>) -> Made {
     let ([one, other], Some(op)) = (places, op) else { return Vec::new() };
     // `the year matches the date`
-    let is_year = |it: &Place| scene.kind(*it) == Kind::Whole && scene.column(*it).unit == Some(TimeUnit::Year);
-    if let Some((year, time)) = [(one, other), (other, one)].into_iter().find(|it| is_year(it.0) && scene.kind(*it.1).is_time()) {
+    let is_year = |it: &Place| {
+        scene.kind(*it) == Kind::Whole && scene.column(*it).unit == Some(TimeUnit::Year)
+    };
+    if let Some((year, time)) = [(one, other), (other, one)]
+        .into_iter()
+        .find(|it| is_year(it.0) && scene.kind(*it.1).is_time())
+    {
         return test(Test::Is(Value::Column(*year), op, Value::Part(*time, Part::Year)));
     }
     let are_alike = scene.is_number(*one) && scene.is_number(*other)
@@ -2047,7 +2396,8 @@ fn count_sign(scene: &Scene, sems: &[&Sem], op: Op) -> Made {
     match place_of(sems) {
         Some(place) if scene.column(place).n_missing == 0 => {
             let column = scene.column(place);
-            let counts = column.kind == Kind::Whole || column.kind == Kind::Real && column.range.is_some_and(|it| it.0 == 0.0);
+            let counts = column.kind == Kind::Whole
+                || column.kind == Kind::Real && column.range.is_some_and(|it| it.0 == 0.0);
             if counts { test(is(place, op, 0.0)) } else { Vec::new() }
         }
         _ => Vec::new(),
@@ -2056,7 +2406,9 @@ fn count_sign(scene: &Scene, sems: &[&Sem], op: Op) -> Made {
 
 /// Returns the condition that a time is in one unit of a period: `the last quarter of 2023`. None is the last.
 fn unit_of_period(scene: &Scene, sems: &[&Sem], n: Option<i32>) -> Made {
-    let (Some((from, to)), Some(unit)) = (periods_of(sems).first().copied(), unit_of(sems)) else { return Vec::new() };
+    let (Some((from, to)), Some(unit)) = (periods_of(sems).first().copied(), unit_of(sems)) else {
+        return Vec::new();
+    };
     let span = |n: i32| match unit {
         TimeUnit::Quarter => Some(jiff::Span::new().months(3 * n)),
         TimeUnit::Month => Some(jiff::Span::new().months(n)),
@@ -2068,21 +2420,26 @@ fn unit_of_period(scene: &Scene, sems: &[&Sem], n: Option<i32>) -> Made {
         None => Some((to.checked_sub(span(1)?).ok()?, to)),
         Some(n) => Some((from.checked_add(span(n - 1)?).ok()?, from.checked_add(span(n)?).ok()?)),
     };
-    let Some((start, end)) = ends().filter(|it| from <= it.0 && it.1 <= to) else { return Vec::new() };
+    let Some((start, end)) = ends().filter(|it| from <= it.0 && it.1 <= to) else {
+        return Vec::new();
+    };
     timed(scene, None, |place| in_period(scene, place, Some(start), Some(end)))
 }
 
 fn last(scene: &Scene, n: u32, unit: TimeUnit) -> Made {
     timed(scene, None, |place| {
         let column = scene.column(place);
-        (column.kind.is_time() || column.unit == Some(unit)).then(|| vec![Test::Last(place, n, unit)])
+        (column.kind.is_time() || column.unit == Some(unit))
+            .then(|| vec![Test::Last(place, n, unit)])
     })
 }
 
 fn ratio(scene: &Scene, sems: &[&Sem]) -> Made {
     let places = places_of(sems);
     let [part, whole] = places[..] else { return Vec::new() };
-    let is_group = scene.column(whole).unit.is_some() || scene.column(whole).is_key || scene.column(whole).values.is_some();
+    let is_group = scene.column(whole).unit.is_some()
+        || scene.column(whole).is_key
+        || scene.column(whole).values.is_some();
     if !scene.is_number(part) || !scene.is_number(whole) || part == whole || is_group {
         return Vec::new();
     }
@@ -2214,23 +2571,32 @@ fn change(scene: &Scene, measure: &Measure, sems: &[&Sem]) -> Made {
     let Some(place) = scene.times().first().copied() else { return Vec::new() };
     let side = |period: (Date, Date)| side_of(scene, place, period);
     let (Some(before), Some(after)) = (side(one_period), side(other)) else { return Vec::new() };
-    let comparison = Comparison {
-        measure: measure.clone(),
-        sides: [before, after],
-        asks: Contrast::Change,
-    };
+    let comparison =
+        Comparison { measure: measure.clone(), sides: [before, after], asks: Contrast::Change };
     body(Shape::Compare(comparison))
 }
 
 /// Returns the numbers that tell how good something is: those of which more is better, or else what amounts to
 /// something, or the only one that adds up.
 fn merits(scene: &Scene) -> Vec<Place> {
-    let numbers: Vec<Place> = scene.places().filter(|it| scene.kind(*it).is_number() && !scene.column(*it).is_key).collect();
+    let numbers: Vec<Place> = scene
+        .places()
+        .filter(|it| scene.kind(*it).is_number() && !scene.column(*it).is_key)
+        .collect();
     let of = |cue: Cue| -> Vec<Place> {
-        numbers.iter().copied().filter(|it| scene.lexicon.has(cue, &scene.column(*it).words)).collect()
+        numbers
+            .iter()
+            .copied()
+            .filter(|it| scene.lexicon.has(cue, &scene.column(*it).words))
+            .collect()
     };
-    let additive: Vec<Place> = numbers.iter().copied().filter(|it| scene.is_additive(*it) == Some(true)).collect();
-    let found = [of(Cue::Merits), of(Cue::Amounts), if additive.len() == 1 { additive } else { Vec::new() }];
+    let additive: Vec<Place> =
+        numbers.iter().copied().filter(|it| scene.is_additive(*it) == Some(true)).collect();
+    let found = [
+        of(Cue::Merits),
+        of(Cue::Amounts),
+        if additive.len() == 1 { additive } else { Vec::new() },
+    ];
     found.into_iter().find(|it| !it.is_empty()).unwrap_or_default()
 }
 

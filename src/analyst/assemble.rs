@@ -1,11 +1,11 @@
 //! From the parts of a question to queries: every way to complete them, each with its price.
 
 use crate::actions::{Scene, natural, unit_key};
-use crate::frag::{Claim, Frag, AskedFor};
+use crate::frag::{AskedFor, Claim, Frag};
 use crate::lexicon::TimeUnit;
 use crate::query::{
-    Agg, Shape, Chart, Check, Comparison, Contrast, Groups, GroupKey, Listing, Measure, SortOrder, Over, Place,
-    Profile, LogicalForm, Side, Test, Value,
+    Agg, Chart, Check, Comparison, Contrast, GroupKey, Groups, Listing, LogicalForm, Measure, Over,
+    Place, Profile, Shape, Side, SortOrder, Test, Value,
 };
 use crate::schema::Kind;
 
@@ -30,7 +30,8 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(LogicalForm, f64)> {
     }
     made.extend(claimed(scene, frag));
     // `how did sales grow from 2019 to 2021`
-    if let (Some(ends), Some(Over::Growth | Over::Change), true) = (&frag.ends, frag.over, frag.keys.is_empty())
+    if let (Some(ends), Some(Over::Growth | Over::Change), true) =
+        (&frag.ends, frag.over, frag.keys.is_empty())
         && frag.body.is_none()
         && frag.order.is_none()
         && frag.target.is_none()
@@ -39,7 +40,10 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(LogicalForm, f64)> {
     }
     if frag.is_percent {
         let is_told = frag.over.is_some()
-            || frag.measures.iter().any(|it| matches!(it.agg, Agg::Share | Agg::Ratio(_) | Agg::Percent(_)));
+            || frag
+                .measures
+                .iter()
+                .any(|it| matches!(it.agg, Agg::Share | Agg::Ratio(_) | Agg::Percent(_)));
         if !is_told {
             return Vec::new();
         }
@@ -55,14 +59,21 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(LogicalForm, f64)> {
     }
     // `sick days in 2024`, where a column has the days of that year.
     let has_year = |test: &Test| match test {
-        Test::In(Value::Part(_, crate::query::Part::Year) | Value::Column(_), years) => match years[..] {
-            [Value::Number(year)] => {
-                let places = frag.columns.iter().copied().chain(frag.measures.iter().filter_map(Measure::place));
-                let mut named = places.map(|it| scene.column(it));
-                (1900.0..2100.0).contains(&year) && named.any(|it| it.words.contains(&format!("{year}")))
+        Test::In(Value::Part(_, crate::query::Part::Year) | Value::Column(_), years) => {
+            match years[..] {
+                [Value::Number(year)] => {
+                    let places = frag
+                        .columns
+                        .iter()
+                        .copied()
+                        .chain(frag.measures.iter().filter_map(Measure::place));
+                    let mut named = places.map(|it| scene.column(it));
+                    (1900.0..2100.0).contains(&year)
+                        && named.any(|it| it.words.contains(&format!("{year}")))
+                }
+                _ => false,
             }
-            _ => false,
-        },
+        }
         _ => false,
     };
     if frag.tests.iter().any(has_year) {
@@ -77,7 +88,10 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(LogicalForm, f64)> {
         return assemble(scene, &told);
     }
     // `monthly spend by start date`
-    if let Some(at) = frag.keys.iter().position(|it| matches!(it, GroupKey::Column(place) if scene.kind(*place).is_time()))
+    if let Some(at) = frag
+        .keys
+        .iter()
+        .position(|it| matches!(it, GroupKey::Column(place) if scene.kind(*place).is_time()))
         && let Some(unit) = frag.keys.iter().find_map(|it| match it {
             GroupKey::Time(_, unit) => Some(*unit),
             _ => None,
@@ -93,7 +107,8 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(LogicalForm, f64)> {
     // `the 3 islands`
     if let Some(n) = frag.n {
         let Some(order) = frag.order.filter(|it| it.n.is_none()) else { return Vec::new() };
-        let ranked = Frag { order: Some(SortOrder { n: Some(n), ..order }), n: None, ..frag.clone() };
+        let ranked =
+            Frag { order: Some(SortOrder { n: Some(n), ..order }), n: None, ..frag.clone() };
         return assemble(scene, &ranked);
     }
     // `budget of action vs drama, mean`
@@ -114,7 +129,8 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(LogicalForm, f64)> {
             return Vec::new();
         }
         // `revenue per day on average` is that of the totals.
-        if let ([Agg::Mean], [place], [GroupKey::Time(of, _) | GroupKey::Column(of)]) = (&aggs[..], &numbers[..], &told.keys[..])
+        if let ([Agg::Mean], [place], [GroupKey::Time(of, _) | GroupKey::Column(of)]) =
+            (&aggs[..], &numbers[..], &told.keys[..])
             && scene.kind(*of).is_time()
             && scene.is_additive(*place) == Some(true)
         {
@@ -129,16 +145,14 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(LogicalForm, f64)> {
         return assemble(scene, &told);
     }
     // `missing prices by region`
-    if let (Some(Shape::Profile(Profile::Missing { of, .. })), false) = (&frag.body, frag.keys.is_empty())
+    if let (Some(Shape::Profile(Profile::Missing { of, .. })), false) =
+        (&frag.body, frag.keys.is_empty())
         && let [place] = of[..]
         && frag.measures.is_empty()
     {
         let only = vec![Test::Missing(place)];
-        let counted = Frag {
-            measures: vec![Measure { only, ..Measure::ROWS }],
-            body: None,
-            ..frag.clone()
-        };
+        let counted =
+            Frag { measures: vec![Measure { only, ..Measure::ROWS }], body: None, ..frag.clone() };
         return assemble(scene, &counted);
     }
     if let Some(body) = &frag.body {
@@ -151,7 +165,9 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(LogicalForm, f64)> {
     made.into_iter()
         .map(|(body, cost)| {
             let filters = match &body {
-                Shape::Check(Check::All(claim) | Check::None(claim)) if *claim == frag.tests => Vec::new(),
+                Shape::Check(Check::All(claim) | Check::None(claim)) if *claim == frag.tests => {
+                    Vec::new()
+                }
                 _ => frag.tests.clone(),
             };
             // `no` says something of what is claimed only.
@@ -196,8 +212,11 @@ fn claimed(scene: &Scene, frag: &Frag) -> Option<(Shape, f64)> {
         _ => return None,
     };
     // Of `denied permits are closed`, one says which rows are meant.
-    let are_bounds = frag.tests.iter().all(|it| matches!(it, Test::Is(Value::Column(place), ..) if frag.tests[0].places() == [*place]));
-    let is_mixed = matches!(check, Check::All(_)) && frag.n_joined + 1 < frag.tests.len() && !are_bounds;
+    let are_bounds = frag.tests.iter().all(
+        |it| matches!(it, Test::Is(Value::Column(place), ..) if frag.tests[0].places() == [*place]),
+    );
+    let is_mixed =
+        matches!(check, Check::All(_)) && frag.n_joined + 1 < frag.tests.len() && !are_bounds;
     Some((Shape::Check(check), if is_mixed { 1.2 } else { 0.2 }))
 }
 
@@ -215,7 +234,10 @@ fn changed(scene: &Scene, frag: &Frag, ends: &[Side; 2]) -> Vec<(LogicalForm, f6
     let made = measures.into_iter().map(|(measure, cost)| {
         let comparison = Comparison { measure, sides: ends.clone(), asks: Contrast::Change };
         let body = Shape::Compare(comparison);
-        (LogicalForm { from: scene.source(), filters: filters.clone(), body, chart: frag.chart }, cost + 0.1)
+        (
+            LogicalForm { from: scene.source(), filters: filters.clone(), body, chart: frag.chart },
+            cost + 0.1,
+        )
     });
     made.collect()
 }
@@ -252,7 +274,9 @@ fn trend_key(scene: &Scene) -> Option<GroupKey> {
 fn is_time_key(scene: &Scene, key: &GroupKey) -> bool {
     match key {
         GroupKey::Time(..) | GroupKey::Part(..) => true,
-        GroupKey::Column(place) => scene.kind(*place).is_time() || scene.column(*place).unit.is_some(),
+        GroupKey::Column(place) => {
+            scene.kind(*place).is_time() || scene.column(*place).unit.is_some()
+        }
         GroupKey::Bin(..) => false,
     }
 }
@@ -304,7 +328,9 @@ fn with_measures(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
         return Vec::new();
     }
     for place in &frag.columns {
-        let numbers_groups = scene.column(*place).unit.is_none() && scene.kind(*place) == Kind::Whole && is_few(scene, *place);
+        let numbers_groups = scene.column(*place).unit.is_none()
+            && scene.kind(*place) == Kind::Whole
+            && is_few(scene, *place);
         if numbers_groups {
             keys.push(GroupKey::Column(*place));
             cost += 1.3;
@@ -355,8 +381,7 @@ fn with_measures(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
         cost += 0.1;
     }
     let having = frag.having.map(|(op, n)| (op, Value::Number(n)));
-    let groups =
-        Groups { keys, measures, having, over, then: frag.then.clone(), order };
+    let groups = Groups { keys, measures, having, over, then: frag.then.clone(), order };
     vec![(Shape::Groups(groups), cost)]
 }
 
@@ -369,7 +394,10 @@ pub(crate) fn is_name(scene: &Scene, place: Place) -> bool {
     let column = scene.column(place);
     let rows = scene.tables[place.table].n_rows - column.n_missing;
     let is_unique = column.n_distinct.is_some_and(|it| it == rows && 1 < it);
-    is_unique || (column.is_title || column.is_key) && column.values.is_none() && column.n_distinct.is_none_or(|it| rows < 2 * it)
+    is_unique
+        || (column.is_title || column.is_key)
+            && column.values.is_none()
+            && column.n_distinct.is_none_or(|it| rows < 2 * it)
 }
 
 fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
@@ -390,17 +418,23 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
     }
     let order = frag.order.map(|it| SortOrder { n: it.n, ..it });
     // `the 10 deadliest years`
-    let is_group = |it: &Place| frag.by.is_some() && frag.by != Some(*it) && scene.column(*it).unit.is_some();
+    let is_group =
+        |it: &Place| frag.by.is_some() && frag.by != Some(*it) && scene.column(*it).unit.is_some();
     let (numbers, others): (Vec<Place>, Vec<Place>) =
         frag.columns.iter().partition(|it| scene.kind(**it).is_number() && !is_group(it));
     if let Some(target) = frag.target {
         return targeted(scene, frag, target, &numbers, &others);
     }
     // `the 10 deadliest years` are groups, or rows that have one each.
-    let are_times = frag.by.is_some() && others.is_empty() && matches!(numbers[..], [it] if scene.column(it).unit.is_some());
+    let are_times = frag.by.is_some()
+        && others.is_empty()
+        && matches!(numbers[..], [it] if scene.column(it).unit.is_some());
     let (numbers, others) = if are_times { (others, numbers) } else { (numbers, others) };
     // `Seward or Longfellow`: which of them.
-    let is_choice = frag.tests.iter().any(|it| matches!(it, Test::In(Value::Column(_), values) if values.len() == 2));
+    let is_choice = frag
+        .tests
+        .iter()
+        .any(|it| matches!(it, Test::In(Value::Column(_), values) if values.len() == 2));
     let choice_cost = if is_choice { 1.0 } else { 0.0 };
     let chart_cost = if frag.chart.is_some() { 0.0 } else { 0.6 };
     // `top 5 cars by horsepower`, `the oldest passengers`
@@ -425,7 +459,8 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
             return made;
         }
         let mut order = frag.order.unwrap_or(SortOrder::ASCENDING);
-        let is_single = !frag.is_sorted && !frag.has_rows && others.is_empty() && numbers.is_empty();
+        let is_single =
+            !frag.is_sorted && !frag.has_rows && others.is_empty() && numbers.is_empty();
         if is_single && order.n.is_none() && !frag.is_list {
             // `the highest price`
             let agg = if order.is_ascending { Agg::Min } else { Agg::Max };
@@ -433,7 +468,11 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
         }
         if frag.has_rows || frag.is_list || order.n.is_some() || !others.is_empty() || is_single {
             let is_sorted = frag.is_sorted || frag.is_list && frag.has_rows && order.n.is_none();
-            if order.n.is_none() && !is_sorted && !(frag.has_rows && frag.is_list) && (frag.has_rows || !others.is_empty() || is_single) {
+            if order.n.is_none()
+                && !is_sorted
+                && !(frag.has_rows && frag.is_list)
+                && (frag.has_rows || !others.is_empty() || is_single)
+            {
                 order.n = Some(1);
             }
             let mut columns = others.clone();
@@ -478,7 +517,10 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
             order: Some((Value::Column(place), frag.order.unwrap_or(SortOrder::ASCENDING))),
             first: frag.first,
         };
-        made.push((Shape::Rows(listing), if scene.column(place).values.is_some() { 0.9 } else { 0.2 }));
+        made.push((
+            Shape::Rows(listing),
+            if scene.column(place).values.is_some() { 0.9 } else { 0.2 },
+        ));
     }
     // `revenue by month`, `flights per carrier`
     if !frag.keys.is_empty() || frag.is_trend {
@@ -505,7 +547,8 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
         }
         for (measures, cost) in measured {
             let having = frag.having.map(|(op, n)| (op, Value::Number(n)));
-            let body = Groups { having, over: frag.over, order, ..Groups::new(keys.clone(), measures) };
+            let body =
+                Groups { having, over: frag.over, order, ..Groups::new(keys.clone(), measures) };
             made.push((Shape::Groups(body), cost + costs));
         }
         return made;
@@ -547,12 +590,18 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
             }
             ([], [place]) => {
                 order.n = order.n.or(Some(1));
-                made.push((groups(vec![GroupKey::Column(*place)], Measure::ROWS, Some(order)), 0.6));
+                made.push((
+                    groups(vec![GroupKey::Column(*place)], Measure::ROWS, Some(order)),
+                    0.6,
+                ));
             }
             ([number], [place]) => {
                 order.n = order.n.or(Some(1));
                 for (measure, cost) in natural(scene, *number) {
-                    made.push((groups(vec![GroupKey::Column(*place)], measure, Some(order)), cost + 0.6));
+                    made.push((
+                        groups(vec![GroupKey::Column(*place)], measure, Some(order)),
+                        cost + 0.6,
+                    ));
                 }
             }
             _ => {}
@@ -570,8 +619,12 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
                     (false, false) => 1.2,
                 };
                 let cost = if frag.first.is_some() { 0.0 } else { cost };
-                let listing =
-                    Listing { columns: Vec::new(), is_distinct: false, order: None, first: frag.first };
+                let listing = Listing {
+                    columns: Vec::new(),
+                    is_distinct: false,
+                    order: None,
+                    first: frag.first,
+                };
                 made.push((Shape::Rows(listing), cost));
             }
         }
@@ -580,7 +633,8 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
         }
         ([y, x], []) if frag.chart.is_some() => {
             let is_scatter = matches!(frag.chart, Some(Chart::Any | Chart::Scatter));
-            let listing = Listing { columns: vec![*y, *x], is_distinct: false, order: None, first: None };
+            let listing =
+                Listing { columns: vec![*y, *x], is_distinct: false, order: None, first: None };
             made.push((Shape::Rows(listing), if is_scatter { 0.1 } else { 1.2 }));
             if is_few(scene, *x) {
                 for (measure, cost) in natural(scene, *y) {
@@ -593,7 +647,10 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
             made.push((groups(vec![key], Measure::ROWS, None), 0.4 + 2.0 * chart_cost));
         }
         ([], [x, y]) if frag.chart.is_some() => {
-            made.push((groups(vec![GroupKey::Column(*x), GroupKey::Column(*y)], Measure::ROWS, None), 0.5));
+            made.push((
+                groups(vec![GroupKey::Column(*x), GroupKey::Column(*y)], Measure::ROWS, None),
+                0.5,
+            ));
         }
         ([number], [place]) if !frag.has_rows && (frag.chart.is_some() || !frag.is_list) => {
             let key = if scene.kind(*place).is_time() {
@@ -640,8 +697,7 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
         let cost = if is_distinct && compares { cost + 0.8 } else { cost };
         let says_little = matches!(frag.columns[..], [place] if scene.kind(place) == Kind::Bool);
         let cost = if says_little { cost + 0.6 } else { cost };
-        let listing =
-            Listing { columns, is_distinct, order: None, first: frag.first };
+        let listing = Listing { columns, is_distinct, order: None, first: frag.first };
         made.push((Shape::Rows(listing), cost));
     }
     made
@@ -719,8 +775,7 @@ fn targeted(
                     let says_little = scene.kind(place) == Kind::Bool;
                     let mut columns = vec![place];
                     columns.extend(others);
-                    let listing =
-                        Listing { columns, is_distinct: !name, order: None, first: None };
+                    let listing = Listing { columns, is_distinct: !name, order: None, first: None };
                     made.push((Shape::Rows(listing), if says_little { 1.2 } else { 0.4 }));
                 }
                 (None, None) if is_column && others.is_empty() && frag.keys.is_empty() => {

@@ -8,7 +8,7 @@ use serde_json::json;
 use csv_agent_types::limits::FINDING_ROWS_MAX;
 
 use crate::answer::{Answer, Drawing, ResultHead, result_name};
-use crate::query::{Agg, Shape, LogicalForm};
+use crate::query::{Agg, LogicalForm, Shape};
 use crate::reading::Reading;
 use crate::schema::Table;
 use crate::sql;

@@ -3,7 +3,7 @@
 use crate::actions::{Scene, natural};
 use crate::frag::Frag;
 use crate::lexicon::{Concept, Cue};
-use crate::query::{Shape, Groups, GroupKey, Listing, Measure, Place, LogicalForm, Test, Value};
+use crate::query::{GroupKey, Groups, Listing, LogicalForm, Measure, Place, Shape, Test, Value};
 use crate::schema::Kind;
 use crate::words::Token;
 
@@ -22,21 +22,29 @@ pub(crate) fn leads_on(scene: &Scene) -> bool {
     let lexicon = scene.lexicon;
     let words: Vec<String> = scene.tokens.iter().map(|it| it.lower.clone()).collect();
     let begins = |n: usize| words.get(..n).map(|it| it.join(" "));
-    let leads = (1..=3).filter_map(begins).any(|it| lexicon.is(Cue::Leads, &it) || lexicon.is(Cue::Joins, &it));
-    let asks = (1..=3).filter_map(|n| words.get(..n)).any(|it| {
-        matches!(lexicon.phrase(it), Some(Concept::WhatAbout | Concept::Only))
-    });
+    let leads = (1..=3)
+        .filter_map(begins)
+        .any(|it| lexicon.is(Cue::Leads, &it) || lexicon.is(Cue::Joins, &it));
+    let asks = (1..=3)
+        .filter_map(|n| words.get(..n))
+        .any(|it| matches!(lexicon.phrase(it), Some(Concept::WhatAbout | Concept::Only)));
     leads || asks
 }
 
 /// Returns whether parts are no question of their own: a group, a condition, an order.
 pub(crate) fn is_fragment(frag: &Frag) -> bool {
-    frag.measures.is_empty() && !frag.has_rows && !frag.is_list && frag.target.is_none() && frag.body.is_none() && !frag.is_trend
+    frag.measures.is_empty()
+        && !frag.has_rows
+        && !frag.is_list
+        && frag.target.is_none()
+        && frag.body.is_none()
+        && !frag.is_trend
 }
 
 /// Returns the last query with the parts in the place of its own; nothing if it has no place for them.
 pub(crate) fn edit(scene: &Scene, last: &LogicalForm, frag: &Frag) -> Option<LogicalForm> {
-    if frag.body.is_some() || frag.target.is_some() || frag.claim.is_some() || frag.first.is_some() {
+    if frag.body.is_some() || frag.target.is_some() || frag.claim.is_some() || frag.first.is_some()
+    {
         return None;
     }
     let mut query = last.clone();
@@ -57,7 +65,10 @@ pub(crate) fn edit(scene: &Scene, last: &LogicalForm, frag: &Frag) -> Option<Log
     let is_amount = |key: &GroupKey| match key {
         GroupKey::Column(place) => {
             let column = scene.column(*place);
-            column.kind.is_number() && column.unit.is_none() && column.values.is_none() && !column.is_key
+            column.kind.is_number()
+                && column.unit.is_none()
+                && column.values.is_none()
+                && !column.is_key
         }
         _ => false,
     };
@@ -126,7 +137,8 @@ fn edit_groups(
         groups.measures.clone_from(&frag.measures);
         // `the 5 worst by profit` is the total, where totals were asked for.
         if frag.is_by_measure
-            && let (Some(agg @ (crate::query::Agg::Sum | crate::query::Agg::Mean)), [measure]) = (agg, &mut groups.measures[..])
+            && let (Some(agg @ (crate::query::Agg::Sum | crate::query::Agg::Mean)), [measure]) =
+                (agg, &mut groups.measures[..])
         {
             measure.agg = agg;
         }

@@ -4,7 +4,9 @@ use jiff::civil::{Date, Time};
 
 use crate::lexicon::{Concept, TimeUnit};
 use crate::link::Held;
-use crate::query::{Agg, Shape, Chart, GroupKey, Measure, Op, SortOrder, Over, Place, LogicalForm, Side, Test};
+use crate::query::{
+    Agg, Chart, GroupKey, LogicalForm, Measure, Op, Over, Place, Shape, Side, SortOrder, Test,
+};
 
 /// What a phrase means.
 #[derive(Debug, Clone, PartialEq)]
@@ -143,7 +145,8 @@ impl Frag {
             },
             over: match (self.over, other.over) {
                 // `by how many percent did it change`
-                (Some(Over::Growth), Some(Over::Change)) | (Some(Over::Change), Some(Over::Growth)) => Some(Over::Growth),
+                (Some(Over::Growth), Some(Over::Change))
+                | (Some(Over::Change), Some(Over::Growth)) => Some(Over::Growth),
                 (a, b) => one(a, b)?,
             },
             then: self.then.clone().or(other.then.clone()),
@@ -156,7 +159,9 @@ impl Frag {
             sides: [self.sides.clone(), other.sides.clone()].concat(),
             compares: self.compares || other.compares,
             claim: match (self.claim, other.claim) {
-                (Some(Claim::YesNo), claim @ Some(_)) | (claim @ Some(_), Some(Claim::YesNo)) => claim,
+                (Some(Claim::YesNo), claim @ Some(_)) | (claim @ Some(_), Some(Claim::YesNo)) => {
+                    claim
+                }
                 (a, b) => one(a, b)?,
             },
             ends: self.ends.clone().or(other.ends.clone()),

@@ -91,8 +91,8 @@ struct Found<'a> {
 }
 
 const ATOMS: [&str; 21] = [
-    "COL", "VAL", "TABLE", "NOUN", "NUM", "ORD", "PERIOD", "CLOCK", "UNIT", "OFTEN", "MONTH", "WDAY", "QTR", "PCTL", "MEASURE", "ADJ",
-    "CMPADJ", "SUPADJ", "QUOTED", "FLAG", "ANY",
+    "COL", "VAL", "TABLE", "NOUN", "NUM", "ORD", "PERIOD", "CLOCK", "UNIT", "OFTEN", "MONTH",
+    "WDAY", "QTR", "PCTL", "MEASURE", "ADJ", "CMPADJ", "SUPADJ", "QUOTED", "FLAG", "ANY",
 ];
 
 impl Grammar {
@@ -145,7 +145,8 @@ impl Grammar {
                 }
                 n_items += 1;
                 for rule in &self.by_first[usize::from(symbol)] {
-                    let mut found = Found { items: vec![Rc::clone(&item)], skipped: 0.0, cells: &cells };
+                    let mut found =
+                        Found { items: vec![Rc::clone(&item)], skipped: 0.0, cells: &cells };
                     self.finish(*rule, scene, lattice, &mut found, &mut agenda);
                 }
             }
@@ -268,7 +269,10 @@ fn atoms(scene: &Scene, lattice: &Lattice, start: usize) -> Vec<(Symbol, Phrase)
     for link in lattice.links.iter().filter(|it| it.start == start) {
         let cost = (1.0 - link.score) * LINK_COST;
         let mut put = |symbol: Symbol, sem: Sem| {
-            items.push((symbol, Phrase { end: link.end, sem, cost, skipped: 0.0, linked: cost, rules: Vec::new() }));
+            items.push((
+                symbol,
+                Phrase { end: link.end, sem, cost, skipped: 0.0, linked: cost, rules: Vec::new() },
+            ));
         };
         match &link.atom {
             Atom::Word(concept) => put(Symbol::Concept(*concept), Sem::Word(*concept)),
@@ -283,7 +287,9 @@ fn atoms(scene: &Scene, lattice: &Lattice, start: usize) -> Vec<(Symbol, Phrase)
             Atom::Noun => put(Symbol::Atom("NOUN"), Sem::Text(scene.tokens[start].stem.clone())),
             Atom::Number(value) => put(Symbol::Atom("NUM"), Sem::Number(*value)),
             Atom::Ordinal(place) => put(Symbol::Atom("ORD"), Sem::Number(f64::from(*place))),
-            Atom::Period(from, to, unit) => put(Symbol::Atom("PERIOD"), Sem::Period(*from, *to, *unit)),
+            Atom::Period(from, to, unit) => {
+                put(Symbol::Atom("PERIOD"), Sem::Period(*from, *to, *unit))
+            }
             Atom::Clock(time) => put(Symbol::Atom("CLOCK"), Sem::Clock(*time)),
             Atom::Unit(unit, is_often) => {
                 put(Symbol::Atom(if *is_often { "OFTEN" } else { "UNIT" }), Sem::Unit(*unit));
@@ -335,8 +341,24 @@ fn atoms(scene: &Scene, lattice: &Lattice, start: usize) -> Vec<(Symbol, Phrase)
 
 /// Cues that rules use.
 const CUES: &[Cue] = &[
-    Cue::Who, Cue::Is, Cue::Every, Cue::Among, Cue::Or, Cue::To, Cue::From, Cue::Per, Cue::Inside, Cue::Onwards, Cue::HowMuch,
-    Cue::Hows, Cue::When, Cue::Whiches, Cue::YesNo, Cue::Relatives, Cue::Times, Cue::Places,
+    Cue::Who,
+    Cue::Is,
+    Cue::Every,
+    Cue::Among,
+    Cue::Or,
+    Cue::To,
+    Cue::From,
+    Cue::Per,
+    Cue::Inside,
+    Cue::Onwards,
+    Cue::HowMuch,
+    Cue::Hows,
+    Cue::When,
+    Cue::Whiches,
+    Cue::YesNo,
+    Cue::Relatives,
+    Cue::Times,
+    Cue::Places,
 ];
 
 /// Reads a rule, once for each way to leave out what may be missing.

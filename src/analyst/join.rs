@@ -43,8 +43,12 @@ impl Joins {
 
     /// Returns whether each row has one value of a column of the other table.
     pub(crate) fn is_single(&self, tables: &[Table], join: Join, place: Place) -> bool {
-        let repeats = column(tables, join.right).n_distinct.is_some_and(|it| it < n_known(tables, join.right));
-        !repeats || place == join.right || self.dependent.get(&join.right).is_some_and(|it| it.contains(&place))
+        let repeats = column(tables, join.right)
+            .n_distinct
+            .is_some_and(|it| it < n_known(tables, join.right));
+        !repeats
+            || place == join.right
+            || self.dependent.get(&join.right).is_some_and(|it| it.contains(&place))
     }
 
     /// Finds out how tables go together: by names, or by values as far as they were looked up. Returns calls that look
@@ -52,7 +56,8 @@ impl Joins {
     pub(crate) fn find(tables: &[Table], turns: &[Turn], lexicon: &Lexicon) -> (Joins, Vec<Call>) {
         let mut joins = Joins::default();
         let n = tables.len().min(JOINED_MAX);
-        let pairs = (0..n).flat_map(|one| (0..n).filter(move |it| *it != one).map(move |other| [one, other]));
+        let pairs = (0..n)
+            .flat_map(|one| (0..n).filter(move |it| *it != one).map(move |other| [one, other]));
         let pairs: Vec<[usize; 2]> = pairs.collect();
         for of in &pairs {
             if let Some(join) = join_of(tables, *of, lexicon).or_else(|| listed(tables, *of)) {
@@ -60,7 +65,11 @@ impl Joins {
             }
         }
         let mut calls: Vec<Call> = Vec::new();
-        let open: Vec<Join> = pairs.iter().filter(|it| joins.of(**it).is_empty()).flat_map(|it| likely(tables, *it)).collect();
+        let open: Vec<Join> = pairs
+            .iter()
+            .filter(|it| joins.of(**it).is_empty())
+            .flat_map(|it| likely(tables, *it))
+            .collect();
         let mut found: HashMap<[usize; 2], Vec<Join>> = HashMap::new();
         for pairs in open.chunks(PAIRS_MAX).take(STATEMENTS_MAX) {
             let call = (TOOL, json!({"sql": shared(tables, pairs), "result_name": null}));
@@ -71,7 +80,8 @@ impl Joins {
             let rows = done.output["head"].as_array().into_iter().flatten();
             for (row, join) in rows.zip(pairs) {
                 let n_shared = row["shared"].as_f64().unwrap_or_default();
-                let share = n_shared / column(tables, join.left).n_distinct.unwrap_or(1).max(1) as f64;
+                let share =
+                    n_shared / column(tables, join.left).n_distinct.unwrap_or(1).max(1) as f64;
                 let of = [join.left.table, join.right.table];
                 if 2.0 <= n_shared && 0.5 <= share {
                     found.entry(of).or_default().push(*join);
@@ -81,11 +91,14 @@ impl Joins {
         joins.all.extend(found);
         let keys: Vec<Place> = joins.all.values().flatten().map(|it| it.right).collect();
         for key in keys {
-            let repeats = column(tables, key).n_distinct.is_some_and(|it| it < n_known(tables, key));
+            let repeats =
+                column(tables, key).n_distinct.is_some_and(|it| it < n_known(tables, key));
             if !repeats || joins.dependent.contains_key(&key) {
                 continue;
             }
-            let others = (0..tables[key.table].columns.len()).map(|column| Place { column, ..key }).filter(|it| *it != key);
+            let others = (0..tables[key.table].columns.len())
+                .map(|column| Place { column, ..key })
+                .filter(|it| *it != key);
             let others: Vec<Place> = others.take(PAIRS_MAX).collect();
             let call = (TOOL, json!({"sql": each(tables, key, &others), "result_name": null}));
             match turns.iter().find_map(|it| it.done(call.0, &call.1)) {
@@ -93,7 +106,8 @@ impl Joins {
                 Some(done) => {
                     let rows = done.output["head"].as_array().into_iter().flatten();
                     let n = column(tables, key).n_distinct;
-                    let single = rows.zip(&others).filter(|it| it.0["n"].as_u64() == n).map(|it| *it.1);
+                    let single =
+                        rows.zip(&others).filter(|it| it.0["n"].as_u64() == n).map(|it| *it.1);
                     let single = single.collect();
                     joins.dependent.insert(key, single);
                 }
@@ -115,7 +129,8 @@ fn n_known(tables: &[Table], place: Place) -> u64 {
 
 /// Returns the columns of two tables that may have the same values: those of the second have each once.
 fn likely(tables: &[Table], of: [usize; 2]) -> Vec<Join> {
-    let places = |table: usize| (0..tables[table].columns.len()).map(move |column| Place { table, column });
+    let places =
+        |table: usize| (0..tables[table].columns.len()).map(move |column| Place { table, column });
     let mut found = Vec::new();
     for right in places(of[1]) {
         let own = column(tables, right);
@@ -136,7 +151,9 @@ fn can_equal(one: &Column, other: &Column) -> bool {
     let is_large = |it: &Column| it.range.is_some_and(|it| NUMBER_MIN <= it.0);
     match (one.kind, other.kind) {
         (Kind::Text, Kind::Text) => true,
-        (Kind::Whole, Kind::Whole) => is_large(one) && is_large(other) && one.unit.is_none() && other.unit.is_none(),
+        (Kind::Whole, Kind::Whole) => {
+            is_large(one) && is_large(other) && one.unit.is_none() && other.unit.is_none()
+        }
         _ => false,
     }
 }
@@ -146,7 +163,9 @@ fn listed(tables: &[Table], of: [usize; 2]) -> Option<Join> {
     let mut best: Option<(f64, Join)> = None;
     for (left, of_left) in tables[of[0]].columns.iter().enumerate() {
         for (right, of_right) in tables[of[1]].columns.iter().enumerate() {
-            let (Some(values), Some(others)) = (&of_left.values, &of_right.values) else { continue };
+            let (Some(values), Some(others)) = (&of_left.values, &of_right.values) else {
+                continue;
+            };
             let n_shared = values.iter().filter(|it| others.contains(it)).count();
             let share = n_shared as f64 / values.len().max(1) as f64;
             let is_more = can_equal(of_left, of_right) && 3 <= n_shared && 0.5 <= share;
@@ -250,4 +269,3 @@ fn join_of(tables: &[Table], of: [usize; 2], lexicon: &Lexicon) -> Option<Join> 
     // Of a season and a contestant, one alone goes with many rows.
     best.map(|it| it.1).filter(|_| is_sole)
 }
-

@@ -110,7 +110,8 @@ pub fn readings(instructions: &str, items: &[Item], wants_verdict: bool, n_max: 
             });
             // Two claims are refused, however sure it is.
             let sureness = if read.two.is_some() { 0.0 } else { rank::sureness(&read.readings) };
-            let features = rank::features(&read.readings).map(|it| it.iter().map(|it| json!(it)).collect::<Vec<_>>());
+            let features = rank::features(&read.readings)
+                .map(|it| it.iter().map(|it| json!(it)).collect::<Vec<_>>());
             json!({"readings": told.collect::<Vec<_>>(), "sureness": sureness, "features": features})
         }
     }

@@ -128,7 +128,8 @@ impl Linker<'_> {
         }
         self.superlatives(&mut links);
         self.compete(&mut links);
-        let costs: Vec<(f64, bool)> = (0..self.tokens.len()).map(|at| self.skip(at, &links)).collect();
+        let costs: Vec<(f64, bool)> =
+            (0..self.tokens.len()).map(|at| self.skip(at, &links)).collect();
         let unknown = (0..costs.len()).filter(|at| costs[*at].1).collect();
         Lattice { links, skips: costs.into_iter().map(|it| it.0).collect(), unknown }
     }
@@ -138,20 +139,27 @@ impl Linker<'_> {
         let numbers: Vec<(usize, Place)> = links
             .iter()
             .filter_map(|it| match it.atom {
-                Atom::Column(place) if 0.9 <= it.score && self.column(place).kind.is_number() => Some((it.start, place)),
+                Atom::Column(place) if 0.9 <= it.score && self.column(place).kind.is_number() => {
+                    Some((it.start, place))
+                }
                 _ => None,
             })
             .collect();
         for (start, token) in self.tokens.iter().enumerate() {
             let is_phrase = self.lexicon.phrase(std::slice::from_ref(&token.lower)).is_some();
-            let Some(adjective) = self.lexicon.adjective(&token.lower).filter(|_| token.lower.ends_with("est") && !is_phrase) else {
+            let Some(adjective) = self
+                .lexicon
+                .adjective(&token.lower)
+                .filter(|_| token.lower.ends_with("est") && !is_phrase)
+            else {
                 continue;
             };
             let mut spoken = links.iter().filter_map(|it| match it.atom {
                 Atom::Adjective(place, ..) if it.start == start => Some(place),
                 _ => None,
             });
-            let of: Vec<Place> = numbers.iter().filter(|it| it.0 == start + 1).map(|it| it.1).collect();
+            let of: Vec<Place> =
+                numbers.iter().filter(|it| it.0 == start + 1).map(|it| it.1).collect();
             if !of.is_empty() {
                 let score = if spoken.all(|it| of.contains(&it)) { 0.95 } else { 0.9 };
                 let concept = if adjective.low { Concept::Least } else { Concept::Most };
@@ -188,12 +196,16 @@ impl Linker<'_> {
         let text = self.question[span[0].start..span[span.len() - 1].end].to_lowercase();
         // `of` is hardly a value.
         let is_small = span.iter().all(|it| {
-            self.lexicon.is_stop(&it.stem) && !self.lexicon.is_filler(&it.stem) && it.text == it.lower
-                || self.lexicon.phrase(std::slice::from_ref(&it.lower)) == Some(Concept::Of) && it.text == it.lower
+            self.lexicon.is_stop(&it.stem)
+                && !self.lexicon.is_filler(&it.stem)
+                && it.text == it.lower
+                || self.lexicon.phrase(std::slice::from_ref(&it.lower)) == Some(Concept::Of)
+                    && it.text == it.lower
         });
         let held = if is_small { Vec::new() } else { self.held(&text) };
         let most = held.iter().map(|it| it.n_rows).max().unwrap_or_default();
-        let is_lower = start == 0 || span.iter().all(|it| it.kind != TokenKind::Quoted && it.text == it.lower);
+        let is_lower =
+            start == 0 || span.iter().all(|it| it.kind != TokenKind::Quoted && it.text == it.lower);
         for held in held {
             let score = match held.spellings.is_empty() {
                 // Any word may be somewhere in long texts.
@@ -278,7 +290,10 @@ impl Linker<'_> {
             let spoken_of = self.spoken_of(&adjective.of);
             is_spoken_of = !spoken_of.is_empty();
             for place in &spoken_of {
-                put(Atom::Adjective(*place, degree, adjective.low), if spoken_of.len() == 1 { 0.95 } else { 0.9 });
+                put(
+                    Atom::Adjective(*place, degree, adjective.low),
+                    if spoken_of.len() == 1 { 0.95 } else { 0.9 },
+                );
             }
             // The oldest was born first.
             if spoken_of.is_empty()
@@ -326,14 +341,21 @@ impl Linker<'_> {
         let whole: Vec<(usize, usize, Place)> = links
             .iter()
             .filter_map(|it| match it.atom {
-                Atom::Column(place) if 0.97 <= it.score && 1 < it.end - it.start => Some((it.start, it.end, place)),
+                Atom::Column(place) if 0.97 <= it.score && 1 < it.end - it.start => {
+                    Some((it.start, it.end, place))
+                }
                 _ => None,
             })
             .collect();
         for link in links.iter_mut() {
             if let Atom::Column(place) = link.atom
                 && link.score < 0.95
-                && whole.iter().any(|it| it.0 <= link.start && link.end <= it.1 && it.2 != place && it.1 - it.0 != link.end - link.start)
+                && whole.iter().any(|it| {
+                    it.0 <= link.start
+                        && link.end <= it.1
+                        && it.2 != place
+                        && it.1 - it.0 != link.end - link.start
+                })
             {
                 link.score -= 0.1;
             }
@@ -353,7 +375,8 @@ impl Linker<'_> {
             {
                 let span = &self.tokens[link.start..link.end];
                 let is_quoted = span.iter().any(|it| it.kind == TokenKind::Quoted);
-                let is_capital = 0 < link.start && span.iter().all(|it| it.text.starts_with(char::is_uppercase));
+                let is_capital =
+                    0 < link.start && span.iter().all(|it| it.text.starts_with(char::is_uppercase));
                 if !is_quoted && !is_capital && span.iter().all(|it| is_known(it, self.lexicon)) {
                     link.score = 0.2;
                 } else if said.contains(&(link.start, link.end)) {
@@ -364,14 +387,19 @@ impl Linker<'_> {
         // Behind an amount, a unit is hardly anything else.
         for link in links.iter_mut().filter(|it| it.atom == Atom::Measure && 0 < it.start) {
             let token = &self.tokens[link.start];
-            if matches!(self.tokens[link.start - 1].kind, TokenKind::Number(_)) && !self.lexicon.is_stop(&token.stem) && token.lower != "in" {
+            if matches!(self.tokens[link.start - 1].kind, TokenKind::Number(_))
+                && !self.lexicon.is_stop(&token.stem)
+                && token.lower != "in"
+            {
                 link.score = 0.97;
             }
         }
         let numbers: Vec<(usize, usize)> = links
             .iter()
             .filter(|it| match it.atom {
-                Atom::Column(place) => self.column(place).kind.is_number() && !self.column(place).is_key,
+                Atom::Column(place) => {
+                    self.column(place).kind.is_number() && !self.column(place).is_key
+                }
                 _ => false,
             })
             .map(|it| (it.start, it.end))
@@ -384,7 +412,9 @@ impl Linker<'_> {
             .collect();
         // `name` behind a column is a part of what is named.
         for link in links.iter_mut().filter(|it| it.atom == Atom::Word(Concept::List)) {
-            let is_behind = ends.contains(&link.start) && link.end == link.start + 1 && self.lexicon.is(Cue::Labels, &self.tokens[link.start].stem);
+            let is_behind = ends.contains(&link.start)
+                && link.end == link.start + 1
+                && self.lexicon.is(Cue::Labels, &self.tokens[link.start].stem);
             if named(link) || is_behind {
                 link.score -= 0.3;
             }
@@ -392,7 +422,9 @@ impl Linker<'_> {
         let repeated: Vec<(usize, usize)> = links
             .iter()
             .filter(|it| match it.atom {
-                Atom::Column(place) => 0.97 <= it.score && self.repeats(place, &self.tokens[it.start].lower),
+                Atom::Column(place) => {
+                    0.97 <= it.score && self.repeats(place, &self.tokens[it.start].lower)
+                }
                 _ => false,
             })
             .map(|it| (it.start, it.end))
@@ -403,7 +435,9 @@ impl Linker<'_> {
                 // `products` are those of a column that names some of them again and again, and hardly its rows.
                 Some(most) if 0.97 <= *most && repeats(link) => link.score -= 0.2,
                 Some(most) if 0.97 <= *most => link.score -= 0.12,
-                Some(most) if 0.8 <= *most && numbers.contains(&(link.start, link.end)) => link.score -= 0.15,
+                Some(most) if 0.8 <= *most && numbers.contains(&(link.start, link.end)) => {
+                    link.score -= 0.15
+                }
                 _ => {}
             }
         }
@@ -413,15 +447,22 @@ impl Linker<'_> {
     fn skip(&self, at: usize, links: &[Link]) -> (f64, bool) {
         let (cost, is_unknown) = self.bare_skip(at, links);
         // What stands in parentheses behind words says what they are: `errors (status 500 or higher)`.
-        let is_explained = !self.tokens[at].is_aside && self.tokens[at + 1..].iter().take(2).any(|it| it.is_aside);
-        let is_column = links.iter().any(|it| it.start <= at && at < it.end && matches!(it.atom, Atom::Column(_)));
+        let is_explained =
+            !self.tokens[at].is_aside && self.tokens[at + 1..].iter().take(2).any(|it| it.is_aside);
+        let is_column = links
+            .iter()
+            .any(|it| it.start <= at && at < it.end && matches!(it.atom, Atom::Column(_)));
         if is_explained && is_unknown && !is_column {
             return (cost.min(0.8), is_unknown);
         }
         // What is a part of a phrase that says something is not left out.
-        let phrase = links.iter().filter(|it| it.start <= at && at < it.end).filter_map(|it| match it.atom {
-            Atom::Word(concept) if says_much(concept) => Some(1.8 / (it.end - it.start) as f64 * it.score),
-            _ => None,
+        let phrase = links.iter().filter(|it| it.start <= at && at < it.end).filter_map(|it| {
+            match it.atom {
+                Atom::Word(concept) if says_much(concept) => {
+                    Some(1.8 / (it.end - it.start) as f64 * it.score)
+                }
+                _ => None,
+            }
         });
         (phrase.fold(cost, f64::max), is_unknown)
     }
@@ -457,13 +498,23 @@ impl Linker<'_> {
             Some(Concept::Of | Concept::Which | Concept::And | Concept::Or) => 0.15,
             Some(Concept::Each) => 1.5,
             Some(
-                Concept::List | Concept::Compare | Concept::Rows | Concept::Has | Concept::Only
-                | Concept::Check | Concept::Sorted,
+                Concept::List
+                | Concept::Compare
+                | Concept::Rows
+                | Concept::Has
+                | Concept::Only
+                | Concept::Check
+                | Concept::Sorted,
             ) => 0.5,
             Some(_) if !is_stop => 2.0,
             _ if is_stop && !is_filler => 0.03,
             _ if is_filler => 0.3,
-            _ if links.iter().any(|it| it.start == at && it.end == at + 1 && matches!(it.atom, Atom::Noun | Atom::Measure)) => 0.6,
+            _ if links.iter().any(|it| {
+                it.start == at && it.end == at + 1 && matches!(it.atom, Atom::Noun | Atom::Measure)
+            }) =>
+            {
+                0.6
+            }
             _ if links.iter().any(|it| it.start <= at && at < it.end) => 2.0,
             _ if token.lower.chars().all(|it| !it.is_alphanumeric()) => 0.1,
             // A verb says less than a noun.
@@ -475,8 +526,12 @@ impl Linker<'_> {
 
     /// Returns the columns that a span names, with how well.
     fn columns(&self, span: &[Token], stems: &[String]) -> Vec<(f64, Place)> {
-        let is_word = |it: &Token| matches!(it.kind, TokenKind::Word | TokenKind::Quoted | TokenKind::Number(_));
-        if !span.iter().all(is_word) || span.iter().all(|it| matches!(it.kind, TokenKind::Number(_))) {
+        let is_word = |it: &Token| {
+            matches!(it.kind, TokenKind::Word | TokenKind::Quoted | TokenKind::Number(_))
+        };
+        if !span.iter().all(is_word)
+            || span.iter().all(|it| matches!(it.kind, TokenKind::Number(_)))
+        {
             return Vec::new();
         }
         let mut found: Vec<(f64, Place)> = self
@@ -504,7 +559,8 @@ impl Linker<'_> {
         // `overtime` is `OverTime`.
         let is_letter = |it: &char| it.is_alphanumeric();
         let said: String = span.iter().flat_map(|it| it.lower.chars()).filter(is_letter).collect();
-        let name: String = column.name.chars().flat_map(char::to_lowercase).filter(is_letter).collect();
+        let name: String =
+            column.name.chars().flat_map(char::to_lowercase).filter(is_letter).collect();
         if 3 < said.len() && said == name {
             return 0.96;
         }
@@ -525,29 +581,47 @@ impl Linker<'_> {
             letters.sort_unstable();
             letters
         };
-        if 1 < span.len() && 6 <= joined.len() && joined.len() == whole.len() && sorted(&joined) == sorted(&whole) {
+        if 1 < span.len()
+            && 6 <= joined.len()
+            && joined.len() == whole.len()
+            && sorted(&joined) == sorted(&whole)
+        {
             return 0.95;
         }
         // `gdp per capita` is `gdpPercap`.
         if 1 < span.len()
             && 6 <= whole.len()
-            && joined.strip_prefix(&whole).is_some_and(|it| it.len() < last.stem.len() && it.len() < 4)
+            && joined
+                .strip_prefix(&whole)
+                .is_some_and(|it| it.len() < last.stem.len() && it.len() < 4)
         {
             return 0.95;
         }
         // `data center` is `DC`, and `cost center name` is `CC_Name`.
-        let is_acronym = |word: &str| column.name.split(|it: char| !it.is_alphanumeric()).any(|it| it == word.to_uppercase());
+        let is_acronym = |word: &str| {
+            column.name.split(|it: char| !it.is_alphanumeric()).any(|it| it == word.to_uppercase())
+        };
         if 1 < span.len() && !self.lexicon.is_stop(&last.stem) {
             let are_long = span.iter().all(|it| 3 < it.lower.len());
-            if let [word] = bare && word.len() == span.len() && are_long && is_acronym(word) && is_initials(span, word) {
+            if let [word] = bare
+                && word.len() == span.len()
+                && are_long
+                && is_acronym(word)
+                && is_initials(span, word)
+            {
                 return 0.88;
             }
-            if let [word, label] = bare && last.stem == *label && is_acronym(word) && is_initials(&span[..span.len() - 1], word) {
+            if let [word, label] = bare
+                && last.stem == *label
+                && is_acronym(word)
+                && is_initials(&span[..span.len() - 1], word)
+            {
                 return 0.95;
             }
         }
         let stands_for = |it: &Token| {
-            (self.lexicon.is_filler(&it.stem) || self.is_computed(it)) && bare.iter().any(|word| 0.0 < self.likeness(it, word))
+            (self.lexicon.is_filler(&it.stem) || self.is_computed(it))
+                && bare.iter().any(|word| 0.0 < self.likeness(it, word))
         };
         let is_edge = |it: &Token| {
             self.lexicon.is_stop(&it.stem) && !words.contains(&it.stem) && !stands_for(it)
@@ -569,7 +643,9 @@ impl Linker<'_> {
             return 0.93;
         }
         // `cost center` is `CC`, `date of birth` is `DOB`.
-        if 1 < span.len() && bare.iter().any(|word| word.len() == span.len() && is_initials(span, word)) {
+        if 1 < span.len()
+            && bare.iter().any(|word| word.len() == span.len() && is_initials(span, word))
+        {
             // A name says more than a number.
             return if bare.len() == 1 && !column.is_title { 0.88 } else { 0.9 };
         }
@@ -580,7 +656,8 @@ impl Linker<'_> {
             && crate::words::split_name(&column.name).iter().any(|it| {
                 let it = it.to_lowercase();
                 it.chars().next() == token.lower.chars().next()
-                    && damerau_levenshtein(&it, &token.lower) <= if 9 <= token.lower.len() { 2 } else { 1 }
+                    && damerau_levenshtein(&it, &token.lower)
+                        <= if 9 <= token.lower.len() { 2 } else { 1 }
             })
             && !words.contains(&token.stem)
         {
@@ -590,8 +667,11 @@ impl Linker<'_> {
             .iter()
             .filter(|it| {
                 // `type of entity` is `Entity.Type`.
-                let joins = self.lexicon.phrase(std::slice::from_ref(&it.lower)) == Some(Concept::Of);
-                !joins && !self.lexicon.is_stop(&it.stem) || bare.contains(&it.stem) || !joins && stands_for(it)
+                let joins =
+                    self.lexicon.phrase(std::slice::from_ref(&it.lower)) == Some(Concept::Of);
+                !joins && !self.lexicon.is_stop(&it.stem)
+                    || bare.contains(&it.stem)
+                    || !joins && stands_for(it)
             })
             .collect();
         if told.is_empty() || told.len() + 1 < span.len() {
@@ -637,7 +717,8 @@ impl Linker<'_> {
                 && 2 <= part.len()
                 && token.lower.chars().next() == part.chars().next()
                 && part.chars().all(|it| letters.any(|letter| letter == it))
-                || 3 <= part.len() && (token.stem == part || self.lexicon.are_synonyms(&token.stem, part))
+                || 3 <= part.len()
+                    && (token.stem == part || self.lexicon.are_synonyms(&token.stem, part))
         };
         let mut splits = (2..word.len().saturating_sub(1)).filter(|it| word.is_char_boundary(*it));
         splits.any(|at| cuts(one, &word[..at]) && cuts(other, &word[at..]))
@@ -672,8 +753,11 @@ impl Linker<'_> {
             return 1.0;
         }
         // `1st` is first.
-        let place = self.lexicon.ordinal(lower).or_else(|| self.lexicon.is_first(lower).then_some(1));
-        if place.is_some_and(|it| word.starts_with(|it: char| it.is_ascii_digit()) && ordinal_of(word) == Some(it)) {
+        let place =
+            self.lexicon.ordinal(lower).or_else(|| self.lexicon.is_first(lower).then_some(1));
+        if place.is_some_and(|it| {
+            word.starts_with(|it: char| it.is_ascii_digit()) && ordinal_of(word) == Some(it)
+        }) {
             return 1.0;
         }
         if self.lexicon.are_synonyms(stem, word) {
@@ -710,7 +794,11 @@ impl Linker<'_> {
             return 0.85;
         }
         // `acctbal` is a balance.
-        if 5 <= lower.len() && (3..lower.len()).any(|it| 5 < word.len() && lower.is_char_boundary(it) && word.ends_with(&lower[..it])) {
+        if 5 <= lower.len()
+            && (3..lower.len()).any(|it| {
+                5 < word.len() && lower.is_char_boundary(it) && word.ends_with(&lower[..it])
+            })
+        {
             return 0.75;
         }
         let shorter = stem.len().min(word.len());
@@ -734,7 +822,10 @@ impl Linker<'_> {
     /// Returns whether a word says what is computed, as names also do.
     fn is_computed(&self, token: &Token) -> bool {
         let concept = self.lexicon.phrase(std::slice::from_ref(&token.lower));
-        matches!(concept, Some(Concept::Mean | Concept::Median | Concept::Sum | Concept::Max | Concept::Min))
+        matches!(
+            concept,
+            Some(Concept::Mean | Concept::Median | Concept::Sum | Concept::Max | Concept::Min)
+        )
     }
 
     /// Returns where a text is held. The name of a column is none of its own parts.
@@ -757,7 +848,10 @@ impl Linker<'_> {
         let n = table.n_rows - column.n_missing;
         let name = column.name.to_lowercase();
         let is_called = name == said || singulars(said).contains(&name);
-        is_called && column.kind == Kind::Text && column.n_distinct.is_some_and(|it| it < n) && !table.is_called(&column.words)
+        is_called
+            && column.kind == Kind::Text
+            && column.n_distinct.is_some_and(|it| it < n)
+            && !table.is_called(&column.words)
     }
 
     /// Returns whether a column has texts of which hardly any two are the same, and which are no names.
@@ -773,7 +867,10 @@ impl Linker<'_> {
             return None;
         }
         // `nobody` is none of them.
-        if matches!(self.lexicon.phrase(std::slice::from_ref(&token.lower)), Some(Concept::Not | Concept::Without)) {
+        if matches!(
+            self.lexicon.phrase(std::slice::from_ref(&token.lower)),
+            Some(Concept::Not | Concept::Without)
+        ) {
             return None;
         }
         let stem = token.stem.as_str();
@@ -793,7 +890,10 @@ impl Linker<'_> {
         if tables().any(|it| it.words.iter().any(is_part) || is_within(&it.name)) {
             return Some(0.95);
         }
-        let cues = self.lexicon.noun_cues(&token.lower).or_else(|| self.lexicon.misspelled_noun(&token.lower))?;
+        let cues = self
+            .lexicon
+            .noun_cues(&token.lower)
+            .or_else(|| self.lexicon.misspelled_noun(&token.lower))?;
         let has = |words: &[String]| words.iter().any(|word| cues.contains(word));
         tables()
             .any(|it| has(&it.words) || it.columns.iter().any(|column| has(&column.words)))
@@ -815,7 +915,8 @@ impl Linker<'_> {
                 .places()
                 .filter(|it| {
                     let column = self.column(*it);
-                    column.kind.is_number() && column.words.iter().any(|it| it == stem || is_cut(it, stem))
+                    column.kind.is_number()
+                        && column.words.iter().any(|it| it == stem || is_cut(it, stem))
                 })
                 .collect();
             if !found.is_empty() {
@@ -828,14 +929,17 @@ impl Linker<'_> {
     /// Returns the time from which an age counts.
     fn born(&self) -> Option<Place> {
         let times = || self.places().filter(|it| self.column(*it).kind.is_time());
-        let is_birth = |it: &Place| self.column(*it).words.iter().any(|it| self.lexicon.is(Cue::Births, it));
+        let is_birth =
+            |it: &Place| self.column(*it).words.iter().any(|it| self.lexicon.is(Cue::Births, it));
         times().find(is_birth).or_else(|| times().next())
     }
 
     /// Returns the period that a span names: `2019`, `March 2019`, `5 March 2019`, `Q1 2019`.
     fn period(&self, span: &[Token]) -> Option<(Date, Date, TimeUnit)> {
         let year = |token: &Token| match token.kind {
-            TokenKind::Number(it) if it.fract() == 0.0 && (1000.0..2200.0).contains(&it) && token.text.len() == 4 => {
+            TokenKind::Number(it)
+                if it.fract() == 0.0 && (1000.0..2200.0).contains(&it) && token.text.len() == 4 =>
+            {
                 #[expect(clippy::cast_possible_truncation, reason = "in range")]
                 let year = it as i16;
                 Some(year)
@@ -857,7 +961,8 @@ impl Linker<'_> {
             let from = Date::new(year, month, 1).ok()?;
             Some((from, from.checked_add(jiff::Span::new().months(1)).ok()?, TimeUnit::Month))
         };
-        let told: Vec<&Token> = span.iter().filter(|it| it.lower != "of" && it.lower != ",").collect();
+        let told: Vec<&Token> =
+            span.iter().filter(|it| it.lower != "of" && it.lower != ",").collect();
         match told[..] {
             [token] => match token.kind {
                 TokenKind::Day(date) => of_day(date),
@@ -924,7 +1029,9 @@ fn quarter(token: &Token) -> Option<i8> {
 
 /// Returns whether a word is made of the first letters of others.
 fn is_initials(span: &[Token], word: &str) -> bool {
-    let are_words = span.iter().all(|it| it.kind == TokenKind::Word && it.lower.chars().all(char::is_alphabetic));
+    let are_words = span
+        .iter()
+        .all(|it| it.kind == TokenKind::Word && it.lower.chars().all(char::is_alphabetic));
     are_words && span.iter().map(|it| it.lower.chars().next()).eq(word.chars().map(Some))
 }
 

@@ -217,17 +217,11 @@ pub(crate) enum Profile {
     /// How many rows and columns.
     Size,
     /// How many values are missing in columns; in all if there are none.
-    Missing {
-        of: Vec<Place>,
-        told: Told,
-    },
+    Missing { of: Vec<Place>, told: Told },
     /// How the values of a column are distributed.
     Distribution(Place),
     /// Values far from the others: the rows, or how many for each column.
-    Outliers {
-        of: Vec<Place>,
-        counts: bool,
-    },
+    Outliers { of: Vec<Place>, counts: bool },
     /// Values of columns that occur in several rows; whole rows if there are none.
     Duplicates(Vec<Place>),
     /// Columns with one value.
@@ -402,9 +396,10 @@ impl GroupKey {
     /// Returns the column.
     pub(crate) fn place(&self) -> Place {
         match self {
-            GroupKey::Column(place) | GroupKey::Time(place, _) | GroupKey::Part(place, _) | GroupKey::Bin(place, _) => {
-                *place
-            }
+            GroupKey::Column(place)
+            | GroupKey::Time(place, _)
+            | GroupKey::Part(place, _)
+            | GroupKey::Bin(place, _) => *place,
         }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! `benches/analyst_readings.py` fits the weights to questions whose answers are known.
 
-use crate::query::{Agg, Shape, Check, Groups, Measure, LogicalForm};
+use crate::query::{Agg, Check, Groups, LogicalForm, Measure, Shape};
 use crate::reading::Reading;
 
 /// From where the best reading is answered.
@@ -49,7 +49,8 @@ pub(crate) fn features(readings: &[Reading]) -> Option<[(&'static str, f64); WEI
     let flag = |it: bool| f64::from(u8::from(it));
     let count = |it: usize| f64::from(u32::try_from(it).unwrap_or(u32::MAX));
     let meant = meaning(&best.query);
-    let (same, others): (Vec<&Reading>, Vec<&Reading>) = rest.iter().partition(|it| meaning(&it.query) == meant);
+    let (same, others): (Vec<&Reading>, Vec<&Reading>) =
+        rest.iter().partition(|it| meaning(&it.query) == meant);
     let margin = others.first().map_or(MARGIN_MAX, |it| it.cost - best.cost);
     let body = &best.query.body;
     let orders = match body {
@@ -58,8 +59,12 @@ pub(crate) fn features(readings: &[Reading]) -> Option<[(&'static str, f64); WEI
         _ => false,
     };
     let says_nothing = match body {
-        Shape::Groups(groups) => groups.keys.is_empty() && groups.measures.iter().all(Measure::is_rows),
-        Shape::Rows(listing) => listing.columns.is_empty() && listing.order.is_none() && listing.first.is_none(),
+        Shape::Groups(groups) => {
+            groups.keys.is_empty() && groups.measures.iter().all(Measure::is_rows)
+        }
+        Shape::Rows(listing) => {
+            listing.columns.is_empty() && listing.order.is_none() && listing.first.is_none()
+        }
         _ => false,
     };
     let values = [
@@ -76,7 +81,10 @@ pub(crate) fn features(readings: &[Reading]) -> Option<[(&'static str, f64); WEI
         count(best.rules.len()),
         count(others.iter().filter(|it| it.cost - best.cost < 1.0).count()).min(MARGIN_MAX),
         flag(best.skipped < 0.13 && best.linked < 0.65),
-        flag(same.iter().any(|it| matches!(it.query.body, Shape::Groups(_)) && it.cost - best.cost < CLOSE)),
+        flag(
+            same.iter()
+                .any(|it| matches!(it.query.body, Shape::Groups(_)) && it.cost - best.cost < CLOSE),
+        ),
         flag(matches!(body, Shape::Profile(_))),
         flag(matches!(body, Shape::Compare(_))),
         flag(says_nothing && best.query.filters.is_empty()) * best.skipped.min(SKIPPED_MAX),
@@ -93,7 +101,9 @@ pub(crate) fn sureness(readings: &[Reading]) -> f64 {
     let (Some(best), Some(features)) = (readings.first(), features(readings)) else { return 0.0 };
     let sum: f64 = WEIGHTS.iter().zip(features).map(|(weight, it)| weight.1 * it.1).sum();
     let own = 1.0 / (1.0 + (-BIAS - sum).exp());
-    let is_opposed = readings[1..].iter().any(|it| it.cost - best.cost < CLOSE && are_opposed(&best.query, &it.query));
+    let is_opposed = readings[1..]
+        .iter()
+        .any(|it| it.cost - best.cost < CLOSE && are_opposed(&best.query, &it.query));
     let own = if is_opposed { own.min(OPPOSED_MAX) } else { own };
     own * best.before
 }
@@ -124,9 +134,12 @@ fn meaning(query: &LogicalForm) -> LogicalForm {
                 }
             }
         }
-        Shape::Rows(listing) if !listing.is_distinct && listing.order.is_none() && listing.first.is_none() => {
+        Shape::Rows(listing)
+            if !listing.is_distinct && listing.order.is_none() && listing.first.is_none() =>
+        {
             if let [place] = listing.columns[..] {
-                query.body = Shape::Groups(Groups::new(Vec::new(), vec![Measure::of(Agg::Mean, place)]));
+                query.body =
+                    Shape::Groups(Groups::new(Vec::new(), vec![Measure::of(Agg::Mean, place)]));
             }
         }
         _ => {}

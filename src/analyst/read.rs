@@ -12,7 +12,7 @@ use crate::grammar::{ENGLISH, Phrase};
 use crate::join::{JOINED_MAX, Joins};
 use crate::lexicon::{Concept, Cue, Lexicon};
 use crate::link::{Atom, Facts, Lattice, Linker};
-use crate::query::{Agg, Shape, Check, Groups, Join, Measure, Place, LogicalForm, Test};
+use crate::query::{Agg, Check, Groups, Join, LogicalForm, Measure, Place, Shape, Test};
 use crate::rank::{self, sureness};
 use crate::reading::Reading;
 use crate::schema::{self, Table};
@@ -87,12 +87,20 @@ pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
     let is_sure = rank::ANSWERED <= sureness(&read.readings);
     match read.readings.first() {
         Some(best) if is_sure && read.two.is_none() => {
-            compute::next(&read.turn, best, &read.tables, wants_verdict).unwrap_or_else(Next::Refuse)
+            compute::next(&read.turn, best, &read.tables, wants_verdict)
+                .unwrap_or_else(Next::Refuse)
         }
         _ => {
             let can_read = |question: &str| {
                 let turn = Turn { question: question.to_owned(), calls: Vec::new() };
-                let asked = Asked { tables: &read.tables, joins: &read.joins, lexicon, wants_verdict: false, turn: &turn, last: None };
+                let asked = Asked {
+                    tables: &read.tables,
+                    joins: &read.joins,
+                    lexicon,
+                    wants_verdict: false,
+                    turn: &turn,
+                    last: None,
+                };
                 rank::ANSWERED <= sureness(&asked.read().0)
             };
             Next::Refuse(suggest::refusal(&doubt(&read), &read.tables, &read.said, &can_read))
@@ -140,9 +148,7 @@ pub(crate) fn readings(
     }
     let Some((turn, before)) = turns.split_last() else { return refuse("There is no question.") };
     if tables.is_empty() {
-        return refuse(
-            "There is no data to ask about: add some with `csv-agent ingest FILE.csv`.",
-        );
+        return refuse("There is no data to ask about: add some with `csv-agent ingest FILE.csv`.");
     }
     let mut calls: Vec<Call> = Vec::new();
     for table in tables.iter_mut().filter(|it| !it.is_whole()) {
@@ -165,7 +171,8 @@ pub(crate) fn readings(
             tokens.len()
         ));
     }
-    let is_open = |it: &Call, turns: &[Turn]| !turns.iter().any(|turn| turn.done(it.0, &it.1).is_some());
+    let is_open =
+        |it: &Call, turns: &[Turn]| !turns.iter().any(|turn| turn.done(it.0, &it.1).is_some());
     let mut looks: Vec<Call> = tables.iter().flat_map(values::profile).collect();
     looks.retain(|it| is_open(it, &turns));
     let finds = values::finds(&turn.question, &tokens, &tables, lexicon).into_iter();
@@ -183,23 +190,42 @@ pub(crate) fn readings(
     let mut last: Option<Last> = None;
     let start = before.len().saturating_sub(TURNS_MAX);
     for earlier in &before[start..] {
-        let asked = Asked { tables: &tables, joins: &joins, lexicon, wants_verdict: false, turn: earlier, last: last.as_ref() };
+        let asked = Asked {
+            tables: &tables,
+            joins: &joins,
+            lexicon,
+            wants_verdict: false,
+            turn: earlier,
+            last: last.as_ref(),
+        };
         let readings = asked.picked().unwrap_or_else(|| asked.read().0);
         let sureness = sureness(&readings);
         last = Some(Last { sureness, is_sure: rank::ANSWERED <= sureness, readings });
     }
-    let asked = Asked { tables: &tables, joins: &joins, lexicon, wants_verdict, turn, last: last.as_ref() };
+    let asked =
+        Asked { tables: &tables, joins: &joins, lexicon, wants_verdict, turn, last: last.as_ref() };
     let (readings, unknown, said) = match asked.picked() {
         Some(readings) => (readings, Vec::new(), Vec::new()),
         None => asked.read(),
     };
     let is_part = tokens.len() <= PART_WORDS_MAX && readings.first().is_some_and(Reading::is_part);
     let takes_up = readings.first().is_some_and(|it| it.before < 1.0);
-    let is_lost = last.as_ref().is_some_and(|it| it.sureness < rank::OFFERED) && (asked.leads_on() || is_part) && !takes_up;
+    let is_lost = last.as_ref().is_some_and(|it| it.sureness < rank::OFFERED)
+        && (asked.leads_on() || is_part)
+        && !takes_up;
     let readings = if is_lost { Vec::new() } else { readings };
     // The second claim would be a condition of the first, and broken data would pass.
     let two = readings.first().and_then(|it| asked.two_claims(&it.query));
-    Outcome::Read(Box::new(Read { turn: turn.clone(), readings, unknown, said, is_lost, two, tables: tables.clone(), joins: joins.clone() }))
+    Outcome::Read(Box::new(Read {
+        turn: turn.clone(),
+        readings,
+        unknown,
+        said,
+        is_lost,
+        two,
+        tables: tables.clone(),
+        joins: joins.clone(),
+    }))
 }
 
 /// How the question before was read.
@@ -247,15 +273,22 @@ impl Asked<'_> {
             let (readings, _, said) = asked.read();
             let Some(best) = readings.first() else { return false };
             // `open, closed` are values of one claim, and `orders with status open` are the rows that one is about.
-            let names = !said.is_empty() || !matches!(best.query.body, Shape::Check(Check::All(_) | Check::None(_)));
+            let names = !said.is_empty()
+                || !matches!(best.query.body, Shape::Check(Check::All(_) | Check::None(_)));
             let is_of_rows = match &best.query.body {
-                Shape::Check(Check::All(tests)) => tests.iter().all(|it| whole.filters.contains(it)),
+                Shape::Check(Check::All(tests)) => {
+                    tests.iter().all(|it| whole.filters.contains(it))
+                }
                 _ => false,
             };
-            matches!(best.query.body, Shape::Check(_)) && names && !is_of_rows && rank::OFFERED <= sureness(&readings)
+            matches!(best.query.body, Shape::Check(_))
+                && names
+                && !is_of_rows
+                && rank::OFFERED <= sureness(&readings)
         };
         let splits = BETWEEN_CLAIMS.iter().flat_map(|it| question.match_indices(it));
-        let parts = splits.map(|(at, between)| [question[..at].trim(), question[at + between.len()..].trim()]);
+        let parts = splits
+            .map(|(at, between)| [question[..at].trim(), question[at + between.len()..].trim()]);
         let mut both = parts.filter(|it| it.iter().all(|part| !part.is_empty() && is_claim(part)));
         both.next().map(|it| it.map(str::to_owned))
     }
@@ -280,24 +313,33 @@ impl Asked<'_> {
     /// Returns the readings, the words that mean nothing, and the columns that are named.
     fn read(&self) -> (Vec<Reading>, Vec<String>, Vec<String>) {
         let tokens = self.tokens();
-        let facts = values::facts(&self.turn.question, &tokens, self.tables, self.turn, self.lexicon);
+        let facts =
+            values::facts(&self.turn.question, &tokens, self.tables, self.turn, self.lexicon);
         let judges = self.wants_verdict || asks_whether(&tokens, self.lexicon);
         let named = self.named(&tokens);
-        let is_question = self.turn.question.trim_end().ends_with('?') || asks_whether(&tokens, self.lexicon);
+        let is_question =
+            self.turn.question.trim_end().ends_with('?') || asks_whether(&tokens, self.lexicon);
         let quantity = quantity(&tokens, is_question, self.lexicon);
         let mut best: BTreeMap<String, Reading> = BTreeMap::new();
         let mut unknown: Option<Vec<usize>> = None;
         let mut said: Vec<String> = Vec::new();
         for (of, join) in self.sources() {
             let lattice = self.lattice(&tokens, &of, &facts);
-            let open = lattice.unknown.iter().copied().filter(|it| UNKNOWN_MIN < lattice.skips[*it]).collect::<Vec<_>>();
+            let open = lattice
+                .unknown
+                .iter()
+                .copied()
+                .filter(|it| UNKNOWN_MIN < lattice.skips[*it])
+                .collect::<Vec<_>>();
             if join.is_none() && unknown.as_ref().is_none_or(|it| open.len() < it.len()) {
                 unknown = Some(open);
                 said = self.said_columns(&lattice);
             }
             let scene = self.scene(&tokens, &of, join, self.additive(&tokens, &lattice));
             let mut own: Vec<Reading> = Vec::new();
-            for Phrase { sem, cost, skipped, linked, rules, .. } in ENGLISH.read(&scene, &lattice, ENGLISH.goal) {
+            for Phrase { sem, cost, skipped, linked, rules, .. } in
+                ENGLISH.read(&scene, &lattice, ENGLISH.goal)
+            {
                 if let Sem::Query(mut query) = sem
                     && self.needs(&query, &of, join)
                 {
@@ -314,7 +356,10 @@ impl Asked<'_> {
                 // Of several keys, the question says which.
                 if let Some(join) = join
                     && 1 < self.joins.of([join.left.table, join.right.table]).len()
-                    && !lattice.links.iter().any(|it| it.atom == Atom::Column(join.left) && 0.7 <= it.score)
+                    && !lattice
+                        .links
+                        .iter()
+                        .any(|it| it.atom == Atom::Column(join.left) && 0.7 <= it.score)
                 {
                     reading.cost += KEY_COST;
                 }
@@ -336,7 +381,11 @@ impl Asked<'_> {
         readings.sort_by(|one, other| one.cost.total_cmp(&other.cost));
         merge_twins(&mut readings, |place| {
             let words = &self.tables[place.table].columns[place.column].words;
-            tokens.iter().map(|it| it.stem.as_str()).filter(|it| words.iter().any(|word| word == it)).collect()
+            tokens
+                .iter()
+                .map(|it| it.stem.as_str())
+                .filter(|it| words.iter().any(|word| word == it))
+                .collect()
         });
         let words = unknown.into_iter().flatten().map(|it| tokens[it].text.clone());
         (readings, words.collect(), said)
@@ -356,7 +405,8 @@ impl Asked<'_> {
     /// Returns the tables that may be asked, alone and two by two.
     fn sources(&self) -> Vec<(Vec<usize>, Option<Join>)> {
         let n = self.tables.len();
-        let mut sources: Vec<(Vec<usize>, Option<Join>)> = (0..n).map(|it| (vec![it], None)).collect();
+        let mut sources: Vec<(Vec<usize>, Option<Join>)> =
+            (0..n).map(|it| (vec![it], None)).collect();
         for one in 0..n.min(JOINED_MAX) {
             for other in (0..n.min(JOINED_MAX)).filter(|it| *it != one) {
                 let joins = self.joins.of([one, other]);
@@ -381,7 +431,8 @@ impl Asked<'_> {
         let name = |place: Place| &self.tables[place.table].columns[place.column].name;
         let is_same = name(join.left) == name(join.right);
         let mut others = places.iter().filter(|it| it.table == *other);
-        !(is_same && others.clone().all(|it| *it == join.right)) && others.all(|it| self.joins.is_single(self.tables, join, *it))
+        !(is_same && others.clone().all(|it| *it == join.right))
+            && others.all(|it| self.joins.is_single(self.tables, join, *it))
             && uses(*other)
             && (uses(*one) || self.tables[*other].n_rows <= self.tables[*one].n_rows)
     }
@@ -402,10 +453,12 @@ impl Asked<'_> {
     fn additive(&self, tokens: &[Token], lattice: &Lattice) -> HashMap<crate::query::Place, bool> {
         let said = lattice.links.iter().filter_map(|it| match it.atom {
             Atom::Column(place) if 0.6 <= it.score => {
-                let stems: Vec<String> = tokens[it.start..it.end].iter().map(|it| it.stem.clone()).collect();
+                let stems: Vec<String> =
+                    tokens[it.start..it.end].iter().map(|it| it.stem.clone()).collect();
                 let own = self.lexicon.is_additive(&stems)?;
                 // A cost center is no cost.
-                let is_head = stems.len() != 2 || self.lexicon.is_additive(&stems[1..]) == Some(own);
+                let is_head =
+                    stems.len() != 2 || self.lexicon.is_additive(&stems[1..]) == Some(own);
                 is_head.then_some((place, own))
             }
             _ => None,
@@ -429,22 +482,43 @@ impl Asked<'_> {
         if !follow_up::may_continue(scene.tokens) || first.query.from != scene.source() {
             return Vec::new();
         }
-        let n_near = last.readings.iter().take_while(|it| it.cost - first.cost < NEAR_MAX).take(rank::OFFERED_MAX).count();
-        let others = if last.is_sure { &[] } else { last.readings.get(1..n_near).unwrap_or_default() };
+        let n_near = last
+            .readings
+            .iter()
+            .take_while(|it| it.cost - first.cost < NEAR_MAX)
+            .take(rank::OFFERED_MAX)
+            .count();
+        let others =
+            if last.is_sure { &[] } else { last.readings.get(1..n_near).unwrap_or_default() };
         let leads = follow_up::leads_on(scene);
         let mut readings = Vec::new();
-        for Phrase { sem, cost, skipped, linked, rules, .. } in ENGLISH.read(scene, lattice, ENGLISH.parts) {
+        for Phrase { sem, cost, skipped, linked, rules, .. } in
+            ENGLISH.read(scene, lattice, ENGLISH.parts)
+        {
             let Sem::Frag(frag) = sem else { continue };
             if let Some(query) = follow_up::edit(scene, &first.query, &frag) {
                 // What was open before does not matter if the question now says it.
                 let is_said = !others.is_empty()
-                    && others.iter().all(|it| follow_up::edit(scene, &it.query, &frag).as_ref() == Some(&query));
+                    && others.iter().all(|it| {
+                        follow_up::edit(scene, &it.query, &frag).as_ref() == Some(&query)
+                    });
                 let before = if last.is_sure || is_said { 1.0 } else { last.sureness };
                 // What leads on is not left out.
                 let is_part = scene.tokens.len() <= PART_WORDS_MAX && follow_up::is_fragment(&frag);
                 // The cheaper of those that cost nothing stays the first.
-                let cost = if leads || is_part { (cost - WHOLE_MAX).max(cost / 100.0) } else { cost + CONTINUES_COST };
-                readings.push(Reading { query, cost, skipped: skipped.min(1.0), linked, before, rules });
+                let cost = if leads || is_part {
+                    (cost - WHOLE_MAX).max(cost / 100.0)
+                } else {
+                    cost + CONTINUES_COST
+                };
+                readings.push(Reading {
+                    query,
+                    cost,
+                    skipped: skipped.min(1.0),
+                    linked,
+                    before,
+                    rules,
+                });
             }
         }
         readings
@@ -455,7 +529,9 @@ impl Asked<'_> {
 fn is_of_other(query: &LogicalForm) -> bool {
     let is_claim = match &query.body {
         Shape::Check(Check::All(tests) | Check::None(tests)) => tests.iter().any(Test::is_of_other),
-        Shape::Groups(groups) => groups.measures.iter().flat_map(|it| &it.only).any(Test::is_of_other),
+        Shape::Groups(groups) => {
+            groups.measures.iter().flat_map(|it| &it.only).any(Test::is_of_other)
+        }
         _ => false,
     };
     is_claim || query.filters.iter().any(Test::is_of_other)
@@ -476,7 +552,8 @@ enum Quantity {
 fn quantity(tokens: &[Token], is_question: bool, lexicon: &Lexicon) -> Quantity {
     let words: Vec<String> = tokens.iter().map(|it| it.lower.clone()).collect();
     let find = |is: &dyn Fn(&[String]) -> bool| {
-        let mut spans = (0..words.len()).flat_map(|at| (1..=3.min(words.len() - at)).rev().map(move |n| (at, at + n)));
+        let mut spans = (0..words.len())
+            .flat_map(|at| (1..=3.min(words.len() - at)).rev().map(move |n| (at, at + n)));
         spans.find(|it| is(&words[it.0..it.1]))
     };
     let is_cue = |cue: Cue| move |it: &[String]| lexicon.is(cue, &it.join(" "));
@@ -484,7 +561,9 @@ fn quantity(tokens: &[Token], is_question: bool, lexicon: &Lexicon) -> Quantity 
     let ever = find(&is_cue(Cue::Ever));
     // `at all` is not all of them.
     let is_every = |it: &[String]| match lexicon.phrase(it) {
-        Some(Concept::Each) => !words.windows(it.len() + 1).any(|wide| wide.ends_with(it) && lexicon.is(Cue::Ever, &wide.join(" "))),
+        Some(Concept::Each) => !words
+            .windows(it.len() + 1)
+            .any(|wide| wide.ends_with(it) && lexicon.is(Cue::Ever, &wide.join(" "))),
         Some(Concept::IsAll | Concept::Only) => true,
         _ => false,
     };
@@ -498,8 +577,11 @@ fn quantity(tokens: &[Token], is_question: bool, lexicon: &Lexicon) -> Quantity 
             _ => Quantity::Unsaid,
         };
     };
-    let negates = |it: &[String]| matches!(lexicon.phrase(it), Some(Concept::Not | Concept::Without));
-    let is_not = |at: usize| (1..=2).any(|n| at.checked_sub(n).is_some_and(|from| negates(&words[from..at])));
+    let negates =
+        |it: &[String]| matches!(lexicon.phrase(it), Some(Concept::Not | Concept::Without));
+    let is_not = |at: usize| {
+        (1..=2).any(|n| at.checked_sub(n).is_some_and(|from| negates(&words[from..at])))
+    };
     match find(&negates).filter(|it| it.0 < start) {
         // `not ever`, and `no order is ever`.
         Some(_) if is_not(start) || negates(&words[..1]) => Quantity::Unsaid,
@@ -513,7 +595,10 @@ fn quantity(tokens: &[Token], is_question: bool, lexicon: &Lexicon) -> Quantity 
 fn quantified(reading: Reading, quantity: Quantity) -> Vec<Reading> {
     let Shape::Check(Check::All(tests)) = &reading.query.body else { return vec![reading] };
     let one = Reading {
-        query: LogicalForm { body: Shape::Check(Check::None(tests.clone())), ..reading.query.clone() },
+        query: LogicalForm {
+            body: Shape::Check(Check::None(tests.clone())),
+            ..reading.query.clone()
+        },
         ..reading.clone()
     };
     match quantity {
@@ -528,8 +613,19 @@ fn quantified(reading: Reading, quantity: Quantity) -> Vec<Reading> {
 fn merge_twins<'a>(readings: &mut Vec<Reading>, said: impl Fn(Place) -> Vec<&'a str>) {
     let Some(first) = readings.first() else { return };
     let measure = |it: &Reading| match &it.query.body {
-        Shape::Groups(Groups { measures, order: None, having: None, over: None, then: None, .. }) => match &measures[..] {
-            [measure] if measure.only.is_empty() && measure.place().is_some() && matches!(measure.agg, Agg::Sum | Agg::Mean | Agg::Median) => {
+        Shape::Groups(Groups {
+            measures,
+            order: None,
+            having: None,
+            over: None,
+            then: None,
+            ..
+        }) => match &measures[..] {
+            [measure]
+                if measure.only.is_empty()
+                    && measure.place().is_some()
+                    && matches!(measure.agg, Agg::Sum | Agg::Mean | Agg::Median) =>
+            {
                 Some(measure.clone())
             }
             _ => None,
@@ -549,10 +645,15 @@ fn merge_twins<'a>(readings: &mut Vec<Reading>, said: impl Fn(Place) -> Vec<&'a 
         it.cost - first.cost < 1e-6
             && (it.linked - first.linked).abs() < 1e-6
             && it.rules == first.rules
-            && measure(it).is_some_and(|other| other.agg == own.agg && other.place() != own.place() && other.place().is_some_and(|it| said(it).iter().any(|it| words.contains(it))))
+            && measure(it).is_some_and(|other| {
+                other.agg == own.agg
+                    && other.place() != own.place()
+                    && other.place().is_some_and(|it| said(it).iter().any(|it| words.contains(it)))
+            })
             && without(it) == without(first)
     };
-    let mut measures: Vec<Measure> = readings.iter().skip(1).filter(is_twin).filter_map(measure).collect();
+    let mut measures: Vec<Measure> =
+        readings.iter().skip(1).filter(is_twin).filter_map(measure).collect();
     measures.push(own);
     measures.sort_by_key(Measure::place);
     if !(2..=TWINS_MAX).contains(&measures.len()) || first.linked <= 0.0 {
@@ -574,7 +675,10 @@ fn asks_whether(tokens: &[Token], lexicon: &Lexicon) -> bool {
     is_verb
         || (1..=words.len()).any(|n| {
             let found = lexicon.phrase(&words[..n]);
-            matches!(found, Some(Concept::Check | Concept::IsAny | Concept::IsAll | Concept::Duplicate))
+            matches!(
+                found,
+                Some(Concept::Check | Concept::IsAny | Concept::IsAll | Concept::Duplicate)
+            )
         })
 }
 
@@ -584,7 +688,7 @@ mod tests {
 
     use super::{Asked, Joins, Last, Reading, Turn};
     use crate::lexicon::ENGLISH;
-    use crate::query::{Shape, Check};
+    use crate::query::{Check, Shape};
     use crate::rank::{ANSWERED, sureness};
     use crate::schema::{Kind, Table, of_instructions};
 
@@ -600,7 +704,14 @@ mod tests {
         assert_eq!(tables[0].columns[4].kind, Kind::Bool);
         let turn = Turn { question: question.to_owned(), calls: Vec::new() };
         let joins = Joins::default();
-        let asked = Asked { tables: &tables, joins: &joins, lexicon: &ENGLISH, wants_verdict: true, turn: &turn, last: None };
+        let asked = Asked {
+            tables: &tables,
+            joins: &joins,
+            lexicon: &ENGLISH,
+            wants_verdict: true,
+            turn: &turn,
+            last: None,
+        };
         let readings = asked.read().0;
         let best = readings.first().unwrap();
         asked.two_claims(&best.query)
@@ -619,7 +730,16 @@ mod tests {
         let tables = sales();
         let turn = Turn { question: question.to_owned(), calls: Vec::new() };
         let joins = Joins::default();
-        Asked { tables: &tables, joins: &joins, lexicon: &ENGLISH, wants_verdict, turn: &turn, last }.read().0
+        Asked {
+            tables: &tables,
+            joins: &joins,
+            lexicon: &ENGLISH,
+            wants_verdict,
+            turn: &turn,
+            last,
+        }
+        .read()
+        .0
     }
 
     fn sql(reading: &Reading) -> String {
@@ -650,16 +770,32 @@ mod tests {
             "no revenue is ever negative",
         ] {
             let readings = read(question, true, None);
-            assert!(matches!(readings[0].query.body, Shape::Check(Check::None(_))), "{question}: {}", sql(&readings[0]));
+            assert!(
+                matches!(readings[0].query.body, Shape::Check(Check::None(_))),
+                "{question}: {}",
+                sql(&readings[0])
+            );
             assert!(ANSWERED <= sureness(&readings), "{question}");
         }
-        for question in ["is every revenue positive?", "are all revenues positive yet?", "revenue is always positive"] {
+        for question in [
+            "is every revenue positive?",
+            "are all revenues positive yet?",
+            "revenue is always positive",
+        ] {
             let readings = read(question, true, None);
-            assert!(matches!(readings[0].query.body, Shape::Check(Check::All(_))), "{question}: {}", sql(&readings[0]));
+            assert!(
+                matches!(readings[0].query.body, Shape::Check(Check::All(_))),
+                "{question}: {}",
+                sql(&readings[0])
+            );
             assert!(ANSWERED <= sureness(&readings), "{question}");
         }
         // Of one row or of all: a gate must not guess.
-        for question in ["is revenue negative yet?", "is every revenue ever negative?", "revenue is sometimes negative"] {
+        for question in [
+            "is revenue negative yet?",
+            "is every revenue ever negative?",
+            "revenue is sometimes negative",
+        ] {
             assert!(sureness(&read(question, true, None)) < ANSWERED, "{question}");
         }
     }
@@ -690,13 +826,17 @@ mod tests {
         let found = sql(&readings[0]);
         assert!(found.contains("avg(arr_delay)") && found.contains("avg(dep_delay)"), "{found}");
         // One of them is asked for: which, is open.
-        assert!(!sql(&read("largest delay", false, None)[0]).contains("max(arr_delay), max(dep_delay)"));
+        assert!(
+            !sql(&read("largest delay", false, None)[0]).contains("max(arr_delay), max(dep_delay)")
+        );
     }
 
     #[test]
     fn a_day_of_days_is_one_reading() {
         let readings = read("revenue by day", false, None);
-        let days = readings.iter().filter(|it| sql(it).contains("sum(revenue)") && it.cost < readings[0].cost + 0.2);
+        let days = readings
+            .iter()
+            .filter(|it| sql(it).contains("sum(revenue)") && it.cost < readings[0].cost + 0.2);
         assert_eq!(days.count(), 1);
     }
 
@@ -710,32 +850,62 @@ mod tests {
     #[test]
     fn what_follows_takes_up_the_first_reading_of_what_was_not_sure() {
         let readings = read("revenue", false, None);
-        let of = |sureness: f64| Last { readings: readings.clone(), sureness, is_sure: ANSWERED <= sureness };
+        let of = |sureness: f64| Last {
+            readings: readings.clone(),
+            sureness,
+            is_sure: ANSWERED <= sureness,
+        };
         let unsure = read("and by month?", false, Some(&of(0.6)));
         assert!(sql(&unsure[0]).contains("sum(revenue)"), "{}", sql(&unsure[0]));
         assert!(sureness(&unsure) <= 0.6);
         let sure = read("and by month?", false, Some(&of(0.9)));
         assert!(ANSWERED <= sureness(&sure));
         // Nothing of what was hardly read.
-        assert!(read("and by month?", false, Some(&of(0.1))).iter().all(|it| !sql(it).contains("revenue")));
+        assert!(
+            read("and by month?", false, Some(&of(0.1)))
+                .iter()
+                .all(|it| !sql(it).contains("revenue"))
+        );
     }
 
     #[test]
     fn two_claims_are_not_read_as_one() {
         let claims = BTreeMap::from([
-            ("no amount below 0 and no customer is missing", ["no amount below 0", "no customer is missing"]),
-            ("no amount below 0, no customer is missing", ["no amount below 0", "no customer is missing"]),
-            ("no amount below 0; no customer is missing.", ["no amount below 0", "no customer is missing"]),
-            ("order_id is unique and no amount below 0", ["order_id is unique", "no amount below 0"]),
+            (
+                "no amount below 0 and no customer is missing",
+                ["no amount below 0", "no customer is missing"],
+            ),
+            (
+                "no amount below 0, no customer is missing",
+                ["no amount below 0", "no customer is missing"],
+            ),
+            (
+                "no amount below 0; no customer is missing.",
+                ["no amount below 0", "no customer is missing"],
+            ),
+            (
+                "order_id is unique and no amount below 0",
+                ["order_id is unique", "no amount below 0"],
+            ),
             ("order_id is unique. no amount below 0.", ["order_id is unique", "no amount below 0"]),
-            ("order_id is never empty and amount is positive", ["order_id is never empty", "amount is positive"]),
+            (
+                "order_id is never empty and amount is positive",
+                ["order_id is never empty", "amount is positive"],
+            ),
             ("no amount below 0 and no price below 0", ["no amount below 0", "no price below 0"]),
-            ("there are no duplicate rows and no amount below 0", ["there are no duplicate rows", "no amount below 0"]),
+            (
+                "there are no duplicate rows and no amount below 0",
+                ["there are no duplicate rows", "no amount below 0"],
+            ),
         ]);
         for (question, parts) in claims {
             assert_eq!(two(question), Some(parts.map(str::to_owned)), "{question}");
         }
-        for question in ["every price is between -5 and 5", "no order is paid with a price below 0", "amount is 1 or 2"] {
+        for question in [
+            "every price is between -5 and 5",
+            "no order is paid with a price below 0",
+            "amount is 1 or 2",
+        ] {
             assert_eq!(two(question), None, "{question}");
         }
     }

@@ -1,7 +1,7 @@
 //! One way to read a question.
 
 use crate::grammar::ENGLISH;
-use crate::query::{Agg, Shape, Measure, Place, LogicalForm};
+use crate::query::{Agg, LogicalForm, Measure, Place, Shape};
 
 /// How a question may be read.
 #[derive(Debug, Clone, PartialEq)]

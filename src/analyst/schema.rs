@@ -261,7 +261,8 @@ fn with_number(word: String) -> Vec<String> {
 
 fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> Column {
     let kind = Kind::of(dtype);
-    let mut words: Vec<String> = lexicon.words.stems(&name).into_iter().flat_map(with_number).collect();
+    let mut words: Vec<String> =
+        lexicon.words.stems(&name).into_iter().flat_map(with_number).collect();
     let last = words.last().filter(|_| kind == Kind::Whole);
     // `custkey` is the key of a `cust`, `foundingyear` the year of a `founding`.
     let key = last.and_then(|it| it.strip_suffix("key")).filter(|it| 3 <= it.len());
@@ -293,7 +294,11 @@ fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> C
         .map(str::to_lowercase)
         .find_map(|it| lexicon.unit(&it).filter(|_| lexicon.words.stem(&it) == it));
     let unit = unit.or_else(|| is_year.then_some(TimeUnit::Year));
-    let is_dated = |it: &String| lexicon.has_ending(Cue::Dates, it) || lexicon.unit(it) == Some(TimeUnit::Day) || it == "time";
+    let is_dated = |it: &String| {
+        lexicon.has_ending(Cue::Dates, it)
+            || lexicon.unit(it) == Some(TimeUnit::Day)
+            || it == "time"
+    };
     let may_be_dated = kind == Kind::Text && words.iter().any(is_dated);
     Column {
         words,

@@ -5,7 +5,9 @@
 use crate::actions::Scene;
 use crate::assemble::{fixed, is_name};
 use crate::lexicon::TimeUnit;
-use crate::query::{Agg, Shape, Check, Contrast, Groups, GroupKey, Measure, Op, Place, LogicalForm, Test, Value};
+use crate::query::{
+    Agg, Check, Contrast, GroupKey, Groups, LogicalForm, Measure, Op, Place, Shape, Test, Value,
+};
 use crate::schema::Kind;
 
 /// A constraint, and the price of not meeting it.
@@ -61,7 +63,8 @@ fn tests(query: &LogicalForm) -> Vec<&Test> {
 /// A total or a mean of what numbers things.
 fn adds_up_keys(scene: &Scene, query: &LogicalForm) -> bool {
     measures(query).iter().any(|it| {
-        let numbers_time = |it: Place| matches!(scene.column(it).unit, Some(TimeUnit::Year | TimeUnit::Month));
+        let numbers_time =
+            |it: Place| matches!(scene.column(it).unit, Some(TimeUnit::Year | TimeUnit::Month));
         let is_sum = it.agg == Agg::Sum;
         matches!(it.agg, Agg::Sum | Agg::Mean)
             && it.place().is_some_and(|it| scene.column(it).is_key || is_sum && numbers_time(it))
@@ -71,7 +74,10 @@ fn adds_up_keys(scene: &Scene, query: &LogicalForm) -> bool {
 /// A number of text.
 fn computes_with_text(scene: &Scene, query: &LogicalForm) -> bool {
     measures(query).iter().any(|it| {
-        let needs_number = !matches!(it.agg, Agg::Count | Agg::Distinct | Agg::Mode | Agg::Min | Agg::Max | Agg::Share);
+        let needs_number = !matches!(
+            it.agg,
+            Agg::Count | Agg::Distinct | Agg::Mode | Agg::Min | Agg::Max | Agg::Share
+        );
         needs_number && it.place().is_some_and(|it| !scene.is_number(it))
     })
 }
@@ -99,7 +105,10 @@ fn says_twice(_: &Scene, query: &LogicalForm) -> bool {
         .filter_map(|it| match it {
             Test::Is(Value::Column(place), op, _) => Some((*place, Some(*op))),
             Test::In(Value::Column(place), _) => Some((*place, None)),
-            Test::In(Value::Part(place, part), _) => Some((Place { column: place.column + 1_000_000 * (*part as usize + 1), ..*place }, None)),
+            Test::In(Value::Part(place, part), _) => Some((
+                Place { column: place.column + 1_000_000 * (*part as usize + 1), ..*place },
+                None,
+            )),
             _ => None,
         })
         .collect();
@@ -122,17 +131,23 @@ fn counts_names(scene: &Scene, query: &LogicalForm) -> bool {
 
 /// How many different texts there are of those that contain something, rather than in how many rows.
 fn tells_apart_what_it_looks_for(_: &Scene, query: &LogicalForm) -> bool {
-    let of_text = |place: Place| query.filters.iter().any(|it| matches!(it, Test::Text(of, ..) if *of == place));
+    let of_text = |place: Place| {
+        query.filters.iter().any(|it| matches!(it, Test::Text(of, ..) if *of == place))
+    };
     measures(query).iter().any(|it| it.agg == Agg::Distinct && it.place().is_some_and(of_text))
 }
 
 fn is_unique(scene: &Scene, place: Place) -> bool {
     let column = scene.column(place);
-    is_name(scene, place) && column.n_distinct.is_some_and(|it| it + column.n_missing == scene.tables[place.table].n_rows)
+    is_name(scene, place)
+        && column
+            .n_distinct
+            .is_some_and(|it| it + column.n_missing == scene.tables[place.table].n_rows)
 }
 
 fn orders_without_groups(_: &Scene, query: &LogicalForm) -> bool {
-    groups(query).is_some_and(|it| it.keys.is_empty() && (it.order.is_some() || it.having.is_some()))
+    groups(query)
+        .is_some_and(|it| it.keys.is_empty() && (it.order.is_some() || it.having.is_some()))
 }
 
 /// A comparison with a number far from all that the column has.
@@ -173,5 +188,8 @@ fn does_not_judge(scene: &Scene, query: &LogicalForm) -> bool {
 
 /// Missing values of a column that has none, where they are not what is judged.
 fn looks_for_what_is_never_missing(scene: &Scene, query: &LogicalForm) -> bool {
-    query.filters.iter().any(|it| matches!(it, Test::Missing(place) if scene.column(*place).n_missing == 0))
+    query
+        .filters
+        .iter()
+        .any(|it| matches!(it, Test::Missing(place) if scene.column(*place).n_missing == 0))
 }

@@ -6,8 +6,9 @@ use csv_agent_text::sql::{identifier, literal};
 
 use crate::lexicon::TimeUnit;
 use crate::query::{
-    Agg, Shape, Check, Comparison, Contrast, Groups, Join, GroupKey, Listing, Measure, Op, SortOrder, Over, Part,
-    Place, Profile, LogicalForm, Side, Arithmetic, Source, Test, Told, Value, Within,
+    Agg, Arithmetic, Check, Comparison, Contrast, GroupKey, Groups, Join, Listing, LogicalForm,
+    Measure, Op, Over, Part, Place, Profile, Shape, Side, SortOrder, Source, Test, Told, Value,
+    Within,
 };
 use crate::schema::{Kind, Table};
 
@@ -190,7 +191,9 @@ impl Writer<'_> {
     fn test(&self, test: &Test) -> String {
         match test {
             // Sums of fractions are not exact.
-            Test::Is(one, op @ (Op::Eq | Op::Ne), other) if self.is_computed(one) || self.is_computed(other) => {
+            Test::Is(one, op @ (Op::Eq | Op::Ne), other)
+                if self.is_computed(one) || self.is_computed(other) =>
+            {
                 format!("round({} - {}, 6) {} 0", self.value(one), self.value(other), sign(*op))
             }
             Test::Is(one, op, other) => {
@@ -247,7 +250,9 @@ impl Writer<'_> {
     fn not(&self, test: &Test) -> String {
         match test {
             Test::Missing(place) => format!("{} is not null", self.column(*place)),
-            Test::Is(one, op, other) => self.test(&Test::Is(one.clone(), op.opposite(), other.clone())),
+            Test::Is(one, op, other) => {
+                self.test(&Test::Is(one.clone(), op.opposite(), other.clone()))
+            }
             Test::In(value, values) if values.len() == 1 => {
                 format!("{} <> {}", self.value(value), self.value_beside(&values[0], value))
             }
@@ -279,9 +284,7 @@ impl Writer<'_> {
             return format!("{column} > (select max({bare}) from {table}) - {n}");
         }
         let unit = unit_name(unit);
-        format!(
-            "date_diff('{unit}', {column}, (select max({bare}) from {table})) < {n}"
-        )
+        format!("date_diff('{unit}', {column}, (select max({bare}) from {table})) < {n}")
     }
 
     fn value(&self, value: &Value) -> String {
@@ -342,7 +345,11 @@ impl Writer<'_> {
         let column = self.computed(place);
         let named = |label: &str| {
             let is_taken = self.tables[self.query.from.table].column(label).is_some();
-            if is_taken { format!("{label}_of_{}", slug(self.column_name(place))) } else { label.to_owned() }
+            if is_taken {
+                format!("{label}_of_{}", slug(self.column_name(place)))
+            } else {
+                label.to_owned()
+            }
         };
         let same = |text: String, label: String| (text.clone(), text, label);
         match key {
@@ -450,10 +457,14 @@ impl Writer<'_> {
     fn label(&self, measure: &Measure) -> String {
         let column = match &measure.of {
             None => None,
-            Some(Value::Column(place) | Value::Part(place, _)) => Some(slug(self.column_name(*place))),
+            Some(Value::Column(place) | Value::Part(place, _)) => {
+                Some(slug(self.column_name(*place)))
+            }
             Some(Value::Arithmetic(one, sign, other)) => {
                 let names = [one, other].map(|it| {
-                    it.places().first().map_or_else(|| "value".to_owned(), |it| slug(self.column_name(*it)))
+                    it.places()
+                        .first()
+                        .map_or_else(|| "value".to_owned(), |it| slug(self.column_name(*it)))
                 });
                 let sign = match sign {
                     Arithmetic::Plus => "plus",
@@ -462,7 +473,11 @@ impl Writer<'_> {
                     Arithmetic::DividedBy => "per",
                     Arithmetic::Days => "days_from",
                 };
-                Some(if sign == "days_from" { format!("days_{}_to_{}", names[1], names[0]) } else { names.join(&format!("_{sign}_")) })
+                Some(if sign == "days_from" {
+                    format!("days_{}_to_{}", names[1], names[0])
+                } else {
+                    names.join(&format!("_{sign}_"))
+                })
             }
             Some(_) => Some("value".to_owned()),
         };
@@ -486,10 +501,18 @@ impl Writer<'_> {
             Agg::Share => "share_percent".to_owned(),
             Agg::Correlation(_) => "correlation".to_owned(),
             Agg::Percent(other) => {
-                format!("{}_percent_of_{}", column.as_deref().unwrap_or("rows"), slug(self.column_name(*other)))
+                format!(
+                    "{}_percent_of_{}",
+                    column.as_deref().unwrap_or("rows"),
+                    slug(self.column_name(*other))
+                )
             }
             Agg::Ratio(other) => {
-                format!("{}_per_{}", column.as_deref().unwrap_or("rows"), slug(self.column_name(*other)))
+                format!(
+                    "{}_per_{}",
+                    column.as_deref().unwrap_or("rows"),
+                    slug(self.column_name(*other))
+                )
             }
             Agg::Quantile(share) => {
                 of(&format!("p{}", number((share * 1e4).round() / 1e2).replace('.', "_")))
@@ -498,7 +521,8 @@ impl Writer<'_> {
     }
 
     fn groups(&self, groups: &Groups) -> Statement {
-        let keys: Vec<(String, String, String)> = groups.keys.iter().map(|it| self.key(it)).collect();
+        let keys: Vec<(String, String, String)> =
+            groups.keys.iter().map(|it| self.key(it)).collect();
         let mut labels: Vec<String> = Vec::new();
         let mut columns: Vec<String> =
             keys.iter().map(|(text, _, label)| named(text, label)).collect();
@@ -542,9 +566,13 @@ impl Writer<'_> {
             columns.push(named(&text, &label));
             labels.insert(0, label);
         }
-        let known: Vec<String> =
-            groups.keys.iter().map(|it| format!("{} is not null", self.column(it.place()))).collect();
-        let mut sql = format!("select {}\nfrom {}{}", columns.join(", "), self.from(), self.filter(&known));
+        let known: Vec<String> = groups
+            .keys
+            .iter()
+            .map(|it| format!("{} is not null", self.column(it.place())))
+            .collect();
+        let mut sql =
+            format!("select {}\nfrom {}{}", columns.join(", "), self.from(), self.filter(&known));
         if !keys.is_empty() {
             let mut by: Vec<&str> = Vec::new();
             for (text, order, _) in &keys {
@@ -556,7 +584,8 @@ impl Writer<'_> {
             let _ = write!(sql, "\ngroup by {}", by.join(", "));
         }
         if let Some((op, value)) = &groups.having {
-            let _ = write!(sql, "\nhaving {} {} {}", self.measure(first), sign(*op), self.value(value));
+            let _ =
+                write!(sql, "\nhaving {} {} {}", self.measure(first), sign(*op), self.value(value));
         }
         if let Some(agg) = &groups.then {
             let label = format!("{}_{}", word_of(agg), labels[0]);
@@ -606,7 +635,9 @@ impl Writer<'_> {
         let mut more = Vec::new();
         // A point has both of its numbers.
         if self.query.chart == Some(crate::query::Chart::Scatter) {
-            more.extend(listing.columns.iter().map(|it| format!("{} is not null", self.column(*it))));
+            more.extend(
+                listing.columns.iter().map(|it| format!("{} is not null", self.column(*it))),
+            );
         }
         let ordered = listing.order.as_ref().map(|(by, order)| (self.value(by), *order));
         if let Some((by, order)) = &ordered
@@ -648,7 +679,8 @@ impl Writer<'_> {
             self.measure(&Measure { only, ..measure.clone() })
         };
         let names = [slug(&sides[0].name), slug(&sides[1].name)];
-        let names = if names[0] == names[1] { ["first".to_owned(), "second".to_owned()] } else { names };
+        let names =
+            if names[0] == names[1] { ["first".to_owned(), "second".to_owned()] } else { names };
         let inner = format!(
             "select {}, {}\nfrom {}{}",
             named(&side(&sides[0]), "a"),
@@ -659,8 +691,7 @@ impl Writer<'_> {
         let shown = |text: &str| {
             if self.has_fraction(measure) { self.round(text) } else { text.to_owned() }
         };
-        let mut columns =
-            vec![named(&shown("a"), &names[0]), named(&shown("b"), &names[1])];
+        let mut columns = vec![named(&shown("a"), &names[0]), named(&shown("b"), &names[1])];
         let made: Vec<(String, &str)> = match asks {
             Contrast::Difference => vec![(shown("a - b"), "difference")],
             Contrast::Change => vec![
@@ -700,7 +731,12 @@ impl Writer<'_> {
             Profile::Columns => {
                 let each = self.all(table).into_iter().map(|it| {
                     let column = &self.tables[it.table].columns[it.column];
-                    format!("({}, {}, {})", literal(&column.name), literal(column.kind.dtype()), column.n_missing)
+                    format!(
+                        "({}, {}, {})",
+                        literal(&column.name),
+                        literal(column.kind.dtype()),
+                        column.n_missing
+                    )
                 });
                 let each: Vec<String> = each.collect();
                 plain(format!(
@@ -721,7 +757,9 @@ impl Writer<'_> {
                     );
                     return measured(sql, "missing");
                 }
-                let sql = self.union(&places, |it| format!("{} as missing, count(*) as \"of\"", missing(&it)));
+                let sql = self.union(&places, |it| {
+                    format!("{} as missing, count(*) as \"of\"", missing(&it))
+                });
                 let end = match told {
                     Told::Some => "\nwhere missing > 0\norder by missing desc",
                     Told::Most => "\nqualify rank() over (order by missing desc) = 1",
@@ -746,7 +784,9 @@ impl Writer<'_> {
                 let sql = format!(
                     "select {by}, count(*) as count\nfrom {}{}\ngroup by {by}\nhaving count(*) > 1\norder by count(*) desc, {by}",
                     self.from(),
-                    self.filter(&names.iter().map(|it| format!("{it} is not null")).collect::<Vec<_>>())
+                    self.filter(
+                        &names.iter().map(|it| format!("{it} is not null")).collect::<Vec<_>>()
+                    )
                 );
                 measured(sql, "count")
             }
@@ -836,9 +876,7 @@ impl Writer<'_> {
                 let text = format!("corr({}, {})", self.column(*one), self.column(it));
                 named(&self.round(&text), "correlation")
             });
-            return measured(format!(
-                "select *\nfrom ({sql})\norder by abs(correlation) desc"
-            ));
+            return measured(format!("select *\nfrom ({sql})\norder by abs(correlation) desc"));
         }
         let places = if places.is_empty() { numbers } else { places.to_vec() };
         let sql = self.union(&places, |it| {
@@ -866,9 +904,17 @@ impl Writer<'_> {
                 self.from(),
                 self.filter(&[format!("{column} is not null")]),
             );
-            return Statement { sql, keys: vec!["from".to_owned()], measures: vec!["count".to_owned()] };
+            return Statement {
+                sql,
+                keys: vec!["from".to_owned()],
+                measures: vec!["count".to_owned()],
+            };
         }
-        let order = if facts.kind == Kind::Text { format!("count(*) desc, {column}") } else { column.clone() };
+        let order = if facts.kind == Kind::Text {
+            format!("count(*) desc, {column}")
+        } else {
+            column.clone()
+        };
         let sql = format!(
             "select {}, count(*) as count\nfrom {}{}\ngroup by {column}\norder by {order}",
             named(&column, &name),
@@ -882,7 +928,11 @@ impl Writer<'_> {
     fn is_far(&self, place: Place) -> String {
         let column = self.column(place);
         let quartile = |share: &str| {
-            format!("(select quantile_cont({column}, {share}) from {}{})", self.from(), self.filter(&[]))
+            format!(
+                "(select quantile_cont({column}, {share}) from {}{})",
+                self.from(),
+                self.filter(&[])
+            )
         };
         let (low, high) = (quartile("0.25"), quartile("0.75"));
         format!(
@@ -915,14 +965,22 @@ impl Writer<'_> {
                 not.chain(known).collect::<Vec<_>>().join(" and ")
             }
             Check::Present(places) => {
-                let places = if places.is_empty() { self.all(self.query.from.table) } else { places.clone() };
+                let places = if places.is_empty() {
+                    self.all(self.query.from.table)
+                } else {
+                    places.clone()
+                };
                 let each: Vec<String> =
                     places.iter().map(|it| format!("{} is null", self.column(*it))).collect();
                 if let [one] = &each[..] { one.clone() } else { format!("({})", each.join(" or ")) }
             }
             // An anti-join with NOT IN has its rows in any order; this one keeps that of the table.
             Check::Refers(join) => {
-                format!("{} is not null and not {}", identifier(self.column_name(join.left)), self.exists(*join))
+                format!(
+                    "{} is not null and not {}",
+                    identifier(self.column_name(join.left)),
+                    self.exists(*join)
+                )
             }
             Check::Unique(places) => {
                 let all = places.is_empty();
@@ -972,14 +1030,16 @@ impl Writer<'_> {
                 Statement { sql, keys: Vec::new(), measures: vec![label] }
             }
             Check::Groups(groups, op, limit) => {
-                let broken = Groups {
-                    having: Some((op.opposite(), limit.clone())),
-                    ..groups.clone()
-                };
+                let broken =
+                    Groups { having: Some((op.opposite(), limit.clone())), ..groups.clone() };
                 self.groups(&broken)
             }
             Check::Varies(places) => {
-                let places = if places.is_empty() { self.all(self.query.from.table) } else { places.clone() };
+                let places = if places.is_empty() {
+                    self.all(self.query.from.table)
+                } else {
+                    places.clone()
+                };
                 let sql = self.union(&places, |it| {
                     let column = self.column(it);
                     format!("count(distinct {column}) + cast(count(*) > count({column}) as bigint) as n_values")
@@ -988,7 +1048,8 @@ impl Writer<'_> {
             }
             Check::Unique(places) if !places.is_empty() => {
                 let names: Vec<String> = places.iter().map(|it| self.column(*it)).collect();
-                let known: Vec<String> = names.iter().map(|it| format!("{it} is not null")).collect();
+                let known: Vec<String> =
+                    names.iter().map(|it| format!("{it} is not null")).collect();
                 let by = names.join(", ");
                 plain(format!(
                     "select *\nfrom {}{}\nqualify count(*) over (partition by {by}) > 1\norder by {by}",

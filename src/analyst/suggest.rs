@@ -28,7 +28,12 @@ pub(crate) enum Doubt {
 }
 
 /// Says why there is no answer and what to ask instead.
-pub(crate) fn refusal(doubt: &Doubt, tables: &[Table], said: &[String], can_read: &dyn Fn(&str) -> bool) -> String {
+pub(crate) fn refusal(
+    doubt: &Doubt,
+    tables: &[Table],
+    said: &[String],
+    can_read: &dyn Fn(&str) -> bool,
+) -> String {
     let mut text = match doubt {
         Doubt::Unknown(words) => {
             let words: Vec<String> = words.iter().map(|it| format!("“{it}”")).collect();
@@ -59,7 +64,10 @@ pub(crate) fn refusal(doubt: &Doubt, tables: &[Table], said: &[String], can_read
     // A name that is a word of the language, or a number, is understood in quotes.
     let plain = questions(tables, said, str::to_owned);
     let quoted = questions(tables, said, |it| format!("\"{it}\""));
-    let readable = plain.into_iter().zip(quoted).filter_map(|it| [it.0, it.1].into_iter().find(|it| can_read(it)));
+    let readable = plain
+        .into_iter()
+        .zip(quoted)
+        .filter_map(|it| [it.0, it.1].into_iter().find(|it| can_read(it)));
     for question in claims.iter().cloned().chain(readable).take(EXAMPLES_MAX) {
         let _ = writeln!(text, "- {question}");
     }

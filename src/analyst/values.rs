@@ -28,8 +28,21 @@ const LOOKED_MAX: usize = 60;
 const DATED_MAX: usize = 4;
 /// How text writes dates, in terms of strptime; the likelier first.
 const DATE_FORMS: [&str; 15] = [
-    "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y", "%d-%m-%Y", "%b %d %Y", "%b %d, %Y", "%B %d, %Y", "%d %b %Y",
-    "%d %B %Y", "%d-%b-%Y", "%Y/%m/%d %H:%M:%S", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M",
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%m/%d/%Y",
+    "%d/%m/%Y",
+    "%m-%d-%Y",
+    "%d-%m-%Y",
+    "%b %d %Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%d-%b-%Y",
+    "%Y/%m/%d %H:%M:%S",
+    "%d.%m.%Y %H:%M",
+    "%m/%d/%Y %H:%M",
 ];
 /// Rows up to which all values are looked at.
 const ROWS_MAX: u64 = 5_000_000;
@@ -83,7 +96,10 @@ pub(crate) fn profile(table: &Table) -> Vec<Call> {
         })
         .collect();
     let dated = dated(table);
-    let statements = rows.chunks(COLUMNS_MAX).chain(dated.chunks(COLUMNS_MAX)).map(|it| it.join("\nunion all\n"));
+    let statements = rows
+        .chunks(COLUMNS_MAX)
+        .chain(dated.chunks(COLUMNS_MAX))
+        .map(|it| it.join("\nunion all\n"));
     statements.map(|it| (TOOL, json!({"sql": it, "result_name": null}))).collect()
 }
 
@@ -151,22 +167,27 @@ fn set_flag(column: &mut crate::schema::Column) {
 }
 
 /// Returns the calls that find which columns hold what a question may name.
-pub(crate) fn finds(question: &str, tokens: &[Token], tables: &[Table], lexicon: &Lexicon) -> Vec<Call> {
+pub(crate) fn finds(
+    question: &str,
+    tokens: &[Token],
+    tables: &[Table],
+    lexicon: &Lexicon,
+) -> Vec<Call> {
     let phrases = phrases(question, tokens, lexicon);
     if phrases.is_empty() {
         return Vec::new();
     }
     let listed: Vec<String> = phrases.iter().map(|it| literal(it)).collect();
     let listed = listed.join(", ");
-    let words: Vec<String> = phrases
-        .iter()
-        .filter(|it| PART_MIN < it.chars().count())
-        .map(|it| escaped(it))
-        .collect();
+    let words: Vec<String> =
+        phrases.iter().filter(|it| PART_MIN < it.chars().count()).map(|it| escaped(it)).collect();
     let mut calls = Vec::new();
     for table in tables {
         let name = identifier(&table.name);
-        let texts = table.columns.iter().filter(|it| it.kind == Kind::Text || it.yes.is_some() || it.form.is_some());
+        let texts = table
+            .columns
+            .iter()
+            .filter(|it| it.kind == Kind::Text || it.yes.is_some() || it.form.is_some());
         let mut parts = Vec::new();
         for column in texts.take(LOOKED_MAX) {
             let of = identifier(&column.name);
@@ -209,33 +230,52 @@ pub(crate) fn facts(
         for call in finds(question, tokens, std::slice::from_ref(table), lexicon) {
             let Some(done) = turn.done(call.0, &call.1) else { continue };
             for row in done.output["head"].as_array().into_iter().flatten() {
-                let (Some(column), Some(value)) = (
-                    row["column"].as_str().and_then(|it| table.column(it)),
-                    row["value"].as_str(),
-                ) else {
+                let (Some(column), Some(value)) =
+                    (row["column"].as_str().and_then(|it| table.column(it)), row["value"].as_str())
+                else {
                     continue;
                 };
                 let is_whole = row["found"] == "whole";
                 let place = Place { table: index, column };
                 let n_rows = row["n"].as_u64().unwrap_or_default();
-                put(&mut facts, &value.trim().to_lowercase(), place, is_whole.then(|| value.to_owned()), n_rows);
+                put(
+                    &mut facts,
+                    &value.trim().to_lowercase(),
+                    place,
+                    is_whole.then(|| value.to_owned()),
+                    n_rows,
+                );
             }
         }
         // `HR` is `Human Resources`.
         for token in tokens.iter().filter(|it| it.kind == TokenKind::Word && it.text != it.lower) {
-            let is_short = (2..5).contains(&token.text.len()) && token.text.chars().all(char::is_uppercase);
-            if !is_short || facts.get(&token.lower).is_some_and(|it| it.iter().any(|it| !it.spellings.is_empty())) {
+            let is_short =
+                (2..5).contains(&token.text.len()) && token.text.chars().all(char::is_uppercase);
+            if !is_short
+                || facts
+                    .get(&token.lower)
+                    .is_some_and(|it| it.iter().any(|it| !it.spellings.is_empty()))
+            {
                 continue;
             }
             for (column, it) in table.columns.iter().enumerate() {
-                let Some(values) = it.values.as_ref().filter(|_| it.kind == Kind::Text) else { continue };
+                let Some(values) = it.values.as_ref().filter(|_| it.kind == Kind::Text) else {
+                    continue;
+                };
                 let is_meant = |it: &&String| {
-                    let words = it.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+                    let words =
+                        it.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
                     words.filter_map(|it| it.chars().next()).collect::<String>() == token.text
                 };
                 if let Some(value) = values.iter().find(is_meant) {
                     facts.remove(&token.lower);
-                    put(&mut facts, &token.lower, Place { table: index, column }, Some(value.clone()), 0);
+                    put(
+                        &mut facts,
+                        &token.lower,
+                        Place { table: index, column },
+                        Some(value.clone()),
+                        0,
+                    );
                 }
             }
         }
@@ -245,14 +285,22 @@ pub(crate) fn facts(
                 continue;
             }
             for (column, it) in table.columns.iter().enumerate() {
-                let Some(values) = it.values.as_ref().filter(|_| it.kind == Kind::Text) else { continue };
+                let Some(values) = it.values.as_ref().filter(|_| it.kind == Kind::Text) else {
+                    continue;
+                };
                 let near = values.iter().find(|it| {
                     let lower = it.to_lowercase();
                     lower.chars().next() == token.lower.chars().next()
                         && damerau_levenshtein(&lower, &token.lower) == 1
                 });
                 if let Some(value) = near {
-                    put(&mut facts, &token.lower, Place { table: index, column }, Some(value.clone()), 0);
+                    put(
+                        &mut facts,
+                        &token.lower,
+                        Place { table: index, column },
+                        Some(value.clone()),
+                        0,
+                    );
                 }
             }
         }
@@ -290,7 +338,10 @@ fn others(question: &str, tokens: &[Token], facts: &mut Facts, lexicon: &Lexicon
             let found = other.find_map(|it| facts.get(&it).filter(|it| is_whole(it)).cloned());
             let found = found.or_else(|| {
                 let singulars = singulars(&text);
-                singulars.iter().find_map(|it| facts.get(it).cloned()).filter(|_| !facts.contains_key(&text))
+                singulars
+                    .iter()
+                    .find_map(|it| facts.get(it).cloned())
+                    .filter(|_| !facts.contains_key(&text))
             });
             if let Some(held) = found {
                 facts.insert(text, held);
@@ -337,8 +388,10 @@ fn phrases(question: &str, tokens: &[Token], lexicon: &Lexicon) -> Vec<String> {
             let says = |it: &Token| match it.kind {
                 TokenKind::Quoted => true,
                 TokenKind::Word => {
-                    let is_short = (2..5).contains(&it.text.len()) && it.text.chars().all(char::is_uppercase);
-                    let is_capital = 0 < it.start && it.text.starts_with(char::is_uppercase) || is_short;
+                    let is_short =
+                        (2..5).contains(&it.text.len()) && it.text.chars().all(char::is_uppercase);
+                    let is_capital =
+                        0 < it.start && it.text.starts_with(char::is_uppercase) || is_short;
                     let is_small = lexicon.is_stop(&it.stem) && !lexicon.is_filler(&it.stem);
                     is_capital || !is_small && !joins(it, lexicon)
                 }
@@ -352,7 +405,9 @@ fn phrases(question: &str, tokens: &[Token], lexicon: &Lexicon) -> Vec<String> {
             let words: Vec<String> = span.iter().map(|it| it.lower.clone()).collect();
             let n_known = span.iter().filter(|it| is_known(it, lexicon)).count();
             let is_phrase = lexicon.phrase(&words).is_some();
-            if is_phrase && 1 < span.len() || span.iter().all(|it| matches!(it.kind, TokenKind::Number(_))) {
+            if is_phrase && 1 < span.len()
+                || span.iter().all(|it| matches!(it.kind, TokenKind::Number(_)))
+            {
                 continue;
             }
             let text = question[first.start..last.end].to_lowercase();

@@ -106,7 +106,8 @@ impl Words {
                 tokens.push(self.token(text, shown, kind));
                 (rest, before) = (after, '0');
             // A dash at the end is a value, and a plus alone or behind a number a word: `position -`, `80+`.
-            } else if (first == '/' || rest == "-" || rest == "+" || rest.starts_with("+ ")) && before == ' '
+            } else if (first == '/' || rest == "-" || rest == "+" || rest.starts_with("+ "))
+                && before == ' '
                 || first == '+' && before == '0' && !rest[1..].starts_with(char::is_alphanumeric)
             {
                 tokens.push(self.token(text, &rest[..1], TokenKind::Word));

@@ -75,7 +75,9 @@ fn a_group_without_a_value_has_none() {
     );
     let told = run.succeeds().stdout().to_owned();
     assert!(
-        told.starts_with("team,total_bonus\nA,\nB,5\nC,\nOnly **B** has a value: the total bonus is 5."),
+        told.starts_with(
+            "team,total_bonus\nA,\nB,5\nC,\nOnly **B** has a value: the total bonus is 5."
+        ),
         "{told}"
     );
     // What is claimed of each is judged where there is a value, and that is said.
@@ -91,13 +93,11 @@ fn a_group_without_a_value_has_none() {
 #[test]
 fn what_cannot_be_computed_is_no_answer() {
     let bench = Bench::with([]);
-    let rows =
-        "host,bytes,none\na,9000000000000000000,\n".to_owned() + &"b,9000000000000000000,\n".repeat(9);
+    let rows = "host,bytes,none\na,9000000000000000000,\n".to_owned()
+        + &"b,9000000000000000000,\n".repeat(9);
     fs::write(bench.path("log.csv"), rows).unwrap();
     let told = |question: &str| {
-        let script = format!(
-            "csv-agent ask --model builtin --ephemeral -f log.csv '{question}'"
-        );
+        let script = format!("csv-agent ask --model builtin --ephemeral -f log.csv '{question}'");
         bench
             .shell(&script, &[])
             .fails_with(9)

@@ -77,7 +77,8 @@ fn every_block_about_the_container_of_the_provider_runs_and_ends_as_it_says() {
         runs("df.groupby('month')").says("January, then February."),
         runs("totals.total.max()").says("It is Ann's."),
     ]);
-    let setup = format!("{}\nunset CSV_AGENT_SESSION_DIR\n{}", python("python3"), bench.server_settings());
+    let setup =
+        format!("{}\nunset CSV_AGENT_SESSION_DIR\n{}", python("python3"), bench.server_settings());
     let mut outputs = Vec::new();
     for Block { mark, text, .. } in blocks(&read("docs/hosted.md")) {
         let (code, is_late) = expected(mark);

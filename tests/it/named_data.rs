@@ -135,9 +135,16 @@ fn a_chat_about_a_file_sees_what_is_ingested_in_it() {
     fs::write(bench.path("items.csv"), "a\n1\n2\n").unwrap();
     let chat = bench.on_terminal(["chat", "-f", "orders.csv", "--model", "builtin"], 80);
     let enter = "\r";
-    chat.is_ready().press("how many rows?").press(enter).shows("There are 3 rows in orders.").is_ready();
+    chat.is_ready()
+        .press("how many rows?")
+        .press(enter)
+        .shows("There are 3 rows in orders.")
+        .is_ready();
     chat.press("/ingest items.csv").press(enter).shows("added").is_ready();
-    chat.press("how many rows in items?").press(enter).shows("There are 2 rows in items.").is_ready();
+    chat.press("how many rows in items?")
+        .press(enter)
+        .shows("There are 2 rows in items.")
+        .is_ready();
     chat.press("/datasets --rm items --yes").press(enter).shows("removed").is_ready();
     chat.press("/datasets --rm orders --yes").press(enter).shows("removed").is_ready();
     fs::write(bench.path("new.csv"), "a\n1\n2\n3\n4\n").unwrap();
@@ -241,10 +248,7 @@ fn a_rerun_on_data_without_the_columns_fails_in_every_format() {
     for format in ["text", "csv", "reply"] {
         let rerun = ["rerun", "--against", "sales=orders.csv", "--format", format, "-o", "out.csv"];
         let run = bench.run(rerun).fails_with(12);
-        assert!(
-            run.stderr().contains("cannot be repeated: `query_datasets` failed"),
-            "{run}"
-        );
+        assert!(run.stderr().contains("cannot be repeated: `query_datasets` failed"), "{run}");
     }
 }
 

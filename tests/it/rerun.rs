@@ -61,7 +61,10 @@ fn a_column_that_is_gone_is_the_reason_and_no_traceback() {
     let run = rerun(&bench, "1").fails_with(12);
     let lines: Vec<&str> = run.stdout().lines().collect();
     let [.., failed, missing] = lines[..] else { panic!("{run}") };
-    assert!(failed.starts_with("- `query_datasets` failed: no column `revenue` (line 1, "), "{run}");
+    assert!(
+        failed.starts_with("- `query_datasets` failed: no column `revenue` (line 1, "),
+        "{run}"
+    );
     assert!(failed.ends_with("; there are region, product, amount"), "{run}");
     assert_eq!(missing, "- table `total_revenue_by_region`: it is missing now");
 }

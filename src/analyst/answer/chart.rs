@@ -7,7 +7,7 @@ use csv_agent_types::limits::CHART_ROWS_MAX;
 
 use super::figure::{capital, grouped};
 use super::{Answer, free_name};
-use crate::query::{Agg, Shape, Chart, Groups, GroupKey, Over, Part};
+use crate::query::{Agg, Chart, GroupKey, Groups, Over, Part, Shape};
 use crate::transcript::Done;
 
 /// The frame of a chart that needs another than the result.
@@ -229,9 +229,10 @@ impl Answer<'_> {
         match key {
             GroupKey::Column(_) => column.kind.is_number() || column.kind.is_time(),
             GroupKey::Bin(..)
-            | GroupKey::Part(_, Part::Year | Part::Quarter | Part::Month | Part::Day | Part::Hour) => {
-                true
-            }
+            | GroupKey::Part(
+                _,
+                Part::Year | Part::Quarter | Part::Month | Part::Day | Part::Hour,
+            ) => true,
             GroupKey::Part(_, Part::Weekday) | GroupKey::Time(..) => false,
         }
     }

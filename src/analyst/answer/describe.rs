@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::figure::listed;
 use super::terms::{agg_word, clock, op_word, part_name, part_of, sign_word, units};
 use crate::query::{
-    Agg, Shape, Check, Comparison, Contrast, Groups, GroupKey, Listing, Measure, Op, SortOrder, Over, Place,
-    Profile, LogicalForm, Arithmetic, Test, Told, Value, Within,
+    Agg, Arithmetic, Check, Comparison, Contrast, GroupKey, Groups, Listing, LogicalForm, Measure,
+    Op, Over, Place, Profile, Shape, SortOrder, Test, Told, Value, Within,
 };
 use crate::schema::Table;
 use crate::sql::{FAR, column_label, number, unit_name};

@@ -10,7 +10,7 @@ use super::groups::{Figure, TOLD_MAX};
 use super::head::number;
 use super::quantity::Quantity;
 use super::{Answer, EQUAL, EQUALS_MAX};
-use crate::query::{Groups, SortOrder, Over};
+use crate::query::{Groups, Over, SortOrder};
 
 /// Groups of a ranking that a sentence names with their numbers.
 const RANKED_MAX: usize = 5;

@@ -8,7 +8,7 @@ use super::figure::{few, grouped, listed};
 use super::names::plural;
 use super::quantity::Quantity;
 use super::{Answer, counted};
-use crate::query::{Chart, Listing, SortOrder, Place, Value};
+use crate::query::{Chart, Listing, Place, SortOrder, Value};
 use crate::schema::Kind;
 
 /// Rows that one sentence names.

@@ -33,7 +33,7 @@ pub(crate) use chart::Drawing;
 pub(crate) use describe::describe;
 pub(crate) use head::ResultHead;
 
-use crate::query::{Shape, Contrast, Groups, GroupKey, Op, LogicalForm, Test, Value};
+use crate::query::{Contrast, GroupKey, Groups, LogicalForm, Op, Shape, Test, Value};
 use crate::schema::Table;
 use crate::sql::{Statement, slug};
 use figure::{capital, grouped};

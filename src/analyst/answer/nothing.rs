@@ -1,7 +1,7 @@
 //! Results that answer nothing: there are no values, no rows to draw, or nothing to check.
 
 use super::Answer;
-use crate::query::{Agg, Shape, Check, Groups, GroupKey, Measure, Place, Profile, Test};
+use crate::query::{Agg, Check, GroupKey, Groups, Measure, Place, Profile, Shape, Test};
 
 impl Answer<'_> {
     /// Returns why the result answers nothing, if it does not.

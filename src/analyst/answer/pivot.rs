@@ -11,7 +11,7 @@ use super::chart::{Plot, Ran, adds_up, kind_of, without_points};
 use super::figure::{capital, grouped};
 use super::names::plural;
 use super::{Answer, ResultHead};
-use crate::query::{Chart, Groups, GroupKey, Part};
+use crate::query::{Chart, GroupKey, Groups, Part};
 
 /// The series of what is not shown by itself.
 const OTHER: &str = "other";

@@ -6,7 +6,7 @@ use super::figure::{listed, number, with_unit};
 use super::names::{self, Name};
 use super::terms::{clock, name_of_part, op_word, part_name, part_of, sign_word, units};
 use crate::lexicon::TimeUnit;
-use crate::query::{GroupKey, Op, Part, Place, LogicalForm, Arithmetic, Test, Value, Within};
+use crate::query::{Arithmetic, GroupKey, LogicalForm, Op, Part, Place, Test, Value, Within};
 use crate::schema::{Column, Kind, Table};
 use crate::sql::{column_label, unit_name};
 
@@ -143,7 +143,9 @@ impl<'a> Plain<'a> {
                 with_unit(&range, self.name(*place).unit.as_deref())
             }
             (GroupKey::Time(_, TimeUnit::Week), _) => format!("the week of {}", cell(value)),
-            (GroupKey::Column(place), Some(n)) if self.column(*place).unit == Some(TimeUnit::Month) => {
+            (GroupKey::Column(place), Some(n))
+                if self.column(*place).unit == Some(TimeUnit::Month) =>
+            {
                 name_of_part(Part::Month, n).unwrap_or_else(|| value.to_string())
             }
             (GroupKey::Column(place), Some(_)) if !self.runs(key) => {
@@ -213,7 +215,11 @@ impl<'a> Plain<'a> {
                 )
             }
             Test::Exists(join) => {
-                format!("{} is {not}in {}", self.words(join.left), self.tables[join.right.table].name)
+                format!(
+                    "{} is {not}in {}",
+                    self.words(join.left),
+                    self.tables[join.right.table].name
+                )
             }
             Test::Not(test) => self.clause(test, !is_not),
             Test::Any(tests) => {

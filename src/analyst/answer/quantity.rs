@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::figure::{grouped, listed, number, percent, with_unit};
 use super::names::plural;
 use super::plain::{Plain, cell};
-use crate::query::{Agg, Measure, Over, Place, Arithmetic, Test, Value};
+use crate::query::{Agg, Arithmetic, Measure, Over, Place, Test, Value};
 
 /// Values that say yes.
 const YES: &[&str] = &["yes", "y", "true", "t"];
@@ -103,7 +103,9 @@ impl Plain<'_> {
             Agg::Count if of.is_none() => Quantity::count("rows".to_owned()),
             Agg::Count => Quantity::count(format!("rows with {}", article(&noun))),
             Agg::Distinct => Quantity::count(format!("different {}", plural(&noun))),
-            Agg::Var | Agg::Correlation(_) | Agg::Ratio(_) | Agg::Percent(_) => Quantity::new(String::new(), None),
+            Agg::Var | Agg::Correlation(_) | Agg::Ratio(_) | Agg::Percent(_) => {
+                Quantity::new(String::new(), None)
+            }
             _ => Quantity::new(String::new(), unit),
         };
         let noun = match &measure.agg {

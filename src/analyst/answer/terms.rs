@@ -1,7 +1,7 @@
 //! Words for what a query is made of: operators, parts of dates, units of time.
 
 use crate::lexicon::TimeUnit;
-use crate::query::{Agg, Op, Part, Arithmetic, Value};
+use crate::query::{Agg, Arithmetic, Op, Part, Value};
 use crate::sql::unit_name;
 
 /// Days as people count them, from Monday.

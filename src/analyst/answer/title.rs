@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::Answer;
 use super::figure::{capital, listed};
-use crate::query::{Agg, Shape, Chart, Groups, Op, Over, Profile, Test, Value};
+use crate::query::{Agg, Chart, Groups, Op, Over, Profile, Shape, Test, Value};
 
 impl Answer<'_> {
     /// Returns the title of a chart: `Average body mass by species, 2007`.

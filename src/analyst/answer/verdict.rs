@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::Answer;
 use super::figure::capital;
-use crate::query::{Shape, Check, Contrast};
+use crate::query::{Check, Contrast, Shape};
 
 /// Words that open a question for yes or no.
 const OPENERS: &[&str] = &[

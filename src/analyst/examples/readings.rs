@@ -10,6 +10,9 @@ fn main() {
         let asked: Value = serde_json::from_str(&line).unwrap_or_default();
         let items: Vec<Item> = serde_json::from_value(asked["items"].clone()).unwrap_or_default();
         let instructions = asked["instructions"].as_str().unwrap_or_default();
-        println!("{}", csv_agent_analyst::readings(instructions, &items, asked["verdict"] == true, 20));
+        println!(
+            "{}",
+            csv_agent_analyst::readings(instructions, &items, asked["verdict"] == true, 20)
+        );
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::Run;
 use super::{at, drawn, frame, groups, key, measure, query, run, top};
 use crate::lexicon::TimeUnit;
-use crate::query::{Agg, Shape, Chart, Groups, GroupKey, Measure, Over, Part, LogicalForm};
+use crate::query::{Agg, Chart, GroupKey, Groups, LogicalForm, Measure, Over, Part, Shape};
 
 /// The output of a statement that only makes a frame.
 pub(super) fn made() -> Json {

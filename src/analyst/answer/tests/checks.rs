@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{at, filtered, frame, groups, is, key, measure, one, query, run};
-use crate::query::{Agg, Shape, Check, Comparison, Contrast, Join, Measure, Op, Side, Test, Value};
+use crate::query::{Agg, Check, Comparison, Contrast, Join, Measure, Op, Shape, Side, Test, Value};
 
 /// Checks a question, what was found for it and what is said of it; and what a gate reads.
 #[track_caller]
@@ -264,12 +264,14 @@ fn a_comparison_is_a_check() {
     };
     let columns = ["male:float64", "female:float64", "holds:bool"];
     let output = |holds: bool| [frame(&columns, &json!([[15, 10, holds]]))];
-    let good = run("", query(0, Shape::Compare(comparison(Contrast::Holds(Op::Gt)))), &output(true));
+    let good =
+        run("", query(0, Shape::Compare(comparison(Contrast::Holds(Op::Gt)))), &output(true));
     assert_eq!(
         (&good.verdict()["assessment"], &good.verdict()["findings"]),
         (&json!("good"), &json!([]))
     );
-    let bad = run("", query(0, Shape::Compare(comparison(Contrast::Holds(Op::Lt)))), &output(false));
+    let bad =
+        run("", query(0, Shape::Compare(comparison(Contrast::Holds(Op::Lt)))), &output(false));
     assert_eq!(bad.verdict()["assessment"], "bad");
     let finding = json!({
         "severity": "bad", "message": "The average body mass is higher for male (15 g) than for female (10 g).",

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{filtered, frame, groups, is, key, measure, one, query, run, says, top};
 use crate::lexicon::TimeUnit;
-use crate::query::{Agg, Shape, Groups, GroupKey, Measure, Op, SortOrder, Over, Part, Value};
+use crate::query::{Agg, GroupKey, Groups, Measure, Op, Over, Part, Shape, SortOrder, Value};
 
 const MASS: [&str; 2] = ["species:string", "mean_body_mass_g:float64"];
 
@@ -203,8 +203,10 @@ fn a_series_is_told_as_its_course() {
 
 #[test]
 fn the_ends_of_a_long_series_are_looked_up() {
-    let by_day =
-        groups(vec![GroupKey::Time(super::at("staff.hired"), TimeUnit::Month)], vec![Measure::ROWS]);
+    let by_day = groups(
+        vec![GroupKey::Time(super::at("staff.hired"), TimeUnit::Month)],
+        vec![Measure::ROWS],
+    );
     let month = |it: i64| format!("20{:02}-{:02}", it / 12, it % 12 + 1);
     let rows: Vec<_> = (0..30).map(|it| json!([month(it), it + 1])).collect();
     let columns = ["month:string", "count:int64"];
@@ -289,8 +291,11 @@ fn series_are_compared_where_they_end() {
         &["series:string", "size:float64", "along:int64"],
         &json!([["s2", 9, 10], ["s1", 8, 10], ["s0", 7, 10]]),
     );
-    let many =
-        run("", query(0, Shape::Groups(by())), &[frame(&columns, &json!(rows)), last, sizes, chart]);
+    let many = run(
+        "",
+        query(0, Shape::Groups(by())),
+        &[frame(&columns, &json!(rows)), last, sizes, chart],
+    );
     assert_eq!(
         many.finding(),
         "In 2009, **s2** has the highest average body mass, 29 g; s0 the lowest, 9 g."

@@ -12,11 +12,11 @@ mod steps;
 use serde_json::{Value as Json, json};
 
 use crate::lexicon::ENGLISH;
-use crate::reading::Reading;
 use crate::query::{
-    Agg, Shape, Chart, Groups, Join, GroupKey, Listing, Measure, Op, SortOrder, Place, LogicalForm, Source, Test,
-    Value,
+    Agg, Chart, GroupKey, Groups, Join, Listing, LogicalForm, Measure, Op, Place, Shape, SortOrder,
+    Source, Test, Value,
 };
+use crate::reading::Reading;
 use crate::schema::{Table, of_instructions};
 use crate::transcript::{Done, Turn};
 use crate::{Call, Next};

@@ -6,7 +6,9 @@ use super::{
     attrition, column, drawn, filtered, frame, groups, is, joined, key, measure, one, query, run,
     says, top,
 };
-use crate::query::{Agg, Shape, Comparison, Contrast, Groups, Measure, Op, Side, Arithmetic, Value};
+use crate::query::{
+    Agg, Arithmetic, Comparison, Contrast, Groups, Measure, Op, Shape, Side, Value,
+};
 
 const MASS: [&str; 2] = ["species:string", "mean_body_mass_g:float64"];
 
@@ -71,7 +73,8 @@ fn one_number_is_said_with_its_name_and_unit() {
 
 #[test]
 fn dates_are_first_and_last() {
-    let hired = |agg| query(1, Shape::Groups(groups(Vec::new(), vec![measure(agg, "staff.hired")])));
+    let hired =
+        |agg| query(1, Shape::Groups(groups(Vec::new(), vec![measure(agg, "staff.hired")])));
     says(
         hired(Agg::Min),
         &["min_hired:date"],

@@ -8,7 +8,7 @@ use super::{
     run, top,
 };
 use crate::query::{
-    Agg, Shape, Chart, Comparison, Contrast, Listing, Measure, Op, Profile, Side, Told,
+    Agg, Chart, Comparison, Contrast, Listing, Measure, Op, Profile, Shape, Side, Told,
 };
 
 #[test]

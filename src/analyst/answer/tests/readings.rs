@@ -7,8 +7,8 @@ use super::{
 use crate::answer::describe;
 use crate::lexicon::TimeUnit;
 use crate::query::{
-    Agg, Shape, Check, Comparison, Contrast, Groups, Join, GroupKey, Listing, Measure, Op, SortOrder, Over,
-    Part, Profile, LogicalForm, Side, Arithmetic, Test, Told, Value, Within,
+    Agg, Arithmetic, Check, Comparison, Contrast, GroupKey, Groups, Join, Listing, LogicalForm,
+    Measure, Op, Over, Part, Profile, Shape, Side, SortOrder, Test, Told, Value, Within,
 };
 
 #[track_caller]
@@ -29,7 +29,8 @@ fn numbers_of_groups() {
     let second =
         Groups { order: Some(SortOrder { n: Some(1), skip: 1, is_ascending: true }), ..mass() };
     check(&of(second), "mean `body_mass_g` by `species`, number 2 from the smallest in `penguins`");
-    let some = Groups { order: Some(SortOrder { n: Some(3), skip: 2, is_ascending: false }), ..mass() };
+    let some =
+        Groups { order: Some(SortOrder { n: Some(3), skip: 2, is_ascending: false }), ..mass() };
     check(
         &of(some),
         "mean `body_mass_g` by `species`, numbers 3 to 5 from the largest in `penguins`",

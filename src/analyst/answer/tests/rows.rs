@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{at, column, drawn, filtered, is, listing, one, query, run, says};
-use crate::query::{Shape, Chart, Listing, Op, SortOrder, Profile, LogicalForm, Told};
+use crate::query::{Chart, Listing, LogicalForm, Op, Profile, Shape, SortOrder, Told};
 
 const STAFF: [&str; 3] = ["id:int64", "name:string", "MonthlyIncome:int64"];
 

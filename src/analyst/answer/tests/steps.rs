@@ -6,7 +6,7 @@ use super::{
     drawn, filtered, frame, groups, is, joined, key, listing, measure, query, run, tables,
 };
 use crate::Next;
-use crate::query::{Agg, Shape, Chart, Check, Groups, Measure, Op};
+use crate::query::{Agg, Chart, Check, Groups, Measure, Op, Shape};
 use crate::transcript::{Done, Turn};
 
 fn mean() -> Groups {
