@@ -1,12 +1,13 @@
 //! From the parts of a question to queries: every way to complete them, each with its price.
 
-use crate::actions::{Scene, natural, unit_key};
+use crate::actions::{natural, unit_key};
 use crate::frag::{AskedFor, Claim, Frag};
 use crate::lexicon::TimeUnit;
 use crate::query::{
     Agg, Chart, Check, Comparison, Contrast, GroupKey, Groups, Listing, LogicalForm, Measure, Over,
     Place, Profile, Shape, Side, SortOrder, Test, Value,
 };
+use crate::scene::Scene;
 use crate::schema::Kind;
 
 /// Days of a series up to which each is told by itself.

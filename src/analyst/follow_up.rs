@@ -1,9 +1,10 @@
 //! What takes up the question before: its parts are edits of the last query.
 
-use crate::actions::{Scene, natural};
+use crate::actions::natural;
 use crate::frag::Frag;
 use crate::lexicon::{Concept, Cue};
 use crate::query::{GroupKey, Groups, Listing, LogicalForm, Measure, Place, Shape, Test, Value};
+use crate::scene::Scene;
 use crate::schema::Kind;
 use crate::words::Token;
 

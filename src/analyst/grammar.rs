@@ -9,10 +9,11 @@ use std::collections::{BinaryHeap, HashMap};
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use crate::actions::{ACTIONS, Action, Scene};
+use crate::actions::{self, Action};
 use crate::frag::Sem;
 use crate::lexicon::{Concept, Cue, PeriodWord};
 use crate::link::{Atom, Lattice};
+use crate::scene::Scene;
 
 /// Items of one span and category that stay.
 const BEAM: usize = 10;
@@ -371,7 +372,7 @@ fn rule(line: &str, ids: &mut HashMap<Symbol, u16>) -> Option<Vec<Rule>> {
         Some(cost) => cost.strip_prefix('@')?.parse().ok()?,
         None => 0.0,
     };
-    let action = ACTIONS.iter().find(|it| it.0 == action.trim())?.1;
+    let action = actions::find(action.trim())?;
     let mut all = Vec::new();
     for variant in body.split(" | ") {
         let symbols: Vec<(Symbol, bool)> =

@@ -19,6 +19,7 @@ mod query;
 mod rank;
 mod read;
 mod reading;
+mod scene;
 mod schema;
 mod sense;
 mod sql;

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use csv_agent_types::conversation::{Item, Request};
 use serde_json::json;
 
-use crate::actions::Scene;
 use crate::answer::describe;
 use crate::frag::Sem;
 use crate::grammar::{ENGLISH, Phrase};
@@ -15,6 +14,7 @@ use crate::link::{Atom, Facts, Lattice, Linker};
 use crate::query::{Agg, Check, Groups, Join, LogicalForm, Measure, Place, Shape, Test};
 use crate::rank::{self, sureness};
 use crate::reading::Reading;
+use crate::scene::Scene;
 use crate::schema::{self, Table};
 use crate::suggest::{self, Doubt};
 use crate::transcript::{self, Turn};

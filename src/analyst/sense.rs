@@ -2,12 +2,12 @@
 //!
 //! Each is a predicate of queries. What cannot be meant has an infinite price, what hardly is a high one.
 
-use crate::actions::Scene;
 use crate::assemble::{fixed, is_name};
 use crate::lexicon::TimeUnit;
 use crate::query::{
     Agg, Check, Contrast, GroupKey, Groups, LogicalForm, Measure, Op, Place, Shape, Test, Value,
 };
+use crate::scene::Scene;
 use crate::schema::Kind;
 
 /// A constraint, and the price of not meeting it.
