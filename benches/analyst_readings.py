@@ -175,6 +175,7 @@ def asked(options, binary, program, directory):
         right = [is_right(expected, tables[names], it) for it in readings[:CANDIDATES_MAX]]
         if readings:
             readings[0]["features"] = dict(found["features"])
+            readings[0]["was_run"] = found["was_run"]
         yield line, expected, readings, right, found.get("sureness", 0.0)
 
 
@@ -182,7 +183,7 @@ def fit(results, n_most_wrong):
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GroupKFold, cross_val_predict
 
-    known = [it for it in results if it[2]]
+    known = [it for it in results if it[2] and it[2][0]["was_run"]]
     names = list(known[0][2][0]["features"])
     inputs = [list(it[2][0]["features"].values()) for it in known]
     truth = [it[3][:1] == [True] for it in known]

@@ -11,7 +11,7 @@ use crate::answer::{Answer, Drawing, ResultHead, result_name};
 use crate::query::{Agg, LogicalForm, Shape};
 use crate::reading::Reading;
 use crate::schema::Table;
-use crate::sql;
+use crate::sql::{self, Statement};
 use crate::transcript::{Done, Turn};
 use crate::{Call, Next};
 
@@ -24,42 +24,57 @@ pub(crate) const DRAW: &str = "send_chart_to_ui";
 /// Decimals of the fractions in a result; more where the numbers are small.
 const DECIMALS: [u32; 3] = [4, 8, 12];
 
-/// Returns what happens next to answer a question that is read in this way.
+/// What a reading was computed with, and what it gave.
+pub(crate) struct Computed {
+    statement: Statement,
+    pub result: ResultHead,
+}
+
+/// Returns the result of a query.
 ///
 /// # Errors
 ///
-/// Fails when the result answers nothing, with the reason.
-pub(crate) fn next(
+/// Returns what happens next instead: calls that have to be made first, or why there is no result.
+pub(crate) fn computed(
     turn: &Turn,
-    reading: &Reading,
+    query: &LogicalForm,
     tables: &[Table],
-    wants_verdict: bool,
-) -> Result<Next, String> {
-    let query = &reading.query;
+) -> Result<Computed, Next> {
+    let done = |call: Call| match turn.done(call.0, &call.1) {
+        Some(done) => match done.error() {
+            Some(error) => Err(Next::Refuse(failed(error))),
+            None => Ok(ResultHead::of(done)),
+        },
+        None => Err(Next::Calls(vec![call])),
+    };
     if let Some(sql) = sql::repeats(query, tables) {
-        let call = query_call(&sql, None);
-        let Some(done) = turn.done(QUERY, &call.1) else { return Ok(Next::Calls(vec![call])) };
-        if let Some(error) = done.error() {
-            return Ok(Next::Refuse(failed(error)));
-        }
-        cannot_join(query, tables, &ResultHead::of(done))?;
+        let found = done(query_call(&sql, None))?;
+        cannot_join(query, tables, &found).map_err(Next::Refuse)?;
     }
     let name = result_name(tables);
     let mut decimals = DECIMALS[0];
-    let (statement, result) = loop {
+    loop {
         let statement = sql::statement(query, tables, decimals);
-        let call = query_call(&statement.sql, Some(&name));
-        let Some(done) = turn.done(QUERY, &call.1) else { return Ok(Next::Calls(vec![call])) };
-        if let Some(error) = done.error() {
-            return Ok(Next::Refuse(failed(error)));
-        }
-        let result = ResultHead::of(done);
+        let result = done(query_call(&statement.sql, Some(&name)))?;
         let needed = if decimals == DECIMALS[0] { needed(query, &result) } else { decimals };
         if needed == decimals {
-            break (statement, result);
+            return Ok(Computed { statement, result });
         }
         decimals = needed;
-    };
+    }
+}
+
+/// Returns what happens next to answer a question that is read and was computed in this way.
+pub(crate) fn next(
+    turn: &Turn,
+    reading: &Reading,
+    computed: Computed,
+    tables: &[Table],
+    wants_verdict: bool,
+) -> Next {
+    let query = &reading.query;
+    let name = result_name(tables);
+    let Computed { statement, result } = computed;
     let mut answer = Answer {
         query,
         tables,
@@ -69,7 +84,7 @@ pub(crate) fn next(
         question: &turn.question,
     };
     if let Some(reason) = answer.says_nothing() {
-        return Err(reason);
+        return Next::Refuse(reason);
     }
     let mut open = OpenCalls { turn, calls: Vec::new() };
     let sent = (1 < answer.result.n_cells()).then(|| answer.logical_name());
@@ -99,14 +114,14 @@ pub(crate) fn next(
         }
     }
     if !open.calls.is_empty() {
-        return Ok(Next::Calls(open.calls));
+        return Next::Calls(open.calls);
     }
     let text = answer.text(&notes);
     let rows: Vec<u64> =
         places.iter().flat_map(|it| &it.head).filter_map(|it| it["row"].as_u64()).collect();
     let is_shown = shown.is_some_and(|it| it.error().is_none());
     let verdict = answer.document(&text, &rows, sent.as_deref().filter(|_| is_shown));
-    Ok(Next::Say(text, verdict))
+    Next::Say(text, verdict)
 }
 
 /// The calls of a step that were not made yet.

@@ -100,6 +100,12 @@ pub fn readings(instructions: &str, items: &[Item], wants_verdict: bool, n_max: 
         read::Outcome::Next(Next::Calls(calls)) => json!({"calls": calls}),
         read::Outcome::Next(Next::Refuse(text) | Next::Say(text, _)) => json!({"refusal": text}),
         read::Outcome::Read(read) => {
+            let computed = match read.computed() {
+                Err(Next::Calls(calls)) => return json!({"calls": calls}),
+                Err(_) => None,
+                Ok(computed) => computed,
+            };
+            let result = computed.as_ref().map(|it| &it.result);
             let tables = &read.tables;
             let told = read.readings.iter().take(n_max).map(|it| {
                 let statement = sql::statement(&it.query, tables, 12);
@@ -109,11 +115,11 @@ pub fn readings(instructions: &str, items: &[Item], wants_verdict: bool, n_max: 
                     "query": format!("{:?}", it.query), "rules": it.rules.iter().map(|it| grammar::ENGLISH.name(*it)).collect::<Vec<_>>(),
                 })
             });
-            // Two claims are refused, however sure it is.
-            let sureness = if read.two.is_some() { 0.0 } else { rank::sureness(&read.readings) };
-            let features = rank::features(&read.readings)
+            // Without a result it is refused, however sure it was.
+            let sureness = result.map_or(0.0, |it| rank::sureness(&read.readings, Some(it)));
+            let features = rank::features(&read.readings, result)
                 .map(|it| it.iter().map(|it| json!(it)).collect::<Vec<_>>());
-            json!({"readings": told.collect::<Vec<_>>(), "sureness": sureness, "features": features})
+            json!({"readings": told.collect::<Vec<_>>(), "sureness": sureness, "was_run": result.is_some(), "features": features})
         }
     }
 }

@@ -1,13 +1,18 @@
-//! How sure the best reading is: a logistic model of its price, of what was left out, and of how near the next one of
-//! another meaning is.
+//! How sure the best reading is: a logistic model of its price, of what was left out, of how near the next one of another
+//! meaning is, and of the result that it has: nobody asks for nothing, nor for ten thousand rows.
 //!
 //! `benches/analyst_readings.py` fits the weights to questions whose answers are known.
 
+use serde_json::Value;
+
+use crate::answer::ResultHead;
 use crate::query::{Agg, Check, Groups, LogicalForm, Measure, Shape};
 use crate::reading::Reading;
 
 /// From where the best reading is answered.
 pub(crate) const ANSWERED: f64 = 0.85;
+/// From where the best reading is run, to see its result.
+pub(crate) const TRIED: f64 = 0.3;
 /// From where the best readings are offered.
 pub(crate) const OFFERED: f64 = 0.35;
 /// Readings that are offered at most.
@@ -21,33 +26,50 @@ const CLOSE: f64 = 0.2;
 /// How sure it is at most if another reading that is close judges the opposite, or asks another table.
 const OPPOSED_MAX: f64 = 0.5;
 
-const BIAS: f64 = 2.67;
+const BIAS: f64 = 3.20;
 /// What each feature weighs.
-const WEIGHTS: [(&str, f64); 17] = [
-    ("skipped", -0.247),
-    ("linked", -0.280),
-    ("rules", -1.172),
-    ("margin", 0.076),
-    ("skips_much", -0.742),
-    ("is_loose", 0.090),
-    ("is_close", -0.901),
-    ("lists_rows", -0.680),
-    ("checks", 0.884),
-    ("orders", 0.765),
-    ("n_rules", -0.015),
-    ("n_near", -0.077),
-    ("is_whole", 1.137),
-    ("is_open", -0.593),
-    ("profiles", -0.086),
-    ("compares", -0.051),
-    ("skips_all", -0.996),
+const WEIGHTS: [(&str, f64); 22] = [
+    ("skipped", -0.358),
+    ("linked", -0.464),
+    ("rules", -1.127),
+    ("margin", 0.161),
+    ("skips_much", -0.078),
+    ("is_loose", 0.314),
+    ("is_close", -1.160),
+    ("lists_rows", 0.190),
+    ("checks", 1.872),
+    ("orders", -0.135),
+    ("n_rules", -0.009),
+    ("n_near", -0.189),
+    ("is_whole", 0.931),
+    ("is_open", 0.004),
+    ("profiles", -0.255),
+    ("compares", -0.233),
+    ("skips_all", -0.419),
+    ("is_empty", -1.727),
+    ("is_null", -2.177),
+    ("is_zero", -1.215),
+    ("is_one_row", -0.605),
+    ("rows", -0.614),
 ];
+/// What the last features, those of a result, are on average.
+const UNKNOWN_RESULT: [f64; 5] = [0.1, 0.0, 0.01, 0.42, 1.41];
 
-/// Returns what the sureness of the first of some readings is computed from, with the names of the features.
-pub(crate) fn features(readings: &[Reading]) -> Option<[(&'static str, f64); WEIGHTS.len()]> {
+fn flag(it: bool) -> f64 {
+    f64::from(u8::from(it))
+}
+
+fn count(it: usize) -> f64 {
+    f64::from(u32::try_from(it).unwrap_or(u32::MAX))
+}
+
+/// Returns what the sureness of the first of some readings is computed from, with the names of the features; its result
+/// may not be known yet.
+pub(crate) fn features(
+    readings: &[Reading],
+    result: Option<&ResultHead>,
+) -> Option<[(&'static str, f64); WEIGHTS.len()]> {
     let (best, rest) = readings.split_first()?;
-    let flag = |it: bool| f64::from(u8::from(it));
-    let count = |it: usize| f64::from(u32::try_from(it).unwrap_or(u32::MAX));
     let meant = meaning(&best.query);
     let (same, others): (Vec<&Reading>, Vec<&Reading>) =
         rest.iter().partition(|it| meaning(&it.query) == meant);
@@ -89,16 +111,33 @@ pub(crate) fn features(readings: &[Reading]) -> Option<[(&'static str, f64); WEI
         flag(matches!(body, Shape::Compare(_))),
         flag(says_nothing && best.query.filters.is_empty()) * best.skipped.min(SKIPPED_MAX),
     ];
+    let of_result = result.map_or(UNKNOWN_RESULT, |it| features_of(it, body));
     let mut named = WEIGHTS;
-    for (it, value) in named.iter_mut().zip(values) {
+    for (it, value) in named.iter_mut().zip(values.into_iter().chain(of_result)) {
         it.1 = value;
     }
     Some(named)
 }
 
-/// Returns how likely the first of some readings is right, from 0 to 1.
-pub(crate) fn sureness(readings: &[Reading]) -> f64 {
-    let (Some(best), Some(features)) = (readings.first(), features(readings)) else { return 0.0 };
+/// Returns the features of a result.
+fn features_of(result: &ResultHead, body: &Shape) -> [f64; UNKNOWN_RESULT.len()] {
+    let is_one = result.n_rows == 1;
+    let cells = || result.head.iter().filter_map(Value::as_object).flat_map(|row| row.values());
+    let is_check = matches!(body, Shape::Check(_));
+    [
+        flag(result.n_rows == 0),
+        flag(is_one && cells().all(Value::is_null)),
+        flag(is_one && !is_check && cells().any(|it| it.as_f64() == Some(0.0))),
+        flag(is_one),
+        count(usize::try_from(result.n_rows).unwrap_or(usize::MAX)).ln_1p(),
+    ]
+}
+
+/// Returns how likely the first of some readings is right, from 0 to 1; surer if its result is known.
+pub(crate) fn sureness(readings: &[Reading], result: Option<&ResultHead>) -> f64 {
+    let (Some(best), Some(features)) = (readings.first(), features(readings, result)) else {
+        return 0.0;
+    };
     let sum: f64 = WEIGHTS.iter().zip(features).map(|(weight, it)| weight.1 * it.1).sum();
     let own = 1.0 / (1.0 + (-BIAS - sum).exp());
     let is_opposed = readings[1..]

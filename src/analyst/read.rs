@@ -6,6 +6,7 @@ use csv_agent_types::conversation::{Item, Request};
 use serde_json::json;
 
 use crate::answer::describe;
+use crate::compute::Computed;
 use crate::frag::Sem;
 use crate::grammar::{ENGLISH, Phrase};
 use crate::join::{JOINED_MAX, Joins};
@@ -77,6 +78,27 @@ pub(crate) struct Read {
     pub two: Option<[String; 2]>,
 }
 
+impl Read {
+    /// Returns the result of the best reading, nothing if it is too unlikely to be worth that.
+    ///
+    /// # Errors
+    ///
+    /// Returns what happens next instead: calls to make, or why a reading that is sure has no result.
+    pub(crate) fn computed(&self) -> Result<Option<Computed>, Next> {
+        let before = sureness(&self.readings, None);
+        let Some(best) =
+            self.readings.first().filter(|_| rank::TRIED <= before && self.two.is_none())
+        else {
+            return Ok(None);
+        };
+        match compute::computed(&self.turn, &best.query, &self.tables) {
+            Ok(computed) => Ok(Some(computed)),
+            Err(Next::Refuse(_)) if before < rank::ANSWERED => Ok(None),
+            Err(next) => Err(next),
+        }
+    }
+}
+
 /// Decides what to do next in the last turn.
 pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
     let wants_verdict = request.format.is_some();
@@ -84,11 +106,12 @@ pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
         Outcome::Next(next) => return next,
         Outcome::Read(read) => read,
     };
-    let is_sure = rank::ANSWERED <= sureness(&read.readings);
-    match read.readings.first() {
-        Some(best) if is_sure && read.two.is_none() => {
-            compute::next(&read.turn, best, &read.tables, wants_verdict)
-                .unwrap_or_else(Next::Refuse)
+    match (read.computed(), read.readings.first()) {
+        (Err(next), _) => next,
+        (Ok(Some(computed)), Some(best))
+            if rank::ANSWERED <= sureness(&read.readings, Some(&computed.result)) =>
+        {
+            compute::next(&read.turn, best, computed, &read.tables, wants_verdict)
         }
         _ => {
             let can_read = |question: &str| {
@@ -101,7 +124,7 @@ pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
                     turn: &turn,
                     last: None,
                 };
-                rank::ANSWERED <= sureness(&asked.read().0)
+                rank::ANSWERED <= sureness(&asked.read().0, None)
             };
             Next::Refuse(suggest::refusal(&doubt(&read), &read.tables, &read.said, &can_read))
         }
@@ -119,7 +142,7 @@ fn doubt(read: &Read) -> Doubt {
     if let Some(column) = empty {
         return Doubt::Empty(column.name.clone());
     }
-    let is_near = rank::OFFERED <= sureness(&read.readings);
+    let is_near = rank::OFFERED <= sureness(&read.readings, None);
     if !read.unknown.is_empty() {
         return Doubt::Unknown(read.unknown.clone());
     }
@@ -199,7 +222,9 @@ pub(crate) fn readings(
             last: last.as_ref(),
         };
         let readings = asked.picked().unwrap_or_else(|| asked.read().0);
-        let sureness = sureness(&readings);
+        let best = readings.first();
+        let computed = best.and_then(|it| compute::computed(earlier, &it.query, &tables).ok());
+        let sureness = sureness(&readings, computed.as_ref().map(|it| &it.result));
         last = Some(Last { sureness, is_sure: rank::ANSWERED <= sureness, readings });
     }
     let asked =
@@ -284,7 +309,7 @@ impl Asked<'_> {
             matches!(best.query.body, Shape::Check(_))
                 && names
                 && !is_of_rows
-                && rank::OFFERED <= sureness(&readings)
+                && rank::OFFERED <= sureness(&readings, None)
         };
         let splits = BETWEEN_CLAIMS.iter().flat_map(|it| question.match_indices(it));
         let parts = splits
@@ -775,7 +800,7 @@ mod tests {
                 "{question}: {}",
                 sql(&readings[0])
             );
-            assert!(ANSWERED <= sureness(&readings), "{question}");
+            assert!(ANSWERED <= sureness(&readings, None), "{question}");
         }
         for question in [
             "is every revenue positive?",
@@ -788,7 +813,7 @@ mod tests {
                 "{question}: {}",
                 sql(&readings[0])
             );
-            assert!(ANSWERED <= sureness(&readings), "{question}");
+            assert!(ANSWERED <= sureness(&readings, None), "{question}");
         }
         // Of one row or of all: a gate must not guess.
         for question in [
@@ -796,7 +821,7 @@ mod tests {
             "is every revenue ever negative?",
             "revenue is sometimes negative",
         ] {
-            assert!(sureness(&read(question, true, None)) < ANSWERED, "{question}");
+            assert!(sureness(&read(question, true, None), None) < ANSWERED, "{question}");
         }
     }
 
@@ -857,9 +882,9 @@ mod tests {
         };
         let unsure = read("and by month?", false, Some(&of(0.6)));
         assert!(sql(&unsure[0]).contains("sum(revenue)"), "{}", sql(&unsure[0]));
-        assert!(sureness(&unsure) <= 0.6);
+        assert!(sureness(&unsure, None) <= 0.6);
         let sure = read("and by month?", false, Some(&of(0.9)));
-        assert!(ANSWERED <= sureness(&sure));
+        assert!(ANSWERED <= sureness(&sure, None));
         // Nothing of what was hardly read.
         assert!(
             read("and by month?", false, Some(&of(0.1)))

@@ -164,13 +164,13 @@ fn frame(columns: &[&str], rows: &Json) -> Json {
 struct Run {
     /// The calls of each round.
     rounds: Vec<Vec<Call>>,
-    next: Result<Next, String>,
+    next: Next,
 }
 
 impl Run {
     fn text(&self) -> &str {
         match &self.next {
-            Ok(Next::Say(text, _)) => text,
+            Next::Say(text, _) => text,
             other => panic!("no answer: {other:?}"),
         }
     }
@@ -187,7 +187,7 @@ impl Run {
 
     fn verdict(&self) -> &Json {
         match &self.next {
-            Ok(Next::Say(_, verdict)) => verdict,
+            Next::Say(_, verdict) => verdict,
             other => panic!("no answer: {other:?}"),
         }
     }
@@ -207,13 +207,21 @@ impl Run {
     }
 }
 
+/// Returns what happens next in a turn.
+fn step(turn: &Turn, query: &LogicalForm, wants_verdict: bool) -> Next {
+    match crate::compute::computed(turn, query, &tables()) {
+        Ok(it) => crate::compute::next(turn, &read_as(query), it, &tables(), wants_verdict),
+        Err(next) => next,
+    }
+}
+
 /// Answers a query; each statement in turn gives the next of some outputs.
 fn run(question: &str, query: LogicalForm, outputs: &[Json]) -> Run {
     let mut turn = Turn { question: question.to_owned(), calls: Vec::new() };
     let (mut outputs, mut rounds) = (outputs.iter(), Vec::new());
     loop {
-        match crate::compute::next(&turn, &read_as(&query), &tables(), true) {
-            Ok(Next::Calls(calls)) => {
+        match step(&turn, &query, true) {
+            Next::Calls(calls) => {
                 assert!(!calls.is_empty() && rounds.len() < ROUNDS_MAX, "{rounds:?}");
                 for (name, arguments) in &calls {
                     let output = match *name {

@@ -279,7 +279,7 @@ fn a_comparison_says_who_has_more() {
 fn what_says_nothing_is_no_answer() {
     let nothing = |query, columns: &[&str], rows: serde_json::Value, reason: &str| {
         let run = run("", query, &[frame(columns, &rows)]);
-        assert_eq!(run.next, Err(reason.to_owned()));
+        assert_eq!(run.next, crate::Next::Refuse(reason.to_owned()));
     };
     let total = query(
         0,
