@@ -235,12 +235,12 @@ fn changed(scene: &Scene, frag: &Frag, ends: &[Side; 2]) -> Vec<(LogicalForm, f6
     let made = measures.into_iter().map(|(measure, cost)| {
         let comparison = Comparison { measure, sides: ends.clone(), asks: Contrast::Change };
         let body = Shape::Compare(comparison);
-        (
-            LogicalForm { from: scene.source(), filters: filters.clone(), body, chart: frag.chart },
-            cost + 0.1,
-        )
+        let filters = filters.clone();
+        let query = LogicalForm { from: scene.source(), filters, body, chart: frag.chart };
+        let sense = crate::sense::cost(scene, &query);
+        (query, cost + 0.1 + sense)
     });
-    made.collect()
+    made.filter(|it| it.1.is_finite()).collect()
 }
 
 fn with_body(frag: &Frag, body: &Shape) -> Option<(Shape, f64)> {

@@ -31,6 +31,8 @@ pub(crate) enum Sem {
     /// A column of which an adjective speaks, and whether its superlative is the least.
     Adjective(Place, bool),
     Order(SortOrder),
+    /// A part of the rows that is compared with another.
+    Side(Side),
     Frag(Box<Frag>),
     Query(Box<LogicalForm>),
 }

@@ -53,6 +53,7 @@ pub(crate) enum Concept {
     Difference,
     Correlation,
     Distribution,
+    Bins,
     Outliers,
     Missing,
     Present,

@@ -504,7 +504,8 @@ impl Linker<'_> {
                 | Concept::Has
                 | Concept::Only
                 | Concept::Check
-                | Concept::Sorted,
+                | Concept::Sorted
+                | Concept::Bins,
             ) => 0.5,
             Some(_) if !is_stop => 2.0,
             _ if is_stop && !is_filler => 0.03,
@@ -1051,6 +1052,7 @@ fn says_much(concept: Concept) -> bool {
             | Concept::Only
             | Concept::Compare
             | Concept::Sorted
+            | Concept::Bins
             | Concept::IsAny
             | Concept::WhatAbout
     )

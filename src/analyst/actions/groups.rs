@@ -1,11 +1,12 @@
 //! What rows are grouped by.
 
-use super::{Action, Made, frag, merged, one, place_of, unit_key, unit_of};
+use super::{Action, Made, frag, merged, number_of, one, place_of, unit_key, unit_of};
 use crate::frag::Sem;
 use crate::lexicon::TimeUnit;
 use crate::query::{GroupKey, Part, Place};
 use crate::scene::Scene;
 use crate::schema::Kind;
+use crate::sql::bin_width;
 
 /// The actions, by the names that rules call them.
 pub(super) const ACTIONS: &[(&str, Action)] = &[
@@ -46,6 +47,21 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             one(frag(|it| it.keys.push(GroupKey::Part(place, Part::Weekday))))
         }
         _ => Vec::new(),
+    }),
+    // `salary in bands of 10000`, `age groups`
+    ("bins", |scene, sems| {
+        let Some(place) = place_of(sems) else { return Vec::new() };
+        let column = scene.column(place);
+        let (true, false, Some((least, most))) =
+            (column.kind.is_number(), column.is_key, column.range)
+        else {
+            return Vec::new();
+        };
+        let width = number_of(sems).unwrap_or_else(|| bin_width(least, most));
+        if width <= 0.0 || most - least < width {
+            return Vec::new();
+        }
+        one(frag(|it| it.keys.push(GroupKey::Bin(place, width))))
     }),
     ("per_row", |_, _| one(frag(|_| {}))),
     ("key_weekday", |scene, _| key_part(scene, Part::Weekday)),
