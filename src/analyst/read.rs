@@ -515,7 +515,9 @@ impl Asked<'_> {
             .count();
         let others =
             if last.is_sure { &[] } else { last.readings.get(1..n_near).unwrap_or_default() };
-        let leads = follow_up::leads_on(scene);
+        let words: Vec<String> = scene.tokens.iter().map(|it| it.lower.clone()).collect();
+        let is_how_many = self.lexicon.phrase(&words) == Some(Concept::HowMany);
+        let leads = is_how_many || follow_up::leads_on(scene);
         let mut readings = Vec::new();
         for Phrase { sem, cost, skipped, linked, rules, .. } in
             ENGLISH.read(scene, lattice, ENGLISH.parts)
