@@ -360,6 +360,14 @@ impl Linker<'_> {
                 link.score -= 0.1;
             }
         }
+        // `errors` name `err_msg`, whatever is written there.
+        let naming: Vec<(usize, usize, Place)> = links
+            .iter()
+            .filter_map(|it| match it.atom {
+                Atom::Column(place) => Some((it.start, it.end, place)),
+                _ => None,
+            })
+            .collect();
         let said: Vec<(usize, usize)> = links
             .iter()
             .filter(|it| match it.atom {
@@ -379,7 +387,9 @@ impl Linker<'_> {
                     0 < link.start && span.iter().all(|it| it.text.starts_with(char::is_uppercase));
                 if !is_quoted && !is_capital && span.iter().all(|it| is_known(it, self.lexicon)) {
                     link.score = 0.2;
-                } else if said.contains(&(link.start, link.end)) {
+                } else if said.contains(&(link.start, link.end))
+                    || naming.contains(&(link.start, link.end, held.place))
+                {
                     link.score -= 0.35;
                 }
             }
@@ -470,6 +480,10 @@ impl Linker<'_> {
     fn bare_skip(&self, at: usize, links: &[Link]) -> (f64, bool) {
         let token = &self.tokens[at];
         let lexicon = self.lexicon;
+        // What opens a question so says what is asked for.
+        if at == 0 && (lexicon.is(Cue::Who, &token.lower) || lexicon.is(Cue::When, &token.lower)) {
+            return (1.0, false);
+        }
         let is_filler = lexicon.is_filler(&token.stem);
         let is_name = links.iter().any(|it| {
             it.start <= at

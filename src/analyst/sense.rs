@@ -227,8 +227,10 @@ fn does_not_judge(scene: &Scene, query: &LogicalForm) -> bool {
 
 /// Missing values of a column that has none, where they are not what is judged.
 fn looks_for_what_is_never_missing(scene: &Scene, query: &LogicalForm) -> bool {
+    let only = measures(query).iter().flat_map(|it| &it.only);
     query
         .filters
         .iter()
+        .chain(only)
         .any(|it| matches!(it, Test::Missing(place) if scene.column(*place).n_missing == 0))
 }
