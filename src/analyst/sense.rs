@@ -3,7 +3,7 @@
 //! Each is a predicate of queries. What cannot be meant has an infinite price, what hardly is a high one.
 
 use crate::assemble::{fixed, is_name};
-use crate::lexicon::TimeUnit;
+use crate::lexicon::{Cue, TimeUnit};
 use crate::query::{
     Agg, Check, Contrast, GroupKey, Groups, LogicalForm, Measure, Op, Part, Place, Shape, Test,
     Value,
@@ -26,6 +26,9 @@ const CONSTRAINTS: &[Constraint] = &[
     (counts_names, 1.2),
     (names_the_mode_of_all, 1.5),
     (ranks_pairs, 0.5),
+    (judges_by_count, 1.5),
+    (counts_sales_not_pieces, 1.0),
+    (ranks_hours_of_days, 1.5),
     (tells_apart_what_it_looks_for, 0.6),
     (orders_without_groups, f64::INFINITY),
     (compares_beyond_the_data, 0.8),
@@ -165,6 +168,33 @@ fn ranks_pairs(_: &Scene, query: &LogicalForm) -> bool {
         it.order.is_some_and(|it| it.is_first())
             && 1 < it.keys.len()
             && it.measures.iter().all(Measure::is_rows)
+    })
+}
+
+/// The best of groups by how many rows each has, which is hardly what makes it good.
+fn judges_by_count(scene: &Scene, query: &LogicalForm) -> bool {
+    groups(query).is_some_and(|it| it.order.is_some() && it.measures.iter().all(Measure::is_rows))
+        && scene.tokens.iter().any(|it| scene.lexicon.is(Cue::Judging, &it.lower))
+}
+
+/// How many rows there are of what is sold, where a column has of how many pieces each is.
+fn counts_sales_not_pieces(scene: &Scene, query: &LogicalForm) -> bool {
+    let has_pieces = || {
+        scene.places().any(|it| {
+            scene.kind(it) == Kind::Whole
+                && scene.lexicon.has(Cue::Quantities, &scene.column(it).words)
+        })
+    };
+    measures(query).iter().any(Measure::is_rows)
+        && scene.tokens.iter().any(|it| scene.lexicon.is(Cue::Traded, &it.lower))
+        && has_pieces()
+}
+
+/// The first of the hours of all days, rather than of the hours of a day.
+fn ranks_hours_of_days(_: &Scene, query: &LogicalForm) -> bool {
+    groups(query).is_some_and(|it| {
+        it.order.is_some()
+            && it.keys.iter().any(|it| matches!(it, GroupKey::Time(_, TimeUnit::Hour)))
     })
 }
 

@@ -35,7 +35,13 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         vec![(frag(|it| it.keys.push(GroupKey::Column(place))), cost)]
     }),
     ("key_unit", |scene, sems| {
-        unit_of(sems).map_or_else(Vec::new, |unit| key_at(scene, |it| unit_key(scene, it, unit)))
+        let Some(unit) = unit_of(sems) else { return Vec::new() };
+        let mut made = key_at(scene, |it| unit_key(scene, it, unit));
+        if unit == TimeUnit::Hour {
+            let parts = key_part(scene, Part::Hour).into_iter();
+            made.extend(parts.map(|(it, cost)| (it, cost + HOUR_OF_DAY_COST)));
+        }
+        made
     }),
     ("key_unit_of", |scene, sems| match (unit_of(sems), place_of(sems)) {
         (Some(unit), Some(place)) if scene.kind(place).is_time() => unit_key(scene, place, unit)
@@ -75,6 +81,9 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         one(Sem::Frag(Box::new(made)))
     }),
 ];
+
+/// What it costs that an hour is that of any day.
+const HOUR_OF_DAY_COST: f64 = 0.4;
 
 fn key_at(scene: &Scene, make: impl Fn(Place) -> Option<GroupKey>) -> Made {
     let mut cost = 0.0;

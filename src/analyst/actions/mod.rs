@@ -8,7 +8,7 @@ mod conditions;
 mod contrasts;
 mod groups;
 mod numbers;
-mod order;
+pub(crate) mod order;
 mod parts;
 mod periods;
 mod values;
