@@ -65,7 +65,10 @@ pub(crate) fn features(
 ) -> Option<[(&'static str, f64); WEIGHTS.len()]> {
     let (best, rest) = readings.split_first()?;
     let meant = meaning(&best.query);
-    let others: Vec<&Reading> = rest.iter().filter(|it| meaning(&it.query) != meant).collect();
+    let others: Vec<&Reading> = rest
+        .iter()
+        .filter(|it| meaning(&it.query) != meant && !is_within(&it.query, &best.query))
+        .collect();
     let body = &best.query.body;
     let orders = match body {
         Shape::Groups(groups) => groups.order.is_some(),
@@ -139,6 +142,16 @@ fn are_opposed(one: &LogicalForm, other: &LogicalForm) -> bool {
         | (Shape::Check(Check::None(tests)), Shape::Check(Check::All(same))) => tests == same,
         _ => false,
     }
+}
+
+/// Returns whether a query tells some of the numbers that another tells.
+fn is_within(query: &LogicalForm, other: &LogicalForm) -> bool {
+    let (Shape::Groups(part), Shape::Groups(whole)) = (&query.body, &other.body) else {
+        return false;
+    };
+    let is_part = part.measures.iter().all(|it| whole.measures.contains(it));
+    let told = Groups { measures: whole.measures.clone(), ..part.clone() };
+    is_part && LogicalForm { body: Shape::Groups(told), ..query.clone() } == *other
 }
 
 /// Returns a query in the form that all have that mean the same: whether a number is the total or the mean where
