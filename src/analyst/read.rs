@@ -860,6 +860,23 @@ mod tests {
     }
 
     #[test]
+    fn every_row_has_its_own_value_of_what_is_unique() {
+        let readings = read("every sale has a unique product", true, None);
+        assert!(
+            matches!(readings[0].query.body, Shape::Check(Check::Unique(_))),
+            "{}",
+            sql(&readings[0])
+        );
+    }
+
+    #[test]
+    fn a_clause_is_not_left_out() {
+        let of = |question: &str| sureness(&read(question, false, None), None);
+        let with = of("average revenue by product when there is one");
+        assert!(with < ANSWERED && ANSWERED <= of("average revenue by product"), "{with}");
+    }
+
+    #[test]
     fn a_day_of_days_is_one_reading() {
         let readings = read("revenue by day", false, None);
         let days = readings
