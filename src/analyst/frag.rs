@@ -38,6 +38,7 @@ pub(crate) enum Sem {
 }
 
 /// A part of a question.
+#[expect(clippy::struct_excessive_bools, reason = "each is said or not, whatever else is")]
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Frag {
     pub measures: Vec<Measure>,
@@ -113,6 +114,7 @@ pub(crate) enum Claim {
 impl Frag {
     /// Puts two parts together. Nothing if they contradict each other.
     pub(crate) fn merge(&self, other: &Frag) -> Option<Frag> {
+        #[expect(clippy::option_option, reason = "none if they contradict each other")]
         fn one<T: Copy + PartialEq>(a: Option<T>, b: Option<T>) -> Option<Option<T>> {
             match (a, b) {
                 (Some(a), Some(b)) if a != b => None,

@@ -154,8 +154,8 @@ impl Grammar {
         }
         let mut found: Vec<Phrase> = Vec::new();
         let mut before = 0.0;
-        for start in 0..n {
-            for item in &cells[start][usize::from(goal)] {
+        for (start, starting) in cells.iter().take(n).enumerate() {
+            for item in &starting[usize::from(goal)] {
                 let behind: f64 = lattice.skips[item.end..].iter().sum();
                 found.push(Phrase {
                     cost: item.cost + before + behind,
@@ -289,7 +289,7 @@ fn atoms(scene: &Scene, lattice: &Lattice, start: usize) -> Vec<(Symbol, Phrase)
             Atom::Number(value) => put(Symbol::Atom("NUM"), Sem::Number(*value)),
             Atom::Ordinal(place) => put(Symbol::Atom("ORD"), Sem::Number(f64::from(*place))),
             Atom::Period(from, to, unit) => {
-                put(Symbol::Atom("PERIOD"), Sem::Period(*from, *to, *unit))
+                put(Symbol::Atom("PERIOD"), Sem::Period(*from, *to, *unit));
             }
             Atom::Clock(time) => put(Symbol::Atom("CLOCK"), Sem::Clock(*time)),
             Atom::Unit(unit, is_often) => {

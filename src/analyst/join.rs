@@ -6,6 +6,7 @@ use csv_agent_text::sql::{identifier, literal};
 use serde_json::json;
 
 use crate::Call;
+use crate::float;
 use crate::lexicon::{Cue, Lexicon};
 use crate::query::{Join, Place};
 use crate::schema::{Column, Kind, Table};
@@ -81,7 +82,7 @@ impl Joins {
             for (row, join) in rows.zip(pairs) {
                 let n_shared = row["shared"].as_f64().unwrap_or_default();
                 let share =
-                    n_shared / column(tables, join.left).n_distinct.unwrap_or(1).max(1) as f64;
+                    n_shared / float(column(tables, join.left).n_distinct.unwrap_or(1).max(1));
                 let of = [join.left.table, join.right.table];
                 if 2.0 <= n_shared && 0.5 <= share {
                     found.entry(of).or_default().push(*join);
@@ -167,7 +168,7 @@ fn listed(tables: &[Table], of: [usize; 2]) -> Option<Join> {
                 continue;
             };
             let n_shared = values.iter().filter(|it| others.contains(it)).count();
-            let share = n_shared as f64 / values.len().max(1) as f64;
+            let share = float(n_shared) / float(values.len().max(1));
             let is_more = can_equal(of_left, of_right) && 3 <= n_shared && 0.5 <= share;
             if is_more && best.as_ref().is_none_or(|it| it.0 < share) {
                 let left = Place { table: of[0], column: left };

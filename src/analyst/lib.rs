@@ -48,6 +48,11 @@ enum Next {
     Refuse(String),
 }
 
+/// Returns how many things there are, as a number to compute with.
+fn float(n: impl TryInto<u32>) -> f64 {
+    f64::from(n.try_into().unwrap_or(u32::MAX))
+}
+
 /// Answers a request as a model would: with calls, or with a reply.
 pub fn respond(request: &Request) -> Response {
     let next = match request.tool_choice {

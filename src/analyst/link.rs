@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use jiff::civil::{Date, Time};
 use strsim::damerau_levenshtein;
 
+use crate::float;
 use crate::lexicon::{Concept, Cue, Lexicon, TimeUnit};
 use crate::query::Place;
 use crate::schema::{Column, Kind, Table};
@@ -462,7 +463,7 @@ impl Linker<'_> {
                 Some(most) if 0.97 <= *most && repeats(link) => link.score -= 0.2,
                 Some(most) if 0.97 <= *most => link.score -= 0.12,
                 Some(most) if 0.8 <= *most && numbers.contains(&(link.start, link.end)) => {
-                    link.score -= 0.15
+                    link.score -= 0.15;
                 }
                 _ => {}
             }
@@ -485,7 +486,7 @@ impl Linker<'_> {
         let phrase = links.iter().filter(|it| it.start <= at && at < it.end).filter_map(|it| {
             match it.atom {
                 Atom::Word(concept) if says_much(concept) => {
-                    Some(1.8 / (it.end - it.start) as f64 * it.score)
+                    Some(1.8 / float(it.end - it.start) * it.score)
                 }
                 _ => None,
             }
@@ -744,8 +745,8 @@ impl Linker<'_> {
             left.remove(at);
             sum += likeness;
         }
-        let n = told.len() as f64;
-        let n_words = bare.len() as f64;
+        let n = float(told.len());
+        let n_words = float(bare.len());
         let is_head = !left.contains(&self.head(bare));
         let is_label = |it: &usize| {
             let cues = [Cue::Labels, Cue::Keys, Cue::KeyEnds];

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use crate::answer::ResultHead;
+use crate::float;
 use crate::query::{Agg, Check, Groups, LogicalForm, Measure, Shape};
 use crate::reading::Reading;
 
@@ -53,10 +54,6 @@ fn flag(it: bool) -> f64 {
     f64::from(u8::from(it))
 }
 
-fn count(it: usize) -> f64 {
-    f64::from(u32::try_from(it).unwrap_or(u32::MAX))
-}
-
 /// Returns what the sureness of the first of some readings is computed from, with the names of the features; its result
 /// may not be known yet.
 pub(crate) fn features(
@@ -91,7 +88,7 @@ pub(crate) fn features(
         flag(others.first().is_some_and(|it| it.cost - best.cost < CLOSE)),
         flag(matches!(body, Shape::Check(_))),
         flag(orders),
-        count(others.iter().filter(|it| it.cost - best.cost < NEAR).count()).min(NEAR_COUNT_MAX),
+        float(others.iter().filter(|it| it.cost - best.cost < NEAR).count()).min(NEAR_COUNT_MAX),
         flag(best.skipped < 0.13 && best.linked < 0.65),
         flag(says_nothing && best.query.filters.is_empty()) * best.skipped.min(SKIPPED_MAX),
     ];
@@ -113,7 +110,7 @@ fn features_of(result: &ResultHead, body: &Shape) -> [f64; UNKNOWN_RESULT.len()]
         flag(is_one && cells().all(Value::is_null)),
         flag(is_one && !is_check && cells().any(|it| it.as_f64() == Some(0.0))),
         flag(is_one),
-        count(usize::try_from(result.n_rows).unwrap_or(usize::MAX)).ln_1p(),
+        float(result.n_rows).ln_1p(),
     ]
 }
 

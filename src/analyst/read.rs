@@ -612,9 +612,8 @@ fn quantity(tokens: &[Token], is_question: bool, lexicon: &Lexicon) -> Quantity 
     match find(&negates).filter(|it| it.0 < start) {
         // `not ever`, and `no order is ever`.
         Some(_) if is_not(start) || negates(&words[..1]) => Quantity::Unsaid,
-        Some(_) => Quantity::Either,
         None if is_question || starts(Cue::Alarms) => Quantity::One,
-        None => Quantity::Either,
+        _ => Quantity::Either,
     }
 }
 

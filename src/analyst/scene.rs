@@ -1,5 +1,6 @@
 //! What is known while a question is read.
 
+use crate::float;
 use crate::frag::Sem;
 use crate::lexicon::{Cue, Lexicon, TimeUnit};
 use crate::link::is_time;
@@ -70,7 +71,7 @@ impl Scene<'_> {
         let column = self.column(place);
         let (least, most) = column.range?;
         let n = column.n_distinct.filter(|it| 3 <= *it)?;
-        let step = (most - least) / (n - 1) as f64;
+        let step = (most - least) / float(n - 1);
         match step {
             it if column.kind.is_number() => (it <= 1.01).then_some(TimeUnit::Year),
             it if it < 1.2 => Some(TimeUnit::Day),

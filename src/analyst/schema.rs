@@ -22,6 +22,7 @@ pub(crate) struct Table {
 }
 
 /// A column of a table.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Column {
     /// Exactly as the file has it.

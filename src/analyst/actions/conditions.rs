@@ -233,7 +233,7 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         }
     }),
     ("percent_over", |scene, sems| {
-        let (places, ops) = (
+        let (places, mut ops) = (
             places_of(sems),
             sems.iter().filter_map(|it| match it {
                 Sem::Word(concept @ (Concept::Gt | Concept::Lt | Concept::Ge | Concept::Le)) => {
@@ -243,7 +243,7 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             }),
         );
         let ([one_place, other], Some(last), Some(percent)) =
-            (&places[..], ops.last(), number_of(sems))
+            (&places[..], ops.next_back(), number_of(sems))
         else {
             return Vec::new();
         };

@@ -85,7 +85,7 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
 /// What it costs that an hour is that of any day.
 const HOUR_OF_DAY_COST: f64 = 0.4;
 
-fn key_at(scene: &Scene, make: impl Fn(Place) -> Option<GroupKey>) -> Made {
+fn key_at(scene: &Scene, key_of: impl Fn(Place) -> Option<GroupKey>) -> Made {
     let mut cost = 0.0;
     let mut made = Vec::new();
     let numbered = scene.places().filter(|it| scene.column(*it).unit.is_some());
@@ -93,7 +93,7 @@ fn key_at(scene: &Scene, make: impl Fn(Place) -> Option<GroupKey>) -> Made {
     let mut places: Vec<Place> = numbered.chain(clocks).chain(scene.times()).collect();
     places.dedup();
     for place in places {
-        if let Some(key) = make(place) {
+        if let Some(key) = key_of(place) {
             made.push((frag(|it| it.keys.push(key)), cost));
             cost += 0.8;
         }

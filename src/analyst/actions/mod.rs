@@ -233,7 +233,7 @@ fn in_period(
             return None;
         }
         match (from, to) {
-            (Some(from), Some(to)) if year(to) - year(from) == 1.0 => {
+            (Some(from), Some(to)) if to.year() - from.year() == 1 => {
                 tests.push(Test::In(Value::Column(place), vec![Value::Number(year(from))]));
             }
             _ => {
@@ -259,12 +259,16 @@ fn in_period(
 }
 
 /// Returns conditions on each column of times that they may be on; the first is the likeliest.
-fn timed(scene: &Scene, place: Option<Place>, make: impl Fn(Place) -> Option<Vec<Test>>) -> Made {
+fn timed(
+    scene: &Scene,
+    place: Option<Place>,
+    tests_of: impl Fn(Place) -> Option<Vec<Test>>,
+) -> Made {
     let places = place.map_or_else(|| scene.times(), |it| vec![it]);
     let mut cost = 0.0;
     let mut made = Vec::new();
     for place in places {
-        if let Some(tests) = make(place) {
+        if let Some(tests) = tests_of(place) {
             made.push((frag(|it| it.tests = tests), cost));
             cost += 0.8;
         }

@@ -124,7 +124,7 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         {
             let only = vec![holds_test(held)];
             one(frag(|it| {
-                it.measures.push(Measure { agg: Agg::Share, of: Some(Value::Column(place)), only })
+                it.measures.push(Measure { agg: Agg::Share, of: Some(Value::Column(place)), only });
             }))
         }
         _ => Vec::new(),
@@ -405,7 +405,7 @@ fn expression(scene: &Scene, sems: &[&Sem], sign: Arithmetic) -> Made {
         && let Some(days) = days_between(scene, one_place, other)
     {
         return one(frag(|it| {
-            it.measures.push(Measure { agg: Agg::Mean, of: Some(days), only: Vec::new() })
+            it.measures.push(Measure { agg: Agg::Mean, of: Some(days), only: Vec::new() });
         }));
     }
     if !scene.is_number(one_place) || !scene.is_number(other) {

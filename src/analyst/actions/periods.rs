@@ -70,7 +70,7 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
                 _ => None,
             })
             .collect();
-        let made = parts(scene, Part::Month, months);
+        let made = parts(scene, Part::Month, &months);
         made.into_iter()
             .map(|(it, cost)| {
                 let place = tests_of(&[&it]).first().and_then(|it| it.places().first().copied());
@@ -94,15 +94,15 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             })
             .collect();
         match months[..] {
-            [from, to] if from < to => parts(scene, Part::Month, (from..=to).collect()),
+            [from, to] if from < to => parts(scene, Part::Month, &(from..=to).collect::<Vec<_>>()),
             [from, to] if to < from => {
-                parts(scene, Part::Month, (from..=12).chain(1..=to).collect())
+                parts(scene, Part::Month, &(from..=12).chain(1..=to).collect::<Vec<_>>())
             }
             _ => Vec::new(),
         }
     }),
     ("in_quarter", |scene, sems| match count_of(sems).and_then(|it| i32::try_from(it).ok()) {
-        Some(quarter) => parts(scene, Part::Quarter, vec![quarter]),
+        Some(quarter) => parts(scene, Part::Quarter, &[quarter]),
         None => Vec::new(),
     }),
     ("last_unit_of", |scene, sems| unit_of_period(scene, sems, None)),
@@ -153,15 +153,15 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     }),
     ("last_unit", |scene, sems| unit_of(sems).map_or_else(Vec::new, |it| last(scene, 1, it))),
     ("in_month", |scene, sems| match count_of(sems).and_then(|it| i32::try_from(it).ok()) {
-        Some(month) => parts(scene, Part::Month, vec![month]),
+        Some(month) => parts(scene, Part::Month, &[month]),
         None => Vec::new(),
     }),
     ("on_weekday", |scene, sems| match count_of(sems).and_then(|it| i32::try_from(it).ok()) {
-        Some(day) => parts(scene, Part::Weekday, vec![day]),
+        Some(day) => parts(scene, Part::Weekday, &[day]),
         None => Vec::new(),
     }),
-    ("on_weekend", |scene, _| parts(scene, Part::Weekday, vec![6, 7])),
-    ("on_workday", |scene, _| parts(scene, Part::Weekday, vec![1, 2, 3, 4, 5])),
+    ("on_weekend", |scene, _| parts(scene, Part::Weekday, &[6, 7])),
+    ("on_workday", |scene, _| parts(scene, Part::Weekday, &[1, 2, 3, 4, 5])),
     ("at_time", |_, sems| one(sems[0].clone())),
     ("column_at_time", |_, sems| {
         let (Some(place), tests) = (place_of(sems), tests_of(sems)) else { return Vec::new() };
@@ -195,7 +195,7 @@ fn period_with(
 }
 
 /// Returns one test for each part of a date.
-fn parts(scene: &Scene, part: Part, values: Vec<i32>) -> Made {
+fn parts(scene: &Scene, part: Part, values: &[i32]) -> Made {
     // A column may number them.
     let unit = match part {
         Part::Month => Some(TimeUnit::Month),
