@@ -340,6 +340,22 @@ impl Linker<'_> {
                 _ => true,
             }
         });
+        Self::compete_with_names(links);
+        self.compete_with_values(links);
+        // Behind an amount, a unit is hardly anything else.
+        for link in links.iter_mut().filter(|it| it.atom == Atom::Measure && 0 < it.start) {
+            let token = &self.tokens[link.start];
+            if matches!(self.tokens[link.start - 1].kind, TokenKind::Number(_))
+                && !self.lexicon.is_stop(&token.stem)
+                && token.lower != "in"
+            {
+                link.score = 0.97;
+            }
+        }
+        self.compete_with_nouns(links, &best);
+    }
+
+    fn compete_with_names(links: &mut [Link]) {
         // `bags` within `total bags` is hardly another column, where one is called so.
         let whole: Vec<(usize, usize, Place)> = links
             .iter()
@@ -363,6 +379,9 @@ impl Linker<'_> {
                 link.score -= 0.1;
             }
         }
+    }
+
+    fn compete_with_values(&self, links: &mut [Link]) {
         // `errors` name `err_msg`, whatever is written there.
         let naming: Vec<(usize, usize, Place)> = links
             .iter()
@@ -411,16 +430,10 @@ impl Linker<'_> {
                 link.score -= NOUN_OF_VALUES;
             }
         }
-        // Behind an amount, a unit is hardly anything else.
-        for link in links.iter_mut().filter(|it| it.atom == Atom::Measure && 0 < it.start) {
-            let token = &self.tokens[link.start];
-            if matches!(self.tokens[link.start - 1].kind, TokenKind::Number(_))
-                && !self.lexicon.is_stop(&token.stem)
-                && token.lower != "in"
-            {
-                link.score = 0.97;
-            }
-        }
+    }
+
+    /// Takes back words and nouns that name a column; `best` has how well spans do that.
+    fn compete_with_nouns(&self, links: &mut [Link], best: &HashMap<(usize, usize), f64>) {
         let numbers: Vec<(usize, usize)> = links
             .iter()
             .filter(|it| match it.atom {
@@ -602,79 +615,13 @@ impl Linker<'_> {
 
     /// Returns how well a span names a column.
     fn named(&self, span: &[Token], stems: &[String], place: Place) -> f64 {
-        let column = self.column(place);
-        let words = &column.words[..];
-        if let [token] = span
-            && token.text == column.name
-        {
-            return 1.0;
+        let by_letters = self.spelled(span, stems, place).or_else(|| self.abbreviated(span, place));
+        if let Some(score) = by_letters {
+            return score;
         }
-        if words == stems {
-            return 1.0;
-        }
-        // `overtime` is `OverTime`.
-        let is_letter = |it: &char| it.is_alphanumeric();
-        let said: String = span.iter().flat_map(|it| it.lower.chars()).filter(is_letter).collect();
-        let name: String =
-            column.name.chars().flat_map(char::to_lowercase).filter(is_letter).collect();
-        if 3 < said.len() && said == name {
-            return 0.96;
-        }
-        let bare = self.bare(place);
-        let says_word = |it: &Token| !self.lexicon.is_stop(&it.stem);
         let (Some(first), Some(last)) = (span.first(), span.last()) else { return 0.0 };
-        if bare == stems && says_word(first) {
-            return 0.98;
-        }
-        let joined = stems.concat();
-        let whole = words.concat();
-        if 3 < joined.len() && (joined == whole || joined == bare.concat() && 1 < bare.len()) {
-            return 0.96;
-        }
-        // `7-day viewers` is `viewers_7day`.
-        let sorted = |text: &str| {
-            let mut letters: Vec<char> = text.chars().collect();
-            letters.sort_unstable();
-            letters
-        };
-        if 1 < span.len()
-            && 6 <= joined.len()
-            && joined.len() == whole.len()
-            && sorted(&joined) == sorted(&whole)
-        {
-            return 0.95;
-        }
-        // `gdp per capita` is `gdpPercap`.
-        if 1 < span.len()
-            && 6 <= whole.len()
-            && joined
-                .strip_prefix(&whole)
-                .is_some_and(|it| it.len() < last.stem.len() && it.len() < 4)
-        {
-            return 0.95;
-        }
-        // `data center` is `DC`, and `cost center name` is `CC_Name`.
-        let is_acronym = |word: &str| {
-            column.name.split(|it: char| !it.is_alphanumeric()).any(|it| it == word.to_uppercase())
-        };
-        if 1 < span.len() && !self.lexicon.is_stop(&last.stem) {
-            let are_long = span.iter().all(|it| 3 < it.lower.len());
-            if let [word] = bare
-                && word.len() == span.len()
-                && are_long
-                && is_acronym(word)
-                && is_initials(span, word)
-            {
-                return 0.88;
-            }
-            if let [word, label] = bare
-                && last.stem == *label
-                && is_acronym(word)
-                && is_initials(&span[..span.len() - 1], word)
-            {
-                return 0.95;
-            }
-        }
+        let words = &self.column(place).words[..];
+        let bare = self.bare(place);
         let stands_for = |it: &Token| {
             (self.lexicon.is_filler(&it.stem) || self.is_computed(it))
                 && bare.iter().any(|word| 0.0 < self.likeness(it, word))
@@ -691,33 +638,8 @@ impl Linker<'_> {
         if is_edge(first) || is_edge(last) {
             return 0.0;
         }
-        if let [token] = span
-            && 2 < words.len()
-            && token.lower.len() == words.len()
-            && words.iter().zip(token.lower.chars()).all(|(word, it)| word.starts_with(it))
-        {
-            return 0.93;
-        }
-        // `cost center` is `CC`, `date of birth` is `DOB`.
-        if 1 < span.len()
-            && bare.iter().any(|word| word.len() == span.len() && is_initials(span, word))
-        {
-            // A name says more than a number.
-            return if bare.len() == 1 && !column.is_title { 0.88 } else { 0.9 };
-        }
-        // One letter more, less or other.
-        if let [token] = span
-            && 6 <= token.lower.len()
-            && !is_known(token, self.lexicon)
-            && crate::words::split_name(&column.name).iter().any(|it| {
-                let it = it.to_lowercase();
-                it.chars().next() == token.lower.chars().next()
-                    && damerau_levenshtein(&it, &token.lower)
-                        <= if 9 <= token.lower.len() { 2 } else { 1 }
-            })
-            && !words.contains(&token.stem)
-        {
-            return 0.82;
+        if let Some(score) = self.nearly_spelled(span, place) {
+            return score;
         }
         let told: Vec<&Token> = span
             .iter()
@@ -733,9 +655,14 @@ impl Linker<'_> {
         if told.is_empty() || told.len() + 1 < span.len() {
             return 0.0;
         }
+        self.by_words(&told, bare)
+    }
+
+    /// Returns how well words name a column whose own these are.
+    fn by_words(&self, told: &[&Token], bare: &[String]) -> f64 {
         let mut left: Vec<usize> = (0..bare.len()).collect();
         let mut sum = 0.0;
-        for token in &told {
+        for token in told {
             let likely = left
                 .iter()
                 .enumerate()
@@ -762,6 +689,128 @@ impl Linker<'_> {
         };
         let headless = if is_head { 0.0 } else { 0.1 };
         (sum / n).mul_add(coverage, -headless)
+    }
+
+    /// Returns how well a span names a column by its letters, if it does.
+    fn spelled(&self, span: &[Token], stems: &[String], place: Place) -> Option<f64> {
+        let column = self.column(place);
+        let words = &column.words[..];
+        if let [token] = span
+            && token.text == column.name
+        {
+            return Some(1.0);
+        }
+        if words == stems {
+            return Some(1.0);
+        }
+        // `overtime` is `OverTime`.
+        let is_letter = |it: &char| it.is_alphanumeric();
+        let said: String = span.iter().flat_map(|it| it.lower.chars()).filter(is_letter).collect();
+        let name: String =
+            column.name.chars().flat_map(char::to_lowercase).filter(is_letter).collect();
+        if 3 < said.len() && said == name {
+            return Some(0.96);
+        }
+        let bare = self.bare(place);
+        let (first, last) = (span.first()?, span.last()?);
+        let says_word = |it: &Token| !self.lexicon.is_stop(&it.stem);
+        if bare == stems && says_word(first) {
+            return Some(0.98);
+        }
+        let joined = stems.concat();
+        let whole = words.concat();
+        if 3 < joined.len() && (joined == whole || joined == bare.concat() && 1 < bare.len()) {
+            return Some(0.96);
+        }
+        // `7-day viewers` is `viewers_7day`.
+        let sorted = |text: &str| {
+            let mut letters: Vec<char> = text.chars().collect();
+            letters.sort_unstable();
+            letters
+        };
+        if 1 < span.len()
+            && 6 <= joined.len()
+            && joined.len() == whole.len()
+            && sorted(&joined) == sorted(&whole)
+        {
+            return Some(0.95);
+        }
+        // `gdp per capita` is `gdpPercap`.
+        if 1 < span.len()
+            && 6 <= whole.len()
+            && joined
+                .strip_prefix(&whole)
+                .is_some_and(|it| it.len() < last.stem.len() && it.len() < 4)
+        {
+            return Some(0.95);
+        }
+        None
+    }
+
+    /// Returns how well a span names a column by the initials that it is called.
+    fn abbreviated(&self, span: &[Token], place: Place) -> Option<f64> {
+        let column = self.column(place);
+        let bare = self.bare(place);
+        let last = span.last()?;
+        // `data center` is `DC`, and `cost center name` is `CC_Name`.
+        let is_acronym = |word: &str| {
+            column.name.split(|it: char| !it.is_alphanumeric()).any(|it| it == word.to_uppercase())
+        };
+        if 1 < span.len() && !self.lexicon.is_stop(&last.stem) {
+            let are_long = span.iter().all(|it| 3 < it.lower.len());
+            if let [word] = bare
+                && word.len() == span.len()
+                && are_long
+                && is_acronym(word)
+                && is_initials(span, word)
+            {
+                return Some(0.88);
+            }
+            if let [word, label] = bare
+                && last.stem == *label
+                && is_acronym(word)
+                && is_initials(&span[..span.len() - 1], word)
+            {
+                return Some(0.95);
+            }
+        }
+        None
+    }
+
+    /// Returns how well a span names a column by letters of it: initials, or one letter other.
+    fn nearly_spelled(&self, span: &[Token], place: Place) -> Option<f64> {
+        let column = self.column(place);
+        let words = &column.words[..];
+        let bare = self.bare(place);
+        if let [token] = span
+            && 2 < words.len()
+            && token.lower.len() == words.len()
+            && words.iter().zip(token.lower.chars()).all(|(word, it)| word.starts_with(it))
+        {
+            return Some(0.93);
+        }
+        // `cost center` is `CC`, `date of birth` is `DOB`.
+        if 1 < span.len()
+            && bare.iter().any(|word| word.len() == span.len() && is_initials(span, word))
+        {
+            // A name says more than a number.
+            return Some(if bare.len() == 1 && !column.is_title { 0.88 } else { 0.9 });
+        }
+        // One letter more, less or other.
+        if let [token] = span
+            && 6 <= token.lower.len()
+            && !is_known(token, self.lexicon)
+            && crate::words::split_name(&column.name).iter().any(|it| {
+                let it = it.to_lowercase();
+                it.chars().next() == token.lower.chars().next()
+                    && damerau_levenshtein(&it, &token.lower)
+                        <= if 9 <= token.lower.len() { 2 } else { 1 }
+            })
+            && !words.contains(&token.stem)
+        {
+            return Some(0.82);
+        }
+        None
     }
 
     /// Returns whether a word of a name is made of two, each cut short: `acctbal` of `account balance`.

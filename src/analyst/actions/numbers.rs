@@ -112,7 +112,7 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
                         agg: Agg::Share,
                         of: Some(Value::Column(place)),
                         only,
-                    })
+                    });
                 }))
             }
             _ => Vec::new(),

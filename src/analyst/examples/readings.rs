@@ -1,6 +1,6 @@
 //! How questions may be read: a line of JSON each, `{"instructions": …, "items": [ … ]}` in, readings out.
 
-use std::io::{BufRead, stdin};
+use std::io::{BufRead, Write, stdin, stdout};
 
 use csv_agent_types::conversation::Item;
 use serde_json::Value;
@@ -10,9 +10,9 @@ fn main() {
         let asked: Value = serde_json::from_str(&line).unwrap_or_default();
         let items: Vec<Item> = serde_json::from_value(asked["items"].clone()).unwrap_or_default();
         let instructions = asked["instructions"].as_str().unwrap_or_default();
-        println!(
-            "{}",
-            csv_agent_analyst::readings(instructions, &items, asked["verdict"] == true, 20)
-        );
+        let told = csv_agent_analyst::readings(instructions, &items, asked["verdict"] == true, 20);
+        if writeln!(stdout(), "{told}").is_err() {
+            return;
+        }
     }
 }
