@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::answer::ResultHead;
 use crate::float;
-use crate::query::{Agg, Check, Groups, LogicalForm, Measure, Shape};
+use crate::query::{Agg, Check, GroupKey, Groups, LogicalForm, Measure, Shape};
 use crate::reading::Reading;
 
 /// From where the best reading is answered.
@@ -24,6 +24,8 @@ const NEAR: f64 = 1.0;
 const NEAR_COUNT_MAX: f64 = 3.0;
 /// Price of what was left out, from which it makes no difference in a question that says nothing else.
 const SKIPPED_MAX: f64 = 2.0;
+/// Rows of a series, from which more make no difference.
+const SERIES_MAX: u64 = 12;
 /// Margin below which another reading may be meant as well.
 const CLOSE: f64 = 0.2;
 /// How sure it is at most if another reading that is close judges the opposite, or asks another table.
@@ -92,7 +94,7 @@ pub(crate) fn features(
         flag(best.skipped < 0.13 && best.linked < 0.65),
         flag(says_nothing && best.query.filters.is_empty()) * best.skipped.min(SKIPPED_MAX),
     ];
-    let of_result = result.map_or(UNKNOWN_RESULT, |it| features_of(it, body));
+    let of_result = result.map_or(UNKNOWN_RESULT, |it| features_of(it, &best.query));
     let mut named = WEIGHTS;
     for (it, value) in named.iter_mut().zip(values.into_iter().chain(of_result)) {
         it.1 = value;
@@ -101,16 +103,23 @@ pub(crate) fn features(
 }
 
 /// Returns the features of a result.
-fn features_of(result: &ResultHead, body: &Shape) -> [f64; UNKNOWN_RESULT.len()] {
+fn features_of(result: &ResultHead, query: &LogicalForm) -> [f64; UNKNOWN_RESULT.len()] {
     let is_one = result.n_rows == 1;
     let cells = || result.head.iter().filter_map(Value::as_object).flat_map(|row| row.values());
-    let is_check = matches!(body, Shape::Check(_));
+    let is_check = matches!(query.body, Shape::Check(_));
+    let is_series = match &query.body {
+        Shape::Groups(groups) => groups.keys.iter().any(|it| matches!(it, GroupKey::Time(..))),
+        _ => false,
+    };
+    // A series may be as long as it is, and so may what is drawn.
+    let may_be_long = is_series || query.chart.is_some();
+    let n_rows = if may_be_long { result.n_rows.min(SERIES_MAX) } else { result.n_rows };
     [
         flag(result.n_rows == 0),
         flag(is_one && cells().all(Value::is_null)),
         flag(is_one && !is_check && cells().any(|it| it.as_f64() == Some(0.0))),
         flag(is_one),
-        float(result.n_rows).ln_1p(),
+        float(n_rows).ln_1p(),
     ]
 }
 
