@@ -165,7 +165,7 @@ impl Agent {
             return Ok(());
         }
         let (turns, turns_kept, kept) = (cut.n_older(), cut.n_kept(), cut.shown());
-        let message = format!("summarising {turns} older turns");
+        let message = format!("summarising {}", count(turns as u64, "older turn"));
         context.turn.status(Status::Compacting { message, turns })?;
         let (text, usage) = match self.summary(context, &cut, tokens_max).await? {
             Ok(summary) => summary,
@@ -246,8 +246,8 @@ fn material_bytes(tokens_max: u64) -> usize {
 }
 
 fn tell_shorter(n_outputs: usize, turn: &mut Turn) -> Result<(), TurnInterrupt> {
-    let message =
-        format!("too long for the model; asking again with {n_outputs} old outputs shortened");
+    let outputs = count(n_outputs as u64, "old output");
+    let message = format!("too long for the model; asking again with {outputs} shortened");
     turn.status(Status::Compacting { message, turns: 0 })
 }
 
