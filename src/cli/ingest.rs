@@ -940,8 +940,8 @@ pub(crate) fn ingest_for_turn(
             let found: Vec<Job> = found;
             done.extend(run_jobs(&found, &mut target, options, cancelled, &mut tell));
             // Without any data, no question can be answered.
-            let n_fatal = errors.len().min(usize::from(done.is_empty()));
-            let n_fatal = if needs_all { errors.len() } else { n_fatal };
+            let n_fatal = if needs_all { errors.len() } else { usize::from(done.is_empty()) };
+            let n_fatal = n_fatal.min(errors.len());
             unread.extend(errors.drain(n_fatal..).map(|it| format!("{it:#}")));
         }
         errors.into_iter().next().map_or(Ok(done), Err)
@@ -959,12 +959,9 @@ pub(crate) fn ingest_for_turn(
     }
     let doubtful = match &done[..] {
         [one] if one.is_read() => {
-            let rejects = session_dir.join(format!("datasets/{}.rejects.jsonl", one.name));
-            let ambiguous = by_note(&one.dataset, |it| it.is_ambiguous);
-            let ambiguous =
-                ambiguous.into_iter().map(|it| format!("`{}`: {}: {}", one.name, it.0, it.1));
-            let rejects = Some(&*rejects).filter(|_| session.is_kept());
-            ambiguous.chain(doubtful(&one.name, &one.dataset, rejects)).collect()
+            let rejects = session.is_kept().then(|| rejects_of(&session_dir, &one.name));
+            let doubtful = doubtful(&one.name, &one.dataset, rejects.as_deref());
+            ambiguous(&one.name, &one.dataset).chain(doubtful).collect()
         }
         [_] => Vec::new(),
         many => remarks::warnings(many),
@@ -1169,9 +1166,7 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
             }
         }
     }
-    for (columns, note) in by_note(dataset, |it| it.is_ambiguous) {
-        diagnostics::warning(&format!("`{name}`: {columns}: {note}"), colour);
-    }
+    diagnostics::warnings(ambiguous(name, dataset), colour);
     if options.has_notes() {
         // Values that a flag would read differently are worth a line; `-v` has told all notes.
         let is_told = 0 < options.verbose;
@@ -1188,8 +1183,19 @@ fn tell_repairs(ingested: &Ingested, options: &GlobalOptions) {
 
 /// Prints on stderr warnings about what was not read as it is in the file, and guesses.
 pub(crate) fn tell_reading(name: &str, dataset: &Dataset, options: &GlobalOptions) {
-    let rejects = options.session.dir.join(format!("datasets/{name}.rejects.jsonl"));
+    let rejects = rejects_of(&options.session.dir, name);
     diagnostics::warnings(doubtful(name, dataset, Some(&rejects)), options.terminal.stderr.colour);
+}
+
+/// Returns the file that lists the lines of a dataset that were not read as they are.
+fn rejects_of(session_dir: &Path, name: &str) -> PathBuf {
+    session_dir.join(format!("datasets/{name}.rejects.jsonl"))
+}
+
+/// Returns warnings about columns that can be read in two ways.
+fn ambiguous(name: &str, dataset: &Dataset) -> impl Iterator<Item = String> {
+    let found = by_note(dataset, |it| it.is_ambiguous).into_iter();
+    found.map(move |(columns, note)| format!("`{name}`: {columns}: {note}"))
 }
 
 /// Returns warnings about what was not read as it is in the file, and guesses. `rejects` lists the lines.

@@ -94,6 +94,9 @@ fn clean(text: &str) -> String {
     if text.is_empty() { text } else { text + "\n" }
 }
 
+/// The form of a file of thresholds.
+const FORM: &str = "write `[COLUMN]` or `[DATASET.COLUMN]`, and ranges below it";
+
 /// Parses thresholds: a table for a column of any dataset, `[DATASET.COLUMN]` for one of this dataset.
 fn thresholds(text: &str) -> Result<Vec<Threshold>, Mistake> {
     let tables = DeTable::parse(text).map_err(|error| {
@@ -103,12 +106,11 @@ fn thresholds(text: &str) -> Result<Vec<Threshold>, Mistake> {
     let mut found = Vec::new();
     for (name, table) in tables.get_ref() {
         let DeValue::Table(members) = table.get_ref() else {
-            let hint = "write `[COLUMN]` or `[DATASET.COLUMN]`, and ranges below it";
             return Err(mistake(
                 text,
                 name,
                 format!("`{}` is not a table", name.get_ref()),
-                Some(hint),
+                Some(FORM),
             ));
         };
         let (columns, own): (Vec<_>, Vec<_>) =
@@ -123,9 +125,8 @@ fn thresholds(text: &str) -> Result<Vec<Threshold>, Mistake> {
         }
     }
     if found.is_empty() {
-        let hint = "write `[COLUMN]` or `[DATASET.COLUMN]`, and ranges below it";
         let message = "there are no thresholds in it".to_owned();
-        return Err(Mistake { line: 1, message, hint: Some(hint.to_owned()) });
+        return Err(Mistake { line: 1, message, hint: Some(FORM.to_owned()) });
     }
     // In the order of the file.
     found.sort_by_key(|it| it.0);
