@@ -50,7 +50,7 @@ impl InputDataset {
         };
         if !files.is_empty() {
             let mut session = Session::ephemeral(None)?;
-            ingest_for_turn(&mut session, &files, false, options)?;
+            ingest_for_turn(&mut session, &files, false, false, options)?;
             diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
             let catalog = session.catalog();
             inputs = with_files(session.dir(), catalog, catalog.iter())?;

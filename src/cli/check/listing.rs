@@ -1,0 +1,97 @@
+//! The results of rules on stdout: lines for people, a row or a document a rule for programs.
+
+use std::io::Write;
+
+use serde_json::{Map, Value, json};
+
+use csv_agent_render::report::checks::{BrokenRow, ChecksReport, RuleOutcome, RuleReport};
+use csv_agent_sink::Format;
+use csv_agent_text::digits::count;
+use csv_agent_text::sanitize;
+
+use crate::listing::{Listing, frame};
+use crate::options::GlobalOptions;
+
+/// Columns of the longest word for a result.
+const WORD_CELLS: usize = "undecided".len();
+
+/// Writes the results.
+///
+/// # Errors
+///
+/// Fails when `out` cannot be written.
+pub(super) fn write(
+    out: &mut dyn Write,
+    report: &ChecksReport,
+    options: &GlobalOptions,
+) -> anyhow::Result<()> {
+    if matches!(options.format, Format::Text | Format::Reply) {
+        let text = text(report, options.terminal.stdout.colour);
+        return Ok(out.write_all(text.as_bytes())?);
+    }
+    let documents = report.rules.iter().map(document).collect();
+    let columns = ["name", "result", "rows", "first", "reason"];
+    let rows = report.rules.iter().map(|rule| {
+        let (n_rows, first, reason) = match &rule.outcome {
+            RuleOutcome::Kept => (json!(0), Value::Null, Value::Null),
+            RuleOutcome::Broken(n_rows, rows) => {
+                (json!(n_rows), json!(rows.first().map(BrokenRow::text)), Value::Null)
+            }
+            RuleOutcome::Undecided(reason, _) => (Value::Null, Value::Null, json!(reason)),
+        };
+        vec![json!(rule.name), json!(rule.word()), n_rows, first, reason]
+    });
+    let frame = frame(&columns, &["rows"], rows.collect());
+    Listing { frame, documents }.write(out, options)
+}
+
+fn text(report: &ChecksReport, colour: bool) -> String {
+    let mut text = String::new();
+    for rule in &report.rules {
+        let word = format!("{:WORD_CELLS$}", rule.word());
+        let word = if colour { coloured(rule, &word) } else { word };
+        let rest = match &rule.outcome {
+            RuleOutcome::Kept => String::new(),
+            RuleOutcome::Broken(n_rows, _) => format!(": {}", count(*n_rows, "row")),
+            RuleOutcome::Undecided(reason, _) => format!(": {}", sanitize::one_line(reason)),
+        };
+        text += &format!("{word}  {}{rest}\n", sanitize::one_line(&rule.name));
+        let mut below = rule.lines();
+        if let RuleOutcome::Undecided(_, Some(hint)) = &rule.outcome {
+            below.extend(hint.lines().map(|it| format!("hint: {}", sanitize::one_line(it))));
+        }
+        below.iter().for_each(|it| text += &format!("{:WORD_CELLS$}    {it}\n", ""));
+    }
+    text + &format!("\n{}\n", report.summary())
+}
+
+fn coloured(rule: &RuleReport, word: &str) -> String {
+    let code = match rule.word() {
+        "good" => "32",
+        "bad" => "1;31",
+        _ => "1;33",
+    };
+    format!("\x1b[{code}m{word}\x1b[0m")
+}
+
+fn document(rule: &RuleReport) -> Value {
+    let (n_rows, rows, reason, hint) = match &rule.outcome {
+        RuleOutcome::Kept => (Some(0), Vec::new(), None, None),
+        RuleOutcome::Broken(n_rows, rows) => {
+            (Some(*n_rows), rows.iter().map(row).collect(), None, None)
+        }
+        RuleOutcome::Undecided(reason, hint) => (None, Vec::new(), Some(reason), hint.as_ref()),
+    };
+    json!({
+        "name": rule.name, "severity": rule.severity, "result": rule.word(), "row_count": n_rows, "rows": rows,
+        "reason": reason, "hint": hint, "duration_ms": rule.duration.as_millis() as u64,
+    })
+}
+
+fn row(row: &BrokenRow) -> Value {
+    let values: Map<String, Value> = row.values.iter().cloned().collect();
+    json!({
+        "dataset": row.dataset, "source_file": row.file, "source_line": row.line, "source_cell": row.cell,
+        "values": values,
+    })
+}
