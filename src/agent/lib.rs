@@ -193,11 +193,7 @@ impl Agent {
             options.withheld.clone(),
         )
         .asking_as(options.cluster.clone());
-        let repl = match provider {
-            Provider::Remote(_) => repl,
-            Provider::Builtin => repl.for_a_program(),
-            Provider::Client(_) => repl.for_a_client(),
-        };
+        let repl = if matches!(provider, Provider::Client(_)) { repl.for_a_client() } else { repl };
         Agent {
             options,
             provider,
@@ -484,10 +480,6 @@ impl Agent {
         loop {
             state.begin_round(limits.rounds_max);
             context.turn.round = state.round;
-            // The analyst answers at once, and mostly with code.
-            if matches!(self.provider, Provider::Builtin) && self.options.interpreter.is_local() {
-                self.repl.start(context.session, context.catalog, context.turn)?;
-            }
             let how = (state.round, state.tool_choice());
             let asked =
                 self.respond_in_room(context, &instructions, question, conversation, how).await;
@@ -529,6 +521,7 @@ impl Agent {
                     let is_for_a_client = self.is_for_a_client();
                     let mut round = Round {
                         number: state.round,
+                        provider: self.provider.name(),
                         session: context.session,
                         catalog: context.catalog,
                         interpreter: &self.options.interpreter,
@@ -709,13 +702,19 @@ impl Agent {
             return None;
         }
         let memory_bytes = self.options.sandbox.memory_bytes;
+        // The analyst computes with SQL only.
+        if matches!(self.provider, Provider::Builtin) {
+            self.code_room = Some(CodeRoom { memory_bytes, packages: Packages::default() });
+            self.repl.lacks_python();
+            self.options.interpreter = Interpreter::Absent;
+            return None;
+        }
         let (packages, missing) = match environment::packages(&self.options.python).await {
             Ok(packages) => (packages, None),
             Err(error) => (Packages::default(), Some(error)),
         };
         self.code_room = Some(CodeRoom { memory_bytes, packages });
-        // The analyst works with code only.
-        let missing = missing.filter(|_| !matches!(self.provider, Provider::Builtin))?;
+        let missing = missing?;
         self.repl.lacks_python();
         self.options.interpreter =
             match std::mem::replace(&mut self.options.interpreter, Interpreter::Absent) {

@@ -16,12 +16,14 @@ use csv_agent_query::protocol::{EngineQuery, EngineRequest};
 use csv_agent_query::{Prepared, SqlError, TableSchema, prepare};
 use csv_agent_session::Session;
 use csv_agent_text::fit::cut;
-use csv_agent_tools::{Statement, ToolError};
+use csv_agent_tools::{Statement, ToolError, ToolJob};
 use csv_agent_types::catalog::Catalog;
+use csv_agent_types::dataset_names::short_forms;
 use csv_agent_types::directory;
 use csv_agent_types::event::{CallStatus, ToolOutput};
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{CLIENT_RESULT_BYTES_MAX, QUERY_RESULTS_MAX, RESULT_BYTES_MAX};
+use csv_agent_types::status::BUILTIN;
 use csv_agent_worker::engine::{self, EngineError, EngineOptions, table_of};
 use csv_agent_worker::protocol::{Outcome, OutcomeStatus};
 use csv_agent_worker::sandbox::SandboxOptions;
@@ -336,6 +338,19 @@ fn failed(error: &EngineError) -> ToolError {
     };
     let output = ToolOutput::json(json!({"kind": "error", "text": text}));
     ToolError { status, code, output }
+}
+
+/// Returns the datasets that a statement may read.
+pub(crate) fn datasets_said<'a>(sql: &str, catalog: &'a Catalog) -> Vec<&'a str> {
+    let lower = sql.to_lowercase();
+    let short: Vec<&str> = short_forms(sql, &catalog.names()).into_iter().map(|it| it.1).collect();
+    let is_said = |it: &&str| lower.contains(&it.to_lowercase()) || short.contains(it);
+    catalog.names().filter(is_said).collect()
+}
+
+/// Returns whether a call only looks something up: the built-in analyst names each result that its answer is of.
+pub(crate) fn is_look_up(provider: &str, job: &ToolJob) -> bool {
+    provider == BUILTIN && matches!(job, ToolJob::Query(Statement { result_name: None, .. }))
 }
 
 /// Returns a statement as a comment of Python code.

@@ -88,16 +88,10 @@ impl Repl {
         }
     }
 
-    /// Shows a tool output's text in full, for a program that reads it.
-    #[must_use]
-    pub(crate) fn for_a_program(self) -> Repl {
-        Repl { text_bytes: TOOL_OUTPUT_BYTES_MAX, ..self }
-    }
-
-    /// Shows as much as a client takes.
+    /// Shows as much as a client takes, and a tool output's text in full, for a program that reads it.
     #[must_use]
     pub(crate) fn for_a_client(self) -> Repl {
-        Repl { head: HeadSize::Client, ..self.for_a_program() }
+        Repl { head: HeadSize::Client, text_bytes: TOOL_OUTPUT_BYTES_MAX, ..self }
     }
 
     /// Sets the access to the cluster that holds datasets.

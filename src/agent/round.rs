@@ -19,7 +19,7 @@ use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 use crate::hosted::{AtProvider, Interpreter};
 use crate::loop_detection::{Repeats, Repetition};
 use crate::output_filter::{self, KnownNames, OutputFilter};
-use crate::query::{as_comment, without_values};
+use crate::query::{as_comment, is_look_up, without_values};
 use crate::repl::Repl;
 use crate::spill;
 use crate::spill::cut_middle;
@@ -33,6 +33,8 @@ const GONE: &str = "worker_gone";
 pub(crate) struct Round<'a> {
     /// From 1.
     pub number: u32,
+    /// Who makes the calls.
+    pub provider: &'a str,
     /// The session they belong to.
     pub session: &'a Session,
     /// The datasets that the model may see.
@@ -164,7 +166,9 @@ impl Round<'_> {
             Ok(Plan::Done(output)) => Running::Done(Ok(output)),
             Ok(Plan::Read(query, finish)) => Running::Reading(self.read(query), finish),
             Ok(Plan::Ask(job, finish)) => {
-                turn.record.cells.extend(cell(&job));
+                if !is_look_up(self.provider, &job) {
+                    turn.record.cells.extend(cell(&job));
+                }
                 Running::Asking(job, finish)
             }
         }

@@ -1,6 +1,6 @@
 //! What words of a language mean, out of a file of that language.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use jiff::civil::Time;
@@ -83,6 +83,7 @@ pub(crate) enum Concept {
     Without,
     Between,
     And,
+    Or,
     Of,
     Contains,
     StartsWith,
@@ -143,6 +144,10 @@ pub(crate) enum Cue {
     Fews,
     /// Between a text and the column that has it somewhere in it.
     Inside,
+    /// Asks whether something is so of one thing at least, or once.
+    Ever,
+    /// Asks for it of one thing or of all of them: the word does not say which.
+    Yet,
     /// Asks for an alarm over what is found.
     Alarms,
     /// Says that groups come to those of the question before.
@@ -270,6 +275,10 @@ pub(crate) enum Cue {
     Highest,
     /// In names: what one of a quantity costs.
     Prices,
+    /// In names: what does not add up, whatever else they say.
+    Means,
+    /// In names: units of money.
+    Money,
     /// In names: how many things were bought.
     Quantities,
     /// In names: when somebody was born or died.
@@ -323,8 +332,6 @@ pub(crate) struct Lexicon {
     phrases: HashMap<Vec<String>, Concept>,
     stop: HashSet<String>,
     filler: HashSet<String>,
-    /// The words of `filler` as the file has them.
-    filler_forms: HashSet<String>,
     units: HashMap<String, TimeUnit>,
     months: HashMap<String, i8>,
     weekdays: HashMap<String, i8>,
@@ -337,7 +344,6 @@ pub(crate) struct Lexicon {
     synonyms: HashMap<String, Vec<usize>>,
     adjectives: Vec<(Vec<String>, Adjective)>,
     nouns: HashMap<String, Vec<String>>,
-    prepositions: BTreeMap<String, Vec<String>>,
     implied: HashMap<String, Vec<String>>,
     values: HashMap<String, Vec<String>>,
     loose: HashMap<String, Vec<String>>,
@@ -367,7 +373,6 @@ struct File {
     synonyms: Groups,
     adjectives: Vec<AdjectiveEntry>,
     nouns: HashMap<String, String>,
-    prepositions: BTreeMap<String, String>,
     implied: HashMap<String, String>,
     values: HashMap<String, Vec<String>>,
     loose: HashMap<String, String>,
@@ -435,7 +440,6 @@ impl Lexicon {
             phrases: phrases.collect(),
             stop: list(&file.stop).into_iter().collect(),
             filler: list(&file.filler).into_iter().collect(),
-            filler_forms: file.filler.split_whitespace().map(str::to_owned).collect(),
             units: units.collect(),
             months: numbered(&file.months),
             weekdays: numbered(&file.weekdays),
@@ -454,7 +458,6 @@ impl Lexicon {
                 })
                 .collect(),
             nouns: file.nouns.iter().map(|(it, cues)| (it.clone(), list(cues))).collect(),
-            prepositions: file.prepositions.iter().map(|(it, of)| (it.clone(), list(of))).collect(),
             implied: file.implied.iter().map(|(it, of)| (words.stem(it), list(of))).collect(),
             values: file.values,
             loose: file.loose.iter().map(|(it, of)| (words.stem(it), list(of))).collect(),
@@ -494,11 +497,6 @@ impl Lexicon {
         self.filler.contains(stem)
     }
 
-    /// Returns whether it does so in this very form: `buys`, and not `purchases` for `purchased`.
-    pub(crate) fn is_filler_form(&self, lower: &str) -> bool {
-        self.filler_forms.contains(lower)
-    }
-
     /// Returns what a word of one letter more, less or other means, or of two that changed places.
     pub(crate) fn misspelled(&self, lower: &str) -> Option<Concept> {
         let is_near = |it: &&Vec<String>| {
@@ -511,6 +509,11 @@ impl Lexicon {
         let mut near = self.phrases.keys().filter(is_near).map(|it| self.phrases[it]);
         let first = near.next()?;
         near.all(|it| it == first).then_some(first)
+    }
+
+    /// Returns whether a word says the first place of an order.
+    pub(crate) fn is_first(&self, lower: &str) -> bool {
+        self.phrase(&[lower.to_owned()]) == Some(Concept::First)
     }
 
     /// Returns the unit of time that a word names.
@@ -572,10 +575,26 @@ impl Lexicon {
         of.iter().any(|it| also.contains(it))
     }
 
-    /// Returns the adjective or verb that a word is.
+    /// Returns what an adjective or a verb may speak of; the likelier first.
+    pub(crate) fn adjectives<'a>(&'a self, lower: &'a str) -> impl Iterator<Item = &'a Adjective> {
+        let speaks = move |words: &Vec<String>| words.iter().any(|it| it == lower);
+        self.adjectives.iter().filter(move |it| speaks(&it.0)).map(|it| &it.1)
+    }
+
+    /// Returns the first of those.
     pub(crate) fn adjective(&self, lower: &str) -> Option<&Adjective> {
-        let found = self.adjectives.iter().find(|(words, _)| words.iter().any(|it| it == lower));
-        found.map(|(_, adjective)| adjective)
+        self.adjectives.iter().find(|it| it.0.iter().any(|it| it == lower)).map(|it| &it.1)
+    }
+
+    /// Returns those of a noun that is one letter more, less or other, or has two that changed places.
+    pub(crate) fn misspelled_noun(&self, lower: &str) -> Option<&[String]> {
+        let singular = lower.strip_suffix('s').unwrap_or(lower);
+        let is_near = |it: &&String| {
+            MISSPELLED_MIN <= it.len().min(singular.len())
+                && it.chars().next() == singular.chars().next()
+                && damerau_levenshtein(it, singular) == 1
+        };
+        self.nouns.keys().find(is_near).and_then(|it| self.nouns.get(it)).map(Vec::as_slice)
     }
 
     /// Returns the cues in names of columns that let a noun stand for a row; it may be in the plural.
@@ -588,11 +607,6 @@ impl Lexicon {
             forms.into_iter().flatten().find_map(|it| self.nouns.get(&it))
         };
         self.nouns.get(lower).or_else(singular).map(Vec::as_slice)
-    }
-
-    /// Returns stems of names that a preposition speaks of: `from` of an origin.
-    pub(crate) fn preposition(&self, lower: &str) -> Option<&[String]> {
-        self.prepositions.get(lower).map(Vec::as_slice)
     }
 
     /// Returns words in the names of columns that a bare number behind a noun is of.
@@ -620,6 +634,11 @@ impl Lexicon {
         self.cues(cue).iter().any(|it| it.eq_ignore_ascii_case(text))
     }
 
+    /// Returns whether a word ends with a cue.
+    pub(crate) fn has_ending(&self, cue: Cue, word: &str) -> bool {
+        self.cues(cue).iter().any(|it| word.ends_with(it.as_str()))
+    }
+
     /// Returns whether one of some words is a cue.
     pub(crate) fn has(&self, cue: Cue, words: &[String]) -> bool {
         words.iter().any(|it| self.is(cue, it))
@@ -633,11 +652,6 @@ impl Lexicon {
     /// Returns whether a word ends like a verb for what was done: `founded`.
     pub(crate) fn is_done(&self, lower: &str) -> bool {
         self.cues(Cue::Done).iter().any(|it| lower.ends_with(it))
-    }
-
-    /// Returns whether a word stands for the rows of the question before, given the word behind it.
-    pub(crate) fn refers_back(&self, lower: &str, next: Option<&str>) -> bool {
-        self.is(Cue::Anaphors, lower) && !next.is_some_and(|it| self.is(Cue::Relatives, it))
     }
 
     /// Returns how many of one unit another is; none when they measure different things, or one is unknown.

@@ -1,13 +1,10 @@
 //! The tables that a question may be about, as the instructions and the tools describe them.
 
-use std::collections::BTreeMap;
-
+use csv_agent_types::dataset_names::is_same;
 use serde_json::Value;
 
-use csv_agent_types::dataset_names::is_same;
-
-use super::lexicon::{Cue, Lexicon, TimeUnit};
-use super::words::{Token, TokenKind, split_name};
+use crate::lexicon::{Cue, Lexicon, TimeUnit};
+use crate::words::{Token, TokenKind, split_name};
 
 /// A table that a question may be about.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,6 +40,18 @@ pub(crate) struct Column {
     pub unit: Option<TimeUnit>,
     /// The text that says yes, in a column of texts that say yes or no.
     pub yes: Option<String>,
+    /// Whether it has numbers: also one of 0 and 1 that says yes or no.
+    pub is_number: bool,
+    /// All its values, if there are few and the data was looked at.
+    pub values: Option<Vec<String>>,
+    /// How many different values it has, if the data was looked at.
+    pub n_distinct: Option<u64>,
+    /// Its least and its largest number, if the data was looked at.
+    pub range: Option<(f64, f64)>,
+    /// Whether its name says that text in it may be dates.
+    pub may_be_dated: bool,
+    /// How dates are written that are text, in terms of strptime.
+    pub form: Option<String>,
 }
 
 /// What a column holds.
@@ -89,12 +98,26 @@ impl Kind {
     pub(crate) fn is_time(self) -> bool {
         matches!(self, Kind::Day | Kind::Moment | Kind::Instant)
     }
+
+    /// Returns what the type is called in SQL.
+    pub(crate) fn dtype(self) -> &'static str {
+        match self {
+            Kind::Whole => "bigint",
+            Kind::Real => "double",
+            Kind::Text => "text",
+            Kind::Bool => "boolean",
+            Kind::Day => "date",
+            Kind::Moment => "timestamp",
+            Kind::Instant => "timestamptz",
+            Kind::Clock => "time",
+        }
+    }
 }
 
 impl Column {
-    /// Returns whether it numbers what nothing names: `id`.
-    pub(crate) fn is_bare_key(&self) -> bool {
-        matches!(&self.words[..], [key] if key == "id")
+    /// Returns how many different values it has, if there are few and that is known.
+    pub(crate) fn n_values(&self) -> Option<usize> {
+        self.values.as_ref().map(Vec::len)
     }
 
     /// Returns whether it numbers a thing, given the stem of its name: the tests of `test_id`.
@@ -107,22 +130,6 @@ impl Table {
     /// Returns whether every column is known.
     pub(crate) fn is_whole(&self) -> bool {
         self.columns.len() == self.n_columns
-    }
-
-    /// Takes columns of nothing but 0 and 1, or of two texts for yes and no, for what they say.
-    pub(crate) fn set_flags(&mut self, flags: &BTreeMap<String, Option<String>>) {
-        for column in &mut self.columns {
-            if let Some(yes) = flags.get(&column.name) {
-                column.kind = Kind::Bool;
-                column.yes.clone_from(yes);
-            }
-        }
-    }
-
-    /// Returns the columns that may say yes or no: texts and whole numbers.
-    pub(crate) fn flags(&self) -> impl Iterator<Item = usize> {
-        let may_be = |it: &usize| matches!(self.columns[*it].kind, Kind::Text | Kind::Whole);
-        (0..self.columns.len()).filter(may_be)
     }
 
     /// Returns whether words are the table's name: `line items` of `lineitem`.
@@ -243,9 +250,19 @@ fn column(line: &str, lexicon: &Lexicon) -> Option<Column> {
     (!is_cut).then(|| new_column(name, dtype, n_missing, lexicon))
 }
 
+/// Splits a number of several digits off the end of a word: `hits86`.
+fn with_number(word: String) -> Vec<String> {
+    let end = word.trim_end_matches(|it: char| it.is_ascii_digit()).len();
+    if end == 0 || word.len() - end < 2 {
+        return vec![word];
+    }
+    vec![word[..end].to_owned(), word[end..].to_owned()]
+}
+
 fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> Column {
     let kind = Kind::of(dtype);
-    let mut words = lexicon.words.stems(&name);
+    let mut words: Vec<String> =
+        lexicon.words.stems(&name).into_iter().flat_map(with_number).collect();
     let last = words.last().filter(|_| kind == Kind::Whole);
     // `custkey` is the key of a `cust`, `foundingyear` the year of a `founding`.
     let key = last.and_then(|it| it.strip_suffix("key")).filter(|it| 3 <= it.len());
@@ -277,7 +294,28 @@ fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> C
         .map(str::to_lowercase)
         .find_map(|it| lexicon.unit(&it).filter(|_| lexicon.words.stem(&it) == it));
     let unit = unit.or_else(|| is_year.then_some(TimeUnit::Year));
-    Column { words, name, kind, n_missing, is_key, is_title, unit, yes: None }
+    let is_dated = |it: &String| {
+        lexicon.has_ending(Cue::Dates, it)
+            || lexicon.unit(it) == Some(TimeUnit::Day)
+            || it == "time"
+    };
+    let may_be_dated = kind == Kind::Text && words.iter().any(is_dated);
+    Column {
+        words,
+        name,
+        kind,
+        n_missing,
+        is_key,
+        is_title,
+        unit,
+        yes: None,
+        is_number: kind.is_number(),
+        values: None,
+        n_distinct: None,
+        range: None,
+        may_be_dated,
+        form: None,
+    }
 }
 
 /// Takes the whole schema of a table out of what `get_dataset_info` says.

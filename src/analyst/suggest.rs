@@ -1,70 +1,74 @@
-//! What is said to a question that was not understood: what could not be placed, and questions about this
+//! What is said to a question that is not answered: what is not known of it, what it may mean, and questions about this
 //! very data that can be answered.
 
-use std::collections::HashSet;
 use std::fmt::Write;
 
-use super::WORDS_MAX;
-use super::lexicon::Lexicon;
-use super::parse::Doubt;
-use super::schema::{Column, Kind, Table};
+use crate::schema::{Column, Kind, Table};
 
 /// Columns that are named at most.
 const NAMES_MAX: usize = 20;
-
 /// Questions that are suggested.
-const EXAMPLES: usize = 3;
+const EXAMPLES_MAX: usize = 3;
+
+/// Why a question is not answered.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Doubt {
+    /// These words mean nothing in this data.
+    Unknown(Vec<String>),
+    /// It may be read in these ways.
+    Several(Vec<String>),
+    /// The words are known, and do not go together.
+    Unread,
+    /// It makes two claims, each of which can be judged by itself.
+    Two([String; 2]),
+    /// The column has no values.
+    Empty(String),
+    /// The question before, which it takes up, was not understood.
+    Lost,
+}
 
 /// Says why there is no answer and what to ask instead.
 pub(crate) fn refusal(
     doubt: &Doubt,
-    nearest: Option<&str>,
     tables: &[Table],
-    lexicon: &Lexicon,
+    said: &[String],
     can_read: &dyn Fn(&str) -> bool,
 ) -> String {
     let mut text = match doubt {
-        Doubt::Unplaced(words) => {
+        Doubt::Unknown(words) => {
             let words: Vec<String> = words.iter().map(|it| format!("“{it}”")).collect();
-            let names = names(tables);
-            format!("I do not recognise {} in this data. It has {names}.", words.join(", "))
+            format!("I do not recognise {} in this data. It has {}.", words.join(", "), names(tables))
         }
-        Doubt::Ambiguous(word, of) => {
-            let of: Vec<String> = of.iter().map(|it| format!("`{it}`")).collect();
-            format!("“{word}” may mean {}: ask with one of these names.", of.join(" or "))
+        Doubt::Several(readings) => {
+            let mut text = "This may mean:\n".to_owned();
+            for (n, reading) in readings.iter().enumerate() {
+                let _ = write!(text, "\n{}. {reading}", n + 1);
+            }
+            text += "\n\nIn a chat, answer with the number. Otherwise ask with more words.";
+            return text;
         }
-        Doubt::Unasked => "I recognise these words but can't tell what to calculate.".to_owned(),
+        Doubt::Unread => "I recognise these words but can't tell what to calculate.".to_owned(),
+        Doubt::Two(_) => "This claims two things at once. Ask about one at a time.".to_owned(),
         Doubt::Empty(column) => {
             format!("`{column}` has no values, so there is nothing to calculate.")
         }
-        Doubt::Lost => {
-            "I did not understand the previous question, so I cannot tell what this one refers to. Ask \
+        Doubt::Lost => "I did not understand the previous question, so I cannot tell what this one refers to. Ask \
              it in full."
-                .to_owned()
-        }
-        Doubt::Two(_) => "This claims two things at once. Ask about one at a time.".to_owned(),
-        Doubt::Long(n) => format!(
-            "The question has {n} words, but I read at most {WORDS_MAX}. Ask for one thing at a time."
-        ),
+            .to_owned(),
     };
     text += "\n\nI can answer, for example:\n";
+    let claims = match doubt {
+        Doubt::Two(claims) => &claims[..],
+        _ => &[],
+    };
     // A name that is a word of the language, or a number, is understood in quotes.
-    let plain = questions(tables, lexicon, str::to_owned);
-    let quoted = questions(tables, lexicon, |it| format!("\"{it}\""));
-    let mut examples = Vec::new();
-    if let Doubt::Two(claims) = doubt {
-        examples.extend(claims.iter().cloned());
-    }
-    if let Doubt::Ambiguous(question, of) = doubt {
-        let asked = of.iter().map(|it| in_table(question, it));
-        examples.extend(asked.filter(|it| can_read(it)));
-    }
-    for both in plain.into_iter().zip(quoted) {
-        examples.extend([both.0, both.1].into_iter().find(|it| can_read(it)));
-    }
-    let mut said = HashSet::new();
-    examples.retain(|it| said.insert(it.clone()));
-    for question in nearest.into_iter().chain(examples.iter().map(String::as_str)).take(EXAMPLES) {
+    let plain = questions(tables, said, str::to_owned);
+    let quoted = questions(tables, said, |it| format!("\"{it}\""));
+    let readable = plain
+        .into_iter()
+        .zip(quoted)
+        .filter_map(|it| [it.0, it.1].into_iter().find(|it| can_read(it)));
+    for question in claims.iter().cloned().chain(readable).take(EXAMPLES_MAX) {
         let _ = writeln!(text, "- {question}");
     }
     text.trim_end().to_owned()
@@ -83,24 +87,18 @@ fn names(tables: &[Table]) -> String {
     }
 }
 
-/// Returns a question about one of several tables.
-fn in_table(question: &str, table: &str) -> String {
-    let (text, end) = question.strip_suffix('?').map_or((question, ""), |it| (it, "?"));
-    format!("{text} in {table}{end}")
-}
-
-/// Returns questions about the first table, with its name if there are others.
-fn questions(tables: &[Table], lexicon: &Lexicon, write: impl Fn(&str) -> String) -> Vec<String> {
+/// Returns questions about the first table, with its name if there are others, about columns that the question names if there are some.
+fn questions(tables: &[Table], said: &[String], write: impl Fn(&str) -> String) -> Vec<String> {
     let Some(table) = tables.first() else { return Vec::new() };
-    let is_key =
-        |it: &Column| it.words.iter().any(|word| word == "id" || lexicon.are_synonyms(word, "id"));
     let find = |suits: &dyn Fn(&Column) -> bool| {
-        let mut columns = table.columns.iter().filter(|it| suits(it));
+        let of_question = table.columns.iter().filter(|it| said.contains(&it.name));
+        let mut columns = of_question.chain(&table.columns).filter(|it| suits(it));
         columns.next().map(|it| write(&it.name))
     };
-    let number = find(&|it| it.kind == Kind::Real)
-        .or_else(|| find(&|it| it.kind == Kind::Whole && !is_key(it)));
-    let text = find(&|it| it.kind == Kind::Text && !is_key(it));
+    let number = find(&|it| it.kind == Kind::Real && !it.is_key)
+        .or_else(|| find(&|it| it.kind == Kind::Whole && !it.is_key && it.unit.is_none()));
+    let text = find(&|it| it.kind == Kind::Text && !it.is_key && it.values.is_some())
+        .or_else(|| find(&|it| it.kind == Kind::Text && !it.is_key));
     let time = find(&|it| it.kind.is_time());
     let of = if 1 < tables.len() { format!(" in {}", write(&table.name)) } else { String::new() };
     let mut questions = Vec::new();

@@ -44,23 +44,6 @@ impl Turn {
     pub(crate) fn done(&self, name: &str, arguments: &Value) -> Option<&Done> {
         self.calls.iter().find(|it| it.name == name && it.arguments == *arguments)
     }
-
-    /// Returns whether columns were loaded as the frame `variable`.
-    pub(crate) fn has_loaded(&self, variable: &str) -> bool {
-        self.calls.iter().any(|it| it.arguments["df_name"] == variable)
-    }
-
-    /// Returns the code that ran while `variable` was the frame of a table, and nothing loaded after it.
-    pub(crate) fn run_on(&self, table: &str, variable: &str) -> impl Iterator<Item = &Done> {
-        let mut is_loaded = false;
-        self.calls.iter().filter(move |it| {
-            let arguments = &it.arguments;
-            if !arguments["df_name"].is_null() {
-                is_loaded = arguments["name"] == table && arguments["df_name"] == variable;
-            }
-            is_loaded && it.name == "python_repl"
-        })
-    }
 }
 
 /// Returns the turns of a conversation.

@@ -106,7 +106,8 @@ impl Words {
                 tokens.push(self.token(text, shown, kind));
                 (rest, before) = (after, '0');
             // A dash at the end is a value, and a plus alone or behind a number a word: `position -`, `80+`.
-            } else if (first == '/' || rest == "-" || rest == "+") && before == ' '
+            } else if (first == '/' || rest == "-" || rest == "+" || rest.starts_with("+ "))
+                && before == ' '
                 || first == '+' && before == '0' && !rest[1..].starts_with(char::is_alphanumeric)
             {
                 tokens.push(self.token(text, &rest[..1], TokenKind::Word));
@@ -194,6 +195,9 @@ fn clock(text: &str, before: char) -> Option<(&str, TokenKind, &str)> {
     Some((shown, TokenKind::Clock(time), after))
 }
 
+/// Whole numbers up to here are exact.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
 /// Takes a number at the beginning of the text: `1,000`, `-3.5`, `$20`, `5k`, `10%`, `2nd`.
 fn number(text: &str, before: char) -> Option<(&str, TokenKind, &str)> {
     if before.is_alphanumeric() || before == '_' {
@@ -214,6 +218,10 @@ fn number(text: &str, before: char) -> Option<(&str, TokenKind, &str)> {
         literal.split(',').skip(1).all(|it| it.split('.').next().unwrap_or(it).len() == 3);
     let plain = if grouped { literal.replace(',', "") } else { return None };
     let mut value: f64 = plain.parse().ok()?;
+    // Of longer ones, the last digits would be lost.
+    if EXACT_MAX < value {
+        return None;
+    }
     if start.starts_with('-') {
         value = -value;
     }

@@ -4,6 +4,7 @@
 
 pub mod digits;
 pub mod sanitize;
+pub mod sql;
 pub mod fit;
 pub mod direction;
 pub mod delimited;

@@ -300,13 +300,15 @@ fn changes_at_the_same_time_are_all_kept() {
 fn a_python_that_does_not_work_is_blamed_on_what_names_it() {
     let bench = Bench::with(["sales.csv"]);
     write(&bench, USER, "python = '/no/such'\n");
-    let ask = ["ask", "--model", "builtin", "-f", "sales.csv", "how many rows"];
-    let refused = run(&bench, ask).fails_with(8);
+    // A statement needs no Python.
+    run(&bench, ["ask", "--model", "builtin", "-f", "sales.csv", "how many rows"]).succeeds();
+    let export = ["export", "py"];
+    let refused = run(&bench, export).fails_with(8);
     let told = "`python` of the user file";
     assert!(refused.stderr().contains(told), "{refused}");
     assert!(refused.stderr().contains("config.toml:1 is `/no/such`"), "{refused}");
     assert!(!refused.stderr().contains("CSV_AGENT_PYTHON"), "{refused}");
     let bench = bench.variable("CSV_AGENT_PYTHON", "/not/there");
-    let refused = run(&bench, ask).fails_with(8);
+    let refused = run(&bench, export).fails_with(8);
     assert!(refused.stderr().contains("CSV_AGENT_PYTHON is `/not/there`"), "{refused}");
 }

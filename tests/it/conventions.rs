@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use csv_agent_agent::schema::AnswerSchema;
 
-use crate::bench::{Bench, Run, round};
+use crate::bench::{Bench, Run, python, round};
 
 const SETUP: &str = r#"
 set -u
@@ -707,10 +707,10 @@ fn c71_a_replay_is_strict() {
 #[test]
 fn c72_a_turn_is_a_script_and_runs_again_without_a_model() {
     let shell = Shell::new();
-    let python = "python3() { \"$(ls -d \"$XDG_CACHE_HOME\"/csv-agent/python-*/bin/python | tail -1)\" \"$@\"; }";
     shell.ok(&format!(
-        "{python}; csv-agent ask --replay \"$FX/table.cass.jsonl\" -f \"$FX/sales.csv\" q && \
-         csv-agent export py last > a.py && python3 a.py"
+        "{}; csv-agent ask --replay \"$FX/table.cass.jsonl\" -f \"$FX/sales.csv\" q && \
+         csv-agent export py last > a.py && python3 a.py",
+        python("python3")
     ));
     shell.ok("csv-agent rerun last --check");
     let line = "csv-agent rerun last --against sales=\"$FX/semi.csv\" --check --format reply";

@@ -5,12 +5,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Run, is_slow_run, round};
+use crate::bench::{Bench, Run, is_slow_run, python, round};
 
 /// Runs lines of a shell, in which `python` is a Python with pandas and no csv-agent.
 fn shell(bench: &Bench, script: &str) -> Run {
-    let python = "python() { \"$(ls -d \"$XDG_CACHE_HOME\"/csv-agent/python-*/bin/python | tail -1)\" \"$@\"; }";
-    bench.shell(&format!("set -eu\n{python}\n{script}"), &[])
+    bench.shell(&format!("set -eu\n{}\n{script}", python("python")), &[])
 }
 
 fn builtin(bench: &Bench, file: &str, question: &str) {

@@ -25,7 +25,7 @@ fn a_finding_has_the_lines_of_its_rows_and_the_call_that_shows_it() {
     // People read the lines as well.
     let run = bench.shell("csv-agent show last", &[]).succeeds();
     let told =
-        "Verdict: bad\n\n- bad: 2 of 4 rows have `total` under 0. (orders.csv, lines 5, 8)\n";
+        "Verdict: bad\n\n- bad: In 2 of 4 rows, total is under 0. (orders.csv, lines 5, 8)\n";
     assert!(run.stdout().ends_with(told), "{}", run.stdout());
 }
 

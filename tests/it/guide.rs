@@ -4,11 +4,8 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::bench::{Bench, Run, round};
+use crate::bench::{Bench, Run, python, round};
 use crate::readme::{Block, blocks, copy_examples, read};
-
-/// Has scripts run the Python that csv-agent made.
-const PYTHON: &str = "python3() { \"$(ls -d \"$XDG_CACHE_HOME\"/csv-agent/python-*/bin/python | tail -1)\" \"$@\"; }";
 
 /// Code that really gives the table of the guide.
 const TOTALS: &str = "import pandas as pd\norders = pd.read_csv('/mnt/data/orders.csv')\n\
@@ -45,7 +42,8 @@ fn every_block_about_ci_runs_and_ends_as_it_says() {
     fs::write(bench.path("prices.toml"), "[prices.\"gpt-6.2-sol\"]\ninput = 1.25\noutput = 10\n")
         .unwrap();
     let setup = format!(
-        "{PYTHON}\nunset CSV_AGENT_SESSION_DIR\nexport CSV_AGENT_CONFIG=prices.toml\n{}",
+        "{}\nunset CSV_AGENT_SESSION_DIR\nexport CSV_AGENT_CONFIG=prices.toml\n{}",
+        python("python3"),
         bench.server_settings()
     );
     bench.shell("git init -q . && git config user.email a@example.com", &[]).succeeds();
@@ -79,7 +77,8 @@ fn every_block_about_the_container_of_the_provider_runs_and_ends_as_it_says() {
         runs("df.groupby('month')").says("January, then February."),
         runs("totals.total.max()").says("It is Ann's."),
     ]);
-    let setup = format!("{PYTHON}\nunset CSV_AGENT_SESSION_DIR\n{}", bench.server_settings());
+    let setup =
+        format!("{}\nunset CSV_AGENT_SESSION_DIR\n{}", python("python3"), bench.server_settings());
     let mut outputs = Vec::new();
     for Block { mark, text, .. } in blocks(&read("docs/hosted.md")) {
         let (code, is_late) = expected(mark);
@@ -185,7 +184,7 @@ fn the_example_that_reads_events_prints_tables_and_the_reply() {
        {'region': 'north', 'total_amount': 5009.4}
        {'region': 'south', 'total_amount': 6584.2}
        {'region': 'west', 'total_amount': 7128.2}
-    reply: **west** has the largest total amount, 7,128.2; north has the smallest, 5,009.4. The table has all 4.
+    reply: **west** has the highest total amount, 7,128.2; north the lowest, 5,009.4.
 
     I read this as: total `amount` by `region` in `orders`. The question does not say how to combine the values of `amount`. I took the total, not the average.
     ");

@@ -28,7 +28,7 @@ fn every_report_has_each_finding_at_its_lines() {
     assert_eq!(
         run.stderr(),
         format!(
-            "{KEPT_OUT}::error file=my orders%2C 1.csv,line=5,title=csv-agent::2 of 4 rows have `total` under 0. \
+            "{KEPT_OUT}::error file=my orders%2C 1.csv,line=5,title=csv-agent::In 2 of 4 rows, total is under 0. \
              (also lines 8)\n"
         )
     );
@@ -37,7 +37,7 @@ fn every_report_has_each_finding_at_its_lines() {
     for part in [
         "tests=\"2\" failures=\"2\" errors=\"0\"",
         "<testcase classname=\"csv-agent.verdict\" name=\"no total below 0\" time=\"0\">",
-        "<testcase classname=\"csv-agent.my_orders_1.total\" name=\"2 of 4 rows have `total` under 0.\" time=\"0\">",
+        "<testcase classname=\"csv-agent.my_orders_1.total\" name=\"In 2 of 4 rows, total is under 0.\" time=\"0\">",
         ">my orders, 1.csv, lines 5, 8</failure>",
     ] {
         assert!(junit.contains(part), "{part} in {junit}");
@@ -45,7 +45,7 @@ fn every_report_has_each_finding_at_its_lines() {
     let sarif: Value = serde_json::from_str(&read("dq.json")).unwrap();
     let run = &sarif["runs"][0];
     let result = &run["results"][0];
-    assert_eq!(result["ruleId"], "of-rows-have-total-under");
+    assert_eq!(result["ruleId"], "in-of-rows-total-is-under");
     assert_eq!(run["tool"]["driver"]["rules"][0]["id"], result["ruleId"]);
     let at = |line: u32| {
         json!({"physicalLocation": {"artifactLocation": {"uri": "my%20orders%2C%201.csv"},
@@ -57,7 +57,7 @@ fn every_report_has_each_finding_at_its_lines() {
     assert!(read("dq.md").starts_with("## csv-agent: bad\n\n> no total below 0\n\n"));
     assert!(
         read("dq.md").ends_with(
-            "| bad | 2 of 4 rows have `total` under 0. | my orders, 1.csv, lines 5, 8 |\n"
+            "| bad | In 2 of 4 rows, total is under 0. | my orders, 1.csv, lines 5, 8 |\n"
         )
     );
 }

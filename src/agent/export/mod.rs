@@ -19,13 +19,13 @@ use csv_agent_session::Session;
 use csv_agent_text::sanitize;
 use csv_agent_tools::{Statement, ToolJob};
 use csv_agent_types::catalog::Catalog;
-use csv_agent_types::dataset_names::short_forms;
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::protocol::Command;
 use csv_agent_worker::sandbox::SandboxOptions;
 use csv_agent_worker::trusted_script::Study;
 
+use crate::query::datasets_said;
 use crate::replay::cell_dependencies::{DependencyStep, Outline, needed, outlines};
 use crate::replay::stored_turn::{ExecutionPlace, PastCall, PastTurn, names_said, number, saved};
 use cluster::Cluster;
@@ -213,11 +213,7 @@ fn read_by<'a>(done: &[Did], catalog: &'a Catalog) -> Vec<&'a str> {
         let command = match job {
             ToolJob::Python(command) => command,
             ToolJob::Query(Statement { sql, .. }) => {
-                let lower = sql.to_lowercase();
-                names.extend(catalog.names().filter(|it| lower.contains(&it.to_lowercase())));
-                let short: Vec<&str> =
-                    short_forms(sql, &catalog.names()).into_iter().map(|it| it.1).collect();
-                names.extend(catalog.names().filter(|it| short.contains(it)));
+                names.extend(datasets_said(sql, catalog));
                 continue;
             }
         };

@@ -38,10 +38,14 @@ use crate::cluster;
 use crate::failure::{cancelled, describe, fail};
 use crate::hosted::Interpreter;
 use crate::loop_detection::Repeats;
+use crate::query::datasets_said;
 use crate::repl::Repl;
 use crate::round::{Code, Round};
 use crate::tool_cache::ToolCache;
 use crate::turn::{Turn, TurnInterrupt};
+
+/// The name of what makes the calls again.
+const RERUN: &str = "rerun";
 
 /// How to rerun calls.
 #[derive(Debug, Clone)]
@@ -128,7 +132,7 @@ impl Again<'_> {
             message: format!("the calls of turn {} are run again", self.past.id),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             model: "none".to_owned(),
-            provider: "rerun".to_owned(),
+            provider: RERUN.to_owned(),
             api: "none".to_owned(),
             datasets: catalog.names().map(str::to_owned).collect(),
             limits: Map::new(),
@@ -179,6 +183,7 @@ impl Again<'_> {
             let (session, memory) = (self.session, &mut memory);
             let mut round = Round {
                 number,
+                provider: RERUN,
                 session,
                 catalog,
                 interpreter: &Interpreter::Local,
@@ -268,7 +273,10 @@ impl Again<'_> {
         let hurt = Session::hurt_datasets(self.session.dir(), catalog)?;
         let calls = || earlier.iter().chain([self.past]).flat_map(|it| &it.calls);
         let is_named = |dataset: &str| {
-            let names = |it: &PastCall| has_quoted(&it.call.arguments, dataset);
+            let names = |it: &PastCall| match it.statement() {
+                Some(statement) => datasets_said(&statement.sql, catalog).contains(&dataset),
+                None => has_quoted(&it.call.arguments, dataset),
+            };
             calls().any(|it| names(it) && has_run(it, catalog))
         };
         match hurt.into_iter().find(|it| is_named(&it.0)) {

@@ -12,6 +12,7 @@ use csv_agent_types::redaction::Redaction;
 use csv_agent_worker::protocol::Command;
 
 use super::compare::asks_for_order;
+use crate::query::is_look_up;
 
 /// The tools that show results of code.
 const SENDS: [&str; 2] = ["send_data_to_ui_as_df", "send_chart_to_ui"];
@@ -38,7 +39,7 @@ pub struct PastTurn {
     pub is_of_client: bool,
     /// Start time: RFC 3339, UTC.
     pub started: String,
-    /// In call order.
+    /// In call order, without those that only looked something up.
     pub calls: Vec<PastCall>,
     /// What it withheld from the model and from code.
     pub withheld: Redaction,
@@ -108,12 +109,14 @@ impl PastTurn {
             withheld: Redaction::default(),
             reply: None,
         };
+        let mut asked = String::new();
         for Event { ts, body, .. } in events {
             match body {
                 Body::Status(Status::Started {
                     question, withheld, interpreter, provider, ..
                 }) => {
                     turn.is_of_client = provider == CLIENT;
+                    asked = provider;
                     (turn.question, turn.started) = (question, ts);
                     // Nobody has asked a longer one.
                     let end = turn.question.floor_char_boundary(QUESTION_BYTES_MAX);
@@ -144,6 +147,10 @@ impl PastTurn {
                 _ => {}
             }
         }
+        let is_look_up = |it: &PastCall| {
+            it.planned(&Catalog::default()).is_some_and(|it| is_look_up(&asked, &it))
+        };
+        turn.calls.retain(|it| !is_look_up(it));
         turn
     }
 

@@ -1,175 +1,303 @@
-//! The chart of an answer.
+//! The chart of an answer: its marks follow from the result, unless the user asked for others that can be drawn.
 
-use serde_json::{Value, json};
+use serde_json::{Value as Json, json};
 
-use csv_agent_types::limits::{CHART_ROWS_MAX, CHART_SERIES_MAX};
+use csv_agent_text::sql::identifier;
+use csv_agent_types::limits::CHART_ROWS_MAX;
 
-use super::{Answer, Drawing};
-use crate::code::quoted;
-use crate::reading::{Group, Over, Part, Shape, What};
-use crate::schema::Kind;
-use crate::transcript::Turn;
+use super::figure::{capital, grouped};
+use super::{Answer, free_name};
+use crate::query::{Agg, Chart, GroupKey, Groups, Over, Part, Shape};
+use crate::transcript::Done;
 
-/// Groups from which a series over time gets a chart that nobody asked for.
-const TREND_MIN: u64 = 3;
+/// The frame of a chart that needs another than the result.
+const FRAME: &str = "chart";
+/// Categories whose columns stand side by side.
+pub(super) const COLUMNS_MAX: u64 = 12;
+/// Letters of a label under a column.
+pub(super) const LABEL_CHARS_MAX: usize = 12;
+
+/// The next step to a chart.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Drawing {
+    /// Nobody asked for one, and none is of use.
+    No,
+    /// One was asked for, and there is none, because of this.
+    Impossible(String),
+    /// First this statement runs, and its result has this name.
+    Needs(String, Option<String>),
+    /// The spec, and what the user should know of it.
+    Chart(Json, Vec<String>),
+}
+
+/// Finds a statement that ran, by its text and the name of its result.
+pub(crate) type Ran<'a> = dyn Fn(&str, Option<&str>) -> Option<&'a Done> + 'a;
+
+/// What is drawn.
+#[derive(Debug, Default)]
+pub(super) struct Plot {
+    pub kind: &'static str,
+    pub x: String,
+    pub x_label: Option<String>,
+    /// Names and columns.
+    pub series: Vec<(String, String)>,
+    pub y_label: Option<String>,
+    /// The statement that makes the frame, if it is not the result.
+    pub frame: Option<String>,
+    pub notes: Vec<String>,
+}
 
 impl Answer<'_> {
-    /// Returns the chart of the result, with the code that prepares its frame.
-    pub(super) fn chart(&self, turn: &Turn) -> Option<Drawing> {
-        let shape = self.reading.chart;
-        let groups: &[Group] = match &self.reading.what {
-            What::Aggregate { groups, .. }
-            | What::Share { groups, .. }
-            | What::Correlation(_, groups) => groups,
-            _ => &[],
+    /// Returns the next step to the chart of the result.
+    pub(crate) fn drawing(&self, ran: &Ran<'_>) -> Drawing {
+        let asked = self.query.chart;
+        let impossible = |reason: &str| match asked {
+            Some(_) => Drawing::Impossible(reason.to_owned()),
+            None => Drawing::No,
         };
-        let runs = |it: &Group| self.is_time(it);
-        let is_trend = groups.first().is_some_and(runs) && TREND_MIN <= self.n_rows;
-        let is_ranked = matches!(&self.reading.what, What::Aggregate { rank: Some(_), .. });
-        if self.n_rows < 2 || shape.is_none() && (!is_trend || is_ranked) {
-            return None;
-        }
-        let y = self.program.measures.first().cloned();
-        match (&self.program.groups[..], &y) {
-            ([x], Some(y)) => {
-                let kind = match shape {
-                    None | Some(Shape::Any) if is_trend => "line",
-                    None | Some(Shape::Any) if self.n_rows <= 12 => "column",
-                    None | Some(Shape::Any | Shape::Bar) => "bar",
-                    Some(Shape::Column) => "column",
-                    Some(Shape::Stacked) => "stacked_column",
-                    Some(Shape::Line) => "line",
-                    Some(Shape::Scatter) => "scatter",
-                };
-                let mut series = vec![y.clone()];
-                if matches!(self.reading.what, What::Aggregate { over: Over::Plain, .. }) {
-                    series = self.program.measures.iter().take(CHART_SERIES_MAX).cloned().collect();
-                }
-                let label = Some(series[0].replace('_', " ")).filter(|_| series.len() == 1);
-                let (code, df) = self.cut();
-                Some((code, Some(self.spec(df, kind, x, &series, label.as_deref()))))
+        let plot = match &self.query.body {
+            _ if self.result.n_rows == 0 => return impossible("no row matches"),
+            Shape::Groups(groups) if groups.then.is_some() || groups.keys.is_empty() => {
+                return impossible("the result is one row");
             }
-            ([x, by], Some(y)) => {
-                let code = format!(
-                    "chart = result.pivot(index={}, columns={}, values={}).reset_index()\n\
-                     chart.columns = [str(it) for it in chart.columns]\nchart",
-                    quoted(x),
-                    quoted(by),
-                    quoted(y)
-                );
-                let done = turn.done("python_repl", &json!({"code": code}));
-                let series: Vec<String> = done
-                    .and_then(|it| it.output["columns"].as_array())
-                    .into_iter()
-                    .flatten()
-                    .filter_map(|it| it.as_str().map(str::to_owned))
-                    .skip(1)
-                    .collect();
-                let kind = match shape {
-                    Some(Shape::Stacked) => "stacked_column",
-                    Some(Shape::Bar) => "bar",
-                    Some(Shape::Column) => "column",
-                    Some(Shape::Scatter) => "scatter",
-                    _ if is_trend => "line",
-                    _ => "column",
+            Shape::Groups(_) if self.result.n_rows < 2 => {
+                return impossible("the result is one row");
+            }
+            Shape::Groups(groups) => {
+                let runs = groups
+                    .keys
+                    .iter()
+                    .any(|it| self.plain().runs(it) || self.plain().is_course(it));
+                let is_trend = runs
+                    && groups.order.is_none()
+                    && groups.having.is_none()
+                    && super::groups::TREND_MIN <= self.result.n_rows;
+                if asked.is_none() && !is_trend {
+                    return Drawing::No;
+                }
+                match &groups.keys[..] {
+                    [key] => self.of_one_key(groups, key),
+                    [_, _] => match self.of_two_keys(groups, ran) {
+                        Ok(Some(plot)) => plot,
+                        Ok(None) => return impossible("the result is one row"),
+                        Err(sql) => return Drawing::Needs(sql, None),
+                    },
+                    _ => return impossible("it would have more than two kinds of groups"),
+                }
+            }
+            Shape::Rows(listing) => {
+                let Some(asked) = asked else { return Drawing::No };
+                match self.of_rows(listing, asked) {
+                    Some(plot) => plot,
+                    None if listing.columns.is_empty() => {
+                        return impossible("the question does not say which columns to draw");
+                    }
+                    None => return impossible("the rows have no two columns that make one"),
+                }
+            }
+            Shape::Compare(comparison) => match asked {
+                Some(asked) => self.of_sides(comparison, asked),
+                None => return Drawing::No,
+            },
+            Shape::Profile(profile) => match self.of_profile(profile) {
+                Some(plot) => plot,
+                None => return impossible("the result does not fit one"),
+            },
+            Shape::Check(_) => return impossible("a check has none"),
+        };
+        let mut df = self.result();
+        if let Some(sql) = &plot.frame {
+            df = free_name(FRAME, self.tables);
+            match ran(sql, Some(&df)) {
+                None => return Drawing::Needs(sql.clone(), Some(df)),
+                Some(done) if done.error().is_some() => {
+                    return impossible(done.error().unwrap_or_default());
+                }
+                Some(_) => {}
+            }
+        }
+        let series: Vec<Json> =
+            plot.series.iter().map(|it| json!({"name": it.0, "y_field": it.1})).collect();
+        let spec = json!({
+            "df_name": df, "logical_name": self.logical_name(), "chart_type": plot.kind, "x_field": plot.x,
+            "x_label": plot.x_label, "y_label": plot.y_label, "series": series, "title": self.title(), "note": null,
+        });
+        Drawing::Chart(spec, plot.notes)
+    }
+
+    fn of_one_key(&self, groups: &Groups, key: &GroupKey) -> Plot {
+        let plain = self.plain();
+        let n = self.result.n_rows;
+        let x = self.statement.keys[0].clone();
+        let quantities = self.quantities(groups);
+        let result = self.result();
+        let (natural, is_ordinal) = (self.natural(key), plain.is_ordinal(key));
+        let mut notes = Vec::new();
+        let x_label = Some(capital(&self.axis(key)));
+        // Two numbers of each group make points, the first up.
+        if self.query.chart == Some(Chart::Scatter) {
+            if let [y, x, ..] = &quantities[..] {
+                return Plot {
+                    kind: "scatter",
+                    x: x.1.clone(),
+                    x_label: Some(capital(&x.0)),
+                    series: vec![(capital(&y.0), y.1.clone())],
+                    y_label: Some(capital(&y.0)),
+                    frame: self.cut(None, &mut notes),
+                    notes,
                 };
-                let n_rows =
-                    done.and_then(|it| it.output["row_count"].as_u64()).unwrap_or_default();
-                let fits = !series.is_empty()
-                    && series.len() <= CHART_SERIES_MAX
-                    && n_rows <= CHART_ROWS_MAX as u64;
-                let label = Some(y.replace('_', " "));
-                Some((
-                    Some(code),
-                    fits.then(|| self.spec("chart", kind, x, &series, label.as_deref())),
+            }
+            if !self.is_measured(key) {
+                notes.push(without_points(natural));
+            }
+        }
+        let kind = match self.query.chart {
+            Some(Chart::Scatter) if self.is_measured(key) => "scatter",
+            Some(asked) => kind_of(asked).unwrap_or(natural),
+            None => natural,
+        };
+        let is_sorted = is_ordinal || groups.order.is_some() || kind == "line";
+        let frame = if is_sorted {
+            let keeps_last = plain.runs(key) && groups.order.is_none();
+            self.cut(Some(keeps_last), &mut notes)
+        } else {
+            let measure = identifier(&quantities[0].1);
+            if CHART_ROWS_MAX as u64 >= n {
+                Some(format!("select *\nfrom {result}\norder by {measure} desc nulls last"))
+            } else {
+                notes.push(format!(
+                    "The chart shows the largest {CHART_ROWS_MAX} of {}.",
+                    grouped(n)
+                ));
+                Some(format!(
+                    "select *\nfrom {result}\norder by {measure} desc nulls last\nlimit {CHART_ROWS_MAX}"
                 ))
             }
-            ([], _) => self.chart_of_rows(shape?),
-            _ => None,
+        };
+        let y_label = Some(capital(&quantities[0].0)).filter(|_| quantities.len() == 1);
+        let series = quantities.into_iter().map(|it| (capital(&it.0), it.1)).collect();
+        Plot { kind, x, x_label, series, y_label, frame, notes }
+    }
+
+    /// Returns the numbers that are drawn: what each is called, and its column.
+    pub(super) fn quantities(&self, groups: &Groups) -> Vec<(String, String)> {
+        let plain = self.plain();
+        let labels = self.statement.measures.iter();
+        if let (Some(over), Some(label)) = (groups.over, self.statement.measures.first()) {
+            return vec![(plain.over(over, &groups.measures[0]).label(), label.clone())];
+        }
+        let named = groups.measures.iter().map(|it| plain.quantity(it).label());
+        let drawn = named.zip(labels.cloned()).filter(|it| self.result.is_number(&it.1));
+        let all: Vec<(String, String)> =
+            drawn.take(csv_agent_types::limits::CHART_SERIES_MAX).collect();
+        if all.is_empty() {
+            vec![("value".to_owned(), self.statement.measures[0].clone())]
+        } else {
+            all
         }
     }
 
-    fn chart_of_rows(&self, shape: Shape) -> Option<Drawing> {
-        let (code, df) = self.cut();
-        match &self.reading.what {
-            What::Distribution(_) => {
-                let series = vec!["count".to_owned()];
-                let x = self.columns.first()?;
-                Some((code, Some(self.spec(df, "column", x, &series, Some("count")))))
-            }
-            What::Rows { .. } | What::Describe(_) | What::Missing { .. } | What::Duplicates(_) => {
-                let others: Vec<&String> =
-                    self.columns.iter().filter(|it| !self.numbers.contains(it)).collect();
-                let kind = match shape {
-                    Shape::Line => "line",
-                    Shape::Column => "column",
-                    Shape::Bar => "bar",
-                    Shape::Stacked => "stacked_column",
-                    Shape::Scatter => "scatter",
-                    Shape::Any => {
-                        if others.is_empty() {
-                            "scatter"
-                        } else {
-                            "bar"
-                        }
-                    }
-                };
-                let (x, y) = match (&others[..], &self.numbers[..]) {
-                    ([x, ..], [y, ..]) if kind != "scatter" => ((*x).clone(), y.clone()),
-                    (_, [x, y, ..]) => (x.clone(), y.clone()),
-                    _ => return None,
-                };
-                let label = y.clone();
-                Some((code, Some(self.spec(df, kind, &x, &[y], Some(&label)))))
-            }
-            _ => None,
+    /// Returns what groups along an axis are.
+    pub(super) fn axis(&self, key: &GroupKey) -> String {
+        let plain = self.plain();
+        match (key, plain.name(key.place()).unit) {
+            (GroupKey::Bin(..), Some(unit)) => format!("{} ({unit})", plain.key(key)),
+            _ => plain.key(key),
         }
     }
 
-    fn spec(
-        &self,
-        df: &str,
-        kind: &str,
-        x: &str,
-        series: &[String],
-        y_label: Option<&str>,
-    ) -> Value {
-        let series: Vec<Value> =
-            series.iter().map(|it| json!({"name": it.replace('_', " "), "y_field": it})).collect();
-        json!({
-            "df_name": df, "logical_name": self.logical_name(), "chart_type": kind,
-            "x_field": x, "x_label": null, "y_label": y_label,
-            "series": series, "title": self.title(), "note": null,
+    /// Returns the marks that suit groups.
+    fn natural(&self, key: &GroupKey) -> &'static str {
+        if self.plain().runs(key) || self.plain().is_course(key) {
+            return "line";
+        }
+        if matches!(key, GroupKey::Bin(..) | GroupKey::Part(..)) {
+            return "column";
+        }
+        let label = self.statement.keys[0].as_str();
+        let is_short = |it: &Json| match &it[label] {
+            Json::String(text) => text.chars().count() <= LABEL_CHARS_MAX,
+            _ => true,
+        };
+        let are_short = self.result.head.iter().all(is_short);
+        if self.result.n_rows <= COLUMNS_MAX && are_short { "column" } else { "bar" }
+    }
+
+    /// Returns whether groups have a place on a scale.
+    fn is_measured(&self, key: &GroupKey) -> bool {
+        let column = self.plain().column(key.place());
+        match key {
+            GroupKey::Column(_) => column.kind.is_number() || column.kind.is_time(),
+            GroupKey::Bin(..)
+            | GroupKey::Part(
+                _,
+                Part::Year | Part::Quarter | Part::Month | Part::Day | Part::Hour,
+            ) => true,
+            GroupKey::Part(_, Part::Weekday) | GroupKey::Time(..) => false,
+        }
+    }
+
+    /// Returns a statement that keeps as many rows as a chart has, if there are more: the last, the first, or some of
+    /// all.
+    pub(super) fn cut(&self, keeps_last: Option<bool>, notes: &mut Vec<String>) -> Option<String> {
+        let n = self.result.n_rows;
+        if n <= CHART_ROWS_MAX as u64 {
+            return None;
+        }
+        let (of, result) = (grouped(n), self.result());
+        Some(match keeps_last {
+            Some(true) => {
+                notes.push(format!("The chart shows the last {CHART_ROWS_MAX} of {of}."));
+                format!(
+                    "select *\nfrom {result}\nqualify row_number() over () > count(*) over () - {CHART_ROWS_MAX}"
+                )
+            }
+            Some(false) => {
+                notes.push(format!("The chart shows the first {CHART_ROWS_MAX} of {of}."));
+                format!("select *\nfrom {result}\nlimit {CHART_ROWS_MAX}")
+            }
+            None => {
+                notes.push(format!("The chart shows {CHART_ROWS_MAX} of {of} points."));
+                sample(&result, "*", "")
+            }
         })
     }
+}
 
-    /// Returns the frame of a chart: the result, or as much of it as a chart takes.
-    fn cut(&self) -> (Option<String>, &'static str) {
-        if self.n_rows <= CHART_ROWS_MAX as u64 {
-            return (None, "result");
-        }
-        let code = if matches!(self.reading.what, What::Rows { .. }) {
-            format!(
-                "chart = result.sample({CHART_ROWS_MAX}, random_state=0).sort_index()\nlen(chart)"
-            )
-        } else {
-            format!("chart = result.tail({CHART_ROWS_MAX})\nlen(chart)")
-        };
-        (Some(code), "chart")
+/// Returns the marks that were asked for, if any.
+pub(super) fn kind_of(asked: Chart) -> Option<&'static str> {
+    match asked {
+        Chart::Any | Chart::Scatter => None,
+        Chart::Bar => Some("bar"),
+        Chart::Column => Some("column"),
+        Chart::Stacked => Some("stacked_column"),
+        Chart::Line => Some("line"),
     }
+}
 
-    fn is_time(&self, group: &Group) -> bool {
-        match group {
-            Group::Time(..) => true,
-            Group::Part(_, part) => matches!(part, Part::Hour | Part::Month),
-            Group::By(place) => {
-                let column = &self.tables[place.table].columns[place.column];
-                let named = |it: &String| {
-                    matches!(it.as_str(), "year" | "month" | "hour" | "quarter" | "week")
-                };
-                column.kind.is_time()
-                    || column.kind == Kind::Whole && column.words.iter().any(named)
-            }
-        }
-    }
+/// Says what was drawn in place of points.
+pub(super) fn without_points(kind: &str) -> String {
+    let what = match kind {
+        "line" => "line",
+        "bar" => "bar",
+        _ => "column",
+    };
+    format!("A scatter chart needs two numbers, so this is a {what} chart.")
+}
+
+/// Writes a statement for points at even distances through the result.
+pub(super) fn sample(result: &str, columns: &str, filter: &str) -> String {
+    let numbered = format!(
+        "select *, row_number() over () as \"_at\", count(*) over () as \"_n\"\nfrom {result}{filter}"
+    );
+    let max = CHART_ROWS_MAX;
+    format!(
+        "select {columns}\nfrom ({numbered})\nwhere \"_at\" * {max} // \"_n\" > (\"_at\" - 1) * {max} // \"_n\""
+    )
+}
+
+/// Returns whether a number of groups is the sum of those of their parts.
+pub(super) fn adds_up(groups: &Groups) -> bool {
+    let is_plain = groups.over.is_none_or(|it| it == Over::Share);
+    is_plain && groups.measures.first().is_some_and(|it| matches!(it.agg, Agg::Count | Agg::Sum))
 }

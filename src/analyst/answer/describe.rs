@@ -1,301 +1,351 @@
-//! How a question was read, in words.
+//! How a question was read: a query in one line, with the exact names of columns.
 
 use std::fmt::Write;
 
-use super::{Answer, capital};
-use crate::code::{DAYS, FAR, number};
-use crate::lexicon::TimeUnit;
-use crate::reading::{
-    Agg, Check, Filter, Group, Measure, Op, Over, Part, Rank, Scalar, Test, Told, What, Within,
+use super::figure::listed;
+use super::terms::{agg_word, clock, op_word, part_name, part_of, sign_word, units};
+use crate::query::{
+    Agg, Arithmetic, Check, Comparison, Contrast, GroupKey, Groups, Listing, LogicalForm, Measure,
+    Op, Over, Place, Profile, Shape, SortOrder, Test, Told, Value, Within,
 };
+use crate::schema::Table;
+use crate::sql::{FAR, column_label, number, unit_name};
 
-impl Answer<'_> {
-    pub(super) fn title(&self) -> String {
-        // Where groups are the series, one number is drawn.
-        let n_drawn = if 1 < self.reading.what.groups().len() { 1 } else { usize::MAX };
-        capital(&self.described(n_drawn).replace('`', ""))
-    }
+/// Says what a query asks.
+pub(crate) fn describe(query: &LogicalForm, tables: &[Table]) -> String {
+    Reader { query, tables }.whole()
+}
 
-    /// Says how the question was read.
-    pub(crate) fn describe(&self) -> String {
-        self.described(usize::MAX)
-    }
+struct Reader<'a> {
+    query: &'a LogicalForm,
+    tables: &'a [Table],
+}
 
-    fn described(&self, n_measures: usize) -> String {
-        let table = format!("`{}`", self.tables[0].name);
-        let mut text = match &self.reading.what {
-            What::Aggregate { .. } => self.describe_aggregate(n_measures),
-            What::Difference { measure, by, between } => {
-                format!(
-                    "difference in {} between {} and {} by `{}`",
-                    self.measure(measure),
-                    between[0],
-                    between[1],
-                    self.name(*by)
-                )
-            }
-            What::Change { measure, names, .. } => {
-                format!("change of {} from {} to {}", self.measure(measure), names[0], names[1])
-            }
-            What::MostMissing => "the column with the most missing values".to_owned(),
-            What::Rows { columns, rank, first } => {
-                let mut text =
-                    if columns.is_empty() { "rows".to_owned() } else { self.named(columns) };
-                if let Some((place, rank)) = rank {
-                    let _ = write!(text, " by `{}`{}", self.name(*place), ranked(*rank, true));
-                }
-                match first {
-                    Some(n) if *n < 0 => _ = write!(text, ", the last {}", -n),
-                    Some(n) => _ = write!(text, ", the first {n}"),
-                    None => {}
-                }
-                text
-            }
-            What::Share { part, groups, of, rank } => {
-                let whole = of.map_or("rows".to_owned(), |it| format!("`{}`", self.name(it)));
-                let by = self.by(groups);
-                let rank = rank.map(|it| ranked(it, true)).unwrap_or_default();
-                format!("share of {whole} with {}{by}{rank}", self.conditions(part))
-            }
-            What::Ratio { part, whole, is_percent, groups } => format!(
-                "`{}` divided by `{}`{}{}, of the totals and as the mean over rows",
-                self.name(*part),
-                self.name(*whole),
-                if *is_percent { " in percent" } else { "" },
-                self.by(groups)
-            ),
-            What::Correlation(places, groups) if places.is_empty() => {
-                format!("Pearson correlation of all numbers{}", self.by(groups))
-            }
-            What::Correlation(places, groups) => {
-                format!("Pearson correlation of {}{}", self.named(places), self.by(groups))
-            }
-            What::Distribution(place) => format!("distribution of `{}`", self.name(*place)),
-            What::Outliers(places, _) => format!(
-                "values{} more than {} interquartile ranges from the quartiles",
-                if places.is_empty() {
-                    String::new()
-                } else {
-                    format!(" of {}", self.named(places))
-                },
-                FAR
-            ),
-            What::Missing { of: places, groups, told } => format!(
-                "missing values{}{}",
-                if places.is_empty() {
-                    match told {
-                        Told::Each => " of each column".to_owned(),
-                        Told::Some => " of the columns that have some".to_owned(),
-                        Told::Total => " of all columns together".to_owned(),
-                    }
-                } else {
-                    format!(" of {}", self.named(places))
-                },
-                self.by(groups)
-            ),
-            What::Duplicates(places) if places.is_empty() => {
-                "rows that repeat an earlier row".to_owned()
-            }
-            What::Duplicates(places) => {
-                format!("values of {} that come more than once", self.named(places))
-            }
-            What::Constant => "columns with one value".to_owned(),
-            What::Describe(places) if places.is_empty() => "figures of each column".to_owned(),
-            What::Describe(places) => format!("figures of {}", self.named(places)),
-            What::Columns => "names and types of the columns".to_owned(),
-            What::Size => "number of rows and columns".to_owned(),
-            What::Check(check) => self.describe_check(check),
-        };
-        let _ = write!(text, " in {table}");
-        if let Some(join) = &self.reading.join {
-            let _ = write!(
-                text,
-                " with `{}` by `{}`",
-                self.tables[1].name, self.tables[0].columns[join.left.column].name
-            );
+impl Reader<'_> {
+    fn whole(&self) -> String {
+        let from = self.query.from;
+        let mut text = self.body();
+        // Of what refers to another table, both are named already.
+        if !matches!(self.query.body, Shape::Check(Check::Refers(_))) {
+            let _ = write!(text, " in `{}`", self.tables[from.table].name);
         }
-        if !self.reading.filters.is_empty() {
-            let _ = write!(text, ", of rows with {}", self.conditions(&self.reading.filters));
+        if let Some(join) = from.join {
+            let other = &self.tables[join.right.table].name;
+            let _ = write!(text, " with `{other}` by `{}`", self.bare(join.left));
+        }
+        if !self.query.filters.is_empty() {
+            let _ = write!(text, ", of rows with {}", self.conditions(&self.query.filters));
         }
         text
     }
 
-    fn describe_aggregate(&self, n_measures: usize) -> String {
-        let What::Aggregate { measures, groups, rank, over, having } = &self.reading.what else {
-            return String::new();
-        };
-        let all: Vec<String> =
-            measures.iter().take(n_measures).map(|it| self.measure(it)).collect();
-        let text = all.join(", ");
-        let mut text = match over {
-            Over::Plain => text,
-            Over::Cumulative => format!("running total of {text}"),
-            Over::Growth => format!("change in percent of {text}"),
-            Over::Change => format!("change of {text}"),
-            Over::Share => format!("share in percent of {text}"),
-            Over::Mean => format!("mean over groups of {text}"),
-        };
-        text += &self.by(groups);
-        if let Some((op, value)) = having {
-            let _ = write!(text, ", where it is {} {}", word(*op), number(*value));
+    fn body(&self) -> String {
+        match &self.query.body {
+            Shape::Groups(groups) => self.groups(groups),
+            Shape::Rows(listing) => self.rows(listing),
+            Shape::Compare(comparison) => self.comparison(comparison),
+            Shape::Profile(profile) => self.profile(profile),
+            Shape::Check(check) => self.check(check),
         }
-        text + &rank.map(|it| ranked(it, !groups.is_empty())).unwrap_or_default()
     }
 
-    fn describe_check(&self, check: &Check) -> String {
+    fn bare(&self, place: Place) -> &str {
+        &self.tables[place.table].columns[place.column].name
+    }
+
+    fn name(&self, place: Place) -> String {
+        format!("`{}`", column_label(self.query, self.tables, place))
+    }
+
+    fn named(&self, places: &[Place]) -> String {
+        places.iter().map(|it| self.name(*it)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn groups(&self, groups: &Groups) -> String {
+        let all: Vec<String> = groups.measures.iter().map(|it| self.measure(it)).collect();
+        let mut text = all.join(", ");
+        text = match groups.over {
+            None => text,
+            Some(Over::Cumulative) => format!("running total of {text}"),
+            Some(Over::Growth) => format!("change in percent of {text}"),
+            Some(Over::Change) => format!("change of {text}"),
+            Some(Over::Share) => format!("share in percent of {text}"),
+        };
+        text += &self.by(&groups.keys);
+        if let Some((op, value)) = &groups.having {
+            let _ = write!(text, ", where it is {} {}", op_word(*op), self.value(value));
+        }
+        if let Some(agg) = &groups.then {
+            return match (agg, &groups.having) {
+                (Agg::Count, Some((op, value))) => {
+                    let (by, all) = (self.by(&groups.keys), all.join(", "));
+                    let keys = by.strip_prefix(" by ").unwrap_or("groups");
+                    format!(
+                        "number of {keys} where {all} is {} {}",
+                        op_word(*op),
+                        self.value(value)
+                    )
+                }
+                (Agg::Count, None) => format!("number of groups of {text}"),
+                (agg, _) => format!("{} over groups of {text}", agg_word(agg)),
+            };
+        }
+        if let (false, Some(order)) = (groups.keys.is_empty(), groups.order) {
+            text += &ranked(order);
+        }
+        text
+    }
+
+    fn by(&self, keys: &[GroupKey]) -> String {
+        let names = keys.iter().map(|it| match it {
+            GroupKey::Column(place) => self.name(*place),
+            GroupKey::Time(place, unit) => format!("{} of {}", unit_name(*unit), self.name(*place)),
+            GroupKey::Part(place, part) => format!("{} of {}", part_name(*part), self.name(*place)),
+            GroupKey::Bin(place, width) => {
+                format!("{} in steps of {}", self.name(*place), number(*width))
+            }
+        });
+        let names: Vec<String> = names.collect();
+        if names.is_empty() { String::new() } else { format!(" by {}", listed(&names, "and")) }
+    }
+
+    fn measure(&self, measure: &Measure) -> String {
+        if let Agg::Share = measure.agg {
+            let of = measure.of.as_ref().map_or_else(|| "rows".to_owned(), |it| self.value(it));
+            return format!("share of {of} with {}", self.conditions(&measure.only));
+        }
+        let of = measure.of.as_ref().map(|it| self.value(it)).unwrap_or_default();
+        let text = match &measure.agg {
+            Agg::Count if measure.of.is_none() => "number of rows".to_owned(),
+            Agg::Count => format!("number of values of {of}"),
+            Agg::Distinct => format!("number of different {of}"),
+            Agg::Quantile(share) => format!("{} quantile of {of}", number(*share)),
+            Agg::Correlation(other) => {
+                format!("Pearson correlation of {of} and {}", self.name(*other))
+            }
+            Agg::Percent(other) => format!("total {of} in percent of total {}", self.name(*other)),
+            Agg::Ratio(other) => format!("total {of} divided by total {}", self.name(*other)),
+            agg @ (Agg::Std | Agg::Var | Agg::Iqr | Agg::Range | Agg::Mode) => {
+                format!("{} of {of}", agg_word(agg))
+            }
+            agg => format!("{} {of}", agg_word(agg)),
+        };
+        if measure.only.is_empty() {
+            text
+        } else {
+            format!("{text} with {}", self.conditions(&measure.only))
+        }
+    }
+
+    fn rows(&self, listing: &Listing) -> String {
+        let what = if listing.columns.is_empty() {
+            "rows".to_owned()
+        } else {
+            self.named(&listing.columns)
+        };
+        let mut text = if listing.is_distinct { format!("different {what}") } else { what };
+        if let Some((by, order)) = &listing.order {
+            let _ = write!(text, " by {}{}", self.value(by), ranked(*order));
+        }
+        match listing.first {
+            Some(n) if n < 0 => _ = write!(text, ", the last {}", -n),
+            Some(n) => _ = write!(text, ", the first {n}"),
+            None => {}
+        }
+        text
+    }
+
+    fn comparison(&self, comparison: &Comparison) -> String {
+        let measure = self.measure(&comparison.measure);
+        let [one, other] = [0, 1].map(|it| {
+            let side = &comparison.sides[it];
+            if side.tests.is_empty() { side.name.clone() } else { self.conditions(&side.tests) }
+        });
+        match comparison.asks {
+            Contrast::Difference => format!("{measure} with {one}, minus that with {other},"),
+            Contrast::Change => format!("change of {measure} from {one} to {other}"),
+            Contrast::Ratio => format!("{measure} with {one}, divided by that with {other},"),
+            Contrast::Holds(op) => {
+                format!("is {measure} with {one} {} that with {other}", op_word(op))
+            }
+        }
+    }
+
+    fn profile(&self, profile: &Profile) -> String {
+        let of = |places: &[Place], all: &str| {
+            if places.is_empty() { all.to_owned() } else { format!(" of {}", self.named(places)) }
+        };
+        match profile {
+            Profile::Describe(places) => format!("figures{}", of(places, " of each column")),
+            Profile::Columns => "names and types of the columns".to_owned(),
+            Profile::Size => "number of rows and columns".to_owned(),
+            Profile::Missing { of: places, told } => {
+                let all = match told {
+                    Told::Each => " of each column",
+                    Told::Some => " of the columns that have some",
+                    Told::Total => " of all columns together",
+                    Told::Most => "",
+                };
+                match told {
+                    Told::Most => {
+                        format!("the column with the most missing values{}", of(places, all))
+                    }
+                    _ => format!("missing values{}", of(places, all)),
+                }
+            }
+            Profile::Distribution(place) => format!("distribution of {}", self.name(*place)),
+            Profile::Outliers { of: places, .. } => {
+                format!("values{} {}", of(places, ""), far())
+            }
+            Profile::Duplicates(places) if places.is_empty() => {
+                "rows that repeat an earlier row".to_owned()
+            }
+            Profile::Duplicates(places) => {
+                format!("values of {} that come more than once", self.named(places))
+            }
+            Profile::Constant => "columns with one value".to_owned(),
+            Profile::Correlations(places) => match &places[..] {
+                [] => "Pearson correlation of all numbers".to_owned(),
+                [one] => {
+                    format!("Pearson correlation of {} with each other number", self.name(*one))
+                }
+                places => {
+                    let names: Vec<String> = places.iter().map(|it| self.name(*it)).collect();
+                    format!("Pearson correlation of {}", listed(&names, "and"))
+                }
+            },
+        }
+    }
+
+    fn check(&self, check: &Check) -> String {
         match check {
-            Check::Any(filters) => format!("is there a row with {}", self.conditions(filters)),
-            Check::All(filters) => format!("has every row {}", self.conditions(filters)),
+            Check::None(tests) => format!("is there a row with {}", self.conditions(tests)),
+            Check::All(tests) => format!("has every row {}", self.conditions(tests)),
             Check::Number(measure, op, value) => {
-                format!("is {} {} {}", self.measure(measure), word(*op), number(*value))
+                format!("is {} {} {}", self.measure(measure), op_word(*op), self.value(value))
+            }
+            Check::Groups(groups, op, value) => {
+                format!("is {} always {} {}", self.groups(groups), op_word(*op), self.value(value))
             }
             Check::Unique(places) if places.is_empty() => "does a row come twice".to_owned(),
-            Check::Unique(places) => {
-                format!("does a value of {} come twice", self.named(places))
-            }
+            Check::Unique(places) => format!("does a value of {} come twice", self.named(places)),
             Check::Present(places) if places.is_empty() => "is any value missing".to_owned(),
             Check::Present(places) => format!("is a value of {} missing", self.named(places)),
-            Check::Refers(join) => {
-                format!("is every {} in `{}`", self.named(&[join.left]), self.tables[1].name)
+            Check::Refers(join) => format!(
+                "is every {} of `{}` in `{}` of `{}`",
+                self.name(join.left),
+                self.tables[join.left.table].name,
+                self.bare(join.right),
+                self.tables[join.right.table].name
+            ),
+            Check::Varies(places) if places.is_empty() => {
+                "does a column have one value only".to_owned()
             }
-            Check::Varies(_) => "does a column have one value only".to_owned(),
-            Check::Inliers(_) => {
-                format!("is a value more than {FAR} interquartile ranges from the quartiles")
+            Check::Varies(places) => format!("has {} one value only", self.named(places)),
+            Check::Inliers(places) if places.is_empty() => format!("is a value {}", far()),
+            Check::Inliers(places) => format!("is a value of {} {}", self.named(places), far()),
+        }
+    }
+
+    fn conditions(&self, tests: &[Test]) -> String {
+        let condition = |test: &Test| match test {
+            Test::Any(each) if 1 < tests.len() && 1 < each.len() => {
+                format!("({})", self.condition(test, ""))
+            }
+            test => self.condition(test, ""),
+        };
+        tests.iter().map(condition).collect::<Vec<_>>().join(" and ")
+    }
+
+    fn condition(&self, test: &Test, not: &str) -> String {
+        match test {
+            Test::Is(one, op @ (Op::Eq | Op::Ne), other) if is_name(other) => {
+                let not = if *op == Op::Ne { "not " } else { not };
+                format!("{} {not}{}", self.value(one), self.beside(other, one))
+            }
+            Test::Is(one, op, other) => {
+                format!("{} {not}{} {}", self.value(one), op_word(*op), self.beside(other, one))
+            }
+            Test::In(value, values) => {
+                let values: Vec<String> = values.iter().map(|it| self.beside(it, value)).collect();
+                format!("{} {not}{}", self.value(value), listed(&values, "or"))
+            }
+            Test::Text(place, within, wanted) => {
+                let within = match within {
+                    Within::Contains => "containing",
+                    Within::Starts => "starting with",
+                    Within::Ends => "ending with",
+                };
+                format!("{} {not}{within} “{wanted}”", self.name(*place))
+            }
+            Test::True(place) => {
+                format!("{} {}", self.name(*place), if not.is_empty() { "true" } else { "false" })
+            }
+            Test::Missing(place) => {
+                let word = if not.is_empty() { "missing" } else { "present" };
+                format!("{} {word}", self.name(*place))
+            }
+            Test::Last(place, n, unit) => {
+                format!("{} {not}in the last {} of the data", self.name(*place), units(*n, *unit))
+            }
+            Test::Exists(join) => {
+                let other = &self.tables[join.right.table].name;
+                format!("{} {not}in `{}` of `{other}`", self.name(join.left), self.bare(join.right))
+            }
+            Test::Not(test) => self.condition(test, if not.is_empty() { "not " } else { "" }),
+            Test::Any(tests) => {
+                let each: Vec<String> = tests.iter().map(|it| self.condition(it, "")).collect();
+                let any = each.join(" or ");
+                if not.is_empty() { any } else { format!("not ({any})") }
             }
         }
     }
 
-    fn by(&self, groups: &[Group]) -> String {
-        if groups.is_empty() {
-            return String::new();
-        }
-        let names: Vec<String> = groups
-            .iter()
-            .map(|it| match it {
-                Group::By(place) => format!("`{}`", self.name(*place)),
-                Group::Time(place, unit) => {
-                    format!("{} of `{}`", unit_name(*unit), self.name(*place))
-                }
-                Group::Part(place, part) => {
-                    format!("{} of `{}`", part_name(*part), self.name(*place))
-                }
-            })
-            .collect();
-        format!(" by {}", names.join(" and "))
-    }
-
-    pub(super) fn measure(&self, measure: &Measure) -> String {
-        let Some(place) = measure.of else { return "number of rows".to_owned() };
-        let column = format!("`{}`", self.name(place));
-        match measure.agg {
-            Agg::Count => format!("number of values of {column}"),
-            Agg::Distinct => format!("number of different {column}"),
-            Agg::Sum => format!("total {column}"),
-            Agg::Mean => format!("mean {column}"),
-            Agg::Median => format!("median {column}"),
-            Agg::Min => format!("smallest {column}"),
-            Agg::Max => format!("largest {column}"),
-            Agg::Std => format!("standard deviation of {column}"),
-            Agg::Var => format!("variance of {column}"),
-            Agg::Iqr => format!("interquartile range of {column}"),
-            Agg::Quantile(share) => format!("{} quantile of {column}", number(share)),
+    fn value(&self, value: &Value) -> String {
+        match value {
+            Value::Number(it) => number(*it),
+            Value::Day(day) => day.to_string(),
+            Value::Clock(time) => clock(*time),
+            Value::Text(text) => text.clone(),
+            Value::Column(place) => self.name(*place),
+            Value::Part(place, part) => format!("{} of {}", part_name(*part), self.name(*place)),
+            Value::Arithmetic(one, Arithmetic::Days, other) => {
+                format!("days from {} to {}", self.value(other), self.value(one))
+            }
+            Value::Arithmetic(one, sign, other) => {
+                format!("{} {} {}", self.value(one), sign_word(*sign), self.value(other))
+            }
+            Value::Query(query) => {
+                let reader = Reader { query, tables: self.tables };
+                let is_same = query.from == self.query.from && query.filters.is_empty();
+                let text = if is_same { reader.body() } else { reader.whole() };
+                format!("the {text}")
+            }
         }
     }
 
-    pub(super) fn conditions(&self, filters: &[Filter]) -> String {
-        let all: Vec<String> = filters.iter().map(|it| self.condition(it)).collect();
-        all.join(" and ")
-    }
-
-    fn condition(&self, filter: &Filter) -> String {
-        let column = format!("`{}`", self.name(filter.place));
-        let not = if filter.is_negated { "not " } else { "" };
-        match &filter.test {
-            Test::Is(op, Scalar::Number(value)) => {
-                format!("{column} {not}{} {}", word(*op), number(*value))
-            }
-            Test::Is(op, Scalar::Day(day)) => format!("{column} {not}{} {day}", word(*op)),
-            Test::Is(op, Scalar::Clock(time)) => format!("{column} {not}{} {time}", word(*op)),
-            Test::OneOf(values) => {
-                let values: Vec<String> = values.iter().map(|it| number(*it)).collect();
-                format!("{column} {not}{}", values.join(" or "))
-            }
-            Test::IsTo(op, other) => format!("{column} {not}{} `{}`", word(*op), self.name(*other)),
-            Test::In(values) => format!("{column} {not}{}", values.join(" or ")),
-            Test::True => format!("{column} {}", if filter.is_negated { "false" } else { "true" }),
-            Test::Missing => {
-                format!("{column} {}", if filter.is_negated { "present" } else { "missing" })
-            }
-            Test::Absent(_) => format!("{column} {not}missing or none"),
-            Test::Text(Within::Contains, text) => format!("{column} {not}containing “{text}”"),
-            Test::Text(Within::Starts, text) => format!("{column} {not}starting with “{text}”"),
-            Test::Text(Within::Ends, text) => format!("{column} {not}ending with “{text}”"),
-            Test::Part(part, values) => {
-                let values: Vec<String> = values
-                    .iter()
-                    .map(|it| match part {
-                        Part::Weekday => DAYS
-                            .get(usize::try_from(it - 1).unwrap_or(7))
-                            .map_or_else(|| it.to_string(), |it| (*it).to_owned()),
-                        _ => it.to_string(),
-                    })
-                    .collect();
-                format!("{} of {column} {not}{}", part_name(*part), values.join(" or "))
-            }
-            Test::Last(n, unit) => {
-                let name = unit_name(*unit);
-                if *n == 1 {
-                    format!("{column} in the last {name} of the data")
-                } else {
-                    format!("{column} in the last {n} {name}s of the data")
-                }
-            }
-        }
+    /// Writes a value that is compared with a part of a date by its name: `May`.
+    fn beside(&self, value: &Value, other: &Value) -> String {
+        part_of(value, other).unwrap_or_else(|| self.value(value))
     }
 }
 
-pub(super) fn word(op: Op) -> &'static str {
-    match op {
-        Op::Gt => "over",
-        Op::Ge => "at least",
-        Op::Lt => "under",
-        Op::Le => "at most",
-        Op::Eq => "equal to",
-        Op::Ne => "other than",
-    }
+/// Returns whether a value is what something is, not how much.
+fn is_name(value: &Value) -> bool {
+    matches!(value, Value::Text(_) | Value::Number(_) | Value::Day(_) | Value::Clock(_))
 }
 
-fn ranked(rank: Rank, is_many: bool) -> String {
-    if !is_many {
-        return String::new();
-    }
-    let end = if rank.is_ascending { "smallest" } else { "largest" };
-    match (rank.n, rank.skip) {
+fn far() -> String {
+    format!("more than {FAR} interquartile ranges from the quartiles")
+}
+
+fn ranked(order: SortOrder) -> String {
+    let end = if order.is_ascending { "smallest" } else { "largest" };
+    match (order.n, order.skip) {
         (None, _) => format!(", {end} first"),
         (Some(1), 0) => format!(", the {end}"),
         (Some(1), skip) => format!(", number {} from the {end}", skip + 1),
-        (Some(n), _) => format!(", the {n} {end}"),
-    }
-}
-
-fn unit_name(unit: TimeUnit) -> &'static str {
-    match unit {
-        TimeUnit::Year => "year",
-        TimeUnit::Quarter => "quarter",
-        TimeUnit::Month => "month",
-        TimeUnit::Week => "week",
-        TimeUnit::Day => "day",
-        TimeUnit::Hour => "hour",
-    }
-}
-
-fn part_name(part: Part) -> &'static str {
-    match part {
-        Part::Year => "year",
-        Part::Quarter => "quarter",
-        Part::Month => "month of the year",
-        Part::Day => "day of the month",
-        Part::Weekday => "day of the week",
-        Part::Hour => "hour of the day",
+        (Some(n), 0) => format!(", the {n} {end}"),
+        (Some(n), skip) => format!(", numbers {} to {} from the {end}", skip + 1, skip + n),
     }
 }

@@ -1,337 +1,255 @@
 //! The answer: what is shown, and the sentences that go with it.
 
 mod chart;
+mod claims;
+mod comparison;
+mod correlation;
 mod describe;
-mod sentence;
+mod ends;
+mod figure;
+mod head;
+mod groups;
+mod listing;
+mod names;
+mod nothing;
+mod pivot;
+mod plain;
+mod plots;
+mod profile;
+mod quality;
+mod quantity;
+mod terms;
+mod title;
+mod verdict;
+
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Write;
 
-use serde_json::{Value, json};
+use csv_agent_text::sql::identifier;
 
-use csv_agent_text::digits;
-use csv_agent_types::limits::{CHART_ROWS_MAX, FINDING_ROWS_MAX};
+pub(crate) use chart::Drawing;
+pub(crate) use describe::describe;
+pub(crate) use head::ResultHead;
 
-use super::code::Program;
-use super::ground::Place;
-use super::reading::{Agg, Check, Filter, Group, Over, Reading, What};
-use super::schema::Table;
-use super::transcript::{Done, Turn};
+use crate::query::{Contrast, GroupKey, Groups, LogicalForm, Op, Shape, Test, Value};
+use crate::schema::Table;
+use crate::sql::{Statement, slug};
+use figure::{capital, grouped};
+use plain::Plain;
 
-/// The code that prepares the frame of a chart, and the chart, once that code has run.
-type Drawing = (Option<String>, Option<Value>);
+/// The name of the result that is shown, unless a dataset has it.
+const RESULT: &str = "result";
+/// How many groups have the same number, in a result of its ends.
+const EQUAL: &str = "_equal";
+/// Groups that share an end and are named.
+const EQUALS_MAX: usize = 3;
+/// Letters of conditions that a sentence repeats.
+const WHERE_CHARS_MAX: usize = 100;
 
 /// An answer.
 #[derive(Debug)]
 pub(crate) struct Answer<'a> {
-    reading: &'a Reading,
-    tables: &'a [&'a Table],
-    program: &'a Program,
-    /// The first rows of the result.
-    head: Vec<Value>,
-    /// The columns of the result.
-    columns: Vec<String>,
-    /// Those that hold numbers.
-    numbers: Vec<String>,
-    /// How many rows the result has.
-    n_rows: u64,
-    /// The reply.
-    pub text: String,
-    verdict: Option<(bool, String)>,
-}
-
-/// Says that the code failed.
-pub(crate) fn failed(error: &str) -> String {
-    let last = error.lines().rev().find(|it| !it.trim().is_empty()).unwrap_or(error);
-    format!("I could not compute the answer: {last}")
-}
-
-/// Returns to how many decimals the numbers of an answer are rounded: enough for the smallest of those seen.
-pub(crate) fn decimals(heads: &[&Done]) -> u32 {
-    let rows = heads.iter().filter_map(|it| it.output["head"].as_array()).flatten();
-    let cells = rows.filter_map(Value::as_object).flatten();
-    let numbers = cells.filter_map(|(_, it)| it.as_f64()).map(f64::abs).filter(|it| 0.0 < *it);
-    match numbers.fold(f64::INFINITY, f64::min) {
-        small if small < 1e-4 => 12,
-        small if small < 0.01 => 8,
-        _ => 4,
-    }
+    /// What was asked.
+    pub query: &'a LogicalForm,
+    /// The tables.
+    pub tables: &'a [Table],
+    /// What computed it.
+    pub statement: &'a Statement,
+    /// What came out.
+    pub result: ResultHead,
+    /// Its first and last row and those at the ends, if the first rows are not all.
+    pub ends: Option<ResultHead>,
+    /// The words of the question.
+    pub question: &'a str,
 }
 
 impl<'a> Answer<'a> {
-    /// Reads what the code gave.
-    pub(crate) fn new(
-        reading: &'a Reading,
-        tables: &'a [&'a Table],
-        program: &'a Program,
-        output: &Value,
-    ) -> Answer<'a> {
-        let head = output["head"].as_array().cloned().unwrap_or_default();
-        let texts = |it: &Value| it.as_str().map(str::to_owned);
-        let columns: Vec<String> =
-            output["columns"].as_array().into_iter().flatten().filter_map(texts).collect();
-        let is_number = |it: &&String| {
-            let dtype = output["dtypes"][it.as_str()].as_str().unwrap_or_default().to_lowercase();
-            dtype.starts_with("int") || dtype.starts_with("float") || dtype.starts_with("uint")
-        };
-        let numbers = columns.iter().filter(is_number).cloned().collect();
-        let n_rows = output["row_count"].as_u64().unwrap_or_default();
-        let mut answer = Answer {
-            reading,
-            tables,
-            program,
-            head,
-            columns,
-            numbers,
-            n_rows,
-            text: String::new(),
-            verdict: None,
-        };
-        if let What::Check(check) = &reading.what {
-            answer.verdict = Some(answer.judge(check));
-        }
-        answer
-    }
-}
-
-impl Answer<'_> {
-    /// Returns the calls that show the result and were not made yet.
-    pub(crate) fn shown(&self, turn: &Turn) -> Vec<(&'static str, Value)> {
-        let is_open = |it: &(&'static str, Value)| turn.done(it.0, &it.1).is_none();
-        let mut calls = Vec::new();
-        let has_table = 0 < self.n_rows && 1 < self.n_rows * self.columns.len() as u64;
-        if has_table {
-            let name = self.logical_name();
-            calls.push((
-                "send_data_to_ui_as_df",
-                json!({"df_name": "result", "logical_name": name}),
-            ));
-        }
-        if let Some((code, spec)) = self.chart(turn) {
-            if let Some(code) = code {
-                let prepare = ("python_repl", json!({"code": code}));
-                if is_open(&prepare) {
-                    calls.push(prepare);
-                    return calls.into_iter().filter(is_open).collect();
-                }
-            }
-            if let Some(spec) = spec {
-                calls.push(("send_chart_to_ui", spec));
-            }
-        }
-        calls.into_iter().filter(is_open).collect()
+    fn plain(&self) -> Plain<'a> {
+        Plain { query: self.query, tables: self.tables }
     }
 
-    /// Returns why the result answers nothing: there is nothing to check, to draw or to compute it from, or
-    /// groups of one row each have no most common one.
-    pub(crate) fn says_nothing(&self) -> Option<String> {
-        if let Some(reason) = self.checks_nothing() {
-            return Some(reason);
-        }
-        if let Some(join) = &self.reading.join
-            && self.n_rows == 0
-        {
-            let [one, other] = [self.named(&[join.left]), self.named(&[join.right])];
-            return Some(format!("No rows match between {one} and {other}."));
-        }
-        let is_first = matches!(&self.reading.what, What::Aggregate { rank: Some(rank), .. }
-            if rank.n == Some(1));
-        let is_number = self.reading.what.groups().is_empty()
-            && matches!(
-                self.reading.what,
-                What::Aggregate { .. } | What::Share { .. } | What::Ratio { .. }
-            );
-        let is_one = self.n_rows == 1 && (is_number || is_first);
-        if self.reading.chart.is_some() && (self.n_rows == 0 || is_one) {
-            let found = if is_one { "the result is one row" } else { "no row matches" };
-            return Some(format!("There is nothing to draw: {found}."));
-        }
-        let What::Aggregate { measures, groups, rank, over: Over::Plain, .. } = &self.reading.what
-        else {
-            return None;
-        };
-        let label = self.program.measures.first()?;
-        if groups.is_empty() && self.head.first().is_some_and(|it| it[label.as_str()].is_null()) {
-            return Some("There are no values to calculate it from.".to_owned());
-        }
-        if rank.is_some_and(|it| it.n.is_some()) && self.n_rows == 0 {
-            return Some("There is nothing to rank: no row matches.".to_owned());
-        }
-        // Of the fewest, one is a number like others.
-        if rank.is_none_or(|it| it.is_ascending) {
-            return None;
-        }
-        let counted = measures.first()?;
-        let counts_rows = counted.of.is_none() || counted.agg == Agg::Distinct;
-        let is_flat = 1 < self.n_rows && self.head.iter().all(|it| it[label.as_str()] == 1);
-        (counts_rows && is_flat && !groups.is_empty()).then(|| {
-            let by = self.named(&groups.iter().map(Group::place).collect::<Vec<_>>());
-            let what = match counted.of {
-                Some(place) => format!("`{}`", self.name(place)),
-                None => "row".to_owned(),
-            };
-            format!("Each {by} has one {what}, so they cannot be ranked by how many they have.")
-        })
+    fn result(&self) -> String {
+        result_name(self.tables)
     }
 
-    /// Returns why a check says nothing: of a column without values, everything holds.
-    fn checks_nothing(&self) -> Option<String> {
-        let What::Check(check) = &self.reading.what else { return None };
-        let places: Vec<Place> = match check {
-            Check::Any(filters) | Check::All(filters) => {
-                filters.iter().flat_map(Filter::judged).collect()
-            }
-            Check::Unique(places) | Check::Inliers(places) => places.clone(),
-            Check::Number(measure, ..) => measure.of.into_iter().collect(),
-            Check::Refers(join) => vec![join.left],
-            Check::Present(_) | Check::Varies(_) => Vec::new(),
-        };
-        if self.tables[0].n_rows == 0 {
-            return Some(format!(
-                "`{}` has no rows: there is nothing to check.",
-                self.tables[0].name
-            ));
-        }
-        let table = self.tables[0];
-        let is_empty =
-            |it: &&Place| it.table == 0 && table.columns[it.column].n_missing == table.n_rows;
-        let place = places.iter().find(is_empty)?;
-        Some(format!("`{}` has no values: there is nothing to check.", self.name(*place)))
-    }
-
-    fn logical_name(&self) -> String {
-        let table = super::code::slug(&self.tables[0].name);
-        let measure = self.program.measures.first().map(|it| super::code::slug(it));
-        let groups: Vec<String> =
-            self.program.groups.iter().map(|it| super::code::slug(it)).collect();
-        match (measure, groups.is_empty()) {
-            (Some(measure), true) => measure,
-            (Some(measure), false) => format!("{measure}_by_{}", groups.join("_and_")),
-            (None, _) => table,
-        }
-    }
-
-    /// Adds the sentences, now that all is shown.
-    pub(crate) fn finished(mut self, turn: &Turn) -> Self {
-        let mut text = match &self.verdict {
-            Some((_, message)) => message.clone(),
-            None => self.sentence(),
-        };
-        let _ = write!(text, "\n\nI read this as: {}.", self.describe());
-        for note in self.notes() {
+    /// Writes the whole text.
+    pub(crate) fn text(&self, notes: &[String]) -> String {
+        let reading = describe(self.query, self.tables);
+        let mut text = format!("{}\n\nI read this as: {}", self.finding(), ended(&reading));
+        for note in notes.iter().chain(&self.notes()) {
             let _ = write!(text, " {note}");
         }
-        let chart = turn.calls.iter().rev().find(|it| it.name == "send_chart_to_ui");
-        if let Some(error) = chart.and_then(Done::error) {
-            let _ = write!(text, " There is no chart: {}.", error.trim_end_matches('.'));
-        } else if chart.is_none() && self.reading.chart.is_some() {
-            text += " There is no chart: the result does not fit one.";
-        } else if chart.is_some() && CHART_ROWS_MAX as u64 <= self.n_rows {
-            let _ =
-                write!(text, " The chart shows {CHART_ROWS_MAX} of {} rows.", grouped(self.n_rows));
+        text
+    }
+
+    /// Writes what was found, in a sentence or two.
+    pub(crate) fn finding(&self) -> String {
+        let text = match &self.query.body {
+            Shape::Groups(groups) => self.groups(groups),
+            Shape::Rows(listing) => self.rows(listing),
+            Shape::Compare(comparison) => self.comparison(comparison),
+            Shape::Profile(profile) => self.profile(profile),
+            Shape::Check(check) => self.checked(check),
+        };
+        capital(ended(text.trim_end_matches('.')).as_str())
+    }
+
+    /// Returns the statement that finds the ends of a result of which only the first rows are known.
+    pub(crate) fn ends_sql(&self) -> Option<String> {
+        let Shape::Groups(groups) = &self.query.body else { return None };
+        let is_limited = groups.order.is_some_and(|it| it.n.is_some());
+        let is_limited = is_limited || groups.having.is_some();
+        if self.result.is_complete() || is_limited || groups.keys.is_empty() {
+            return None;
         }
-        self.text = text;
-        self
+        let measure = identifier(self.statement.measures.first()?);
+        let equal = format!("count(*) over (partition by {measure}) as \"{EQUAL}\"");
+        let result = self.result();
+        let known = format!("select *, {equal}\nfrom {result}\nwhere {measure} is not null");
+        let end = |way: &str| {
+            let order = format!("over (order by {measure}{way})");
+            format!("rank() {order} = 1 and row_number() {order} <= {EQUALS_MAX}")
+        };
+        let ends = format!("{} or {}", end(" desc"), end(""));
+        // Of series, the last values are compared.
+        if let Some(at) = self.running(groups) {
+            let time = identifier(&self.statement.keys[at]);
+            let last = format!("(select max({time}) from {result} where {measure} is not null)");
+            return Some(format!("{known} and {time} = {last}\nqualify {ends}"));
+        }
+        Some(format!(
+            "{known}\nqualify {ends} or row_number() over () = 1 or row_number() over () = count(*) over ()"
+        ))
     }
 
-    /// Returns the answer with its verdict, in the form that a gate reads.
-    pub(crate) fn with_verdict(&self, rows: &Value, turn: &Turn) -> Value {
-        let (assessment, findings) = match &self.verdict {
-            None => (Value::Null, Vec::new()),
-            Some((true, _)) => (json!("good"), Vec::new()),
-            Some((false, message)) => {
-                let column = self.checked_column();
-                let mut sent = turn.calls.iter().filter(|it| it.name == "send_data_to_ui_as_df");
-                let is_sent = sent.any(|it| it.error().is_none());
-                let finding = json!({
-                    "severity": "bad", "message": message, "dataset": self.tables[0].name, "column": column,
-                    "rows": rows, "table": is_sent.then(|| self.logical_name()),
-                });
-                (json!("bad"), vec![finding])
+    /// Returns what the table and the chart are called.
+    pub(crate) fn logical_name(&self) -> String {
+        let table = slug(&self.tables[self.query.from.table].name);
+        let keys: Vec<String> = self.statement.keys.iter().map(|it| slug(it)).collect();
+        match self.statement.measures.first().map(|it| slug(it)) {
+            Some(_) if matches!(&self.query.body, Shape::Compare(it) if matches!(it.asks, Contrast::Holds(_))) =>
+            {
+                format!("{table}_comparison")
             }
+            _ if matches!(self.query.body, Shape::Check(_)) => format!("{table}_check"),
+            Some(measure) if keys.is_empty() => measure,
+            Some(measure) => format!("{measure}_by_{}", keys.join("_and_")),
+            None => table,
+        }
+    }
+
+    /// Says of which rows something is: `where sex is male, `. Nothing where it would be long.
+    fn ahead(&self) -> String {
+        let filters: Vec<Test> = self.filters_to_say().into_iter().cloned().collect();
+        self.clauses(&filters).map(|it| format!("{it}, ")).unwrap_or_default()
+    }
+
+    /// Returns the conditions that are not seen by the names of the groups.
+    fn filters_to_say(&self) -> Vec<&'a Test> {
+        let keys: &[GroupKey] = match &self.query.body {
+            Shape::Groups(groups) if groups.then.is_none() => &groups.keys,
+            _ => &[],
         };
-        json!({"text": self.text, "findings": findings, "assessment": assessment})
-    }
-
-    /// Returns the code that tells where the rows stand that a check found.
-    pub(crate) fn rows_to_name(&self) -> Option<String> {
-        let What::Check(check) = &self.reading.what else { return None };
-        let is_of_rows = !matches!(check, Check::Number(..) | Check::Varies(_));
-        // Rows of two tables are rows of neither.
-        (is_of_rows && 0 < self.n_rows && self.reading.join.is_none())
-            .then(|| format!("print(bad.index[:{FINDING_ROWS_MAX}].tolist())"))
-    }
-
-    fn checked_column(&self) -> Option<String> {
-        let What::Check(check) = &self.reading.what else { return None };
-        let place = match check {
-            Check::Any(filters) | Check::All(filters) => filters.last()?.place,
-            Check::Unique(places)
-            | Check::Present(places)
-            | Check::Varies(places)
-            | Check::Inliers(places) => *places.first()?,
-            Check::Number(measure, ..) => measure.of?,
-            Check::Refers(join) => join.left,
+        let is_seen = |it: &&Test| match it {
+            Test::In(Value::Column(place), _) => keys.contains(&GroupKey::Column(*place)),
+            _ => false,
         };
-        Some(self.name(place))
+        self.query.filters.iter().filter(|it| !is_seen(it)).collect()
     }
 
-    fn name(&self, place: Place) -> String {
-        super::code::column_name(self.tables, self.reading, place)
+    /// The same behind a noun: ` where sex is male`.
+    fn behind(&self) -> String {
+        self.clauses(&self.query.filters).map(|it| format!(" {it}")).unwrap_or_default()
     }
 
-    fn named(&self, places: &[Place]) -> String {
-        let names: Vec<String> = places.iter().map(|it| format!("`{}`", self.name(*it))).collect();
-        names.join(", ")
+    fn clauses(&self, filters: &[Test]) -> Option<String> {
+        let plain = self.plain();
+        let is_year = |it: &Test| match it {
+            Test::Is(value, Op::Eq, Value::Number(_)) => plain.is_year(value),
+            _ => false,
+        };
+        let text = match filters {
+            [] => String::new(),
+            [test @ Test::Is(_, _, year)] if is_year(test) => format!("in {}", plain.year(year)),
+            tests => format!("where {}", plain.clauses(tests)),
+        };
+        (!text.is_empty() && text.chars().count() <= WHERE_CHARS_MAX).then_some(text)
+    }
+
+    /// Returns whether the rows are all those of one table.
+    fn is_of_all(&self) -> bool {
+        self.query.filters.is_empty() && self.query.from.join.is_none()
+    }
+
+    fn table(&self) -> &'a Table {
+        &self.tables[self.query.from.table]
     }
 
     /// Returns what the user should know of how it was computed.
     fn notes(&self) -> Vec<String> {
-        let mut notes = self.reading.notes.clone();
-        let groups: &[Group] = match &self.reading.what {
-            What::Aggregate { groups, .. } | What::Share { groups, .. } => groups,
-            _ => &[],
-        };
-        for group in groups {
-            let place = group.place();
+        let mut notes = Vec::new();
+        let Shape::Groups(Groups { keys, measures, .. }) = &self.query.body else { return notes };
+        let mut told = Vec::new();
+        let is_own = |it: &crate::query::Place| it.table == self.query.from.table;
+        let is_tested = |it| self.query.filters.iter().flat_map(Test::judged).any(|one| one == it);
+        for place in keys.iter().map(GroupKey::place).filter(is_own) {
             let column = &self.tables[place.table].columns[place.column];
-            if 0 < column.n_missing && place.table == 0 {
-                notes.push(format!(
-                    "Rows without `{}` ({} in all) are in no group.",
-                    column.name,
-                    grouped(column.n_missing)
-                ));
+            if 0 < column.n_missing && !told.contains(&place) && !is_tested(place) {
+                told.push(place);
+                let n = grouped(column.n_missing);
+                notes.push(format!("Rows without `{}` ({n} in all) are in no group.", column.name));
             }
         }
-        if let What::Aggregate { measures, groups, .. } = &self.reading.what
-            && groups.is_empty()
-        {
-            let mut told = Vec::new();
-            for place in measures.iter().filter_map(|it| it.of).filter(|it| it.table == 0) {
-                let column = &self.tables[place.table].columns[place.column];
-                if 0 < column.n_missing && !told.contains(&place) {
-                    told.push(place);
-                    notes.push(format!(
-                        "`{}` is missing in {} of {} rows; these are not counted.",
-                        column.name,
-                        grouped(column.n_missing),
-                        grouped(self.tables[0].n_rows)
-                    ));
-                }
+        if !keys.is_empty() {
+            return notes;
+        }
+        for place in measures.iter().flat_map(crate::query::Measure::places).filter(is_own) {
+            let column = &self.tables[place.table].columns[place.column];
+            if 0 < column.n_missing && !told.contains(&place) && !is_tested(place) {
+                told.push(place);
+                let [n, of] = [column.n_missing, self.table().n_rows].map(grouped);
+                let which = format!("`{}` is missing in {n} of {of} rows", column.name);
+                notes.push(format!("{which}; these are not counted."));
             }
         }
         notes
     }
 }
 
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters
-        .next()
-        .map(|it| it.to_uppercase().collect::<String>() + letters.as_str())
-        .unwrap_or_default()
+/// Ends a sentence: also one whose last word has a full stop.
+fn ended(text: &str) -> String {
+    if text.ends_with('.') { text.to_owned() } else { format!("{text}.") }
 }
 
-/// Writes a whole number with its thousands apart.
-fn grouped(value: u64) -> String {
-    digits::grouped(&value.to_string())
+/// Returns the name of the result that is shown.
+pub(crate) fn result_name(tables: &[Table]) -> String {
+    free_name(RESULT, tables)
+}
+
+/// Returns a name that no dataset has.
+fn free_name(name: &str, tables: &[Table]) -> String {
+    let mut name = name.to_owned();
+    while tables.iter().any(|it| it.name == name) {
+        name.push('_');
+    }
+    name
+}
+
+/// Writes how many of something there are: `1 row`, `2,000 rows`, the number in bold.
+fn counted(n: u64, plural: &str) -> String {
+    let noun = if n == 1 { singular(plural) } else { plural.to_owned() };
+    format!("**{}** {noun}", grouped(n))
+}
+
+/// Returns the singular of what is counted: of rows, or of different things.
+fn singular(plural: &str) -> String {
+    match plural.strip_prefix("rows") {
+        Some(rest) => format!("row{rest}"),
+        None => match plural.strip_prefix("different ") {
+            Some(things) => format!("value of {things}"),
+            None => plural.to_owned(),
+        },
+    }
 }

@@ -7,6 +7,7 @@ mod hosted;
 mod messages;
 mod moment;
 mod pty;
+mod python;
 mod script;
 mod server;
 mod spark;
@@ -31,6 +32,7 @@ use csv_agent_provider::Api;
 
 pub use hosted::Life;
 pub use moment::{Changes, HANG, in_time, in_time_async, signal, sooner_than, until, until_caught};
+pub use python::python;
 pub use script::{LateFailure, Round, late_failure, round};
 pub use server::{Captured, Server};
 pub use spark::{OtherVersion, Spark, no_spark, nobody};

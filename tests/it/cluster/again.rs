@@ -6,14 +6,13 @@ use serde_json::{Value, json};
 
 use super::{EVENTS, bench_at};
 use crate::ask::Turn;
-use crate::bench::{Bench, Run, Spark, round};
+use crate::bench::{Bench, Run, Spark, python, round};
 
 const GOODS: &str = "product,kind\nTea,leaf\nCoffee,bean\nCocoa,bean\n";
 
 /// Runs lines of a shell, in which `python` has Spark's client and knows nothing of csv-agent.
 fn shell(bench: &Bench, script: &str) -> Run {
-    let python = "python() { \"$(ls -d \"$XDG_CACHE_HOME\"/csv-agent/python-*/bin/python | tail -1)\" \"$@\"; }";
-    bench.shell(&format!("set -eu\n{python}\n{script}"), &[])
+    bench.shell(&format!("set -eu\n{}\n{script}", python("python")), &[])
 }
 
 /// Asks with a model that runs this code, cell by cell, and sends these tables.

@@ -1,0 +1,145 @@
+//! Claims, and questions whether something is so.
+
+use super::{
+    Action, Made, amounts_of, frag_of, number_of, one, op_of, place_of, places_of, tests_of,
+};
+use crate::frag::{Frag, Sem};
+use crate::query::{
+    Agg, Check, GroupKey, Groups, LogicalForm, Measure, Op, Shape, Source, Test, Value,
+};
+use crate::scene::Scene;
+
+/// The actions, by the names that rules call them.
+pub(super) const ACTIONS: &[(&str, Action)] = &[
+    ("check_none", |scene, sems| {
+        let tests = tests_of(sems);
+        if tests.is_empty() {
+            return Vec::new();
+        }
+        one(scene.query(Vec::new(), Shape::Check(Check::None(tests))))
+    }),
+    ("check_all", |scene, sems| {
+        let all: Vec<&Frag> = sems.iter().filter_map(|it| frag_of(it)).collect();
+        match all[..] {
+            [claim] if !claim.tests.is_empty() => {
+                one(scene.query(Vec::new(), Shape::Check(Check::All(claim.tests.clone()))))
+            }
+            [rows, claim] if !claim.tests.is_empty() => {
+                one(scene.query(rows.tests.clone(), Shape::Check(Check::All(claim.tests.clone()))))
+            }
+            _ => Vec::new(),
+        }
+    }),
+    ("claim_all", |scene, sems| claim(scene, sems, Check::All)),
+    ("claim_none", |scene, sems| claim(scene, sems, Check::None)),
+    // What only those do is done by none but them.
+    ("claim_only", |scene, sems| {
+        let turned: Vec<&Sem> = sems.iter().rev().copied().collect();
+        claim(scene, &turned, Check::All)
+    }),
+    ("claim_unique", |scene, sems| {
+        if !scene.wants_verdict {
+            return Vec::new();
+        }
+        one(scene.query(Vec::new(), Shape::Check(Check::Unique(places_of(sems)))))
+    }),
+    // `every country has 12 years`
+    ("check_groups", |scene, sems| {
+        let places = places_of(sems);
+        let measure = match places[..] {
+            [_] => Measure::ROWS,
+            [key, of] if key != of => Measure::of(Agg::Distinct, of),
+            _ => return Vec::new(),
+        };
+        let (key, Some(n)) = (places[0], number_of(sems)) else { return Vec::new() };
+        let is_amount = scene.kind(key).is_number()
+            && !scene.column(key).is_key
+            && scene.column(key).unit.is_none();
+        if is_amount || !tests_of(sems).is_empty() {
+            return Vec::new();
+        }
+        let groups = Groups::new(vec![GroupKey::Column(key)], vec![measure]);
+        let op = op_of(sems).unwrap_or(Op::Eq);
+        one(scene.query(Vec::new(), Shape::Check(Check::Groups(groups, op, Value::Number(n)))))
+    }),
+    ("check_all_column", |scene, sems| {
+        let tests = tests_of(sems);
+        one(scene.query(Vec::new(), Shape::Check(Check::All(tests))))
+    }),
+    ("check_unique_rows", |scene, sems| {
+        one(scene.query(Vec::new(), Shape::Check(Check::Unique(places_of(sems)))))
+    }),
+    ("check_present", |scene, sems| {
+        one(scene.query(tests_of(sems), Shape::Check(Check::Present(places_of(sems)))))
+    }),
+    ("check_inliers", |scene, sems| {
+        let of = places_of(sems);
+        if of.iter().any(|it| !scene.is_number(*it)) {
+            return Vec::new();
+        }
+        one(scene.query(Vec::new(), Shape::Check(Check::Inliers(of))))
+    }),
+    ("check_varies", |scene, _| {
+        one(scene.query(Vec::new(), Shape::Check(Check::Varies(Vec::new()))))
+    }),
+    ("check_number", |scene, sems| {
+        let Some(frag) = sems.iter().find_map(|it| frag_of(it)) else { return Vec::new() };
+        let ([measure], Some(op), Some((value, unit))) =
+            (&frag.measures[..], op_of(sems), amounts_of(sems).pop())
+        else {
+            return Vec::new();
+        };
+        let value = match measure.place() {
+            Some(place) => scene.in_unit_of(place, value, unit.as_deref()),
+            None => Some(value),
+        };
+        let Some(value) = value else { return Vec::new() };
+        let check = Check::Number(measure.clone(), op, Value::Number(value));
+        one(scene.query(frag.tests.clone(), Shape::Check(check)))
+    }),
+    ("check_refers_before", |scene, sems| {
+        let turned: Vec<&Sem> = sems.iter().rev().copied().collect();
+        refers(scene, &turned)
+    }),
+    ("check_refers", refers),
+];
+
+/// Judges whether every row of a table has one in another.
+fn refers(scene: &Scene, sems: &[&Sem]) -> Made {
+    let tables: Vec<usize> = sems
+        .iter()
+        .filter_map(|it| match it {
+            Sem::Table(table) => Some(*table),
+            _ => None,
+        })
+        .collect();
+    let (Some(join), Some(last)) = (scene.join, tables.last()) else { return Vec::new() };
+    let is_left = match tables[..] {
+        [one, _] => one == join.left.table,
+        _ => true,
+    };
+    let is_column = place_of(sems).is_none_or(|it| it == join.left);
+    match (is_left && is_column).then_some(last) {
+        Some(table) if join.right.table == *table => Vec::from([(
+            Sem::Query(Box::new(LogicalForm {
+                from: Source { table: join.left.table, join: None },
+                filters: Vec::new(),
+                body: Shape::Check(Check::Refers(join)),
+                chart: None,
+            })),
+            0.0,
+        )]),
+        _ => Vec::new(),
+    }
+}
+
+/// Judges rows, those of a kind if the first part says of which.
+fn claim(scene: &Scene, sems: &[&Sem], check: fn(Vec<Test>) -> Check) -> Made {
+    let all: Vec<&Frag> = sems.iter().filter_map(|it| frag_of(it)).collect();
+    let [rows, claim] = all[..] else { return Vec::new() };
+    let is_same = |it: &Test| rows.tests.contains(it);
+    if !scene.wants_verdict || claim.tests.is_empty() || claim.tests.iter().any(is_same) {
+        return Vec::new();
+    }
+    one(scene.query(rows.tests.clone(), Shape::Check(check(claim.tests.clone()))))
+}

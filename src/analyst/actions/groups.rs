@@ -1,0 +1,98 @@
+//! What rows are grouped by.
+
+use super::{Action, Made, frag, merged, one, place_of, unit_key, unit_of};
+use crate::frag::Sem;
+use crate::lexicon::TimeUnit;
+use crate::query::{GroupKey, Part, Place};
+use crate::scene::Scene;
+use crate::schema::Kind;
+
+/// The actions, by the names that rules call them.
+pub(super) const ACTIONS: &[(&str, Action)] = &[
+    ("events", |scene, sems| match (place_of(sems), unit_of(sems)) {
+        (Some(place), Some(unit)) if scene.kind(place).is_time() => unit_key(scene, place, unit)
+            .map_or_else(Vec::new, |key| {
+                one(frag(|it| {
+                    it.keys.push(key);
+                    it.has_rows = true;
+                }))
+            }),
+        _ => Vec::new(),
+    }),
+    ("key", |scene, sems| {
+        let Some(place) = place_of(sems) else { return Vec::new() };
+        let column = scene.column(place);
+        let cost = match column.kind {
+            Kind::Real => 1.5,
+            Kind::Whole
+                if column.unit.is_none() && column.n_values().is_none() && !column.is_key =>
+            {
+                1.2
+            }
+            _ => 0.0,
+        };
+        vec![(frag(|it| it.keys.push(GroupKey::Column(place))), cost)]
+    }),
+    ("key_unit", |scene, sems| {
+        unit_of(sems).map_or_else(Vec::new, |unit| key_at(scene, |it| unit_key(scene, it, unit)))
+    }),
+    ("key_unit_of", |scene, sems| match (unit_of(sems), place_of(sems)) {
+        (Some(unit), Some(place)) if scene.kind(place).is_time() => unit_key(scene, place, unit)
+            .map_or_else(Vec::new, |it| one(frag(|frag| frag.keys.push(it)))),
+        _ => Vec::new(),
+    }),
+    ("key_weekday_of", |scene, sems| match place_of(sems) {
+        Some(place) if scene.kind(place).is_time() => {
+            one(frag(|it| it.keys.push(GroupKey::Part(place, Part::Weekday))))
+        }
+        _ => Vec::new(),
+    }),
+    ("per_row", |_, _| one(frag(|_| {}))),
+    ("key_weekday", |scene, _| key_part(scene, Part::Weekday)),
+    ("key_month", |scene, _| key_part(scene, Part::Month)),
+    ("key_hour", |scene, _| key_part(scene, Part::Hour)),
+    ("key_day", |scene, _| key_part(scene, Part::Day)),
+    ("over_time", |_, _| one(frag(|it| it.is_trend = true))),
+    ("over_time_by", |_, sems| {
+        let mut made = merged(sems).unwrap_or_default();
+        made.is_trend = true;
+        one(Sem::Frag(Box::new(made)))
+    }),
+];
+
+fn key_at(scene: &Scene, make: impl Fn(Place) -> Option<GroupKey>) -> Made {
+    let mut cost = 0.0;
+    let mut made = Vec::new();
+    let numbered = scene.places().filter(|it| scene.column(*it).unit.is_some());
+    let clocks = scene.places().filter(|it| scene.kind(*it) == Kind::Clock);
+    let mut places: Vec<Place> = numbered.chain(clocks).chain(scene.times()).collect();
+    places.dedup();
+    for place in places {
+        if let Some(key) = make(place) {
+            made.push((frag(|it| it.keys.push(key)), cost));
+            cost += 0.8;
+        }
+    }
+    made
+}
+
+fn key_part(scene: &Scene, part: Part) -> Made {
+    key_at(scene, |it| {
+        let kind = scene.kind(it);
+        let column = scene.column(it);
+        let numbers = match part {
+            Part::Day => column.unit == Some(TimeUnit::Day),
+            Part::Hour => column.unit == Some(TimeUnit::Hour),
+            Part::Month => column.unit == Some(TimeUnit::Month),
+            _ => false,
+        };
+        if numbers && kind == Kind::Whole {
+            return Some(GroupKey::Column(it));
+        }
+        let fits = match part {
+            Part::Hour => kind == Kind::Clock || kind.is_time() && kind != Kind::Day,
+            _ => kind.is_time(),
+        };
+        fits.then_some(GroupKey::Part(it, part))
+    })
+}

@@ -1,0 +1,191 @@
+//! Charts of rows, of two numbers side by side, and of what the data is like.
+
+use serde_json::Value as Json;
+
+use csv_agent_text::sql::{identifier, literal};
+use csv_agent_types::limits::CHART_ROWS_MAX;
+
+use super::Answer;
+use super::chart::{COLUMNS_MAX, LABEL_CHARS_MAX, Plot, kind_of, sample, without_points};
+use super::figure::{capital, grouped};
+use crate::query::{Chart, Comparison, Listing, Place, Profile};
+use crate::schema::Kind;
+
+impl Answer<'_> {
+    pub(super) fn of_rows(&self, listing: &Listing, asked: Chart) -> Option<Plot> {
+        let plain = self.plain();
+        let kind = |place: &Place| plain.column(*place).kind;
+        let label = |place: Place| {
+            let name = plain.name(place);
+            capital(
+                &name.unit.map_or(name.words.clone(), |unit| format!("{} ({unit})", name.words)),
+            )
+        };
+        let columns = &listing.columns;
+        let is_number = |it: &&Place| kind(it).is_number() && !plain.is_name(**it);
+        let along = |it: &&Place| kind(it).is_time() || plain.is_name(**it) && kind(it).is_number();
+        let (y, x, marks) = match (&columns[..], asked) {
+            ([y, x, ..], Chart::Scatter)
+                if kind(y).is_number() && (kind(x).is_number() || kind(x).is_time()) =>
+            {
+                (*y, *x, "scatter")
+            }
+            (columns, asked) => {
+                let y = *columns.iter().find(is_number)?;
+                let others = || columns.iter().filter(|it| **it != y);
+                let time = others().find(along);
+                let text = others().find(|it| kind(it) == Kind::Text);
+                let number = others().find(is_number);
+                match (time, text, number, asked) {
+                    (Some(x), _, _, Chart::Any | Chart::Line) => (y, *x, "line"),
+                    (_, None, Some(x), Chart::Any) => (y, *x, "scatter"),
+                    (_, Some(x), _, asked) | (Some(x), _, _, asked) | (_, _, Some(x), asked) => {
+                        let natural =
+                            if self.result.n_rows <= COLUMNS_MAX { "column" } else { "bar" };
+                        (y, *x, kind_of(asked).unwrap_or(natural))
+                    }
+                    (None, None, None, _) => return None,
+                }
+            }
+        };
+        let [x_field, y_field] = [x, y].map(|it| plain.label(it));
+        let [x_name, y_name] = [&x_field, &y_field].map(|it| identifier(it));
+        let mut notes = Vec::new();
+        let (n, result) = (self.result.n_rows, self.result());
+        let is_long = (CHART_ROWS_MAX as u64) < n;
+        let known = format!("{x_name} is not null and {y_name} is not null");
+        let frame = match marks {
+            "scatter" if is_long => {
+                notes.push(format!("The chart shows {CHART_ROWS_MAX} of {} points.", grouped(n)));
+                Some(sample(&result, &format!("{x_name}, {y_name}"), &format!(" where {known}")))
+            }
+            "scatter" => None,
+            "line" => {
+                let rows = format!("select {x_name}, {y_name}\nfrom {result}\nwhere {known}");
+                if is_long {
+                    notes.push(format!(
+                        "The chart shows the last {CHART_ROWS_MAX} of {}.",
+                        grouped(n)
+                    ));
+                    Some(format!(
+                        "select *\nfrom ({rows}\norder by {x_name} desc\nlimit {CHART_ROWS_MAX})\norder by {x_name}"
+                    ))
+                } else {
+                    Some(format!("{rows}\norder by {x_name}"))
+                }
+            }
+            _ if listing.order.is_some() => self.cut(Some(false), &mut notes),
+            _ => {
+                let rows = format!(
+                    "select {x_name}, {y_name}\nfrom {result}\nwhere {known}\norder by {y_name} desc"
+                );
+                if is_long {
+                    notes.push(format!(
+                        "The chart shows the largest {CHART_ROWS_MAX} of {}.",
+                        grouped(n)
+                    ));
+                    Some(format!("{rows}\nlimit {CHART_ROWS_MAX}"))
+                } else {
+                    Some(rows)
+                }
+            }
+        };
+        if asked == Chart::Scatter && marks != "scatter" {
+            notes.insert(0, without_points(marks));
+        }
+        Some(Plot {
+            kind: marks,
+            x: x_field,
+            x_label: Some(label(x)),
+            series: vec![(label(y), y_field)],
+            y_label: Some(label(y)),
+            frame,
+            notes,
+        })
+    }
+
+    pub(super) fn of_sides(&self, comparison: &Comparison, asked: Chart) -> Plot {
+        let [one, other] = [1, 2].map(|it| self.statement.measures[it].clone());
+        let quantity = self.plain().quantity(&comparison.measure);
+        let result = self.result();
+        let side = |at: usize, label: &str| {
+            let name = literal(&comparison.sides[at].name);
+            format!("select {name} as part, {} as \"value\"\nfrom {result}", identifier(label))
+        };
+        let frame = format!("{}\nunion all\n{}", side(0, &one), side(1, &other));
+        Plot {
+            kind: match asked {
+                Chart::Bar => "bar",
+                _ => "column",
+            },
+            x: "part".to_owned(),
+            x_label: Some(String::new()),
+            series: vec![(capital(&quantity.whole()), "value".to_owned())],
+            y_label: Some(capital(&quantity.label())),
+            frame: Some(frame),
+            notes: Vec::new(),
+        }
+    }
+
+    pub(super) fn of_profile(&self, profile: &Profile) -> Option<Plot> {
+        let plain = self.plain();
+        let asked = self.query.chart;
+        if self.result.n_rows < 2 {
+            return None;
+        }
+        let mut notes = Vec::new();
+        if let Profile::Distribution(place) = profile {
+            let name = plain.name(*place);
+            let label =
+                name.unit.map_or(name.words.clone(), |unit| format!("{} ({unit})", name.words));
+            let column = plain.column(*place);
+            let long = |it: &Json| {
+                it[self.statement.keys[0].as_str()].as_str().map_or(0, |it| it.chars().count())
+            };
+            let is_long = self.result.head.iter().any(|it| LABEL_CHARS_MAX < long(it));
+            let is_category = matches!(column.kind, Kind::Text | Kind::Bool);
+            let natural = if is_category && (is_long || COLUMNS_MAX < self.result.n_rows) {
+                "bar"
+            } else {
+                "column"
+            };
+            let kind = asked.and_then(kind_of).filter(|it| *it != "scatter").unwrap_or(natural);
+            return Some(Plot {
+                kind,
+                x: self.statement.keys[0].clone(),
+                x_label: Some(capital(&label)),
+                series: vec![("Number of rows".to_owned(), "count".to_owned())],
+                y_label: Some("Number of rows".to_owned()),
+                frame: self.cut(Some(column.kind.is_time()), &mut notes),
+                notes,
+            });
+        }
+        let asked = asked?;
+        let (x, x_label) = match profile {
+            Profile::Duplicates(places) if places.len() == 1 => {
+                (plain.label(places[0]), plain.words(places[0]))
+            }
+            profile if super::nothing::is_of_columns(profile) => {
+                ("column".to_owned(), "column".to_owned())
+            }
+            _ => return None,
+        };
+        let y = self.statement.measures.first()?.clone();
+        let name = match profile {
+            Profile::Missing { .. } => "Missing values",
+            Profile::Duplicates(_) => "Number of rows",
+            Profile::Correlations(_) => "Correlation",
+            _ => "Outliers",
+        };
+        let kind = kind_of(asked).filter(|it| matches!(*it, "bar" | "column")).unwrap_or("bar");
+        Some(Plot {
+            kind,
+            x,
+            x_label: Some(capital(&x_label)),
+            series: vec![(name.to_owned(), y)],
+            y_label: Some(name.to_owned()),
+            frame: self.cut(Some(false), &mut notes),
+            notes,
+        })
+    }
+}

@@ -1,0 +1,257 @@
+//! Charts: their marks, frames and titles.
+
+use serde_json::{Value as Json, json};
+
+use super::Run;
+use super::{at, drawn, frame, groups, key, measure, query, run, top};
+use crate::lexicon::TimeUnit;
+use crate::query::{Agg, Chart, GroupKey, Groups, LogicalForm, Measure, Over, Part, Shape};
+
+/// The output of a statement that only makes a frame.
+pub(super) fn made() -> Json {
+    frame(&["x:string"], &json!([["a"]]))
+}
+
+/// Checks the marks, the column along the axis and the series of a chart.
+#[track_caller]
+pub(super) fn check(run: &Run, kind: &str, df: &str, x: &str, series: &[&str]) {
+    let chart = run.chart();
+    assert_eq!(
+        (&chart["chart_type"], &chart["df_name"], &chart["x_field"]),
+        (&json!(kind), &json!(df), &json!(x))
+    );
+    let fields: Vec<&str> = chart["series"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["y_field"].as_str().unwrap())
+        .collect();
+    assert_eq!(fields, series);
+    let mut members: Vec<&str> = chart.as_object().unwrap().keys().map(String::as_str).collect();
+    members.sort_unstable();
+    let all = [
+        "chart_type",
+        "df_name",
+        "logical_name",
+        "note",
+        "series",
+        "title",
+        "x_field",
+        "x_label",
+        "y_label",
+    ];
+    assert_eq!(members, all);
+}
+
+pub(super) fn mass_by(keys: Vec<GroupKey>) -> Groups {
+    groups(keys, vec![measure(Agg::Mean, "penguins.body_mass_g")])
+}
+
+pub(super) fn of(groups: Groups) -> LogicalForm {
+    query(0, Shape::Groups(groups))
+}
+
+pub(super) fn ranks(n: usize, name: impl Fn(usize) -> Json) -> Json {
+    json!((0..n).map(|it| json!([name(it), n - it])).collect::<Vec<_>>())
+}
+
+#[test]
+fn categories_are_bars_by_value() {
+    let columns = ["species:string", "mean_body_mass_g:float64"];
+    let few = frame(&columns, &ranks(3, |it| json!(format!("s{it}"))));
+    let sorted = "select * from result order by mean_body_mass_g desc nulls last";
+    let any = run(
+        "",
+        drawn(Chart::Any, of(mass_by(vec![key("penguins.species")]))),
+        &[few.clone(), made()],
+    );
+    check(&any, "column", "chart", "species", &["mean_body_mass_g"]);
+    assert_eq!(any.statements()[1], sorted);
+    assert_eq!(any.chart()["title"], "Average body mass by species");
+    assert_eq!(any.chart()["y_label"], "Average body mass (g)");
+    let long = frame(&columns, &ranks(3, |it| json!(format!("a long label {it}"))));
+    let bars =
+        run("", drawn(Chart::Any, of(mass_by(vec![key("penguins.species")]))), &[long, made()]);
+    check(&bars, "bar", "chart", "species", &["mean_body_mass_g"]);
+    // What was asked for is drawn, and a ranking is in order already.
+    let ranked = Groups { order: Some(top(3)), ..mass_by(vec![key("penguins.species")]) };
+    for (asked, kind) in
+        [(Chart::Bar, "bar"), (Chart::Line, "line"), (Chart::Stacked, "stacked_column")]
+    {
+        let one = run("", drawn(asked, of(ranked.clone())), std::slice::from_ref(&few));
+        check(&one, kind, "result", "species", &["mean_body_mass_g"]);
+        assert_eq!(one.chart()["title"], "Average body mass by species, top 3");
+    }
+    let none = run("", of(mass_by(vec![key("penguins.species")])), &[few]);
+    assert!(none.calls("send_chart_to_ui").is_empty(), "nobody asked for a chart");
+}
+
+#[test]
+fn more_categories_than_a_chart_has_are_the_largest() {
+    let columns = ["species:string", "mean_body_mass_g:float64"];
+    let many = frame(&columns, &ranks(300, |it| json!(format!("s{it}"))));
+    let ends = frame(&columns, &json!([["s0", 300], ["s299", 1]]));
+    let bars = run(
+        "",
+        drawn(Chart::Any, of(mass_by(vec![key("penguins.species")]))),
+        &[many, ends, made()],
+    );
+    check(&bars, "bar", "chart", "species", &["mean_body_mass_g"]);
+    assert!(bars.statements()[2].ends_with("desc nulls last limit 200"), "{:?}", bars.statements());
+    assert_eq!(bars.notes(), "The chart shows the largest 200 of 300.");
+}
+
+#[test]
+fn a_trend_is_a_line_that_nobody_has_to_ask_for() {
+    let columns = ["year:int64", "mean_body_mass_g:float64"];
+    let years = |n| frame(&columns, &ranks(n, |it| json!(2000 + it)));
+    let by_year = || of(mass_by(vec![key("penguins.year")]));
+    let line = run("", by_year(), &[years(3)]);
+    check(&line, "line", "result", "year", &["mean_body_mass_g"]);
+    assert_eq!(line.rounds[1].len(), 2, "the table and its chart go out together");
+    assert!(run("", by_year(), &[years(2)]).calls("send_chart_to_ui").is_empty());
+    check(
+        &run("", drawn(Chart::Any, by_year()), &[years(2)]),
+        "line",
+        "result",
+        "year",
+        &["mean_body_mass_g"],
+    );
+    check(
+        &run("", drawn(Chart::Bar, by_year()), &[years(3)]),
+        "bar",
+        "result",
+        "year",
+        &["mean_body_mass_g"],
+    );
+    let scatter = run("", drawn(Chart::Scatter, by_year()), &[years(3)]);
+    check(&scatter, "scatter", "result", "year", &["mean_body_mass_g"]);
+    let long = run("", by_year(), &[years(300), years(2), made()]);
+    check(&long, "line", "chart", "year", &["mean_body_mass_g"]);
+    assert_eq!(long.notes(), "The chart shows the last 200 of 300.");
+    // A ranking is none.
+    let ranked = Groups { order: Some(top(3)), ..mass_by(vec![key("penguins.year")]) };
+    assert!(run("", of(ranked), &[years(3)]).calls("send_chart_to_ui").is_empty());
+    let growth = Groups { over: Some(Over::Growth), ..mass_by(vec![key("penguins.year")]) };
+    let columns = ["year:int64", "mean_body_mass_g:float64", "growth_percent:float64"];
+    let rows = json!([[2007, 1, null], [2008, 2, 100], [2009, 3, 50]]);
+    let line = run("", of(growth), &[frame(&columns, &rows)]);
+    check(&line, "line", "result", "year", &["growth_percent"]);
+    assert_eq!(line.chart()["title"], "Growth in average body mass by year");
+}
+
+#[test]
+fn parts_of_a_date_and_ranges_keep_their_order() {
+    let hired = at("staff.hired");
+    let staff =
+        |key| drawn(Chart::Any, query(1, Shape::Groups(groups(vec![key], vec![Measure::ROWS]))));
+    let days = frame(&["weekday:string", "count:int64"], &json!([["Monday", 1], ["Friday", 9]]));
+    let columns = run("", staff(GroupKey::Part(hired, Part::Weekday)), &[days]);
+    check(&columns, "column", "result", "weekday", &["count"]);
+    let months = frame(&["month:int64", "count:int64"], &json!([[1, 1], [2, 9]]));
+    check(
+        &run("", staff(GroupKey::Part(hired, Part::Month)), &[months]),
+        "line",
+        "result",
+        "month",
+        &["count"],
+    );
+    let bins = frame(&["salary_usd_from:float64", "count:int64"], &json!([[0.0, 1], [500.0, 9]]));
+    let columns = run("", staff(GroupKey::Bin(at("staff.Salary (USD)"), 500.0)), &[bins]);
+    check(&columns, "column", "result", "salary_usd_from", &["count"]);
+    assert_eq!(columns.chart()["x_label"], "Salary (USD)");
+}
+
+#[test]
+fn two_numbers_of_groups_make_points() {
+    let both = || {
+        let measures =
+            ["penguins.body_mass_g", "penguins.bill_length_mm"].map(|it| measure(Agg::Mean, it));
+        groups(vec![key("penguins.species")], measures.to_vec())
+    };
+    let columns = ["species:string", "mean_body_mass_g:float64", "mean_bill_length_mm:float64"];
+    let output = frame(&columns, &json!([["a", 1, 2], ["b", 3, 4]]));
+    let points = run("", drawn(Chart::Scatter, of(both())), std::slice::from_ref(&output));
+    check(&points, "scatter", "result", "mean_bill_length_mm", &["mean_body_mass_g"]);
+    let columns = run("", drawn(Chart::Column, of(both())), &[output, made()]);
+    check(&columns, "column", "chart", "species", &["mean_body_mass_g", "mean_bill_length_mm"]);
+    let one = frame(&["species:string", "mean_body_mass_g:float64"], &json!([["a", 1], ["b", 3]]));
+    let instead =
+        run("", drawn(Chart::Scatter, of(mass_by(vec![key("penguins.species")]))), &[one, made()]);
+    check(&instead, "column", "chart", "species", &["mean_body_mass_g"]);
+    assert_eq!(instead.notes(), "A scatter chart needs two numbers, so this is a column chart.");
+}
+
+#[test]
+fn time_and_categories_are_lines() {
+    let by = |keys| of(mass_by(keys));
+    let rows =
+        json!([["Adelie", 2007, 1], ["Adelie", 2008, 2], ["Gentoo", 2007, 5], ["Gentoo", 2008, 6]]);
+    let columns = ["species:string", "year:int64", "mean_body_mass_g:float64"];
+    let query = by(vec![key("penguins.species"), key("penguins.year")]);
+    let lines = run("", query, &[frame(&columns, &rows), made()]);
+    check(&lines, "line", "chart", "year", &["Gentoo", "Adelie"]);
+    assert_eq!(
+        lines.statements()[1],
+        "select \"year\", max(mean_body_mass_g) filter (where species = 'Gentoo') as \"Gentoo\", max(mean_body_mass_g) \
+         filter (where species = 'Adelie') as \"Adelie\" from result group by \"year\" order by \"year\""
+    );
+    assert_eq!(lines.chart()["title"], "Average body mass by species and year");
+}
+
+#[test]
+fn two_categories_are_stacked() {
+    let by = |measure| groups(vec![key("penguins.species"), key("penguins.island")], vec![measure]);
+    let rows =
+        json!([["Adelie", "Biscoe", 44], ["Adelie", "Dream", 56], ["Gentoo", "Biscoe", 124]]);
+    let columns = ["species:string", "island:string", "count:int64"];
+    let stacked =
+        run("", drawn(Chart::Any, of(by(Measure::ROWS))), &[frame(&columns, &rows), made()]);
+    check(&stacked, "stacked_column", "chart", "species", &["Biscoe", "Dream"]);
+    // Means do not add up.
+    let columns = ["species:string", "island:string", "mean_body_mass_g:float64"];
+    let mean = measure(Agg::Mean, "penguins.body_mass_g");
+    let beside = run("", drawn(Chart::Any, of(by(mean))), &[frame(&columns, &rows), made()]);
+    check(&beside, "column", "chart", "species", &["Biscoe", "Dream"]);
+}
+
+#[test]
+fn more_series_than_fit_are_the_largest_and_the_rest() {
+    let keys = || vec![GroupKey::Time(at("staff.hired"), TimeUnit::Year), key("staff.Department")];
+    let rows: Vec<Json> =
+        (0..60).map(|it| json!([2000 + it / 12, format!("d{}", it % 12), it])).collect();
+    let counts = groups(keys(), vec![Measure::ROWS]);
+    let columns = ["year:int64", "Department:string", "count:int64"];
+    let sizes: Vec<Json> = (0..12).map(|it| json!([format!("d{it}"), 100 - it, 5])).collect();
+    let sizes = frame(&["series:string", "size:int64", "along:int64"], &json!(sizes));
+    let outputs = [frame(&columns, &json!(rows)), made(), sizes.clone(), made()];
+    let lines = run("", query(1, Shape::Groups(counts)), &outputs);
+    let mut series: Vec<String> = (0..9).map(|it| format!("d{it}")).collect();
+    series.push("other".to_owned());
+    check(&lines, "line", "chart", "year", &series.iter().map(String::as_str).collect::<Vec<_>>());
+    let pivot = &lines.statements()[3];
+    assert!(
+        pivot.contains("sum(\"count\") filter (where \"Department\" not in ('d0', 'd1', "),
+        "{pivot}"
+    );
+    assert_eq!(
+        lines.notes(),
+        "The chart shows the largest of 12 departments; the rest is “other”."
+    );
+    let means = groups(keys(), vec![measure(Agg::Mean, "staff.MonthlyIncome")]);
+    let columns = ["year:int64", "Department:string", "mean_monthlyincome:float64"];
+    let outputs = [frame(&columns, &json!(rows)), made(), sizes, made()];
+    let lines = run("", query(1, Shape::Groups(means)), &outputs);
+    assert_eq!(lines.chart()["series"].as_array().unwrap().len(), 10);
+    assert_eq!(lines.notes(), "The chart shows the 10 largest of 12 departments.");
+}
+
+#[test]
+fn series_are_told_apart_from_the_axis_and_each_other() {
+    let by = groups(vec![key("penguins.year"), key("penguins.species")], vec![Measure::ROWS]);
+    let rows = json!([[2007, "year", 4], [2007, "O'Hare", 3], [2008, "Year", 2], [2008, "", 1]]);
+    let columns = ["year:int64", "species:string", "count:int64"];
+    let lines = run("", of(by), &[frame(&columns, &rows), made()]);
+    check(&lines, "line", "chart", "year", &["year_", "O'Hare", "Year__", "value"]);
+    assert!(lines.statements()[1].contains("species = 'O''Hare') as \"O'Hare\""));
+}

@@ -1,0 +1,187 @@
+//! How sure the best reading is: a logistic model of its price, of what was left out, of how near the next one of another
+//! meaning is, and of the result that it has: nobody asks for nothing, nor for ten thousand rows.
+//!
+//! `benches/analyst_readings.py` fits the weights to questions whose answers are known.
+
+use serde_json::Value;
+
+use crate::answer::ResultHead;
+use crate::query::{Agg, Check, Groups, LogicalForm, Measure, Shape};
+use crate::reading::Reading;
+
+/// From where the best reading is answered.
+pub(crate) const ANSWERED: f64 = 0.85;
+/// From where the best reading is run, to see its result.
+pub(crate) const TRIED: f64 = 0.3;
+/// From where the best readings are offered.
+pub(crate) const OFFERED: f64 = 0.35;
+/// Readings that are offered at most.
+pub(crate) const OFFERED_MAX: usize = 3;
+/// Price from which a margin makes no difference.
+const MARGIN_MAX: f64 = 3.0;
+/// Price of what was left out, from which it makes no difference in a question that says nothing else.
+const SKIPPED_MAX: f64 = 2.0;
+/// Margin below which another reading may be meant as well.
+const CLOSE: f64 = 0.2;
+/// How sure it is at most if another reading that is close judges the opposite, or asks another table.
+const OPPOSED_MAX: f64 = 0.5;
+
+const BIAS: f64 = 3.20;
+/// What each feature weighs.
+const WEIGHTS: [(&str, f64); 22] = [
+    ("skipped", -0.358),
+    ("linked", -0.464),
+    ("rules", -1.127),
+    ("margin", 0.161),
+    ("skips_much", -0.078),
+    ("is_loose", 0.314),
+    ("is_close", -1.160),
+    ("lists_rows", 0.190),
+    ("checks", 1.872),
+    ("orders", -0.135),
+    ("n_rules", -0.009),
+    ("n_near", -0.189),
+    ("is_whole", 0.931),
+    ("is_open", 0.004),
+    ("profiles", -0.255),
+    ("compares", -0.233),
+    ("skips_all", -0.419),
+    ("is_empty", -1.727),
+    ("is_null", -2.177),
+    ("is_zero", -1.215),
+    ("is_one_row", -0.605),
+    ("rows", -0.614),
+];
+/// What the last features, those of a result, are on average.
+const UNKNOWN_RESULT: [f64; 5] = [0.1, 0.0, 0.01, 0.42, 1.41];
+
+fn flag(it: bool) -> f64 {
+    f64::from(u8::from(it))
+}
+
+fn count(it: usize) -> f64 {
+    f64::from(u32::try_from(it).unwrap_or(u32::MAX))
+}
+
+/// Returns what the sureness of the first of some readings is computed from, with the names of the features; its result
+/// may not be known yet.
+pub(crate) fn features(
+    readings: &[Reading],
+    result: Option<&ResultHead>,
+) -> Option<[(&'static str, f64); WEIGHTS.len()]> {
+    let (best, rest) = readings.split_first()?;
+    let meant = meaning(&best.query);
+    let (same, others): (Vec<&Reading>, Vec<&Reading>) =
+        rest.iter().partition(|it| meaning(&it.query) == meant);
+    let margin = others.first().map_or(MARGIN_MAX, |it| it.cost - best.cost);
+    let body = &best.query.body;
+    let orders = match body {
+        Shape::Groups(groups) => groups.order.is_some(),
+        Shape::Rows(listing) => listing.order.is_some(),
+        _ => false,
+    };
+    let says_nothing = match body {
+        Shape::Groups(groups) => {
+            groups.keys.is_empty() && groups.measures.iter().all(Measure::is_rows)
+        }
+        Shape::Rows(listing) => {
+            listing.columns.is_empty() && listing.order.is_none() && listing.first.is_none()
+        }
+        _ => false,
+    };
+    let values = [
+        best.skipped,
+        best.linked,
+        best.cost - best.skipped - best.linked,
+        margin.min(MARGIN_MAX),
+        flag(1.5 < best.skipped),
+        flag(0.8 < best.linked),
+        flag(margin < CLOSE),
+        flag(matches!(body, Shape::Rows(_))),
+        flag(matches!(body, Shape::Check(_))),
+        flag(orders),
+        count(best.rules.len()),
+        count(others.iter().filter(|it| it.cost - best.cost < 1.0).count()).min(MARGIN_MAX),
+        flag(best.skipped < 0.13 && best.linked < 0.65),
+        flag(
+            same.iter()
+                .any(|it| matches!(it.query.body, Shape::Groups(_)) && it.cost - best.cost < CLOSE),
+        ),
+        flag(matches!(body, Shape::Profile(_))),
+        flag(matches!(body, Shape::Compare(_))),
+        flag(says_nothing && best.query.filters.is_empty()) * best.skipped.min(SKIPPED_MAX),
+    ];
+    let of_result = result.map_or(UNKNOWN_RESULT, |it| features_of(it, body));
+    let mut named = WEIGHTS;
+    for (it, value) in named.iter_mut().zip(values.into_iter().chain(of_result)) {
+        it.1 = value;
+    }
+    Some(named)
+}
+
+/// Returns the features of a result.
+fn features_of(result: &ResultHead, body: &Shape) -> [f64; UNKNOWN_RESULT.len()] {
+    let is_one = result.n_rows == 1;
+    let cells = || result.head.iter().filter_map(Value::as_object).flat_map(|row| row.values());
+    let is_check = matches!(body, Shape::Check(_));
+    [
+        flag(result.n_rows == 0),
+        flag(is_one && cells().all(Value::is_null)),
+        flag(is_one && !is_check && cells().any(|it| it.as_f64() == Some(0.0))),
+        flag(is_one),
+        count(usize::try_from(result.n_rows).unwrap_or(usize::MAX)).ln_1p(),
+    ]
+}
+
+/// Returns how likely the first of some readings is right, from 0 to 1; surer if its result is known.
+pub(crate) fn sureness(readings: &[Reading], result: Option<&ResultHead>) -> f64 {
+    let (Some(best), Some(features)) = (readings.first(), features(readings, result)) else {
+        return 0.0;
+    };
+    let sum: f64 = WEIGHTS.iter().zip(features).map(|(weight, it)| weight.1 * it.1).sum();
+    let own = 1.0 / (1.0 + (-BIAS - sum).exp());
+    let is_opposed = readings[1..]
+        .iter()
+        .any(|it| it.cost - best.cost < CLOSE && are_opposed(&best.query, &it.query));
+    let own = if is_opposed { own.min(OPPOSED_MAX) } else { own };
+    own * best.before
+}
+
+/// Returns whether one of two queries judges that all rows are so, and the other that none is, or asks the same of
+/// another table.
+fn are_opposed(one: &LogicalForm, other: &LogicalForm) -> bool {
+    if one.from.join.is_none() && other.from.join.is_none() && one.from.table != other.from.table {
+        return true;
+    }
+    match (&one.body, &other.body) {
+        (Shape::Check(Check::All(tests)), Shape::Check(Check::None(same)))
+        | (Shape::Check(Check::None(tests)), Shape::Check(Check::All(same))) => tests == same,
+        _ => false,
+    }
+}
+
+/// Returns a query in the form that all have that mean the same: whether a number is the total or the mean where
+/// neither was said, whether numbers are told one by one, and as what they are drawn, is no other meaning.
+fn meaning(query: &LogicalForm) -> LogicalForm {
+    let mut query = LogicalForm { chart: None, ..query.clone() };
+    query.filters.sort_by_cached_key(|it| format!("{it:?}"));
+    match &mut query.body {
+        Shape::Groups(groups) => {
+            for measure in &mut groups.measures {
+                if measure.agg == Agg::Sum {
+                    measure.agg = Agg::Mean;
+                }
+            }
+        }
+        Shape::Rows(listing)
+            if !listing.is_distinct && listing.order.is_none() && listing.first.is_none() =>
+        {
+            if let [place] = listing.columns[..] {
+                query.body =
+                    Shape::Groups(Groups::new(Vec::new(), vec![Measure::of(Agg::Mean, place)]));
+            }
+        }
+        _ => {}
+    }
+    query
+}

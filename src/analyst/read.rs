@@ -1,0 +1,937 @@
+//! From a question to its readings: what has to be looked up first, and how it may be read.
+
+use std::collections::{BTreeMap, HashMap};
+
+use csv_agent_types::conversation::{Item, Request};
+use serde_json::json;
+
+use crate::answer::describe;
+use crate::compute::Computed;
+use crate::frag::Sem;
+use crate::grammar::{ENGLISH, Phrase};
+use crate::join::{JOINED_MAX, Joins};
+use crate::lexicon::{Concept, Cue, Lexicon};
+use crate::link::{Atom, Facts, Lattice, Linker};
+use crate::query::{Agg, Check, Groups, Join, LogicalForm, Measure, Place, Shape, Test};
+use crate::rank::{self, sureness};
+use crate::reading::Reading;
+use crate::scene::Scene;
+use crate::schema::{self, Table};
+use crate::suggest::{self, Doubt};
+use crate::transcript::{self, Turn};
+use crate::words::Token;
+use crate::{Call, Next, compute, follow_up, values};
+
+/// Tables whose schemas are asked for if the instructions cut them.
+const SCHEMAS_MAX: usize = 8;
+/// Turns before the question that it may take up.
+const TURNS_MAX: usize = 8;
+/// Words of a question that are read; one that asks for one thing has fewer.
+const WORDS_MAX: usize = 60;
+/// What a second table costs.
+const JOIN_COST: f64 = 0.6;
+/// What it costs to join by one of several keys that the question does not name.
+const KEY_COST: f64 = 0.5;
+/// What it costs that a question takes up another without saying so.
+const CONTINUES_COST: f64 = 1.5;
+/// What it costs to read a question without a table that it names.
+const NAMED_COST: f64 = 1.5;
+/// What it costs to judge what nobody asks to judge.
+const UNASKED_COST: f64 = 2.0;
+/// Price from which a whole question is rather one that takes up another.
+const WHOLE_MAX: f64 = 2.0;
+/// Words of a question that is only a part of one.
+const PART_WORDS_MAX: usize = 6;
+/// What may stand between two claims.
+const BETWEEN_CLAIMS: [&str; 6] = [" and ", ", ", "; ", ". ", " but ", " & "];
+/// Price above that of the first reading, up to which another one was open.
+const NEAR_MAX: f64 = 1.0;
+/// Columns that one phrase may name together.
+const TWINS_MAX: usize = 3;
+/// Part of the price of a phrase that names several columns, if all are told.
+const TWINS_COST: f64 = 0.5;
+/// Price of a word that means nothing, from which it is named.
+const UNKNOWN_MIN: f64 = 1.0;
+
+/// How far the reading of a question is.
+pub(crate) enum Outcome {
+    /// Something has to be looked up first, or there is nothing to read.
+    Next(Next),
+    /// How it may be read.
+    Read(Box<Read>),
+}
+
+/// A question that was read.
+pub(crate) struct Read {
+    turn: Turn,
+    pub tables: Vec<Table>,
+    joins: Joins,
+    /// The likeliest first.
+    pub readings: Vec<Reading>,
+    /// Words that mean nothing in this data.
+    unknown: Vec<String>,
+    /// Columns that the question names.
+    said: Vec<String>,
+    /// Whether it takes up a question that was not understood.
+    is_lost: bool,
+    /// What it claims, if that is two things, each of which can be judged by itself.
+    pub two: Option<[String; 2]>,
+}
+
+impl Read {
+    /// Returns the result of the best reading, nothing if it is too unlikely to be worth that.
+    ///
+    /// # Errors
+    ///
+    /// Returns what happens next instead: calls to make, or why a reading that is sure has no result.
+    pub(crate) fn computed(&self) -> Result<Option<Computed>, Next> {
+        let before = sureness(&self.readings, None);
+        let Some(best) =
+            self.readings.first().filter(|_| rank::TRIED <= before && self.two.is_none())
+        else {
+            return Ok(None);
+        };
+        match compute::computed(&self.turn, &best.query, &self.tables) {
+            Ok(computed) => Ok(Some(computed)),
+            Err(Next::Refuse(_)) if before < rank::ANSWERED => Ok(None),
+            Err(next) => Err(next),
+        }
+    }
+}
+
+/// Decides what to do next in the last turn.
+pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
+    let wants_verdict = request.format.is_some();
+    let read = match readings(&request.instructions, &request.items, wants_verdict, lexicon) {
+        Outcome::Next(next) => return next,
+        Outcome::Read(read) => read,
+    };
+    match (read.computed(), read.readings.first()) {
+        (Err(next), _) => next,
+        (Ok(Some(computed)), Some(best))
+            if rank::ANSWERED <= sureness(&read.readings, Some(&computed.result)) =>
+        {
+            compute::next(&read.turn, best, computed, &read.tables, wants_verdict)
+        }
+        _ => {
+            let can_read = |question: &str| {
+                let turn = Turn { question: question.to_owned(), calls: Vec::new() };
+                let asked = Asked {
+                    tables: &read.tables,
+                    joins: &read.joins,
+                    lexicon,
+                    wants_verdict: false,
+                    turn: &turn,
+                    last: None,
+                };
+                rank::ANSWERED <= sureness(&asked.read().0, None)
+            };
+            Next::Refuse(suggest::refusal(&doubt(&read), &read.tables, &read.said, &can_read))
+        }
+    }
+}
+
+/// Returns why a question is not answered.
+fn doubt(read: &Read) -> Doubt {
+    if let Some(claims) = &read.two {
+        return Doubt::Two(claims.clone());
+    }
+    let empty = read.tables.iter().filter(|it| 0 < it.n_rows).find_map(|table| {
+        table.columns.iter().find(|it| it.n_missing == table.n_rows && read.said.contains(&it.name))
+    });
+    if let Some(column) = empty {
+        return Doubt::Empty(column.name.clone());
+    }
+    let is_near = rank::OFFERED <= sureness(&read.readings, None);
+    if !read.unknown.is_empty() {
+        return Doubt::Unknown(read.unknown.clone());
+    }
+    if read.is_lost {
+        return Doubt::Lost;
+    }
+    if !is_near || read.readings.len() < 2 {
+        return Doubt::Unread;
+    }
+    let offered = read.readings.iter().take(rank::OFFERED_MAX);
+    Doubt::Several(offered.map(|it| describe(&it.query, &read.tables)).collect())
+}
+
+/// Returns how the last question of a conversation may be read.
+pub(crate) fn readings(
+    instructions: &str,
+    items: &[Item],
+    wants_verdict: bool,
+    lexicon: &Lexicon,
+) -> Outcome {
+    let refuse = |text: &str| Outcome::Next(Next::Refuse(text.to_owned()));
+    let mut turns = transcript::turns(items);
+    let mut tables = schema::of_instructions(instructions, lexicon);
+    for turn in &mut turns {
+        turn.question = schema::with_quoted_names(&turn.question, &tables);
+    }
+    let Some((turn, before)) = turns.split_last() else { return refuse("There is no question.") };
+    if tables.is_empty() {
+        return refuse("There is no data to ask about: add some with `csv-agent ingest FILE.csv`.");
+    }
+    let mut calls: Vec<Call> = Vec::new();
+    for table in tables.iter_mut().filter(|it| !it.is_whole()) {
+        let call = ("get_dataset_info", json!({"name": table.name}));
+        match turns.iter().find_map(|it| it.done(call.0, &call.1)) {
+            Some(done) => schema::complete(table, &done.output, lexicon),
+            None if calls.len() < SCHEMAS_MAX => calls.push(call),
+            None => {}
+        }
+    }
+    if !calls.is_empty() {
+        return Outcome::Next(Next::Calls(calls));
+    }
+    // A table whose schema nobody could get is left out.
+    tables.retain(|it| !it.columns.is_empty());
+    let tokens = lexicon.words.tokens(&turn.question);
+    if WORDS_MAX < tokens.len() {
+        return refuse(&format!(
+            "The question has {} words, but I read at most {WORDS_MAX}. Ask for one thing at a time.",
+            tokens.len()
+        ));
+    }
+    let is_open =
+        |it: &Call, turns: &[Turn]| !turns.iter().any(|turn| turn.done(it.0, &it.1).is_some());
+    let mut looks: Vec<Call> = tables.iter().flat_map(values::profile).collect();
+    looks.retain(|it| is_open(it, &turns));
+    let finds = values::finds(&turn.question, &tokens, &tables, lexicon).into_iter();
+    looks.extend(finds.filter(|it| is_open(it, std::slice::from_ref(turn))));
+    if !looks.is_empty() {
+        return Outcome::Next(Next::Calls(looks));
+    }
+    for table in &mut tables {
+        values::set_profile(table, &turns);
+    }
+    let (joins, calls) = Joins::find(&tables, &turns, lexicon);
+    if !calls.is_empty() {
+        return Outcome::Next(Next::Calls(calls));
+    }
+    let mut last: Option<Last> = None;
+    let start = before.len().saturating_sub(TURNS_MAX);
+    for earlier in &before[start..] {
+        let asked = Asked {
+            tables: &tables,
+            joins: &joins,
+            lexicon,
+            wants_verdict: false,
+            turn: earlier,
+            last: last.as_ref(),
+        };
+        let readings = asked.picked().unwrap_or_else(|| asked.read().0);
+        let best = readings.first();
+        let computed = best.and_then(|it| compute::computed(earlier, &it.query, &tables).ok());
+        let sureness = sureness(&readings, computed.as_ref().map(|it| &it.result));
+        last = Some(Last { sureness, is_sure: rank::ANSWERED <= sureness, readings });
+    }
+    let asked =
+        Asked { tables: &tables, joins: &joins, lexicon, wants_verdict, turn, last: last.as_ref() };
+    let (readings, unknown, said) = match asked.picked() {
+        Some(readings) => (readings, Vec::new(), Vec::new()),
+        None => asked.read(),
+    };
+    let is_part = tokens.len() <= PART_WORDS_MAX && readings.first().is_some_and(Reading::is_part);
+    let takes_up = readings.first().is_some_and(|it| it.before < 1.0);
+    let is_lost = last.as_ref().is_some_and(|it| it.sureness < rank::OFFERED)
+        && (asked.leads_on() || is_part)
+        && !takes_up;
+    let readings = if is_lost { Vec::new() } else { readings };
+    // The second claim would be a condition of the first, and broken data would pass.
+    let two = readings.first().and_then(|it| asked.two_claims(&it.query));
+    Outcome::Read(Box::new(Read {
+        turn: turn.clone(),
+        readings,
+        unknown,
+        said,
+        is_lost,
+        two,
+        tables: tables.clone(),
+        joins: joins.clone(),
+    }))
+}
+
+/// How the question before was read.
+struct Last {
+    readings: Vec<Reading>,
+    /// How sure the first of them is.
+    sureness: f64,
+    /// Whether it was answered.
+    is_sure: bool,
+}
+
+/// A question with all that is known while it is read.
+struct Asked<'a> {
+    tables: &'a [Table],
+    joins: &'a Joins,
+    lexicon: &'a Lexicon,
+    /// Whether a verdict is asked for.
+    wants_verdict: bool,
+    turn: &'a Turn,
+    last: Option<&'a Last>,
+}
+
+impl Asked<'_> {
+    fn tokens(&self) -> Vec<Token> {
+        self.lexicon.words.tokens(&self.turn.question)
+    }
+
+    /// Returns the reading whose number is said, of those that were offered.
+    fn picked(&self) -> Option<Vec<Reading>> {
+        let last = self.last.filter(|it| !it.is_sure)?;
+        let n: usize = self.turn.question.trim().trim_end_matches('.').parse().ok()?;
+        let reading = last.readings.get(n.checked_sub(1)?).filter(|_| n <= rank::OFFERED_MAX)?;
+        Some(vec![Reading { cost: 0.0, skipped: 0.0, linked: 0.0, before: 1.0, ..reading.clone() }])
+    }
+
+    /// Returns the two claims that a question makes, if each can be judged by itself.
+    fn two_claims(&self, whole: &LogicalForm) -> Option<[String; 2]> {
+        if !self.wants_verdict && !matches!(whole.body, Shape::Check(_)) {
+            return None;
+        }
+        let question = self.turn.question.trim().trim_end_matches(['.', '?', '!']);
+        let is_claim = |part: &str| {
+            let turn = Turn { question: part.to_owned(), calls: self.turn.calls.clone() };
+            let asked = Asked { turn: &turn, last: None, wants_verdict: true, ..*self };
+            let (readings, _, said) = asked.read();
+            let Some(best) = readings.first() else { return false };
+            // `open, closed` are values of one claim, and `orders with status open` are the rows that one is about.
+            let names = !said.is_empty()
+                || !matches!(best.query.body, Shape::Check(Check::All(_) | Check::None(_)));
+            let is_of_rows = match &best.query.body {
+                Shape::Check(Check::All(tests)) => {
+                    tests.iter().all(|it| whole.filters.contains(it))
+                }
+                _ => false,
+            };
+            matches!(best.query.body, Shape::Check(_))
+                && names
+                && !is_of_rows
+                && rank::OFFERED <= sureness(&readings, None)
+        };
+        let splits = BETWEEN_CLAIMS.iter().flat_map(|it| question.match_indices(it));
+        let parts = splits
+            .map(|(at, between)| [question[..at].trim(), question[at + between.len()..].trim()]);
+        let mut both = parts.filter(|it| it.iter().all(|part| !part.is_empty() && is_claim(part)));
+        both.next().map(|it| it.map(str::to_owned))
+    }
+
+    fn leads_on(&self) -> bool {
+        let tokens = self.tokens();
+        let scene = self.scene(&tokens, &[0], None, HashMap::default());
+        follow_up::leads_on(&scene)
+    }
+
+    fn scene<'b>(
+        &'b self,
+        tokens: &'b [Token],
+        of: &'b [usize],
+        join: Option<Join>,
+        said: HashMap<crate::query::Place, bool>,
+    ) -> Scene<'b> {
+        let Asked { tables, lexicon, wants_verdict, .. } = *self;
+        Scene { tokens, tables, of, join, lexicon, wants_verdict, said }
+    }
+
+    /// Returns the readings, the words that mean nothing, and the columns that are named.
+    fn read(&self) -> (Vec<Reading>, Vec<String>, Vec<String>) {
+        let tokens = self.tokens();
+        let facts =
+            values::facts(&self.turn.question, &tokens, self.tables, self.turn, self.lexicon);
+        let judges = self.wants_verdict || asks_whether(&tokens, self.lexicon);
+        let named = self.named(&tokens);
+        let is_question =
+            self.turn.question.trim_end().ends_with('?') || asks_whether(&tokens, self.lexicon);
+        let quantity = quantity(&tokens, is_question, self.lexicon);
+        let mut best: BTreeMap<String, Reading> = BTreeMap::new();
+        let mut unknown: Option<Vec<usize>> = None;
+        let mut said: Vec<String> = Vec::new();
+        for (of, join) in self.sources() {
+            let lattice = self.lattice(&tokens, &of, &facts);
+            let open = lattice
+                .unknown
+                .iter()
+                .copied()
+                .filter(|it| UNKNOWN_MIN < lattice.skips[*it])
+                .collect::<Vec<_>>();
+            if join.is_none() && unknown.as_ref().is_none_or(|it| open.len() < it.len()) {
+                unknown = Some(open);
+                said = self.said_columns(&lattice);
+            }
+            let scene = self.scene(&tokens, &of, join, self.additive(&tokens, &lattice));
+            let mut own: Vec<Reading> = Vec::new();
+            for Phrase { sem, cost, skipped, linked, rules, .. } in
+                ENGLISH.read(&scene, &lattice, ENGLISH.goal)
+            {
+                if let Sem::Query(mut query) = sem
+                    && self.needs(&query, &of, join)
+                {
+                    if is_of_other(&query) {
+                        query.from.join = None;
+                    }
+                    own.push(Reading { query: *query, cost, skipped, linked, before: 1.0, rules });
+                }
+            }
+            if let Some(last) = self.last.filter(|it| rank::OFFERED <= it.sureness) {
+                own.extend(self.continued(&scene, &lattice, last));
+            }
+            for mut reading in own.into_iter().flat_map(|it| quantified(it, quantity)) {
+                // Of several keys, the question says which.
+                if let Some(join) = join
+                    && 1 < self.joins.of([join.left.table, join.right.table]).len()
+                    && !lattice
+                        .links
+                        .iter()
+                        .any(|it| it.atom == Atom::Column(join.left) && 0.7 <= it.score)
+                {
+                    reading.cost += KEY_COST;
+                }
+                if reading.query.from.join.is_some() {
+                    reading.cost += JOIN_COST;
+                }
+                let n_others = named.iter().filter(|it| !of.contains(it)).count();
+                reading.cost += NAMED_COST * f64::from(u32::try_from(n_others).unwrap_or(u32::MAX));
+                if matches!(reading.query.body, Shape::Check(_)) && !judges {
+                    reading.cost += UNASKED_COST;
+                }
+                let key = crate::sql::statement(&reading.query, self.tables, 4).sql;
+                if best.get(&key).is_none_or(|it| reading.cost < it.cost) {
+                    best.insert(key, reading);
+                }
+            }
+        }
+        let mut readings: Vec<Reading> = best.into_values().collect();
+        readings.sort_by(|one, other| one.cost.total_cmp(&other.cost));
+        merge_twins(&mut readings, |place| {
+            let words = &self.tables[place.table].columns[place.column].words;
+            tokens
+                .iter()
+                .map(|it| it.stem.as_str())
+                .filter(|it| words.iter().any(|word| word == it))
+                .collect()
+        });
+        let words = unknown.into_iter().flatten().map(|it| tokens[it].text.clone());
+        (readings, words.collect(), said)
+    }
+
+    /// Returns the tables that the question names.
+    fn named(&self, tokens: &[Token]) -> Vec<usize> {
+        let stems: Vec<String> = tokens.iter().map(|it| it.stem.clone()).collect();
+        let says = |table: &Table| {
+            let n = table.words.len().max(1);
+            let is_called = |n: usize| stems.windows(n).any(|it| table.is_called(it));
+            is_called(n) || is_called(n + 1) || tokens.iter().any(|it| table.is_quoted(it))
+        };
+        (0..self.tables.len()).filter(|it| says(&self.tables[*it])).collect()
+    }
+
+    /// Returns the tables that may be asked, alone and two by two.
+    fn sources(&self) -> Vec<(Vec<usize>, Option<Join>)> {
+        let n = self.tables.len();
+        let mut sources: Vec<(Vec<usize>, Option<Join>)> =
+            (0..n).map(|it| (vec![it], None)).collect();
+        for one in 0..n.min(JOINED_MAX) {
+            for other in (0..n.min(JOINED_MAX)).filter(|it| *it != one) {
+                let joins = self.joins.of([one, other]);
+                sources.extend(joins.into_iter().map(|it| (vec![one, other], Some(it))));
+            }
+        }
+        sources
+    }
+
+    /// Returns whether a query of two tables needs both, and counts the rows of the larger.
+    fn needs(&self, query: &LogicalForm, of: &[usize], join: Option<Join>) -> bool {
+        let ([one, other], Some(join)) = (of, join) else { return true };
+        if matches!(query.body, Shape::Check(Check::Refers(_))) {
+            return true;
+        }
+        let places = query.places();
+        let uses = |table: usize| places.iter().any(|it| it.table == table);
+        if is_of_other(query) {
+            return !uses(*other);
+        }
+        // What both have is read from the first.
+        let name = |place: Place| &self.tables[place.table].columns[place.column].name;
+        let is_same = name(join.left) == name(join.right);
+        let mut others = places.iter().filter(|it| it.table == *other);
+        !(is_same && others.clone().all(|it| *it == join.right))
+            && others.all(|it| self.joins.is_single(self.tables, join, *it))
+            && uses(*other)
+            && (uses(*one) || self.tables[*other].n_rows <= self.tables[*one].n_rows)
+    }
+
+    fn lattice(&self, tokens: &[Token], of: &[usize], facts: &Facts) -> Lattice {
+        let linker = Linker {
+            question: &self.turn.question,
+            tokens,
+            tables: self.tables,
+            of,
+            facts,
+            lexicon: self.lexicon,
+        };
+        linker.lattice()
+    }
+
+    /// Returns whether values of columns add up, by the words that the question has for them.
+    fn additive(&self, tokens: &[Token], lattice: &Lattice) -> HashMap<crate::query::Place, bool> {
+        let said = lattice.links.iter().filter_map(|it| match it.atom {
+            Atom::Column(place) if 0.6 <= it.score => {
+                let stems: Vec<String> =
+                    tokens[it.start..it.end].iter().map(|it| it.stem.clone()).collect();
+                let own = self.lexicon.is_additive(&stems)?;
+                // A cost center is no cost.
+                let is_head =
+                    stems.len() != 2 || self.lexicon.is_additive(&stems[1..]) == Some(own);
+                is_head.then_some((place, own))
+            }
+            _ => None,
+        });
+        said.collect()
+    }
+
+    fn said_columns(&self, lattice: &Lattice) -> Vec<String> {
+        let named = lattice.links.iter().filter_map(|it| match it.atom {
+            Atom::Column(place) if 0.8 <= it.score => {
+                Some(self.tables[place.table].columns[place.column].name.clone())
+            }
+            _ => None,
+        });
+        named.collect()
+    }
+
+    /// Returns the readings of a question that takes up the one before.
+    fn continued(&self, scene: &Scene, lattice: &Lattice, last: &Last) -> Vec<Reading> {
+        let Some(first) = last.readings.first() else { return Vec::new() };
+        if !follow_up::may_continue(scene.tokens) || first.query.from != scene.source() {
+            return Vec::new();
+        }
+        let n_near = last
+            .readings
+            .iter()
+            .take_while(|it| it.cost - first.cost < NEAR_MAX)
+            .take(rank::OFFERED_MAX)
+            .count();
+        let others =
+            if last.is_sure { &[] } else { last.readings.get(1..n_near).unwrap_or_default() };
+        let leads = follow_up::leads_on(scene);
+        let mut readings = Vec::new();
+        for Phrase { sem, cost, skipped, linked, rules, .. } in
+            ENGLISH.read(scene, lattice, ENGLISH.parts)
+        {
+            let Sem::Frag(frag) = sem else { continue };
+            if let Some(query) = follow_up::edit(scene, &first.query, &frag) {
+                // What was open before does not matter if the question now says it.
+                let is_said = !others.is_empty()
+                    && others.iter().all(|it| {
+                        follow_up::edit(scene, &it.query, &frag).as_ref() == Some(&query)
+                    });
+                let before = if last.is_sure || is_said { 1.0 } else { last.sureness };
+                // What leads on is not left out.
+                let is_part = scene.tokens.len() <= PART_WORDS_MAX && follow_up::is_fragment(&frag);
+                // The cheaper of those that cost nothing stays the first.
+                let cost = if leads || is_part {
+                    (cost - WHOLE_MAX).max(cost / 100.0)
+                } else {
+                    cost + CONTINUES_COST
+                };
+                readings.push(Reading {
+                    query,
+                    cost,
+                    skipped: skipped.min(1.0),
+                    linked,
+                    before,
+                    rules,
+                });
+            }
+        }
+        readings
+    }
+}
+
+/// Returns whether rows are told by those of another table.
+fn is_of_other(query: &LogicalForm) -> bool {
+    let is_claim = match &query.body {
+        Shape::Check(Check::All(tests) | Check::None(tests)) => tests.iter().any(Test::is_of_other),
+        Shape::Groups(groups) => {
+            groups.measures.iter().flat_map(|it| &it.only).any(Test::is_of_other)
+        }
+        _ => false,
+    };
+    is_claim || query.filters.iter().any(Test::is_of_other)
+}
+
+/// Of how many rows something is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quantity {
+    /// Nothing says that.
+    Unsaid,
+    /// Whether it is so of one at least: `is revenue ever negative`.
+    One,
+    /// Of one or of all of them: `are the orders paid yet`.
+    Either,
+}
+
+/// Returns of how many rows a question asks something, where its parts do not say so.
+fn quantity(tokens: &[Token], is_question: bool, lexicon: &Lexicon) -> Quantity {
+    let words: Vec<String> = tokens.iter().map(|it| it.lower.clone()).collect();
+    let find = |is: &dyn Fn(&[String]) -> bool| {
+        let mut spans = (0..words.len())
+            .flat_map(|at| (1..=3.min(words.len() - at)).rev().map(move |n| (at, at + n)));
+        spans.find(|it| is(&words[it.0..it.1]))
+    };
+    let is_cue = |cue: Cue| move |it: &[String]| lexicon.is(cue, &it.join(" "));
+    let starts = |cue: Cue| (1..=3).filter_map(|n| words.get(..n)).any(is_cue(cue));
+    let ever = find(&is_cue(Cue::Ever));
+    // `at all` is not all of them.
+    let is_every = |it: &[String]| match lexicon.phrase(it) {
+        Some(Concept::Each) => !words
+            .windows(it.len() + 1)
+            .any(|wide| wide.ends_with(it) && lexicon.is(Cue::Ever, &wide.join(" "))),
+        Some(Concept::IsAll | Concept::Only) => true,
+        _ => false,
+    };
+    if find(&is_every).is_some() {
+        return if ever.is_some() { Quantity::Either } else { Quantity::Unsaid };
+    }
+    let Some((start, _)) = ever else {
+        return match find(&is_cue(Cue::Yet)) {
+            _ if starts(Cue::Alarms) => Quantity::One,
+            Some(_) if is_question => Quantity::Either,
+            _ => Quantity::Unsaid,
+        };
+    };
+    let negates =
+        |it: &[String]| matches!(lexicon.phrase(it), Some(Concept::Not | Concept::Without));
+    let is_not = |at: usize| {
+        (1..=2).any(|n| at.checked_sub(n).is_some_and(|from| negates(&words[from..at])))
+    };
+    match find(&negates).filter(|it| it.0 < start) {
+        // `not ever`, and `no order is ever`.
+        Some(_) if is_not(start) || negates(&words[..1]) => Quantity::Unsaid,
+        Some(_) => Quantity::Either,
+        None if is_question || starts(Cue::Alarms) => Quantity::One,
+        None => Quantity::Either,
+    }
+}
+
+/// Returns a reading as it is meant, if it judges so many rows.
+fn quantified(reading: Reading, quantity: Quantity) -> Vec<Reading> {
+    let Shape::Check(Check::All(tests)) = &reading.query.body else { return vec![reading] };
+    let one = Reading {
+        query: LogicalForm {
+            body: Shape::Check(Check::None(tests.clone())),
+            ..reading.query.clone()
+        },
+        ..reading.clone()
+    };
+    match quantity {
+        Quantity::Unsaid => vec![reading],
+        Quantity::One => vec![one],
+        Quantity::Either => vec![reading, one],
+    }
+}
+
+/// Puts readings into one that differ only in which of several columns a phrase names: `average bill` is that of the
+/// length and that of the depth.
+fn merge_twins<'a>(readings: &mut Vec<Reading>, said: impl Fn(Place) -> Vec<&'a str>) {
+    let Some(first) = readings.first() else { return };
+    let measure = |it: &Reading| match &it.query.body {
+        Shape::Groups(Groups {
+            measures,
+            order: None,
+            having: None,
+            over: None,
+            then: None,
+            ..
+        }) => match &measures[..] {
+            [measure]
+                if measure.only.is_empty()
+                    && measure.place().is_some()
+                    && matches!(measure.agg, Agg::Sum | Agg::Mean | Agg::Median) =>
+            {
+                Some(measure.clone())
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some(own) = measure(first) else { return };
+    let without = |it: &Reading| {
+        let mut query = it.query.clone();
+        if let Shape::Groups(groups) = &mut query.body {
+            groups.measures.clear();
+        }
+        query
+    };
+    let words = own.place().map(&said).unwrap_or_default();
+    let is_twin = |it: &&Reading| {
+        it.cost - first.cost < 1e-6
+            && (it.linked - first.linked).abs() < 1e-6
+            && it.rules == first.rules
+            && measure(it).is_some_and(|other| {
+                other.agg == own.agg
+                    && other.place() != own.place()
+                    && other.place().is_some_and(|it| said(it).iter().any(|it| words.contains(it)))
+            })
+            && without(it) == without(first)
+    };
+    let mut measures: Vec<Measure> =
+        readings.iter().skip(1).filter(is_twin).filter_map(measure).collect();
+    measures.push(own);
+    measures.sort_by_key(Measure::place);
+    if !(2..=TWINS_MAX).contains(&measures.len()) || first.linked <= 0.0 {
+        return;
+    }
+    let mut merged = first.clone();
+    merged.cost -= merged.linked * TWINS_COST;
+    merged.linked *= 1.0 - TWINS_COST;
+    if let Shape::Groups(groups) = &mut merged.query.body {
+        groups.measures = measures;
+    }
+    readings.insert(0, merged);
+}
+
+/// Returns whether a question is one that yes or no answers, or asks for a check.
+fn asks_whether(tokens: &[Token], lexicon: &Lexicon) -> bool {
+    let words: Vec<String> = tokens.iter().take(3).map(|it| it.lower.clone()).collect();
+    let is_verb = words.first().is_some_and(|it| lexicon.is(Cue::YesNo, it));
+    is_verb
+        || (1..=words.len()).any(|n| {
+            let found = lexicon.phrase(&words[..n]);
+            matches!(
+                found,
+                Some(Concept::Check | Concept::IsAny | Concept::IsAll | Concept::Duplicate)
+            )
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{Asked, Joins, Last, Reading, Turn};
+    use crate::lexicon::ENGLISH;
+    use crate::query::{Check, Shape};
+    use crate::rank::{ANSWERED, sureness};
+    use crate::schema::{Kind, Table, of_instructions};
+
+    fn tables() -> Vec<Table> {
+        let text = "- orders: 3 rows, 5 columns\n  - \"order_id\" int64\n  - \"amount\" int64\n  - \"price\" int64\n  \
+                    - \"customer\" string, 1 missing\n  - \"paid\" bool\n";
+        of_instructions(text, &ENGLISH)
+    }
+
+    /// Returns the two claims of a question whose values were looked up.
+    fn two(question: &str) -> Option<[String; 2]> {
+        let tables = tables();
+        assert_eq!(tables[0].columns[4].kind, Kind::Bool);
+        let turn = Turn { question: question.to_owned(), calls: Vec::new() };
+        let joins = Joins::default();
+        let asked = Asked {
+            tables: &tables,
+            joins: &joins,
+            lexicon: &ENGLISH,
+            wants_verdict: true,
+            turn: &turn,
+            last: None,
+        };
+        let readings = asked.read().0;
+        let best = readings.first().unwrap();
+        asked.two_claims(&best.query)
+    }
+
+    /// Returns a table of sales whose profile is known.
+    fn sales() -> Vec<Table> {
+        let text = "- sales: 90 rows, 7 columns\n  - \"day\" date\n  - \"product\" string\n  - \"revenue\" float64\n  \
+                    - \"arr_delay\" float64\n  - \"dep_delay\" float64\n  - \"sleep_hours\" float64\n  - \"OverTime\" bool\n";
+        let mut tables = of_instructions(text, &ENGLISH);
+        tables[0].columns[1].n_distinct = Some(5);
+        tables
+    }
+
+    fn read(question: &str, wants_verdict: bool, last: Option<&Last>) -> Vec<Reading> {
+        let tables = sales();
+        let turn = Turn { question: question.to_owned(), calls: Vec::new() };
+        let joins = Joins::default();
+        Asked {
+            tables: &tables,
+            joins: &joins,
+            lexicon: &ENGLISH,
+            wants_verdict,
+            turn: &turn,
+            last,
+        }
+        .read()
+        .0
+    }
+
+    fn sql(reading: &Reading) -> String {
+        let sql = crate::sql::statement(&reading.query, &sales(), 4).sql;
+        sql.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[track_caller]
+    fn says(question: &str, part: &str) {
+        let readings = read(question, false, None);
+        let found = readings.first().map(sql).unwrap_or_default();
+        assert!(found.contains(part), "{question}: {found}");
+    }
+
+    #[test]
+    fn whether_something_is_ever_so_is_asked_of_one_row() {
+        for question in [
+            "is revenue ever negative?",
+            "has revenue ever been negative?",
+            "is revenue sometimes negative?",
+            "is revenue negative at all?",
+            "did revenue ever drop below 0?",
+            "was revenue at any point below 0?",
+            "is any revenue below 0?",
+            "revenue ever negative?",
+            "fail if revenue is negative",
+            "fail when revenue is ever negative",
+            "no revenue is ever negative",
+        ] {
+            let readings = read(question, true, None);
+            assert!(
+                matches!(readings[0].query.body, Shape::Check(Check::None(_))),
+                "{question}: {}",
+                sql(&readings[0])
+            );
+            assert!(ANSWERED <= sureness(&readings, None), "{question}");
+        }
+        for question in [
+            "is every revenue positive?",
+            "are all revenues positive yet?",
+            "revenue is always positive",
+        ] {
+            let readings = read(question, true, None);
+            assert!(
+                matches!(readings[0].query.body, Shape::Check(Check::All(_))),
+                "{question}: {}",
+                sql(&readings[0])
+            );
+            assert!(ANSWERED <= sureness(&readings, None), "{question}");
+        }
+        // Of one row or of all: a gate must not guess.
+        for question in [
+            "is revenue negative yet?",
+            "is every revenue ever negative?",
+            "revenue is sometimes negative",
+        ] {
+            assert!(sureness(&read(question, true, None), None) < ANSWERED, "{question}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_positive_may_be_zero() {
+        let readings = read("is revenue ever not positive?", true, None);
+        assert!(sql(&readings[0]).contains("revenue <= 0"), "{}", sql(&readings[0]));
+    }
+
+    #[test]
+    fn the_best_of_something_is_told_by_its_merit() {
+        says("best month", "sum(revenue)");
+        says("which month was the best?", "sum(revenue)");
+        says("worst product", "group by product");
+        says("best 2 months", "limit 2");
+    }
+
+    #[test]
+    fn a_column_that_repeats_is_meant_before_the_rows() {
+        says("top 3 products by revenue", "group by product");
+        says("list the products", "select distinct product");
+    }
+
+    #[test]
+    fn a_word_of_two_names_means_both() {
+        let readings = read("average delay by product", false, None);
+        let found = sql(&readings[0]);
+        assert!(found.contains("avg(arr_delay)") && found.contains("avg(dep_delay)"), "{found}");
+        // One of them is asked for: which, is open.
+        assert!(
+            !sql(&read("largest delay", false, None)[0]).contains("max(arr_delay), max(dep_delay)")
+        );
+    }
+
+    #[test]
+    fn a_day_of_days_is_one_reading() {
+        let readings = read("revenue by day", false, None);
+        let days = readings
+            .iter()
+            .filter(|it| sql(it).contains("sum(revenue)") && it.cost < readings[0].cost + 0.2);
+        assert_eq!(days.count(), 1);
+    }
+
+    #[test]
+    fn any_superlative_before_a_number_is_its_end() {
+        says("longest sleep_hours", "max(sleep_hours)");
+        says("shortest sleep_hours", "min(sleep_hours)");
+        says("how many rows with overtime", "\"OverTime\"");
+    }
+
+    #[test]
+    fn what_follows_takes_up_the_first_reading_of_what_was_not_sure() {
+        let readings = read("revenue", false, None);
+        let of = |sureness: f64| Last {
+            readings: readings.clone(),
+            sureness,
+            is_sure: ANSWERED <= sureness,
+        };
+        let unsure = read("and by month?", false, Some(&of(0.6)));
+        assert!(sql(&unsure[0]).contains("sum(revenue)"), "{}", sql(&unsure[0]));
+        assert!(sureness(&unsure, None) <= 0.6);
+        let sure = read("and by month?", false, Some(&of(0.9)));
+        assert!(ANSWERED <= sureness(&sure, None));
+        // Nothing of what was hardly read.
+        assert!(
+            read("and by month?", false, Some(&of(0.1)))
+                .iter()
+                .all(|it| !sql(it).contains("revenue"))
+        );
+    }
+
+    #[test]
+    fn two_claims_are_not_read_as_one() {
+        let claims = BTreeMap::from([
+            (
+                "no amount below 0 and no customer is missing",
+                ["no amount below 0", "no customer is missing"],
+            ),
+            (
+                "no amount below 0, no customer is missing",
+                ["no amount below 0", "no customer is missing"],
+            ),
+            (
+                "no amount below 0; no customer is missing.",
+                ["no amount below 0", "no customer is missing"],
+            ),
+            (
+                "order_id is unique and no amount below 0",
+                ["order_id is unique", "no amount below 0"],
+            ),
+            ("order_id is unique. no amount below 0.", ["order_id is unique", "no amount below 0"]),
+            (
+                "order_id is never empty and amount is positive",
+                ["order_id is never empty", "amount is positive"],
+            ),
+            ("no amount below 0 and no price below 0", ["no amount below 0", "no price below 0"]),
+            (
+                "there are no duplicate rows and no amount below 0",
+                ["there are no duplicate rows", "no amount below 0"],
+            ),
+        ]);
+        for (question, parts) in claims {
+            assert_eq!(two(question), Some(parts.map(str::to_owned)), "{question}");
+        }
+        for question in [
+            "every price is between -5 and 5",
+            "no order is paid with a price below 0",
+            "amount is 1 or 2",
+        ] {
+            assert_eq!(two(question), None, "{question}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What makes sense: constraints that a query must meet, whatever words it was read from.
+//!
+//! Each is a predicate of queries. What cannot be meant has an infinite price, what hardly is a high one.
+
+use crate::assemble::{fixed, is_name};
+use crate::lexicon::TimeUnit;
+use crate::query::{
+    Agg, Check, Contrast, GroupKey, Groups, LogicalForm, Measure, Op, Place, Shape, Test, Value,
+};
+use crate::scene::Scene;
+use crate::schema::Kind;
+
+/// A constraint, and the price of not meeting it.
+type Constraint = (fn(&Scene, &LogicalForm) -> bool, f64);
+
+/// The constraints, each of which says what is wrong.
+const CONSTRAINTS: &[Constraint] = &[
+    (adds_up_keys, f64::INFINITY),
+    (computes_with_text, f64::INFINITY),
+    (groups_by_what_is_fixed, 2.0),
+    (groups_by_its_own_number, 1.5),
+    (says_twice, 2.5),
+    (counts_over_nothing, 0.6),
+    (counts_names, 1.2),
+    (tells_apart_what_it_looks_for, 0.6),
+    (orders_without_groups, f64::INFINITY),
+    (compares_beyond_the_data, 0.8),
+    (equals_beyond_the_data, 3.0),
+    (does_not_judge, 4.0),
+    (looks_for_what_is_never_missing, 1.5),
+];
+
+/// Returns what a query costs for what is odd about it.
+pub(crate) fn cost(scene: &Scene, query: &LogicalForm) -> f64 {
+    CONSTRAINTS.iter().filter(|it| it.0(scene, query)).map(|it| it.1).sum()
+}
+
+fn measures(query: &LogicalForm) -> &[Measure] {
+    match &query.body {
+        Shape::Groups(groups) => &groups.measures,
+        _ => &[],
+    }
+}
+
+fn groups(query: &LogicalForm) -> Option<&Groups> {
+    match &query.body {
+        Shape::Groups(groups) => Some(groups),
+        _ => None,
+    }
+}
+
+/// Returns all conditions: those of rows, and those that are claimed or a part of a number.
+fn tests(query: &LogicalForm) -> Vec<&Test> {
+    let mut tests: Vec<&Test> = query.filters.iter().collect();
+    match &query.body {
+        Shape::Check(Check::All(claim) | Check::None(claim)) => tests.extend(claim),
+        Shape::Groups(groups) => tests.extend(groups.measures.iter().flat_map(|it| &it.only)),
+        _ => {}
+    }
+    tests
+}
+
+/// A total or a mean of what numbers things.
+fn adds_up_keys(scene: &Scene, query: &LogicalForm) -> bool {
+    measures(query).iter().any(|it| {
+        let numbers_time =
+            |it: Place| matches!(scene.column(it).unit, Some(TimeUnit::Year | TimeUnit::Month));
+        let is_sum = it.agg == Agg::Sum;
+        matches!(it.agg, Agg::Sum | Agg::Mean)
+            && it.place().is_some_and(|it| scene.column(it).is_key || is_sum && numbers_time(it))
+    })
+}
+
+/// A number of text.
+fn computes_with_text(scene: &Scene, query: &LogicalForm) -> bool {
+    measures(query).iter().any(|it| {
+        let needs_number = !matches!(
+            it.agg,
+            Agg::Count | Agg::Distinct | Agg::Mode | Agg::Min | Agg::Max | Agg::Share
+        );
+        needs_number && it.place().is_some_and(|it| !scene.is_number(it))
+    })
+}
+
+/// Groups of one value, since a condition says which.
+fn groups_by_what_is_fixed(_: &Scene, query: &LogicalForm) -> bool {
+    let fixed = fixed(&query.filters);
+    groups(query).is_some_and(|it| {
+        it.keys.iter().any(|key| matches!(key, GroupKey::Column(place) if fixed.contains(place)))
+    })
+}
+
+/// A number by its own column.
+fn groups_by_its_own_number(_: &Scene, query: &LogicalForm) -> bool {
+    groups(query).is_some_and(|it| {
+        let places: Vec<_> = it.measures.iter().filter_map(Measure::place).collect();
+        it.keys.iter().any(|key| matches!(key, GroupKey::Column(place) if places.contains(place)))
+    })
+}
+
+/// The same column compared twice in one direction, or equal to two values at once.
+fn says_twice(_: &Scene, query: &LogicalForm) -> bool {
+    let told: Vec<_> = tests(query)
+        .into_iter()
+        .filter_map(|it| match it {
+            Test::Is(Value::Column(place), op, _) => Some((*place, Some(*op))),
+            Test::In(Value::Column(place), _) => Some((*place, None)),
+            Test::In(Value::Part(place, part), _) => Some((
+                Place { column: place.column + 1_000_000 * (*part as usize + 1), ..*place },
+                None,
+            )),
+            _ => None,
+        })
+        .collect();
+    (1..told.len()).any(|it| told[..it].contains(&told[it]))
+}
+
+/// A number of rows of which nothing is said.
+fn counts_over_nothing(_: &Scene, query: &LogicalForm) -> bool {
+    query.chart.is_some() && groups(query).is_some_and(|it| it.keys.is_empty())
+}
+
+/// A ranking of names by in how many rows each is, where hardly any is in two.
+fn counts_names(scene: &Scene, query: &LogicalForm) -> bool {
+    groups(query).is_some_and(|it| {
+        it.order.is_some()
+            && matches!(it.keys[..], [GroupKey::Column(place)] if is_unique(scene, place))
+            && it.measures.iter().all(Measure::is_rows)
+    })
+}
+
+/// How many different texts there are of those that contain something, rather than in how many rows.
+fn tells_apart_what_it_looks_for(_: &Scene, query: &LogicalForm) -> bool {
+    let of_text = |place: Place| {
+        query.filters.iter().any(|it| matches!(it, Test::Text(of, ..) if *of == place))
+    };
+    measures(query).iter().any(|it| it.agg == Agg::Distinct && it.place().is_some_and(of_text))
+}
+
+fn is_unique(scene: &Scene, place: Place) -> bool {
+    let column = scene.column(place);
+    is_name(scene, place)
+        && column
+            .n_distinct
+            .is_some_and(|it| it + column.n_missing == scene.tables[place.table].n_rows)
+}
+
+fn orders_without_groups(_: &Scene, query: &LogicalForm) -> bool {
+    groups(query)
+        .is_some_and(|it| it.keys.is_empty() && (it.order.is_some() || it.having.is_some()))
+}
+
+/// A comparison with a number far from all that the column has.
+fn compares_beyond_the_data(scene: &Scene, query: &LogicalForm) -> bool {
+    query.filters.iter().any(|it| match it {
+        Test::Is(Value::Column(place), _, Value::Number(value)) => {
+            let column = scene.column(*place);
+            column.kind != Kind::Bool
+                && column.range.is_some_and(|(least, most)| {
+                    let far = most - least;
+                    *value < least - far || most + far < *value
+                })
+        }
+        _ => false,
+    })
+}
+
+/// Equality with a number that the column cannot have.
+fn equals_beyond_the_data(scene: &Scene, query: &LogicalForm) -> bool {
+    tests(query).into_iter().any(|it| match it {
+        Test::Is(Value::Column(place), Op::Eq, Value::Number(value)) => {
+            let column = scene.column(*place);
+            column.range.is_some_and(|(least, most)| *value < least || most < *value)
+        }
+        _ => false,
+    })
+}
+
+/// No check where a claim is judged.
+fn does_not_judge(scene: &Scene, query: &LogicalForm) -> bool {
+    let is_check = match &query.body {
+        Shape::Check(_) => true,
+        Shape::Compare(it) => matches!(it.asks, Contrast::Holds(_)),
+        _ => false,
+    };
+    scene.wants_verdict && !is_check
+}
+
+/// Missing values of a column that has none, where they are not what is judged.
+fn looks_for_what_is_never_missing(scene: &Scene, query: &LogicalForm) -> bool {
+    query
+        .filters
+        .iter()
+        .any(|it| matches!(it, Test::Missing(place) if scene.column(*place).n_missing == 0))
+}
