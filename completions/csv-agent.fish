@@ -360,6 +360,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s q -l qu
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l no-input -d 'Never prompt for input'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s h -l help -d 'Print help. `--help` describes all flags'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l model -d 'Who compiles rules in words' -r -f -a "builtin\t'The analyst inside csv-agent'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l fail-on -d 'Rules that end the command with 10 or 11 if the data breaks them' -r -f -a "never\t'None of them'
 bad\t'Those with the severity `bad`: exit with 11'
 warning\t'All of them: exit with 11, or with 10 if only rules with the severity `warning` are broken'"
@@ -382,6 +383,9 @@ always\t'Always, also in a pipe'
 never\t'Never'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l update -d 'Compile new and changed rules in words, and write them to `checks.lock`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l locked -d 'Require that `checks.lock` has the rules of the file and no others'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l init -d 'Propose rules for files with data, and print them'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l json -d 'The same as `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -s q -l quiet -d 'Print only warnings and errors on stderr'

@@ -1,11 +1,15 @@
 //! `check`: the rules of a file, run on its data without a model, a key or Python.
 
+mod compile;
 mod decide;
 mod file;
 mod listing;
+mod lock;
 mod places;
+mod propose;
+mod statements;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
@@ -14,7 +18,7 @@ use csv_agent_render::report::checks::{ChecksReport, RuleOutcome, RuleReport};
 use csv_agent_session::Session;
 use csv_agent_session::store::now_utc;
 use csv_agent_types::conversation::Assessment;
-use csv_agent_types::status::{ExitStatus, Failure, one_line};
+use csv_agent_types::status::{BUILTIN, ExitStatus, Failure, one_line};
 
 use crate::diagnostics;
 use crate::flags::SettingFlags;
@@ -26,14 +30,45 @@ use crate::report::ReportFiles;
 use crate::stdout;
 use crate::value_parsers::{self, ReportTarget};
 
-use file::ChecksFile;
+use file::{ChecksFile, USUAL};
+use statements::Statements;
 
 /// Flags of `check`.
 #[derive(Debug, Clone, Args)]
 pub struct CheckFlags {
-    /// The file with the rules
-    #[arg(value_name = "FILE", default_value = "checks.toml")]
-    pub file: PathBuf,
+    /// The file with the rules [default: checks.toml]
+    ///
+    /// With `--init`, files with data.
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// Compile new and changed rules in words, and write them to `checks.lock`
+    ///
+    /// The lock is beside the file of rules. csv-agent shows how it reads each rule, its statement,
+    /// and what that finds today. Without this flag, it only runs statements.
+    #[arg(long)]
+    pub update: bool,
+
+    /// Who compiles rules in words
+    #[arg(
+        long,
+        value_name = "MODEL",
+        value_enum,
+        default_value_t,
+        requires = "update",
+        hide_short_help = true
+    )]
+    pub model: CompiledBy,
+
+    /// Require that `checks.lock` has the rules of the file and no others
+    #[arg(long, conflicts_with = "update")]
+    pub locked: bool,
+
+    /// Propose rules for files with data, and print them
+    ///
+    /// The data keeps each of these rules today. csv-agent writes no file.
+    #[arg(long, requires = "files", conflicts_with_all = ["update", "locked", "report"])]
+    pub init: bool,
 
     /// Rules that end the command with 10 or 11 if the data breaks them
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
@@ -67,10 +102,38 @@ pub enum FailFrom {
     Warning,
 }
 
+/// Who compiles rules in words.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum CompiledBy {
+    /// The analyst inside csv-agent
+    #[default]
+    Builtin,
+}
+
 impl CheckFlags {
+    /// Returns the file of rules.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Usage`] when there are several.
+    fn path(&self) -> Result<PathBuf, Failure> {
+        match &self.files[..] {
+            [] => Ok(PathBuf::from(USUAL)),
+            [path] => Ok(path.clone()),
+            _ => {
+                let message = "there are several files, but one file has the rules";
+                let hint = "with `--init`, csv-agent proposes rules for files with data";
+                Err(Failure::new(ExitStatus::Usage, message).hint(hint))
+            }
+        }
+    }
+
     /// Returns the flags that configuration files can set.
     pub(crate) fn settings(&self) -> SettingFlags {
-        SettingFlags { memory: self.memory, timeout: self.timeout, ..SettingFlags::default() }
+        let CompiledBy::Builtin = self.model;
+        let model = Some(BUILTIN.to_owned());
+        let (memory, timeout) = (self.memory, self.timeout);
+        SettingFlags { model, memory, timeout, ..SettingFlags::default() }
     }
 }
 
@@ -84,12 +147,19 @@ pub(crate) fn run(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
+    if flags.init {
+        let mut session = ingested(&flags.files, options)?;
+        let text = propose::propose(&mut session, settings, options)?;
+        stdout::answer(|out| Ok(out.write_all(text.as_bytes())?))?;
+        return Ok(ExitStatus::Ok);
+    }
     demand_apart(&flags.report)?;
+    let path = flags.path()?;
     let summary = settings.environment().step_summary.as_ref();
     let mut files = ReportFiles::open(&flags.report, summary)?;
     let (started, begun) = (now_utc(), Instant::now());
     let mut report = ChecksReport {
-        file: flags.file.display().to_string(),
+        file: path.display().to_string(),
         started,
         ended: String::new(),
         duration: Duration::ZERO,
@@ -99,7 +169,7 @@ pub(crate) fn run(
         rules: Vec::new(),
         trouble: None,
     };
-    let ended = check(flags, &mut report.rules, settings, options);
+    let ended = check(&path, flags, &mut report.rules, settings, options);
     (report.ended, report.duration) = (now_utc(), begun.elapsed());
     let status = match &ended {
         Ok(()) => status(&report.rules, flags.fail_on),
@@ -115,22 +185,21 @@ pub(crate) fn run(
         return Err(error);
     }
     files.write(|kind| report.text(kind))?;
-    stdout::answer(|out| listing::write(out, &report, options))?;
+    stdout::answer(|out| listing::write(out, &report, flags.update, options))?;
     tell_undecided(&report.rules, options);
     Ok(status)
 }
 
 /// Decides the rules of the file. Where its data cannot be read, none of them is decided.
 fn check(
+    path: &Path,
     flags: &CheckFlags,
     rules: &mut Vec<RuleReport>,
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<()> {
-    let file = ChecksFile::read(&flags.file)?;
-    let decided = ingested(&file, options)
-        .and_then(|mut session| decide::decide(&file.rules, &mut session, settings, options));
-    match decided {
+    let file = ChecksFile::read(path)?;
+    match decided(path, &file, flags, settings, options) {
         Ok(decided) => {
             *rules = decided;
             Ok(())
@@ -145,10 +214,34 @@ fn check(
     }
 }
 
-/// Ingests the data of a file of rules into a temporary session.
-fn ingested(file: &ChecksFile, options: &GlobalOptions) -> anyhow::Result<Session> {
+fn decided(
+    path: &Path,
+    file: &ChecksFile,
+    flags: &CheckFlags,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<Vec<RuleReport>> {
+    let mut statements = Statements::read(path)?;
+    let mut session = ingested(&file.arguments(), options)?;
+    if flags.update {
+        statements.update(&file.rules, &mut session, settings, options)?;
+    }
+    if flags.locked {
+        statements.demand_current(&file.rules)?;
+    }
+    let catalog = session.catalog();
+    for (name, _) in catalog.iter().filter(|it| it.1.row_count == 0) {
+        let warning = format!("`{name}` has no rows, so it has none that breaks a rule");
+        diagnostics::warning(&warning, options.terminal.stderr.colour);
+    }
+    let rules: Vec<_> = file.rules.iter().map(|it| (it, statements.of(it, catalog))).collect();
+    decide::decide(&rules, &mut session, settings, options)
+}
+
+/// Ingests data into a temporary session: `NAME=PATH`, or paths.
+fn ingested(data: &[PathBuf], options: &GlobalOptions) -> anyhow::Result<Session> {
     let mut session = Session::ephemeral(None)?;
-    ingest_for_turn(&mut session, &file.arguments(), true, true, options)?;
+    ingest_for_turn(&mut session, data, true, true, options)?;
     diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
     Ok(session)
 }

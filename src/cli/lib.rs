@@ -197,9 +197,10 @@ are estimates, up to 15 % off, and begin with `~`. `csv-agent schema description
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
+  csv-agent check --init orders.csv > checks.toml
   csv-agent check
+  csv-agent check --update
   csv-agent check ci/checks.toml --report junit=checks.xml --report github
-  csv-agent check --fail-on bad --json | jq -r '.[]|select(.result==\"bad\").name'
 
 The exit status is 11 if the data breaks a rule, 10 if it breaks only rules with the severity \
 `warning`, and 9 if a rule could not be decided. docs/checks.md describes the file.";
@@ -322,7 +323,8 @@ pub enum Verb {
     /// Check data by the rules of a file, without a model or Python
     ///
     /// The file names data and rules about it. Each rule is a statement of SQL that returns the rows
-    /// that break it. csv-agent reads the data each time, and adds nothing to the session.
+    /// that break it, or words that `--update` compiles to one. csv-agent reads the data each time, and
+    /// adds nothing to the session.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(Box<CheckFlags>),
     /// List, show or remove datasets

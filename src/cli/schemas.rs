@@ -116,6 +116,10 @@ pub(crate) fn checks() -> Value {
     }));
     let rule = object(json!({
         "name": text,
+        "claim": text_or_null,
+        "reading": {"type": ["string", "null"], "description": "How csv-agent reads the claim."},
+        "sql": {"type": ["string", "null"],
+            "description": "The statement that returns the rows that break the rule; null for a claim that is not compiled."},
         "severity": {"enum": ["bad", "warning"]},
         "result": {"enum": ["good", "warning", "bad", "undecided"]},
         "row_count": {"type": ["integer", "null"], "minimum": 0,

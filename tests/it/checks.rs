@@ -180,6 +180,15 @@ fn several_files_are_one_dataset_and_each_row_has_its_own() {
 }
 
 #[test]
+fn data_without_rows_keeps_rules_and_is_reported() {
+    let bench = bench(&rule(KEPT.0, KEPT.1));
+    fs::write(bench.path("my orders, 1.csv"), "order_id,customer,total\n").unwrap();
+    let run = check(&bench, "").succeeds();
+    let warning = "warning: `orders` has no rows, so it has none that breaks a rule\n";
+    assert_eq!(run.stderr(), warning, "{run}");
+}
+
+#[test]
 fn only_the_first_rows_are_shown() {
     let bench = Bench::with([]);
     let rows: String = (0..1_234).map(|it| format!("{it}\n")).collect();
@@ -209,4 +218,93 @@ fn two_checks_at_once_do_not_meet() {
     let script = "csv-agent check -q > a & csv-agent check -q > b; echo $?; wait $!; echo $?; cmp a b && echo same";
     let run = bench.shell(script, &[]).succeeds();
     assert_eq!(run.stdout(), "11\n11\nsame\n", "{run}");
+}
+
+fn claim(name: &str, claim: &str) -> String {
+    format!("[[check]]\nname = '{name}'\nclaim = '{claim}'\n")
+}
+
+#[test]
+fn a_claim_is_compiled_once_and_then_runs_without_being_read() {
+    let rules = claim("ids", "every order_id is unique")
+        + &claim("totals", "no total is below 0")
+        + &claim("other", "the frobnication is in order");
+    let bench = bench(&rules);
+    let run = check(&bench, "").fails_with(9);
+    let first = "undecided  ids: `checks.lock` has no statement for this claim\n\
+                 \x20            hint: `csv-agent check --update` compiles the claim\n";
+    assert!(run.stdout().starts_with(first), "{run}");
+    let run = check(&bench, "--update").fails_with(9);
+    assert!(run.stdout().contains("read as: "), "{run}");
+    assert!(run.stdout().contains("| where total < 0\n"), "{run}");
+    assert!(
+        run.stdout().contains("my orders, 1.csv:8: order_id=3, customer=eve, total=-2\n"),
+        "{run}"
+    );
+    let lock = fs::read_to_string(bench.path("checks.lock")).unwrap();
+    assert!(lock.contains("claim = \"every order_id is unique\"\n"), "{lock}");
+    assert!(lock.contains("columns = [\"orders.total\"]\n") && !lock.contains("frob"), "{lock}");
+    // What is compiled stays as it is.
+    fs::write(bench.path("checks.lock"), lock.replace("total < 0", "total < -1")).unwrap();
+    check(&bench, "--update").fails_with(9);
+    let run = bench.shell("PATH=/nonexistent $(command -v csv-agent) check -q", &[]).fails_with(9);
+    assert!(run.stdout().contains("bad        totals: 1 row\n"), "{run}");
+}
+
+#[test]
+fn a_claim_that_changed_or_lost_its_column_is_not_decided() {
+    let bench = bench(&claim("totals", "no total is below 0"));
+    check(&bench, "--update").fails_with(11);
+    check(&bench, "--locked").fails_with(11);
+    fs::write(bench.path("my orders, 1.csv"), ORDERS.replace("total", "sum")).unwrap();
+    let run = check(&bench, "").fails_with(9);
+    let reason = "there is no column `orders.total` any more, which the claim is about";
+    assert!(run.stdout().starts_with(&format!("undecided  totals: {reason}\n")), "{run}");
+    let rules =
+        format!("[data]\norders = 'my orders, 1.csv'\n{}", claim("totals", "no sum is below 0"));
+    fs::write(bench.path("checks.toml"), rules).unwrap();
+    check(&bench, "").fails_with(9);
+    let run = check(&bench, "--locked").fails_with(9);
+    let message = "error: no rule makes the claim `no total is below 0` of `checks.lock`";
+    assert!(run.stderr().contains(message), "{run}");
+    check(&bench, "--update").fails_with(11);
+    check(&bench, "--locked").fails_with(11);
+}
+
+#[test]
+fn a_lock_that_cannot_be_read_passes_no_rule() {
+    let bench = bench(&claim("totals", "no total is below 0"));
+    fs::write(bench.path("checks.lock"), "version = 2\n").unwrap();
+    let run = check(&bench, "").fails_with(5);
+    let message = "error: cannot read `checks.lock`: its version is 2, not 1\n";
+    assert!(run.stderr().starts_with(message), "{run}");
+}
+
+#[test]
+fn rules_are_proposed_that_the_data_keeps() {
+    let bench = Bench::with(["sales.csv"]);
+    let rows: String =
+        (0..40).map(|it| format!("{it},{},{}\n", ["a", "b"][it % 2], it * 3)).collect();
+    fs::write(bench.path("items.csv"), format!("item_id,kind,price\n{rows}")).unwrap();
+    fs::write(bench.path("lines.csv"), "line,item_id\n1,5\n2,5\n3,39\n").unwrap();
+    let script = "csv-agent check --init sales.csv items.csv lines.csv > checks.toml && csv-agent check --locked -q";
+    let run = bench.shell(script, &[]).succeeds();
+    for rule in [
+        "items: item_id is unique",
+        "items: price is not below 0",
+        "items: kind is one of 2 values",
+        "lines: item_id is in items",
+    ] {
+        assert!(run.stdout().contains(&format!("good       {rule}\n")), "{run}");
+    }
+    assert!(!run.stdout().contains("lines: item_id is unique"), "{run}");
+    fs::write(bench.path("lines.csv"), "line,item_id\n1,5\n2,40\n").unwrap();
+    let run = check(&bench, "").fails_with(11);
+    assert!(run.stdout().contains("bad        lines: item_id is in items: 1 row\n"), "{run}");
+    assert!(run.stdout().contains("lines.csv:3: line=2, item_id=40\n"), "{run}");
+    let run = check(&bench, "--init missing.csv").fails_with(5);
+    assert_eq!(run.stdout(), "", "{run}");
+    check(&bench, "--init").fails_with(2);
+    let run = check(&bench, "checks.toml items.csv").fails_with(2);
+    assert!(run.stderr().contains("there are several files"), "{run}");
 }

@@ -20,6 +20,8 @@ use crate::options::briefing::{text, wrong};
 use crate::options::config::document::{Mistake, line_of};
 use crate::usage::nearest;
 
+/// The name of such a file, if it has no other.
+pub(super) const USUAL: &str = "checks.toml";
 /// The form of such a file.
 const FORM: &str = "write `[data]` with `NAME = \"FILE\"` below it, and for each rule `[[check]]` with `name`, and \
                     `sql` or `claim`";
@@ -32,12 +34,12 @@ pub(super) struct ChecksFile {
     /// Name and paths of each dataset, in the order of the file.
     data: Vec<(String, Vec<PathBuf>)>,
     /// The rules, in the order of the file; at least one.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<CheckRule>,
 }
 
 /// A rule.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Rule {
+pub(super) struct CheckRule {
     /// Its name.
     pub name: String,
     /// What it says.
@@ -55,11 +57,23 @@ pub(super) enum RuleBody {
     Sql(String),
 }
 
-impl Rule {
+impl CheckRule {
     /// Returns the result of the rule, which took no time.
     pub(super) fn report(&self, outcome: RuleOutcome) -> RuleReport {
         let (name, severity, duration) = (self.name.clone(), self.severity, Duration::ZERO);
-        RuleReport { name, severity, duration, outcome }
+        let (claim, sql) = match &self.body {
+            RuleBody::Claim(claim) => (Some(claim.clone()), None),
+            RuleBody::Sql(sql) => (None, Some(sql.clone())),
+        };
+        RuleReport { name, claim, reading: None, sql, severity, duration, outcome }
+    }
+
+    /// Returns what it says in words.
+    pub(super) fn claim(&self) -> Option<&str> {
+        match &self.body {
+            RuleBody::Claim(claim) => Some(claim),
+            RuleBody::Sql(_) => None,
+        }
     }
 }
 
@@ -98,7 +112,7 @@ impl ChecksFile {
     }
 
     fn parse(text: &str, dir: &Path) -> Result<ChecksFile, Mistake> {
-        let reader = Reader { text, dir };
+        let reader = ChecksReader { text, dir };
         let tables = DeTable::parse(text).map_err(|error| {
             let at = error.span().map_or(0, |it| it.start);
             reader.mistake(at, format!("not valid TOML: {}", error.message()), None)
@@ -120,18 +134,18 @@ impl ChecksFile {
     }
 }
 
-type Key<'a> = Spanned<DeString<'a>>;
+type MemberKey<'a> = Spanned<DeString<'a>>;
 
-struct Reader<'a> {
+struct ChecksReader<'a> {
     text: &'a str,
     /// The directory of the file.
     dir: &'a Path,
 }
 
-impl Reader<'_> {
+impl ChecksReader<'_> {
     fn data(
         &self,
-        key: &Key,
+        key: &MemberKey,
         value: &Spanned<DeValue>,
     ) -> Result<Vec<(String, Vec<PathBuf>)>, Mistake> {
         let DeValue::Table(members) = value.get_ref() else {
@@ -171,14 +185,14 @@ impl Reader<'_> {
         Ok(data)
     }
 
-    fn rules(&self, key: &Key, value: &Spanned<DeValue>) -> Result<Vec<Rule>, Mistake> {
+    fn rules(&self, key: &MemberKey, value: &Spanned<DeValue>) -> Result<Vec<CheckRule>, Mistake> {
         let not_rules = || self.at(key, "`check` is not a list of rules".to_owned(), Some(FORM));
         let DeValue::Array(tables) = value.get_ref() else { return Err(not_rules()) };
         if CHECKS_MAX < tables.len() {
             let message = format!("there are {} rules; the limit is {CHECKS_MAX}", tables.len());
             return Err(self.at(key, message, Some("split the file")));
         }
-        let mut rules: Vec<Rule> = Vec::new();
+        let mut rules: Vec<CheckRule> = Vec::new();
         let mut lines: HashMap<String, usize> = HashMap::new();
         for table in tables {
             let DeValue::Table(members) = table.get_ref() else { return Err(not_rules()) };
@@ -193,7 +207,7 @@ impl Reader<'_> {
         Ok(rules)
     }
 
-    fn rule(&self, at: usize, members: &DeTable) -> Result<Rule, Mistake> {
+    fn rule(&self, at: usize, members: &DeTable) -> Result<CheckRule, Mistake> {
         let mut found: [Option<String>; MEMBERS.len()] = Default::default();
         let mut severity = Assessment::Bad;
         for (key, value) in members {
@@ -238,10 +252,10 @@ impl Reader<'_> {
                 return Err(self.mistake(at, format!("`{name}` has {what}"), Some(hint)));
             }
         };
-        Ok(Rule { name, body, severity })
+        Ok(CheckRule { name, body, severity })
     }
 
-    fn unknown(&self, key: &Key, known: &[&str]) -> Mistake {
+    fn unknown(&self, key: &MemberKey, known: &[&str]) -> Mistake {
         let name = key.get_ref().as_ref();
         let names: Vec<String> = known.iter().map(ToString::to_string).collect();
         let hint = match nearest(name, &names).first() {
@@ -251,7 +265,7 @@ impl Reader<'_> {
         self.at(key, format!("unknown `{name}`"), Some(&hint))
     }
 
-    fn at(&self, key: &Key, message: String, hint: Option<&str>) -> Mistake {
+    fn at(&self, key: &MemberKey, message: String, hint: Option<&str>) -> Mistake {
         self.mistake(key.span().start, message, hint)
     }
 
@@ -264,7 +278,7 @@ impl Reader<'_> {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::{Assessment, ChecksFile, FORM, Rule, RuleBody};
+    use super::{Assessment, CheckRule, ChecksFile, FORM, RuleBody};
 
     const DATA: &str = "[data]\na = 'a.csv'\n";
 
@@ -275,7 +289,7 @@ mod tests {
         let found = ChecksFile::parse(text, Path::new("ci")).unwrap();
         let paths = ["orders=ci/data/o-*.csv", "items=ci/i.csv", "items=/j.csv"].map(PathBuf::from);
         assert_eq!(found.arguments(), paths);
-        let rule = |name: &str, body, severity| Rule { name: name.to_owned(), body, severity };
+        let rule = |name: &str, body, severity| CheckRule { name: name.to_owned(), body, severity };
         let claim = RuleBody::Claim("ids are unique".to_owned());
         let sql = RuleBody::Sql("select 1".to_owned());
         let rules = [rule("one", claim, Assessment::Bad), rule("two", sql, Assessment::Warning)];

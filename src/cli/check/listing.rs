@@ -15,7 +15,7 @@ use crate::options::GlobalOptions;
 /// Columns of the longest word for a result.
 const WORD_CELLS: usize = "undecided".len();
 
-/// Writes the results.
+/// Writes the results; to people with the readings and statements of claims, if these were compiled now.
 ///
 /// # Errors
 ///
@@ -23,10 +23,11 @@ const WORD_CELLS: usize = "undecided".len();
 pub(super) fn write(
     out: &mut dyn Write,
     report: &ChecksReport,
+    with_statements: bool,
     options: &GlobalOptions,
 ) -> anyhow::Result<()> {
     if matches!(options.format, Format::Text | Format::Reply) {
-        let text = text(report, options.terminal.stdout.colour);
+        let text = text(report, with_statements, options.terminal.stdout.colour);
         return Ok(out.write_all(text.as_bytes())?);
     }
     let documents = report.rules.iter().map(document).collect();
@@ -45,7 +46,7 @@ pub(super) fn write(
     Listing { frame, documents }.write(out, options)
 }
 
-fn text(report: &ChecksReport, colour: bool) -> String {
+fn text(report: &ChecksReport, with_statements: bool, colour: bool) -> String {
     let mut text = String::new();
     for rule in &report.rules {
         let word = format!("{:WORD_CELLS$}", rule.word());
@@ -56,13 +57,22 @@ fn text(report: &ChecksReport, colour: bool) -> String {
             RuleOutcome::Undecided(reason, _) => format!(": {}", sanitize::one_line(reason)),
         };
         text += &format!("{word}  {}{rest}\n", sanitize::one_line(&rule.name));
-        let mut below = rule.lines();
+        let mut below = if with_statements { statement(rule) } else { Vec::new() };
+        below.extend(rule.lines());
         if let RuleOutcome::Undecided(_, Some(hint)) = &rule.outcome {
             below.extend(hint.lines().map(|it| format!("hint: {}", sanitize::one_line(it))));
         }
         below.iter().for_each(|it| text += &format!("{:WORD_CELLS$}    {it}\n", ""));
     }
     text + &format!("\n{}\n", report.summary())
+}
+
+/// Returns how a claim was read, and its statement, as lines.
+fn statement(rule: &RuleReport) -> Vec<String> {
+    let (Some(reading), Some(sql)) = (&rule.reading, &rule.sql) else { return Vec::new() };
+    let read = format!("read as: {}", sanitize::one_line(reading));
+    let sql = sql.trim().lines().map(|it| format!("| {}", sanitize::one_line(it)));
+    std::iter::once(read).chain(sql).collect()
 }
 
 fn coloured(rule: &RuleReport, word: &str) -> String {
@@ -83,7 +93,7 @@ fn document(rule: &RuleReport) -> Value {
         RuleOutcome::Undecided(reason, hint) => (None, Vec::new(), Some(reason), hint.as_ref()),
     };
     json!({
-        "name": rule.name, "severity": rule.severity, "result": rule.word(), "row_count": n_rows, "rows": rows,
+        "name": rule.name, "claim": rule.claim, "reading": rule.reading, "sql": rule.sql, "severity": rule.severity, "result": rule.word(), "row_count": n_rows, "rows": rows,
         "reason": reason, "hint": hint, "duration_ms": rule.duration.as_millis() as u64,
     })
 }

@@ -14,17 +14,17 @@ use crate::ingest::ingest_for_turn;
 use crate::options::GlobalOptions;
 
 /// The places of rows, looked up in the datasets of a session.
-pub(super) struct Places<'a> {
+pub(super) struct RowPlaces<'a> {
     session: &'a mut Session,
     options: &'a GlobalOptions,
     /// Files of joined datasets, by their paths: a dataset of each alone, if there can be one.
     parts: HashMap<String, Option<Dataset>>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> RowPlaces<'a> {
     /// Makes them for the temporary session of a check.
-    pub(super) fn new(session: &'a mut Session, options: &'a GlobalOptions) -> Places<'a> {
-        Places { session, options, parts: HashMap::new() }
+    pub(super) fn new(session: &'a mut Session, options: &'a GlobalOptions) -> RowPlaces<'a> {
+        RowPlaces { session, options, parts: HashMap::new() }
     }
 
     /// Returns the rows of a result with their places, and without the column that has them.

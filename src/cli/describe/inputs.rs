@@ -103,7 +103,7 @@ fn datasets(names: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<Inp
 }
 
 /// Returns inputs in the order of `chosen`, which is the catalog in another order.
-fn with_files<'a>(
+pub(super) fn with_files<'a>(
     dir: &Path,
     catalog: &Catalog,
     chosen: impl Iterator<Item = (&'a str, &'a Dataset)>,

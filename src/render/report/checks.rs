@@ -47,6 +47,12 @@ pub struct ChecksReport {
 pub struct RuleReport {
     /// Its name, which tests have as well.
     pub name: String,
+    /// What it says in words.
+    pub claim: Option<String>,
+    /// How these were read.
+    pub reading: Option<String>,
+    /// The statement whose rows break it.
+    pub sql: Option<String>,
     /// How severe it is when the data breaks it.
     pub severity: Assessment,
     /// How long it took.
