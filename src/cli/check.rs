@@ -132,8 +132,8 @@ impl CheckFlags {
     pub(crate) fn settings(&self) -> SettingFlags {
         let CompiledBy::Builtin = self.model;
         let model = Some(BUILTIN.to_owned());
-        let (memory, timeout) = (self.memory, self.timeout);
-        SettingFlags { model, memory, timeout, ..SettingFlags::default() }
+        let (timeout, memory) = (self.timeout, self.memory);
+        SettingFlags { timeout, memory, model, ..SettingFlags::default() }
     }
 }
 

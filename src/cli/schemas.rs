@@ -106,7 +106,7 @@ pub(crate) fn checks() -> Value {
     let text = json!({"type": "string"});
     let text_or_null = json!({"type": ["string", "null"]});
     let count = json!({"type": "integer", "minimum": 0});
-    let row = object(json!({
+    let row = object(&json!({
         "dataset": text_or_null,
         "source_file": text_or_null,
         "source_line": {"type": ["integer", "null"],
@@ -114,7 +114,7 @@ pub(crate) fn checks() -> Value {
         "source_cell": {"type": ["string", "null"], "description": "Of a workbook."},
         "values": {"type": "object", "description": "The columns of the statement."},
     }));
-    let rule = object(json!({
+    let rule = object(&json!({
         "name": text,
         "claim": text_or_null,
         "reading": {"type": ["string", "null"], "description": "How csv-agent reads the claim."},
@@ -139,7 +139,7 @@ pub(crate) fn checks() -> Value {
 }
 
 /// Makes an object with all of these members.
-fn object(properties: Value) -> Value {
+fn object(properties: &Value) -> Value {
     let required: Vec<&String> = properties.as_object().into_iter().flat_map(Map::keys).collect();
     json!({"type": "object", "required": required, "properties": properties})
 }
@@ -152,9 +152,9 @@ pub(crate) fn description() -> Value {
     let value = json!({"$ref": "#/$defs/value"});
     let number_or_moment = json!({"type": ["number", "string", "null"],
         "description": "Of numbers, dates and times; null for other types and without values."});
-    let frequent = object(json!({"value": value, "count": count}));
-    let bin = object(json!({"from": value, "to": value, "count": count}));
-    let column = object(json!({
+    let frequent = object(&json!({"value": value, "count": count}));
+    let bin = object(&json!({"from": value, "to": value, "count": count}));
+    let column = object(&json!({
         "name": text,
         "type": {"enum": DType::ALL.map(DType::name)},
         "nulls": count,
@@ -182,7 +182,7 @@ pub(crate) fn description() -> Value {
         "description": {"type": ["string", "null"], "description": "From the file."},
         "notes": texts,
     }));
-    let dataset = object(json!({
+    let dataset = object(&json!({
         "name": text,
         "source": text,
         "row_count": count,

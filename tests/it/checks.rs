@@ -191,8 +191,8 @@ fn data_without_rows_keeps_rules_and_is_reported() {
 #[test]
 fn only_the_first_rows_are_shown() {
     let bench = Bench::with([]);
-    let rows: String = (0..1_234).map(|it| format!("{it}\n")).collect();
-    fs::write(bench.path("t.csv"), format!("n\n{rows}")).unwrap();
+    let rows: Vec<String> = (0..1_234).map(|it| it.to_string()).collect();
+    fs::write(bench.path("t.csv"), format!("n\n{}\n", rows.join("\n"))).unwrap();
     fs::write(
         bench.path("checks.toml"),
         format!("[data]\nt = 't.csv'\n{}", rule("none", "select n from t")),
@@ -283,9 +283,10 @@ fn a_lock_that_cannot_be_read_passes_no_rule() {
 #[test]
 fn rules_are_proposed_that_the_data_keeps() {
     let bench = Bench::with(["sales.csv"]);
-    let rows: String =
-        (0..40).map(|it| format!("{it},{},{}\n", ["a", "b"][it % 2], it * 3)).collect();
-    fs::write(bench.path("items.csv"), format!("item_id,kind,price\n{rows}")).unwrap();
+    let row = |it: usize| format!("{it},{},{}", ["a", "b"][it % 2], it * 3);
+    let rows: Vec<String> = (0..40).map(row).collect();
+    fs::write(bench.path("items.csv"), format!("item_id,kind,price\n{}\n", rows.join("\n")))
+        .unwrap();
     fs::write(bench.path("lines.csv"), "line,item_id\n1,5\n2,5\n3,39\n").unwrap();
     let script = "csv-agent check --init sales.csv items.csv lines.csv > checks.toml && csv-agent check --locked -q";
     let run = bench.shell(script, &[]).succeeds();

@@ -173,7 +173,7 @@ impl ChecksReader<'_> {
                 _ => None,
             };
             let is_path = |it: &&str| !it.trim().is_empty() && *it != "-";
-            let paths = paths.filter(|them| !them.is_empty() && them.iter().all(|it| is_path(&it)));
+            let paths = paths.filter(|them| !them.is_empty() && them.iter().all(is_path));
             let Some(paths) = paths else {
                 let message = format!("`{name}` is not the path of a file");
                 let hint =

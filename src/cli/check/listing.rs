@@ -1,10 +1,11 @@
 //! The results of rules on stdout: lines for people, a row or a document a rule for programs.
 
+use std::fmt::Write as _;
 use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
-use csv_agent_render::report::checks::{BrokenRow, ChecksReport, RuleOutcome, RuleReport};
+use csv_agent_render::report::checks::{BrokenRow, ChecksReport, RuleOutcome, RuleReport, millis};
 use csv_agent_sink::Format;
 use csv_agent_text::digits::count;
 use csv_agent_text::sanitize;
@@ -56,13 +57,16 @@ fn text(report: &ChecksReport, with_statements: bool, colour: bool) -> String {
             RuleOutcome::Broken(n_rows, _) => format!(": {}", count(*n_rows, "row")),
             RuleOutcome::Undecided(reason, _) => format!(": {}", sanitize::one_line(reason)),
         };
-        text += &format!("{word}  {}{rest}\n", sanitize::one_line(&rule.name));
+        text.extend([&word, "  ", &sanitize::one_line(&rule.name), &rest, "\n"]);
         let mut below = if with_statements { statement(rule) } else { Vec::new() };
         below.extend(rule.lines());
         if let RuleOutcome::Undecided(_, Some(hint)) = &rule.outcome {
             below.extend(hint.lines().map(|it| format!("hint: {}", sanitize::one_line(it))));
         }
-        below.iter().for_each(|it| text += &format!("{:WORD_CELLS$}    {it}\n", ""));
+        for line in below {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{:WORD_CELLS$}    {line}", "");
+        }
     }
     text + &format!("\n{}\n", report.summary())
 }
@@ -94,7 +98,7 @@ fn document(rule: &RuleReport) -> Value {
     };
     json!({
         "name": rule.name, "claim": rule.claim, "reading": rule.reading, "sql": rule.sql, "severity": rule.severity, "result": rule.word(), "row_count": n_rows, "rows": rows,
-        "reason": reason, "hint": hint, "duration_ms": rule.duration.as_millis() as u64,
+        "reason": reason, "hint": hint, "duration_ms": millis(rule.duration),
     })
 }
 

@@ -203,7 +203,7 @@ impl ChecksReport {
                 RuleOutcome::Broken(..) => {
                     // Writing to a string cannot fail.
                     let _ = writeln!(notes, "{}: {}", rule.word(), rule.name);
-                    rule.lines().iter().for_each(|it| notes += &format!("  {it}\n"));
+                    notes.extend(rule.lines().iter().flat_map(|it| ["  ", it, "\n"]));
                     TestOutcome::Passed
                 }
                 RuleOutcome::Undecided(reason, hint) => {
@@ -238,9 +238,9 @@ impl ChecksReport {
         }
         notifications.extend(self.trouble.iter().map(|it| sarif::notification(it)));
         let exit_code = Some(self.exit_code);
-        let invocation = sarif::invocation(&self.started, &self.ended, exit_code, notifications);
+        let invocation = sarif::invocation(&self.started, &self.ended, exit_code, &notifications);
         let properties = json!({"checks": sanitize::one_line(&self.file)});
-        sarif::log(rules, results, invocation, properties)
+        sarif::log(&rules, &results, &invocation, &properties)
     }
 
     fn github(&self) -> String {
@@ -283,7 +283,9 @@ impl ChecksReport {
             };
             // Writing to a string cannot fail.
             let _ = writeln!(text, "\n**{}: {}**\n", rule.word(), cell(&rule.name));
-            lines.iter().for_each(|it| text += &format!("- {}\n", cell(it)));
+            for line in lines {
+                text.extend(["- ", &cell(&line), "\n"]);
+            }
         }
         text
     }
@@ -294,7 +296,8 @@ fn told(reason: &str, hint: Option<&str>) -> String {
     hint.map_or_else(|| reason.to_owned(), |hint| format!("{reason}; {}", hint.replace('\n', "; ")))
 }
 
-fn millis(duration: Duration) -> u64 {
+/// Returns a duration in milliseconds.
+pub fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 

@@ -29,17 +29,17 @@ pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
         });
         results.push(result(found, &id, index));
     }
-    let rules =
+    let rules: Vec<Value> =
         rules.iter().map(|(id, found)| rule(id, &message(found), found.finding.severity)).collect();
     let trouble = turn.trouble();
     let exit_code = match &turn.ending {
         ReportOutcome::Answered(reply) => Some(reply.exit_code),
         ReportOutcome::Failed(error) => error.exit_code,
     };
-    let notifications = trouble.iter().map(|(_, message)| notification(message)).collect();
-    let invocation = invocation(&turn.started, &turn.ended, exit_code, notifications);
+    let notifications: Vec<Value> = trouble.iter().map(|(_, it)| notification(it)).collect();
+    let invocation = invocation(&turn.started, &turn.ended, exit_code, &notifications);
     let properties = json!({"question": sanitize::one_line(&turn.question)});
-    log(rules, results, invocation, properties)
+    log(&rules, &results, &invocation, &properties)
 }
 
 /// Returns the whole file.
@@ -48,10 +48,10 @@ pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
 ///
 /// Fails when it cannot be serialised.
 pub(super) fn log(
-    rules: Vec<Value>,
-    results: Vec<Value>,
-    invocation: Value,
-    properties: Value,
+    rules: &[Value],
+    results: &[Value],
+    invocation: &Value,
+    properties: &Value,
 ) -> anyhow::Result<String> {
     let log = json!({
         "$schema": SCHEMA,
@@ -75,7 +75,7 @@ pub(super) fn invocation(
     started: &str,
     ended: &str,
     exit_code: Option<u8>,
-    notifications: Vec<Value>,
+    notifications: &[Value],
 ) -> Value {
     let mut invocation = json!({
         "executionSuccessful": notifications.is_empty(),
