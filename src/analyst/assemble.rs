@@ -1,5 +1,6 @@
 //! From the parts of a question to queries: every way to complete them, each with its price.
 
+use crate::actions::order::merits;
 use crate::actions::{natural, unit_key};
 use crate::frag::{AskedFor, Claim, Frag};
 use crate::lexicon::TimeUnit;
@@ -235,12 +236,12 @@ fn changed(scene: &Scene, frag: &Frag, ends: &[Side; 2]) -> Vec<(LogicalForm, f6
     let made = measures.into_iter().map(|(measure, cost)| {
         let comparison = Comparison { measure, sides: ends.clone(), asks: Contrast::Change };
         let body = Shape::Compare(comparison);
-        (
-            LogicalForm { from: scene.source(), filters: filters.clone(), body, chart: frag.chart },
-            cost + 0.1,
-        )
+        let filters = filters.clone();
+        let query = LogicalForm { from: scene.source(), filters, body, chart: frag.chart };
+        let sense = crate::sense::cost(scene, &query);
+        (query, cost + 0.1 + sense)
     });
-    made.collect()
+    made.filter(|it| it.1.is_finite()).collect()
 }
 
 fn with_body(frag: &Frag, body: &Shape) -> Option<(Shape, f64)> {
@@ -253,6 +254,12 @@ fn with_body(frag: &Frag, body: &Shape) -> Option<(Shape, f64)> {
         && frag.keys.is_empty();
     match body {
         // `missing values by region` are of no column.
+        // `patients who came twice` are in several rows, which are not the same.
+        Shape::Profile(Profile::Duplicates(of))
+            if is_alone && of.is_empty() && frag.noun.is_some() =>
+        {
+            Some((body.clone(), 1.5))
+        }
         _ if is_alone => Some((body.clone(), 0.0)),
         _ => None,
     }
@@ -383,7 +390,30 @@ fn with_measures(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
     }
     let having = frag.having.map(|(op, n)| (op, Value::Number(n)));
     let groups = Groups { keys, measures, having, over, then: frag.then.clone(), order };
-    vec![(Shape::Groups(groups), cost)]
+    match mean_of_totals(scene, &groups) {
+        Some(mean) => vec![(Shape::Groups(mean), cost), (Shape::Groups(groups), cost + 0.1)],
+        None => vec![(Shape::Groups(groups), cost)],
+    }
+}
+
+/// Returns one number in place of the means of groups, if each is one of many of a kind: `the average spend per guest`.
+fn mean_of_totals(scene: &Scene, groups: &Groups) -> Option<Groups> {
+    let ([GroupKey::Column(key)], [measure]) = (&groups.keys[..], &groups.measures[..]) else {
+        return None;
+    };
+    let column = scene.column(*key);
+    let are_many = (column.is_key || column.is_title) && column.values.is_none();
+    let is_plain = groups.having.is_none()
+        && groups.over.is_none()
+        && groups.order.is_none()
+        && groups.then.is_none();
+    let is_mean = measure.agg == Agg::Mean
+        && measure.place().is_some_and(|it| scene.is_additive(it) == Some(true));
+    (are_many && is_plain && is_mean).then(|| Groups {
+        measures: vec![Measure { agg: Agg::Sum, ..measure.clone() }],
+        then: Some(Agg::Mean),
+        ..groups.clone()
+    })
 }
 
 fn groups(keys: Vec<GroupKey>, measure: Measure, order: Option<SortOrder>) -> Shape {
@@ -462,10 +492,14 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
         let mut order = frag.order.unwrap_or(SortOrder::ASCENDING);
         let is_single =
             !frag.is_sorted && !frag.has_rows && others.is_empty() && numbers.is_empty();
+        let is_of_something = frag.is_spoken
+            && frag.tests.iter().any(|it| matches!(it, Test::In(Value::Column(_), _)));
         if is_single && order.n.is_none() && !frag.is_list {
             // `the highest price`
             let agg = if order.is_ascending { Agg::Min } else { Agg::Max };
-            made.push((groups(Vec::new(), Measure::of(agg, by), None), 0.2 + choice_cost));
+            // `the heaviest human` is somebody.
+            let more = if is_of_something { 0.8 } else { 0.0 };
+            made.push((groups(Vec::new(), Measure::of(agg, by), None), 0.2 + choice_cost + more));
         }
         if frag.has_rows || frag.is_list || order.n.is_some() || !others.is_empty() || is_single {
             let is_sorted = frag.is_sorted || frag.is_list && frag.has_rows && order.n.is_none();
@@ -494,7 +528,8 @@ fn without_measure(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
             let cost = if is_of_groups { 0.9 } else { 0.1 };
             // The number alone says not which.
             let cost = if columns == [by] { cost + 0.6 } else { cost };
-            let cost = cost + if is_single && !frag.has_rows { 0.8 } else { 0.0 };
+            let cost =
+                cost + if is_single && !frag.has_rows && !is_of_something { 0.8 } else { 0.0 };
             let listing = Listing {
                 columns,
                 is_distinct: false,
@@ -764,6 +799,15 @@ fn targeted(
                 (None, Some(order)) if others.is_empty() => {
                     let cost = if frag.has_rows { 0.1 } else { 0.8 };
                     made.push((groups(vec![key], Measure::ROWS, Some(order)), cost));
+                    // `which customer bought the most`: of what, is open.
+                    if !frag.has_rows && !frag.tests.is_empty() {
+                        let sums = merits(scene)
+                            .into_iter()
+                            .filter(|it| *it != place && scene.is_additive(*it) == Some(true));
+                        made.extend(sums.map(|it| {
+                            (groups(vec![key], Measure::of(Agg::Sum, it), Some(order)), cost)
+                        }));
+                    }
                 }
                 (None, None) if let Some((op, n)) = frag.having => {
                     let mut body = Groups::new(vec![key], vec![Measure::ROWS]);

@@ -31,6 +31,8 @@ pub(crate) enum Sem {
     /// A column of which an adjective speaks, and whether its superlative is the least.
     Adjective(Place, bool),
     Order(SortOrder),
+    /// A part of the rows that is compared with another.
+    Side(Side),
     Frag(Box<Frag>),
     Query(Box<LogicalForm>),
 }
@@ -52,6 +54,8 @@ pub(crate) struct Frag {
     pub is_sorted: bool,
     /// What is ordered by.
     pub by: Option<Place>,
+    /// Whether an adjective says what is ordered by.
+    pub is_spoken: bool,
     pub chart: Option<Chart>,
     pub over: Option<Over>,
     pub then: Option<Agg>,
@@ -139,6 +143,7 @@ impl Frag {
             is_sorted: self.is_sorted || other.is_sorted,
             order: self.order.or(other.order),
             by: one(self.by, other.by)?,
+            is_spoken: self.is_spoken || other.is_spoken,
             chart: match (self.chart, other.chart) {
                 (Some(Chart::Any), Some(chart)) | (Some(chart), Some(Chart::Any)) => Some(chart),
                 (a, b) => one(a, b)?,

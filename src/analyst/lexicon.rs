@@ -53,6 +53,7 @@ pub(crate) enum Concept {
     Difference,
     Correlation,
     Distribution,
+    Bins,
     Outliers,
     Missing,
     Present,
@@ -154,6 +155,10 @@ pub(crate) enum Cue {
     Adds,
     /// A superlative of which the column does not say where it lies.
     Judging,
+    /// Things of which nothing is said: `the highest value`.
+    Vague,
+    /// What was sold is counted in pieces, if a column has them.
+    Traded,
     /// In names: of which more is better.
     Merits,
     /// Names rows as such.

@@ -20,6 +20,8 @@ const SPAN_MAX: usize = 6;
 const COLUMNS_MAX: usize = 4;
 /// Score below which a span does not name a column.
 const NAMED_MIN: f64 = 0.5;
+/// By how much a noun for rows is less well linked where a value is called so.
+const NOUN_OF_VALUES: f64 = 0.3;
 
 /// A span and what it may mean.
 #[derive(Debug, Clone, PartialEq)]
@@ -360,6 +362,14 @@ impl Linker<'_> {
                 link.score -= 0.1;
             }
         }
+        // `errors` name `err_msg`, whatever is written there.
+        let naming: Vec<(usize, usize, Place)> = links
+            .iter()
+            .filter_map(|it| match it.atom {
+                Atom::Column(place) => Some((it.start, it.end, place)),
+                _ => None,
+            })
+            .collect();
         let said: Vec<(usize, usize)> = links
             .iter()
             .filter(|it| match it.atom {
@@ -379,9 +389,25 @@ impl Linker<'_> {
                     0 < link.start && span.iter().all(|it| it.text.starts_with(char::is_uppercase));
                 if !is_quoted && !is_capital && span.iter().all(|it| is_known(it, self.lexicon)) {
                     link.score = 0.2;
-                } else if said.contains(&(link.start, link.end)) {
+                } else if said.contains(&(link.start, link.end))
+                    || naming.contains(&(link.start, link.end, held.place))
+                {
                     link.score -= 0.35;
                 }
+            }
+        }
+        // `hurricanes` are those that are called so, if some are.
+        let held: Vec<(usize, usize)> = links
+            .iter()
+            .filter(|it| match &it.atom {
+                Atom::Value(held) => !held.spellings.is_empty() && 0.9 < it.score,
+                _ => false,
+            })
+            .map(|it| (it.start, it.end))
+            .collect();
+        for link in links.iter_mut().filter(|it| it.atom == Atom::Noun && it.score < 0.95) {
+            if held.contains(&(link.start, link.end)) {
+                link.score -= NOUN_OF_VALUES;
             }
         }
         // Behind an amount, a unit is hardly anything else.
@@ -470,6 +496,10 @@ impl Linker<'_> {
     fn bare_skip(&self, at: usize, links: &[Link]) -> (f64, bool) {
         let token = &self.tokens[at];
         let lexicon = self.lexicon;
+        // What opens a question so says what is asked for.
+        if at == 0 && (lexicon.is(Cue::Who, &token.lower) || lexicon.is(Cue::When, &token.lower)) {
+            return (1.0, false);
+        }
         let is_filler = lexicon.is_filler(&token.stem);
         let is_name = links.iter().any(|it| {
             it.start <= at
@@ -495,6 +525,9 @@ impl Linker<'_> {
         }
         let cost = match concept {
             _ if is_name && (!is_stop || is_filler) => 3.0,
+            // `when there is one` says which are meant.
+            _ if 0 < at && lexicon.is(Cue::When, &token.lower) => 1.5,
+            _ if is_filler && self.is_thing(at) => 1.5,
             Some(Concept::Of | Concept::Which | Concept::And | Concept::Or) => 0.15,
             Some(Concept::Each) => 1.5,
             Some(
@@ -504,7 +537,8 @@ impl Linker<'_> {
                 | Concept::Has
                 | Concept::Only
                 | Concept::Check
-                | Concept::Sorted,
+                | Concept::Sorted
+                | Concept::Bins,
             ) => 0.5,
             Some(_) if !is_stop => 2.0,
             _ if is_stop && !is_filler => 0.03,
@@ -522,6 +556,27 @@ impl Linker<'_> {
             _ => return (3.0, true),
         };
         (cost, false)
+    }
+
+    /// Returns whether a word is what a superlative or an aggregate before it is of: `the longest average stay`.
+    fn is_thing(&self, at: usize) -> bool {
+        let token = &self.tokens[at];
+        let Some(before) = at.checked_sub(1).map(|it| &self.tokens[it]) else { return false };
+        let concept = self.lexicon.phrase(std::slice::from_ref(&before.lower));
+        let is_of = matches!(
+            concept,
+            Some(Concept::Most | Concept::Least | Concept::Mean | Concept::Median)
+        ) || before.lower.ends_with("est")
+            && self.lexicon.adjective(&before.lower).is_some();
+        let is_last = self.tokens.get(at + 1).is_none_or(|it| {
+            it.kind != TokenKind::Word
+                || self.lexicon.is_stop(&it.stem)
+                || self.lexicon.phrase(std::slice::from_ref(&it.lower)).is_some()
+        });
+        is_of
+            && is_last
+            && !self.lexicon.is_done(&token.lower)
+            && !self.lexicon.is(Cue::Vague, &token.lower)
     }
 
     /// Returns the columns that a span names, with how well.
@@ -902,6 +957,7 @@ impl Linker<'_> {
 
     /// Returns the numbers that an adjective may speak of, out of the likeliest word for them.
     fn spoken_of(&self, stems: &[String]) -> Vec<Place> {
+        let mut rest = Vec::new();
         for stem in stems {
             // `Price` beside `Max.Price`.
             let named = self.places().find(|it| {
@@ -919,11 +975,25 @@ impl Linker<'_> {
                         && column.words.iter().any(|it| it == stem || is_cut(it, stem))
                 })
                 .collect();
-            if !found.is_empty() {
-                return found;
+            // A `unit price` is a price, and no unit.
+            let heads: Vec<Place> = found
+                .iter()
+                .copied()
+                .filter(|it| {
+                    let words = self.column(*it).words.iter().rev();
+                    let mut own = words.skip_while(|it| {
+                        self.lexicon.is_measure(it) || self.lexicon.is(Cue::Money, it)
+                    });
+                    own.next().is_some_and(|it| it == stem || is_cut(it, stem))
+                })
+                .collect();
+            if !heads.is_empty() {
+                return heads;
             }
+            rest.extend(found);
         }
-        Vec::new()
+        rest.truncate(COLUMNS_MAX);
+        rest
     }
 
     /// Returns the time from which an age counts.
@@ -1051,6 +1121,7 @@ fn says_much(concept: Concept) -> bool {
             | Concept::Only
             | Concept::Compare
             | Concept::Sorted
+            | Concept::Bins
             | Concept::IsAny
             | Concept::WhatAbout
     )

@@ -17,8 +17,10 @@ pub(crate) const TRIED: f64 = 0.3;
 pub(crate) const OFFERED: f64 = 0.35;
 /// Readings that are offered at most.
 pub(crate) const OFFERED_MAX: usize = 3;
-/// Price from which a margin makes no difference.
-const MARGIN_MAX: f64 = 3.0;
+/// Margin below which another reading is near.
+const NEAR: f64 = 1.0;
+/// How many readings that are near make a difference.
+const NEAR_COUNT_MAX: f64 = 3.0;
 /// Price of what was left out, from which it makes no difference in a question that says nothing else.
 const SKIPPED_MAX: f64 = 2.0;
 /// Margin below which another reading may be meant as well.
@@ -26,34 +28,26 @@ const CLOSE: f64 = 0.2;
 /// How sure it is at most if another reading that is close judges the opposite, or asks another table.
 const OPPOSED_MAX: f64 = 0.5;
 
-const BIAS: f64 = 3.20;
+const BIAS: f64 = 3.67;
 /// What each feature weighs.
-const WEIGHTS: [(&str, f64); 22] = [
-    ("skipped", -0.358),
-    ("linked", -0.464),
-    ("rules", -1.127),
-    ("margin", 0.161),
-    ("skips_much", -0.078),
-    ("is_loose", 0.314),
-    ("is_close", -1.160),
-    ("lists_rows", 0.190),
-    ("checks", 1.872),
-    ("orders", -0.135),
-    ("n_rules", -0.009),
-    ("n_near", -0.189),
-    ("is_whole", 0.931),
-    ("is_open", 0.004),
-    ("profiles", -0.255),
-    ("compares", -0.233),
-    ("skips_all", -0.419),
-    ("is_empty", -1.727),
-    ("is_null", -2.177),
-    ("is_zero", -1.215),
-    ("is_one_row", -0.605),
-    ("rows", -0.614),
+const WEIGHTS: [(&str, f64); 14] = [
+    ("skipped", -0.388),
+    ("linked", -0.254),
+    ("rules", -1.335),
+    ("is_close", -1.571),
+    ("checks", 2.258),
+    ("orders", 0.124),
+    ("n_near", -0.228),
+    ("is_whole", 1.266),
+    ("skips_all", -0.620),
+    ("is_empty", -2.057),
+    ("is_null", -2.322),
+    ("is_zero", -1.353),
+    ("is_one_row", -0.708),
+    ("rows", -0.664),
 ];
 /// What the last features, those of a result, are on average.
-const UNKNOWN_RESULT: [f64; 5] = [0.1, 0.0, 0.01, 0.42, 1.41];
+const UNKNOWN_RESULT: [f64; 5] = [0.1, 0.0, 0.01, 0.41, 1.45];
 
 fn flag(it: bool) -> f64 {
     f64::from(u8::from(it))
@@ -71,9 +65,10 @@ pub(crate) fn features(
 ) -> Option<[(&'static str, f64); WEIGHTS.len()]> {
     let (best, rest) = readings.split_first()?;
     let meant = meaning(&best.query);
-    let (same, others): (Vec<&Reading>, Vec<&Reading>) =
-        rest.iter().partition(|it| meaning(&it.query) == meant);
-    let margin = others.first().map_or(MARGIN_MAX, |it| it.cost - best.cost);
+    let others: Vec<&Reading> = rest
+        .iter()
+        .filter(|it| meaning(&it.query) != meant && !is_within(&it.query, &best.query))
+        .collect();
     let body = &best.query.body;
     let orders = match body {
         Shape::Groups(groups) => groups.order.is_some(),
@@ -93,22 +88,11 @@ pub(crate) fn features(
         best.skipped,
         best.linked,
         best.cost - best.skipped - best.linked,
-        margin.min(MARGIN_MAX),
-        flag(1.5 < best.skipped),
-        flag(0.8 < best.linked),
-        flag(margin < CLOSE),
-        flag(matches!(body, Shape::Rows(_))),
+        flag(others.first().is_some_and(|it| it.cost - best.cost < CLOSE)),
         flag(matches!(body, Shape::Check(_))),
         flag(orders),
-        count(best.rules.len()),
-        count(others.iter().filter(|it| it.cost - best.cost < 1.0).count()).min(MARGIN_MAX),
+        count(others.iter().filter(|it| it.cost - best.cost < NEAR).count()).min(NEAR_COUNT_MAX),
         flag(best.skipped < 0.13 && best.linked < 0.65),
-        flag(
-            same.iter()
-                .any(|it| matches!(it.query.body, Shape::Groups(_)) && it.cost - best.cost < CLOSE),
-        ),
-        flag(matches!(body, Shape::Profile(_))),
-        flag(matches!(body, Shape::Compare(_))),
         flag(says_nothing && best.query.filters.is_empty()) * best.skipped.min(SKIPPED_MAX),
     ];
     let of_result = result.map_or(UNKNOWN_RESULT, |it| features_of(it, body));
@@ -158,6 +142,16 @@ fn are_opposed(one: &LogicalForm, other: &LogicalForm) -> bool {
         | (Shape::Check(Check::None(tests)), Shape::Check(Check::All(same))) => tests == same,
         _ => false,
     }
+}
+
+/// Returns whether a query tells some of the numbers that another tells.
+fn is_within(query: &LogicalForm, other: &LogicalForm) -> bool {
+    let (Shape::Groups(part), Shape::Groups(whole)) = (&query.body, &other.body) else {
+        return false;
+    };
+    let is_part = part.measures.iter().all(|it| whole.measures.contains(it));
+    let told = Groups { measures: whole.measures.clone(), ..part.clone() };
+    is_part && LogicalForm { body: Shape::Groups(told), ..query.clone() } == *other
 }
 
 /// Returns a query in the form that all have that mean the same: whether a number is the total or the mean where

@@ -515,7 +515,9 @@ impl Asked<'_> {
             .count();
         let others =
             if last.is_sure { &[] } else { last.readings.get(1..n_near).unwrap_or_default() };
-        let leads = follow_up::leads_on(scene);
+        let words: Vec<String> = scene.tokens.iter().map(|it| it.lower.clone()).collect();
+        let is_how_many = self.lexicon.phrase(&words) == Some(Concept::HowMany);
+        let leads = is_how_many || follow_up::leads_on(scene);
         let mut readings = Vec::new();
         for Phrase { sem, cost, skipped, linked, rules, .. } in
             ENGLISH.read(scene, lattice, ENGLISH.parts)
@@ -748,6 +750,7 @@ mod tests {
                     - \"arr_delay\" float64\n  - \"dep_delay\" float64\n  - \"sleep_hours\" float64\n  - \"OverTime\" bool\n";
         let mut tables = of_instructions(text, &ENGLISH);
         tables[0].columns[1].n_distinct = Some(5);
+        tables[0].columns[5].range = Some((0.0, 100.0));
         tables
     }
 
@@ -857,6 +860,23 @@ mod tests {
     }
 
     #[test]
+    fn every_row_has_its_own_value_of_what_is_unique() {
+        let readings = read("every sale has a unique product", true, None);
+        assert!(
+            matches!(readings[0].query.body, Shape::Check(Check::Unique(_))),
+            "{}",
+            sql(&readings[0])
+        );
+    }
+
+    #[test]
+    fn a_clause_is_not_left_out() {
+        let of = |question: &str| sureness(&read(question, false, None), None);
+        let with = of("average revenue by product when there is one");
+        assert!(with < ANSWERED && ANSWERED <= of("average revenue by product"), "{with}");
+    }
+
+    #[test]
     fn a_day_of_days_is_one_reading() {
         let readings = read("revenue by day", false, None);
         let days = readings
@@ -933,5 +953,33 @@ mod tests {
         ] {
             assert_eq!(two(question), None, "{question}");
         }
+    }
+
+    #[test]
+    fn ranges_of_a_number_are_groups() {
+        let ten = "floor(sleep_hours / 10) * 10 as sleep_hours_from";
+        says("revenue by sleep hours in bands of 10", ten);
+        says("histogram of sleep hours in steps of 10", ten);
+        says("how many sales per 10 hour sleep hours band", ten);
+    }
+
+    #[test]
+    fn the_most_common_of_each_group_is_its_mode() {
+        says("most common product by day", "mode(product)");
+    }
+
+    #[test]
+    fn two_parts_are_compared_by_a_number() {
+        says("ratio of revenue with overtime to without overtime", "1.0 * a / b");
+        let more = "a > b as holds";
+        says("is the mean revenue in 2017 higher than in 2016?", more);
+        let claim = read("the mean revenue in 2017 was higher than in 2016", true, None);
+        assert!(sql(&claim[0]).contains(more), "{}", sql(&claim[0]));
+    }
+
+    #[test]
+    fn correlations_are_with_one_number_or_of_all() {
+        says("what is most related to revenue?", "order by abs(correlation) desc");
+        says("correlation matrix", "corr(revenue, arr_delay)");
     }
 }

@@ -3,9 +3,10 @@
 //! Each is a predicate of queries. What cannot be meant has an infinite price, what hardly is a high one.
 
 use crate::assemble::{fixed, is_name};
-use crate::lexicon::TimeUnit;
+use crate::lexicon::{Cue, TimeUnit};
 use crate::query::{
-    Agg, Check, Contrast, GroupKey, Groups, LogicalForm, Measure, Op, Place, Shape, Test, Value,
+    Agg, Check, Contrast, GroupKey, Groups, LogicalForm, Measure, Op, Part, Place, Shape, Test,
+    Value,
 };
 use crate::scene::Scene;
 use crate::schema::Kind;
@@ -20,8 +21,14 @@ const CONSTRAINTS: &[Constraint] = &[
     (groups_by_what_is_fixed, 2.0),
     (groups_by_its_own_number, 1.5),
     (says_twice, 2.5),
+    (bounds_a_year, 2.0),
     (counts_over_nothing, 0.6),
     (counts_names, 1.2),
+    (names_the_mode_of_all, 1.5),
+    (ranks_pairs, 0.5),
+    (judges_by_count, 1.5),
+    (counts_sales_not_pieces, 1.0),
+    (ranks_hours_of_days, 1.5),
     (tells_apart_what_it_looks_for, 0.6),
     (orders_without_groups, f64::INFINITY),
     (compares_beyond_the_data, 0.8),
@@ -38,6 +45,8 @@ pub(crate) fn cost(scene: &Scene, query: &LogicalForm) -> f64 {
 fn measures(query: &LogicalForm) -> &[Measure] {
     match &query.body {
         Shape::Groups(groups) => &groups.measures,
+        Shape::Compare(comparison) => std::slice::from_ref(&comparison.measure),
+        Shape::Check(Check::Number(measure, ..)) => std::slice::from_ref(measure),
         _ => &[],
     }
 }
@@ -65,9 +74,15 @@ fn adds_up_keys(scene: &Scene, query: &LogicalForm) -> bool {
     measures(query).iter().any(|it| {
         let numbers_time =
             |it: Place| matches!(scene.column(it).unit, Some(TimeUnit::Year | TimeUnit::Month));
-        let is_sum = it.agg == Agg::Sum;
-        matches!(it.agg, Agg::Sum | Agg::Mean)
-            && it.place().is_some_and(|it| scene.column(it).is_key || is_sum && numbers_time(it))
+        let adds_up = |it: Place| scene.column(it).is_key || numbers_time(it);
+        match it.agg {
+            Agg::Sum => it.place().is_some_and(adds_up),
+            Agg::Mean => it.place().is_some_and(|it| scene.column(it).is_key),
+            Agg::Ratio(other) | Agg::Percent(other) => {
+                adds_up(other) || it.place().is_some_and(adds_up)
+            }
+            _ => false,
+        }
     })
 }
 
@@ -115,6 +130,18 @@ fn says_twice(_: &Scene, query: &LogicalForm) -> bool {
     (1..told.len()).any(|it| told[..it].contains(&told[it]))
 }
 
+/// A year, and from or up to when of the same time: `in 2017 higher than in 2016` compares both.
+fn bounds_a_year(_: &Scene, query: &LogicalForm) -> bool {
+    let is_of = |it: &Test| match it {
+        Test::In(Value::Part(place, Part::Year), years) if years.len() == 1 => Some(*place),
+        _ => None,
+    };
+    let years: Vec<Place> = query.filters.iter().filter_map(is_of).collect();
+    query.filters.iter().any(
+        |it| matches!(it, Test::Is(Value::Column(place), _, Value::Day(_)) if years.contains(place)),
+    )
+}
+
 /// A number of rows of which nothing is said.
 fn counts_over_nothing(_: &Scene, query: &LogicalForm) -> bool {
     query.chart.is_some() && groups(query).is_some_and(|it| it.keys.is_empty())
@@ -126,6 +153,48 @@ fn counts_names(scene: &Scene, query: &LogicalForm) -> bool {
         it.order.is_some()
             && matches!(it.keys[..], [GroupKey::Column(place)] if is_unique(scene, place))
             && it.measures.iter().all(Measure::is_rows)
+    })
+}
+
+/// The most frequent value of all rows, which groups tell with how often it is.
+fn names_the_mode_of_all(_: &Scene, query: &LogicalForm) -> bool {
+    groups(query)
+        .is_some_and(|it| it.keys.is_empty() && it.measures.iter().any(|it| it.agg == Agg::Mode))
+}
+
+/// The one pair of values that is in the most rows, rather than the most frequent value of each group.
+fn ranks_pairs(_: &Scene, query: &LogicalForm) -> bool {
+    groups(query).is_some_and(|it| {
+        it.order.is_some_and(|it| it.is_first())
+            && 1 < it.keys.len()
+            && it.measures.iter().all(Measure::is_rows)
+    })
+}
+
+/// The best of groups by how many rows each has, which is hardly what makes it good.
+fn judges_by_count(scene: &Scene, query: &LogicalForm) -> bool {
+    groups(query).is_some_and(|it| it.order.is_some() && it.measures.iter().all(Measure::is_rows))
+        && scene.tokens.iter().any(|it| scene.lexicon.is(Cue::Judging, &it.lower))
+}
+
+/// How many rows there are of what is sold, where a column has of how many pieces each is.
+fn counts_sales_not_pieces(scene: &Scene, query: &LogicalForm) -> bool {
+    let has_pieces = || {
+        scene.places().any(|it| {
+            scene.kind(it) == Kind::Whole
+                && scene.lexicon.has(Cue::Quantities, &scene.column(it).words)
+        })
+    };
+    measures(query).iter().any(Measure::is_rows)
+        && scene.tokens.iter().any(|it| scene.lexicon.is(Cue::Traded, &it.lower))
+        && has_pieces()
+}
+
+/// The first of the hours of all days, rather than of the hours of a day.
+fn ranks_hours_of_days(_: &Scene, query: &LogicalForm) -> bool {
+    groups(query).is_some_and(|it| {
+        it.order.is_some()
+            && it.keys.iter().any(|it| matches!(it, GroupKey::Time(_, TimeUnit::Hour)))
     })
 }
 
@@ -188,8 +257,10 @@ fn does_not_judge(scene: &Scene, query: &LogicalForm) -> bool {
 
 /// Missing values of a column that has none, where they are not what is judged.
 fn looks_for_what_is_never_missing(scene: &Scene, query: &LogicalForm) -> bool {
+    let only = measures(query).iter().flat_map(|it| &it.only);
     query
         .filters
         .iter()
+        .chain(only)
         .any(|it| matches!(it, Test::Missing(place) if scene.column(*place).n_missing == 0))
 }

@@ -1117,7 +1117,7 @@ fn over_text(over: Over, measure: &str, order: &str) -> (&'static str, String) {
 }
 
 /// Returns a round width of about as many bins as a histogram has.
-fn bin_width(min: f64, max: f64) -> f64 {
+pub(crate) fn bin_width(min: f64, max: f64) -> f64 {
     let rough = (max - min) / f64::from(BINS);
     if rough <= 0.0 || !rough.is_finite() {
         return 1.0;

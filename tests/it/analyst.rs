@@ -60,8 +60,9 @@ fn what_is_not_there_is_not_counted() {
     fs::write(bench.path("trial.csv"), trial).unwrap();
     let question = "number of deaths per treatment";
     let script = format!("csv-agent ask --model builtin --format csv -f trial.csv '{question}'");
-    let run = bench.shell(&script, &[]).succeeds();
-    assert_eq!(run.stdout(), "treatment,count\ndrug,1\nplacebo,1\n");
+    let run = bench.shell(&script, &[]).fails_with(9);
+    let offered = "1. number of values of `death_date` by `treatment`";
+    assert!(run.stderr().contains(offered), "{}", run.stderr());
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! What rows are grouped by.
 
-use super::{Action, Made, frag, merged, one, place_of, unit_key, unit_of};
+use super::{Action, Made, frag, merged, number_of, one, place_of, unit_key, unit_of};
 use crate::frag::Sem;
 use crate::lexicon::TimeUnit;
 use crate::query::{GroupKey, Part, Place};
 use crate::scene::Scene;
 use crate::schema::Kind;
+use crate::sql::bin_width;
 
 /// The actions, by the names that rules call them.
 pub(super) const ACTIONS: &[(&str, Action)] = &[
@@ -34,7 +35,13 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         vec![(frag(|it| it.keys.push(GroupKey::Column(place))), cost)]
     }),
     ("key_unit", |scene, sems| {
-        unit_of(sems).map_or_else(Vec::new, |unit| key_at(scene, |it| unit_key(scene, it, unit)))
+        let Some(unit) = unit_of(sems) else { return Vec::new() };
+        let mut made = key_at(scene, |it| unit_key(scene, it, unit));
+        if unit == TimeUnit::Hour {
+            let parts = key_part(scene, Part::Hour).into_iter();
+            made.extend(parts.map(|(it, cost)| (it, cost + HOUR_OF_DAY_COST)));
+        }
+        made
     }),
     ("key_unit_of", |scene, sems| match (unit_of(sems), place_of(sems)) {
         (Some(unit), Some(place)) if scene.kind(place).is_time() => unit_key(scene, place, unit)
@@ -46,6 +53,21 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             one(frag(|it| it.keys.push(GroupKey::Part(place, Part::Weekday))))
         }
         _ => Vec::new(),
+    }),
+    // `salary in bands of 10000`, `age groups`
+    ("bins", |scene, sems| {
+        let Some(place) = place_of(sems) else { return Vec::new() };
+        let column = scene.column(place);
+        let (true, false, Some((least, most))) =
+            (column.kind.is_number(), column.is_key, column.range)
+        else {
+            return Vec::new();
+        };
+        let width = number_of(sems).unwrap_or_else(|| bin_width(least, most));
+        if width <= 0.0 || most - least < width {
+            return Vec::new();
+        }
+        one(frag(|it| it.keys.push(GroupKey::Bin(place, width))))
     }),
     ("per_row", |_, _| one(frag(|_| {}))),
     ("key_weekday", |scene, _| key_part(scene, Part::Weekday)),
@@ -59,6 +81,9 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         one(Sem::Frag(Box::new(made)))
     }),
 ];
+
+/// What it costs that an hour is that of any day.
+const HOUR_OF_DAY_COST: f64 = 0.4;
 
 fn key_at(scene: &Scene, make: impl Fn(Place) -> Option<GroupKey>) -> Made {
     let mut cost = 0.0;

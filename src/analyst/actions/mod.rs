@@ -5,9 +5,10 @@
 
 mod claims;
 mod conditions;
+mod contrasts;
 mod groups;
 mod numbers;
-mod order;
+pub(crate) mod order;
 mod parts;
 mod periods;
 mod values;
@@ -29,17 +30,21 @@ pub(crate) type Made = Vec<(Sem, f64)>;
 
 /// Returns the action that rules call so.
 pub(crate) fn find(name: &str) -> Option<Action> {
-    let tables = [
+    tables().into_iter().flatten().find(|it| it.0 == name).map(|it| it.1)
+}
+
+fn tables() -> [&'static [(&'static str, Action)]; 9] {
+    [
         claims::ACTIONS,
         conditions::ACTIONS,
+        contrasts::ACTIONS,
         groups::ACTIONS,
         numbers::ACTIONS,
         order::ACTIONS,
         parts::ACTIONS,
         periods::ACTIONS,
         values::ACTIONS,
-    ];
-    tables.into_iter().flatten().find(|it| it.0 == name).map(|it| it.1)
+    ]
 }
 
 fn frag(make: impl FnOnce(&mut Frag)) -> Sem {
@@ -479,4 +484,17 @@ pub(crate) fn natural(scene: &Scene, place: Place) -> Vec<(Measure, f64)> {
         None => [(Agg::Mean, 0.3), (Agg::Sum, 0.7)],
     };
     costs.into_iter().map(|(agg, cost)| (Measure::of(agg, place), cost)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_action_has_a_name_of_its_own() {
+        let mut seen = HashSet::new();
+        for (name, _) in super::tables().into_iter().flatten() {
+            assert!(seen.insert(name), "two actions are called `{name}`");
+        }
+    }
 }

@@ -65,6 +65,30 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             _ => Vec::new(),
         }
     }),
+    // `the most common diet by order`
+    ("mode_of", |_, sems| {
+        place_of(sems).map_or_else(Vec::new, |it| {
+            one(frag(|frag| frag.measures.push(Measure::of(Agg::Mode, it))))
+        })
+    }),
+    // `which of price and income is correlated with sales`
+    ("correlations_each", |scene, sems| {
+        let is_behind = matches!(sems.last(), Some(Sem::Column(_)));
+        let mut of = places_of(sems);
+        if !is_behind {
+            of.reverse();
+        }
+        let Some(other) = of.pop() else { return Vec::new() };
+        let fits = |it: &Place| *it != other && scene.kind(*it).is_number();
+        if of.len() < 2 || !of.iter().all(fits) || !scene.kind(other).is_number() {
+            return Vec::new();
+        }
+        if !is_behind {
+            of.reverse();
+        }
+        let each = of.iter().map(|it| Measure::of(Agg::Correlation(other), *it));
+        one(frag(|frag| frag.measures = each.collect()))
+    }),
     ("share_of_sum", |_, sems| {
         let measure = measure_of(sems);
         let only = tests_of(&sems[2..]);

@@ -159,9 +159,11 @@ fn ranked_by(place: Place, order: SortOrder) -> Made {
 fn adjective(sems: &[&Sem], n: Option<u32>, skip: u32) -> Made {
     sems.iter()
         .find_map(|it| match it {
-            Sem::Adjective(place, is_low) => {
-                Some(ranked_by(*place, SortOrder { is_ascending: *is_low, n, skip }))
-            }
+            Sem::Adjective(place, is_low) => Some(one(frag(|it| {
+                it.order = Some(SortOrder { is_ascending: *is_low, n, skip });
+                it.by = Some(*place);
+                it.is_spoken = true;
+            }))),
             _ => None,
         })
         .unwrap_or_default()
@@ -194,7 +196,7 @@ fn at_end(scene: &Scene, is_ascending: bool, n: Option<u32>) -> Made {
 
 /// Returns the numbers that tell how good something is: those of which more is better, or else what amounts to
 /// something, or the only one that adds up.
-fn merits(scene: &Scene) -> Vec<Place> {
+pub(crate) fn merits(scene: &Scene) -> Vec<Place> {
     let numbers: Vec<Place> = scene
         .places()
         .filter(|it| scene.kind(*it).is_number() && !scene.column(*it).is_key)

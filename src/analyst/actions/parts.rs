@@ -4,14 +4,14 @@ use jiff::civil::Date;
 
 use super::{
     Action, Made, aggs_of, both_periods, compare_places, compare_with, concept_of, count_of, frag,
-    frag_of, helds_of, holds_any, holds_test, measure_of, natural, number_of, one, op_of, order_of,
+    frag_of, helds_of, holds_any, measure_of, merged, natural, number_of, one, op_of, order_of,
     periods_of, place_of, places_of, side_of, tests_of, timed, unit_key, with_side,
 };
 use crate::frag::{AskedFor, Claim, Frag, Sem};
 use crate::lexicon::{Concept, TimeUnit};
-use crate::link::{Held, is_time};
+use crate::link::is_time;
 use crate::query::{
-    Agg, Chart, Comparison, Contrast, GroupKey, Measure, Op, Over, Place, Profile, Shape, Side,
+    Agg, Chart, Comparison, Contrast, GroupKey, Measure, Op, Over, Place, Profile, Shape,
     SortOrder, Test, Told,
 };
 use crate::scene::Scene;
@@ -324,6 +324,19 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             it.measures.push(Measure::ROWS);
         }))
     }),
+    ("correlations", |_, sems| body(Shape::Profile(Profile::Correlations(places_of(sems))))),
+    ("correlations_with", |scene, sems| {
+        let of = places_of(sems);
+        if of.iter().all(|it| scene.kind(*it).is_number()) {
+            body(Shape::Profile(Profile::Correlations(of)))
+        } else {
+            Vec::new()
+        }
+    }),
+    ("histogram", |_, sems| {
+        merged(sems)
+            .map_or_else(Vec::new, |it| one(Sem::Frag(Box::new(Frag { has_rows: true, ..it }))))
+    }),
     ("distribution", |_, sems| {
         place_of(sems).map_or_else(Vec::new, |it| body(Shape::Profile(Profile::Distribution(it))))
     }),
@@ -375,15 +388,6 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             })
             .collect()
     }),
-    ("difference", |_, sems| {
-        measure_of(sems)
-            .map_or_else(Vec::new, |it| difference(it, &helds_of(sems), &tests_of(sems)))
-    }),
-    ("difference_column", |scene, sems| difference_in(scene, sems)),
-    ("difference_behind", |scene, sems| match measure_of(sems) {
-        Some(measure) => difference(measure, &helds_of(sems), &tests_of(sems)),
-        None => difference_in(scene, sems),
-    }),
     ("change", |scene, sems| measure_of(sems).map_or_else(Vec::new, |it| change(scene, &it, sems))),
     ("change_column", |scene, sems| {
         place_of(sems).map_or_else(Vec::new, |it| {
@@ -432,34 +436,6 @@ fn mode(sems: &[&Sem], is_ascending: bool) -> Made {
         it.measures.push(Measure::ROWS);
         it.order = Some(SortOrder { is_ascending, n: Some(n), skip: 0 });
     }))
-}
-
-fn difference(measure: Measure, helds: &[Held], tests: &[Test]) -> Made {
-    let [one_held, other] = helds else { return Vec::new() };
-    if one_held.place != other.place {
-        return Vec::new();
-    }
-    let side = |held: &Held| Side {
-        name: held.spellings.first().unwrap_or(&held.text).clone(),
-        tests: vec![holds_test(held)],
-    };
-    let comparison =
-        Comparison { measure, sides: [side(one_held), side(other)], asks: Contrast::Difference };
-    one(frag(|it| {
-        it.tests = tests.to_vec();
-        it.body = Some(Shape::Compare(comparison));
-    }))
-}
-
-fn difference_in(scene: &Scene, sems: &[&Sem]) -> Made {
-    let Some(place) = place_of(sems) else { return Vec::new() };
-    natural(scene, place)
-        .into_iter()
-        .flat_map(|(measure, cost)| {
-            let made = difference(measure, &helds_of(sems), &tests_of(sems));
-            made.into_iter().map(move |(it, _)| (it, cost))
-        })
-        .collect()
 }
 
 fn change(scene: &Scene, measure: &Measure, sems: &[&Sem]) -> Made {

@@ -1,5 +1,6 @@
 //! Conditions on time.
 
+use jiff::Span;
 use jiff::civil::Date;
 
 use super::{
@@ -30,7 +31,8 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         (Some(month), [(from, to)]) => {
             #[expect(clippy::cast_possible_truncation, reason = "a month")]
             let Ok(start) = Date::new(from.year(), month as i8, 1) else { return Vec::new() };
-            timed(scene, None, |place| in_period(scene, place, Some(start), Some(*to)))
+            let Ok(end) = start.checked_add(Span::new().months(1)) else { return Vec::new() };
+            from_to(scene, (start, end), (*from, *to))
         }
         _ => Vec::new(),
     }),
@@ -124,19 +126,9 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     ("before", |scene, sems| period_with(scene, sems, |(from, _)| (None, Some(from)))),
     ("after", |scene, sems| period_with(scene, sems, |(_, to)| (Some(to), None))),
     ("since", |scene, sems| period_with(scene, sems, |(from, _)| (Some(from), None))),
-    ("from_to", |scene, sems| {
-        let periods = periods_of(sems);
-        let [one, other] = periods[..] else { return Vec::new() };
-        let made = timed(scene, None, |place| in_period(scene, place, Some(one.0), Some(other.1)));
-        let ends = made.into_iter().map(|(it, cost)| {
-            let place = tests_of(&[&it]).first().and_then(|it| it.places().first().copied());
-            let sides =
-                place.and_then(|it| Some([side_of(scene, it, one)?, side_of(scene, it, other)?]));
-            let Sem::Frag(mut frag) = it else { return (it, cost) };
-            frag.ends = sides.map(Box::new);
-            (Sem::Frag(frag), cost)
-        });
-        ends.collect()
+    ("from_to", |scene, sems| match periods_of(sems)[..] {
+        [one, other] => from_to(scene, one, other),
+        _ => Vec::new(),
     }),
     ("within_two", |scene, sems| {
         let periods = periods_of(sems);
@@ -177,6 +169,20 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         if is_own { one(frag(|it| it.tests = tests)) } else { Vec::new() }
     }),
 ];
+
+/// Returns the condition on times from one period to another, which are its ends.
+fn from_to(scene: &Scene, one: (Date, Date), other: (Date, Date)) -> Made {
+    let made = timed(scene, None, |place| in_period(scene, place, Some(one.0), Some(other.1)));
+    let ends = made.into_iter().map(|(it, cost)| {
+        let place = tests_of(&[&it]).first().and_then(|it| it.places().first().copied());
+        let sides =
+            place.and_then(|it| Some([side_of(scene, it, one)?, side_of(scene, it, other)?]));
+        let Sem::Frag(mut frag) = it else { return (it, cost) };
+        frag.ends = sides.map(Box::new);
+        (Sem::Frag(frag), cost)
+    });
+    ends.collect()
+}
 
 fn period_with(
     scene: &Scene,

@@ -2,9 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{
-    drawn, filtered, frame, groups, is, joined, key, listing, measure, query, run, tables,
-};
+use super::{drawn, filtered, frame, groups, is, joined, key, listing, measure, query, run};
 use crate::Next;
 use crate::query::{Agg, Chart, Check, Groups, Measure, Op, Shape};
 use crate::transcript::{Done, Turn};
