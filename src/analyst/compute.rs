@@ -10,6 +10,7 @@ use csv_agent_types::limits::FINDING_ROWS_MAX;
 use crate::answer::{Answer, Drawing, ResultHead, result_name};
 use crate::query::{Agg, LogicalForm, Shape};
 use crate::reading::Reading;
+use crate::rule::rule;
 use crate::schema::Table;
 use crate::sql::{self, Statement};
 use crate::transcript::{Done, Turn};
@@ -120,7 +121,10 @@ pub(crate) fn next(
     let rows: Vec<u64> =
         places.iter().flat_map(|it| &it.head).filter_map(|it| it["row"].as_u64()).collect();
     let is_shown = shown.is_some_and(|it| it.error().is_none());
-    let verdict = answer.document(&text, &rows, sent.as_deref().filter(|_| is_shown));
+    let mut verdict = answer.document(&text, &rows, sent.as_deref().filter(|_| is_shown));
+    if let Some(rule) = rule(query, tables) {
+        verdict["rule"] = rule;
+    }
     Next::Say(text, verdict)
 }
 

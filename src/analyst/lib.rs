@@ -20,6 +20,7 @@ mod rank;
 mod read;
 mod reading;
 mod scene;
+mod rule;
 mod schema;
 mod sense;
 mod sql;

@@ -12,6 +12,7 @@ use clap::Args;
 
 use csv_agent_ingest::rows;
 use csv_agent_query::describe::{Description, Step};
+use csv_agent_session::Session;
 use csv_agent_sink::Format;
 use csv_agent_types::limits::RESULT_CHUNK_ROWS;
 use csv_agent_types::status::ExitStatus;
@@ -24,7 +25,7 @@ use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::{stdout, value_parsers};
 
-use described::Described;
+pub(crate) use described::Described;
 use inputs::InputDataset;
 
 /// Flags of `describe`.
@@ -82,6 +83,21 @@ pub(crate) fn run(
     let listing = Listing { frame: tables::columns(&described), documents };
     stdout::answer(|out| listing.write(out, options))?;
     Ok(ExitStatus::Ok)
+}
+
+/// Describes the datasets of a session, with so many frequent values of each column.
+///
+/// # Errors
+///
+/// Fails when one cannot be read.
+pub(crate) fn datasets_of(
+    session: &Session,
+    top_max: u64,
+    settings: &Settings,
+) -> anyhow::Result<Vec<Described>> {
+    let catalog = session.catalog();
+    let inputs = inputs::with_files(session.dir(), catalog, catalog.iter())?;
+    describe(&inputs, top_max, settings)
 }
 
 fn describe(

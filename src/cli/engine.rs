@@ -53,7 +53,7 @@ pub(crate) fn files_of(
     catalog.iter().map(file).collect()
 }
 
-/// Runs queries in a confined child, one after another.
+/// Runs queries in a confined child, one after another, up to the first that fails.
 ///
 /// # Errors
 ///
@@ -63,6 +63,33 @@ pub(crate) fn run(
     tables: Vec<(String, PathBuf)>,
     settings: &Settings,
 ) -> anyhow::Result<Results> {
+    let (results, request, options) = begin(queries, tables, settings)?;
+    until_signal(engine::run(&options, &request))?;
+    Ok(results)
+}
+
+/// Runs queries in a confined child, each whatever becomes of the others. Returns how long each took, or why it has no
+/// result.
+///
+/// # Errors
+///
+/// Fails when the child cannot be started, or a signal came.
+pub(crate) fn run_each(
+    queries: impl IntoIterator<Item = Query>,
+    tables: Vec<(String, PathBuf)>,
+    settings: &Settings,
+) -> anyhow::Result<(Results, Vec<Result<Duration, Failure>>)> {
+    let (results, request, options) = begin(queries, tables, settings)?;
+    let outcomes = until_signal(engine::run_each(&options, &request))?;
+    Ok((results, outcomes.into_iter().map(|it| it.map_err(failure)).collect()))
+}
+
+/// Makes the request to the child, and the place for its results.
+fn begin(
+    queries: impl IntoIterator<Item = Query>,
+    tables: Vec<(String, PathBuf)>,
+    settings: &Settings,
+) -> anyhow::Result<(Results, EngineRequest, EngineOptions)> {
     let scratch = tempfile::Builder::new().prefix("csv-agent-").tempdir();
     let scratch = scratch.context("cannot create a temporary directory")?;
     let output = |at: usize| scratch.path().join(format!("{at}.parquet"));
@@ -79,15 +106,19 @@ pub(crate) fn run(
         scratch: scratch.path().to_owned(),
         timeout: settings.choose(&settings::TIMEOUT)?.value.unwrap_or(TIMEOUT),
     };
+    let paths = request.queries.iter().map(|it| it.output.clone()).collect();
+    Ok((Results { paths, _scratch: scratch }, request, options))
+}
+
+/// Waits for the engine, unless a signal comes.
+fn until_signal<T>(ended: impl Future<Output = Result<T, EngineError>>) -> anyhow::Result<T> {
     signals::runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
         tokio::select! {
-            ended = engine::run(&options, &request) => ended.map_err(|error| failure(error).into()),
+            ended = ended => ended.map_err(|error| failure(error).into()),
             status = signals.next() => Err(anyhow::Error::from(Failure::new(status, "interrupted"))),
         }
-    })?;
-    let paths = request.queries.into_iter().map(|it| it.output).collect();
-    Ok(Results { paths, _scratch: scratch })
+    })
 }
 
 fn failure(error: EngineError) -> Failure {

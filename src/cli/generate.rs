@@ -36,6 +36,8 @@ pub enum SchemaOf {
     Result,
     /// The document of `describe --json`
     Description,
+    /// The document of `check --json`
+    Checks,
     /// A configuration file
     Config,
 }
@@ -85,6 +87,7 @@ pub(crate) fn schema(flags: &SchemaFlags) -> anyhow::Result<ExitStatus> {
         SchemaOf::Events => schemas::EVENTS.to_owned(),
         SchemaOf::Result => pretty(&schemas::result()?)?,
         SchemaOf::Description => pretty(&schemas::description())?,
+        SchemaOf::Checks => pretty(&schemas::checks())?,
         SchemaOf::Config => pretty(&schemas::config())?,
     };
     stdout::answer(|out| Ok(out.write_all(text.as_bytes())?))?;

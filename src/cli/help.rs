@@ -60,12 +60,16 @@ fn explained(status: ExitStatus) -> (&'static str, &'static str) {
         ExitStatus::Contract => (
             "contract",
             "the model refused, or the answer does not meet --verdict, --schema, --require or \
-             --fail-on ungrounded",
+             --fail-on ungrounded, or `check` could not decide a rule",
         ),
-        ExitStatus::VerdictWarning => {
-            ("gate-warning", "the verdict is a warning, with --fail-on warning")
-        }
-        ExitStatus::VerdictBad => ("gate-bad", "the verdict is bad, with --fail-on bad or warning"),
+        ExitStatus::VerdictWarning => (
+            "gate-warning",
+            "the verdict is a warning, with --fail-on warning, or `check` found only warnings",
+        ),
+        ExitStatus::VerdictBad => (
+            "gate-bad",
+            "the verdict is bad, with --fail-on bad or warning, or the data breaks a rule of `check`",
+        ),
         ExitStatus::Replay => (
             "replay",
             "a replay does not match its cassette, or `rerun --check` found a difference",

@@ -476,6 +476,7 @@ fn ingest(
     let session_dir = target.session_dir(options);
     let how = How {
         is_union: flags.union || flags.union_by_name,
+        joins_names: false,
         by_name: flags.union_by_name,
         name: flags.name.as_deref(),
         name_from: flags.name_from.as_ref(),
@@ -540,6 +541,8 @@ fn ingest(
 struct How<'a> {
     /// All files form one dataset.
     is_union: bool,
+    /// Paths with one name form one dataset.
+    joins_names: bool,
     /// Joined files may lack columns of each other.
     by_name: bool,
     name: Option<&'a str>,
@@ -571,18 +574,21 @@ impl<'a> IngestPlan<'a> {
         let Sources { inputs, groups, .. } = sources;
         let groups = || groups.iter().filter(|it| !it.inputs.is_empty());
         let mut joinings = Vec::new();
-        for group in groups().filter(|it| it.name.is_some() && !it.is_file) {
-            joinings.push(Joining::of(group.name.as_deref(), &[group], sources, how.by_name));
-        }
         let rest: Vec<&SourceGroup> = groups().filter(|it| it.name.is_none()).collect();
         let mut jobs = Vec::new();
         let mut are_named = Vec::new();
-        for group in groups().filter(|it| it.is_file) {
-            if let Some(name) = &group.name {
+        for group in groups() {
+            let Some(name) = &group.name else { continue };
+            let has_name = |it: &&SourceGroup| it.name.as_ref() == Some(name);
+            let same: Vec<&SourceGroup> =
+                if how.joins_names { groups().filter(has_name).collect() } else { vec![group] };
+            if group.is_file && same.len() == 1 {
                 let input = &inputs[group.inputs.start];
                 let (if_exists, read) = (how.if_exists, how.read);
                 jobs.push(Job { input, name: name.clone(), if_exists, read });
                 are_named.push(true);
+            } else if std::ptr::eq(same[0], group) {
+                joinings.push(Joining::of(Some(name), &same, sources, how.by_name));
             }
         }
         if how.is_union {
@@ -884,6 +890,7 @@ fn may_replace(taken: &NameTaken, cancelled: &Arc<AtomicBool>) -> bool {
 
 /// Ingests the inputs of `ask` and `chat` into an open session: files, directories, patterns and archives.
 /// Returns the names of the datasets. The session receives the warnings about files that have changed.
+/// With `joins_names`, the files of several `NAME=PATH` with one name are one dataset.
 ///
 /// An unreadable file of a directory causes only a warning, if there is another. Data from stdin replaces earlier data
 /// from stdin.
@@ -896,6 +903,7 @@ pub(crate) fn ingest_for_turn(
     session: &mut Session,
     paths: &[PathBuf],
     needs_all: bool,
+    joins_names: bool,
     options: &GlobalOptions,
 ) -> anyhow::Result<Vec<String>> {
     // A temporary session replaces nothing of the user's, so there is nothing to ask.
@@ -904,6 +912,7 @@ pub(crate) fn ingest_for_turn(
     let session_dir = session.dir().to_owned();
     let how = How {
         is_union: false,
+        joins_names,
         by_name: false,
         name: None,
         name_from: None,

@@ -58,7 +58,7 @@ impl Inputs<'_> {
         let mut names = if self.files.is_empty() {
             Vec::new()
         } else {
-            ingest_for_turn(session, self.files, self.needs_all, options)?
+            ingest_for_turn(session, self.files, self.needs_all, false, options)?
         };
         // What was ingested now is as it is in its file.
         let older = before.iter().filter(|it| !names.iter().any(|name| name == it.0));

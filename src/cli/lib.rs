@@ -2,6 +2,7 @@
 
 mod ask;
 mod chat;
+mod check;
 mod config;
 mod confirm;
 mod datasets;
@@ -55,6 +56,7 @@ use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use csv_agent_sink::Format;
 use csv_agent_types::status::ExitStatus;
 
+use check::CheckFlags;
 use config::ConfigFlags;
 use datasets::DatasetsFlags;
 use describe::DescribeFlags;
@@ -90,7 +92,6 @@ const EXAMPLES: &str = "\
 Examples:
   csv-agent ingest sales.csv stores.csv
   csv-agent ask \"Which product lost revenue in Q3? Show a table and a chart.\"
-  csv-agent ask --format csv \"revenue per month\" > monthly.csv
   csv-agent ask --ephemeral -f data.csv \"How many rows have no email?\"
   csv-agent ask --fail-on bad \"Do order totals match their lines?\" || echo $?";
 
@@ -193,6 +194,16 @@ Examples:
 A column is a key if every row has a different value. Counts of different values are exact up to ten \
 million rows. In longer tables, they are exact up to about 100,000 different values. Other counts \
 are estimates, up to 15 % off, and begin with `~`. `csv-agent schema description` describes the JSON.";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  csv-agent check --init orders.csv > checks.toml
+  csv-agent check
+  csv-agent check --update
+  csv-agent check ci/checks.toml --report junit=checks.xml --report github
+
+The exit status is 11 if the data breaks a rule, 10 if it breaks only rules with the severity \
+`warning`, and 9 if a rule could not be decided. docs/checks.md describes the file.";
 
 const RESET_EXAMPLES: &str = "\
 Examples:
@@ -309,6 +320,13 @@ pub enum Verb {
     /// Summarise columns of datasets or files, without a model or Python
     #[command(after_help = DESCRIBE_EXAMPLES)]
     Describe(DescribeFlags),
+    /// Check data by the rules of a file, without a model or Python
+    ///
+    /// The file names data and rules about it. Each rule is a statement of SQL that returns the rows
+    /// that break it, or words that `--update` compiles to one. csv-agent reads the data each time, and
+    /// adds nothing to the session.
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(Box<CheckFlags>),
     /// List, show or remove datasets
     #[command(after_help = DATASETS_EXAMPLES)]
     Datasets(DatasetsFlags),
@@ -466,6 +484,7 @@ impl Verb {
         match self {
             Verb::Ask(flags) => flags.turn.settings.clone(),
             Verb::Chat(flags) => flags.turn.settings.clone(),
+            Verb::Check(flags) => flags.settings(),
             Verb::Config(flags) => flags.settings(),
             Verb::Describe(flags) => flags.settings(),
             Verb::Doctor(flags) => flags.settings(),
@@ -486,6 +505,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
         Verb::Datasets(flags) => datasets::run(&flags, settings, &options),
         Verb::Query(flags) => query::run(&flags, settings, &options),
         Verb::Describe(flags) => describe::run(&flags, settings, &options),
+        Verb::Check(flags) => check::run(&flags, settings, &options),
         Verb::Show(flags) => show::run(&flags, settings, &options),
         Verb::Export(flags) => export::run(&flags, settings, &options),
         Verb::Rerun(flags) => rerun::run(&flags, settings, &options),

@@ -40,12 +40,65 @@ pub(crate) fn tell_failure(
     Ok(())
 }
 
-/// The reports of a turn.
-pub(crate) struct Reports {
-    /// Each with its file; None for stderr.
+/// The files of reports, which appear when they are complete.
+pub(crate) struct ReportFiles {
+    /// Each with its kind; None for stderr.
     open: Vec<(ReportKind, Option<WholeFile>)>,
     /// The file that GitHub shows as Markdown beside the job.
     summary: Option<PathBuf>,
+}
+
+impl ReportFiles {
+    /// Opens the files of `targets`. `summary` is `GITHUB_STEP_SUMMARY`.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a file cannot be created.
+    pub(crate) fn open(
+        targets: &[ReportTarget],
+        summary: Option<&PathBuf>,
+    ) -> anyhow::Result<ReportFiles> {
+        let file = |it: &PathBuf| WholeFile::create(it);
+        let open = targets.iter();
+        let open = open.map(|it| Ok((it.kind, it.file.as_ref().map(file).transpose()?)));
+        Ok(ReportFiles { open: open.collect::<anyhow::Result<_>>()?, summary: summary.cloned() })
+    }
+
+    /// Writes each report, once.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a report cannot be made or written.
+    pub(crate) fn write(
+        &mut self,
+        text: impl Fn(ReportKind) -> anyhow::Result<String>,
+    ) -> anyhow::Result<()> {
+        for (kind, file) in std::mem::take(&mut self.open) {
+            let written = text(kind)?;
+            match file {
+                Some(file) => {
+                    file.writer()?
+                        .write_all(written.as_bytes())
+                        .context("cannot write a report")?;
+                    file.finish()?;
+                }
+                None => diagnostics::tell(&written),
+            }
+            if let (ReportKind::Github, Some(path)) = (kind, &self.summary) {
+                let cannot = || format!("cannot write the summary `{}`", path.display());
+                let opened = open_direct(OpenOptions::new().append(true).create(true), path)?;
+                let mut summary = opened.with_context(cannot)?;
+                let text = text(ReportKind::Md)?;
+                summary.write_all(text.as_bytes()).with_context(cannot)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The reports of a turn.
+pub(crate) struct Reports {
+    files: ReportFiles,
     turn: TurnReport,
 }
 
@@ -56,35 +109,10 @@ impl Reports {
     ///
     /// Fails when a file cannot be created.
     pub(crate) fn open(options: &ReportOptions) -> anyhow::Result<Reports> {
-        let file = |it: &PathBuf| WholeFile::create(it);
-        let open = options.targets.iter();
-        let open = open.map(|it| Ok((it.kind, it.file.as_ref().map(file).transpose()?)));
         Ok(Reports {
-            open: open.collect::<anyhow::Result<_>>()?,
-            summary: options.summary.clone(),
+            files: ReportFiles::open(&options.targets, options.summary.as_ref())?,
             turn: TurnReport::new(options.fails_from, options.fails_ungrounded),
         })
-    }
-
-    fn write(&mut self) -> anyhow::Result<()> {
-        for (kind, file) in std::mem::take(&mut self.open) {
-            let text = self.turn.text(kind)?;
-            match file {
-                Some(file) => {
-                    file.writer()?.write_all(text.as_bytes()).context("cannot write a report")?;
-                    file.finish()?;
-                }
-                None => diagnostics::tell(&text),
-            }
-            if let (ReportKind::Github, Some(path)) = (kind, &self.summary) {
-                let cannot = || format!("cannot write the summary `{}`", path.display());
-                let opened = open_direct(OpenOptions::new().append(true).create(true), path)?;
-                let mut summary = opened.with_context(cannot)?;
-                let text = self.turn.text(ReportKind::Md)?;
-                summary.write_all(text.as_bytes()).with_context(cannot)?;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -103,7 +131,7 @@ impl EventSink for Reports {
         }
         if event.body.is_terminal() {
             self.turn.ended.clone_from(&event.ts);
-            self.write()?;
+            self.files.write(|kind| self.turn.text(kind))?;
         }
         Ok(())
     }

@@ -101,6 +101,49 @@ pub(crate) fn result() -> anyhow::Result<Value> {
     }))
 }
 
+/// Makes the schema of the document that `check --json` writes.
+pub(crate) fn checks() -> Value {
+    let text = json!({"type": "string"});
+    let text_or_null = json!({"type": ["string", "null"]});
+    let count = json!({"type": "integer", "minimum": 0});
+    let row = object(&json!({
+        "dataset": text_or_null,
+        "source_file": text_or_null,
+        "source_line": {"type": ["integer", "null"],
+            "description": "The line in the file; of a workbook the row, of JSON the number of the object. The first is 1."},
+        "source_cell": {"type": ["string", "null"], "description": "Of a workbook."},
+        "values": {"type": "object", "description": "The columns of the statement."},
+    }));
+    let rule = object(&json!({
+        "name": text,
+        "claim": text_or_null,
+        "reading": {"type": ["string", "null"], "description": "How csv-agent reads the claim."},
+        "sql": {"type": ["string", "null"],
+            "description": "The statement that returns the rows that break the rule; null for a claim that is not compiled."},
+        "severity": {"enum": ["bad", "warning"]},
+        "result": {"enum": ["good", "warning", "bad", "undecided"]},
+        "row_count": {"type": ["integer", "null"], "minimum": 0,
+            "description": "How many rows break the rule; null if it is undecided."},
+        "rows": {"type": "array", "items": row, "description": "The first of them."},
+        "reason": {"type": ["string", "null"], "description": "Why it is undecided."},
+        "hint": {"type": ["string", "null"], "description": "What to do about it."},
+        "duration_ms": count,
+    }));
+    json!({
+        "$schema": DIALECT,
+        "title": "csv-agent checks",
+        "description": "What `check --json` writes, in the order of the file. Ignore fields that you do not know.",
+        "type": "array",
+        "items": rule,
+    })
+}
+
+/// Makes an object with all of these members.
+fn object(properties: &Value) -> Value {
+    let required: Vec<&String> = properties.as_object().into_iter().flat_map(Map::keys).collect();
+    json!({"type": "object", "required": required, "properties": properties})
+}
+
 /// Makes the schema of the document that `describe --json` writes.
 pub(crate) fn description() -> Value {
     let text = json!({"type": "string"});
@@ -109,14 +152,9 @@ pub(crate) fn description() -> Value {
     let value = json!({"$ref": "#/$defs/value"});
     let number_or_moment = json!({"type": ["number", "string", "null"],
         "description": "Of numbers, dates and times; null for other types and without values."});
-    let object = |properties: Value| {
-        let required: Vec<&String> =
-            properties.as_object().into_iter().flat_map(Map::keys).collect();
-        json!({"type": "object", "required": required, "properties": properties})
-    };
-    let frequent = object(json!({"value": value, "count": count}));
-    let bin = object(json!({"from": value, "to": value, "count": count}));
-    let column = object(json!({
+    let frequent = object(&json!({"value": value, "count": count}));
+    let bin = object(&json!({"from": value, "to": value, "count": count}));
+    let column = object(&json!({
         "name": text,
         "type": {"enum": DType::ALL.map(DType::name)},
         "nulls": count,
@@ -144,7 +182,7 @@ pub(crate) fn description() -> Value {
         "description": {"type": ["string", "null"], "description": "From the file."},
         "notes": texts,
     }));
-    let dataset = object(json!({
+    let dataset = object(&json!({
         "name": text,
         "source": text,
         "row_count": count,

@@ -20,6 +20,7 @@ use std::io::{BufRead, ErrorKind, Write, stdin, stdout};
 use std::panic::set_hook;
 use std::path::Path;
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use polars::lazy::dsl::{Engine, FileWriteFormat, SinkDestination, SinkTarget, UnifiedSinkArgs};
 use polars::polars_utils::compression::ZstdLevel;
@@ -29,7 +30,7 @@ use polars::prelude::{
 use serde::Deserialize as _;
 use serde_json::Deserializer;
 
-use crate::protocol::{EngineRequest, EngineResponse};
+use crate::protocol::{EngineQuery, EngineRequest, EngineResponse};
 
 use relations::TableFiles;
 
@@ -47,20 +48,25 @@ pub fn serve() -> i32 {
     // Plans are nested, and polars descends into them.
     let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn(|| match read_request() {
         Ok(request) => answer(&request),
-        Err(error) => EngineResponse::Failed(format!("cannot read the query: {error}")),
+        Err(error) => tell(&EngineResponse::Failed(format!("cannot read the query: {error}"))),
     });
-    let response = match thread.map(JoinHandle::join) {
-        Ok(Ok(response)) => response,
+    let told = match thread.map(JoinHandle::join) {
+        Ok(Ok(told)) => told,
+        // It ended in the query that has no line yet.
         Ok(Err(panic)) => {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-            EngineResponse::Failed(format!("the engine failed: {}", text.unwrap_or("no reason")))
+            let reason = format!("the engine failed: {}", text.unwrap_or("no reason"));
+            tell(&EngineResponse::Failed(reason))
         }
-        Err(error) => EngineResponse::Failed(format!("cannot start: {error}")),
+        Err(error) => tell(&EngineResponse::Failed(format!("cannot start: {error}"))),
     };
-    let line = serde_json::to_string(&response).map(|it| writeln!(stdout(), "{it}"));
     // The parent is gone when it cannot be written.
-    i32::from(!matches!(line, Ok(Ok(()))))
+    i32::from(told.is_err())
+}
+
+fn tell(response: &EngineResponse) -> std::io::Result<()> {
+    writeln!(stdout(), "{}", serde_json::to_string(response)?)
 }
 
 fn read_request() -> std::io::Result<EngineRequest> {
@@ -72,12 +78,19 @@ fn read_request() -> std::io::Result<EngineRequest> {
     Ok(EngineRequest::deserialize(&mut reader)?)
 }
 
-fn answer(request: &EngineRequest) -> EngineResponse {
-    match run(request) {
-        Ok(()) => EngineResponse::Written,
-        Err(error) if is_out_of_memory(&error) => EngineResponse::OutOfMemory,
-        Err(error) => EngineResponse::Failed(reason(&error)),
-    }
+/// Runs the queries, and says what became of each.
+fn answer(request: &EngineRequest) -> std::io::Result<()> {
+    let tables = TableFiles::new(&request.tables, request.queries.len());
+    request.queries.iter().try_for_each(|it| {
+        let begun = Instant::now();
+        tell(&match run_one(it, &tables) {
+            Ok(()) => EngineResponse::Written {
+                micros: u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
+            },
+            Err(error) if is_out_of_memory(&error) => EngineResponse::OutOfMemory,
+            Err(error) => EngineResponse::Failed(reason(&error)),
+        })
+    })
 }
 
 /// Returns whether the system refused memory. Where Rust itself asks for it, the process ends instead.
@@ -105,7 +118,11 @@ fn reason(error: &PolarsError) -> String {
 /// Fails when polars does, or a value does not fit the type of its result.
 pub fn run(request: &EngineRequest) -> PolarsResult<()> {
     let tables = TableFiles::new(&request.tables, request.queries.len());
-    request.queries.iter().try_for_each(|it| write(tables.result(&it.query)?, &it.output))
+    request.queries.iter().try_for_each(|it| run_one(it, &tables))
+}
+
+fn run_one(query: &EngineQuery, tables: &TableFiles) -> PolarsResult<()> {
+    write(tables.result(&query.query)?, &query.output)
 }
 
 fn write(frame: LazyFrame, output: &Path) -> PolarsResult<()> {

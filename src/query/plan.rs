@@ -572,6 +572,15 @@ pub enum Plan {
         /// Columns of the file, by name, and their ids.
         columns: Vec<(String, ColumnId)>,
     },
+    /// The rows of a dataset, with some of its columns, and the place of each row.
+    Numbered {
+        /// Its name.
+        table: String,
+        /// Columns of the file, by name, and their ids.
+        columns: Vec<(String, ColumnId)>,
+        /// The new column: which row of the dataset it is, from 0, as Int.
+        place: ColumnId,
+    },
     /// Rows of literals, each as long as `columns`.
     Values {
         /// The columns with their types.
@@ -672,7 +681,7 @@ impl Plan {
     /// Returns the relations that this one is made of.
     pub fn inputs(&self) -> Vec<&Plan> {
         match self {
-            Plan::Scan { .. } | Plan::Values { .. } => Vec::new(),
+            Plan::Scan { .. } | Plan::Numbered { .. } | Plan::Values { .. } => Vec::new(),
             Plan::Filter { input, .. }
             | Plan::Extend { input, .. }
             | Plan::Select { input, .. }

@@ -24,14 +24,18 @@ pub struct EngineQuery {
     pub output: PathBuf,
 }
 
-/// The engine's only line.
+/// What became of a query, one line each in the order of the request. An engine that ends early has lines for the
+/// first queries only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EngineResponse {
-    /// All outputs are written.
-    Written,
-    /// A query failed, for this reason. Outputs of others may be there.
+    /// Its output is written, after so many microseconds.
+    Written {
+        /// Of wall-clock time.
+        micros: u64,
+    },
+    /// It failed, for this reason. Its output may be there in part.
     Failed(String),
-    /// A query needed more memory than the child may use.
+    /// It needed more memory than the child may use.
     OutOfMemory,
 }

@@ -23,6 +23,7 @@ mod functions;
 mod names;
 mod scope;
 mod select;
+mod row_origin;
 mod series;
 mod subqueries;
 mod types;
@@ -42,6 +43,7 @@ use binder::Binder;
 use dialect::QueryDialect;
 use error::Result;
 pub use error::SqlError;
+pub use row_origin::RowOrigin;
 
 /// Terms and signs of a statement.
 const TOKENS_MAX: usize = 50_000;

@@ -3,6 +3,7 @@
 //! A finding is as serious as its severity; whether that fails the check depends on the caller's
 //! `--fail-on`.
 
+pub mod checks;
 mod github;
 mod junit;
 mod markdown;

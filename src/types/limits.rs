@@ -509,6 +509,11 @@ pub const CASSETTE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Bytes of each of the two values that a replay mismatch shows.
 pub const MISMATCH_BYTES_MAX: usize = 120;
 
+/// Bytes of a file of rules.
+pub const CHECKS_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Rules of a file.
+pub const CHECKS_MAX: usize = 10_000;
+
 /// Bytes of one configuration file. A longer one is not a configuration.
 pub const CONFIG_BYTES_MAX: u64 = 256 * 1024;
 /// Bytes of an API key, with the rest of its file or a command's output.

@@ -69,7 +69,11 @@ fn type_of(dtype: DType) -> Type {
     }
 }
 
-/// Runs queries. Their outputs are then in the scratch directory, where the request has them.
+/// How long a query took, or why it has no result.
+pub type QueryOutcome = Result<Duration, EngineError>;
+
+/// Runs queries up to the first that fails. Their outputs are then in the scratch directory, where the request has
+/// them.
 ///
 /// Dropping the future ends the child.
 ///
@@ -77,13 +81,56 @@ fn type_of(dtype: DType) -> Type {
 ///
 /// Fails when a query does, or the child cannot be confined as required.
 pub async fn run(options: &EngineOptions, request: &EngineRequest) -> Result<(), EngineError> {
-    match timeout(options.timeout, exchange(options, request)).await {
-        Ok(answered) => answered,
-        Err(_) => Err(EngineError::Time(options.timeout)),
+    let mut outcomes = Vec::new();
+    match timeout(options.timeout, exchange(options, request, &mut outcomes, true)).await {
+        Ok(answered) => answered?,
+        Err(_) => return Err(EngineError::Time(options.timeout)),
     }
+    outcomes.into_iter().try_for_each(|it| it.map(drop))
 }
 
-async fn exchange(options: &EngineOptions, request: &EngineRequest) -> Result<(), EngineError> {
+/// Runs queries, each whatever became of the others, and returns their outcomes in order. A query that ends the child
+/// costs the start of another for the rest. The time limit is for all of them: those that have no result by then get
+/// [`EngineError::Time`].
+///
+/// # Errors
+///
+/// Fails when the child cannot be started, or not be confined as required.
+pub async fn run_each(
+    options: &EngineOptions,
+    request: &EngineRequest,
+) -> Result<Vec<QueryOutcome>, EngineError> {
+    let mut outcomes = Vec::new();
+    let all = async {
+        while outcomes.len() < request.queries.len() {
+            let queries = request.queries[outcomes.len()..].to_vec();
+            let rest = EngineRequest { queries, tables: request.tables.clone() };
+            match exchange(options, &rest, &mut outcomes, false).await {
+                Ok(()) => {}
+                Err(EngineError::Child(reason)) => return Err(EngineError::Child(reason)),
+                Err(error) => outcomes.push(Err(error)),
+            }
+        }
+        Ok(())
+    };
+    if let Ok(ended) = timeout(options.timeout, all).await {
+        ended?;
+    }
+    outcomes.resize(request.queries.len(), Err(EngineError::Time(options.timeout)));
+    Ok(outcomes)
+}
+
+/// Has a child run queries. Adds the outcome of each, up to the first failure if that ends the exchange.
+///
+/// # Errors
+///
+/// Fails when the child ended in a query, or could not begin.
+async fn exchange(
+    options: &EngineOptions,
+    request: &EngineRequest,
+    outcomes: &mut Vec<QueryOutcome>,
+    ends_at_failure: bool,
+) -> Result<(), EngineError> {
     let cannot_start = |error: io::Error| EngineError::Child(format!("cannot start: {error}"));
     // The child cannot walk through directories that it may not see, so no path has `..` or a link.
     let tables = request.tables.iter();
@@ -113,17 +160,30 @@ async fn exchange(options: &EngineOptions, request: &EngineRequest) -> Result<()
     let text = serde_json::to_string(request).map_err(|it| cannot_start(it.into()))? + "\n";
     // A child that has died already explains itself below.
     let _ = requests.write_all(text.as_bytes()).await;
-    line.clear();
-    let read = responses.read_line(&mut line).await;
-    if let (Ok(1..), Ok(response)) = (read, serde_json::from_str(&line)) {
-        return match response {
-            EngineResponse::Written => Ok(()),
+    let mut n_left = request.queries.len();
+    let n_before = outcomes.len();
+    while 0 < n_left {
+        line.clear();
+        responses.get_mut().set_limit(ENGINE_ANSWER_BYTES_MAX);
+        let read = responses.read_line(&mut line).await;
+        let (Ok(1..), Ok(response)) = (read, serde_json::from_str(&line)) else { break };
+        let outcome = match response {
+            EngineResponse::Written { micros } => Ok(Duration::from_micros(micros)),
             EngineResponse::Failed(reason) => Err(EngineError::Query(reason)),
             EngineResponse::OutOfMemory => Err(EngineError::Memory(policy.memory_bytes)),
         };
+        n_left = if ends_at_failure && outcome.is_err() { 0 } else { n_left - 1 };
+        outcomes.push(outcome);
+    }
+    if n_left == 0 {
+        return Ok(());
     }
     drop(requests);
     let status = child.wait().await.map_err(cannot_start)?;
+    // It has said why it ended in a query. The caller starts another for the rest.
+    if status.success() && !ends_at_failure && n_before < outcomes.len() {
+        return Ok(());
+    }
     Err(match (status.code(), status.signal()) {
         (Some(STOPPED_FOR_MEMORY), _) => EngineError::Memory(policy.memory_bytes),
         (Some(STOPPED_FOR_DISK), _) => EngineError::Disk,

@@ -102,6 +102,7 @@ fn the_whole_surface_is_there_for_programs() {
         "chat",
         "query",
         "describe",
+        "check",
         "datasets",
         "show",
         "export",

@@ -19,6 +19,7 @@ mod dataset_csv;
 mod dataset_names;
 mod cassettes;
 mod chat;
+mod checks;
 mod chaos;
 mod cluster;
 mod cmd;

@@ -11,7 +11,7 @@ use std::thread;
 
 use csv_agent_ingest::rows;
 use csv_agent_query::protocol::{EngineQuery, EngineRequest};
-use csv_agent_query::{TableSchema, engine, prepare};
+use csv_agent_query::{Prepared, TableSchema, engine, prepare};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::frame::Frame;
 use csv_agent_worker::engine::table_of;
@@ -86,8 +86,27 @@ impl Data {
 
     /// Returns the whole result of a statement, or why there is none.
     fn run(&self, sql: &str) -> Result<Frame, String> {
-        let prepared =
-            prepare(sql, &self.tables, 1_700_000_000_000_000).map_err(|it| it.message)?;
+        self.run_prepared(self.prepared(sql)?)
+    }
+
+    /// Returns the same without the places of its rows, after they were found.
+    fn run_with_places(&self, sql: &str) -> Result<Frame, String> {
+        let mut prepared = self.prepared(sql)?;
+        let origin = prepared.with_row_origin();
+        let mut frame = self.run_prepared(prepared)?;
+        if let Some(origin) = origin {
+            assert_eq!(frame.columns.pop(), Some(origin.column));
+            frame.dtypes.pop();
+            frame.rows.iter_mut().for_each(|it| _ = it.pop());
+        }
+        Ok(frame)
+    }
+
+    fn prepared(&self, sql: &str) -> Result<Prepared, String> {
+        prepare(sql, &self.tables, 1_700_000_000_000_000).map_err(|it| it.message)
+    }
+
+    fn run_prepared(&self, prepared: Prepared) -> Result<Frame, String> {
         let path = |name: &String| self.bench.session().join(format!("datasets/{name}.parquet"));
         let tables = prepared.tables.iter().map(|it| (it.clone(), path(it))).collect();
         let dir = TempDir::new().unwrap();
@@ -170,6 +189,16 @@ fn difference(frame: &Frame, golden: &Value) -> Option<String> {
     None
 }
 
+/// Compares results whose rows may be in another order.
+fn is_same_result(one: &Frame, other: &Frame) -> bool {
+    let sorted = |frame: &Frame| {
+        let mut rows: Vec<Vec<String>> = frame.rows.iter().map(|it| key(it)).collect();
+        rows.sort();
+        rows
+    };
+    one.columns == other.columns && sorted(one) == sorted(other)
+}
+
 /// How statements compare with DuckDB.
 #[derive(Default)]
 struct Compared {
@@ -215,7 +244,11 @@ fn compare(file: &str) -> Compared {
                 None if different.contains_key(name) => {
                     wrong.push(format!("{name}: it is the same"));
                 }
-                _ => {}
+                _ => match data.run_with_places(sql) {
+                    Err(reason) => wrong.push(format!("{name}: with places: {reason}")),
+                    Ok(placed) if is_same_result(&placed, &frame) => {}
+                    Ok(_) => wrong.push(format!("{name}: {sql}\n  places change its rows")),
+                },
             },
         }
     }

@@ -104,6 +104,7 @@ fn every_command_of_the_pages_for_users_runs() {
         "docs/sessions.md",
         "docs/output.md",
         "docs/models.md",
+        "docs/checks.md",
         "docs/configuration.md",
         "examples/README.md",
     ] {

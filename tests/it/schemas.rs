@@ -47,6 +47,20 @@ fn every_document_fits_its_schema_and_has_nothing_that_is_not_in_it() {
 }
 
 #[test]
+fn every_result_of_rules_fits_its_schema() {
+    let misfit = misfit_of("checks");
+    let bench = Bench::with(["sales.csv"]);
+    let rules = "[data]\nsales = 'sales.csv'\n[[check]]\nname = 'a'\nsql = 'select * from sales'\n[[check]]\n\
+                 name = 'b'\nsql = 'select 1 where false'\n[[check]]\nname = 'c'\nsql = 'selec'\n";
+    fs::write(bench.path("checks.toml"), rules).unwrap();
+    let run = bench.run(["check", "--json"]).fails_with(9);
+    let document: Value = serde_json::from_str(run.stdout()).unwrap();
+    assert_eq!(document.as_array().unwrap().len(), 3);
+    assert_eq!(misfit(&document), None, "{document}");
+    assert!(misfit(&serde_json::json!([{"name": "a"}])).is_some());
+}
+
+#[test]
 fn every_description_fits_its_schema() {
     let misfit = misfit_of("description");
     let sales = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sql/data");

@@ -62,7 +62,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("flate2", &["ingest/"]),
     ("bzip2", &["ingest/"]),
     ("zip", &["ingest/"]),
-    ("toml", &["cli/options/", "session/repair.rs", "analyst/lexicon.rs"]),
+    ("toml", &["cli/options/", "cli/check/", "session/repair.rs", "analyst/lexicon.rs"]),
     ("rust_stemmers", &["analyst/words.rs"]),
     ("uuid", &["session/", "worker/", "cluster/channel.rs"]),
     ("tonic", &["cluster/channel.rs"]),

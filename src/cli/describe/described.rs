@@ -4,7 +4,7 @@ use csv_agent_query::describe::Description;
 use csv_agent_types::catalog::Dataset;
 
 /// A dataset with what its columns contain.
-pub(super) struct Described {
+pub(crate) struct Described {
     /// Its name.
     pub name: String,
     /// What the catalog has of it.

@@ -50,7 +50,7 @@ impl InputDataset {
         };
         if !files.is_empty() {
             let mut session = Session::ephemeral(None)?;
-            ingest_for_turn(&mut session, &files, false, options)?;
+            ingest_for_turn(&mut session, &files, false, false, options)?;
             diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
             let catalog = session.catalog();
             inputs = with_files(session.dir(), catalog, catalog.iter())?;
@@ -103,7 +103,7 @@ fn datasets(names: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<Inp
 }
 
 /// Returns inputs in the order of `chosen`, which is the catalog in another order.
-fn with_files<'a>(
+pub(super) fn with_files<'a>(
     dir: &Path,
     catalog: &Catalog,
     chosen: impl Iterator<Item = (&'a str, &'a Dataset)>,

@@ -400,17 +400,26 @@ fn gates(given: &[FailOn]) -> (Option<Assessment>, bool) {
     })
 }
 
-/// Two reports cannot share one file.
-fn reports(
-    targets: Vec<ReportTarget>,
-    turn: &TurnOptions,
-    environment: &Environment,
-) -> anyhow::Result<ReportOptions> {
+/// Checks that no two reports share one file.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Usage`] when two do.
+pub(crate) fn demand_apart(targets: &[ReportTarget]) -> anyhow::Result<()> {
     let files: Vec<&PathBuf> = targets.iter().filter_map(|it| it.file.as_ref()).collect();
     if let Some(twice) = (1..files.len()).find(|it| files[..*it].contains(&files[*it])) {
         let message = format!("two reports would be written to `{}`", files[twice].display());
         return Err(Failure::new(ExitStatus::Usage, message).hint("give each its own file").into());
     }
+    Ok(())
+}
+
+fn reports(
+    targets: Vec<ReportTarget>,
+    turn: &TurnOptions,
+    environment: &Environment,
+) -> anyhow::Result<ReportOptions> {
+    demand_apart(&targets)?;
     Ok(ReportOptions {
         targets,
         fails_from: turn.agent.gates.fail_on.unwrap_or(Assessment::Bad),

@@ -57,7 +57,8 @@ pub(crate) fn briefing(settings: &Settings, session_dir: &Path) -> anyhow::Resul
     Ok(Briefing { language: settings.choose(&LANGUAGE)?.value, knowledge, thresholds })
 }
 
-fn wrong(path: &Path, mistake: Mistake) -> Failure {
+/// Returns the failure of a file of the user with a mistake.
+pub(crate) fn wrong(path: &Path, mistake: Mistake) -> Failure {
     let message = format!("{}:{}: {}", path.display(), mistake.line, mistake.message);
     let failure = Failure::new(ExitStatus::Input, message);
     match mistake.hint {
@@ -67,7 +68,11 @@ fn wrong(path: &Path, mistake: Mistake) -> Failure {
 }
 
 /// Returns the text of a file.
-fn text(path: &Path, bytes: Result<Vec<u8>, NotRead>) -> Result<String, Failure> {
+///
+/// # Errors
+///
+/// Fails when it cannot be read, or is not text.
+pub(crate) fn text(path: &Path, bytes: Result<Vec<u8>, NotRead>) -> Result<String, Failure> {
     let shown = path.display();
     let bytes = bytes.map_err(|reason| {
         let is_missing = matches!(&reason, NotRead::Failed(it) if it.kind() == ErrorKind::NotFound);

@@ -121,7 +121,8 @@ fn output(output: &OutputColumn) -> PolarsResult<Polars> {
 /// Fails when a dataset cannot be opened, or a node is not as a plan has to be.
 fn relation(plan: &Plan, tables: &TableFiles) -> PolarsResult<Frame> {
     match plan {
-        Plan::Scan { table, columns } => scan(table, columns, tables),
+        Plan::Scan { table, columns } => scan(table, columns, None, tables),
+        Plan::Numbered { table, columns, place } => scan(table, columns, Some(*place), tables),
         Plan::Values { columns, rows } => values(columns, rows),
         Plan::Filter { input, predicate } => Ok(relation(input, tables)?.filter(lower(predicate)?)),
         Plan::Extend { input, columns } => {
@@ -197,7 +198,9 @@ fn scans_times(plan: &Plan, tables: &TableFiles<'_>) -> PolarsResult<bool> {
 /// Returns the datasets that a plan reads.
 fn scans(plan: &Plan) -> Vec<(&str, &[(String, ColumnId)])> {
     match plan {
-        Plan::Scan { table, columns } => vec![(table, columns)],
+        Plan::Scan { table, columns } | Plan::Numbered { table, columns, .. } => {
+            vec![(table, columns)]
+        }
         other => other.inputs().into_iter().flat_map(scans).collect(),
     }
 }
@@ -219,10 +222,23 @@ fn named(id: ColumnId, expr: &Expr) -> PolarsResult<Polars> {
     Ok(lower(expr)?.alias(name(id)))
 }
 
-fn scan(table: &str, columns: &[(String, ColumnId)], tables: &TableFiles) -> PolarsResult<Frame> {
+/// Returns some columns of a dataset; with `place`, also which row each one is.
+fn scan(
+    table: &str,
+    columns: &[(String, ColumnId)],
+    place: Option<ColumnId>,
+    tables: &TableFiles,
+) -> PolarsResult<Frame> {
     let opened = tables.open(table)?;
-    let frame = opened.with_columns(columns.iter().map(|it| it.0.as_str()))?;
+    let mut frame = opened.with_columns(columns.iter().map(|it| it.0.as_str()))?;
     let mut selected = Vec::new();
+    if let Some(place) = place {
+        // Not a name that a column of the dataset could have.
+        let number = format!("{}\0", name(place));
+        frame = frame.with_row_index(number.as_str(), None);
+        let value = Polars::Column(number.into()).cast(DataType::Int64);
+        selected.push(value.alias(name(place)));
+    }
     for (from, id) in columns {
         let dtype = opened.schema.get(from.as_str()).ok_or_else(|| {
             failure(format!("the file of the dataset `{table}` has no column `{from}`"))

@@ -366,7 +366,7 @@ fn with_outer(plan: Plan, rows: &Plan, outer: &[(ColumnId, ColumnId)]) -> Plan {
             let on: Vec<ColumnId> = outer.iter().map(|it| it.1).collect();
             distinct(values, &on)
         }
-        Plan::Scan { .. } | Plan::Values { .. } => plan,
+        Plan::Scan { .. } | Plan::Numbered { .. } | Plan::Values { .. } => plan,
         Plan::Filter { input, predicate } => Plan::Filter { input: again(input), predicate },
         Plan::Extend { input, columns } => Plan::Extend { input: again(input), columns },
         Plan::Select { input, columns } => Plan::Select { input: again(input), columns },

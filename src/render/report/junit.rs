@@ -18,22 +18,48 @@ use crate::answer;
 /// Length of a timestamp without its fraction and zone.
 const SECONDS: usize = "2026-01-01T00:00:00".len();
 
-/// The content of a test case besides its name.
-enum TestOutcome {
+/// A test.
+pub(super) struct TestCase {
+    /// Its class.
+    pub class: String,
+    /// Its name.
+    pub name: String,
+    /// How long it took.
+    pub time_ms: u64,
+    /// Its result.
+    pub outcome: TestOutcome,
+}
+
+/// The result of a test: kind, message and text of what is wrong.
+pub(super) enum TestOutcome {
     Passed,
     Failed(&'static str, String, String),
     Broken(String, String),
 }
 
+/// All tests of a run.
+pub(super) struct TestSuite<'a> {
+    /// RFC 3339, UTC.
+    pub started: &'a str,
+    /// How long all of it took.
+    pub time_ms: u64,
+    /// The tests.
+    pub cases: Vec<TestCase>,
+    /// What was found that fails no test, as lines.
+    pub notes: String,
+}
+
 /// Writes the report.
 pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
-    let mut cases = vec![("csv-agent.verdict".to_owned(), clean(&turn.question), verdict(turn))];
+    let case = |class, name, outcome| TestCase { class, name, time_ms: 0, outcome };
+    let mut cases =
+        vec![case("csv-agent.verdict".to_owned(), turn.question.clone(), verdict(turn))];
     let mut notes = String::new();
     for found in turn.findings() {
         let finding = &found.finding;
         let parts = ["csv-agent"].into_iter().chain(finding.dataset.as_deref());
         let class: Vec<&str> = parts.chain(finding.column.as_deref()).collect();
-        let (name, told) = (clean(&message(found)), clean(&place(found).unwrap_or_default()));
+        let (name, told) = (message(found), place(found).unwrap_or_default());
         let outcome = if turn.fails(finding.severity) {
             TestOutcome::Failed(finding.severity.name(), name.clone(), told)
         } else {
@@ -41,67 +67,83 @@ pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
             let _ = writeln!(notes, "{}: {name} ({told})", finding.severity.name());
             TestOutcome::Passed
         };
-        cases.push((clean(&class.join(".")), name, outcome));
+        cases.push(case(class.join("."), name, outcome));
     }
-    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
-    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    write(&mut writer, turn, &cases, &notes)?;
-    Ok(String::from_utf8(writer.into_inner())? + "\n")
+    let time_ms = turn.reply().map_or(0, |it| it.duration_ms);
+    TestSuite { started: &turn.started, time_ms, cases, notes }.text()
 }
 
-fn write(
-    writer: &mut Writer<Vec<u8>>,
-    turn: &TurnReport,
-    cases: &[(String, String, TestOutcome)],
-    notes: &str,
-) -> io::Result<()> {
-    let count =
-        |is: fn(&TestOutcome) -> bool| cases.iter().filter(|it| is(&it.2)).count().to_string();
-    let failures = count(|it| matches!(it, TestOutcome::Failed(..)));
-    let errors = count(|it| matches!(it, TestOutcome::Broken(..)));
-    let n_cases = cases.len().to_string();
-    let duration_ms = turn.reply().map_or(0, |it| it.duration_ms);
-    let time = format!("{}.{:03}", duration_ms / 1000, duration_ms % 1000);
-    let suite = [
-        ("name", "csv-agent"),
-        ("id", "0"),
-        ("package", "csv-agent"),
-        ("timestamp", turn.started.get(..SECONDS).unwrap_or(&turn.started)),
-        ("hostname", "localhost"),
-        ("tests", &n_cases),
-        ("failures", &failures),
-        ("errors", &errors),
-        ("time", &time),
-    ];
-    writer.create_element("testsuites").write_inner_content(|writer| {
-        writer.create_element("testsuite").with_attributes(suite).write_inner_content(
-            |writer| {
-                writer.create_element("properties").write_empty()?;
-                for (class, name, outcome) in cases {
-                    let attributes = [("classname", class.as_str()), ("name", name), ("time", "0")];
-                    let case = writer.create_element("testcase").with_attributes(attributes);
-                    match outcome {
-                        TestOutcome::Passed => case.write_empty()?,
-                        TestOutcome::Failed(kind, message, text) => {
-                            case.write_inner_content(|writer| {
-                                problem(writer, "failure", kind, message, text)
-                            })?
-                        }
-                        TestOutcome::Broken(kind, message) => {
-                            case.write_inner_content(|writer| {
-                                problem(writer, "error", kind, message, "")
-                            })?
-                        }
-                    };
-                }
-                writer.create_element("system-out").write_text_content(BytesText::new(notes))?;
-                writer.create_element("system-err").write_text_content(BytesText::new(""))?;
-                Ok(())
-            },
-        )?;
+impl TestSuite<'_> {
+    /// Returns the file.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be serialised as text.
+    pub(super) fn text(&self) -> anyhow::Result<String> {
+        let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+        writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+        self.write(&mut writer)?;
+        Ok(String::from_utf8(writer.into_inner())? + "\n")
+    }
+
+    fn write(&self, writer: &mut Writer<Vec<u8>>) -> io::Result<()> {
+        let count = |is: fn(&TestOutcome) -> bool| {
+            self.cases.iter().filter(|it| is(&it.outcome)).count().to_string()
+        };
+        let failures = count(|it| matches!(it, TestOutcome::Failed(..)));
+        let errors = count(|it| matches!(it, TestOutcome::Broken(..)));
+        let n_cases = self.cases.len().to_string();
+        let time = format!("{}.{:03}", self.time_ms / 1000, self.time_ms % 1000);
+        let suite = [
+            ("name", "csv-agent"),
+            ("id", "0"),
+            ("package", "csv-agent"),
+            ("timestamp", self.started.get(..SECONDS).unwrap_or(self.started)),
+            ("hostname", "localhost"),
+            ("tests", &n_cases),
+            ("failures", &failures),
+            ("errors", &errors),
+            ("time", &time),
+        ];
+        writer.create_element("testsuites").write_inner_content(|writer| {
+            writer.create_element("testsuite").with_attributes(suite).write_inner_content(
+                |writer| {
+                    writer.create_element("properties").write_empty()?;
+                    self.cases.iter().try_for_each(|it| it.write(writer))?;
+                    let notes = clean(&self.notes);
+                    writer
+                        .create_element("system-out")
+                        .write_text_content(BytesText::new(&notes))?;
+                    writer.create_element("system-err").write_text_content(BytesText::new(""))?;
+                    Ok(())
+                },
+            )?;
+            Ok(())
+        })?;
         Ok(())
-    })?;
-    Ok(())
+    }
+}
+
+impl TestCase {
+    fn write(&self, writer: &mut Writer<Vec<u8>>) -> io::Result<()> {
+        let (class, name) = (clean(&self.class), clean(&self.name));
+        let time = match self.time_ms {
+            0 => "0".to_owned(),
+            ms => format!("{}.{:03}", ms / 1000, ms % 1000),
+        };
+        let attributes = [("classname", class.as_str()), ("name", &name), ("time", &time)];
+        let case = writer.create_element("testcase").with_attributes(attributes);
+        match &self.outcome {
+            TestOutcome::Passed => case.write_empty()?,
+            TestOutcome::Failed(kind, message, text) => case.write_inner_content(|writer| {
+                problem(writer, "failure", kind, &clean(message), &clean(text))
+            })?,
+            TestOutcome::Broken(kind, message) => case.write_inner_content(|writer| {
+                problem(writer, "error", &clean(kind), &clean(message), "")
+            })?,
+        };
+        Ok(())
+    }
 }
 
 fn problem(
@@ -119,16 +161,13 @@ fn problem(
 
 fn verdict(turn: &TurnReport) -> TestOutcome {
     if let Some((code, message)) = turn.trouble() {
-        return TestOutcome::Broken(clean(&code), clean(&message));
+        return TestOutcome::Broken(code, message);
     }
     match turn.failed() {
         Some((assessment, reply)) => {
             let message = format!("the verdict is {}", assessment.name());
-            TestOutcome::Failed(
-                assessment.name(),
-                message,
-                clean(&answer::shown(&reply.text, WHOLE)),
-            )
+            let text = answer::shown(&reply.text, WHOLE).into_owned();
+            TestOutcome::Failed(assessment.name(), message, text)
         }
         None => TestOutcome::Passed,
     }

@@ -46,7 +46,8 @@ pub(super) fn report(turn: &TurnReport) -> String {
     text
 }
 
-fn cell(text: &str) -> String {
+/// Returns a cell of a table.
+pub(super) fn cell(text: &str) -> String {
     let text = sanitize::one_line(text).replace('\\', "\\\\").replace('|', "\\|");
     inert::markdown(&text.replace('<', "&lt;"))
 }

@@ -27,48 +27,32 @@ pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
             rules.push((id.clone(), found));
             rules.len() - 1
         });
-        let mut places = locations(found).into_iter();
-        let mut result = json!({
-            "ruleId": id,
-            "ruleIndex": index,
-            "level": level(found.finding.severity),
-            "message": {"text": message(found)},
-            "locations": places.next().into_iter().collect::<Vec<_>>(),
-        });
-        let others: Vec<Value> = places.collect();
-        if !others.is_empty() {
-            result["relatedLocations"] = json!(others);
-        }
-        results.push(result);
+        results.push(result(found, &id, index));
     }
-    let rules: Vec<Value> = rules
-        .iter()
-        .map(|(id, found)| {
-            json!({
-                "id": id,
-                "shortDescription": {"text": message(found)},
-                "defaultConfiguration": {"level": level(found.finding.severity)},
-            })
-        })
-        .collect();
+    let rules: Vec<Value> =
+        rules.iter().map(|(id, found)| rule(id, &message(found), found.finding.severity)).collect();
     let trouble = turn.trouble();
     let exit_code = match &turn.ending {
         ReportOutcome::Answered(reply) => Some(reply.exit_code),
         ReportOutcome::Failed(error) => error.exit_code,
     };
-    let mut invocation = json!({
-        "executionSuccessful": trouble.is_none(),
-        "startTimeUtc": turn.started,
-        "endTimeUtc": turn.ended,
-    });
-    if let Some(code) = exit_code {
-        invocation["exitCode"] = json!(code);
-    }
-    if let Some((_, message)) = trouble {
-        let text = sanitize::one_line(&message);
-        invocation["toolExecutionNotifications"] =
-            json!([{"level": "error", "message": {"text": text}}]);
-    }
+    let notifications: Vec<Value> = trouble.iter().map(|(_, it)| notification(it)).collect();
+    let invocation = invocation(&turn.started, &turn.ended, exit_code, &notifications);
+    let properties = json!({"question": sanitize::one_line(&turn.question)});
+    log(&rules, &results, &invocation, &properties)
+}
+
+/// Returns the whole file.
+///
+/// # Errors
+///
+/// Fails when it cannot be serialised.
+pub(super) fn log(
+    rules: &[Value],
+    results: &[Value],
+    invocation: &Value,
+    properties: &Value,
+) -> anyhow::Result<String> {
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -80,10 +64,62 @@ pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
             }},
             "invocations": [invocation],
             "results": results,
-            "properties": {"question": sanitize::one_line(&turn.question)},
+            "properties": properties,
         }],
     });
     Ok(serde_json::to_string_pretty(&log)? + "\n")
+}
+
+/// Returns how the run went. Any notification makes it a failed one.
+pub(super) fn invocation(
+    started: &str,
+    ended: &str,
+    exit_code: Option<u8>,
+    notifications: &[Value],
+) -> Value {
+    let mut invocation = json!({
+        "executionSuccessful": notifications.is_empty(),
+        "startTimeUtc": started,
+        "endTimeUtc": ended,
+    });
+    if let Some(code) = exit_code {
+        invocation["exitCode"] = json!(code);
+    }
+    if !notifications.is_empty() {
+        invocation["toolExecutionNotifications"] = json!(notifications);
+    }
+    invocation
+}
+
+/// Returns a message about the run itself.
+pub(super) fn notification(message: &str) -> Value {
+    json!({"level": "error", "message": {"text": sanitize::one_line(message)}})
+}
+
+/// Returns the definition of a rule.
+pub(super) fn rule(id: &str, description: &str, severity: Assessment) -> Value {
+    json!({
+        "id": id,
+        "shortDescription": {"text": description},
+        "defaultConfiguration": {"level": level(severity)},
+    })
+}
+
+/// Returns a result of the rule with this id, the `index`th of all.
+pub(super) fn result(found: &FindingShown, id: &str, index: usize) -> Value {
+    let mut places = locations(found).into_iter();
+    let mut result = json!({
+        "ruleId": id,
+        "ruleIndex": index,
+        "level": level(found.finding.severity),
+        "message": {"text": message(found)},
+        "locations": places.next().into_iter().collect::<Vec<_>>(),
+    });
+    let others: Vec<Value> = places.collect();
+    if !others.is_empty() {
+        result["relatedLocations"] = json!(others);
+    }
+    result
 }
 
 fn level(severity: Assessment) -> &'static str {

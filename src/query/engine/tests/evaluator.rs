@@ -63,6 +63,15 @@ pub(super) fn evaluate(plan: &Plan, table: &[Vec<Scalar>]) -> Relation {
             let columns = columns.iter().map(|it| it.1).collect();
             Relation { columns, rows: table.iter().map(cells).collect() }
         }
+        Plan::Numbered { table: _, columns, place } => {
+            let at: Vec<usize> = columns.iter().map(|it| it.0.parse().unwrap()).collect();
+            let numbered = (0_i64..).zip(table).map(|(number, row)| {
+                let cells = at.iter().map(|it| row[*it].clone());
+                cells.chain([Scalar::Int(number)]).collect()
+            });
+            let columns = columns.iter().map(|it| it.1).chain([*place]).collect();
+            Relation { columns, rows: numbered.collect() }
+        }
         Plan::Filter { input, predicate } => {
             let mut input = evaluate(input, table);
             let rows = std::mem::take(&mut input.rows).into_iter();

@@ -1,0 +1,244 @@
+//! Claims become statements: the built-in analyst reads each as a question about the data.
+
+use std::cmp::Reverse;
+
+use clap::{Args, Command, FromArgMatches};
+use serde::Deserialize;
+use serde_json::Value;
+
+use csv_agent_agent::prompt::Briefing;
+use csv_agent_agent::verdict::Gates;
+use csv_agent_agent::{Agent, AgentOptions, TurnEnd};
+use csv_agent_provider::Provider;
+use csv_agent_session::Session;
+use csv_agent_sink::EventSink;
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::conversation::Question;
+use csv_agent_types::event::{Body, Event};
+use csv_agent_types::status::{BUILTIN, Failure, StopReason};
+
+use super::lock::CompiledClaim;
+use crate::flags::TurnFlags;
+use crate::options::settings::Settings;
+use crate::options::{GlobalOptions, TurnOptions};
+use crate::signals::{self, Signals};
+
+/// Words for a part of the rows.
+const SHARES: [&str; 4] = ["percent", "percentage", "share", "half"];
+
+/// The statement of a claim, or why the analyst is not sure of one.
+pub(super) type Compiled = Result<CompiledClaim, String>;
+
+/// Compiles claims about the datasets of a temporary session.
+///
+/// # Errors
+///
+/// Fails when a setting is invalid, the session cannot be written, or a signal came.
+pub(super) fn compile(
+    claims: &[&str],
+    session: &mut Session,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<Vec<Compiled>> {
+    if claims.is_empty() {
+        return Ok(Vec::new());
+    }
+    let turn = TurnOptions::resolve(turn_flags()?, options.clone(), settings)?;
+    let agent = AgentOptions {
+        gates: Gates { verdict: true, ..Gates::default() },
+        // Each claim is read by itself.
+        fresh: true,
+        briefing: Briefing { thresholds: Vec::new(), ..turn.agent.briefing.clone() },
+        ..turn.agent.clone()
+    };
+    let mut agent = Agent::new(agent, Provider::Builtin);
+    signals::runtime()?.block_on(async {
+        let mut signals = Signals::listen()?;
+        let mut compiled = Vec::new();
+        for claim in claims {
+            agent.start_afresh();
+            let question =
+                Question { text: (*claim).to_owned(), images: Vec::new(), verdict: true };
+            let mut trouble = Trouble(None);
+            let end = agent.turn(session, &mut trouble, question, signals.next()).await?;
+            compiled.push(read(claim, end, trouble, session)?);
+        }
+        agent.close(signals.next()).await;
+        Ok(compiled)
+    })
+}
+
+/// Returns how questions are asked without any flag.
+fn turn_flags() -> anyhow::Result<TurnFlags> {
+    let command = TurnFlags::augment_args(Command::new("check"));
+    let matches = command.try_get_matches_from(["check", "--ephemeral"])?;
+    Ok(TurnFlags::from_arg_matches(&matches)?)
+}
+
+/// Why a turn has no reply.
+struct Trouble(Option<String>);
+
+impl EventSink for Trouble {
+    fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
+        if let Body::Error(error) = &event.body {
+            self.0 = Some(error.message.clone());
+        }
+        Ok(())
+    }
+}
+
+/// What the analyst adds to the verdict on a claim.
+#[derive(Deserialize)]
+struct ReadClaim {
+    sql: String,
+    reading: String,
+    columns: Vec<String>,
+}
+
+/// Returns what the turn of a claim has found.
+fn read(
+    claim: &str,
+    end: TurnEnd,
+    trouble: Trouble,
+    session: &mut Session,
+) -> anyhow::Result<Compiled> {
+    let Some(reply) = end.reply else {
+        let message = trouble.0.unwrap_or_else(|| "the claim could not be read".to_owned());
+        return Err(Failure::new(end.status, message).into());
+    };
+    if reply.stop_reason != StopReason::Complete {
+        return Ok(Err(reason(&reply.text)));
+    }
+    let last = session.history()?.items().pop();
+    let document = last.and_then(|it| serde_json::from_str::<Value>(&it.text()).ok());
+    let found = document.and_then(|it| ReadClaim::deserialize(&it["rule"]).ok());
+    let Some(ReadClaim { sql, reading, columns }) = found else {
+        return Ok(Err("it asks for something, but claims nothing that data can break".to_owned()));
+    };
+    if let Some(name) = unread(claim, &columns, session.catalog()) {
+        return Ok(Err(format!("it names `{name}`, but would be read as: {reading}")));
+    }
+    if let Some(number) = uncounted(claim, &sql) {
+        return Ok(Err(format!("it says `{number}`, but would be read as: {reading}")));
+    }
+    let (claim, by) = (claim.to_owned(), BUILTIN.to_owned());
+    Ok(Ok(CompiledClaim { claim, reading, sql, by, columns }))
+}
+
+/// Returns the part of a refusal that says why, without questions that the analyst could answer instead.
+fn reason(refusal: &str) -> String {
+    let mut parts = refusal.split("\n\n");
+    let first = parts.next().unwrap_or_default();
+    let list = parts.next().filter(|_| first.ends_with(':'));
+    [first].into_iter().chain(list).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns a dataset or a column that a claim names and that is not read. A question would show what it was answered
+/// from, but a rule that is wrong passes unseen.
+fn unread<'a>(claim: &str, columns: &[String], catalog: &'a Catalog) -> Option<&'a str> {
+    let read: Vec<(&str, &str)> = columns.iter().filter_map(|it| it.split_once('.')).collect();
+    let mut names: Vec<(&str, bool)> = Vec::new();
+    for (dataset, it) in catalog.iter() {
+        names.push((dataset, read.iter().any(|it| it.0 == dataset)));
+        for column in &it.columns {
+            names.push((&column.name, read.iter().any(|it| it.1 == column.name)));
+        }
+    }
+    // A name may be a part of another, so the longest is taken first.
+    names.sort_by_key(|(name, is_read)| (Reverse(name.len()), Reverse(*is_read)));
+    let mut text = spaced(claim);
+    for (name, is_read) in names {
+        let words = spaced(name);
+        if !words.trim().is_empty() && text.contains(&words) {
+            if !is_read {
+                return Some(name);
+            }
+            text = text.replace(&words, "  ");
+        }
+    }
+    None
+}
+
+/// Returns a number of a claim that its statement does not have, or a share that it does not compute.
+fn uncounted<'a>(claim: &'a str, sql: &str) -> Option<&'a str> {
+    let is_part = |it: char| !it.is_alphanumeric() && !matches!(it, '.' | ',' | '-' | '%' | '_');
+    let words = || {
+        claim.split(is_part).map(|it| it.trim_matches(['.', ',', '-'])).filter(|it| !it.is_empty())
+    };
+    let is_share = |it: &str| it.ends_with('%') || SHARES.contains(&it.to_lowercase().as_str());
+    if let Some(share) = words().find(|it| is_share(it))
+        && !sql.contains("100.0 *")
+    {
+        return Some(share);
+    }
+    let digits = |it: &str| it.trim_end_matches('%').replace(',', "");
+    let is_number = |it: &&str| digits(it).parse::<f64>().is_ok();
+    words().filter(is_number).find(|it| {
+        // With a sign or without, and as the statement writes it: 5.0 as 5.
+        let number = digits(it).parse::<f64>().map(|it| it.to_string()).unwrap_or_default();
+        !sql.contains(&digits(it)) && !sql.contains(&number)
+    })
+}
+
+/// Returns the words of a text in lower case, each between spaces.
+fn spaced(text: &str) -> String {
+    let words = text.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+    format!(" {} ", words.map(str::to_lowercase).collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use csv_agent_testing::dataset;
+    use csv_agent_types::catalog::{Catalog, Column, DType, Dataset};
+
+    use super::{reason, uncounted, unread};
+
+    fn catalog() -> Catalog {
+        let mut catalog = Catalog::default();
+        let tables = [
+            ("orders", ["order_id", "customer", "price"]),
+            ("items", ["item_id", "order", "price"]),
+        ];
+        for (name, columns) in tables {
+            let columns = columns.map(|it| Column::new(it, DType::Int64, Some(0))).into();
+            catalog.insert(name.to_owned(), Dataset { columns, ..dataset(3) });
+        }
+        catalog
+    }
+
+    /// Checks which name of the datasets `orders` and `items` is not read.
+    #[track_caller]
+    fn check(claim: &str, columns: &[&str], expected: Option<&str>) {
+        let catalog = catalog();
+        let columns: Vec<String> = columns.iter().map(ToString::to_string).collect();
+        assert_eq!(unread(claim, &columns, &catalog), expected, "{claim}");
+    }
+
+    #[test]
+    fn a_name_of_the_claim_has_to_be_read() {
+        check("every order_id is unique", &["orders.order_id"], None);
+        check("is every Order ID unique", &["orders.order_id"], None);
+        check("no customer in orders is missing", &["orders.order_id"], Some("customer"));
+        check("no customer in orders is missing", &["orders.customer"], None);
+        check("no price in items is below 0", &["orders.price"], Some("items"));
+    }
+
+    #[test]
+    fn a_number_of_the_claim_has_to_be_in_the_statement() {
+        let sql = "select * from t where not (a >= 1 and b <= 2.5) and c <= 1000";
+        assert_eq!(uncounted("a is at least 1.0, b at most 2.5, and c 1,000.", sql), None);
+        assert_eq!(uncounted("at most 7 of them", sql), Some("7"));
+        assert_eq!(uncounted("at most 1% of a is null", sql), Some("1%"));
+        assert_eq!(uncounted("at most half of a is null", sql), Some("half"));
+        assert_eq!(uncounted("at most 1% is null", "select 100.0 * n as p where not p <= 1"), None);
+    }
+
+    #[test]
+    fn a_refusal_is_cut_to_its_reason() {
+        assert_eq!(reason("I do not know.\n\nI can answer, for example: …"), "I do not know.");
+        assert_eq!(
+            reason("This may mean:\n\n1. a\n2. b\n\nIn a chat, …"),
+            "This may mean: 1. a\n2. b"
+        );
+    }
+}

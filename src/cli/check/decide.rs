@@ -1,0 +1,106 @@
+//! Rules become results: all of them are queries of one run of the engine.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use csv_agent_ingest::rows;
+use csv_agent_query::{Prepared, RowOrigin, SqlError, TableSchema, prepare};
+use csv_agent_render::report::checks::{RuleOutcome, RuleReport};
+use csv_agent_session::Session;
+use csv_agent_types::limits::FINDING_ROWS_MAX;
+use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_worker::engine::table_of;
+
+use super::file::CheckRule;
+use super::places::RowPlaces;
+use crate::engine;
+use crate::options::GlobalOptions;
+use crate::options::settings::Settings;
+
+/// The statement that decides a rule.
+pub(super) struct RuleStatement {
+    /// It returns the rows that break the rule.
+    pub sql: String,
+    /// How the words of the rule were read, if it has words.
+    pub reading: Option<String>,
+}
+
+/// A rule that the engine can run.
+struct PreparedRule {
+    prepared: Prepared,
+    origin: Option<RowOrigin>,
+}
+
+/// Decides rules on the datasets of a session, each by its statement, if it has one.
+///
+/// # Errors
+///
+/// Fails when no query can be run.
+pub(super) fn decide(
+    rules: &[(&CheckRule, Result<RuleStatement, RuleOutcome>)],
+    session: &mut Session,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<Vec<RuleReport>> {
+    let tables: Vec<TableSchema> =
+        session.catalog().iter().map(|(name, it)| table_of(name, it)).collect();
+    let now = Timestamp::now().as_microsecond();
+    let ready = |statement: &Result<RuleStatement, RuleOutcome>| match statement {
+        Ok(statement) => prepared(&statement.sql, &tables, now),
+        Err(undecided) => Err(undecided.clone()),
+    };
+    let prepared: Vec<Result<PreparedRule, RuleOutcome>> =
+        rules.iter().map(|it| ready(&it.1)).collect();
+    let queries = prepared.iter().flatten().map(|it| it.prepared.query.clone());
+    let files = engine::files_of(session.dir(), session.catalog(), "check")?;
+    let (results, outcomes) = engine::run_each(queries, files, settings)?;
+    let mut results = results.paths.iter().zip(outcomes);
+    let mut places = RowPlaces::new(session, options);
+    let mut reports = Vec::new();
+    for ((rule, statement), prepared) in rules.iter().zip(prepared) {
+        let (duration, outcome) = match prepared {
+            Err(undecided) => (Duration::ZERO, undecided),
+            Ok(ready) => {
+                let Some((path, outcome)) = results.next() else { break };
+                match outcome {
+                    Err(failure) => (Duration::ZERO, undecided(failure)?),
+                    Ok(duration) => {
+                        let found = rows(path, 0, FINDING_ROWS_MAX)?;
+                        let n_rows = found.row_count;
+                        let rows = places.located(found, ready.origin.as_ref())?;
+                        let is_kept = n_rows == 0;
+                        let broken = RuleOutcome::Broken(n_rows, rows);
+                        (duration, if is_kept { RuleOutcome::Kept } else { broken })
+                    }
+                }
+            }
+        };
+        let mut report = RuleReport { duration, ..rule.report(outcome) };
+        if let Ok(RuleStatement { sql, reading }) = statement {
+            (report.sql, report.reading) = (Some(sql.clone()), reading.clone());
+        }
+        reports.push(report);
+    }
+    Ok(reports)
+}
+
+/// Prepares a statement, with the rows that its results come from.
+fn prepared(sql: &str, tables: &[TableSchema], now: i64) -> Result<PreparedRule, RuleOutcome> {
+    let refused = |it: SqlError| RuleOutcome::Undecided(it.to_string(), it.hint);
+    let mut prepared = prepare(sql, tables, now).map_err(refused)?;
+    let origin = prepared.with_row_origin();
+    Ok(PreparedRule { prepared, origin })
+}
+
+/// Returns the result of a rule whose query failed.
+///
+/// # Errors
+///
+/// Fails when the engine itself cannot run.
+fn undecided(failure: Failure) -> anyhow::Result<RuleOutcome> {
+    if failure.status == ExitStatus::Sandbox {
+        return Err(failure.into());
+    }
+    Ok(RuleOutcome::Undecided(failure.message, failure.hint))
+}

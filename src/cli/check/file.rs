@@ -1,0 +1,356 @@
+//! `checks.toml`: data by name, and rules about it.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
+
+use csv_agent_render::report::checks::{RuleOutcome, RuleReport};
+use csv_agent_types::conversation::Assessment;
+use csv_agent_types::dataset_names::is_dataset_name;
+use csv_agent_types::limits::{CHECKS_BYTES_MAX, CHECKS_MAX};
+use csv_agent_types::named_file::{self, NotRead};
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::options::briefing::{text, wrong};
+use crate::options::config::document::{Mistake, line_of};
+use crate::usage::nearest;
+
+/// The name of such a file, if it has no other.
+pub(super) const USUAL: &str = "checks.toml";
+/// The form of such a file.
+const FORM: &str = "write `[data]` with `NAME = \"FILE\"` below it, and for each rule `[[check]]` with `name`, and \
+                    `sql` or `claim`";
+/// Members of a rule.
+const MEMBERS: [&str; 4] = ["name", "claim", "sql", "severity"];
+
+/// A file of rules.
+#[derive(Debug, PartialEq)]
+pub(super) struct ChecksFile {
+    /// Name and paths of each dataset, in the order of the file.
+    data: Vec<(String, Vec<PathBuf>)>,
+    /// The rules, in the order of the file; at least one.
+    pub rules: Vec<CheckRule>,
+}
+
+/// A rule.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CheckRule {
+    /// Its name.
+    pub name: String,
+    /// What it says.
+    pub body: RuleBody,
+    /// How severe it is when the data breaks it.
+    pub severity: Assessment,
+}
+
+/// What a rule says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum RuleBody {
+    /// Words.
+    Claim(String),
+    /// A statement whose rows break it.
+    Sql(String),
+}
+
+impl CheckRule {
+    /// Returns the result of the rule, which took no time.
+    pub(super) fn report(&self, outcome: RuleOutcome) -> RuleReport {
+        let (name, severity, duration) = (self.name.clone(), self.severity, Duration::ZERO);
+        let (claim, sql) = match &self.body {
+            RuleBody::Claim(claim) => (Some(claim.clone()), None),
+            RuleBody::Sql(sql) => (None, Some(sql.clone())),
+        };
+        RuleReport { name, claim, reading: None, sql, severity, duration, outcome }
+    }
+
+    /// Returns what it says in words.
+    pub(super) fn claim(&self) -> Option<&str> {
+        match &self.body {
+            RuleBody::Claim(claim) => Some(claim),
+            RuleBody::Sql(_) => None,
+        }
+    }
+}
+
+impl ChecksFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Input`] when it cannot be read or is not such a file; the message has the line.
+    pub(super) fn read(path: &Path) -> anyhow::Result<ChecksFile> {
+        let bytes = match named_file::read(path, CHECKS_BYTES_MAX) {
+            Err(NotRead::Failed(error)) if error.kind() == ErrorKind::NotFound => {
+                let message = format!("cannot read `{}`: no such file", path.display());
+                let hint = "name the file with the rules; docs/checks.md describes it";
+                return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+            }
+            bytes => bytes,
+        };
+        let text = text(path, bytes)?;
+        let dir = path.parent().unwrap_or(Path::new(""));
+        ChecksFile::parse(&text, dir).map_err(|it| wrong(path, it).into())
+    }
+
+    /// Returns the data as arguments of `ingest`: `NAME=PATH`.
+    pub(super) fn arguments(&self) -> Vec<PathBuf> {
+        let argument = |name: &str, path: &PathBuf| {
+            let mut argument = OsString::from(name);
+            argument.push("=");
+            argument.push(path);
+            PathBuf::from(argument)
+        };
+        self.data
+            .iter()
+            .flat_map(|(name, paths)| paths.iter().map(move |it| argument(name, it)))
+            .collect()
+    }
+
+    fn parse(text: &str, dir: &Path) -> Result<ChecksFile, Mistake> {
+        let reader = ChecksReader { text, dir };
+        let tables = DeTable::parse(text).map_err(|error| {
+            let at = error.span().map_or(0, |it| it.start);
+            reader.mistake(at, format!("not valid TOML: {}", error.message()), None)
+        })?;
+        let (mut data, mut rules) = (Vec::new(), Vec::new());
+        for (key, value) in tables.get_ref() {
+            match key.get_ref().as_ref() {
+                "data" => data = reader.data(key, value)?,
+                "check" => rules = reader.rules(key, value)?,
+                _ => return Err(reader.unknown(key, &["data", "check"])),
+            }
+        }
+        let missing = match (data.is_empty(), rules.is_empty()) {
+            (_, true) => "there are no rules in it",
+            (true, false) => "there is no data in it",
+            (false, false) => return Ok(ChecksFile { data, rules }),
+        };
+        Err(reader.mistake(0, missing.to_owned(), Some(FORM)))
+    }
+}
+
+type MemberKey<'a> = Spanned<DeString<'a>>;
+
+struct ChecksReader<'a> {
+    text: &'a str,
+    /// The directory of the file.
+    dir: &'a Path,
+}
+
+impl ChecksReader<'_> {
+    fn data(
+        &self,
+        key: &MemberKey,
+        value: &Spanned<DeValue>,
+    ) -> Result<Vec<(String, Vec<PathBuf>)>, Mistake> {
+        let DeValue::Table(members) = value.get_ref() else {
+            return Err(self.at(key, "`data` is not a table".to_owned(), Some(FORM)));
+        };
+        let mut members: Vec<_> = members.iter().collect();
+        members.sort_by_key(|it| it.0.span().start);
+        let mut data: Vec<(String, Vec<PathBuf>)> = Vec::new();
+        for (key, value) in members {
+            let name = key.get_ref().as_ref();
+            if !is_dataset_name(name) {
+                let fitting = csv_agent_ingest::name_of(Path::new(name));
+                let message = format!("`{name}` is not a valid name of a dataset");
+                return Err(self.at(key, message, Some(&format!("try `{fitting}`"))));
+            }
+            if let Some((other, _)) =
+                data.iter().find(|it| it.0.to_lowercase() == name.to_lowercase())
+            {
+                let message = format!("`{other}` and `{name}` differ only in the case of letters");
+                return Err(self.at(key, message, Some("give each its own name")));
+            }
+            let paths: Option<Vec<&str>> = match value.get_ref() {
+                DeValue::String(path) => Some(vec![path]),
+                DeValue::Array(paths) => paths.iter().map(|it| it.get_ref().as_str()).collect(),
+                _ => None,
+            };
+            let is_path = |it: &&str| !it.trim().is_empty() && *it != "-";
+            let paths = paths.filter(|them| !them.is_empty() && them.iter().all(is_path));
+            let Some(paths) = paths else {
+                let message = format!("`{name}` is not the path of a file");
+                let hint =
+                    "write a path or a pattern such as `\"data/orders-*.csv\"`, or a list of them";
+                return Err(self.at(key, message, Some(hint)));
+            };
+            data.push((name.to_owned(), paths.into_iter().map(|it| self.dir.join(it)).collect()));
+        }
+        Ok(data)
+    }
+
+    fn rules(&self, key: &MemberKey, value: &Spanned<DeValue>) -> Result<Vec<CheckRule>, Mistake> {
+        let not_rules = || self.at(key, "`check` is not a list of rules".to_owned(), Some(FORM));
+        let DeValue::Array(tables) = value.get_ref() else { return Err(not_rules()) };
+        if CHECKS_MAX < tables.len() {
+            let message = format!("there are {} rules; the limit is {CHECKS_MAX}", tables.len());
+            return Err(self.at(key, message, Some("split the file")));
+        }
+        let mut rules: Vec<CheckRule> = Vec::new();
+        let mut lines: HashMap<String, usize> = HashMap::new();
+        for table in tables {
+            let DeValue::Table(members) = table.get_ref() else { return Err(not_rules()) };
+            let at = table.span().start;
+            let rule = self.rule(at, members)?;
+            if let Some(line) = lines.insert(rule.name.clone(), line_of(self.text, at)) {
+                let message = format!("the rule of line {line} has the name `{}` too", rule.name);
+                return Err(self.mistake(at, message, Some("give each rule its own name")));
+            }
+            rules.push(rule);
+        }
+        Ok(rules)
+    }
+
+    fn rule(&self, at: usize, members: &DeTable) -> Result<CheckRule, Mistake> {
+        let mut found: [Option<String>; MEMBERS.len()] = Default::default();
+        let mut severity = Assessment::Bad;
+        for (key, value) in members {
+            let name = key.get_ref().as_ref();
+            let Some(place) = MEMBERS.iter().position(|it| *it == name) else {
+                return Err(self.unknown(key, &MEMBERS));
+            };
+            let Some(value) = value.get_ref().as_str().map(str::trim) else {
+                return Err(self.at(key, format!("`{name}` is not a string in quotes"), None));
+            };
+            if value.is_empty() {
+                return Err(self.at(key, format!("`{name}` is empty"), None));
+            }
+            if name == "severity" {
+                severity = match value {
+                    "bad" => Assessment::Bad,
+                    "warning" => Assessment::Warning,
+                    _ => {
+                        let message = format!("`{value}` is not a severity");
+                        return Err(self.at(key, message, Some("write `bad` or `warning`")));
+                    }
+                };
+            }
+            found[place] = Some(value.to_owned());
+        }
+        let [name, claim, sql, _] = found;
+        let Some(name) = name else {
+            let hint = "add `name`, which the test of this rule has in reports";
+            return Err(self.mistake(at, "a rule has no name".to_owned(), Some(hint)));
+        };
+        let body = match (claim, sql) {
+            (Some(claim), None) => RuleBody::Claim(claim),
+            (None, Some(sql)) => RuleBody::Sql(sql),
+            (claim, _) => {
+                let what = if claim.is_some() {
+                    "both `claim` and `sql`"
+                } else {
+                    "neither `claim` nor `sql`"
+                };
+                let hint = "write the rule in words as `claim`, or as a statement that returns the rows that break \
+                            it as `sql`";
+                return Err(self.mistake(at, format!("`{name}` has {what}"), Some(hint)));
+            }
+        };
+        Ok(CheckRule { name, body, severity })
+    }
+
+    fn unknown(&self, key: &MemberKey, known: &[&str]) -> Mistake {
+        let name = key.get_ref().as_ref();
+        let names: Vec<String> = known.iter().map(ToString::to_string).collect();
+        let hint = match nearest(name, &names).first() {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are `{}`", known.join("`, `")),
+        };
+        self.at(key, format!("unknown `{name}`"), Some(&hint))
+    }
+
+    fn at(&self, key: &MemberKey, message: String, hint: Option<&str>) -> Mistake {
+        self.mistake(key.span().start, message, hint)
+    }
+
+    fn mistake(&self, at: usize, message: String, hint: Option<&str>) -> Mistake {
+        Mistake { line: line_of(self.text, at), message, hint: hint.map(str::to_owned) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::{Assessment, CheckRule, ChecksFile, FORM, RuleBody};
+
+    const DATA: &str = "[data]\na = 'a.csv'\n";
+
+    #[test]
+    fn a_file_is_data_and_rules() {
+        let text = "[data]\norders = 'data/o-*.csv'\nitems = ['i.csv', '/j.csv']\n[[check]]\nname = 'one'\n\
+                    claim = 'ids are unique'\n[[check]]\nname = 'two'\nsql = 'select 1'\nseverity = 'warning'\n";
+        let found = ChecksFile::parse(text, Path::new("ci")).unwrap();
+        let paths = ["orders=ci/data/o-*.csv", "items=ci/i.csv", "items=/j.csv"].map(PathBuf::from);
+        assert_eq!(found.arguments(), paths);
+        let rule = |name: &str, body, severity| CheckRule { name: name.to_owned(), body, severity };
+        let claim = RuleBody::Claim("ids are unique".to_owned());
+        let sql = RuleBody::Sql("select 1".to_owned());
+        let rules = [rule("one", claim, Assessment::Bad), rule("two", sql, Assessment::Warning)];
+        assert_eq!(found.rules, rules);
+    }
+
+    #[track_caller]
+    fn check(text: &str, line: usize, message: &str, hint: &str) {
+        let found = ChecksFile::parse(text, Path::new("")).unwrap_err();
+        let hint_found = found.hint.unwrap_or_default();
+        assert_eq!((found.line, &*found.message, &*hint_found), (line, message, hint), "{text}");
+    }
+
+    #[track_caller]
+    fn check_rule(members: &str, line: usize, message: &str, hint: &str) {
+        check(&format!("{DATA}[[check]]\n{members}\n"), line, message, hint);
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_line_and_what_to_write() {
+        check("", 1, "there are no rules in it", FORM);
+        check(DATA, 1, "there are no rules in it", FORM);
+        check("[[check]]\nname='n'\nsql='s'\n", 1, "there is no data in it", FORM);
+        check("[data]\n[[check]]\nname='n'\nsql='s'\n", 1, "there is no data in it", FORM);
+        check("[dat]\na='a'\n", 1, "unknown `dat`", "did you mean `data`?");
+        check("[data]\n'a b' = 'a'\n", 2, "`a b` is not a valid name of a dataset", "try `a_b`");
+        let path = "write a path or a pattern such as `\"data/orders-*.csv\"`, or a list of them";
+        for value in ["1", "[]", "''", "['a', 1]", "'-'"] {
+            check(&format!("[data]\na = {value}\n"), 2, "`a` is not the path of a file", path);
+        }
+        let case = "`a` and `A` differ only in the case of letters";
+        check("[data]\na = 'a'\nA = 'b'\n", 3, case, "give each its own name");
+        check("check = 1\n", 1, "`check` is not a list of rules", FORM);
+        check("[data]\na = 'a'\na = 'b'\n", 3, "not valid TOML: duplicate key", "");
+        check_rule("nme = 'n'", 4, "unknown `nme`", "did you mean `name`?");
+        check_rule("name = 1", 4, "`name` is not a string in quotes", "");
+        check_rule("name = ' '", 4, "`name` is empty", "");
+        let name = "add `name`, which the test of this rule has in reports";
+        check_rule("sql = 's'", 3, "a rule has no name", name);
+        check_rule(
+            "name='n'\nsql='s'\nseverity='high'",
+            6,
+            "`high` is not a severity",
+            "write `bad` or `warning`",
+        );
+        let hint = "write the rule in words as `claim`, or as a statement that returns the rows that break it as `sql`";
+        check_rule("name = 'n'", 3, "`n` has neither `claim` nor `sql`", hint);
+        check_rule("name='n'\nclaim='c'\nsql='s'", 3, "`n` has both `claim` and `sql`", hint);
+        let twice = "name='n'\nsql='s'\n[[check]]\nname='n'\nclaim='c'";
+        check_rule(
+            twice,
+            6,
+            "the rule of line 3 has the name `n` too",
+            "give each rule its own name",
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_file_makes_it_panic(text in "(\\[|\\]|\"|'|=|\\.|a|1|\n|data|check|name|sql|\\{|,|é| ){0,40}") {
+            let _ = ChecksFile::parse(&text, Path::new(""));
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! `checks.lock`: the statements that claims were compiled to.
+
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, value};
+
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::limits::CHECKS_BYTES_MAX;
+use csv_agent_types::named_file::{self, NotRead};
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use crate::options::briefing::text;
+use crate::stdout::answer_to;
+
+/// The form that this version writes.
+const VERSION: u32 = 1;
+/// What the file begins with.
+const HEADING: &str = "# Made by `csv-agent check --update`. Review it together with the rules, and do not edit it.\n";
+
+/// A claim, and the statement that returns the rows that break it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CompiledClaim {
+    /// As in the file of rules.
+    pub claim: String,
+    /// How it was read, in words.
+    pub reading: String,
+    /// The statement.
+    pub sql: String,
+    /// Who compiled it.
+    pub by: String,
+    /// The columns that the statement reads: `orders.total`.
+    pub columns: Vec<String>,
+}
+
+/// All of them.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChecksLock {
+    version: u32,
+    #[serde(default, rename = "claim")]
+    claims: Vec<CompiledClaim>,
+}
+
+impl CompiledClaim {
+    /// Returns a column that the statement reads and the data does not have.
+    pub(super) fn lost<'a>(&'a self, catalog: &Catalog) -> Option<&'a str> {
+        let is_there = |it: &&String| {
+            let Some((dataset, column)) = it.split_once('.') else { return false };
+            catalog.get(dataset).is_some_and(|it| it.columns.iter().any(|it| it.name == column))
+        };
+        self.columns.iter().find(|it| !is_there(it)).map(String::as_str)
+    }
+}
+
+impl ChecksLock {
+    /// Makes one of these claims.
+    pub(super) fn of(claims: Vec<CompiledClaim>) -> ChecksLock {
+        ChecksLock { version: VERSION, claims }
+    }
+
+    /// Returns the path of the lock of a file of rules, which is beside it.
+    pub(super) fn path_of(checks: &Path) -> PathBuf {
+        if checks.extension().is_some_and(|it| it == "lock") {
+            return checks.with_extension("lock.lock");
+        }
+        checks.with_extension("lock")
+    }
+
+    /// Reads a lock. Without a file, there are no claims.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Input`] when it cannot be read, or this version did not write it.
+    pub(super) fn read(path: &Path) -> anyhow::Result<ChecksLock> {
+        let bytes = match named_file::read(path, CHECKS_BYTES_MAX) {
+            Err(NotRead::Failed(error)) if error.kind() == ErrorKind::NotFound => {
+                return Ok(ChecksLock::default());
+            }
+            bytes => bytes,
+        };
+        let wrong = |reason: &str| {
+            let message = format!("cannot read `{}`: {reason}", path.display());
+            let hint = "remove it, and make it again with `csv-agent check --update`";
+            Failure::new(ExitStatus::Input, message).hint(hint)
+        };
+        let text = text(path, bytes)?;
+        let lock: ChecksLock = toml::from_str(&text).map_err(|error| wrong(error.message()))?;
+        if lock.version != VERSION {
+            return Err(wrong(&format!("its version is {}, not {VERSION}", lock.version)).into());
+        }
+        Ok(lock)
+    }
+
+    /// Returns the claim with these words.
+    pub(super) fn get(&self, claim: &str) -> Option<&CompiledClaim> {
+        self.claims.iter().find(|it| it.claim == claim)
+    }
+
+    /// Returns a claim that is none of these.
+    pub(super) fn left_over(&self, claims: &[&str]) -> Option<&str> {
+        let mut own = self.claims.iter().map(|it| it.claim.as_str());
+        own.find(|it| !claims.contains(it))
+    }
+
+    /// Writes the lock.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be written.
+    pub(super) fn write(&self, path: &Path) -> anyhow::Result<()> {
+        let text = self.text();
+        answer_to(Some(path), |out: &mut dyn Write| Ok(out.write_all(text.as_bytes())?))
+    }
+
+    fn text(&self) -> String {
+        let mut document = DocumentMut::new();
+        document["version"] = value(i64::from(self.version));
+        let mut tables = ArrayOfTables::new();
+        for claim in &self.claims {
+            let mut table = Table::new();
+            table["claim"] = value(&claim.claim);
+            table["reading"] = value(&claim.reading);
+            table["sql"] = value(&claim.sql);
+            table["by"] = value(&claim.by);
+            table["columns"] = value(claim.columns.iter().collect::<Array>());
+            tables.push(table);
+        }
+        document["claim"] = Item::ArrayOfTables(tables);
+        format!("{HEADING}{document}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{ChecksLock, CompiledClaim};
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let claim = |claim: &str, sql: &str| CompiledClaim {
+            claim: claim.to_owned(),
+            reading: "is every `id` \"unique\"".to_owned(),
+            sql: sql.to_owned(),
+            by: "builtin".to_owned(),
+            columns: vec!["t.a b".to_owned()],
+        };
+        let claims = vec![claim("ids are unique", "select *\nfrom t"), claim("é'\"\"\"\\", "'''")];
+        let lock = ChecksLock::of(claims);
+        assert_eq!(toml::from_str::<ChecksLock>(&lock.text()).unwrap(), lock, "{}", lock.text());
+        assert_eq!(lock.left_over(&["ids are unique"]), Some("é'\"\"\"\\"));
+    }
+
+    #[test]
+    fn a_lock_is_beside_its_rules() {
+        let path = |it: &str| ChecksLock::path_of(Path::new(it)).display().to_string();
+        assert_eq!(path("checks.toml"), "checks.lock");
+        assert_eq!(path("ci/a.lock"), "ci/a.lock.lock");
+    }
+}

@@ -1,0 +1,256 @@
+//! `check --init`: rules that the data keeps today, each with what speaks for it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use toml_edit::value;
+
+use csv_agent_ingest::source_file;
+use csv_agent_render::report::checks::RuleOutcome;
+use csv_agent_session::Session;
+use csv_agent_text::digits::{count, number};
+use csv_agent_text::sql::{identifier, literal};
+use csv_agent_types::catalog::DType;
+use csv_agent_types::conversation::Assessment;
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use super::decide::{self, RuleStatement};
+use super::file::{CheckRule, RuleBody};
+use crate::describe::{self, Described};
+use crate::options::GlobalOptions;
+use crate::options::settings::Settings;
+
+/// Different values up to which a column has a set of them.
+const VALUES_MAX: u64 = 12;
+/// Rows for each of them, from which the set is likely to be complete.
+const ROWS_PER_VALUE_MIN: u64 = 10;
+/// Rows from which values are hardly all different by chance.
+const KEY_ROWS_MIN: u64 = 1_000;
+/// Words that names of keys end with.
+const KEY_WORDS: [&str; 8] = ["id", "key", "code", "uuid", "guid", "number", "no", "sku"];
+/// What the file begins with.
+const HEADING: &str = "# Proposed by `csv-agent check --init`. The data keeps each of these rules today. Remove those \
+                       that are not meant.\n";
+
+/// A rule, and what speaks for it.
+struct Proposal {
+    evidence: String,
+    name: String,
+    sql: String,
+}
+
+impl Proposal {
+    fn rule(&self) -> CheckRule {
+        let body = RuleBody::Sql(self.sql.clone());
+        CheckRule { name: self.name.clone(), body, severity: Assessment::Bad }
+    }
+}
+
+/// Returns a file of rules for the datasets of a session, the surest rules of each dataset first.
+///
+/// # Errors
+///
+/// Fails when a dataset cannot be named in such a file, or nothing can be proposed.
+pub(super) fn propose(
+    session: &mut Session,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<String> {
+    let sources = sources(session)?;
+    let described = describe::datasets_of(session, VALUES_MAX, settings)?;
+    let mut proposals: Vec<Proposal> = Vec::new();
+    for dataset in &described {
+        let facts = ColumnsOf(dataset);
+        proposals
+            .extend(facts.keys().chain(facts.present()).chain(facts.ranges()).chain(facts.sets()));
+        proposals.extend(facts.references(&described));
+    }
+    let rules: Vec<CheckRule> = proposals.iter().map(Proposal::rule).collect();
+    let ready = |it: &Proposal| Ok(RuleStatement { sql: it.sql.clone(), reading: None });
+    let rules: Vec<_> = rules.iter().zip(proposals.iter().map(ready)).collect();
+    // A value that is cut in the description, for example, is in no set.
+    let reports = decide::decide(&rules, session, settings, options)?;
+    let kept = proposals.iter().zip(&reports).filter(|it| it.1.outcome == RuleOutcome::Kept);
+    let kept: Vec<&Proposal> = kept.map(|it| it.0).collect();
+    if kept.is_empty() {
+        let message = "there is nothing to propose: no column has a rule that its values keep";
+        return Err(Failure::new(ExitStatus::Input, message)
+            .hint("write the rules yourself")
+            .into());
+    }
+    let mut text = format!("{HEADING}\n[data]\n");
+    for (name, path) in &sources {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name} = {}", value(path));
+    }
+    for Proposal { evidence, name, sql } in kept {
+        let (name, sql) = (value(name), value(sql));
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n# {evidence}\n[[check]]\nname = {name}\nsql = {sql}\n");
+    }
+    Ok(text)
+}
+
+/// Returns name and path of each dataset.
+fn sources(session: &Session) -> anyhow::Result<Vec<(String, String)>> {
+    let mut known = BTreeSet::new();
+    let mut sources = Vec::new();
+    for (name, dataset) in session.catalog().iter() {
+        let path = source_file(dataset);
+        if !PathBuf::from(&path).is_file() || !known.insert(path.clone()) {
+            let message =
+                format!("`{name}` comes from `{path}`, which is not a file with one table");
+            let hint = "name files with one table; write rules about other data yourself";
+            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        }
+        sources.push((name.to_owned(), path));
+    }
+    Ok(sources)
+}
+
+/// Returns whether a name is that of a key: `order_id`, `OrderID`.
+fn is_key_name(name: &str) -> bool {
+    let last = name.rsplit(|it: char| !it.is_alphanumeric()).next().unwrap_or_default();
+    KEY_WORDS.iter().any(|it| last.eq_ignore_ascii_case(it))
+        || last.ends_with("Id")
+        || last.ends_with("ID")
+}
+
+/// The columns of a dataset, with what they contain.
+struct ColumnsOf<'a>(&'a Described);
+
+/// A column.
+struct ColumnToPropose<'a> {
+    name: &'a str,
+    dtype: DType,
+    facts: &'a csv_agent_query::describe::ColumnFacts,
+}
+
+impl<'a> ColumnsOf<'a> {
+    fn table(&self) -> String {
+        identifier(&self.0.name)
+    }
+
+    fn n_rows(&self) -> u64 {
+        self.0.dataset.row_count
+    }
+
+    fn columns(&self) -> impl Iterator<Item = ColumnToPropose<'a>> {
+        let facts = self.0.description.facts().iter();
+        let columns = self.0.dataset.columns.iter().zip(facts);
+        columns.map(|(it, facts)| ColumnToPropose { name: &it.name, dtype: it.dtype, facts })
+    }
+
+    fn proposal(&self, evidence: String, what: &str, sql: String) -> Proposal {
+        Proposal { evidence, name: format!("{}: {what}", self.0.name), sql }
+    }
+
+    /// Returns the columns whose values are all different, and have to be: in a short table, they may be so by chance.
+    fn key_columns(&self) -> impl Iterator<Item = ColumnToPropose<'a>> {
+        let n_rows = self.n_rows();
+        self.columns().filter(move |it| {
+            let is_key = it.facts.is_key == Some(true) && 1 < n_rows;
+            is_key
+                && matches!(it.dtype, DType::Int64 | DType::String)
+                && (KEY_ROWS_MIN <= n_rows || is_key_name(it.name))
+        })
+    }
+
+    fn keys(&self) -> impl Iterator<Item = Proposal> {
+        self.key_columns().map(|it| {
+            let column = identifier(it.name);
+            let evidence = format!("{} different values in as many rows", number(self.n_rows()));
+            let sql = format!(
+                "select * from {} qualify count(*) over (partition by {column}) > 1",
+                self.table()
+            );
+            self.proposal(evidence, &format!("{} is unique", it.name), sql)
+        })
+    }
+
+    fn present(&self) -> impl Iterator<Item = Proposal> {
+        let is_there = |it: &ColumnToPropose| 0 < self.n_rows() && it.facts.nulls == 0;
+        self.columns().filter(is_there).map(|it| {
+            let evidence = format!("{}, none without a value", count(self.n_rows(), "row"));
+            let sql =
+                format!("select * from {} where {} is null", self.table(), identifier(it.name));
+            self.proposal(evidence, &format!("{} is there", it.name), sql)
+        })
+    }
+
+    fn ranges(&self) -> impl Iterator<Item = Proposal> {
+        self.columns().filter_map(|it| {
+            let (min, max) = (it.facts.min.as_f64()?, it.facts.max.as_f64()?);
+            if !matches!(it.dtype, DType::Int64 | DType::Float64) || min < 0.0 {
+                return None;
+            }
+            let evidence = format!("from {} to {}", it.facts.min, it.facts.max);
+            let column = identifier(it.name);
+            let is_share = it.dtype == DType::Float64 && max <= 1.0;
+            let (what, condition) = if is_share {
+                ("is from 0 to 1", format!("{column} not between 0 and 1"))
+            } else {
+                ("is not below 0", format!("{column} < 0"))
+            };
+            let sql = format!("select * from {} where {condition}", self.table());
+            Some(self.proposal(evidence, &format!("{} {what}", it.name), sql))
+        })
+    }
+
+    fn sets(&self) -> impl Iterator<Item = Proposal> {
+        self.columns().filter_map(|it| {
+            let n_values = it.facts.distinct;
+            let is_set = (2..=VALUES_MAX).contains(&n_values)
+                && n_values * ROWS_PER_VALUE_MIN <= self.n_rows();
+            if it.dtype != DType::String || !is_set {
+                return None;
+            }
+            let top = it.facts.top.as_ref()?;
+            let values: Option<Vec<&str>> = top.iter().map(|it| it.0.as_str()).collect();
+            let mut values = values.filter(|it| it.len() as u64 == n_values)?;
+            values.sort_unstable();
+            let listed: Vec<String> = values.iter().map(|it| literal(it)).collect();
+            let evidence =
+                format!("{n_values} different values in {}", count(self.n_rows(), "row"));
+            let column = identifier(it.name);
+            let sql = format!(
+                "select * from {} where {column} not in ({})",
+                self.table(),
+                listed.join(", ")
+            );
+            Some(self.proposal(evidence, &format!("{} is one of {n_values} values", it.name), sql))
+        })
+    }
+
+    /// Returns columns that have the name and the type of a key of another dataset.
+    fn references(&self, others: &'a [Described]) -> Vec<Proposal> {
+        let mut found = Vec::new();
+        for other in others.iter().filter(|it| it.name != self.0.name) {
+            let other = ColumnsOf(other);
+            for key in other.key_columns() {
+                let own = self.columns().find(|it| it.name == key.name && it.dtype == key.dtype);
+                let Some(own) = own.filter(|it| it.facts.max != Value::Null) else { continue };
+                let column = identifier(own.name);
+                let evidence = format!(
+                    "`{}` of `{}` has {} different values",
+                    key.name,
+                    other.0.name,
+                    number(other.n_rows())
+                );
+                let sql = format!(
+                    "select * from {} where {column} is not null and {column} not in (select {column} from {})",
+                    self.table(),
+                    other.table()
+                );
+                found.push(self.proposal(
+                    evidence,
+                    &format!("{} is in {}", own.name, other.0.name),
+                    sql,
+                ));
+            }
+        }
+        found
+    }
+}

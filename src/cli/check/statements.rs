@@ -1,0 +1,140 @@
+//! Which statement decides a rule: its own, or the one that its claim was compiled to.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use csv_agent_render::report::checks::RuleOutcome;
+use csv_agent_session::Session;
+use csv_agent_types::catalog::Catalog;
+use csv_agent_types::status::{ExitStatus, Failure};
+
+use super::compile::compile;
+use super::decide::RuleStatement;
+use super::file::{CheckRule, RuleBody, USUAL};
+use super::lock::{ChecksLock, CompiledClaim};
+use crate::options::GlobalOptions;
+use crate::options::settings::Settings;
+
+/// The claims that were compiled, and why others were not.
+pub(super) struct Statements<'a> {
+    checks: &'a Path,
+    lock: ChecksLock,
+    /// Claims that were refused now, with the reasons.
+    refused: HashMap<String, String>,
+}
+
+impl<'a> Statements<'a> {
+    /// Reads the lock of a file of rules.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be read.
+    pub(super) fn read(checks: &'a Path) -> anyhow::Result<Statements<'a>> {
+        let lock = ChecksLock::read(&ChecksLock::path_of(checks))?;
+        Ok(Statements { checks, lock, refused: HashMap::new() })
+    }
+
+    /// Compiles the claims that have no statement, or one for data that is not there any more, and writes the lock.
+    /// Claims that no rule makes are dropped from it.
+    ///
+    /// # Errors
+    ///
+    /// Fails when no claim can be compiled, or the lock cannot be written.
+    pub(super) fn update(
+        &mut self,
+        rules: &[CheckRule],
+        session: &mut Session,
+        settings: &Settings,
+        options: &GlobalOptions,
+    ) -> anyhow::Result<()> {
+        let mut claims: Vec<&str> = Vec::new();
+        for claim in rules.iter().filter_map(CheckRule::claim) {
+            if !claims.contains(&claim) {
+                claims.push(claim);
+            }
+        }
+        let is_open = |it: &&str| self.usable(it, session.catalog()).is_err();
+        let open: Vec<&str> = claims.iter().copied().filter(is_open).collect();
+        let compiled = compile(&open, session, settings, options)?;
+        let mut new: HashMap<String, CompiledClaim> = HashMap::new();
+        for (claim, compiled) in open.iter().zip(compiled) {
+            match compiled {
+                Ok(compiled) => drop(new.insert((*claim).to_owned(), compiled)),
+                Err(reason) => drop(self.refused.insert((*claim).to_owned(), reason)),
+            }
+        }
+        let usable = |it: &&str| {
+            new.remove(*it).or_else(|| self.usable(it, session.catalog()).ok().cloned())
+        };
+        let lock = ChecksLock::of(claims.iter().filter_map(usable).collect());
+        let path = ChecksLock::path_of(self.checks);
+        if !claims.is_empty() || path.exists() {
+            lock.write(&path)?;
+        }
+        self.lock = lock;
+        Ok(())
+    }
+
+    /// Demands that the lock has no claims but those of the rules.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Contract`] when it has others.
+    pub(super) fn demand_current(&self, rules: &[CheckRule]) -> anyhow::Result<()> {
+        let claims: Vec<&str> = rules.iter().filter_map(CheckRule::claim).collect();
+        let Some(claim) = self.lock.left_over(&claims) else { return Ok(()) };
+        let path = ChecksLock::path_of(self.checks);
+        let message = format!("no rule makes the claim `{claim}` of `{}`", path.display());
+        let hint = format!("`{}` removes it", self.command());
+        Err(Failure::new(ExitStatus::Contract, message).hint(hint).into())
+    }
+
+    /// Returns the statement of a rule on these datasets, or why there is none.
+    pub(super) fn of(
+        &self,
+        rule: &CheckRule,
+        catalog: &Catalog,
+    ) -> Result<RuleStatement, RuleOutcome> {
+        match &rule.body {
+            RuleBody::Sql(sql) => Ok(RuleStatement { sql: sql.clone(), reading: None }),
+            RuleBody::Claim(claim) => {
+                match (self.usable(claim, catalog), self.refused.get(claim)) {
+                    (Ok(found), _) => {
+                        let (sql, reading) = (found.sql.clone(), Some(found.reading.clone()));
+                        Ok(RuleStatement { sql, reading })
+                    }
+                    (Err(_), Some(refused)) => {
+                        let hint = "say it in other words, or write the rule as `sql`";
+                        Err(RuleOutcome::Undecided(refused.clone(), Some(hint.to_owned())))
+                    }
+                    (Err(reason), None) => {
+                        let hint = format!("`{}` compiles the claim", self.command());
+                        Err(RuleOutcome::Undecided(reason, Some(hint)))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns a claim whose statement the data fits, or why there is none.
+    fn usable(&self, claim: &str, catalog: &Catalog) -> Result<&CompiledClaim, String> {
+        let path = ChecksLock::path_of(self.checks);
+        let Some(found) = self.lock.get(claim) else {
+            return Err(format!("`{}` has no statement for this claim", path.display()));
+        };
+        match found.lost(catalog) {
+            Some(column) => {
+                Err(format!("there is no column `{column}` any more, which the claim is about"))
+            }
+            None => Ok(found),
+        }
+    }
+
+    /// Returns the command that compiles claims.
+    fn command(&self) -> String {
+        match self.checks.display().to_string() {
+            usual if usual == USUAL => "csv-agent check --update".to_owned(),
+            other => format!("csv-agent check --update {other}"),
+        }
+    }
+}

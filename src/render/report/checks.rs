@@ -1,0 +1,325 @@
+//! Reports of a file of rules: one test a rule, whatever the data is.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use csv_agent_text::digits::count;
+use csv_agent_text::fit::cut;
+use csv_agent_text::sanitize;
+use csv_agent_types::conversation::{Assessment, Finding};
+use csv_agent_types::event::FindingShown;
+
+use super::junit::{TestCase, TestOutcome, TestSuite};
+use super::markdown::cell;
+use super::{ReportKind, github, sarif};
+
+/// The class of the tests.
+const CLASS: &str = "csv-agent.checks";
+/// Columns of a row in a report, and characters of a value there.
+const COLUMNS_MAX: usize = 8;
+const VALUE_CELLS_MAX: usize = 60;
+
+/// A run of a file of rules.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChecksReport {
+    /// The file, as the user named it.
+    pub file: String,
+    /// RFC 3339, UTC.
+    pub started: String,
+    /// RFC 3339, UTC.
+    pub ended: String,
+    /// How long all of it took.
+    pub duration: Duration,
+    /// The severity from which a rule fails the check.
+    pub fails_from: Assessment,
+    /// The exit status.
+    pub exit_code: u8,
+    /// The rules, in the order of the file.
+    pub rules: Vec<RuleReport>,
+    /// Why there are no rules, if the file cannot be read.
+    pub trouble: Option<String>,
+}
+
+/// A rule and its result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuleReport {
+    /// Its name, which tests have as well.
+    pub name: String,
+    /// What it says in words.
+    pub claim: Option<String>,
+    /// How these were read.
+    pub reading: Option<String>,
+    /// The statement whose rows break it.
+    pub sql: Option<String>,
+    /// How severe it is when the data breaks it.
+    pub severity: Assessment,
+    /// How long it took.
+    pub duration: Duration,
+    /// What was found.
+    pub outcome: RuleOutcome,
+}
+
+/// The result of a rule.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RuleOutcome {
+    /// The data keeps it.
+    Kept,
+    /// So many rows break it, of which these are the first.
+    Broken(u64, Vec<BrokenRow>),
+    /// It could not be decided: why, and what to do.
+    Undecided(String, Option<String>),
+}
+
+/// A row that breaks a rule.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BrokenRow {
+    /// The dataset that it comes from.
+    pub dataset: Option<String>,
+    /// The file that it comes from, as the user named it.
+    pub file: Option<String>,
+    /// Its line there, or its row or number, the first being 1.
+    pub line: Option<u64>,
+    /// Its place in a workbook.
+    pub cell: Option<String>,
+    /// What the rule returned for it.
+    pub values: Vec<(String, Value)>,
+}
+
+impl BrokenRow {
+    /// Returns the row as one line: `orders.csv:8: order_id=1127, amount=-118.0`.
+    pub fn text(&self) -> String {
+        let value = |value: &Value| match value {
+            Value::Null => "null".to_owned(),
+            Value::String(text) => cut(&sanitize::one_line(text), VALUE_CELLS_MAX).into_owned(),
+            other => other.to_string(),
+        };
+        let shown = self.values.iter().take(COLUMNS_MAX);
+        let shown = shown.map(|(name, it)| format!("{}={}", sanitize::one_line(name), value(it)));
+        let mut values = shown.collect::<Vec<_>>().join(", ");
+        if COLUMNS_MAX < self.values.len() {
+            values += ", …";
+        }
+        match self.place() {
+            Some(place) if values.is_empty() => place,
+            Some(place) => format!("{place}: {values}"),
+            None => values,
+        }
+    }
+
+    /// Returns where it is: `orders.csv:8`.
+    fn place(&self) -> Option<String> {
+        let file = sanitize::one_line(self.file.as_deref()?);
+        Some(match (&self.cell, self.line) {
+            (Some(cell), _) => format!("{file}, {}", sanitize::one_line(cell)),
+            (None, Some(line)) => format!("{file}:{line}"),
+            (None, None) => file,
+        })
+    }
+}
+
+impl RuleReport {
+    /// Returns the result in a word.
+    pub fn word(&self) -> &'static str {
+        match self.outcome {
+            RuleOutcome::Kept => Assessment::Good.name(),
+            RuleOutcome::Broken(..) => self.severity.name(),
+            RuleOutcome::Undecided(..) => "undecided",
+        }
+    }
+
+    /// Returns the rows that break it as lines, and how many more there are.
+    pub fn lines(&self) -> Vec<String> {
+        let RuleOutcome::Broken(n_rows, rows) = &self.outcome else { return Vec::new() };
+        let more = n_rows.saturating_sub(rows.len() as u64);
+        let more = (0 < more).then(|| format!("and {}", count(more, "more row")));
+        rows.iter().map(BrokenRow::text).filter(|it| !it.is_empty()).chain(more).collect()
+    }
+
+    /// Returns a finding for each file with rows that break it.
+    fn findings(&self) -> Vec<FindingShown> {
+        let RuleOutcome::Broken(n_rows, rows) = &self.outcome else { return Vec::new() };
+        let text = format!("{}: {}", sanitize::one_line(&self.name), count(*n_rows, "row"));
+        let mut found: Vec<FindingShown> = Vec::new();
+        for row in rows {
+            let at = found.iter().position(|it| it.source_file == row.file);
+            let at = at.unwrap_or_else(|| {
+                let finding = Finding {
+                    dataset: row.dataset.clone(),
+                    ..Finding::new(self.severity, text.clone())
+                };
+                found.push(FindingShown {
+                    finding,
+                    call_id: None,
+                    source_file: row.file.clone(),
+                    source_line: row.line,
+                    source_lines: Vec::new(),
+                    source_cells: Vec::new(),
+                });
+                found.len() - 1
+            });
+            found[at].source_lines.extend(row.line);
+            found[at].source_cells.extend(row.cell.clone());
+        }
+        found
+    }
+}
+
+impl ChecksReport {
+    /// Writes the report.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the report cannot be serialised as text.
+    pub fn text(&self, kind: ReportKind) -> anyhow::Result<String> {
+        match kind {
+            ReportKind::Junit => self.junit(),
+            ReportKind::Sarif => self.sarif(),
+            ReportKind::Github => Ok(self.github()),
+            ReportKind::Md => Ok(self.markdown()),
+        }
+    }
+
+    /// Returns how many rules have each result, in words: `3 rules: 2 good, 1 bad`.
+    pub fn summary(&self) -> String {
+        let words = ["good", "warning", "bad", "undecided"];
+        let n_of = |word: &str| self.rules.iter().filter(|it| it.word() == word).count();
+        let parts = words.into_iter().map(|it| (n_of(it), it)).filter(|it| 0 < it.0);
+        let parts: Vec<String> = parts.map(|(n, word)| format!("{n} {word}")).collect();
+        format!("{}: {}", count(self.rules.len() as u64, "rule"), parts.join(", "))
+    }
+
+    fn junit(&self) -> anyhow::Result<String> {
+        let mut notes = String::new();
+        let mut cases: Vec<TestCase> = Vec::new();
+        for rule in &self.rules {
+            let outcome = match &rule.outcome {
+                RuleOutcome::Kept => TestOutcome::Passed,
+                RuleOutcome::Broken(n_rows, _) if self.fails_from <= rule.severity => {
+                    let (message, text) = (count(*n_rows, "row"), rule.lines().join("\n"));
+                    TestOutcome::Failed(rule.severity.name(), message, text)
+                }
+                RuleOutcome::Broken(..) => {
+                    // Writing to a string cannot fail.
+                    let _ = writeln!(notes, "{}: {}", rule.word(), rule.name);
+                    notes.extend(rule.lines().iter().flat_map(|it| ["  ", it, "\n"]));
+                    TestOutcome::Passed
+                }
+                RuleOutcome::Undecided(reason, hint) => {
+                    TestOutcome::Broken("undecided".to_owned(), told(reason, hint.as_deref()))
+                }
+            };
+            let time_ms = millis(rule.duration);
+            let (class, name) = (CLASS.to_owned(), sanitize::one_line(&rule.name));
+            cases.push(TestCase { class, name, time_ms, outcome });
+        }
+        if let Some(trouble) = &self.trouble {
+            let outcome = TestOutcome::Broken("file".to_owned(), trouble.clone());
+            let (class, name) = (CLASS.to_owned(), self.file.clone());
+            cases.push(TestCase { class, name, time_ms: 0, outcome });
+        }
+        let time_ms = millis(self.duration);
+        TestSuite { started: &self.started, time_ms, cases, notes }.text()
+    }
+
+    fn sarif(&self) -> anyhow::Result<String> {
+        let (mut rules, mut results, mut notifications) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, rule) in self.rules.iter().enumerate() {
+            // The name is what stays, whatever the data is.
+            let id = sanitize::one_line(&rule.name);
+            rules.push(sarif::rule(&id, &id, rule.severity));
+            results.extend(rule.findings().iter().map(|it| sarif::result(it, &id, at)));
+            if let RuleOutcome::Undecided(reason, hint) = &rule.outcome {
+                let mut told = sarif::notification(&told(reason, hint.as_deref()));
+                told["associatedRule"] = json!({"id": id, "index": at});
+                notifications.push(told);
+            }
+        }
+        notifications.extend(self.trouble.iter().map(|it| sarif::notification(it)));
+        let exit_code = Some(self.exit_code);
+        let invocation = sarif::invocation(&self.started, &self.ended, exit_code, &notifications);
+        let properties = json!({"checks": sanitize::one_line(&self.file)});
+        sarif::log(&rules, &results, &invocation, &properties)
+    }
+
+    fn github(&self) -> String {
+        let mut text = String::new();
+        for rule in &self.rules {
+            rule.findings().iter().for_each(|it| text += &github::annotation(it));
+            if let RuleOutcome::Undecided(reason, hint) = &rule.outcome {
+                text +=
+                    &github::failure(&format!("{}: {}", rule.name, told(reason, hint.as_deref())));
+            }
+        }
+        self.trouble.iter().for_each(|it| text += &github::failure(it));
+        text
+    }
+
+    fn markdown(&self) -> String {
+        let mut text = match &self.trouble {
+            Some(trouble) => format!("## csv-agent: not checked\n\n{}\n", cell(trouble)),
+            None => format!("## csv-agent: {}\n", self.summary()),
+        };
+        if self.rules.is_empty() {
+            return text;
+        }
+        text += "\n| result | rule | rows | time |\n|---|---|---:|---:|\n";
+        for rule in &self.rules {
+            let rows = match &rule.outcome {
+                RuleOutcome::Kept => "0".to_owned(),
+                RuleOutcome::Broken(n_rows, _) => n_rows.to_string(),
+                RuleOutcome::Undecided(..) => String::new(),
+            };
+            let (word, name, ms) = (rule.word(), cell(&rule.name), millis(rule.duration));
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "| {word} | {name} | {rows} | {ms} ms |");
+        }
+        for rule in &self.rules {
+            let lines = match &rule.outcome {
+                RuleOutcome::Kept => continue,
+                RuleOutcome::Broken(..) => rule.lines(),
+                RuleOutcome::Undecided(reason, hint) => vec![told(reason, hint.as_deref())],
+            };
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "\n**{}: {}**\n", rule.word(), cell(&rule.name));
+            for line in lines {
+                text.extend(["- ", &cell(&line), "\n"]);
+            }
+        }
+        text
+    }
+}
+
+/// Returns a reason with what to do about it.
+fn told(reason: &str, hint: Option<&str>) -> String {
+    hint.map_or_else(|| reason.to_owned(), |hint| format!("{reason}; {}", hint.replace('\n', "; ")))
+}
+
+/// Returns a duration in milliseconds.
+pub fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{BrokenRow, COLUMNS_MAX};
+
+    #[test]
+    fn a_row_is_one_line_with_its_place() {
+        let row = BrokenRow {
+            file: Some("a\nb.csv".to_owned()),
+            line: Some(8),
+            values: vec![("id".to_owned(), json!(1)), ("note".to_owned(), json!("x\u{1b}[2J\ny"))],
+            ..BrokenRow::default()
+        };
+        assert_eq!(row.text(), "a b.csv:8: id=1, note=x\\x1b[2J y");
+        let row = BrokenRow { cell: Some("Sheet1!12".to_owned()), values: Vec::new(), ..row };
+        assert_eq!(row.text(), "a b.csv, Sheet1!12");
+        let values = vec![("n".to_owned(), json!(null)); COLUMNS_MAX + 1];
+        let row = BrokenRow { values, ..BrokenRow::default() };
+        assert_eq!(row.text(), "n=null, n=null, n=null, n=null, n=null, n=null, n=null, n=null, …");
+    }
+}

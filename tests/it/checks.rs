@@ -1,0 +1,311 @@
+//! `check`: rules of a file, each a test with its name.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, Run};
+
+const ORDERS: &str =
+    "# exported\n\norder_id,customer,total\n1,ann,5\n2,\"bob\nb\",-1\n3,ann,900\n3,eve,-2\n";
+
+/// A bench with orders, and with rules of this text below their data.
+fn bench(rules: &str) -> Bench {
+    let bench = Bench::with([]);
+    fs::write(bench.path("my orders, 1.csv"), ORDERS).unwrap();
+    fs::write(bench.path("checks.toml"), format!("[data]\norders = 'my orders, 1.csv'\n{rules}"))
+        .unwrap();
+    bench
+}
+
+fn rule(name: &str, sql: &str) -> String {
+    format!("[[check]]\nname = '{name}'\nsql = \"\"\"{sql}\"\"\"\n")
+}
+
+fn check(bench: &Bench, flags: &str) -> Run {
+    bench.shell(&format!("csv-agent check -q {flags}"), &[])
+}
+
+const KEPT: (&str, &str) = ("customers are known", "select * from orders where customer is null");
+const BROKEN: (&str, &str) =
+    ("no total below 0", "select order_id, total from orders where total < 0");
+
+#[test]
+fn each_rule_has_its_result_and_the_rows_that_break_it_at_their_lines() {
+    let unique = rule(
+        "ids are unique",
+        "select order_id, count(*) as n from orders group by 1 having count(*) > 1",
+    );
+    let bench = bench(&(rule(KEPT.0, KEPT.1) + &rule(BROKEN.0, BROKEN.1) + &unique));
+    let run = check(&bench, "").fails_with(11);
+    assert_eq!(
+        run.stdout(),
+        "good       customers are known\n\
+         bad        no total below 0: 2 rows\n\
+         \x20            my orders, 1.csv:5: order_id=2, total=-1\n\
+         \x20            my orders, 1.csv:8: order_id=3, total=-2\n\
+         bad        ids are unique: 1 row\n\
+         \x20            my orders, 1.csv:7: order_id=3, n=2\n\
+         \n3 rules: 1 good, 2 bad\n"
+    );
+    assert!(!bench.session().exists());
+}
+
+#[test]
+fn the_status_is_that_of_the_worst_rule() {
+    let warning = rule("low totals", BROKEN.1) + "severity = 'warning'\n";
+    let unknown = rule("typo", "select * from orders where totl < 0");
+    for (rules, flags, status) in [
+        (rule(KEPT.0, KEPT.1), "", 0),
+        (warning.clone(), "", 10),
+        (warning.clone(), "--fail-on bad", 0),
+        (warning.clone() + &rule(BROKEN.0, BROKEN.1), "", 11),
+        (warning.clone() + &rule(BROKEN.0, BROKEN.1), "--fail-on never", 0),
+        (warning + &rule(BROKEN.0, BROKEN.1) + &unknown, "", 9),
+        (unknown, "--fail-on never", 9),
+    ] {
+        let bench = bench(&rules);
+        check(&bench, flags).fails_with(status);
+    }
+}
+
+#[test]
+fn a_rule_that_cannot_be_decided_hinders_no_other() {
+    let rules = rule("typo", "select * from orders where totl < 0")
+        + &rule("at a value", "select cast(customer as int) as n from orders")
+        + &rule("changes", "delete from orders")
+        + &rule(BROKEN.0, BROKEN.1);
+    let bench = bench(&rules);
+    let run = check(&bench, "--json --report junit=dq.xml --report sarif=dq.json").fails_with(9);
+    let found: Value = serde_json::from_str(run.stdout()).unwrap();
+    let results: Vec<&str> = (0..4).map(|at| found[at]["result"].as_str().unwrap()).collect();
+    assert_eq!(results, ["undecided", "undecided", "undecided", "bad"], "{found}");
+    assert!(found[0]["hint"].as_str().unwrap().starts_with("did you mean `total`?"), "{found}");
+    assert_eq!(run.stderr().lines().last(), Some("error: 3 rules could not be decided"), "{run}");
+    let junit = fs::read_to_string(bench.path("dq.xml")).unwrap();
+    assert!(junit.contains("tests=\"4\" failures=\"1\" errors=\"3\""), "{junit}");
+    let sarif: Value = serde_json::from_slice(&fs::read(bench.path("dq.json")).unwrap()).unwrap();
+    let invocation = &sarif["runs"][0]["invocations"][0];
+    assert_eq!(
+        (&invocation["executionSuccessful"], &invocation["exitCode"]),
+        (&json!(false), &json!(9))
+    );
+    assert_eq!(invocation["toolExecutionNotifications"][2]["associatedRule"]["id"], "changes");
+}
+
+#[test]
+fn a_report_has_one_test_a_rule_whatever_the_data_is() {
+    let bench = bench(&(rule(KEPT.0, KEPT.1) + &rule(BROKEN.0, BROKEN.1)));
+    let flags = "--report junit=dq.xml --report sarif=dq.json --report md=dq.md --report github";
+    let names = || {
+        let junit = fs::read_to_string(bench.path("dq.xml")).unwrap();
+        let cases = junit.lines().filter_map(|it| it.trim().strip_prefix("<testcase "));
+        cases.map(|it| it.split(" time=").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let run = check(&bench, flags).fails_with(11);
+    let message = "no total below 0: 2 rows (also lines 8)";
+    let annotation = format!("::error file=my orders%2C 1.csv,line=5,title=csv-agent::{message}");
+    assert!(run.stderr().lines().any(|it| it == annotation), "{run}");
+    let junit = fs::read_to_string(bench.path("dq.xml")).unwrap();
+    for part in [
+        "tests=\"2\" failures=\"1\" errors=\"0\"",
+        "<failure type=\"bad\" message=\"2 rows\">my orders, 1.csv:5: order_id=2, total=-1\n",
+    ] {
+        assert!(junit.contains(part), "{part} in {junit}");
+    }
+    let sarif: Value = serde_json::from_slice(&fs::read(bench.path("dq.json")).unwrap()).unwrap();
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!((&result["ruleId"], &result["ruleIndex"]), (&json!(BROKEN.0), &json!(1)));
+    assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 5);
+    let md = fs::read_to_string(bench.path("dq.md")).unwrap();
+    assert!(md.starts_with("## csv-agent: 2 rules: 1 good, 1 bad\n"), "{md}");
+    let before = names();
+    fs::write(bench.path("my orders, 1.csv"), ORDERS.replace('-', "")).unwrap();
+    check(&bench, flags).succeeds();
+    assert_eq!(names(), before);
+}
+
+#[test]
+fn data_that_cannot_be_read_passes_no_rule() {
+    let bench = bench(&(rule(KEPT.0, KEPT.1) + &rule(BROKEN.0, BROKEN.1)));
+    fs::remove_file(bench.path("my orders, 1.csv")).unwrap();
+    fs::write(bench.path("dq.xml"), "yesterday").unwrap();
+    let run = check(&bench, "--report junit=dq.xml").fails_with(5);
+    assert_eq!((run.stdout(), run.stderr().matches("no such file").count()), ("", 1), "{run}");
+    let junit = fs::read_to_string(bench.path("dq.xml")).unwrap();
+    assert!(junit.contains("tests=\"2\" failures=\"0\" errors=\"2\""), "{junit}");
+    assert!(junit.contains(&format!("name=\"{}\"", KEPT.0)), "{junit}");
+    for (data, message) in [
+        ("'orders-*.csv'", "no file matches `orders-*.csv`"),
+        ("['a.csv', 'b.csv']", "cannot read `b.csv`: no such file"),
+    ] {
+        fs::write(bench.path("a.csv"), "order_id,customer,total\n1,ann,5\n").unwrap();
+        let rules = format!("[data]\norders = {data}\n{}", rule(KEPT.0, KEPT.1));
+        fs::write(bench.path("checks.toml"), rules).unwrap();
+        let run = check(&bench, "").fails_with(5);
+        assert!(run.stderr().contains(message), "{run}");
+    }
+}
+
+#[test]
+fn a_file_with_a_mistake_ends_with_5_and_its_line() {
+    let bench = bench("[[check]]\nname = 'n'\nsqll = 'select 1'\n");
+    fs::write(bench.path("dq.xml"), "yesterday").unwrap();
+    let run = check(&bench, "--report junit=dq.xml").fails_with(5);
+    let message = "checks.toml:5: unknown `sqll`";
+    assert_eq!(run.stderr(), format!("error: {message}\n  hint: did you mean `sql`?\n"));
+    assert!(fs::read_to_string(bench.path("dq.xml")).unwrap().contains(message));
+    let run = check(&bench, "other.toml").fails_with(5);
+    assert!(run.stderr().starts_with("error: cannot read `other.toml`: no such file\n"), "{run}");
+}
+
+#[test]
+fn several_files_are_one_dataset_and_each_row_has_its_own() {
+    let bench = Bench::with([]);
+    fs::create_dir(bench.path("ci")).unwrap();
+    for (name, rows) in [("o-1", "1,5\n2,-1\n"), ("o-2", "\n\n3,-2\n"), ("late", "4,\"7\"\n")] {
+        fs::write(bench.path(&format!("ci/{name}.csv")), format!("id,total\n{rows}")).unwrap();
+    }
+    let rules = rule("no total below 0", "select id from orders where total < 0")
+        + &rule("all are there", "select count(*) as n from orders having count(*) <> 4");
+    let rules = format!("[data]\norders = ['o-*.csv', 'late.csv']\n{rules}");
+    fs::write(bench.path("ci/checks.toml"), rules).unwrap();
+    let run = check(&bench, "ci/checks.toml --json").fails_with(11);
+    let found: Value = serde_json::from_str(run.stdout()).unwrap();
+    let places = found[0]["rows"].as_array().unwrap().iter();
+    let places: Vec<Value> =
+        places.map(|it| json!([it["source_file"], it["source_line"]])).collect();
+    assert_eq!(places, [json!(["ci/o-1.csv", 3]), json!(["ci/o-2.csv", 4])], "{found}");
+    assert_eq!(found[1]["result"], "good");
+}
+
+#[test]
+fn data_without_rows_keeps_rules_and_is_reported() {
+    let bench = bench(&rule(KEPT.0, KEPT.1));
+    fs::write(bench.path("my orders, 1.csv"), "order_id,customer,total\n").unwrap();
+    let run = check(&bench, "").succeeds();
+    let warning = "warning: `orders` has no rows, so it has none that breaks a rule\n";
+    assert_eq!(run.stderr(), warning, "{run}");
+}
+
+#[test]
+fn only_the_first_rows_are_shown() {
+    let bench = Bench::with([]);
+    let rows: Vec<String> = (0..1_234).map(|it| it.to_string()).collect();
+    fs::write(bench.path("t.csv"), format!("n\n{}\n", rows.join("\n"))).unwrap();
+    fs::write(
+        bench.path("checks.toml"),
+        format!("[data]\nt = 't.csv'\n{}", rule("none", "select n from t")),
+    )
+    .unwrap();
+    let run = check(&bench, "").fails_with(11);
+    assert_eq!(run.stdout().lines().count(), 1 + 20 + 1 + 2, "{run}");
+    assert!(run.stdout().contains("             and 1,214 more rows\n"), "{run}");
+}
+
+#[test]
+fn rows_that_come_from_no_row_have_no_line() {
+    let bench =
+        bench(&rule("sum", "select sum(total) as sum from orders having sum(total) < 1000"));
+    let run = check(&bench, "--report github --report junit=dq.xml").fails_with(11);
+    assert!(run.stdout().contains("bad        sum: 1 row\n             sum=902\n"), "{run}");
+    assert!(run.stderr().contains("::error title=csv-agent::sum: 1 row\n"), "{run}");
+}
+
+#[test]
+fn two_checks_at_once_do_not_meet() {
+    let bench = bench(&rule(BROKEN.0, BROKEN.1));
+    let script = "csv-agent check -q > a & csv-agent check -q > b; echo $?; wait $!; echo $?; cmp a b && echo same";
+    let run = bench.shell(script, &[]).succeeds();
+    assert_eq!(run.stdout(), "11\n11\nsame\n", "{run}");
+}
+
+fn claim(name: &str, claim: &str) -> String {
+    format!("[[check]]\nname = '{name}'\nclaim = '{claim}'\n")
+}
+
+#[test]
+fn a_claim_is_compiled_once_and_then_runs_without_being_read() {
+    let rules = claim("ids", "every order_id is unique")
+        + &claim("totals", "no total is below 0")
+        + &claim("other", "the frobnication is in order");
+    let bench = bench(&rules);
+    let run = check(&bench, "").fails_with(9);
+    let first = "undecided  ids: `checks.lock` has no statement for this claim\n\
+                 \x20            hint: `csv-agent check --update` compiles the claim\n";
+    assert!(run.stdout().starts_with(first), "{run}");
+    let run = check(&bench, "--update").fails_with(9);
+    assert!(run.stdout().contains("read as: "), "{run}");
+    assert!(run.stdout().contains("| where total < 0\n"), "{run}");
+    assert!(
+        run.stdout().contains("my orders, 1.csv:8: order_id=3, customer=eve, total=-2\n"),
+        "{run}"
+    );
+    let lock = fs::read_to_string(bench.path("checks.lock")).unwrap();
+    assert!(lock.contains("claim = \"every order_id is unique\"\n"), "{lock}");
+    assert!(lock.contains("columns = [\"orders.total\"]\n") && !lock.contains("frob"), "{lock}");
+    // What is compiled stays as it is.
+    fs::write(bench.path("checks.lock"), lock.replace("total < 0", "total < -1")).unwrap();
+    check(&bench, "--update").fails_with(9);
+    let run = bench.shell("PATH=/nonexistent $(command -v csv-agent) check -q", &[]).fails_with(9);
+    assert!(run.stdout().contains("bad        totals: 1 row\n"), "{run}");
+}
+
+#[test]
+fn a_claim_that_changed_or_lost_its_column_is_not_decided() {
+    let bench = bench(&claim("totals", "no total is below 0"));
+    check(&bench, "--update").fails_with(11);
+    check(&bench, "--locked").fails_with(11);
+    fs::write(bench.path("my orders, 1.csv"), ORDERS.replace("total", "sum")).unwrap();
+    let run = check(&bench, "").fails_with(9);
+    let reason = "there is no column `orders.total` any more, which the claim is about";
+    assert!(run.stdout().starts_with(&format!("undecided  totals: {reason}\n")), "{run}");
+    let rules =
+        format!("[data]\norders = 'my orders, 1.csv'\n{}", claim("totals", "no sum is below 0"));
+    fs::write(bench.path("checks.toml"), rules).unwrap();
+    check(&bench, "").fails_with(9);
+    let run = check(&bench, "--locked").fails_with(9);
+    let message = "error: no rule makes the claim `no total is below 0` of `checks.lock`";
+    assert!(run.stderr().contains(message), "{run}");
+    check(&bench, "--update").fails_with(11);
+    check(&bench, "--locked").fails_with(11);
+}
+
+#[test]
+fn a_lock_that_cannot_be_read_passes_no_rule() {
+    let bench = bench(&claim("totals", "no total is below 0"));
+    fs::write(bench.path("checks.lock"), "version = 2\n").unwrap();
+    let run = check(&bench, "").fails_with(5);
+    let message = "error: cannot read `checks.lock`: its version is 2, not 1\n";
+    assert!(run.stderr().starts_with(message), "{run}");
+}
+
+#[test]
+fn rules_are_proposed_that_the_data_keeps() {
+    let bench = Bench::with(["sales.csv"]);
+    let row = |it: usize| format!("{it},{},{}", ["a", "b"][it % 2], it * 3);
+    let rows: Vec<String> = (0..40).map(row).collect();
+    fs::write(bench.path("items.csv"), format!("item_id,kind,price\n{}\n", rows.join("\n")))
+        .unwrap();
+    fs::write(bench.path("lines.csv"), "line,item_id\n1,5\n2,5\n3,39\n").unwrap();
+    let script = "csv-agent check --init sales.csv items.csv lines.csv > checks.toml && csv-agent check --locked -q";
+    let run = bench.shell(script, &[]).succeeds();
+    for rule in [
+        "items: item_id is unique",
+        "items: price is not below 0",
+        "items: kind is one of 2 values",
+        "lines: item_id is in items",
+    ] {
+        assert!(run.stdout().contains(&format!("good       {rule}\n")), "{run}");
+    }
+    assert!(!run.stdout().contains("lines: item_id is unique"), "{run}");
+    fs::write(bench.path("lines.csv"), "line,item_id\n1,5\n2,40\n").unwrap();
+    let run = check(&bench, "").fails_with(11);
+    assert!(run.stdout().contains("bad        lines: item_id is in items: 1 row\n"), "{run}");
+    assert!(run.stdout().contains("lines.csv:3: line=2, item_id=40\n"), "{run}");
+    let run = check(&bench, "--init missing.csv").fails_with(5);
+    assert_eq!(run.stdout(), "", "{run}");
+    check(&bench, "--init").fails_with(2);
+    let run = check(&bench, "checks.toml items.csv").fails_with(2);
+    assert!(run.stderr().contains("there are several files"), "{run}");
+}
