@@ -43,12 +43,10 @@ def ask(binary, session, question, fresh, verdict):
             answer["frames"].append({"columns": frame["columns"], "rows": rows, "row_count": frame["row_count"]})
         elif event["type"] == "chart":
             answer["charts"] += 1
-        elif event["type"] == "tool_result" and event["name"] == "python_repl":
-            head = (event.get("result") or {}).get("head")
-            if head is not None:
-                rows = [list(row.values()) for row in head]
-                answer["last"] = {"columns": list(head[0]) if head else [], "rows": rows,
-                                  "row_count": event["result"].get("row_count", len(rows))}
+        elif event["type"] == "tool_result" and (event.get("result") or {}).get("result_name") == "result":
+            result = event["result"]
+            answer["last"] = {"columns": result["columns"], "rows": [list(it.values()) for it in result["head"]],
+                              "row_count": result["row_count"]}
         elif event["type"] == "reply":
             answer["text"] = event["text"]
             answer["verdict"] = (event.get("assessment"))
