@@ -482,6 +482,15 @@ impl Test {
 }
 
 impl LogicalForm {
+    /// Returns whether it judges something.
+    pub(crate) fn judges(&self) -> bool {
+        match &self.body {
+            Shape::Check(_) => true,
+            Shape::Compare(comparison) => matches!(comparison.asks, Contrast::Holds(_)),
+            _ => false,
+        }
+    }
+
     /// Returns the columns that it reads.
     pub(crate) fn places(&self) -> Vec<Place> {
         let mut places: Vec<Place> = self.filters.iter().flat_map(Test::places).collect();

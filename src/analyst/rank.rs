@@ -13,7 +13,7 @@ use crate::reading::Reading;
 /// From where the best reading is answered.
 pub(crate) const ANSWERED: f64 = 0.85;
 /// From where the best reading is run, to see its result.
-pub(crate) const TRIED: f64 = 0.3;
+const TRIED: f64 = 0.3;
 /// From where the best readings are offered.
 pub(crate) const OFFERED: f64 = 0.35;
 /// Readings that are offered at most.
@@ -130,11 +130,20 @@ pub(crate) fn sureness(readings: &[Reading], result: Option<&ResultHead>) -> f64
     };
     let sum: f64 = WEIGHTS.iter().zip(features).map(|(weight, it)| weight.1 * it.1).sum();
     let own = 1.0 / (1.0 + (-BIAS - sum).exp());
-    let is_opposed = readings[1..]
-        .iter()
-        .any(|it| it.cost - best.cost < CLOSE && are_opposed(&best.query, &it.query));
-    let own = if is_opposed { own.min(OPPOSED_MAX) } else { own };
+    let own = if is_opposed(readings) { own.min(OPPOSED_MAX) } else { own };
     own * best.before
+}
+
+/// Returns whether the first of some readings may be sure enough once its result is known, and has to be run to see that.
+pub(crate) fn may_be_sure(readings: &[Reading]) -> bool {
+    TRIED <= sureness(readings, None) && !is_opposed(readings)
+}
+
+/// Returns whether a reading that is close to the first judges the opposite, or asks another table.
+fn is_opposed(readings: &[Reading]) -> bool {
+    let Some((best, rest)) = readings.split_first() else { return false };
+    let mut close = rest.iter().filter(|it| it.cost - best.cost < CLOSE);
+    close.any(|it| are_opposed(&best.query, &it.query))
 }
 
 /// Returns whether one of two queries judges that all rows are so, and the other that none is, or asks the same of

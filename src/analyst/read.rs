@@ -38,6 +38,8 @@ const CONTINUES_COST: f64 = 1.5;
 const NAMED_COST: f64 = 1.5;
 /// What it costs to judge what nobody asks to judge.
 const UNASKED_COST: f64 = 2.0;
+/// What it costs to judge nothing where that is asked for.
+const JUDGES_NOT_COST: f64 = 4.0;
 /// Price from which a whole question is rather one that takes up another.
 const WHOLE_MAX: f64 = 2.0;
 /// Words of a question that is only a part of one.
@@ -86,11 +88,8 @@ impl Read {
     /// Returns what happens next instead: calls to make, or why a reading that is sure has no result.
     pub(crate) fn computed(&self) -> Result<Option<Computed>, Next> {
         let before = sureness(&self.readings, None);
-        let Some(best) =
-            self.readings.first().filter(|_| rank::TRIED <= before && self.two.is_none())
-        else {
-            return Ok(None);
-        };
+        let is_worth_it = rank::may_be_sure(&self.readings) && self.two.is_none();
+        let Some(best) = self.readings.first().filter(|_| is_worth_it) else { return Ok(None) };
         match compute::computed(&self.turn, &best.query, &self.tables) {
             Ok(computed) => Ok(Some(computed)),
             Err(Next::Refuse(_)) if before < rank::ANSWERED => Ok(None),
@@ -403,6 +402,12 @@ impl Asked<'_> {
             }
         }
         let mut readings: Vec<Reading> = best.into_values().collect();
+        // What judges is meant, if something does.
+        if self.wants_verdict && readings.iter().any(|it| it.query.judges()) {
+            for reading in readings.iter_mut().filter(|it| !it.query.judges()) {
+                reading.cost += JUDGES_NOT_COST;
+            }
+        }
         readings.sort_by(|one, other| one.cost.total_cmp(&other.cost));
         merge_twins(&mut readings, |place| {
             let words = &self.tables[place.table].columns[place.column].words;
@@ -416,15 +421,24 @@ impl Asked<'_> {
         (readings, words.collect(), said)
     }
 
-    /// Returns the tables that the question names.
+    /// Returns the tables that the question names. `orders july` is no name of `orders`, where one is called so.
     fn named(&self, tokens: &[Token]) -> Vec<usize> {
         let stems: Vec<String> = tokens.iter().map(|it| it.stem.clone()).collect();
-        let says = |table: &Table| {
+        let spans = |table: &Table| {
             let n = table.words.len().max(1);
-            let is_called = |n: usize| stems.windows(n).any(|it| table.is_called(it));
-            is_called(n) || is_called(n + 1) || tokens.iter().any(|it| table.is_quoted(it))
+            let quoted = (0..tokens.len()).filter(|it| table.is_quoted(&tokens[*it]));
+            let mut spans: Vec<(usize, usize)> = quoted.map(|it| (it, it + 1)).collect();
+            for n in [n, n + 1] {
+                let called = stems.windows(n).enumerate().filter(|it| table.is_called(it.1));
+                spans.extend(called.map(|it| (it.0, it.0 + n)));
+            }
+            spans
         };
-        (0..self.tables.len()).filter(|it| says(&self.tables[*it])).collect()
+        let spans: Vec<Vec<(usize, usize)>> = self.tables.iter().map(spans).collect();
+        let is_part = |it: &(usize, usize)| {
+            spans.iter().flatten().any(|of| of != it && of.0 <= it.0 && it.1 <= of.1)
+        };
+        (0..spans.len()).filter(|it| spans[*it].iter().any(|it| !is_part(it))).collect()
     }
 
     /// Returns the tables that may be asked, alone and two by two.

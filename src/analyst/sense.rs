@@ -5,8 +5,7 @@
 use crate::assemble::{fixed, is_name};
 use crate::lexicon::{Cue, TimeUnit};
 use crate::query::{
-    Agg, Check, Contrast, GroupKey, Groups, LogicalForm, Measure, Op, Part, Place, Shape, Test,
-    Value,
+    Agg, Check, GroupKey, Groups, LogicalForm, Measure, Op, Part, Place, Shape, Test, Value,
 };
 use crate::scene::Scene;
 use crate::schema::Kind;
@@ -33,7 +32,6 @@ const CONSTRAINTS: &[Constraint] = &[
     (orders_without_groups, f64::INFINITY),
     (compares_beyond_the_data, 0.8),
     (equals_beyond_the_data, 3.0),
-    (does_not_judge, 4.0),
     (looks_for_what_is_never_missing, 1.5),
 ];
 
@@ -243,16 +241,6 @@ fn equals_beyond_the_data(scene: &Scene, query: &LogicalForm) -> bool {
         }
         _ => false,
     })
-}
-
-/// No check where a claim is judged.
-fn does_not_judge(scene: &Scene, query: &LogicalForm) -> bool {
-    let is_check = match &query.body {
-        Shape::Check(_) => true,
-        Shape::Compare(it) => matches!(it.asks, Contrast::Holds(_)),
-        _ => false,
-    };
-    scene.wants_verdict && !is_check
 }
 
 /// Missing values of a column that has none, where they are not what is judged.

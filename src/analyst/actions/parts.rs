@@ -348,6 +348,11 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         let counts = of.len() != 1;
         body(Shape::Profile(Profile::Outliers { of, counts }))
     }),
+    ("duplicate_keys", |scene, _| {
+        let keys: Vec<Place> = scene.places().filter(|it| scene.column(*it).is_key).collect();
+        let made = keys.into_iter().map(|it| Shape::Profile(Profile::Duplicates(vec![it])));
+        made.flat_map(body).collect()
+    }),
     ("duplicates", |_, sems| body(Shape::Profile(Profile::Duplicates(places_of(sems))))),
     ("missing_values", |_, sems| {
         let of = places_of(sems);
