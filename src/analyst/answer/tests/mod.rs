@@ -217,7 +217,7 @@ fn step(turn: &Turn, query: &LogicalForm, wants_verdict: bool) -> Next {
 
 /// Answers a query; each statement in turn gives the next of some outputs.
 fn run(question: &str, query: LogicalForm, outputs: &[Json]) -> Run {
-    let mut turn = Turn { question: question.to_owned(), calls: Vec::new() };
+    let mut turn = Turn { question: question.to_owned(), pick: None, calls: Vec::new() };
     let (mut outputs, mut rounds) = (outputs.iter(), Vec::new());
     loop {
         match step(&turn, &query, true) {
