@@ -76,9 +76,9 @@ pub fn respond(request: &Request) -> Response {
             let text = if request.format.is_some() { verdict.to_string() } else { text };
             vec![Item::assistant(&text)]
         }
-        Next::Refuse(text) => vec![refusal(json!({"type": "refusal", "refusal": text}))],
+        Next::Refuse(text) => vec![refusal(&json!({"type": "refusal", "refusal": text}))],
         Next::Offer(text, choices) => {
-            vec![refusal(json!({"type": "refusal", "refusal": text, "choices": choices}))]
+            vec![refusal(&json!({"type": "refusal", "refusal": text, "choices": choices}))]
         }
     };
     Response {
@@ -93,7 +93,7 @@ pub fn respond(request: &Request) -> Response {
     }
 }
 
-fn refusal(part: Value) -> Item {
+fn refusal(part: &Value) -> Item {
     Item(json!({"type": "message", "role": "assistant", "content": [part]}))
 }
 
