@@ -143,7 +143,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__ask)
-            opts="-o -f -d -m -S -q -v -h --question-file --dry-run --image --output --report --table --file --dataset --redact --fresh --ephemeral --events --abs-paths --charts --verdict --schema --fail-on --require --allow-untooled --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --memory --retries --interpreter --container-memory --on-expired --require-sandbox --allow-unconfined --model --base-url --api --reasoning --container --tool-choice --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-o -f -d -m -S -q -v -h --question-file --dry-run --image --pick --output --report --table --file --dataset --redact --fresh --ephemeral --events --abs-paths --charts --verdict --schema --fail-on --require --allow-untooled --knowledge --thresholds --no-rows --language --chart-theme --chart-scale --images --stream --no-stream --max-rounds --timeout --max-tokens --max-cost --compact-at --tool-timeout --memory --retries --interpreter --container-memory --on-expired --require-sandbox --allow-unconfined --model --base-url --api --reasoning --container --tool-choice --chain --record --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -154,6 +154,10 @@ _csv__agent() {
                     return 0
                     ;;
                 --image)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pick)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -123,6 +123,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l no-input 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s h -l help -d 'Print help. `--help` describes all flags'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l question-file -d 'Read the question from a file' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l image -d 'Show the model this image together with the question. May be repeated' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l pick -d 'Answer by the reading of this number, of those that the built-in analyst offers' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s o -l output -d 'Write the answer to a file instead of stdout' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l report -d 'Write the findings as a report for CI. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l table -d 'Table to write with `--format csv` or `tsv` [default: the last]' -r

@@ -432,6 +432,7 @@ mod tests {
             text: "What is this?".into(),
             images: vec!["data:image/png;base64,AA".into()],
             verdict: false,
+            pick: None,
         };
         let mut items = [question.item()];
         assert_eq!((drop_images(&mut items), drop_images(&mut items)), (1, 0));

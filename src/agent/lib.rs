@@ -69,7 +69,7 @@ use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 use csv_agent_worker::environment::{self, Packages, PythonOptions};
 use csv_agent_worker::sandbox::SandboxOptions;
 
-use crate::answer::{Answer, CONTENT_FILTER, ModelOutput, said};
+use crate::answer::{Answer, CONTENT_FILTER, ModelOutput, said, take_choices};
 use crate::answer_format::ReplyForm;
 use crate::context_overflow::OverflowState;
 use crate::failure::{cancelled, describe, fail};
@@ -265,7 +265,7 @@ impl Agent {
         }
         turn.tally.price = self.options.price;
         turn.chart_style = self.options.chart_style;
-        let mut items = vec![question.item()];
+        let mut items = question.items();
         let mut conversation =
             Conversation { history, items: &mut items, room: OverflowState::default() };
         let started = self.started(&catalog, &question, sandbox);
@@ -492,6 +492,10 @@ impl Agent {
             };
             let (sent, Response { items: mut received, ending, wants_more, .. }) = asked;
             self.make_fit(&sent, &mut received);
+            let choices = match self.provider {
+                Provider::Builtin => take_choices(&mut received),
+                Provider::Remote(_) | Provider::Client(_) => Vec::new(),
+            };
             if let FinishReason::Incomplete(reason) = ending {
                 tell_cut(&reason, context.turn)?;
                 received.retain(|it| it.kind() == ItemKind::AssistantMessage);
@@ -511,7 +515,7 @@ impl Agent {
                         Some(repair) if state.ask_for_form(&answer) => {
                             conversation.items.push(Item::user(&repair));
                         }
-                        _ => return Ok(answer),
+                        _ => return Ok(Answer { choices, ..answer }),
                     }
                 }
                 Next::More => {}

@@ -83,8 +83,9 @@ impl LoopState {
         let calls: Vec<ToolCall> = received.iter().filter_map(Item::tool_call).collect();
         let said = said(received);
         let may_call = self.may_call();
-        let answer =
-            |text, stop_reason| Next::Answer(Answer { text, stop_reason, rounds: self.round });
+        let answer = |text, stop_reason| {
+            Next::Answer(Answer { text, stop_reason, rounds: self.round, choices: Vec::new() })
+        };
         Ok(match said {
             said if !calls.is_empty() => {
                 if may_call && !self.is_spent() {

@@ -106,7 +106,8 @@ impl Agent {
             Some(ModelOutput::Text(text)) => text,
             Some(ModelOutput::Refusal(text)) => {
                 conversation.items.push(Item::assistant(&text));
-                return Ok(Answer { text, stop_reason: StopReason::Refused, rounds: round });
+                let (stop_reason, choices) = (StopReason::Refused, Vec::new());
+                return Ok(Answer { text, stop_reason, rounds: round, choices });
             }
             None => String::new(),
         };
@@ -124,6 +125,7 @@ impl Agent {
                 text: told(form.verdict),
                 stop_reason: StopReason::Complete,
                 rounds: round,
+                choices: Vec::new(),
             },
         };
         // Later turns read what the user read, not JSON that no other turn uses.

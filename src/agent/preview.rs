@@ -47,7 +47,7 @@ impl Agent {
         let mut history =
             if self.options.fresh { History::default() } else { session.history()? };
         self.keep_back_history(&mut history);
-        let mut items = vec![question.item()];
+        let mut items = question.items();
         let uploads = self.plan_hosted(session, &catalog.here(), &history.items(), &mut items)?;
         let instructions = self.instructions(session, &catalog, question, &history)?;
         let summary = self.first_summary(session, &history, &instructions.text);

@@ -80,6 +80,7 @@ impl Agent {
             findings,
             output,
             ungrounded,
+            choices: answer.choices.clone(),
             rounds: answer.rounds,
             code_path,
             exit_code: status.code(),

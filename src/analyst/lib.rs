@@ -47,6 +47,8 @@ enum Next {
     Say(String, Value),
     /// Why there is none.
     Refuse(String),
+    /// Why there is none yet, and the readings to pick one from.
+    Offer(String, Vec<String>),
 }
 
 /// Returns how many things there are, as a number to compute with.
@@ -80,11 +82,10 @@ pub fn respond(request: &Request) -> Response {
             let text = if request.format.is_some() { verdict.to_string() } else { text };
             vec![Item::assistant(&text)]
         }
-        Next::Refuse(text) => vec![Item(json!({
-            "type": "message",
-            "role": "assistant",
-            "content": [{"type": "refusal", "refusal": text}],
-        }))],
+        Next::Refuse(text) => vec![refusal(&json!({"type": "refusal", "refusal": text}))],
+        Next::Offer(text, choices) => {
+            vec![refusal(&json!({"type": "refusal", "refusal": text, "choices": choices}))]
+        }
     };
     Response {
         id: None,
@@ -98,13 +99,19 @@ pub fn respond(request: &Request) -> Response {
     }
 }
 
+fn refusal(part: &Value) -> Item {
+    Item(json!({"type": "message", "role": "assistant", "content": [part]}))
+}
+
 /// Returns how the last question of a conversation may be read, for scripts that measure and train: calls that have to
 /// be made first, or readings as SQL with their prices, the likeliest first.
 pub fn readings(instructions: &str, items: &[Item], wants_verdict: bool, n_max: usize) -> Value {
     let found = read::readings(instructions, items, wants_verdict, &ENGLISH);
     match found {
         read::Outcome::Next(Next::Calls(calls)) => json!({"calls": calls}),
-        read::Outcome::Next(Next::Refuse(text) | Next::Say(text, _)) => json!({"refusal": text}),
+        read::Outcome::Next(Next::Refuse(text) | Next::Offer(text, _) | Next::Say(text, _)) => {
+            json!({"refusal": text})
+        }
         read::Outcome::Read(read) => {
             let computed = match read.computed() {
                 Err(Next::Calls(calls)) => return json!({"calls": calls}),

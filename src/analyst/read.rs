@@ -18,7 +18,7 @@ use crate::reading::Reading;
 use crate::scene::Scene;
 use crate::schema::{self, Table};
 use crate::suggest::{self, Doubt};
-use crate::transcript::{self, Turn};
+use crate::transcript::{self, Turn, number};
 use crate::words::Token;
 use crate::{Call, Next, compute, follow_up, values};
 
@@ -76,11 +76,17 @@ pub(crate) struct Read {
     said: Vec<String>,
     /// Whether it takes up a question that was not understood.
     is_lost: bool,
+    /// Whether it is the number of a reading that was offered.
+    is_picked: bool,
     /// What it claims, if that is two things, each of which can be judged by itself.
     pub two: Option<[String; 2]>,
 }
 
 impl Read {
+    fn offered(&self) -> &[Reading] {
+        offered(&self.readings, &self.unknown)
+    }
+
     /// Returns the result of the best reading, nothing if it is too unlikely to be worth that.
     ///
     /// # Errors
@@ -108,13 +114,28 @@ pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
     match (read.computed(), read.readings.first()) {
         (Err(next), _) => next,
         (Ok(Some(computed)), Some(best))
-            if rank::ANSWERED <= sureness(&read.readings, Some(&computed.result)) =>
+            if read.is_picked
+                || rank::ANSWERED <= sureness(&read.readings, Some(&computed.result)) =>
         {
+            if read.turn.pick.is_some() {
+                return Next::Refuse(suggest::ONE_READING.to_owned());
+            }
             compute::next(&read.turn, best, computed, &read.tables, wants_verdict)
         }
         _ => {
+            let doubt = doubt(&read);
+            if let (Doubt::Several(_), Some(n)) = (&doubt, read.turn.pick)
+                && let Some(reading) = nth(read.offered(), n)
+            {
+                return match compute::computed(&read.turn, &reading.query, &read.tables) {
+                    Ok(computed) => {
+                        compute::next(&read.turn, reading, computed, &read.tables, wants_verdict)
+                    }
+                    Err(next) => next,
+                };
+            }
             let can_read = |question: &str| {
-                let turn = Turn { question: question.to_owned(), calls: Vec::new() };
+                let turn = Turn { question: question.to_owned(), pick: None, calls: Vec::new() };
                 let asked = Asked {
                     tables: &read.tables,
                     joins: &read.joins,
@@ -125,7 +146,14 @@ pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
                 };
                 rank::ANSWERED <= sureness(&asked.read().0, None)
             };
-            Next::Refuse(suggest::refusal(&doubt(&read), &read.tables, &read.said, &can_read))
+            let text = suggest::refusal(&doubt, &read.tables, &read.said, &can_read);
+            match (doubt, read.turn.pick) {
+                (Doubt::Several(choices), None) => Next::Offer(text, choices),
+                (Doubt::Several(choices), Some(n)) => {
+                    Next::Offer(format!("There is no reading {n}. {text}"), choices)
+                }
+                _ => Next::Refuse(text),
+            }
         }
     }
 }
@@ -141,18 +169,37 @@ fn doubt(read: &Read) -> Doubt {
     if let Some(column) = empty {
         return Doubt::Empty(column.name.clone());
     }
-    let is_near = rank::OFFERED <= sureness(&read.readings, None);
     if !read.unknown.is_empty() {
         return Doubt::Unknown(read.unknown.clone());
     }
     if read.is_lost {
         return Doubt::Lost;
     }
-    if !is_near || read.readings.len() < 2 {
-        return Doubt::Unread;
+    match read.offered() {
+        [] => Doubt::Unread,
+        offered => {
+            Doubt::Several(offered.iter().map(|it| describe(&it.query, &read.tables)).collect())
+        }
     }
-    let offered = read.readings.iter().take(rank::OFFERED_MAX);
-    Doubt::Several(offered.map(|it| describe(&it.query, &read.tables)).collect())
+}
+
+/// Returns the readings that are offered, if none is sure: two or more, or none.
+fn offered<'r>(readings: &'r [Reading], unknown: &[String]) -> &'r [Reading] {
+    let is_near = rank::OFFERED <= sureness(readings, None);
+    if !is_near || !unknown.is_empty() || readings.len() < 2 {
+        return &[];
+    }
+    &readings[..readings.len().min(rank::OFFERED_MAX)]
+}
+
+/// Returns a reading that the user picked, which has left nothing open.
+fn as_sure(reading: &Reading) -> Reading {
+    Reading { cost: 0.0, skipped: 0.0, linked: 0.0, before: 1.0, ..reading.clone() }
+}
+
+/// Returns the reading of a number; the first is 1.
+fn nth(offered: &[Reading], n: usize) -> Option<&Reading> {
+    offered.get(n.checked_sub(1)?)
 }
 
 /// Returns how the last question of a conversation may be read.
@@ -168,7 +215,11 @@ pub(crate) fn readings(
     for turn in &mut turns {
         turn.question = schema::with_quoted_names(&turn.question, &tables);
     }
-    let Some((turn, before)) = turns.split_last() else { return refuse("There is no question.") };
+    let Some(turn) = turns.last() else { return refuse("There is no question.") };
+    // Whoever picks a reading repeats the question, which does not take up itself.
+    let is_repeated = |it: &[Turn]| it[1].pick.is_some() && it[0].question == it[1].question;
+    let before: Vec<&Turn> =
+        turns.windows(2).filter(|it| !is_repeated(it)).map(|it| &it[0]).collect();
     if tables.is_empty() {
         return refuse("There is no data to ask about: add some with `csv-agent ingest FILE.csv`.");
     }
@@ -220,16 +271,14 @@ pub(crate) fn readings(
             turn: earlier,
             last: last.as_ref(),
         };
-        let readings = asked.picked().unwrap_or_else(|| asked.read().0);
-        let best = readings.first();
-        let computed = best.and_then(|it| compute::computed(earlier, &it.query, &tables).ok());
-        let sureness = sureness(&readings, computed.as_ref().map(|it| &it.result));
-        last = Some(Last { sureness, is_sure: rank::ANSWERED <= sureness, readings });
+        last = Some(asked.as_last());
     }
     let asked =
         Asked { tables: &tables, joins: &joins, lexicon, wants_verdict, turn, last: last.as_ref() };
-    let (readings, unknown, said) = match asked.picked() {
-        Some(readings) => (readings, Vec::new(), Vec::new()),
+    let picked = asked.picked();
+    let is_picked = picked.is_some();
+    let (readings, unknown, said) = match picked {
+        Some(reading) => (vec![reading], Vec::new(), Vec::new()),
         None => asked.read(),
     };
     let is_part = tokens.len() <= PART_WORDS_MAX && readings.first().is_some_and(Reading::is_part);
@@ -246,6 +295,7 @@ pub(crate) fn readings(
         unknown,
         said,
         is_lost,
+        is_picked,
         two,
         tables: tables.clone(),
         joins: joins.clone(),
@@ -259,6 +309,21 @@ struct Last {
     sureness: f64,
     /// Whether it was answered.
     is_sure: bool,
+    /// The readings that were offered instead of an answer.
+    offered: Vec<Reading>,
+}
+
+impl Last {
+    fn new(readings: Vec<Reading>, sureness: f64, unknown: &[String]) -> Last {
+        let is_sure = rank::ANSWERED <= sureness;
+        let offered = if is_sure { &[] } else { offered(&readings, unknown) };
+        Last { sureness, is_sure, offered: offered.to_vec(), readings }
+    }
+
+    /// Makes that of a question that was answered by a reading that the user picked.
+    fn picked(reading: Reading) -> Last {
+        Last { sureness: 1.0, is_sure: true, offered: Vec::new(), readings: vec![reading] }
+    }
 }
 
 /// A question with all that is known while it is read.
@@ -278,11 +343,25 @@ impl Asked<'_> {
     }
 
     /// Returns the reading whose number is said, of those that were offered.
-    fn picked(&self) -> Option<Vec<Reading>> {
-        let last = self.last.filter(|it| !it.is_sure)?;
-        let n: usize = self.turn.question.trim().trim_end_matches('.').parse().ok()?;
-        let reading = last.readings.get(n.checked_sub(1)?).filter(|_| n <= rank::OFFERED_MAX)?;
-        Some(vec![Reading { cost: 0.0, skipped: 0.0, linked: 0.0, before: 1.0, ..reading.clone() }])
+    fn picked(&self) -> Option<Reading> {
+        nth(&self.last?.offered, number(&self.turn.question)?).map(as_sure)
+    }
+
+    /// Returns how an earlier question was read.
+    fn as_last(&self) -> Last {
+        if let Some(reading) = self.picked() {
+            return Last::picked(reading);
+        }
+        let (readings, unknown, _) = self.read();
+        let best = readings.first();
+        let computed =
+            best.and_then(|it| compute::computed(self.turn, &it.query, self.tables).ok());
+        let sureness = sureness(&readings, computed.as_ref().map(|it| &it.result));
+        let last = Last::new(readings, sureness, &unknown);
+        match self.turn.pick.and_then(|n| nth(&last.offered, n)) {
+            Some(reading) => Last::picked(as_sure(reading)),
+            None => last,
+        }
     }
 
     /// Returns the two claims that a question makes, if each can be judged by itself.
@@ -292,7 +371,8 @@ impl Asked<'_> {
         }
         let question = self.turn.question.trim().trim_end_matches(['.', '?', '!']);
         let is_claim = |part: &str| {
-            let turn = Turn { question: part.to_owned(), calls: self.turn.calls.clone() };
+            let turn =
+                Turn { question: part.to_owned(), pick: None, calls: self.turn.calls.clone() };
             let asked = Asked { turn: &turn, last: None, wants_verdict: true, ..*self };
             let (readings, _, said) = asked.read();
             let Some(best) = readings.first() else { return false };
@@ -742,7 +822,7 @@ mod tests {
     fn two(question: &str) -> Option<[String; 2]> {
         let tables = tables();
         assert_eq!(tables[0].columns[4].kind, Kind::Bool);
-        let turn = Turn { question: question.to_owned(), calls: Vec::new() };
+        let turn = Turn { question: question.to_owned(), pick: None, calls: Vec::new() };
         let joins = Joins::default();
         let asked = Asked {
             tables: &tables,
@@ -769,7 +849,7 @@ mod tests {
 
     fn read(question: &str, wants_verdict: bool, last: Option<&Last>) -> Vec<Reading> {
         let tables = sales();
-        let turn = Turn { question: question.to_owned(), calls: Vec::new() };
+        let turn = Turn { question: question.to_owned(), pick: None, calls: Vec::new() };
         let joins = Joins::default();
         Asked {
             tables: &tables,
@@ -908,11 +988,7 @@ mod tests {
     #[test]
     fn what_follows_takes_up_the_first_reading_of_what_was_not_sure() {
         let readings = read("revenue", false, None);
-        let of = |sureness: f64| Last {
-            readings: readings.clone(),
-            sureness,
-            is_sure: ANSWERED <= sureness,
-        };
+        let of = |sureness: f64| Last::new(readings.clone(), sureness, &[]);
         let unsure = read("and by month?", false, Some(&of(0.6)));
         assert!(sql(&unsure[0]).contains("sum(revenue)"), "{}", sql(&unsure[0]));
         assert!(sureness(&unsure, None) <= 0.6);

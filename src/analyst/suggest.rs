@@ -10,6 +10,9 @@ const NAMES_MAX: usize = 20;
 /// Questions that are suggested.
 const EXAMPLES_MAX: usize = 3;
 
+/// What is said to a number with a question that is sure.
+pub(crate) const ONE_READING: &str = "I am sure what this question means, so it has no readings to pick from. Ask it without `--pick`.";
+
 /// Why a question is not answered.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Doubt {
@@ -44,7 +47,6 @@ pub(crate) fn refusal(
             for (n, reading) in readings.iter().enumerate() {
                 let _ = write!(text, "\n{}. {reading}", n + 1);
             }
-            text += "\n\nIn a chat, answer with the number. Otherwise ask with more words.";
             return text;
         }
         Doubt::Unread => "I recognise these words but can't tell what to calculate.".to_owned(),

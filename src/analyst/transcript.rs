@@ -14,6 +14,8 @@ const KEPT: &str = "\nVariables that were set before this line are kept.";
 pub(crate) struct Turn {
     /// The question.
     pub question: String,
+    /// The number of the reading to answer it by, if the user says one with the question.
+    pub pick: Option<usize>,
     /// The calls that were answered.
     pub calls: Vec<Done>,
 }
@@ -50,14 +52,21 @@ impl Turn {
 pub(crate) fn turns(items: &[Item]) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
     let mut calls = BTreeMap::new();
+    let mut is_after_question = false;
     for item in items {
+        let is_with_question = std::mem::take(&mut is_after_question);
         if let Some(call) = item.tool_call() {
             calls.insert(call.call_id.clone(), call);
             continue;
         }
         match item.kind() {
             ItemKind::UserMessage => {
-                turns.push(Turn { question: item.text(), calls: Vec::new() });
+                let question = item.text();
+                match (turns.last_mut().filter(|_| is_with_question), number(&question)) {
+                    (Some(turn), Some(n)) => turn.pick = Some(n),
+                    _ => turns.push(Turn { question, pick: None, calls: Vec::new() }),
+                }
+                is_after_question = true;
             }
             ItemKind::FunctionCallOutput => {
                 let call = item.call_id().and_then(|it| calls.remove(it));
@@ -77,4 +86,9 @@ pub(crate) fn turns(items: &[Item]) -> Vec<Turn> {
         }
     }
     turns
+}
+
+/// Returns the number that a message consists of.
+pub(crate) fn number(text: &str) -> Option<usize> {
+    text.trim().trim_end_matches('.').parse().ok()
 }

@@ -214,8 +214,8 @@ impl Chat<'_> {
 
     fn turn(&mut self, text: String) -> anyhow::Result<ExitStatus> {
         let global = self.global();
-        let question =
-            Question { text, images: Vec::new(), verdict: self.options.agent.gates.verdict };
+        let verdict = self.options.agent.gates.verdict;
+        let question = Question { text, images: Vec::new(), verdict, pick: None };
         let Chat { options, agent, session, runtime, signals, .. } = self;
         runtime.block_on(async {
             let mut output = TurnSinks::open(&options.answer, &global, session.dir())?;

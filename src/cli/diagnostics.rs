@@ -1,6 +1,5 @@
 //! Diagnostics on stderr, and the exit status of errors.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 
 use csv_agent_provider::error::ProviderError;
@@ -40,6 +39,11 @@ pub(crate) fn warning(message: &str, colour: bool) {
     tell(&format!("{label} {}\n", sanitize::one_line(message)));
 }
 
+/// Prints what to do next, below a message.
+pub(crate) fn hint(hint: &str, colour: bool) {
+    tell(&hint_text(hint, colour));
+}
+
 /// Prints warnings.
 pub(crate) fn warnings(messages: impl IntoIterator<Item = String>, colour: bool) {
     messages.into_iter().for_each(|it| warning(&it, colour));
@@ -56,17 +60,14 @@ pub(crate) fn tell(text: &str) {
 }
 
 fn error_text(error: &anyhow::Error, colour: bool) -> String {
-    let (label, hint_label) = if colour {
-        ("\x1b[1;31merror:\x1b[0m", "\x1b[1;32mhint:\x1b[0m")
-    } else {
-        ("error:", "hint:")
-    };
-    let mut text = format!("{label} {}\n", sanitize::one_line(&one_line(error)));
-    for line in hint_of(error).unwrap_or_default().lines() {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {hint_label} {}", sanitize::one_line(line));
-    }
-    text
+    let label = if colour { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
+    let text = format!("{label} {}\n", sanitize::one_line(&one_line(error)));
+    text + &hint_text(hint_of(error).unwrap_or_default(), colour)
+}
+
+fn hint_text(hint: &str, colour: bool) -> String {
+    let label = if colour { "\x1b[1;32mhint:\x1b[0m" } else { "hint:" };
+    hint.lines().map(|line| format!("  {label} {}\n", sanitize::one_line(line))).collect()
 }
 
 #[cfg(test)]

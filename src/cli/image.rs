@@ -43,6 +43,7 @@ pub(crate) fn question(options: &AskOptions) -> anyhow::Result<Question> {
         text: options.question.clone(),
         images,
         verdict: options.turn.agent.gates.verdict,
+        pick: options.pick,
     })
 }
 

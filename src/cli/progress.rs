@@ -12,7 +12,6 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use csv_agent_sink::{EventSink, Format};
 use csv_agent_text::digits;
 use csv_agent_text::sanitize;
-use csv_agent_types::conversation::Price;
 use csv_agent_types::event::{
     ANSWER_CUT, Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, SETTING_UP, SETUP_DONE,
     Status, code_of,
@@ -21,6 +20,7 @@ use csv_agent_types::status::{BUILTIN, ExitStatus, Failure, StopReason};
 
 use super::diagnostics;
 use super::options::GlobalOptions;
+use super::options::ask::AnswerOptions;
 use super::spinner::Spinner;
 use super::status_line::StatusLine;
 use super::terminal::{Stream, story_width};
@@ -71,16 +71,18 @@ pub(crate) struct ProgressReporter {
     provider: String,
     /// Whether the format of the answer has no place for text.
     is_table_only: bool,
+    /// How to pick one of the readings that a reply offers.
+    pick_hint: &'static str,
 }
 
 impl ProgressReporter {
     /// Starts reporting. On a terminal the first line appears at once.
     ///
     /// `shows_partials` says whether stdout shows text as it streams. `files_dir` is the base of paths in
-    /// events, unless the files will soon be deleted. Without a `price` the live line shows no cost.
+    /// events, unless the files will soon be deleted. Without a price the live line shows no cost.
     pub(crate) fn begin(
         options: &GlobalOptions,
-        price: Option<Price>,
+        answer: &AnswerOptions,
         shows_partials: bool,
         files_dir: Option<PathBuf>,
     ) -> ProgressReporter {
@@ -99,7 +101,8 @@ impl ProgressReporter {
             quiet: options.quiet,
             started: Instant::now(),
             bar: None,
-            now: StatusLine::begin(price),
+            now: StatusLine::begin(answer.price),
+            pick_hint: answer.pick_hint,
             ended: None,
             is_cut: false,
             provider: String::new(),
@@ -319,6 +322,9 @@ impl ProgressReporter {
             reply.stop_reason.told(&self.provider).filter(|_| !self.is_told(reply))
         {
             diagnostics::warning(reason, colour);
+        }
+        if !reply.choices.is_empty() {
+            diagnostics::hint(self.pick_hint, colour);
         }
         if !self.has_notes {
             return;

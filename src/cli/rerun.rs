@@ -109,6 +109,7 @@ pub(crate) fn run(
         keeps_files: false,
         reports: None,
         price: None,
+        pick_hint: "",
         seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
     };
     signals::runtime()?.block_on(async {

@@ -25,7 +25,7 @@ pub(crate) const EVENTS: &str = include_str!("events.schema.json");
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Members of a reply that the document has as well. For a failed turn they are null or empty.
-const OF_REPLY: [&str; 15] = [
+const OF_REPLY: [&str; 16] = [
     "blocks",
     "assessment",
     "findings",
@@ -33,6 +33,7 @@ const OF_REPLY: [&str; 15] = [
     "ungrounded",
     "computed",
     "stop_reason",
+    "choices",
     "files",
     "rounds",
     "tool_calls",

@@ -126,6 +126,7 @@ pub(crate) fn run(
         keeps_files: true,
         reports: None,
         price: None,
+        pick_hint: "",
         seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
     };
     warn_of_newer_data(&events, options);

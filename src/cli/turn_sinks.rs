@@ -58,7 +58,7 @@ impl TurnSinks {
         let is_shown = global.terminal.stdout.is_tty && options.output.is_none();
         let shows_partials = is_shown && options.stream && global.format == Format::Text;
         let files = options.keeps_files.then(|| session_dir.to_owned());
-        output.story = Some(ProgressReporter::begin(global, options.price, shows_partials, files));
+        output.story = Some(ProgressReporter::begin(global, options, shows_partials, files));
         output.events = events;
         output.reports = options.reports.as_ref().map(Reports::open).transpose()?;
         Ok(output)

@@ -8,7 +8,9 @@ use std::time::Duration;
 use csv_agent_ingest::{Comments, DecimalMark, Escape, Quote, RequestedType, is_delimiter};
 use csv_agent_render::report::ReportKind;
 use csv_agent_types::catalog::ColumnSpan;
-use csv_agent_types::limits::{COMPACT_AT_MIN, ROUNDS_FLAG_MAX, WORKER_MEMORY_BYTES_LEAST};
+use csv_agent_types::limits::{
+    CHOICES_MAX, COMPACT_AT_MIN, ROUNDS_FLAG_MAX, WORKER_MEMORY_BYTES_LEAST,
+};
 
 /// Parses a report with its file: `junit=dq.xml`, `github`.
 ///
@@ -316,6 +318,15 @@ pub(crate) fn named_file(text: &str) -> Result<(String, PathBuf), String> {
 /// Fails outside 1 to [`ROUNDS_FLAG_MAX`].
 pub(crate) fn rounds(text: &str) -> Result<u32, String> {
     in_range(text, 1, ROUNDS_FLAG_MAX)
+}
+
+/// Parses the number of a reading.
+///
+/// # Errors
+///
+/// Fails outside 1 to [`CHOICES_MAX`].
+pub(crate) fn pick(text: &str) -> Result<u32, String> {
+    in_range(text, 1, CHOICES_MAX)
 }
 
 /// Parses the number of retries.

@@ -345,6 +345,7 @@ mod tests {
             output: None,
             findings: Vec::new(),
             stop_reason: StopReason::Complete,
+            choices: Vec::new(),
             tables: Vec::new(),
             charts: Vec::new(),
             files: Vec::new(),

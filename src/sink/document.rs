@@ -50,11 +50,11 @@ impl Document {
         };
         let mut take = |member: &str| ending.get_mut(member).map(Value::take).unwrap_or_default();
         let text = take(if error.is_null() { "text" } else { "partial_text" });
-        let [blocks, findings, ungrounded, files] = ["blocks", "findings", "ungrounded", "files"]
-            .map(|it| match take(it) {
-                Value::Null => json!([]),
-                items => items,
-            });
+        let lists = ["blocks", "findings", "ungrounded", "choices", "files"];
+        let [blocks, findings, ungrounded, choices, files] = lists.map(|it| match take(it) {
+            Value::Null => json!([]),
+            items => items,
+        });
         json!({
             "schema": SCHEMA,
             "session_id": event.session_id,
@@ -70,6 +70,7 @@ impl Document {
             "ungrounded": ungrounded,
             "computed": take("computed"),
             "stop_reason": take("stop_reason"),
+            "choices": choices,
             "tables": std::mem::take(&mut self.tables),
             "charts": std::mem::take(&mut self.charts),
             "files": files,

@@ -17,10 +17,18 @@ pub struct Question {
     pub images: Vec<String>,
     /// Whether a verdict is requested in addition to the answer.
     pub verdict: bool,
+    /// The number of the reading to answer it by, of those that the built-in analyst offers.
+    pub pick: Option<u32>,
 }
 
 impl Question {
-    /// Returns the message for the model.
+    /// Returns the messages for the model: the question, and the number of the picked reading.
+    pub fn items(&self) -> Vec<Item> {
+        let pick = self.pick.map(|it| Item::user(&it.to_string()));
+        std::iter::once(self.item()).chain(pick).collect()
+    }
+
+    /// Returns the message with the question.
     pub fn item(&self) -> Item {
         let mut item = Item::user(&self.text);
         if let Some(Value::Array(parts)) = item.0.get_mut("content") {

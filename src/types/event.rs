@@ -570,6 +570,10 @@ pub struct ReplyBody {
     pub computed: bool,
     /// Why the turn ended.
     pub stop_reason: StopReason,
+    /// The readings that the built-in analyst offers instead of an answer; `--pick 1` is the first. Empty in turns
+    /// of earlier versions.
+    #[serde(default)]
+    pub choices: Vec<String>,
     /// Names of the tables, in order.
     pub tables: Vec<String>,
     /// Names of the charts, in order.

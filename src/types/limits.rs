@@ -283,6 +283,10 @@ pub const COLUMN_NAME_BYTES_MAX: usize = 200;
 pub const FINDINGS_BYTES_MAX: usize = 4 * 1024;
 /// Rows that a finding lists, each with its line; more belong in a table.
 pub const FINDING_ROWS_MAX: usize = 20;
+/// Readings that a reply offers to pick from.
+pub const CHOICES_MAX: u32 = 10;
+/// Characters of one of them; a longer one is cut.
+pub const CHOICE_CHARS_MAX: usize = 500;
 /// Bytes of a rule's name in SARIF; some viewers cut longer ones.
 pub const RULE_ID_BYTES_MAX: usize = 80;
 /// Findings of earlier turns in the instructions.

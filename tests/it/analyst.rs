@@ -53,6 +53,100 @@ fn a_name_that_fits_two_columns_is_not_chosen_silently() {
     assert!(has("`bill_length_mm`") && has("`bill_depth_mm`"), "{run}");
 }
 
+/// A question with several readings.
+const BILLS: &str = "penguins with a bill over 50";
+
+#[test]
+fn readings_that_are_offered_are_data() {
+    let document = |question: &str| {
+        let commands = format!("csv-agent ask --json '{question}'; test $? -le 9");
+        serde_json::from_str::<Value>(ask(&["penguins.csv"], &commands).succeeds().stdout())
+            .unwrap()
+    };
+    let unsure = document(BILLS);
+    assert_eq!(unsure["stop_reason"], "refused");
+    let choices: Vec<&str> =
+        unsure["choices"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+    assert_eq!(choices[1], "rows in `penguins`, of rows with `bill_depth_mm` over 50");
+    let numbered: Vec<String> =
+        choices.iter().zip(1..).map(|(it, n)| format!("{n}. {it}")).collect();
+    assert_eq!(unsure["text"], format!("This may mean:\n\n{}", numbered.join("\n")));
+    for question in ["how many penguins", "average salary by species"] {
+        assert_eq!(document(question)["choices"], serde_json::json!([]), "{question}");
+    }
+    // They are in the event too, and in nothing that a model of a later turn gets.
+    let commands = format!(
+        "csv-agent ask --format jsonl '{BILLS}' | grep '\"type\":\"reply\"' && cd \"$CSV_AGENT_SESSION_DIR\" \
+         && grep -q 'This may mean' history.jsonl && ! grep choices history.jsonl"
+    );
+    let run = ask(&["penguins.csv"], &commands).succeeds();
+    assert_eq!(run.events().last().unwrap()["choices"], unsure["choices"], "{run}");
+}
+
+#[test]
+fn a_reading_is_picked_as_the_hint_says() {
+    let told = |commands: &str| {
+        let run = ask(&["penguins.csv"], commands).succeeds();
+        (run.stdout().to_owned(), run.stderr().to_owned())
+    };
+    let (offered, hint) = told(&format!("csv-agent ask '{BILLS}' || test $? = 9"));
+    assert!(
+        hint.ends_with("  hint: pick a reading with `--pick N`, or ask with more words\n"),
+        "{hint}"
+    );
+    let (picked, _) = told(&format!("csv-agent ask '{BILLS}' --pick 2"));
+    assert!(picked.starts_with("There are no rows where bill depth is over 50 mm."), "{picked}");
+    // The same after it was offered, and in a chat.
+    let again = format!("csv-agent ask -q '{BILLS}'; csv-agent ask '{BILLS}' --pick 2");
+    assert_eq!(told(&again).0, format!("{offered}{picked}"));
+    let chat = format!("printf '{BILLS}\n2\n' | csv-agent chat || test $? = 9");
+    let (both, hint) = told(&chat);
+    assert_eq!(both, format!("{offered}{picked}"));
+    assert!(
+        hint.ends_with("  hint: answer with the number of a reading, or ask with more words\n"),
+        "{hint}"
+    );
+    // What follows takes up the reading, and it was one turn.
+    let follows = format!(
+        "csv-agent ask -q '{BILLS}' --pick 1 > /dev/null && csv-agent ask --format csv 'and by species?' \
+         && ls \"$CSV_AGENT_SESSION_DIR/turns\" | wc -l"
+    );
+    assert_eq!(told(&follows).0, "species,count\nChinstrap,30\nGentoo,22\n2\n");
+    // A table has no place for the readings, so the error has them.
+    let csv = format!("csv-agent ask --format csv '{BILLS}' || test $? = 9");
+    let (table, error) = told(&csv);
+    assert_eq!(table, "");
+    assert!(error.contains("hint: 2. rows in") && error.contains("`--pick N`"), "{error}");
+}
+
+#[test]
+fn only_a_reading_that_is_offered_can_be_picked() {
+    let refused = |pick: &str, code: i32| {
+        let run = ask(&["penguins.csv"], &format!("csv-agent ask {pick}")).fails_with(code);
+        (run.stdout().to_owned(), run.stderr().to_owned())
+    };
+    let (text, hint) = refused(&format!("'{BILLS}' --pick 4"), 9);
+    assert!(text.starts_with("There is no reading 4. This may mean:\n\n1. rows in"), "{text}");
+    assert!(hint.contains("`--pick N`"), "{hint}");
+    let (text, hint) = refused("'average body mass by species' --pick 1", 9);
+    let sure = "I am sure what this question means, so it has no readings to pick from. Ask it without `--pick`.\n";
+    assert_eq!(text, sure);
+    assert!(!hint.contains("hint:"), "{hint}");
+    let (text, _) = refused("'average salary by species' --pick 1", 9);
+    assert!(text.starts_with("I do not recognise “salary” in this data."), "{text}");
+    let (_, error) = refused(&format!("'{BILLS}' --pick 0"), 2);
+    assert!(error.contains("write a whole number from 1 to 10"), "{error}");
+    let (text, error) = refused(&format!("'{BILLS}' --pick 1 --model gpt-6.2-sol"), 2);
+    assert_eq!(
+        (text.as_str(), error.as_str()),
+        (
+            "",
+            "error: `--pick`: only the built-in analyst offers readings to pick from\n  \
+             hint: leave out `--pick`, or ask the built-in analyst with `--model builtin`\n"
+        )
+    );
+}
+
 #[test]
 fn what_is_not_there_is_not_counted() {
     let bench = Bench::with([]);

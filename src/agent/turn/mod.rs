@@ -133,6 +133,7 @@ impl<'a> Turn<'a> {
             ungrounded: Vec::new(),
             computed: self.is_computed,
             stop_reason,
+            choices: Vec::new(),
             tables: self.record.tables.iter().map(|it| it.name.clone()).collect(),
             charts: self.record.charts.iter().map(|it| it.logical_name.clone()).collect(),
             files: self.record.files.clone(),

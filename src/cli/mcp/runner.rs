@@ -305,7 +305,7 @@ impl CallRunner {
         agent.ask_another(model, None, provider);
         agent.start_afresh();
         let mut sink = Collector { events: Vec::new(), progress: &call.progress };
-        let question = Question { text, images: Vec::new(), verdict };
+        let question = Question { text, images: Vec::new(), verdict, pick: None };
         let CallRunner { runtime, signals, signal, .. } = self;
         let stop = async {
             // The signal is kept for the caller; a cancelled call ends only its turn.

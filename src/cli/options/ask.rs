@@ -46,6 +46,8 @@ pub(crate) struct AskOptions {
     pub question: String,
     /// Image files of the question.
     pub images: Vec<PathBuf>,
+    /// The number of the reading to answer it by.
+    pub pick: Option<u32>,
     /// How to answer it.
     pub turn: TurnOptions,
     /// Whether to only show the first request.
@@ -120,6 +122,8 @@ pub(crate) struct AnswerOptions {
     pub reports: Option<ReportOptions>,
     /// The price of tokens, for the live line.
     pub price: Option<Price>,
+    /// How to pick one of the readings that a reply offers.
+    pub pick_hint: &'static str,
 }
 
 /// The reports of a turn.
@@ -167,6 +171,11 @@ impl AskOptions {
         }
         let images = flags.image;
         let mut turn = TurnOptions::resolve(flags.turn, global, settings)?;
+        if flags.pick.is_some() && !matches!(turn.provider, ProviderChoice::Builtin) {
+            let message = "`--pick`: only the built-in analyst offers readings to pick from";
+            let hint = "leave out `--pick`, or ask the built-in analyst with `--model builtin`";
+            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        }
         turn.answer.output = flags.output.filter(|it| it != Path::new("-"));
         turn.agent.gates.table = flags.table.clone().filter(|_| writes_table(&turn.global));
         turn.answer.table = flags.table;
@@ -179,7 +188,7 @@ impl AskOptions {
             QuestionSource::InFile(path) => read_file(&path)?,
             QuestionSource::OnStdin => read_question(std::io::stdin(), "stdin")?,
         };
-        Ok(AskOptions { question: not_blank(question)?, images, turn, dry_run })
+        Ok(AskOptions { question: not_blank(question)?, images, pick: flags.pick, turn, dry_run })
     }
 }
 
@@ -216,7 +225,8 @@ impl ChatOptions {
         global: GlobalOptions,
         settings: &Settings,
     ) -> anyhow::Result<ChatOptions> {
-        let turn = TurnOptions::resolve(flags.turn, global, settings)?;
+        let mut turn = TurnOptions::resolve(flags.turn, global, settings)?;
+        turn.answer.pick_hint = "answer with the number of a reading, or ask with more words";
         if turn.files.iter().any(|it| it.as_os_str() == "-") {
             return Err(stdin_twice().into());
         }
@@ -279,6 +289,7 @@ impl TurnOptions {
             keeps_files: !flags.ephemeral,
             reports: None,
             price,
+            pick_hint: "pick a reading with `--pick N`, or ask with more words",
             seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
         };
         let briefing = briefing(settings, &global.session.dir)?;

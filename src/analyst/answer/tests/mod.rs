@@ -218,7 +218,7 @@ fn step(turn: &Turn, query: &LogicalForm, wants_verdict: bool) -> Next {
 /// Answers a query; each statement in turn gives the next of some outputs.
 #[expect(clippy::needless_pass_by_value, reason = "a query reads better without a `&`")]
 fn run(question: &str, query: LogicalForm, outputs: &[Json]) -> Run {
-    let mut turn = Turn { question: question.to_owned(), calls: Vec::new() };
+    let mut turn = Turn { question: question.to_owned(), pick: None, calls: Vec::new() };
     let (mut outputs, mut rounds) = (outputs.iter(), Vec::new());
     loop {
         match step(&turn, &query, true) {

@@ -96,7 +96,7 @@ fn a_statement_that_fails_is_no_answer() {
 fn rows_are_named_only_for_a_gate() {
     let check =
         query(0, Shape::Check(Check::None(vec![is("penguins.body_mass_g", Op::Gt, 6000.0)])));
-    let mut turn = Turn { question: String::new(), calls: Vec::new() };
+    let mut turn = Turn { question: String::new(), pick: None, calls: Vec::new() };
     let mut n_statements = 0;
     loop {
         match super::step(&turn, &check, false) {
@@ -113,7 +113,7 @@ fn rows_are_named_only_for_a_gate() {
                 assert_eq!(verdict["findings"][0]["rows"], json!([]));
                 break;
             }
-            other @ Next::Refuse(_) => panic!("{other:?}"),
+            other @ (Next::Refuse(_) | Next::Offer(..)) => panic!("{other:?}"),
         }
     }
     assert_eq!(n_statements, 1);
@@ -125,7 +125,7 @@ fn a_chart_that_was_refused_is_said() {
         Chart::Line,
         query(0, Shape::Groups(groups(vec![key("penguins.species")], vec![Measure::ROWS]))),
     );
-    let mut turn = Turn { question: String::new(), calls: Vec::new() };
+    let mut turn = Turn { question: String::new(), pick: None, calls: Vec::new() };
     let text = loop {
         match super::step(&turn, &by, false) {
             Next::Calls(calls) => {
@@ -142,7 +142,7 @@ fn a_chart_that_was_refused_is_said() {
                 }
             }
             Next::Say(text, _) => break text,
-            other @ Next::Refuse(_) => panic!("{other:?}"),
+            other @ (Next::Refuse(_) | Next::Offer(..)) => panic!("{other:?}"),
         }
     };
     assert!(text.ends_with("There is no chart: the chart was not drawn: no rows."), "{text}");
