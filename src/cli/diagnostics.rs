@@ -67,7 +67,9 @@ fn error_text(error: &anyhow::Error, colour: bool) -> String {
 
 fn hint_text(hint: &str, colour: bool) -> String {
     let label = if colour { "\x1b[1;32mhint:\x1b[0m" } else { "hint:" };
-    hint.lines().map(|line| format!("  {label} {}\n", sanitize::one_line(line))).collect()
+    hint.lines().fold(String::new(), |told, line| {
+        told + &format!("  {label} {}\n", sanitize::one_line(line))
+    })
 }
 
 #[cfg(test)]

@@ -387,7 +387,7 @@ fn few_answers_are_wrong() {
                 line.split(['|', ' ']).filter_map(|it| it.parse().ok()).collect();
             let [all, right, _, wrong] = numbers[..] else { panic!("{line}") };
             (n_all, n_right, n_wrong) = (n_all + all, n_right + right, n_wrong + wrong);
-            told += &format!("{table} {line}\n");
+            told.extend([table, " ", line, "\n"]);
         }
         assert!(200 < n_all, "{set}: {n_all} questions");
         assert!(

@@ -57,8 +57,12 @@ pub(super) fn compile(
         let mut compiled = Vec::new();
         for claim in claims {
             agent.start_afresh();
-            let question =
-                Question { text: (*claim).to_owned(), images: Vec::new(), verdict: true };
+            let question = Question {
+                text: (*claim).to_owned(),
+                images: Vec::new(),
+                verdict: true,
+                pick: None,
+            };
             let mut trouble = Trouble(None);
             let end = agent.turn(session, &mut trouble, question, signals.next()).await?;
             compiled.push(read(claim, end, trouble, session)?);
