@@ -62,15 +62,7 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     ("since_clock", |scene, sems| clocked(scene, sems, &[Op::Ge])),
     ("between_clocks", |scene, sems| clocked(scene, sems, &[Op::Ge, Op::Le])),
     ("in_months", |scene, sems| {
-        let months: Vec<i32> = sems
-            .iter()
-            .filter_map(|it| match it {
-                #[expect(clippy::cast_possible_truncation, reason = "a month")]
-                Sem::Number(it) => Some(*it as i32),
-                _ => None,
-            })
-            .collect();
-        let made = parts(scene, Part::Month, &months);
+        let made = parts(scene, Part::Month, &months_of(sems));
         made.into_iter()
             .map(|(it, cost)| {
                 let place = tests_of(&[&it]).first().and_then(|it| it.places().first().copied());
@@ -84,22 +76,12 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             })
             .collect()
     }),
-    ("months_to", |scene, sems| {
-        let months: Vec<i32> = sems
-            .iter()
-            .filter_map(|it| match it {
-                #[expect(clippy::cast_possible_truncation, reason = "a month")]
-                Sem::Number(it) => Some(*it as i32),
-                _ => None,
-            })
-            .collect();
-        match months[..] {
-            [from, to] if from < to => parts(scene, Part::Month, &(from..=to).collect::<Vec<_>>()),
-            [from, to] if to < from => {
-                parts(scene, Part::Month, &(from..=12).chain(1..=to).collect::<Vec<_>>())
-            }
-            _ => Vec::new(),
+    ("months_to", |scene, sems| match months_of(sems)[..] {
+        [from, to] if from < to => parts(scene, Part::Month, &(from..=to).collect::<Vec<_>>()),
+        [from, to] if to < from => {
+            parts(scene, Part::Month, &(from..=12).chain(1..=to).collect::<Vec<_>>())
         }
+        _ => Vec::new(),
     }),
     ("in_quarter", |scene, sems| match count_of(sems).and_then(|it| i32::try_from(it).ok()) {
         Some(quarter) => parts(scene, Part::Quarter, &[quarter]),
@@ -192,6 +174,16 @@ fn period_with(
     let Some(period) = periods_of(sems).first().copied() else { return Vec::new() };
     let (from, to) = make(period);
     timed(scene, None, |place| in_period(scene, place, from, to))
+}
+
+/// Returns the numbers of months that were said.
+fn months_of(sems: &[&Sem]) -> Vec<i32> {
+    let month = |it: &&Sem| match it {
+        #[expect(clippy::cast_possible_truncation, reason = "a month")]
+        Sem::Number(it) => Some(*it as i32),
+        _ => None,
+    };
+    sems.iter().filter_map(month).collect()
 }
 
 /// Returns one test for each part of a date.
