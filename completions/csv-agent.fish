@@ -123,7 +123,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l no-input 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s h -l help -d 'Print help. `--help` describes all flags'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l question-file -d 'Read the question from a file' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l image -d 'Show the model this image together with the question. May be repeated' -r -F
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l pick -d 'Answer by the reading of this number, of those that the built-in analyst offers' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l pick -d 'Choose one of the readings that the built-in analyst offers, by its number' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s o -l output -d 'Write the answer to a file instead of stdout' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l report -d 'Write the findings as a report for CI. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l table -d 'Table to write with `--format csv` or `tsv` [default: the last]' -r
@@ -361,8 +361,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s q -l qu
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l no-input -d 'Never prompt for input'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s h -l help -d 'Print help. `--help` describes all flags'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l model -d 'Who compiles rules in words' -r -f -a "builtin\t'The analyst inside csv-agent'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l fail-on -d 'Rules that end the command with 10 or 11 if the data breaks them' -r -f -a "never\t'None of them'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l model -d 'What compiles rules in words' -r -f -a "builtin\t'The analyst inside csv-agent'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l fail-on -d 'Which broken rules make the command exit with 10 or 11' -r -f -a "never\t'None of them'
 bad\t'Those with the severity `bad`: exit with 11'
 warning\t'All of them: exit with 11, or with 10 if only rules with the severity `warning` are broken'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l report -d 'Write the results as a report for CI. May be repeated' -r
@@ -386,7 +386,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l width -d '
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l update -d 'Compile new and changed rules in words, and write them to `checks.lock`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l locked -d 'Require that `checks.lock` has the rules of the file and no others'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l init -d 'Propose rules for files with data, and print them'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l init -d 'Propose rules for data files, and print them'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l json -d 'The same as `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -s q -l quiet -d 'Print only warnings and errors on stderr'

@@ -49,7 +49,7 @@ pub struct CheckFlags {
     #[arg(long)]
     pub update: bool,
 
-    /// Who compiles rules in words
+    /// What compiles rules in words
     #[arg(
         long,
         value_name = "MODEL",
@@ -64,13 +64,13 @@ pub struct CheckFlags {
     #[arg(long, conflicts_with = "update")]
     pub locked: bool,
 
-    /// Propose rules for files with data, and print them
+    /// Propose rules for data files, and print them
     ///
-    /// The data keeps each of these rules today. csv-agent writes no file.
+    /// The data satisfies all of these rules today. csv-agent writes no file.
     #[arg(long, requires = "files", conflicts_with_all = ["update", "locked", "report"])]
     pub init: bool,
 
-    /// Rules that end the command with 10 or 11 if the data breaks them
+    /// Which broken rules make the command exit with 10 or 11
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub fail_on: FailFrom,
 
@@ -102,7 +102,7 @@ pub enum FailFrom {
     Warning,
 }
 
-/// Who compiles rules in words.
+/// What compiles rules in words.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum CompiledBy {
     /// The analyst inside csv-agent
@@ -121,8 +121,8 @@ impl CheckFlags {
             [] => Ok(PathBuf::from(USUAL)),
             [path] => Ok(path.clone()),
             _ => {
-                let message = "there are several files, but one file has the rules";
-                let hint = "with `--init`, csv-agent proposes rules for files with data";
+                let message = "`check` takes one rules file, but several files were named";
+                let hint = "to propose rules for several data files, use `--init`";
                 Err(Failure::new(ExitStatus::Usage, message).hint(hint))
             }
         }
@@ -231,7 +231,7 @@ fn decided(
     }
     let catalog = session.catalog();
     for (name, _) in catalog.iter().filter(|it| it.1.row_count == 0) {
-        let warning = format!("`{name}` has no rows, so it has none that breaks a rule");
+        let warning = format!("`{name}` has no rows, so no row can break a rule");
         diagnostics::warning(&warning, options.terminal.stderr.colour);
     }
     let rules: Vec<_> = file.rules.iter().map(|it| (it, statements.of(it, catalog))).collect();

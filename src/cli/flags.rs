@@ -204,10 +204,10 @@ pub struct AskFlags {
     #[arg(long, value_name = "FILE", help_heading = "Input", hide_short_help = true)]
     pub image: Vec<PathBuf>,
 
-    /// Answer by the reading of this number, of those that the built-in analyst offers
+    /// Choose one of the readings that the built-in analyst offers, by its number
     ///
     /// If `--model builtin` is not sure what a question means, it offers two or three numbered readings. If it is sure,
-    /// or there is no reading of this number, csv-agent exits with status 9.
+    /// or if no reading has this number, csv-agent exits with status 9.
     #[arg(long, value_name = "N", value_parser = value_parsers::pick, help_heading = "Answer", hide_short_help = true)]
     pub pick: Option<u32>,
 

@@ -184,7 +184,7 @@ fn data_without_rows_keeps_rules_and_is_reported() {
     let bench = bench(&rule(KEPT.0, KEPT.1));
     fs::write(bench.path("my orders, 1.csv"), "order_id,customer,total\n").unwrap();
     let run = check(&bench, "").succeeds();
-    let warning = "warning: `orders` has no rows, so it has none that breaks a rule\n";
+    let warning = "warning: `orders` has no rows, so no row can break a rule\n";
     assert_eq!(run.stderr(), warning, "{run}");
 }
 
@@ -258,7 +258,7 @@ fn a_claim_that_changed_or_lost_its_column_is_not_decided() {
     check(&bench, "--locked").fails_with(11);
     fs::write(bench.path("my orders, 1.csv"), ORDERS.replace("total", "sum")).unwrap();
     let run = check(&bench, "").fails_with(9);
-    let reason = "there is no column `orders.total` any more, which the claim is about";
+    let reason = "the column `orders.total`, which the claim is about, no longer exists";
     assert!(run.stdout().starts_with(&format!("undecided  totals: {reason}\n")), "{run}");
     let rules =
         format!("[data]\norders = 'my orders, 1.csv'\n{}", claim("totals", "no sum is below 0"));

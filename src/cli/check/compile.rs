@@ -117,13 +117,17 @@ fn read(
     let document = last.and_then(|it| serde_json::from_str::<Value>(&it.text()).ok());
     let found = document.and_then(|it| ReadClaim::deserialize(&it["rule"]).ok());
     let Some(ReadClaim { sql, reading, columns }) = found else {
-        return Ok(Err("it asks for something, but claims nothing that data can break".to_owned()));
+        return Ok(Err("it is a question, not a claim that data can break".to_owned()));
     };
     if let Some(name) = unread(claim, &columns, session.catalog()) {
-        return Ok(Err(format!("it names `{name}`, but would be read as: {reading}")));
+        return Ok(Err(format!(
+            "it names `{name}`, but the analyst's reading leaves that out: {reading}"
+        )));
     }
     if let Some(number) = uncounted(claim, &sql) {
-        return Ok(Err(format!("it says `{number}`, but would be read as: {reading}")));
+        return Ok(Err(format!(
+            "it contains `{number}`, but the analyst's reading leaves that out: {reading}"
+        )));
     }
     let (claim, by) = (claim.to_owned(), BUILTIN.to_owned());
     Ok(Ok(CompiledClaim { claim, reading, sql, by, columns }))

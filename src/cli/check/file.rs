@@ -126,8 +126,8 @@ impl ChecksFile {
             }
         }
         let missing = match (data.is_empty(), rules.is_empty()) {
-            (_, true) => "there are no rules in it",
-            (true, false) => "there is no data in it",
+            (_, true) => "the file has no rules",
+            (true, false) => "the file names no data",
             (false, false) => return Ok(ChecksFile { data, rules }),
         };
         Err(reader.mistake(0, missing.to_owned(), Some(FORM)))
@@ -199,7 +199,7 @@ impl ChecksReader<'_> {
             let at = table.span().start;
             let rule = self.rule(at, members)?;
             if let Some(line) = lines.insert(rule.name.clone(), line_of(self.text, at)) {
-                let message = format!("the rule of line {line} has the name `{}` too", rule.name);
+                let message = format!("the rule on line {line} is also named `{}`", rule.name);
                 return Err(self.mistake(at, message, Some("give each rule its own name")));
             }
             rules.push(rule);
@@ -235,7 +235,7 @@ impl ChecksReader<'_> {
         }
         let [name, claim, sql, _] = found;
         let Some(name) = name else {
-            let hint = "add `name`, which the test of this rule has in reports";
+            let hint = "add `name`: reports show the rule as a test with this name";
             return Err(self.mistake(at, "a rule has no name".to_owned(), Some(hint)));
         };
         let body = match (claim, sql) {
@@ -247,8 +247,8 @@ impl ChecksReader<'_> {
                 } else {
                     "neither `claim` nor `sql`"
                 };
-                let hint = "write the rule in words as `claim`, or as a statement that returns the rows that break \
-                            it as `sql`";
+                let hint = "write `claim` with the rule in words, or `sql` with a statement that returns the rows \
+                            that break it";
                 return Err(self.mistake(at, format!("`{name}` has {what}"), Some(hint)));
             }
         };
@@ -310,10 +310,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_has_its_line_and_what_to_write() {
-        check("", 1, "there are no rules in it", FORM);
-        check(DATA, 1, "there are no rules in it", FORM);
-        check("[[check]]\nname='n'\nsql='s'\n", 1, "there is no data in it", FORM);
-        check("[data]\n[[check]]\nname='n'\nsql='s'\n", 1, "there is no data in it", FORM);
+        check("", 1, "the file has no rules", FORM);
+        check(DATA, 1, "the file has no rules", FORM);
+        check("[[check]]\nname='n'\nsql='s'\n", 1, "the file names no data", FORM);
+        check("[data]\n[[check]]\nname='n'\nsql='s'\n", 1, "the file names no data", FORM);
         check("[dat]\na='a'\n", 1, "unknown `dat`", "did you mean `data`?");
         check("[data]\n'a b' = 'a'\n", 2, "`a b` is not a valid name of a dataset", "try `a_b`");
         let path = "write a path or a pattern such as `\"data/orders-*.csv\"`, or a list of them";
@@ -327,7 +327,7 @@ mod tests {
         check_rule("nme = 'n'", 4, "unknown `nme`", "did you mean `name`?");
         check_rule("name = 1", 4, "`name` is not a string in quotes", "");
         check_rule("name = ' '", 4, "`name` is empty", "");
-        let name = "add `name`, which the test of this rule has in reports";
+        let name = "add `name`: reports show the rule as a test with this name";
         check_rule("sql = 's'", 3, "a rule has no name", name);
         check_rule(
             "name='n'\nsql='s'\nseverity='high'",
@@ -335,16 +335,11 @@ mod tests {
             "`high` is not a severity",
             "write `bad` or `warning`",
         );
-        let hint = "write the rule in words as `claim`, or as a statement that returns the rows that break it as `sql`";
+        let hint = "write `claim` with the rule in words, or `sql` with a statement that returns the rows that break it";
         check_rule("name = 'n'", 3, "`n` has neither `claim` nor `sql`", hint);
         check_rule("name='n'\nclaim='c'\nsql='s'", 3, "`n` has both `claim` and `sql`", hint);
         let twice = "name='n'\nsql='s'\n[[check]]\nname='n'\nclaim='c'";
-        check_rule(
-            twice,
-            6,
-            "the rule of line 3 has the name `n` too",
-            "give each rule its own name",
-        );
+        check_rule(twice, 6, "the rule on line 3 is also named `n`", "give each rule its own name");
     }
 
     proptest::proptest! {

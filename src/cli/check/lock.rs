@@ -83,7 +83,7 @@ impl ChecksLock {
         };
         let wrong = |reason: &str| {
             let message = format!("cannot read `{}`: {reason}", path.display());
-            let hint = "remove it, and make it again with `csv-agent check --update`";
+            let hint = "delete it, and create it again with `csv-agent check --update`";
             Failure::new(ExitStatus::Input, message).hint(hint)
         };
         let text = text(path, bytes)?;

@@ -31,8 +31,8 @@ const KEY_ROWS_MIN: u64 = 1_000;
 /// Words that names of keys end with.
 const KEY_WORDS: [&str; 8] = ["id", "key", "code", "uuid", "guid", "number", "no", "sku"];
 /// What the file begins with.
-const HEADING: &str = "# Proposed by `csv-agent check --init`. The data keeps each of these rules today. Remove those \
-                       that are not meant.\n";
+const HEADING: &str = "# Proposed by `csv-agent check --init`. The data satisfies all of these rules today. \
+                       Remove those that you do not want.\n";
 
 /// A rule, and what speaks for it.
 struct Proposal {
@@ -75,7 +75,8 @@ pub(super) fn propose(
     let kept = proposals.iter().zip(&reports).filter(|it| it.1.outcome == RuleOutcome::Kept);
     let kept: Vec<&Proposal> = kept.map(|it| it.0).collect();
     if kept.is_empty() {
-        let message = "there is nothing to propose: no column has a rule that its values keep";
+        let message =
+            "no rules to propose: the data satisfies none of the rules that csv-agent tries";
         return Err(Failure::new(ExitStatus::Input, message)
             .hint("write the rules yourself")
             .into());
@@ -173,10 +174,10 @@ impl<'a> ColumnsOf<'a> {
     fn present(&self) -> impl Iterator<Item = Proposal> {
         let is_there = |it: &ColumnToPropose| 0 < self.n_rows() && it.facts.nulls == 0;
         self.columns().filter(is_there).map(|it| {
-            let evidence = format!("{}, none without a value", count(self.n_rows(), "row"));
+            let evidence = format!("a value in each of {}", count(self.n_rows(), "row"));
             let sql =
                 format!("select * from {} where {} is null", self.table(), identifier(it.name));
-            self.proposal(evidence, &format!("{} is there", it.name), sql)
+            self.proposal(evidence, &format!("{} is not missing", it.name), sql)
         })
     }
 

@@ -124,7 +124,7 @@ impl<'a> Statements<'a> {
         };
         match found.lost(catalog) {
             Some(column) => {
-                Err(format!("there is no column `{column}` any more, which the claim is about"))
+                Err(format!("the column `{column}`, which the claim is about, no longer exists"))
             }
             None => Ok(found),
         }
