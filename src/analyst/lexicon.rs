@@ -125,6 +125,8 @@ pub(crate) enum Concept {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Cue {
+    /// Turns what is claimed, in ways that no rule reads.
+    Turns,
     /// Opens a question for somebody.
     Who,
     /// Before one of several things.

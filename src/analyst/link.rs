@@ -171,6 +171,13 @@ impl Linker<'_> {
         }
     }
 
+    /// Returns whether a value is said where a span starts: behind `is`, or behind a word of a column.
+    fn is_value_said(&self, start: usize) -> bool {
+        let Some(before) = start.checked_sub(1).map(|it| &self.tokens[it]) else { return false };
+        let names = |it: Place| self.column(it).words.contains(&before.stem);
+        before.lower == "=" || self.lexicon.is(Cue::Is, &before.lower) || self.places().any(names)
+    }
+
     fn column(&self, place: Place) -> &Column {
         &self.tables[place.table].columns[place.column]
     }
@@ -205,6 +212,7 @@ impl Linker<'_> {
                 || self.lexicon.phrase(std::slice::from_ref(&it.lower)) == Some(Concept::Of)
                     && it.text == it.lower
         });
+        let is_small = is_small || text == "no" && !self.is_value_said(start);
         let held = if is_small { Vec::new() } else { self.held(&text) };
         let most = held.iter().map(|it| it.n_rows).max().unwrap_or_default();
         let is_lower =

@@ -40,6 +40,8 @@ const NAMED_COST: f64 = 1.5;
 const UNASKED_COST: f64 = 2.0;
 /// What it costs to judge nothing where that is asked for.
 const JUDGES_NOT_COST: f64 = 4.0;
+/// Price of words that a reading leaves out, from which it judges nothing.
+const JUDGED_SKIPPED_MAX: f64 = 0.4;
 /// Price from which a whole question is rather one that takes up another.
 const WHOLE_MAX: f64 = 2.0;
 /// Words of a question that is only a part of one.
@@ -76,6 +78,8 @@ pub(crate) struct Read {
     said: Vec<String>,
     /// Whether it takes up a question that was not understood.
     is_lost: bool,
+    /// Whether it judges something, and words that may turn the verdict are not sure to be read.
+    may_mislead: bool,
     /// Whether it is the number of a reading that was offered.
     is_picked: bool,
     /// What it claims, if that is two things, each of which can be judged by itself.
@@ -94,7 +98,8 @@ impl Read {
     /// Returns what happens next instead: calls to make, or why a reading that is sure has no result.
     pub(crate) fn computed(&self) -> Result<Option<Computed>, Next> {
         let before = sureness(&self.readings, None);
-        let is_worth_it = rank::may_be_sure(&self.readings) && self.two.is_none();
+        let is_worth_it =
+            rank::may_be_sure(&self.readings) && self.two.is_none() && !self.may_mislead;
         let Some(best) = self.readings.first().filter(|_| is_worth_it) else { return Ok(None) };
         match compute::computed(&self.turn, &best.query, &self.tables) {
             Ok(computed) => Ok(Some(computed)),
@@ -287,6 +292,7 @@ pub(crate) fn readings(
         && (asked.leads_on() || is_part)
         && !takes_up;
     let readings = if is_lost { Vec::new() } else { readings };
+    let may_mislead = readings.first().is_some_and(|it| asked.may_mislead(it, &unknown));
     // The second claim would be a condition of the first, and broken data would pass.
     let two = readings.first().and_then(|it| asked.two_claims(&it.query));
     Outcome::Read(Box::new(Read {
@@ -295,6 +301,7 @@ pub(crate) fn readings(
         unknown,
         said,
         is_lost,
+        may_mislead,
         is_picked,
         two,
         tables: tables.clone(),
@@ -362,6 +369,45 @@ impl Asked<'_> {
             Some(reading) => Last::picked(as_sure(reading)),
             None => last,
         }
+    }
+
+    /// Returns whether a verdict may be turned by words that the reading leaves out: a gate would pass bad data.
+    fn may_mislead(&self, best: &Reading, unknown: &[String]) -> bool {
+        if !self.wants_verdict && !best.query.judges() {
+            return false;
+        }
+        let tokens = self.tokens();
+        let words: Vec<String> = tokens.iter().map(|it| it.lower.clone()).collect();
+        let is_in_phrase = |at: usize| {
+            (0..=at).any(|from| {
+                (at + 1..=words.len())
+                    .any(|to| 1 < to - from && self.lexicon.phrase(&words[from..to]).is_some())
+            })
+        };
+        let negates = |it: &str| {
+            let word = [it.to_owned()];
+            matches!(self.lexicon.phrase(&word), Some(Concept::Not | Concept::Without))
+        };
+        let mut rules = best.rules.iter().map(|it| ENGLISH.name(*it));
+        let is_negation_read = rules.any(|it| it.contains("[not]") || it.contains("[without]"));
+        let is_alarm = |at: usize| {
+            at < 2 && 2 < words.len() && self.lexicon.is(Cue::Alarms, &words[..2].join(" "))
+        };
+        let is_lost = |(at, it): (usize, &String)| {
+            self.lexicon.is(Cue::Turns, it) && !is_alarm(at)
+                || negates(it) && !is_negation_read && !is_in_phrase(at)
+        };
+        // `every` says what is understood without it, and so does `fail if`.
+        let facts =
+            values::facts(&self.turn.question, &tokens, self.tables, self.turn, self.lexicon);
+        let lattice = self.lattice(&tokens, &[best.query.from.table], &facts);
+        let is_free = |at: &usize| {
+            is_alarm(*at) || self.lexicon.is(Cue::Every, &words[*at]) || words[*at] == "each"
+        };
+        let free: f64 = (0..words.len()).filter(is_free).map(|it| lattice.skips[it]).sum();
+        !unknown.is_empty()
+            || JUDGED_SKIPPED_MAX + free < best.skipped
+            || words.iter().enumerate().any(is_lost)
     }
 
     /// Returns the two claims that a question makes, if each can be judged by itself.

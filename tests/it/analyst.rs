@@ -288,6 +288,43 @@ fn two_claims_in_one_sentence_pass_no_gate() {
 }
 
 #[test]
+fn words_that_turn_a_claim_pass_no_gate() {
+    let bench = Bench::with([]);
+    let rows = "id,qty,status,start,end,active\n1,-5,void,2024-02-05,2024-02-01,no\n1,0,void,2024-03-05,2024-03-01,yes\n";
+    fs::write(bench.path("rows.csv"), rows).unwrap();
+    let ask = |claim: &str| {
+        let ask = "csv-agent ask --ephemeral -f rows.csv --model builtin --fail-on bad";
+        bench.shell(&format!("{ask} \"{claim}\""), &[])
+    };
+    // No row keeps any of these; what is not read is refused.
+    for claim in [
+        "no duplicate ids",
+        "qty isn't negative or zero",
+        "qty cannot be below 1",
+        "qty is never 0",
+        "qty should not be 0",
+        "end is not before start",
+        "start is never after end",
+        "none of the qty are below 1",
+        "qty is outside -10 to 10",
+        "no status is void or cancelled",
+        "no qty or discount is below 0",
+        "total qty of void rows is over 0",
+    ] {
+        let run = ask(claim);
+        assert!([Some(9), Some(11)].contains(&run.code()), "{claim}: {run}");
+    }
+    for claim in [
+        "every qty is below 1",
+        "no qty above 0",
+        "status is never open",
+        "fail if qty is positive",
+    ] {
+        ask(claim).succeeds();
+    }
+}
+
+#[test]
 fn every_value_is_in_the_table_that_is_referred_to() {
     let tables = ["flights.csv", "airlines.csv"];
     let question =
