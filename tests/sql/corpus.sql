@@ -4186,3 +4186,18 @@ select id, avg(price) over (partition by region order by id rows between 1 prece
 
 -- name: hunt4/win-count-distinct-order
 select order_id, sum(quantity) over (partition by status order by order_id) / sum(quantity) over (partition by status) r from orders
+
+-- name: null/distinct_and
+select id from sales where region is distinct from 'North' and is_online
+
+-- name: null/distinct_or
+select id from sales where is_online is distinct from true or region is not distinct from null or units > 40
+
+-- name: null/distinct_bool
+select id, is_online is distinct from (discount is null) and units > 10 as a, is_online is not distinct from true or price > 50 as b from sales
+
+-- name: null/distinct_arithmetic
+select id from sales where units is distinct from id + 1 and price is not distinct from price * 1
+
+-- name: case/many_that_can_fail
+select k, case when i * 20 > j * 1 then i * 2 when i * 20 > j * 2 then i * 3 when i * 20 > j * 3 then i * 4 when i * 20 > j * 4 then i * 5 when i * 20 > j * 5 then i * 6 when i * 20 > j * 6 then i * 7 when i * 20 > j * 7 then i * 8 when i * 20 > j * 8 then i * 9 when i * 20 > j * 9 then i * 10 when i * 20 > j * 10 then i * 11 when i * 20 > j * 11 then i * 12 when i * 20 > j * 12 then i * 13 else i // nullif(z, 0) end as a from nums

@@ -1,5 +1,7 @@
 //! Values of rows as polars expressions.
 
+use std::cell::RefCell;
+
 use polars::prelude::{
     DataType, Expr as Polars, LiteralValue, NamedFrom as _, PolarsResult, Scalar as PolarsScalar,
     Series, coalesce, lit, ternary_expr,
@@ -18,36 +20,111 @@ use super::{numbers, text, time};
 /// Values of IN from which on they are looked up in a set.
 const LIST_FROM: usize = 16;
 
-/// Returns an expression for polars.
+/// Expressions for polars.
+pub(super) struct Lowered {
+    /// Columns to add before, one after the other: each may need those before it.
+    pub steps: Vec<Polars>,
+    /// The expressions, in order.
+    pub values: Vec<Polars>,
+}
+
+/// Returns expressions for polars.
 ///
 /// # Errors
 ///
 /// Fails when an argument that has to be a constant is not one, or not of its form.
-pub(super) fn lower(expr: &Expr) -> PolarsResult<Polars> {
-    Lowering::default().lower(expr)
+pub(super) fn lower<'a>(exprs: impl IntoIterator<Item = &'a Expr>) -> PolarsResult<Lowered> {
+    let steps = RefCell::default();
+    let lowering = Lowering { condition: None, steps: &steps };
+    let values = exprs.into_iter().map(|it| lowering.lower(it)).collect::<PolarsResult<_>>()?;
+    Ok(Lowered { steps: steps.into_inner(), values })
+}
+
+/// Returns the name of the `index`th column of [`Lowered::steps`]. No column of a plan has it.
+pub(super) fn step(index: usize) -> String {
+    format!("step {index}")
 }
 
 /// How expressions are lowered: polars computes each in every row, also where another branch is taken, and it must not
 /// fail there.
-#[derive(Default)]
-struct Lowering {
+#[derive(Clone)]
+struct Lowering<'a> {
     /// Where the value counts; elsewhere, columns are null.
     condition: Option<Polars>,
+    /// See [`Lowered::steps`].
+    steps: &'a RefCell<Vec<Polars>>,
 }
 
-impl Lowering {
-    /// Returns the lowering of what counts only where these conditions hold as well. Null counts as false.
-    fn within(&self, conditions: &[Polars]) -> PolarsResult<Lowering> {
-        let all = self.condition.iter().chain(conditions).cloned();
-        Ok(Lowering { condition: Some(joined(all.collect(), Polars::and)?) })
+impl Lowering<'_> {
+    /// Returns the value as a column that is computed before. What is used several times has to be one: an expression
+    /// is a tree, and would grow by that factor with each level.
+    fn kept(&self, value: Polars) -> Polars {
+        if matches!(value, Polars::Column(_) | Polars::Literal(_)) {
+            return value;
+        }
+        let mut steps = self.steps.borrow_mut();
+        let name = step(steps.len());
+        steps.push(value.alias(name.as_str()));
+        Polars::Column(name.into())
     }
 
-    /// Lowers an expression that counts only where these conditions hold as well.
-    fn lower_within(&self, conditions: &[Polars], expr: &Expr) -> PolarsResult<Polars> {
-        if conditions.is_empty() || !can_fail(expr) {
-            return self.lower(expr);
+    /// Returns the lowering of what counts only where this condition holds as well. Null counts as false.
+    fn within(&self, condition: Polars) -> Self {
+        let condition = match &self.condition {
+            Some(outer) => outer.clone().and(condition),
+            None => condition,
+        };
+        Lowering { condition: Some(self.kept(condition)), steps: self.steps }
+    }
+
+    /// Returns AND of expressions, of which each is computed only where those before it are not false.
+    fn all(&self, parts: &[Expr]) -> PolarsResult<Polars> {
+        let mut here = self.clone();
+        let mut lowered = Vec::new();
+        for (at, part) in parts.iter().enumerate() {
+            let value = if can_fail(part) { here.lower(part)? } else { self.lower(part)? };
+            let value = if parts[at + 1..].iter().any(can_fail) {
+                let value = self.kept(value);
+                here = here.within(value.clone());
+                value
+            } else {
+                value
+            };
+            lowered.push(value);
         }
-        self.within(conditions)?.lower(expr)
+        joined(lowered, Polars::and)
+    }
+
+    /// Returns CASE, of which each branch is computed only where none before it is taken.
+    fn case(&self, branches: &[(Expr, Expr)], otherwise: &Expr) -> PolarsResult<Polars> {
+        let mut here = self.clone();
+        let mut lowered = Vec::new();
+        let lower =
+            |here: &Self, expr| if can_fail(expr) { here.lower(expr) } else { self.lower(expr) };
+        for (at, (condition, then)) in branches.iter().enumerate() {
+            let mut condition = lower(&here, condition)?;
+            let rest = &branches[at + 1..];
+            let is_rest_safe =
+                !can_fail(otherwise) && !rest.iter().any(|it| can_fail(&it.0) || can_fail(&it.1));
+            if can_fail(then) || !is_rest_safe {
+                condition = self.kept(condition);
+            }
+            let then = if can_fail(then) {
+                here.within(condition.clone()).lower(then)?
+            } else {
+                self.lower(then)?
+            };
+            if !is_rest_safe {
+                // Null counts as false.
+                here = here.within(coalesce(&[condition.clone(), lit(false)]).not());
+            }
+            lowered.push((condition, then));
+        }
+        let mut value = lower(&here, otherwise)?;
+        for (condition, then) in lowered.into_iter().rev() {
+            value = ternary_expr(condition, then, value);
+        }
+        Ok(value)
     }
 
     fn lower(&self, expr: &Expr) -> PolarsResult<Polars> {
@@ -57,36 +134,13 @@ impl Lowering {
                 Some(it) => ternary_expr(it.clone(), column(*id), literal(&Scalar::Null)),
             }),
             Expr::Literal(value) => Ok(literal(value)),
-            Expr::Call(Function::And, arguments) if arguments.iter().skip(1).any(can_fail) => {
-                let mut before: Vec<Polars> = Vec::new();
-                for part in arguments {
-                    before.push(self.lower_within(&before, part)?);
-                }
-                joined(before, Polars::and)
-            }
+            Expr::Call(Function::And, arguments) => self.all(arguments),
             Expr::Call(function, arguments) => self.call(*function, arguments),
             Expr::Cast(inner) => {
                 let Cast { input, from, to, is_try } = &**inner;
                 Ok(cast(self.lower(input)?, *from, *to, *is_try))
             }
-            Expr::Case { branches, otherwise } => {
-                let mut missed: Vec<Polars> = Vec::new();
-                let mut lowered = Vec::new();
-                for (condition, then) in branches {
-                    let condition = self.lower_within(&missed, condition)?;
-                    let is_missed = coalesce(&[condition.clone(), lit(false)]).not();
-                    missed.push(condition.clone());
-                    lowered.push((condition, self.lower_within(&missed, then)?));
-                    missed.pop();
-                    missed.push(is_missed);
-                }
-                let mut value = self.lower_within(&missed, otherwise)?;
-                for (condition, then) in lowered.into_iter().rev() {
-                    // Null counts as false.
-                    value = ternary_expr(condition, then, value);
-                }
-                Ok(value)
-            }
+            Expr::Case { branches, otherwise } => self.case(branches, otherwise),
         }
     }
 
@@ -106,7 +160,6 @@ impl Lowering {
             })
         };
         Ok(match function {
-            F::And => joined(values, Polars::and)?,
             F::Or => joined(values, Polars::or)?,
             F::Not => next()?.not(),
             F::IsNull => next()?.is_null(),
@@ -152,8 +205,8 @@ impl Lowering {
             F::Sine => float_to_float(next()?, f64::sin),
             F::Cosine => float_to_float(next()?, f64::cos),
             F::Tangent => float_to_float(next()?, f64::tan),
-            F::Greatest => joined(values, |a, b| chosen(a.clone().gt_eq(b.clone()), a, b))?,
-            F::Least => joined(values, |a, b| chosen(a.clone().lt_eq(b.clone()), a, b))?,
+            F::Greatest => joined(values, |a, b| self.chosen(a, b, Polars::gt_eq))?,
+            F::Least => joined(values, |a, b| self.chosen(a, b, Polars::lt_eq))?,
             F::Coalesce => coalesce(&values),
             F::Concat => text::concat(values),
             F::ConcatSeparated => text::concat_separated(values),
@@ -181,6 +234,7 @@ impl Lowering {
             F::LastDay => time::last_day(next()?),
             F::MonthName => time::month_name(next()?),
             F::DayName => time::day_name(next()?),
+            F::And => return Err(failure("AND is lowered by itself")),
             F::Round
             | F::RoundDecimal
             | F::Trim
@@ -204,12 +258,20 @@ impl Lowering {
         })
     }
 
+    /// Returns `a` where it is before `b`, else `b`; the other where one is null. Polars has functions for the least and
+    /// the greatest, which are wrong for some rows with NaN.
+    fn chosen(&self, a: Polars, b: Polars, is_before: fn(Polars, Polars) -> Polars) -> Polars {
+        let (a, b) = (self.kept(a), self.kept(b));
+        let is_a = is_before(a.clone(), b.clone());
+        ternary_expr(a.clone().is_not_null().and(b.clone().is_null().or(is_a)), a, b)
+    }
+
     /// Returns whether the first argument equals one of the others, which are literals.
     fn is_in(&self, arguments: &[Expr]) -> PolarsResult<Polars> {
         let Some((value, list)) = arguments.split_first() else {
             return Err(failure("IN of nothing"));
         };
-        let value = self.lower(value)?;
+        let value = self.kept(self.lower(value)?);
         let is_null = |it: &&Expr| matches!(it, Expr::Literal(Scalar::Null));
         let known: Vec<&Expr> = list.iter().filter(|it| !is_null(it)).collect();
         let equal = known.iter().map(|it| Ok(value.clone().eq(self.lower(it)?)));
@@ -316,7 +378,7 @@ pub(super) fn literal(value: &Scalar) -> Polars {
     }
 }
 
-fn joined(values: Vec<Polars>, join: fn(Polars, Polars) -> Polars) -> PolarsResult<Polars> {
+fn joined(values: Vec<Polars>, join: impl Fn(Polars, Polars) -> Polars) -> PolarsResult<Polars> {
     // A balanced tree: thousands of parts in a row would be as many levels.
     let mut values = values;
     while 1 < values.len() {
@@ -331,13 +393,6 @@ fn joined(values: Vec<Polars>, join: fn(Polars, Polars) -> Polars) -> PolarsResu
         values = pairs;
     }
     values.pop().ok_or_else(|| failure("nothing is combined"))
-}
-
-/// Returns `a` where the condition holds, else `b`; the other where one is null. Polars has functions for the least and
-/// the greatest, which are wrong for some rows with NaN.
-fn chosen(is_a: Polars, a: Polars, b: Polars) -> Polars {
-    let has_a = a.clone().is_not_null();
-    ternary_expr(has_a.and(b.clone().is_null().or(is_a)), a, b)
 }
 
 fn checked(value: Option<i64>) -> PolarsResult<Option<i64>> {
@@ -378,6 +433,57 @@ pub(super) fn can_fail(expr: &Expr) -> bool {
         Expr::Case { branches, otherwise } => {
             branches.iter().any(|(condition, value)| can_fail(condition) || can_fail(value))
                 || can_fail(otherwise)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::Expr as Polars;
+
+    use super::{Lowered, lower};
+    use crate::plan::{ColumnId, Expr, Function, Scalar};
+
+    fn call(function: Function, arguments: Vec<Expr>) -> Expr {
+        Expr::Call(function, arguments)
+    }
+
+    /// Returns `column * number`, which can fail.
+    fn product(number: i64) -> Expr {
+        let number = Expr::Literal(Scalar::Int(number));
+        call(Function::MultiplyInt, vec![Expr::Column(ColumnId(0)), number])
+    }
+
+    fn is_less(number: i64) -> Expr {
+        call(Function::Less, vec![product(number), product(7)])
+    }
+
+    fn n_nodes(expr: &Expr) -> usize {
+        let Lowered { steps, values } = lower([expr]).unwrap();
+        steps.iter().chain(&values).map(|it: &Polars| it.into_iter().count()).sum()
+    }
+
+    #[test]
+    fn an_expression_grows_with_what_it_is_made_of() {
+        let case = |n: i64| {
+            let branches = (0..n).map(|it| (is_less(it), product(it))).collect();
+            Expr::Case { branches, otherwise: Box::new(product(n)) }
+        };
+        let within = |n: i64| {
+            (0..n).fold(product(n), |inner, it| Expr::Case {
+                branches: vec![(is_less(it), inner)],
+                otherwise: Box::new(product(it)),
+            })
+        };
+        let all = |n: i64| call(Function::And, (0..n).map(is_less).collect());
+        let nested = |n: i64| {
+            (0..n).fold(product(n), |inner, it| call(Function::Greatest, vec![inner, product(it)]))
+        };
+        let made: [(&str, &dyn Fn(i64) -> Expr); 4] =
+            [("case", &case), ("within", &within), ("and", &all), ("greatest", &nested)];
+        for (name, made) in made {
+            let (few, many) = (n_nodes(&made(8)), n_nodes(&made(32)));
+            assert!(many < 5 * few, "{name}: {few} for 8, {many} for 32");
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::plan::{Aggregate, ColumnId, Expr, JoinKind, OutputColumn, Plan, Query
 
 use super::aggregates::{aggregate, column, name, sort_keys};
 use super::elementwise::{TIMESTAMP, dtype_of, failure};
-use super::expressions::{can_fail, lower};
+use super::expressions::{can_fail, lower, step};
 use super::window::with_windows;
 
 /// Cells of a table that several queries have in memory.
@@ -124,19 +124,17 @@ fn relation(plan: &Plan, tables: &TableFiles) -> PolarsResult<Frame> {
         Plan::Scan { table, columns } => scan(table, columns, None, tables),
         Plan::Numbered { table, columns, place } => scan(table, columns, Some(*place), tables),
         Plan::Values { columns, rows } => values(columns, rows),
-        Plan::Filter { input, predicate } => Ok(relation(input, tables)?.filter(lower(predicate)?)),
-        Plan::Extend { input, columns } => {
-            let columns = columns.iter().map(|(id, expr)| named(*id, expr));
-            let columns = columns.collect::<PolarsResult<Vec<_>>>()?;
-            Ok(relation(input, tables)?.with_columns(columns))
+        Plan::Filter { input, predicate } => {
+            let lowered = lower([predicate])?;
+            let value = lowered.values[0].clone();
+            Ok(with_steps(relation(input, tables)?, lowered.steps, |frame| frame.filter(value)))
         }
+        Plan::Extend { input, columns } => extended(relation(input, tables)?, columns.iter()),
         Plan::Select { input, columns } => {
             // Constants alone would be one row, so that all columns are added before the others go.
             let added = columns.iter().filter(|(id, expr)| *expr != Expr::Column(*id));
-            let added =
-                added.map(|(id, expr)| named(*id, expr)).collect::<PolarsResult<Vec<_>>>()?;
             let kept: Vec<Polars> = columns.iter().map(|(id, _)| column(*id)).collect();
-            Ok(relation(input, tables)?.with_columns(added).select(kept))
+            Ok(extended(relation(input, tables)?, added)?.select(kept))
         }
         Plan::Aggregate { input, keys, aggregates } => {
             Ok(grouped(relation(input, tables)?, keys, aggregates))
@@ -218,8 +216,25 @@ fn filters_can_fail(plan: &Plan) -> bool {
     is_here || plan.inputs().into_iter().any(filters_can_fail)
 }
 
-fn named(id: ColumnId, expr: &Expr) -> PolarsResult<Polars> {
-    Ok(lower(expr)?.alias(name(id)))
+/// Adds columns.
+fn extended<'a>(
+    frame: Frame,
+    columns: impl Iterator<Item = &'a (ColumnId, Expr)> + Clone,
+) -> PolarsResult<Frame> {
+    let lowered = lower(columns.clone().map(|it| &it.1))?;
+    let named = columns.zip(lowered.values).map(|((id, _), value)| value.alias(name(*id)));
+    let named: Vec<Polars> = named.collect();
+    Ok(with_steps(frame, lowered.steps, |frame| frame.with_columns(named)))
+}
+
+/// Adds the steps, does something that needs them, and removes them.
+fn with_steps(frame: Frame, steps: Vec<Polars>, then: impl FnOnce(Frame) -> Frame) -> Frame {
+    if steps.is_empty() {
+        return then(frame);
+    }
+    let names: Vec<String> = (0..steps.len()).map(step).collect();
+    let frame = steps.into_iter().fold(frame, |frame, it| frame.with_columns([it]));
+    then(frame).drop(by_name(names, true, false))
 }
 
 /// Returns some columns of a dataset; with `place`, also which row each one is.

@@ -2,7 +2,10 @@
 
 use std::any::TypeId;
 
-use sqlparser::dialect::{Dialect, DuckDbDialect};
+use sqlparser::ast::Expr;
+use sqlparser::dialect::{Dialect, DuckDbDialect, Precedence};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
 
 /// The dialect.
 #[derive(Debug)]
@@ -12,6 +15,28 @@ impl Dialect for QueryDialect {
     /// The parser takes it for `DuckDB`'s where it asks for one by its type.
     fn dialect(&self) -> TypeId {
         TypeId::of::<DuckDbDialect>()
+    }
+
+    /// Reads `IS [NOT] DISTINCT FROM`. The parser's own reading takes all that follows for its right side: AND and OR
+    /// as well.
+    fn parse_infix(
+        &self,
+        parser: &mut Parser,
+        left: &Expr,
+        _: u8,
+    ) -> Option<Result<Expr, ParserError>> {
+        const WORDS: [Keyword; 3] = [Keyword::IS, Keyword::DISTINCT, Keyword::FROM];
+        const NOT_WORDS: [Keyword; 4] =
+            [Keyword::IS, Keyword::NOT, Keyword::DISTINCT, Keyword::FROM];
+        let made = if parser.parse_keywords(&WORDS) {
+            Expr::IsDistinctFrom
+        } else if parser.parse_keywords(&NOT_WORDS) {
+            Expr::IsNotDistinctFrom
+        } else {
+            return None;
+        };
+        let right = parser.parse_subexpr(self.prec_value(Precedence::Is));
+        Some(right.map(|it| made(Box::new(left.clone()), Box::new(it))))
     }
 
     fn is_identifier_start(&self, c: char) -> bool {
