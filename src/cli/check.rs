@@ -5,7 +5,6 @@ mod decide;
 mod file;
 mod listing;
 mod lock;
-mod places;
 mod propose;
 mod statements;
 
@@ -22,7 +21,7 @@ use csv_agent_types::status::{BUILTIN, ExitStatus, Failure, one_line};
 
 use crate::diagnostics;
 use crate::flags::SettingFlags;
-use crate::ingest::ingest_for_turn;
+use crate::ingest::{TurnInputs, files_of, ingest_for_turn};
 use crate::options::GlobalOptions;
 use crate::options::ask::demand_apart;
 use crate::options::settings::Settings;
@@ -31,7 +30,10 @@ use crate::stdout;
 use crate::value_parsers::{self, ReportTarget};
 
 use file::{ChecksFile, USUAL};
+use lock::ChecksLock;
 use statements::Statements;
+
+pub(crate) use propose::is_key_name;
 
 /// Flags of `check`.
 #[derive(Debug, Clone, Args)]
@@ -64,10 +66,16 @@ pub struct CheckFlags {
     #[arg(long, conflicts_with = "update")]
     pub locked: bool,
 
+    /// Refuse data with rows that do not fit the table, and data without rows
+    ///
+    /// The exit status is then 5, and no rule is decided.
+    #[arg(long)]
+    pub strict: bool,
+
     /// Propose rules for data files, and print them
     ///
     /// The data satisfies all of these rules today. csv-agent writes no file.
-    #[arg(long, requires = "files", conflicts_with_all = ["update", "locked", "report"])]
+    #[arg(long, requires = "files", conflicts_with_all = ["update", "locked", "strict", "report"])]
     pub init: bool,
 
     /// Which broken rules make the command exit with 10 or 11
@@ -148,13 +156,16 @@ pub(crate) fn run(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     if flags.init {
-        let mut session = ingested(&flags.files, options)?;
+        let mut session = ingested(&flags.files, false, options)?;
+        diagnostics::warnings(doubts(&mut session), options.terminal.stderr.colour);
         let text = propose::propose(&mut session, settings, options)?;
         stdout::answer(|out| Ok(out.write_all(text.as_bytes())?))?;
         return Ok(ExitStatus::Ok);
     }
     demand_apart(&flags.report)?;
     let path = flags.path()?;
+    let file = ChecksFile::read(&path);
+    demand_no_input(&flags.report, &path, file.as_ref().ok())?;
     let summary = settings.environment().step_summary.as_ref();
     let mut files = ReportFiles::open(&flags.report, summary)?;
     let (started, begun) = (now_utc(), Instant::now());
@@ -167,9 +178,10 @@ pub(crate) fn run(
         fails_from: flags.fail_on.severity().unwrap_or(Assessment::Bad),
         exit_code: 0,
         rules: Vec::new(),
+        warnings: Vec::new(),
         trouble: None,
     };
-    let ended = check(&path, flags, &mut report.rules, settings, options);
+    let ended = file.and_then(|it| check(&path, &it, flags, &mut report, settings, options));
     (report.ended, report.duration) = (now_utc(), begun.elapsed());
     let status = match &ended {
         Ok(()) => status(&report.rules, flags.fail_on),
@@ -190,25 +202,50 @@ pub(crate) fn run(
     Ok(status)
 }
 
+/// Checks that no report would replace the rules, their lock or the data.
+///
+/// # Errors
+///
+/// Fails with [`ExitStatus::Usage`] when one would.
+fn demand_no_input(
+    reports: &[ReportTarget],
+    path: &Path,
+    file: Option<&ChecksFile>,
+) -> anyhow::Result<()> {
+    if reports.iter().all(|it| it.file.is_none()) {
+        return Ok(());
+    }
+    let mut inputs = vec![path.to_owned(), ChecksLock::path_of(path)];
+    // What is wrong with the data is said when it is read.
+    inputs.extend(file.and_then(|it| files_of(&it.arguments()).ok()).into_iter().flatten());
+    let inputs: Vec<PathBuf> = inputs.iter().filter_map(|it| it.canonicalize().ok()).collect();
+    let is_input = |it: &&PathBuf| it.canonicalize().is_ok_and(|it| inputs.contains(&it));
+    let Some(report) = reports.iter().filter_map(|it| it.file.as_ref()).find(is_input) else {
+        return Ok(());
+    };
+    let message = format!("a report would replace `{}`, which the check reads", report.display());
+    Err(Failure::new(ExitStatus::Usage, message).hint("write it to another file").into())
+}
+
 /// Decides the rules of the file. Where its data cannot be read, none of them is decided.
 fn check(
     path: &Path,
+    file: &ChecksFile,
     flags: &CheckFlags,
-    rules: &mut Vec<RuleReport>,
+    report: &mut ChecksReport,
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<()> {
-    let file = ChecksFile::read(path)?;
-    match decided(path, &file, flags, settings, options) {
+    match decided(path, file, flags, &mut report.warnings, settings, options) {
         Ok(decided) => {
-            *rules = decided;
+            report.rules = decided;
             Ok(())
         }
         Err(error) => {
             let hint = diagnostics::hint_of(&error).map(str::to_owned);
             let outcome = RuleOutcome::Undecided(one_line(&error), hint);
             let undecided = file.rules.iter().map(|it| it.report(outcome.clone()));
-            *rules = undecided.collect();
+            report.rules = undecided.collect();
             Err(error)
         }
     }
@@ -218,11 +255,20 @@ fn decided(
     path: &Path,
     file: &ChecksFile,
     flags: &CheckFlags,
+    warnings: &mut Vec<String>,
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<Vec<RuleReport>> {
     let mut statements = Statements::read(path)?;
-    let mut session = ingested(&file.arguments(), options)?;
+    let mut session = ingested(&file.arguments(), flags.strict, options)?;
+    let empty = session.catalog().iter().find(|it| it.1.row_count == 0);
+    if let (Some((name, _)), true) = (empty, flags.strict) {
+        let message = format!("`{name}` has no rows, so no row can break a rule");
+        let hint = "leave out `--strict` to check data without rows";
+        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+    }
+    *warnings = doubts(&mut session);
+    diagnostics::warnings(warnings.iter().cloned(), options.terminal.stderr.colour);
     if flags.update {
         statements.update(&file.rules, &mut session, settings, options)?;
     }
@@ -230,20 +276,24 @@ fn decided(
         statements.demand_current(&file.rules)?;
     }
     let catalog = session.catalog();
-    for (name, _) in catalog.iter().filter(|it| it.1.row_count == 0) {
-        let warning = format!("`{name}` has no rows, so no row can break a rule");
-        diagnostics::warning(&warning, options.terminal.stderr.colour);
-    }
     let rules: Vec<_> = file.rules.iter().map(|it| (it, statements.of(it, catalog))).collect();
     decide::decide(&rules, &mut session, settings, options)
 }
 
 /// Ingests data into a temporary session: `NAME=PATH`, or paths.
-fn ingested(data: &[PathBuf], options: &GlobalOptions) -> anyhow::Result<Session> {
+fn ingested(data: &[PathBuf], is_strict: bool, options: &GlobalOptions) -> anyhow::Result<Session> {
     let mut session = Session::ephemeral(None)?;
-    ingest_for_turn(&mut session, data, true, true, options)?;
-    diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
+    let how = TurnInputs { needs_all: true, joins_names: true, is_strict };
+    ingest_for_turn(&mut session, data, how, options)?;
     Ok(session)
+}
+
+/// Returns what is doubtful about data: rows that do not fit, and data without rows, which breaks no rule.
+fn doubts(session: &mut Session) -> Vec<String> {
+    let mut doubts = session.take_warnings();
+    let empty = session.catalog().iter().filter(|it| it.1.row_count == 0);
+    doubts.extend(empty.map(|it| format!("`{}` has no rows, so no row can break a rule", it.0)));
+    doubts
 }
 
 /// Returns the exit status of results.

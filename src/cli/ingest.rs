@@ -888,9 +888,19 @@ fn may_replace(taken: &NameTaken, cancelled: &Arc<AtomicBool>) -> bool {
     answer.unwrap_or(false)
 }
 
+/// How the inputs of a turn are ingested.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct TurnInputs {
+    /// Whether every file of a directory has to be readable.
+    pub needs_all: bool,
+    /// Whether the files of several `NAME=PATH` with one name are one dataset.
+    pub joins_names: bool,
+    /// Whether a file with rows that do not fit is refused.
+    pub is_strict: bool,
+}
+
 /// Ingests the inputs of `ask` and `chat` into an open session: files, directories, patterns and archives.
 /// Returns the names of the datasets. The session receives the warnings about files that have changed.
-/// With `joins_names`, the files of several `NAME=PATH` with one name are one dataset.
 ///
 /// An unreadable file of a directory causes only a warning, if there is another. Data from stdin replaces earlier data
 /// from stdin.
@@ -902,13 +912,13 @@ fn may_replace(taken: &NameTaken, cancelled: &Arc<AtomicBool>) -> bool {
 pub(crate) fn ingest_for_turn(
     session: &mut Session,
     paths: &[PathBuf],
-    needs_all: bool,
-    joins_names: bool,
+    how: TurnInputs,
     options: &GlobalOptions,
 ) -> anyhow::Result<Vec<String>> {
+    let TurnInputs { needs_all, joins_names, is_strict } = how;
     // A temporary session replaces nothing of the user's, so there is nothing to ask.
     let if_exists = if session.is_kept() { IfExists::Ask } else { IfExists::Error };
-    let read = IngestOptions::default();
+    let read = IngestOptions { strict: is_strict, ..IngestOptions::default() };
     let session_dir = session.dir().to_owned();
     let how = How {
         is_union: false,

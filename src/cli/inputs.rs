@@ -7,7 +7,7 @@ use csv_agent_types::catalog::Catalog;
 use csv_agent_types::chosen::is_named;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::ingest::{changed_sources, ingest_for_turn};
+use super::ingest::{TurnInputs, changed_sources, ingest_for_turn};
 use super::options::GlobalOptions;
 use super::options::session::SessionOrigin;
 
@@ -58,7 +58,8 @@ impl Inputs<'_> {
         let mut names = if self.files.is_empty() {
             Vec::new()
         } else {
-            ingest_for_turn(session, self.files, self.needs_all, false, options)?
+            let how = TurnInputs { needs_all: self.needs_all, ..TurnInputs::default() };
+            ingest_for_turn(session, self.files, how, options)?
         };
         // What was ingested now is as it is in its file.
         let older = before.iter().filter(|it| !names.iter().any(|name| name == it.0));

@@ -35,6 +35,7 @@ mod query;
 mod report;
 mod rerun;
 mod reset;
+mod row_places;
 mod schemas;
 mod show;
 mod signals;

@@ -1,20 +1,20 @@
-//! Where the rows that break a rule are: the file of the user, and the line there.
+//! Where rows of a result come from: the file of the user, and the line there.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
 use csv_agent_ingest::{source_cells, source_file, source_lines};
 use csv_agent_query::RowOrigin;
-use csv_agent_render::report::checks::BrokenRow;
+use csv_agent_render::report::checks::PlacedRow;
 use csv_agent_session::Session;
 use csv_agent_types::catalog::{Dataset, SourceFile};
 use csv_agent_types::frame::Frame;
 
-use crate::ingest::ingest_for_turn;
+use crate::ingest::{TurnInputs, ingest_for_turn};
 use crate::options::GlobalOptions;
 
 /// The places of rows, looked up in the datasets of a session.
-pub(super) struct RowPlaces<'a> {
+pub(crate) struct RowPlaces<'a> {
     session: &'a mut Session,
     options: &'a GlobalOptions,
     /// Files of joined datasets, by their paths: a dataset of each alone, if there can be one.
@@ -22,8 +22,8 @@ pub(super) struct RowPlaces<'a> {
 }
 
 impl<'a> RowPlaces<'a> {
-    /// Makes them for the temporary session of a check.
-    pub(super) fn new(session: &'a mut Session, options: &'a GlobalOptions) -> RowPlaces<'a> {
+    /// Makes them for a temporary session.
+    pub(crate) fn new(session: &'a mut Session, options: &'a GlobalOptions) -> RowPlaces<'a> {
         RowPlaces { session, options, parts: HashMap::new() }
     }
 
@@ -32,11 +32,11 @@ impl<'a> RowPlaces<'a> {
     /// # Errors
     ///
     /// Fails when the lines of a dataset cannot be read.
-    pub(super) fn located(
+    pub(crate) fn located(
         &mut self,
         mut found: Frame,
         origin: Option<&RowOrigin>,
-    ) -> anyhow::Result<Vec<BrokenRow>> {
+    ) -> anyhow::Result<Vec<PlacedRow>> {
         let mut places: Vec<Option<u64>> = vec![None; found.rows.len()];
         if origin.is_some() {
             found.columns.pop();
@@ -47,7 +47,7 @@ impl<'a> RowPlaces<'a> {
         for (values, place) in found.rows.into_iter().zip(places) {
             let mut row = match (&dataset, place) {
                 (Some(dataset), Some(place)) => self.row(dataset, place)?,
-                _ => BrokenRow::default(),
+                _ => PlacedRow::default(),
             };
             row.dataset = origin.filter(|_| row.file.is_some()).map(|it| it.table.clone());
             row.values = found.columns.iter().cloned().zip(values).collect();
@@ -57,7 +57,7 @@ impl<'a> RowPlaces<'a> {
     }
 
     /// Returns the place of a row of a dataset, which may be joined from files.
-    fn row(&mut self, dataset: &Dataset, place: u64) -> anyhow::Result<BrokenRow> {
+    fn row(&mut self, dataset: &Dataset, place: u64) -> anyhow::Result<PlacedRow> {
         if dataset.files.is_empty() {
             return self.row_of_file(dataset, place);
         }
@@ -67,20 +67,20 @@ impl<'a> RowPlaces<'a> {
             first += if is_there { 0 } else { it.row_count };
             is_there
         });
-        let Some(part) = part else { return Ok(BrokenRow::default()) };
+        let Some(part) = part else { return Ok(PlacedRow::default()) };
         match self.part(part) {
             Some(alone) => self.row_of_file(&alone, place - first),
-            None => Ok(BrokenRow { file: Some(part.source.clone()), ..BrokenRow::default() }),
+            None => Ok(PlacedRow { file: Some(part.source.clone()), ..PlacedRow::default() }),
         }
     }
 
-    fn row_of_file(&self, dataset: &Dataset, place: u64) -> anyhow::Result<BrokenRow> {
+    fn row_of_file(&self, dataset: &Dataset, place: u64) -> anyhow::Result<PlacedRow> {
         let lines = source_lines(self.session.dir(), dataset, &[place])?.unwrap_or_default();
-        Ok(BrokenRow {
+        Ok(PlacedRow {
             file: Some(source_file(dataset)),
             cell: source_cells(dataset, None, &lines).pop(),
             line: lines.first().copied(),
-            ..BrokenRow::default()
+            ..PlacedRow::default()
         })
     }
 
@@ -99,8 +99,9 @@ impl<'a> RowPlaces<'a> {
         let mut names = (1..).map(|number| format!("part_{number}"));
         let name = names.find(|it| !taken.contains(it))?;
         let argument = PathBuf::from(format!("{name}={}", part.source));
+        let how = TurnInputs { needs_all: true, ..TurnInputs::default() };
         // The whole had all warnings.
-        let read = ingest_for_turn(self.session, &[argument], true, false, self.options);
+        let read = ingest_for_turn(self.session, &[argument], how, self.options);
         self.session.take_warnings();
         read.ok()?;
         let alone = self.session.catalog().get(&name)?;

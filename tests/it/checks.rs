@@ -186,6 +186,31 @@ fn data_without_rows_keeps_rules_and_is_reported() {
     let run = check(&bench, "").succeeds();
     let warning = "warning: `orders` has no rows, so no row can break a rule\n";
     assert_eq!(run.stderr(), warning, "{run}");
+    let reports = "--report junit=dq.xml --report sarif=dq.sarif --report md=dq.md";
+    check(&bench, &format!("{reports} --report github")).succeeds();
+    for file in ["dq.xml", "dq.sarif", "dq.md"] {
+        let report = fs::read_to_string(bench.path(file)).unwrap();
+        assert!(report.contains("`orders` has no rows"), "{report}");
+    }
+    let sarif: Value = serde_json::from_slice(&fs::read(bench.path("dq.sarif")).unwrap()).unwrap();
+    assert_eq!(sarif["runs"][0]["invocations"][0]["executionSuccessful"], true, "{sarif}");
+    let run = check(&bench, "--strict").fails_with(5);
+    assert!(run.stderr().contains("hint: leave out `--strict`"), "{run}");
+}
+
+#[test]
+fn rows_that_do_not_fit_are_in_the_reports_and_fail_a_strict_check() {
+    let bench = bench(&rule(KEPT.0, KEPT.1));
+    let rows = "order_id,customer,total\n1,ann,5\n2,bob\n3,eve,7,8\n4,joe,9\n5,kim,2\n";
+    fs::write(bench.path("my orders, 1.csv"), rows).unwrap();
+    let run = check(&bench, "--report md=dq.md --report github").succeeds();
+    let warning = run.stderr().lines().find_map(|it| it.strip_prefix("warning: ")).unwrap();
+    let report = fs::read_to_string(bench.path("dq.md")).unwrap();
+    assert!(report.contains("\n**warning**: "), "{warning}: {report}");
+    assert!(run.stderr().contains("::warning title=csv-agent::"), "{run}");
+    check(&bench, "--strict").fails_with(5);
+    fs::write(bench.path("my orders, 1.csv"), ORDERS).unwrap();
+    check(&bench, "--strict").succeeds();
 }
 
 #[test]
@@ -245,10 +270,36 @@ fn a_claim_is_compiled_once_and_then_runs_without_being_read() {
     assert!(lock.contains("claim = \"every order_id is unique\"\n"), "{lock}");
     assert!(lock.contains("columns = [\"orders.total\"]\n") && !lock.contains("frob"), "{lock}");
     // What is compiled stays as it is.
-    fs::write(bench.path("checks.lock"), lock.replace("total < 0", "total < -1")).unwrap();
     check(&bench, "--update").fails_with(9);
+    assert_eq!(fs::read_to_string(bench.path("checks.lock")).unwrap(), lock);
     let run = bench.shell("PATH=/nonexistent $(command -v csv-agent) check -q", &[]).fails_with(9);
-    assert!(run.stdout().contains("bad        totals: 1 row\n"), "{run}");
+    assert!(run.stdout().contains("bad        totals: 2 rows\n"), "{run}");
+    for flags in ["", "--locked", "--update"] {
+        let edited = lock.replace("total < 0", "total < -100");
+        fs::write(bench.path("checks.lock"), edited).unwrap();
+        let run = check(&bench, flags).fails_with(5);
+        let message = "cannot read `checks.lock`: the entry of `no total is below 0` was edited\n";
+        assert!(run.stderr().contains(message), "{run}");
+    }
+}
+
+#[test]
+fn a_report_does_not_replace_what_the_check_reads() {
+    let bench = bench(&(rule(KEPT.0, KEPT.1) + &claim("totals", "no total is below 0")));
+    check(&bench, "--update").fails_with(11);
+    let files = ["checks.toml", "checks.lock", "my orders, 1.csv"].map(|it| bench.path(it));
+    let before = files.clone().map(|it| fs::read(it).unwrap());
+    fs::create_dir(bench.path("d")).unwrap();
+    for file in ["checks.toml", "./checks.lock", "d/../my orders, 1.csv"] {
+        let run = check(&bench, &format!("--report 'md={file}'")).fails_with(2);
+        let message = format!("error: a report would replace `{file}`, which the check reads\n");
+        assert!(run.stderr().starts_with(&message), "{run}");
+    }
+    // Also where the rules cannot be read.
+    fs::write(&files[0], "[dat").unwrap();
+    check(&bench, "--report md=checks.toml").fails_with(2);
+    fs::write(&files[0], &before[0]).unwrap();
+    assert_eq!(files.map(|it| fs::read(it).unwrap()), before);
 }
 
 #[test]
@@ -307,5 +358,5 @@ fn rules_are_proposed_that_the_data_keeps() {
     assert_eq!(run.stdout(), "", "{run}");
     check(&bench, "--init").fails_with(2);
     let run = check(&bench, "checks.toml items.csv").fails_with(2);
-    assert!(run.stderr().contains("there are several files"), "{run}");
+    assert!(run.stderr().contains("but several files were named"), "{run}");
 }

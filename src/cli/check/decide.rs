@@ -13,10 +13,10 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::engine::table_of;
 
 use super::file::CheckRule;
-use super::places::RowPlaces;
 use crate::engine;
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
+use crate::row_places::RowPlaces;
 
 /// The statement that decides a rule.
 pub(super) struct RuleStatement {

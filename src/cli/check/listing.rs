@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
-use csv_agent_render::report::checks::{BrokenRow, ChecksReport, RuleOutcome, RuleReport, millis};
+use csv_agent_render::report::checks::{ChecksReport, PlacedRow, RuleOutcome, RuleReport, millis};
 use csv_agent_sink::Format;
 use csv_agent_text::digits::count;
 use csv_agent_text::sanitize;
@@ -37,7 +37,7 @@ pub(super) fn write(
         let (n_rows, first, reason) = match &rule.outcome {
             RuleOutcome::Kept => (json!(0), Value::Null, Value::Null),
             RuleOutcome::Broken(n_rows, rows) => {
-                (json!(n_rows), json!(rows.first().map(BrokenRow::text)), Value::Null)
+                (json!(n_rows), json!(rows.first().map(PlacedRow::text)), Value::Null)
             }
             RuleOutcome::Undecided(reason, _) => (Value::Null, Value::Null, json!(reason)),
         };
@@ -102,7 +102,7 @@ fn document(rule: &RuleReport) -> Value {
     })
 }
 
-fn row(row: &BrokenRow) -> Value {
+fn row(row: &PlacedRow) -> Value {
     let values: Map<String, Value> = row.values.iter().cloned().collect();
     json!({
         "dataset": row.dataset, "source_file": row.file, "source_line": row.line, "source_cell": row.cell,

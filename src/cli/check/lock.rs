@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, value};
 
 use csv_agent_types::catalog::Catalog;
@@ -16,12 +17,13 @@ use crate::stdout::answer_to;
 
 /// The form that this version writes.
 const VERSION: u32 = 1;
+/// Characters of a digest: enough against mistakes, not against an attacker, who could write the digest as well.
+const DIGEST_CHARS: usize = 16;
 /// What the file begins with.
 const HEADING: &str = "# Made by `csv-agent check --update`. Review it together with the rules, and do not edit it.\n";
 
 /// A claim, and the statement that returns the rows that break it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CompiledClaim {
     /// As in the file of rules.
     pub claim: String,
@@ -35,16 +37,46 @@ pub(super) struct CompiledClaim {
     pub columns: Vec<String>,
 }
 
-/// All of them.
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+/// A claim as the file has it.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+struct LockedClaim {
+    claim: String,
+    reading: String,
+    sql: String,
+    by: String,
+    columns: Vec<String>,
+    /// Of all others: who edits one by hand, or merges two locks, may change what the claim means.
+    digest: String,
+}
+
+/// All of them.
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ChecksLock {
-    version: u32,
-    #[serde(default, rename = "claim")]
     claims: Vec<CompiledClaim>,
 }
 
+/// The file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LockFile {
+    version: u32,
+    #[serde(default, rename = "claim")]
+    claims: Vec<LockedClaim>,
+}
+
 impl CompiledClaim {
+    /// Returns what ties its parts together.
+    fn digest(&self) -> String {
+        let parts = [&self.claim, &self.reading, &self.sql, &self.by];
+        let mut hash = Sha256::new();
+        for part in parts.into_iter().chain(&self.columns) {
+            hash.update(part.len().to_le_bytes());
+            hash.update(part);
+        }
+        format!("{:x}", hash.finalize())[..DIGEST_CHARS].to_owned()
+    }
+
     /// Returns a column that the statement reads and the data does not have.
     pub(super) fn lost<'a>(&'a self, catalog: &Catalog) -> Option<&'a str> {
         let is_there = |it: &&String| {
@@ -58,7 +90,7 @@ impl CompiledClaim {
 impl ChecksLock {
     /// Makes one of these claims.
     pub(super) fn of(claims: Vec<CompiledClaim>) -> ChecksLock {
-        ChecksLock { version: VERSION, claims }
+        ChecksLock { claims }
     }
 
     /// Returns the path of the lock of a file of rules, which is beside it.
@@ -83,15 +115,32 @@ impl ChecksLock {
         };
         let wrong = |reason: &str| {
             let message = format!("cannot read `{}`: {reason}", path.display());
-            let hint = "delete it, and create it again with `csv-agent check --update`";
+            let hint = "delete it, and create it again with `csv-agent check --update`, or restore it \
+                        from version control";
             Failure::new(ExitStatus::Input, message).hint(hint)
         };
         let text = text(path, bytes)?;
-        let lock: ChecksLock = toml::from_str(&text).map_err(|error| wrong(error.message()))?;
-        if lock.version != VERSION {
-            return Err(wrong(&format!("its version is {}, not {VERSION}", lock.version)).into());
+        Ok(ChecksLock::parse(&text).map_err(|reason| wrong(&reason))?)
+    }
+
+    /// Returns the claims of a file, or why there are none.
+    fn parse(text: &str) -> Result<ChecksLock, String> {
+        let file: LockFile = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        if file.version != VERSION {
+            return Err(format!("its version is {}, not {VERSION}", file.version));
         }
-        Ok(lock)
+        let mut claims: Vec<CompiledClaim> = Vec::new();
+        for LockedClaim { claim, reading, sql, by, columns, digest } in file.claims {
+            let claim = CompiledClaim { claim, reading, sql, by, columns };
+            if claim.digest() != digest {
+                return Err(format!("the entry of `{}` was edited", claim.claim));
+            }
+            if claims.iter().any(|it| it.claim == claim.claim) {
+                return Err(format!("`{}` has two entries", claim.claim));
+            }
+            claims.push(claim);
+        }
+        Ok(ChecksLock { claims })
     }
 
     /// Returns the claim with these words.
@@ -117,7 +166,7 @@ impl ChecksLock {
 
     fn text(&self) -> String {
         let mut document = DocumentMut::new();
-        document["version"] = value(i64::from(self.version));
+        document["version"] = value(i64::from(VERSION));
         let mut tables = ArrayOfTables::new();
         for claim in &self.claims {
             let mut table = Table::new();
@@ -126,6 +175,7 @@ impl ChecksLock {
             table["sql"] = value(&claim.sql);
             table["by"] = value(&claim.by);
             table["columns"] = value(claim.columns.iter().collect::<Array>());
+            table["digest"] = value(claim.digest());
             tables.push(table);
         }
         document["claim"] = Item::ArrayOfTables(tables);
@@ -139,8 +189,7 @@ mod tests {
 
     use super::{ChecksLock, CompiledClaim};
 
-    #[test]
-    fn what_is_written_is_read_again() {
+    fn lock() -> ChecksLock {
         let claim = |claim: &str, sql: &str| CompiledClaim {
             claim: claim.to_owned(),
             reading: "is every `id` \"unique\"".to_owned(),
@@ -148,10 +197,32 @@ mod tests {
             by: "builtin".to_owned(),
             columns: vec!["t.a b".to_owned()],
         };
-        let claims = vec![claim("ids are unique", "select *\nfrom t"), claim("é'\"\"\"\\", "'''")];
-        let lock = ChecksLock::of(claims);
-        assert_eq!(toml::from_str::<ChecksLock>(&lock.text()).unwrap(), lock, "{}", lock.text());
+        ChecksLock::of(vec![
+            claim("ids are unique", "select *\nfrom t"),
+            claim("é'\"\"\"\\", "'''"),
+        ])
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let lock = lock();
+        assert_eq!(ChecksLock::parse(&lock.text()).as_ref(), Ok(&lock), "{}", lock.text());
         assert_eq!(lock.left_over(&["ids are unique"]), Some("é'\"\"\"\\"));
+    }
+
+    #[test]
+    fn what_was_edited_is_refused() {
+        let text = lock().text();
+        let edited = Err("the entry of `ids are unique` was edited".to_owned());
+        for (from, to) in [("from t", "from u"), ("is every", "is no"), ("t.a b", "t.a")] {
+            assert_eq!(ChecksLock::parse(&text.replacen(from, to, 1)), edited, "{from}");
+        }
+        let reworded = Err("the entry of `ids` was edited".to_owned());
+        assert_eq!(ChecksLock::parse(&text.replacen("ids are unique", "ids", 1)), reworded);
+        let mut twice = lock();
+        twice.claims.push(twice.claims[0].clone());
+        let two = Err("`ids are unique` has two entries".to_owned());
+        assert_eq!(ChecksLock::parse(&twice.text()), two);
     }
 
     #[test]

@@ -112,7 +112,7 @@ fn sources(session: &Session) -> anyhow::Result<Vec<(String, String)>> {
 }
 
 /// Returns whether a name is that of a key: `order_id`, `OrderID`.
-fn is_key_name(name: &str) -> bool {
+pub(crate) fn is_key_name(name: &str) -> bool {
     let last = name.rsplit(|it: char| !it.is_alphanumeric()).next().unwrap_or_default();
     KEY_WORDS.iter().any(|it| last.eq_ignore_ascii_case(it))
         || last.ends_with("Id")

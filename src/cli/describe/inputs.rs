@@ -9,7 +9,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::diagnostics;
 use crate::engine::files_of;
-use crate::ingest::{changed_sources, ingest_for_turn};
+use crate::ingest::{TurnInputs, changed_sources, ingest_for_turn};
 use crate::options::GlobalOptions;
 
 /// A dataset to describe.
@@ -50,7 +50,7 @@ impl InputDataset {
         };
         if !files.is_empty() {
             let mut session = Session::ephemeral(None)?;
-            ingest_for_turn(&mut session, &files, false, false, options)?;
+            ingest_for_turn(&mut session, &files, TurnInputs::default(), options)?;
             diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
             let catalog = session.catalog();
             inputs = with_files(session.dir(), catalog, catalog.iter())?;

@@ -38,6 +38,8 @@ pub struct ChecksReport {
     pub exit_code: u8,
     /// The rules, in the order of the file.
     pub rules: Vec<RuleReport>,
+    /// What is doubtful about how the data was read.
+    pub warnings: Vec<String>,
     /// Why there are no rules, if the file cannot be read.
     pub trouble: Option<String>,
 }
@@ -67,14 +69,14 @@ pub enum RuleOutcome {
     /// The data keeps it.
     Kept,
     /// So many rows break it, of which these are the first.
-    Broken(u64, Vec<BrokenRow>),
+    Broken(u64, Vec<PlacedRow>),
     /// It could not be decided: why, and what to do.
     Undecided(String, Option<String>),
 }
 
-/// A row that breaks a rule.
+/// A row of a result, with its place in the file that it comes from.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct BrokenRow {
+pub struct PlacedRow {
     /// The dataset that it comes from.
     pub dataset: Option<String>,
     /// The file that it comes from, as the user named it.
@@ -83,11 +85,11 @@ pub struct BrokenRow {
     pub line: Option<u64>,
     /// Its place in a workbook.
     pub cell: Option<String>,
-    /// What the rule returned for it.
+    /// Its columns in the result.
     pub values: Vec<(String, Value)>,
 }
 
-impl BrokenRow {
+impl PlacedRow {
     /// Returns the row as one line: `orders.csv:8: order_id=1127, amount=-118.0`.
     pub fn text(&self) -> String {
         let value = |value: &Value| match value {
@@ -134,7 +136,7 @@ impl RuleReport {
         let RuleOutcome::Broken(n_rows, rows) = &self.outcome else { return Vec::new() };
         let more = n_rows.saturating_sub(rows.len() as u64);
         let more = (0 < more).then(|| format!("and {}", count(more, "more row")));
-        rows.iter().map(BrokenRow::text).filter(|it| !it.is_empty()).chain(more).collect()
+        rows.iter().map(PlacedRow::text).filter(|it| !it.is_empty()).chain(more).collect()
     }
 
     /// Returns a finding for each file with rows that break it.
@@ -191,7 +193,8 @@ impl ChecksReport {
     }
 
     fn junit(&self) -> anyhow::Result<String> {
-        let mut notes = String::new();
+        let mut notes: String =
+            self.warnings.iter().flat_map(|it| ["warning: ", it, "\n"]).collect();
         let mut cases: Vec<TestCase> = Vec::new();
         for rule in &self.rules {
             let outcome = match &rule.outcome {
@@ -237,14 +240,21 @@ impl ChecksReport {
             }
         }
         notifications.extend(self.trouble.iter().map(|it| sarif::notification(it)));
+        let doubts = self.warnings.iter().map(|it| sarif::doubt(it));
         let exit_code = Some(self.exit_code);
-        let invocation = sarif::invocation(&self.started, &self.ended, exit_code, &notifications);
+        let mut invocation =
+            sarif::invocation(&self.started, &self.ended, exit_code, &notifications);
+        if !self.warnings.is_empty() {
+            // They do not make it a failed run.
+            let all: Vec<Value> = notifications.into_iter().chain(doubts).collect();
+            invocation["toolExecutionNotifications"] = json!(all);
+        }
         let properties = json!({"checks": sanitize::one_line(&self.file)});
         sarif::log(&rules, &results, &invocation, &properties)
     }
 
     fn github(&self) -> String {
-        let mut text = String::new();
+        let mut text: String = self.warnings.iter().map(|it| github::warning(it)).collect();
         for rule in &self.rules {
             rule.findings().iter().for_each(|it| text += &github::annotation(it));
             if let RuleOutcome::Undecided(reason, hint) = &rule.outcome {
@@ -261,6 +271,9 @@ impl ChecksReport {
             Some(trouble) => format!("## csv-agent: not checked\n\n{}\n", cell(trouble)),
             None => format!("## csv-agent: {}\n", self.summary()),
         };
+        for warning in &self.warnings {
+            text.extend(["\n**warning**: ", &cell(warning), "\n"]);
+        }
         if self.rules.is_empty() {
             return text;
         }
@@ -305,21 +318,21 @@ pub fn millis(duration: Duration) -> u64 {
 mod tests {
     use serde_json::json;
 
-    use super::{BrokenRow, COLUMNS_MAX};
+    use super::{COLUMNS_MAX, PlacedRow};
 
     #[test]
     fn a_row_is_one_line_with_its_place() {
-        let row = BrokenRow {
+        let row = PlacedRow {
             file: Some("a\nb.csv".to_owned()),
             line: Some(8),
             values: vec![("id".to_owned(), json!(1)), ("note".to_owned(), json!("x\u{1b}[2J\ny"))],
-            ..BrokenRow::default()
+            ..PlacedRow::default()
         };
         assert_eq!(row.text(), "a b.csv:8: id=1, note=x\\x1b[2J y");
-        let row = BrokenRow { cell: Some("Sheet1!12".to_owned()), values: Vec::new(), ..row };
+        let row = PlacedRow { cell: Some("Sheet1!12".to_owned()), values: Vec::new(), ..row };
         assert_eq!(row.text(), "a b.csv, Sheet1!12");
         let values = vec![("n".to_owned(), json!(null)); COLUMNS_MAX + 1];
-        let row = BrokenRow { values, ..BrokenRow::default() };
+        let row = PlacedRow { values, ..PlacedRow::default() };
         assert_eq!(row.text(), "n=null, n=null, n=null, n=null, n=null, n=null, n=null, n=null, …");
     }
 }

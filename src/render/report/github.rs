@@ -31,6 +31,11 @@ pub(super) fn failure(message: &str) -> String {
     format!("::error title=csv-agent::{}\n", data(&sanitize::one_line(message)))
 }
 
+/// Returns the line about something doubtful that concerns no line of a file.
+pub(super) fn warning(message: &str) -> String {
+    format!("::warning title=csv-agent::{}\n", data(&sanitize::one_line(message)))
+}
+
 /// Returns the line about a finding.
 pub(super) fn annotation(found: &FindingShown) -> String {
     let command = match found.finding.severity {

@@ -96,6 +96,11 @@ pub(super) fn notification(message: &str) -> Value {
     json!({"level": "error", "message": {"text": sanitize::one_line(message)}})
 }
 
+/// Returns a message about something that may be wrong with the data, and does not make the run a failed one.
+pub(super) fn doubt(message: &str) -> Value {
+    json!({"level": "warning", "message": {"text": sanitize::one_line(message)}})
+}
+
 /// Returns the definition of a rule.
 pub(super) fn rule(id: &str, description: &str, severity: Assessment) -> Value {
     json!({
