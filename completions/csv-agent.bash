@@ -41,6 +41,9 @@ _csv__agent() {
             csv__agent,describe)
                 cmd="csv__agent__subcmd__describe"
                 ;;
+            csv__agent,diff)
+                cmd="csv__agent__subcmd__diff"
+                ;;
             csv__agent,doctor)
                 cmd="csv__agent__subcmd__doctor"
                 ;;
@@ -93,7 +96,7 @@ _csv__agent() {
 
     case "${cmd}" in
         csv__agent)
-            opts="-S -q -v -h -V --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help --version ingest ask chat query describe check datasets show export rerun mcp reset doctor config decrypt completions schema help generate"
+            opts="-S -q -v -h -V --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help --version ingest ask chat query describe check diff datasets show export rerun mcp reset doctor config decrypt completions schema help generate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -563,7 +566,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__check)
-            opts="-S -q -v -h --update --model --locked --init --fail-on --report --memory --timeout --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-S -q -v -h --update --model --locked --strict --init --fail-on --report --memory --timeout --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1136,6 +1139,76 @@ _csv__agent() {
             fi
             case "${prev}" in
                 --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -S)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text reply json jsonl csv tsv md" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lock-wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        csv__subcmd__agent__subcmd__diff)
+            opts="-k -S -q -v -h --key --ignore --memory --timeout --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ignore)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1821,7 +1894,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__schema)
-            opts="-S -q -v -h --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help events result description checks config"
+            opts="-S -q -v -h --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help events result description checks differences config"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

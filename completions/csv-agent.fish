@@ -54,6 +54,7 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "chat" -d 'Ask o
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "query" -d 'Run SQL on datasets or files, without a model or Python'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "describe" -d 'Summarise columns of datasets or files, without a model or Python'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "check" -d 'Check data by the rules of a file, without a model or Python'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "diff" -d 'Show where two versions of a table differ'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "datasets" -d 'List, show or remove datasets'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "show" -d 'Show an earlier answer again, in any format or as a page'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "export" -d 'Save earlier turns as a script, a notebook or a document'
@@ -386,6 +387,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l width -d '
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l update -d 'Compile new and changed rules in words, and write them to `checks.lock`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l locked -d 'Require that `checks.lock` has the rules of the file and no others'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l strict -d 'Refuse data with rows that do not fit the table, and data without rows'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l init -d 'Propose rules for data files, and print them'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l json -d 'The same as `--format json`'
@@ -393,6 +395,32 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -s q -l quiet
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l no-input -d 'Never prompt for input'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -s h -l help -d 'Print help. `--help` describes all flags'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -s k -l key -d 'A column that identifies the rows. May be repeated [default: the first one that does]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l ignore -d 'Do not compare this column. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l memory -d 'Memory limit, such as 8GB [default: half of the machine\'s, at least 2GiB]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l timeout -d 'Time limit, such as 90s or 5m [default: 15m]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l profile -d 'Use the settings of this profile' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+reply\t'Only the text of the reply'
+json\t'One JSON document'
+jsonl\t'One JSON event per line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Markdown with the tables, charts and the reply'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+always\t'Always, also in a pipe'
+never\t'Never'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l no-config -d 'Do not read any configuration file'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l json -d 'The same as `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -s q -l quiet -d 'Print only warnings and errors on stderr'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l no-input -d 'Never prompt for input'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -s h -l help -d 'Print help. `--help` describes all flags'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l head -d 'Show the first N rows of each dataset' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l rm -d 'Remove a dataset, or all that match a pattern. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F

@@ -38,6 +38,8 @@ pub enum SchemaOf {
     Description,
     /// The document of `check --json`
     Checks,
+    /// The document of `diff --json`
+    Differences,
     /// A configuration file
     Config,
 }
@@ -88,6 +90,7 @@ pub(crate) fn schema(flags: &SchemaFlags) -> anyhow::Result<ExitStatus> {
         SchemaOf::Result => pretty(&schemas::result()?)?,
         SchemaOf::Description => pretty(&schemas::description())?,
         SchemaOf::Checks => pretty(&schemas::checks())?,
+        SchemaOf::Differences => pretty(&schemas::differences())?,
         SchemaOf::Config => pretty(&schemas::config())?,
     };
     stdout::answer(|out| Ok(out.write_all(text.as_bytes())?))?;

@@ -31,6 +31,7 @@ mod stdout;
 mod turn_sinks;
 mod progress;
 mod diagnostics;
+mod diff;
 mod query;
 mod report;
 mod rerun;
@@ -61,6 +62,7 @@ use check::CheckFlags;
 use config::ConfigFlags;
 use datasets::DatasetsFlags;
 use describe::DescribeFlags;
+use diff::DiffFlags;
 use doctor::DoctorFlags;
 use environment::Environment;
 use export::ExportFlags;
@@ -206,6 +208,15 @@ Examples:
 The exit status is 11 if the data breaks a rule, 10 if it breaks only rules with the severity \
 `warning`, and 9 if a rule could not be decided. docs/checks.md describes the file.";
 
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  csv-agent diff orders-june.csv orders-july.csv
+  csv-agent diff old.csv new.csv --key customer --key day --ignore exported_at
+  csv-agent diff old.csv new.csv --format csv > changes.csv
+
+The exit status is 0 if the versions are the same, and 12 if they differ. The order of rows and \
+columns makes no difference.";
+
 const RESET_EXAMPLES: &str = "\
 Examples:
   csv-agent reset --yes
@@ -328,6 +339,12 @@ pub enum Verb {
     /// adds nothing to the session.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(Box<CheckFlags>),
+    /// Show where two versions of a table differ
+    ///
+    /// Shows columns that came, went or have another type, rows that came or went, and cells with
+    /// another value, each with its line. csv-agent reads both files, and adds nothing to the session.
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(DiffFlags),
     /// List, show or remove datasets
     #[command(after_help = DATASETS_EXAMPLES)]
     Datasets(DatasetsFlags),
@@ -488,6 +505,7 @@ impl Verb {
             Verb::Check(flags) => flags.settings(),
             Verb::Config(flags) => flags.settings(),
             Verb::Describe(flags) => flags.settings(),
+            Verb::Diff(flags) => flags.settings(),
             Verb::Doctor(flags) => flags.settings(),
             Verb::Mcp(flags) => flags.settings(),
             Verb::Query(flags) => flags.settings(),
@@ -507,6 +525,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
         Verb::Query(flags) => query::run(&flags, settings, &options),
         Verb::Describe(flags) => describe::run(&flags, settings, &options),
         Verb::Check(flags) => check::run(&flags, settings, &options),
+        Verb::Diff(flags) => diff::run(&flags, settings, &options),
         Verb::Show(flags) => show::run(&flags, settings, &options),
         Verb::Export(flags) => export::run(&flags, settings, &options),
         Verb::Rerun(flags) => rerun::run(&flags, settings, &options),

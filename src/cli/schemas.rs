@@ -139,6 +139,33 @@ pub(crate) fn checks() -> Value {
     })
 }
 
+/// Makes the schema of the document that `diff --json` writes.
+pub(crate) fn differences() -> Value {
+    let text_or_null = json!({"type": ["string", "null"]});
+    let object_or_null =
+        |description: &str| json!({"type": ["object", "null"], "description": description});
+    let difference = object(&json!({
+        "change": {"enum": ["column_removed", "column_added", "column_type", "changed", "removed", "added"]},
+        "source_file": text_or_null,
+        "source_line": {"type": ["integer", "null"],
+            "description": "Of a removed row, the line in the old version, else in the new one."},
+        "source_cell": {"type": ["string", "null"], "description": "Of a workbook."},
+        "key": object_or_null("Of a changed row, the columns that identify it."),
+        "cells": object_or_null("Of a changed row, `old` and `new` of each column with another value."),
+        "values": object_or_null("Of a removed or added row, its columns."),
+        "column": {"type": ["string", "null"], "description": "Of a column that differs, its name."},
+        "old": {"type": ["string", "null"], "description": "Of a column with another type, the old type."},
+        "new": {"type": ["string", "null"], "description": "The new type."},
+    }));
+    json!({
+        "$schema": DIALECT,
+        "title": "csv-agent differences",
+        "description": "What `diff --json` writes: columns first, then rows. Ignore fields that you do not know.",
+        "type": "array",
+        "items": difference,
+    })
+}
+
 /// Makes an object with all of these members.
 fn object(properties: &Value) -> Value {
     let required: Vec<&String> = properties.as_object().into_iter().flat_map(Map::keys).collect();

@@ -515,6 +515,8 @@ pub const MISMATCH_BYTES_MAX: usize = 120;
 
 /// Bytes of a file of rules.
 pub const CHECKS_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Rows of each kind of difference that `diff` writes for programs.
+pub const DIFF_ROWS_MAX: usize = 100_000;
 /// Rules of a file.
 pub const CHECKS_MAX: usize = 10_000;
 

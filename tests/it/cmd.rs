@@ -103,6 +103,7 @@ fn the_whole_surface_is_there_for_programs() {
         "query",
         "describe",
         "check",
+        "diff",
         "datasets",
         "show",
         "export",

@@ -38,6 +38,7 @@ mod guide;
 mod help;
 mod sandbox_allows;
 mod hosted;
+mod diff;
 mod doctor;
 mod dry_run;
 mod egress;
