@@ -408,8 +408,28 @@ impl Asked<'_> {
         // A reference says which tables, and how they are joined is no word of it.
         let is_reference = matches!(best.query.body, Shape::Check(Check::Refers(_)));
         !unknown.is_empty()
+            || self.means_others(&best.query, &tokens)
             || !is_reference && JUDGED_SKIPPED_MAX + free < best.skipped
             || words.iter().enumerate().any(is_lost)
+    }
+
+    /// Returns whether a column is said by a part of its name that another has as well, of which nothing is judged: a
+    /// `date` of the columns `order_date` and `ship_date`.
+    fn means_others(&self, query: &LogicalForm, tokens: &[Token]) -> bool {
+        let places = query.places();
+        let is_said = |it: &String| tokens.iter().any(|token| token.stem == *it);
+        places.iter().any(|place| {
+            let columns = &self.tables[place.table].columns;
+            let words = &columns[place.column].words;
+            let said: Vec<&String> = words.iter().filter(|it| is_said(it)).collect();
+            let is_part = !said.is_empty() && said.len() < words.len();
+            is_part
+                && columns.iter().enumerate().any(|(at, other)| {
+                    let is_judged =
+                        places.iter().any(|it| it.table == place.table && it.column == at);
+                    !is_judged && said.iter().all(|it| other.words.contains(it))
+                })
+        })
     }
 
     /// Returns the two claims that a question makes, if each can be judged by itself.

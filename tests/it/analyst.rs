@@ -314,13 +314,41 @@ fn words_that_turn_a_claim_pass_no_gate() {
         let run = ask(claim);
         assert!([Some(9), Some(11)].contains(&run.code()), "{claim}: {run}");
     }
+    for claim in ["there are at least 3 rows", "there is 1 row", "there are more than 2 void rows"]
+    {
+        ask(claim).fails_with(11);
+    }
     for claim in [
+        "there are 2 rows",
+        "there is at least 1 void row",
         "every qty is below 1",
         "no qty above 0",
         "qty is never above 0",
         "fail if qty is positive",
     ] {
         ask(claim).succeeds();
+    }
+}
+
+#[test]
+fn a_claim_that_fits_several_columns_is_refused() {
+    let bench = Bench::with([]);
+    let rows =
+        "order_date,ship_date,unit_price,list_price\n2024-01-02,,1,0\n2024-01-03,2024-01-04,2,-1\n";
+    fs::write(bench.path("rows.csv"), rows).unwrap();
+    for (claim, status) in [
+        ("no date is missing", 9),
+        ("every date is present", 9),
+        ("no price is below 0", 9),
+        ("every price is unique", 9),
+        ("no order date is missing", 0),
+        ("no ship date is missing", 11),
+        ("no list price is below 0", 11),
+        ("every unit_price is unique", 0),
+    ] {
+        let ask = "csv-agent ask --ephemeral -f rows.csv --model builtin --fail-on bad";
+        let run = bench.shell(&format!("{ask} \"{claim}\""), &[]);
+        assert_eq!(run.code(), Some(status), "{claim}: {run}");
     }
 }
 

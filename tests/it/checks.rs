@@ -177,6 +177,13 @@ fn several_files_are_one_dataset_and_each_row_has_its_own() {
         places.map(|it| json!([it["source_file"], it["source_line"]])).collect();
     assert_eq!(places, [json!(["ci/o-1.csv", 3]), json!(["ci/o-2.csv", 4])], "{found}");
     assert_eq!(found[1]["result"], "good");
+    // A file that two of them name is read once.
+    let rules = fs::read_to_string(bench.path("ci/checks.toml")).unwrap();
+    let twice = rules.replace("'late.csv'", "'late.csv', 'o-1.csv', './late.csv'");
+    fs::write(bench.path("ci/checks.toml"), twice).unwrap();
+    let run = check(&bench, "ci/checks.toml --json").fails_with(11);
+    let found: Value = serde_json::from_str(run.stdout()).unwrap();
+    assert_eq!(found[1]["result"], "good", "{found}");
 }
 
 #[test]

@@ -43,6 +43,13 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         }
         one(scene.query(Vec::new(), Shape::Check(Check::Unique(places_of(sems)))))
     }),
+    // `there are at least 5 orders`
+    ("check_count", |scene, sems| {
+        let Some(n) = number_of(sems) else { return Vec::new() };
+        let op = op_of(sems).unwrap_or(Op::Eq);
+        let check = Check::Number(Measure::ROWS, op, Value::Number(n));
+        one(scene.query(tests_of(sems), Shape::Check(check)))
+    }),
     // `every country has 12 years`
     ("check_groups", |scene, sems| {
         let places = places_of(sems);

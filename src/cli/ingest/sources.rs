@@ -3,7 +3,7 @@
 //! A named file is read whatever its ending. From a directory or an archive, only files with data endings
 //! are read; the others are counted, so that none is silently missed.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -106,7 +106,8 @@ pub(super) fn expand(
 ) -> anyhow::Result<Sources> {
     let mut sources = Sources::default();
     let levels_max = if search.is_recursive { SOURCE_LEVELS_MAX } else { 1 };
-    let mut finder = Finder { sources: &mut sources, levels_max, search, cancelled };
+    let seen_of = HashMap::new();
+    let mut finder = Finder { sources: &mut sources, seen_of, levels_max, search, cancelled };
     for path in paths {
         finder.group(path)?;
     }
@@ -210,6 +211,8 @@ fn unreadable(path: &Path, error: &io::Error) -> anyhow::Error {
 
 struct Finder<'a> {
     sources: &'a mut Sources,
+    /// The files of each named source, which may be given in several arguments.
+    seen_of: HashMap<String, HashSet<PathBuf>>,
     levels_max: usize,
     search: Search<'a>,
     cancelled: &'a AtomicBool,
@@ -221,7 +224,10 @@ impl Finder<'_> {
         let name = name.map(str::to_owned).or_else(|| self.table_of_parts(path));
         let start = self.sources.inputs.len();
         // A named source is a dataset of its own, even if its files also belong to others.
-        let seen = name.as_ref().map(|_| std::mem::take(&mut self.sources.seen));
+        let seen = name.as_ref().map(|it| {
+            let own = self.seen_of.remove(it).unwrap_or_default();
+            std::mem::replace(&mut self.sources.seen, own)
+        });
         if path.as_os_str() == "-" {
             self.put(Input::Stdin)?;
         } else if let Some(pattern) = pattern(path) {
@@ -229,8 +235,9 @@ impl Finder<'_> {
         } else {
             self.named(path)?;
         }
-        if let Some(seen) = seen {
-            self.sources.seen = seen;
+        if let (Some(seen), Some(name)) = (seen, &name) {
+            let own = std::mem::replace(&mut self.sources.seen, seen);
+            self.seen_of.insert(name.clone(), own);
         }
         let inputs = start..self.sources.inputs.len();
         let is_file = pattern(path).is_none()
