@@ -118,31 +118,31 @@ fn run_example(command: &str) -> (Bench, Run) {
 }
 
 #[test]
-fn the_example_of_a_check_tells_good_data_from_bad_and_from_a_check_that_broke() {
-    let (bench, run) = run_example("./check-orders.sh");
-    run.succeeds();
-    let report = fs::read_to_string(bench.path("orders-3.xml")).unwrap();
-    assert!(report.contains("no customer is missing"), "{report}");
-
-    let (bench, run) = run_example("./check-orders.sh orders-july.csv");
-    run.fails_with(1);
-    for (report, line) in [("orders-2.xml", "line 8"), ("orders-3.xml", "line 17")] {
-        let text = fs::read_to_string(bench.path(report)).unwrap();
-        assert!(text.contains(line), "{text}");
-    }
-    run_example("./check-orders.sh nowhere.csv").1.fails_with(2);
-}
-
-#[test]
-fn the_example_of_a_workflow_fails_for_bad_data_and_marks_its_line() {
+fn the_examples_for_ci_fail_for_bad_data_and_mark_its_line() {
     let workflow = read("examples/data-check.yml");
     let (_, step) = workflow.split_once("- name: Check the orders\n").unwrap();
-    let script = script_of(step);
-    run_example(&script).1.succeeds();
-    let (bench, run) = run_example(&format!("cp orders-july.csv orders.csv\n{script}"));
-    let run = run.fails_with(11);
-    assert!(run.stderr().contains("::error file=orders.csv,line=8"), "{run}");
-    assert!(bench.path("orders.xml").exists());
+    let job = read("examples/data-check.gitlab-ci.yml");
+    let hook = read("examples/pre-commit-config.yaml");
+    let (_, hook) = hook.split_once("entry: ").unwrap();
+    for (script, reports) in [
+        (script_of(step), true),
+        (script_of(&job), true),
+        (hook.lines().next().unwrap().to_owned(), false),
+    ] {
+        run_example(&script).1.succeeds();
+        let (bench, run) = run_example(&format!("cp orders-july.csv orders.csv\n{script}"));
+        let run = run.fails_with(11);
+        assert!(run.stdout().contains("orders.csv:8: "), "{run}");
+        let report = fs::read_to_string(bench.path("orders.xml")).unwrap_or_default();
+        assert_eq!(report.contains("name=\"no amount below 0\""), reports, "{script}: {report}");
+        // A check that breaks looks like no bad data.
+        run_example(&format!("rm orders.csv\n{script}")).1.fails_with(5);
+        run_example(&format!(
+            "sed -i 's/no amount below 0/no amount below 1/' checks.toml\n{script}"
+        ))
+        .1
+        .fails_with(9);
+    }
 }
 
 #[test]
