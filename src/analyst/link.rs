@@ -572,6 +572,8 @@ impl Linker<'_> {
                 0.6
             }
             _ if links.iter().any(|it| it.start <= at && at < it.end) => 2.0,
+            // `before` and `after`.
+            _ if lexicon.period(std::slice::from_ref(&token.stem)).is_some() => 2.0,
             _ if token.lower.chars().all(|it| !it.is_alphanumeric()) => 0.1,
             // A verb says less than a noun.
             _ if lexicon.is_done(&token.lower) => return (1.6, true),

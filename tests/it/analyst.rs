@@ -345,6 +345,12 @@ fn a_claim_that_fits_several_columns_is_refused() {
         ("no ship date is missing", 11),
         ("no list price is below 0", 11),
         ("every unit_price is unique", 0),
+        ("ship_date is after order_date", 0),
+        ("every ship date is before the order date", 11),
+        ("no ship date is before its order date", 0),
+        ("no ship date is after its order date", 11),
+        ("ship date is never before order date", 0),
+        ("ship date is never after order date", 11),
     ] {
         let ask = "csv-agent ask --ephemeral -f rows.csv --model builtin --fail-on bad";
         let run = bench.shell(&format!("{ask} \"{claim}\""), &[]);

@@ -263,6 +263,8 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     }),
     ("before_column", |scene, sems| compare_places(scene, &places_of(sems), Some(Op::Lt))),
     ("after_column", |scene, sems| compare_places(scene, &places_of(sems), Some(Op::Gt))),
+    ("not_before_column", |scene, sems| compare_places(scene, &places_of(sems), Some(Op::Ge))),
+    ("not_after_column", |scene, sems| compare_places(scene, &places_of(sems), Some(Op::Le))),
     // `where over 30% of residents are foreign born`
     ("compare_part", |scene, sems| {
         let is_percent =
