@@ -351,6 +351,10 @@ fn a_claim_that_fits_several_columns_is_refused() {
         ("no ship date is after its order date", 11),
         ("ship date is never before order date", 0),
         ("ship date is never after order date", 11),
+        ("every ship date is on or after the order date", 0),
+        ("ship_date is no earlier than order_date", 0),
+        ("order_date is on or before ship_date", 0),
+        ("order_date is no earlier than ship_date", 11),
     ] {
         let ask = "csv-agent ask --ephemeral -f rows.csv --model builtin --fail-on bad";
         let run = bench.shell(&format!("{ask} \"{claim}\""), &[]);
