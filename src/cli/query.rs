@@ -97,7 +97,11 @@ pub(crate) fn run(
     let format = format_of(flags, options)?;
     let mut session;
     let mut wanted = flags.dataset.clone();
-    let (dir, catalog) = if flags.file.is_empty() {
+    let is_without_data =
+        flags.dataset.is_empty() && prepare(&sql, &[], Timestamp::now().as_microsecond()).is_ok();
+    let (dir, catalog) = if flags.file.is_empty() && is_without_data {
+        (options.session.dir.clone(), Catalog::default())
+    } else if flags.file.is_empty() {
         options.session.existing()?;
         let dir = options.session.dir.clone();
         let catalog = Session::read_catalog(&dir)?;

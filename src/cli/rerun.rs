@@ -87,12 +87,15 @@ pub(crate) fn run(
     let used = before.iter().filter(|it| is_used(it.0));
     demand_other_file(flags.output.as_deref(), &[], before.iter(), &options.session.dir)?;
     let mut warnings: Vec<String> = Vec::new();
+    let mut is_text_now = false;
     let as_ingested = used.filter(|it| flags.against.iter().all(|named| named.0 != it.0));
     warnings.extend(changed_sources(as_ingested, &options.session.dir));
     for (name, file) in here {
         ingest_in_place(&mut session, name, file, options)?;
         if let (Some(before), Some(now)) = (before.get(name), session.catalog().get(name)) {
-            warnings.extend(became_text(name, before, now));
+            let became: Vec<String> = became_text(name, before, now).collect();
+            is_text_now |= !became.is_empty();
+            warnings.extend(became);
         }
     }
     diagnostics::warnings(warnings, options.terminal.stderr.colour);
@@ -121,6 +124,8 @@ pub(crate) fn run(
             // This answer does not refer to its charts.
             session.drop_turns();
         }
-        settle(end, output, options)
+        let status = settle(end, output, options)?;
+        // Sums of text, for example, may look like results.
+        Ok(if flags.check && is_text_now { status.worst(ExitStatus::Replay) } else { status })
     })
 }

@@ -125,7 +125,7 @@ pub(crate) fn memory(text: &str) -> Result<u64, String> {
     let found = size(text)?;
     if found < WORKER_MEMORY_BYTES_LEAST {
         let least = WORKER_MEMORY_BYTES_LEAST >> 30;
-        return Err(format!("Python and its packages need at least {least}GiB"));
+        return Err(format!("the limit must be at least {least}GiB"));
     }
     Ok(found)
 }

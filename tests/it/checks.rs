@@ -103,7 +103,7 @@ fn a_report_has_one_test_a_rule_whatever_the_data_is() {
         cases.map(|it| it.split(" time=").next().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let run = check(&bench, flags).fails_with(11);
-    let message = "no total below 0: 2 rows (also lines 8)";
+    let message = "no total below 0: 2 rows (also line 8)";
     let annotation = format!("::error file=my orders%2C 1.csv,line=5,title=csv-agent::{message}");
     assert!(run.stderr().lines().any(|it| it == annotation), "{run}");
     let junit = fs::read_to_string(bench.path("dq.xml")).unwrap();

@@ -257,6 +257,18 @@ fn compare(file: &str) -> Compared {
 }
 
 #[test]
+fn a_statement_without_data_needs_no_session() {
+    let bench = Bench::with([]);
+    let run = bench.run(["query", "select 1 + 1 as a"]).succeeds();
+    assert_eq!(run.stdout(), "| a |\n|---:|\n| 2 |\n");
+    assert!(!bench.session().exists());
+    let run =
+        bench.shell("unset CSV_AGENT_SESSION_DIR; csv-agent query 'select 1 from orders'", &[]);
+    let run = run.fails_with(3);
+    assert!(run.stderr().starts_with("error: no session here"), "{run}");
+}
+
+#[test]
 fn statements_give_what_duckdb_gives_or_are_refused() {
     let Compared { n_daily, refused, wrong } = compared("golden.jsonl");
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));

@@ -29,7 +29,7 @@ fn every_report_has_each_finding_at_its_lines() {
         run.stderr(),
         format!(
             "{KEPT_OUT}::error file=my orders%2C 1.csv,line=5,title=csv-agent::In 2 of 4 rows, total is under 0. \
-             (also lines 8)\n"
+             (also line 8)\n"
         )
     );
     let read = |name: &str| fs::read_to_string(bench.path(name)).unwrap();

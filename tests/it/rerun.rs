@@ -243,6 +243,7 @@ fn a_file_that_changed_or_has_text_for_numbers_is_said() {
     let against = bench.run(["rerun", "--against", "orders=next.csv"]);
     let text = "column `amount` of `orders` is text in `next.csv`; in the original it is float64";
     assert!(against.stderr().contains(text), "{against}");
+    bench.run(["rerun", "--check", "--against", "orders=next.csv"]).fails_with(12);
     assert_eq!(bench.run(["rerun"]).succeeds().stderr(), "");
     fs::write(bench.path("orders.csv"), orders.replace("100,00", "-9,00")).unwrap();
     let run = bench.run(["rerun", "last", "--check"]).succeeds();

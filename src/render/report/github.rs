@@ -58,8 +58,9 @@ pub(super) fn annotation(found: &FindingShown) -> String {
         && !others.is_empty()
     {
         let lines: Vec<String> = others.iter().map(u64::to_string).collect();
+        let word = if lines.len() == 1 { "line" } else { "lines" };
         // Writing to a string cannot fail.
-        let _ = write!(told, " (also lines {})", lines.join(", "));
+        let _ = write!(told, " (also {word} {})", lines.join(", "));
     }
     format!("::{command} {place}title=csv-agent::{}\n", data(&told))
 }
