@@ -566,7 +566,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__check)
-            opts="-S -q -v -h --update --model --locked --strict --init --fail-on --report --memory --timeout --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-S -q -v -h --update --model --locked --accept --against --strict --init --fail-on --report --memory --timeout --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -574,6 +574,10 @@ _csv__agent() {
             case "${prev}" in
                 --model)
                     COMPREPLY=($(compgen -W "builtin" -- "${cur}"))
+                    return 0
+                    ;;
+                --against)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --fail-on)

@@ -363,6 +363,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s v -l ve
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l no-input -d 'Never prompt for input'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s h -l help -d 'Print help. `--help` describes all flags'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l model -d 'What compiles rules in words' -r -f -a "builtin\t'The analyst inside csv-agent'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l against -d 'Compare with this baseline [default: `checks.baseline.json` beside the rules, if it exists]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l fail-on -d 'Which broken rules make the command exit with 10 or 11' -r -f -a "never\t'None of them'
 bad\t'Those with the severity `bad`: exit with 11'
 warning\t'All of them: exit with 11, or with 10 if only rules with the severity `warning` are broken'"
@@ -387,6 +388,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l width -d '
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l update -d 'Compile new and changed rules in words, and write them to `checks.lock`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l locked -d 'Require that `checks.lock` has the rules of the file and no others'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l accept -d 'Accept the data as it is, and write `checks.baseline.json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l strict -d 'Refuse data with rows that do not fit the table, and data without rows'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l init -d 'Propose rules for data files, and print them'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l no-config -d 'Do not read any configuration file'

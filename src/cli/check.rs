@@ -1,5 +1,6 @@
 //! `check`: the rules of a file, run on its data without a model, a key or Python.
 
+mod baseline;
 mod compile;
 mod decide;
 mod file;
@@ -29,6 +30,7 @@ use crate::report::ReportFiles;
 use crate::stdout;
 use crate::value_parsers::{self, ReportTarget};
 
+use baseline::Baseline;
 use file::{ChecksFile, USUAL};
 use lock::ChecksLock;
 use statements::Statements;
@@ -66,6 +68,17 @@ pub struct CheckFlags {
     #[arg(long, conflicts_with = "update")]
     pub locked: bool,
 
+    /// Accept the data as it is, and write `checks.baseline.json`
+    ///
+    /// Later checks compare the data with this baseline: the columns, the number of rows, missing
+    /// values, and how values are distributed.
+    #[arg(long)]
+    pub accept: bool,
+
+    /// Compare with this baseline [default: `checks.baseline.json` beside the rules, if it exists]
+    #[arg(long, value_name = "FILE", conflicts_with = "accept")]
+    pub against: Option<PathBuf>,
+
     /// Refuse data with rows that do not fit the table, and data without rows
     ///
     /// The exit status is then 5, and no rule is decided.
@@ -75,7 +88,7 @@ pub struct CheckFlags {
     /// Propose rules for data files, and print them
     ///
     /// The data satisfies all of these rules today. csv-agent writes no file.
-    #[arg(long, requires = "files", conflicts_with_all = ["update", "locked", "strict", "report"])]
+    #[arg(long, requires = "files", conflicts_with_all = ["update", "locked", "strict", "accept", "against", "report"])]
     pub init: bool,
 
     /// Which broken rules make the command exit with 10 or 11
@@ -165,7 +178,7 @@ pub(crate) fn run(
     demand_apart(&flags.report)?;
     let path = flags.path()?;
     let file = ChecksFile::read(&path);
-    demand_no_input(&flags.report, &path, file.as_ref().ok())?;
+    demand_no_input(&flags.report, &path, flags.against.as_ref(), file.as_ref().ok())?;
     let summary = settings.environment().step_summary.as_ref();
     let mut files = ReportFiles::open(&flags.report, summary)?;
     let (started, begun) = (now_utc(), Instant::now());
@@ -210,12 +223,14 @@ pub(crate) fn run(
 fn demand_no_input(
     reports: &[ReportTarget],
     path: &Path,
+    against: Option<&PathBuf>,
     file: Option<&ChecksFile>,
 ) -> anyhow::Result<()> {
     if reports.iter().all(|it| it.file.is_none()) {
         return Ok(());
     }
-    let mut inputs = vec![path.to_owned(), ChecksLock::path_of(path)];
+    let mut inputs = vec![path.to_owned(), ChecksLock::path_of(path), Baseline::path_of(path)];
+    inputs.extend(against.cloned());
     // What is wrong with the data is said when it is read.
     inputs.extend(file.and_then(|it| files_of(&it.arguments()).ok()).into_iter().flatten());
     let inputs: Vec<PathBuf> = inputs.iter().filter_map(|it| it.canonicalize().ok()).collect();
@@ -277,7 +292,33 @@ fn decided(
     }
     let catalog = session.catalog();
     let rules: Vec<_> = file.rules.iter().map(|it| (it, statements.of(it, catalog))).collect();
-    decide::decide(&rules, &mut session, settings, options)
+    let mut decided = decide::decide(&rules, &mut session, settings, options)?;
+    decided.extend(compared(path, flags, &session, settings)?);
+    Ok(decided)
+}
+
+/// Compares the data with the baseline, if there is one; or makes it the baseline.
+fn compared(
+    path: &Path,
+    flags: &CheckFlags,
+    session: &Session,
+    settings: &Settings,
+) -> anyhow::Result<Vec<RuleReport>> {
+    let usual = Baseline::path_of(path);
+    if flags.accept {
+        Baseline::of(session, settings)?.write(&usual)?;
+        return Ok(Vec::new());
+    }
+    let named = flags.against.as_ref();
+    match (Baseline::read(named.unwrap_or(&usual))?, named) {
+        (Some(baseline), _) => baseline.changes(session, settings),
+        (None, None) => Ok(Vec::new()),
+        (None, Some(named)) => {
+            let message = format!("cannot read `{}`: no such file", named.display());
+            let hint = "`csv-agent check --accept` writes a baseline";
+            Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+        }
+    }
 }
 
 /// Ingests data into a temporary session: `NAME=PATH`, or paths.

@@ -16,6 +16,7 @@ use csv_agent_ingest::rows;
 use csv_agent_query::{RowOrigin, TableSchema, prepare};
 use csv_agent_session::Session;
 use csv_agent_types::catalog::{Column, DType, Dataset};
+use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{DIFF_ROWS_MAX, FINDING_ROWS_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::engine::table_of;
@@ -222,6 +223,11 @@ impl DiffEngine<'_> {
         Ok((engine::run(queries, files, self.settings)?, origins))
     }
 
+    /// Returns the first row of the result of each statement.
+    fn first_rows(&self, statements: &[String]) -> anyhow::Result<Vec<Frame>> {
+        engine::first_rows(statements, self.session, "diff", self.settings, 1)
+    }
+
     /// Returns the first column of which every row of both versions has another value: by name a key, if there is one.
     fn found_key(&self, pairs: &[Pair], n_rows: [u64; 2]) -> anyhow::Result<Vec<String>> {
         let is_candidate =
@@ -233,21 +239,18 @@ impl DiffEngine<'_> {
         if names.is_empty() {
             return Ok(Vec::new());
         }
-        let (results, _) = self.run(&[key_counts(&names, OLD), key_counts(&names, NEW)])?;
-        let counts_in = |at: usize| -> anyhow::Result<Vec<u64>> {
-            Ok(counts_of(rows(&results.paths[at], 0, 1)?))
-        };
-        let (old, new) = (counts_in(0)?, counts_in(1)?);
-        let mut keys = names.iter().zip(old.iter().zip(&new));
+        let statements = [key_counts(&names, OLD), key_counts(&names, NEW)];
+        let found = self.first_rows(&statements)?.into_iter().map(counts_of);
+        let [old, new] = &found.collect::<Vec<_>>()[..] else { return Ok(Vec::new()) };
+        let mut keys = names.iter().zip(old.iter().zip(new));
         let key = keys.find(|(_, (old, new))| [**old, **new] == n_rows);
         Ok(key.map(|it| vec![(*it.0).to_owned()]).unwrap_or_default())
     }
 
     /// Demands that no two rows of a version have the same key.
     fn demand_unique(&self, key: &[String], version: &str, path: &Path) -> anyhow::Result<()> {
-        let (results, _) = self.run(&[of_equal_key(key, version)])?;
-        let found = rows(&results.paths[0], 0, 1)?;
-        let Some(row) = found.rows.first() else { return Ok(()) };
+        let found = self.first_rows(&[of_equal_key(key, version)])?;
+        let Some(row) = found.first().and_then(|it| it.rows.first()) else { return Ok(()) };
         let value = |it: &Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
         let values = key.iter().zip(row).map(|(name, it)| format!("{name}={}", value(it)));
         let values: Vec<String> = values.collect();

@@ -3,13 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
+use jiff::Timestamp;
 use tempfile::TempDir;
 
+use csv_agent_ingest::rows;
 use csv_agent_query::plan::Query;
 use csv_agent_query::protocol::{EngineQuery, EngineRequest};
+use csv_agent_query::{TableSchema, prepare};
 use csv_agent_session::Session;
 use csv_agent_types::catalog::{Catalog, Dataset};
+use csv_agent_types::frame::Frame;
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::engine::{self, EngineError, EngineOptions};
 use csv_agent_worker::sandbox::Demand;
@@ -82,6 +86,30 @@ pub(crate) fn run_each(
     let (results, request, options) = begin(queries, tables, settings)?;
     let outcomes = until_signal(engine::run_each(&options, &request))?;
     Ok((results, outcomes.into_iter().map(|it| it.map_err(failure)).collect()))
+}
+
+/// Runs statements over the datasets of a session, for `command`. Returns the first rows of each result.
+///
+/// # Errors
+///
+/// Fails when a statement is refused or a query fails.
+pub(crate) fn first_rows(
+    statements: &[String],
+    session: &Session,
+    command: &str,
+    settings: &Settings,
+    n_rows: usize,
+) -> anyhow::Result<Vec<Frame>> {
+    let catalog = session.catalog();
+    let tables: Vec<TableSchema> =
+        catalog.iter().map(|(name, it)| engine::table_of(name, it)).collect();
+    let now = Timestamp::now().as_microsecond();
+    let mut queries = Vec::new();
+    for sql in statements {
+        queries.push(prepare(sql, &tables, now).map_err(|it| anyhow!("{it}"))?.query);
+    }
+    let results = run(queries, files_of(session.dir(), catalog, command)?, settings)?;
+    results.paths.iter().map(|it| rows(it, 0, n_rows)).collect()
 }
 
 /// Makes the request to the child, and the place for its results.

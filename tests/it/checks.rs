@@ -367,3 +367,61 @@ fn rules_are_proposed_that_the_data_keeps() {
     let run = check(&bench, "checks.toml items.csv").fails_with(2);
     assert!(run.stderr().contains("but several files were named"), "{run}");
 }
+
+/// Orders of which `n_east` in a hundred are from the east, and `n_empty` in a hundred have no total.
+fn accepted(n_rows: usize, n_east: usize, n_empty: usize, total: usize) -> String {
+    let row = |at: usize| {
+        let region = if at * 37 % 100 < n_east { "east" } else { "west" };
+        let total = if at * 53 % 100 < n_empty {
+            String::new()
+        } else {
+            (total + at * 7 % 100).to_string()
+        };
+        format!("{at},{region},{total}\n")
+    };
+    format!("id,region,total\n{}", (0..n_rows).map(row).collect::<String>())
+}
+
+#[test]
+fn what_changed_since_the_data_was_accepted_is_found_and_nothing_else() {
+    let bench = Bench::with([]);
+    let put = |text: &str| fs::write(bench.path("t.csv"), text).unwrap();
+    let rules = format!("[data]\nt = 't.csv'\n{}", rule("ids", "select * from t where id is null"));
+    fs::write(bench.path("checks.toml"), rules).unwrap();
+    put(&accepted(400, 50, 2, 10));
+    check(&bench, "").succeeds();
+    check(&bench, "--against checks.baseline.json").fails_with(5);
+    check(&bench, "--accept").succeeds();
+    let baseline = fs::read(bench.path("checks.baseline.json")).unwrap();
+    for (text, broken, status) in [
+        (accepted(400, 50, 2, 10), "", 0),
+        (accepted(500, 55, 4, 11), "", 0),
+        (accepted(900, 50, 2, 10), "number of rows", 10),
+        (accepted(400, 50, 30, 10), "missing values", 10),
+        (accepted(400, 90, 2, 10), "distributions", 10),
+        (accepted(400, 50, 2, 60), "distributions", 10),
+        (accepted(400, 50, 2, 10).replace("region", "area"), "columns", 11),
+        (accepted(400, 50, 2, 10).replace(",17\n", ",n/a!\n"), "columns", 11),
+    ] {
+        put(&text);
+        let run = check(&bench, "--json");
+        assert_eq!(run.code(), Some(status), "{broken}: {run}");
+        let found: Vec<Value> = serde_json::from_str(run.stdout()).unwrap();
+        let names: Vec<&str> = found.iter().map(|it| it["name"].as_str().unwrap()).collect();
+        assert_eq!(names[1], "t: columns as accepted", "{names:?}");
+        assert_eq!(names.len(), 5);
+        for it in found.iter().filter(|it| it["result"] != "good") {
+            assert_eq!(it["name"], format!("t: {broken} as accepted"), "{it}");
+        }
+    }
+    assert_eq!(fs::read(bench.path("checks.baseline.json")).unwrap(), baseline);
+    put(&accepted(400, 90, 2, 10));
+    let run = check(&bench, "").fails_with(10);
+    let line = "column=region, psi=0.872, most=west: 50.0 % → 10.0 %\n";
+    assert!(run.stdout().contains(line), "{run}");
+    check(&bench, "--accept").succeeds();
+    check(&bench, "").succeeds();
+    fs::write(bench.path("checks.baseline.json"), "{}").unwrap();
+    check(&bench, "").fails_with(5);
+    check(&bench, "--report md=checks.baseline.json").fails_with(2);
+}
