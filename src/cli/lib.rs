@@ -376,13 +376,13 @@ pub enum Verb {
     Generate(GenerateFlags),
 }
 
-/// Runs the program with these arguments, of which the first is its name.
+/// Runs the program with these arguments, of which the first is its name. `--version` prints `version`.
 ///
 /// Every error is reported once, on stderr.
-pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+pub fn run(args: impl IntoIterator<Item = OsString>, version: &'static str) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let status = match Environment::read() {
-        Ok(environment) => match parse(&args, &environment) {
+        Ok(environment) => match parse(&args, &environment, version) {
             Ok(cli) => perform(cli, &args, &environment),
             Err(error) => refuse(error, &args, &environment),
         },
@@ -431,8 +431,12 @@ fn with_more_help(command: clap::Command, name: &str) -> clap::Command {
     command.help_template(HELP).after_help(brief).after_long_help(end(whole, ""))
 }
 
-fn parse(args: &[OsString], environment: &Environment) -> Result<Cli, clap::Error> {
-    let mut command = command(environment);
+fn parse(
+    args: &[OsString],
+    environment: &Environment,
+    version: &'static str,
+) -> Result<Cli, clap::Error> {
+    let mut command = command(environment).version(version);
     let matches = command.try_get_matches_from_mut(args)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
