@@ -36,6 +36,7 @@ mod report;
 mod rerun;
 mod reset;
 mod schemas;
+mod setup;
 mod show;
 mod signals;
 mod spinner;
@@ -74,6 +75,7 @@ use options::{AskOptions, ChatOptions, GlobalOptions, SessionChoice};
 use query::QueryFlags;
 use rerun::RerunFlags;
 use reset::ResetFlags;
+use setup::SetupFlags;
 use show::ShowFlags;
 
 /// Maximum columns of help texts, however wide the terminal is.
@@ -245,6 +247,16 @@ Examples:
 
 docs/mcp.md describes the tools and the configuration of each agent.";
 
+const SETUP_EXAMPLES: &str = "\
+Examples:
+  csv-agent setup
+  HTTPS_PROXY=http://proxy.example.com:8080 csv-agent setup
+  PIP_INDEX_URL=https://pypi.example.com/simple csv-agent setup
+  csv-agent setup --remove
+
+The environment is in `~/.cache/csv-agent`, or in `csv-agent` of XDG_CACHE_HOME. `csv-agent doctor` \
+shows which Python csv-agent uses.";
+
 const DOCTOR_EXAMPLES: &str = "\
 Examples:
   csv-agent doctor
@@ -291,6 +303,7 @@ Examples:
     arg_required_else_help = true,
     disable_help_flag = true,
     disable_help_subcommand = true,
+    disable_version_flag = true,
     subcommand_required = true,
     after_help = EXAMPLES
 )]
@@ -349,6 +362,13 @@ pub enum Verb {
     /// Forget the conversation, but keep the datasets
     #[command(after_help = RESET_EXAMPLES)]
     Reset(ResetFlags),
+    /// Make the Python environment now, or remove it
+    ///
+    /// A language model writes Python code. If csv-agent finds no Python with the packages, the first
+    /// such question makes an environment with pip, which takes a minute or two and about 700 MB.
+    /// Use this command in images, in caches of CI, and before you go offline.
+    #[command(after_help = SETUP_EXAMPLES)]
+    Setup(SetupFlags),
     /// Check the key, the server, Python, the disk and the confinement
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorFlags),
@@ -403,8 +423,12 @@ fn command(environment: &Environment) -> clap::Command {
     };
     let help = Arg::new("help").short('h').long("help").action(ArgAction::Help);
     let help = help.help("Print help. `--help` describes all flags");
+    let version = Arg::new("version").short('V').long("version").action(ArgAction::Version);
+    let version = version.help("Print version");
     let command = fit(Cli::command())
         .arg(help.global(true).help_heading("Global options").display_order(100))
+        // A section of its own would take three lines of the screen.
+        .arg(version.help_heading("Global options").display_order(101))
         .mut_subcommands(|it| {
             let name = format!("csv-agent {}", it.get_name());
             with_more_help(fit(it), &name)
@@ -515,6 +539,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
         Verb::Rerun(flags) => rerun::run(&flags, settings, &options),
         Verb::Mcp(flags) => mcp::run(&flags, settings, options),
         Verb::Reset(flags) => reset::run(&flags, settings, &options),
+        Verb::Setup(flags) => setup::run(&flags, settings, &options),
         Verb::Doctor(flags) => doctor::run(&flags, settings, &options),
         Verb::Config(flags) => config::run(&flags, settings, &options),
         Verb::Decrypt => decrypt::run(environment, &options),
