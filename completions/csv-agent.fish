@@ -61,6 +61,7 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "export" -d 'Sav
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "rerun" -d 'Repeat an earlier turn without a model, and compare the results'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "mcp" -d 'Serve other agents over the Model Context Protocol (MCP)'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "reset" -d 'Forget the conversation, but keep the datasets'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "setup" -d 'Make the Python environment now, or remove it'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "doctor" -d 'Check the key, the server, Python, the disk and the confinement'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "config" -d 'Show each setting and its origin, or change your own settings'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "decrypt" -d 'Decrypt the JSONL events on stdin'
@@ -598,6 +599,29 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s q -l quiet
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l no-input -d 'Never prompt for input'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s h -l help -d 'Print help. `--help` describes all flags'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l profile -d 'Use the settings of this profile' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+reply\t'Only the text of the reply'
+json\t'One JSON document'
+jsonl\t'One JSON event per line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Markdown with the tables, charts and the reply'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+always\t'Always, also in a pipe'
+never\t'Never'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l remove -d 'Remove the environment'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l no-config -d 'Do not read any configuration file'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l json -d 'The same as `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -s q -l quiet -d 'Print only warnings and errors on stderr'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l no-input -d 'Never prompt for input'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -s h -l help -d 'Print help. `--help` describes all flags'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l session -d 'Check every file of the session instead' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s m -l model -d 'Model to check [default: gpt-6.2-sol]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l base-url -d 'URL of the model\'s server, including `/v1` [default: OpenAI\'s]' -r

@@ -13,5 +13,5 @@ fn main() -> ExitCode {
         return stage::run(&policy_bytes.to_string_lossy(), engine::serve);
     }
     close_to_others();
-    csv_agent_cli::run(std::env::args_os())
+    csv_agent_cli::run(std::env::args_os(), env!("CSV_AGENT_VERSION"))
 }

@@ -725,7 +725,9 @@ impl Agent {
                 Interpreter::Both(hosted) => Interpreter::Hosted(hosted),
                 _ => Interpreter::Absent,
             };
-        Some(format!("{missing:#}; until then the model computes only with SQL"))
+        let hint = missing.downcast_ref::<Failure>().and_then(|it| it.hint.as_deref());
+        let hint = hint.map(|it| format!("; {it}")).unwrap_or_default();
+        Some(format!("{missing:#}; until then the model computes only with SQL{hint}"))
     }
 
     async fn keep_variables(&mut self, session: &Session, turn: &mut Turn<'_>) -> Option<String> {

@@ -177,8 +177,9 @@ pub(crate) fn run(
     checks.push(machine::terminal(options, &images));
     let rules = confinement.iter().flat_map(|it| machine::rules(it, demand));
     checks.extend(rules);
-    let rows =
-        checks.iter().map(|it| vec![json!(it.name), json!(it.state.name()), json!(it.found)]);
+    let is_for_people = options.format == Format::Text && options.terminal.stdout.is_tty;
+    let shown = if is_for_people { on_one_screen(&checks) } else { checks.clone() };
+    let rows = shown.iter().map(|it| vec![json!(it.name), json!(it.state.name()), json!(it.found)]);
     let frame = listing::frame(&["check", "state", "found"], &[], rows.collect());
     let listing = Listing { documents: frame.objects(), frame };
     stdout::answer(|out| {
@@ -190,6 +191,24 @@ pub(crate) fn run(
     })?;
     let statuses = checks.iter().map(|it| it.state.status());
     Ok(statuses.fold(ExitStatus::Ok, ExitStatus::worst))
+}
+
+/// Joins the rules of the confinement that are in effect, each of which is a line in other formats.
+fn on_one_screen(checks: &[Check]) -> Vec<Check> {
+    let mut shown: Vec<Check> = Vec::new();
+    for check in checks {
+        match shown.last_mut() {
+            Some(last)
+                if check.name == "sandbox"
+                    && (last.name, last.state) == (check.name, check.state)
+                    && check.state == CheckState::Ok =>
+            {
+                last.found = format!("{}; {}", last.found, check.found);
+            }
+            _ => shown.push(check.clone()),
+        }
+    }
+    shown
 }
 
 /// Returns the sentence about whether a question can be asked.

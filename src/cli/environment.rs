@@ -78,6 +78,8 @@ pub(crate) struct Environment {
     pub step_summary: Option<PathBuf>,
     /// `CSV_AGENT_PYTHON`.
     pub python: Option<PathBuf>,
+    /// `CSV_AGENT_LAUNCHER`.
+    pub launcher: Option<PathBuf>,
     /// `CSV_AGENT_MEMORY`, in bytes.
     pub memory: Option<u64>,
     /// `CSV_AGENT_SANDBOX_WITHOUT`.
@@ -171,6 +173,7 @@ impl Environment {
             spark_remote: text("SPARK_REMOTE", &mut get)?,
             step_summary: get("GITHUB_STEP_SUMMARY").map(PathBuf::from),
             python: get("CSV_AGENT_PYTHON").map(PathBuf::from),
+            launcher: get("CSV_AGENT_LAUNCHER").map(PathBuf::from),
             memory: memory("CSV_AGENT_MEMORY", &mut get)?,
             sandbox_without: layers("CSV_AGENT_SANDBOX_WITHOUT", &mut get)?,
             virtual_env: get("VIRTUAL_ENV").map(PathBuf::from),

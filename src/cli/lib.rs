@@ -38,6 +38,7 @@ mod rerun;
 mod reset;
 mod row_places;
 mod schemas;
+mod setup;
 mod show;
 mod signals;
 mod spinner;
@@ -77,6 +78,7 @@ use options::{AskOptions, ChatOptions, GlobalOptions, SessionChoice};
 use query::QueryFlags;
 use rerun::RerunFlags;
 use reset::ResetFlags;
+use setup::SetupFlags;
 use show::ShowFlags;
 
 /// Maximum columns of help texts, however wide the terminal is.
@@ -257,6 +259,16 @@ Examples:
 
 docs/mcp.md describes the tools and the configuration of each agent.";
 
+const SETUP_EXAMPLES: &str = "\
+Examples:
+  csv-agent setup
+  HTTPS_PROXY=http://proxy.example.com:8080 csv-agent setup
+  PIP_INDEX_URL=https://pypi.example.com/simple csv-agent setup
+  csv-agent setup --remove
+
+The environment is in `~/.cache/csv-agent`, or in `csv-agent` of XDG_CACHE_HOME. `csv-agent doctor` \
+shows which Python csv-agent uses.";
+
 const DOCTOR_EXAMPLES: &str = "\
 Examples:
   csv-agent doctor
@@ -303,6 +315,7 @@ Examples:
     arg_required_else_help = true,
     disable_help_flag = true,
     disable_help_subcommand = true,
+    disable_version_flag = true,
     subcommand_required = true,
     after_help = EXAMPLES
 )]
@@ -367,6 +380,13 @@ pub enum Verb {
     /// Forget the conversation, but keep the datasets
     #[command(after_help = RESET_EXAMPLES)]
     Reset(ResetFlags),
+    /// Make the Python environment now, or remove it
+    ///
+    /// A language model writes Python code. If csv-agent finds no Python with the packages, the first
+    /// such question makes an environment with pip, which takes a minute or two and about 700 MB.
+    /// Use this command in images, in caches of CI, and before you go offline.
+    #[command(after_help = SETUP_EXAMPLES)]
+    Setup(SetupFlags),
     /// Check the key, the server, Python, the disk and the confinement
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorFlags),
@@ -394,13 +414,13 @@ pub enum Verb {
     Generate(GenerateFlags),
 }
 
-/// Runs the program with these arguments, of which the first is its name.
+/// Runs the program with these arguments, of which the first is its name. `--version` prints `version`.
 ///
 /// Every error is reported once, on stderr.
-pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+pub fn run(args: impl IntoIterator<Item = OsString>, version: &'static str) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let status = match Environment::read() {
-        Ok(environment) => match parse(&args, &environment) {
+        Ok(environment) => match parse(&args, &environment, version) {
             Ok(cli) => perform(cli, &args, &environment),
             Err(error) => refuse(error, &args, &environment),
         },
@@ -421,8 +441,12 @@ fn command(environment: &Environment) -> clap::Command {
     };
     let help = Arg::new("help").short('h').long("help").action(ArgAction::Help);
     let help = help.help("Print help. `--help` describes all flags");
+    let version = Arg::new("version").short('V').long("version").action(ArgAction::Version);
+    let version = version.help("Print version");
     let command = fit(Cli::command())
         .arg(help.global(true).help_heading("Global options").display_order(100))
+        // A section of its own would take three lines of the screen.
+        .arg(version.help_heading("Global options").display_order(101))
         .mut_subcommands(|it| {
             let name = format!("csv-agent {}", it.get_name());
             with_more_help(fit(it), &name)
@@ -449,8 +473,12 @@ fn with_more_help(command: clap::Command, name: &str) -> clap::Command {
     command.help_template(HELP).after_help(brief).after_long_help(end(whole, ""))
 }
 
-fn parse(args: &[OsString], environment: &Environment) -> Result<Cli, clap::Error> {
-    let mut command = command(environment);
+fn parse(
+    args: &[OsString],
+    environment: &Environment,
+    version: &'static str,
+) -> Result<Cli, clap::Error> {
+    let mut command = command(environment).version(version);
     let matches = command.try_get_matches_from_mut(args)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
@@ -531,6 +559,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
         Verb::Rerun(flags) => rerun::run(&flags, settings, &options),
         Verb::Mcp(flags) => mcp::run(&flags, settings, options),
         Verb::Reset(flags) => reset::run(&flags, settings, &options),
+        Verb::Setup(flags) => setup::run(&flags, settings, &options),
         Verb::Doctor(flags) => doctor::run(&flags, settings, &options),
         Verb::Config(flags) => config::run(&flags, settings, &options),
         Verb::Decrypt => decrypt::run(environment, &options),

@@ -10,6 +10,7 @@ pub(crate) mod schema;
 pub(crate) mod session;
 pub(crate) mod settings;
 
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -67,6 +68,7 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
         "file to which `--report github` adds Markdown. GitHub Actions sets it",
     ),
     ("CSV_AGENT_PYTHON", "Python interpreter that has pandas, numpy and pyarrow"),
+    ("CSV_AGENT_LAUNCHER", "set by `python -m csv_agent`: the Python that runs it"),
     ("CSV_AGENT_MEMORY", "memory limit of Python code, such as `8GB`"),
     ("CSV_AGENT_SANDBOX_WITHOUT", "layers of the confinement to leave out, to test the others"),
     ("VIRTUAL_ENV", "active virtual environment, used if it has pandas, numpy and pyarrow"),
@@ -125,12 +127,15 @@ pub(crate) fn python_options(settings: &Settings) -> anyhow::Result<PythonOption
         return Err(Failure::new(ExitStatus::Setup, message).hint("set one of them").into());
     };
     let python = settings.choose(&PYTHON)?;
+    let program = std::env::current_exe().and_then(fs::canonicalize);
     Ok(PythonOptions {
         named_by: match python.origin {
             ValueOrigin::Variable(name) => name.to_owned(),
             origin => format!("`python` of the {origin}"),
         },
         python: python.value,
+        program: program.ok(),
+        launcher: environment.launcher.clone(),
         virtual_env: environment.virtual_env.clone(),
         cache_dir: cache_home.join("csv-agent"),
         packages: settings.choose(&PYTHON_PACKAGES)?.value.unwrap_or_default(),

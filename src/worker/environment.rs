@@ -1,12 +1,16 @@
 //! Which Python the worker uses, and the managed environment with its packages.
 //!
+//! Where csv-agent was installed as a wheel, the Python of the wheel has the packages.
+//!
 //! The managed environment is created once and shared by every session. It is complete when its marker
 //! exists, which is written last. The creator holds a lock, so two processes create it once. Rarely
 //! needed packages, such as the Spark client, are added on first use, with their own marker.
 
+mod wheel;
+
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, DirEntry, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -27,6 +31,8 @@ use csv_agent_types::event::{SETTING_UP, SETUP_DONE};
 use csv_agent_types::limits::{PYTHON_PROBE, PYTHON_SETUP};
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_types::writers::Writers;
+
+use wheel::{Wheel, WheelPython, site_directories};
 
 /// Package versions for a range of Python 3 minor versions. Their dependencies are pinned as well.
 struct Pins {
@@ -119,9 +125,9 @@ const PYTHONS: [&str; 6] =
     ["python3", "python3.14", "python3.13", "python3.12", "python3.11", "python3.10"];
 /// Reports what a Python is and contains. It imports only the standard library.
 const PROBE: &str = "import json, sys
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 def spark():
+    from importlib.metadata import PackageNotFoundError, version
     for name in ('pyspark-client', 'pyspark', 'pyspark-connect'):
         try:
             return version(name)
@@ -163,6 +169,10 @@ pub struct PythonOptions {
     pub python: Option<PathBuf>,
     /// Where the user named it: `CSV_AGENT_PYTHON`, or the setting of a file.
     pub named_by: String,
+    /// The path of csv-agent itself, without links: a wheel has its Python near it.
+    pub program: Option<PathBuf>,
+    /// `CSV_AGENT_LAUNCHER`: the Python that runs `python -m csv_agent`.
+    pub launcher: Option<PathBuf>,
     /// `VIRTUAL_ENV`: used when it has the packages.
     pub virtual_env: Option<PathBuf>,
     /// Where the managed environment is, or will be created.
@@ -189,6 +199,8 @@ pub struct Interpreter {
     pub executable: PathBuf,
     /// Why this one.
     pub origin: PythonOrigin,
+    /// The directory that it takes as its user base (PEP 370), if packages of `pip install --user` are used.
+    pub user_base: Option<PathBuf>,
     /// What it contains.
     pub packages: Packages,
 }
@@ -244,6 +256,11 @@ pub struct PythonFiles {
 }
 
 impl Interpreter {
+    fn of(probe: Probe, origin: PythonOrigin) -> Interpreter {
+        let packages = Packages::of(&probe);
+        Interpreter { executable: probe.executable, origin, user_base: None, packages }
+    }
+
     /// Returns what must be readable where this Python runs.
     ///
     /// # Errors
@@ -272,6 +289,12 @@ impl Interpreter {
                     Err(_) => {}
                 }
             }
+        }
+        if let Some(user_base) = &self.user_base {
+            let (more_links, user_base) = resolve(user_base)?;
+            links.extend(more_links);
+            // What else is below `~/.local` is private.
+            reads.extend(site_directories(&user_base));
         }
         Ok(PythonFiles { reads, links })
     }
@@ -313,6 +336,8 @@ fn names_of(path: &Path) -> Vec<OsString> {
 pub enum PythonOrigin {
     /// The user named it.
     Given,
+    /// csv-agent was installed with it, as a wheel.
+    Wheel,
     /// It belongs to the active virtual environment.
     VirtualEnv,
     /// csv-agent created it.
@@ -336,17 +361,18 @@ struct Probe {
     can_make: bool,
 }
 
-/// Finds the Python to run: the named one, else an active virtual environment with the packages and the
-/// extras, else the managed environment. That one is created, or given the extras, when they are
-/// missing.
+/// Finds the Python to run: the named one, else that of csv-agent's wheel or an active virtual environment,
+/// if it has the packages and the extras, else the managed environment. That one is created, or given the
+/// extras, when they are missing, unless csv-agent was installed as a wheel.
 ///
 /// `progress` receives a sentence at each setup step, and one every few seconds within a step. When the
 /// environment exists, no process starts and `progress` stays silent.
 ///
 /// # Errors
 ///
-/// Fails with a [`Failure`] of status [`ExitStatus::Sandbox`] when the named Python lacks a package,
-/// when there is no Python to create an environment with, and when pip cannot install the packages.
+/// Fails with a [`Failure`] of status [`ExitStatus::Sandbox`] when the named Python or that of the wheel
+/// lacks a package, when there is no Python to create an environment with, and when pip cannot install the
+/// packages.
 pub async fn prepare(
     options: &PythonOptions,
     extras: Extras,
@@ -355,7 +381,13 @@ pub async fn prepare(
     if let Some(interpreter) = find(options, extras).await? {
         return Ok(interpreter);
     }
-    let directory = match managed(options, Extras::default())? {
+    let made = managed(options, Extras::default())?;
+    if made.is_none()
+        && let Some(failure) = incomplete_wheel(options, extras).await
+    {
+        return Err(failure.into());
+    }
+    let directory = match made {
         Some(made) => made,
         None => make(&find_base(options).await?, options, progress).await?,
     };
@@ -363,6 +395,64 @@ pub async fn prepare(
         add_spark(&directory, options, progress).await?;
     }
     Ok(interpreter_in(&directory, options))
+}
+
+/// Finds the Python to run as [`prepare`] does, but creates the managed environment also beside a wheel that was
+/// installed without its packages.
+///
+/// # Errors
+///
+/// Fails as [`prepare`] does.
+pub async fn set_up(
+    options: &PythonOptions,
+    progress: &mut (dyn FnMut(&str) + Send),
+) -> anyhow::Result<Interpreter> {
+    if let Some(interpreter) = find(options, Extras::default()).await? {
+        return Ok(interpreter);
+    }
+    let directory = make(&find_base(options).await?, options, progress).await?;
+    Ok(interpreter_in(&directory, options))
+}
+
+/// Removes the managed environments. Returns the directories.
+///
+/// # Errors
+///
+/// Fails when others could have written there, another process is creating one, or one cannot be removed.
+pub async fn remove(
+    options: &PythonOptions,
+    progress: &mut (dyn FnMut(&str) + Send),
+) -> anyhow::Result<Vec<PathBuf>> {
+    demand_ours(&options.cache_dir)?;
+    let mut removed = Vec::new();
+    for directory in environments(options) {
+        let context = || format!("cannot remove {}", directory.display());
+        let _lock = lock(&directory.with_added_extension("lock"), progress).await?;
+        // Without its marker, it is made anew even if only a part can be removed.
+        for file in [directory.join(MARKER), directory.with_added_extension("txt")] {
+            match fs::remove_file(file) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(error).with_context(context);
+                }
+                _ => {}
+            }
+        }
+        fs::remove_dir_all(&directory).with_context(context)?;
+        removed.push(directory);
+    }
+    Ok(removed)
+}
+
+/// Returns the directories of all managed environments, complete or not.
+pub fn environments(options: &PythonOptions) -> Vec<PathBuf> {
+    let entries = fs::read_dir(&options.cache_dir).into_iter().flatten().flatten();
+    let is_one = |it: &DirEntry| {
+        let is_directory = it.file_type().is_ok_and(|it| it.is_dir());
+        is_directory && it.file_name().as_encoded_bytes().starts_with(b"python-3.")
+    };
+    let mut found: Vec<PathBuf> = entries.filter(is_one).map(|it| it.path()).collect();
+    found.sort();
+    found
 }
 
 /// Returns the packages of the Python that will run, whether it exists yet or not.
@@ -374,7 +464,10 @@ pub async fn prepare(
 pub async fn packages(options: &PythonOptions) -> anyhow::Result<Packages> {
     match find(options, Extras::default()).await {
         Ok(Some(found)) => return Ok(found.packages),
-        Ok(None) => drop(find_base(options).await?),
+        Ok(None) => match incomplete_wheel(options, Extras::default()).await {
+            Some(failure) => return Err(failure.into()),
+            None => drop(find_base(options).await?),
+        },
         Err(_) => {}
     }
     Ok(Packages::managed(options))
@@ -389,15 +482,48 @@ pub async fn find(options: &PythonOptions, extras: Extras) -> anyhow::Result<Opt
     if let Some(python) = &options.python {
         return given(python, options, extras).await.map(Some);
     }
+    for python in wheel_pythons(options) {
+        let WheelPython { executable, user_base } = &python;
+        if let Ok(probe) = probe(executable, user_base.as_deref(), options).await
+            && lacks(&probe, extras).is_none()
+        {
+            let found = Interpreter::of(probe, PythonOrigin::Wheel);
+            return Ok(Some(Interpreter { user_base: python.user_base, ..found }));
+        }
+    }
     if let Some(directory) = &options.virtual_env
-        && let Ok(probe) = probe(&directory.join("bin/python"), options).await
+        && let Ok(probe) = probe(&directory.join("bin/python"), None, options).await
         && lacks(&probe, extras).is_none()
     {
-        let packages = Packages::of(&probe);
-        let (executable, origin) = (probe.executable, PythonOrigin::VirtualEnv);
-        return Ok(Some(Interpreter { executable, origin, packages }));
+        return Ok(Some(Interpreter::of(probe, PythonOrigin::VirtualEnv)));
     }
     Ok(managed(options, extras)?.map(|it| interpreter_in(&it, options)))
+}
+
+/// Returns the Pythons that may have the packages of csv-agent's wheel. There are none where csv-agent was not
+/// installed as one.
+fn wheel_pythons(options: &PythonOptions) -> Vec<WheelPython> {
+    let wheels = options.program.as_deref().map(Wheel::of).unwrap_or_default();
+    let pythons = wheels.iter().map(|it| it.pythons(options.launcher.as_deref(), &options.path));
+    pythons.flatten().collect()
+}
+
+/// Says what the Python of csv-agent's wheel lacks, if csv-agent was installed as one. Who left the packages out did
+/// not ask for an environment of 700 MB.
+async fn incomplete_wheel(options: &PythonOptions, extras: Extras) -> Option<Failure> {
+    let WheelPython { executable, user_base } = wheel_pythons(options).into_iter().next()?;
+    let name = executable.display();
+    let fault = match probe(&executable, user_base.as_deref(), options).await {
+        Err(reason) => format!("which cannot be run: {reason}"),
+        Ok(probe) => lacks(&probe, extras)?,
+    };
+    let requirement = if extras.spark { "csv-agent[spark]" } else { "csv-agent" };
+    let message = format!("csv-agent is installed in the Python `{name}`, {fault}");
+    let hint = format!(
+        "install what is missing with `{name} -m pip install '{requirement}'`, or run `csv-agent setup` to make a \
+         Python environment, or set CSV_AGENT_PYTHON to a Python that has {PACKAGES}"
+    );
+    Some(Failure::new(ExitStatus::Sandbox, message).hint(hint))
 }
 
 async fn given(
@@ -412,13 +538,11 @@ async fn given(
     };
     let fault = match found {
         None => "which is not on the PATH".to_owned(),
-        Some(python) => match probe(&python, options).await {
+        Some(python) => match probe(&python, None, options).await {
             Err(reason) => format!("which cannot be run: {reason}"),
             Ok(probe) => {
                 let Some(lack) = lacks(&probe, extras) else {
-                    let packages = Packages::of(&probe);
-                    let (executable, origin) = (probe.executable, PythonOrigin::Given);
-                    return Ok(Interpreter { executable, origin, packages });
+                    return Ok(Interpreter::of(probe, PythonOrigin::Given));
                 };
                 lack
             }
@@ -545,6 +669,7 @@ fn interpreter_in(directory: &Path, options: &PythonOptions) -> Interpreter {
     Interpreter {
         executable: directory.join("bin/python"),
         origin: PythonOrigin::Managed,
+        user_base: None,
         packages: Packages::managed(options),
     }
 }
@@ -583,7 +708,7 @@ async fn find_base(options: &PythonOptions) -> anyhow::Result<Probe> {
     for name in PYTHONS {
         for python in on_path(OsStr::new(name), &options.path) {
             let shown = python.display();
-            match probe(&python, options).await {
+            match probe(&python, None, options).await {
                 Err(reason) => refused.push(format!("{shown} does not run ({reason})")),
                 Ok(probe) if pins_of(&probe).is_none() => {
                     refused.push(format!("{shown} is not CPython 3.10 to 3.14"));
@@ -608,11 +733,20 @@ fn pins_of(probe: &Probe) -> Option<&'static Pins> {
     PINS.iter().find(|it| probe.is_cpython && it.minors.contains(&probe.minor))
 }
 
-/// Asks a Python what it is and contains.
-async fn probe(python: &Path, options: &PythonOptions) -> Result<Probe, String> {
+/// Asks a Python what it is and contains, with the packages of a user base if there is one.
+async fn probe(
+    python: &Path,
+    user_base: Option<&Path>,
+    options: &PythonOptions,
+) -> Result<Probe, String> {
     let mut command = Command::new(python);
-    command.args(["-I", "-B", "-c", PROBE]).args(ANALYSIS.map(|(_, module)| module));
     command.env_clear().env("PATH", &options.path);
+    match user_base {
+        None => drop(command.arg("-I")),
+        // `-I` would leave out the user base. Without it, modules of the current directory would be imported.
+        Some(base) => drop(command.env("PYTHONUSERBASE", base).current_dir("/")),
+    }
+    command.args(["-B", "-c", PROBE]).args(ANALYSIS.map(|(_, module)| module));
     command.envs(options.pip_env.iter().filter(|(name, _)| name == "HOME").cloned());
     command.stdin(Stdio::null()).kill_on_drop(true);
     let output = match timeout(PYTHON_PROBE, command.output()).await {
@@ -803,7 +937,11 @@ async fn step(
         [] => "",
         _ => "correct `python_packages` in your configuration, ",
     };
-    let hint = format!("connect to the network and try again, {more}or {}", ways_out(packages));
+    let hint = format!(
+        "connect to the network and try again (behind a proxy, set HTTPS_PROXY; for a mirror of PyPI, set \
+         PIP_INDEX_URL), {more}or {}",
+        ways_out(packages)
+    );
     Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
 }
 
@@ -849,6 +987,7 @@ fn keep(path: &Path, content: &[u8]) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::ffi::OsString;
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
@@ -857,7 +996,10 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::{Extras, PythonOptions, PythonOrigin, prepare};
+    use super::{
+        Extras, Interpreter, PINS, Packages, PythonOptions, PythonOrigin, SPARK, packages, prepare,
+        remove, set_up,
+    };
     use csv_agent_types::status::{ExitStatus, Failure};
 
     /// A Python that knows three things: what it is, how to make an environment, how to run pip.
@@ -894,6 +1036,8 @@ esac
             let options = PythonOptions {
                 python: None,
                 named_by: "CSV_AGENT_PYTHON".to_owned(),
+                program: None,
+                launcher: None,
                 virtual_env: None,
                 cache_dir: root.join("cache"),
                 packages: Vec::new(),
@@ -943,6 +1087,20 @@ esac
             };
             let result = prepare(&self.options, self.extras, &mut tell).await;
             (result, told)
+        }
+
+        /// Makes the directory above its Pythons the prefix of a wheel for Python 3.12.
+        fn wheel(mut self) -> Self {
+            let prefix = Path::new(&self.options.path).parent().unwrap();
+            let module = prefix.join("lib/python3.12/site-packages/csv_agent");
+            fs::create_dir_all(&module).unwrap();
+            fs::write(module.join("__main__.py"), "").unwrap();
+            self.options.program = Some(prefix.join("bin/csv-agent"));
+            self
+        }
+
+        async fn set_up(&self) -> super::Interpreter {
+            set_up(&self.options, &mut |_| {}).await.unwrap()
         }
 
         /// Keeps pip from ending until another process says that it waits.
@@ -1105,6 +1263,30 @@ esac
     }
 
     #[tokio::test]
+    async fn what_was_removed_is_made_anew() {
+        let mut machine = Machine::new().python("python3", 12, "");
+        let removed =
+            async |machine: &Machine| remove(&machine.options, &mut |_| {}).await.unwrap();
+        assert_eq!(removed(&machine).await, [] as [PathBuf; 0]);
+        machine.options.packages = vec!["lifelines".to_owned()];
+        let more = machine.prepare().await.0.unwrap();
+        machine.options.packages.clear();
+        let plain = machine.prepare().await.0.unwrap();
+        let kept = machine.options.cache_dir.join("target");
+        fs::create_dir(&kept).unwrap();
+        let mut expected =
+            [more, plain].map(|it| it.executable.ancestors().nth(2).unwrap().to_owned());
+        expected.sort();
+        assert_eq!(removed(&machine).await, expected);
+        let entries =
+            fs::read_dir(&machine.options.cache_dir).unwrap().map(|it| it.unwrap().path());
+        let left: Vec<_> = entries.filter(|it| it.extension().is_none()).collect();
+        assert_eq!(left, [kept]);
+        machine.prepare().await.0.unwrap();
+        assert_eq!(machine.log().matches("venv").count(), 3);
+    }
+
+    #[tokio::test]
     async fn two_processes_make_it_once_and_the_second_says_that_it_waits() {
         let machine = Machine::new().python("python3", 12, "");
         machine.hold_pip();
@@ -1180,6 +1362,89 @@ esac
         assert_eq!(machine.prepare().await.0.unwrap().origin, PythonOrigin::VirtualEnv);
         let machine = machine.python("python", 12, r#""pandas""#).python("python3", 12, "");
         assert_eq!(machine.prepare().await.0.unwrap().origin, PythonOrigin::Managed);
+    }
+
+    #[tokio::test]
+    async fn the_python_of_the_wheel_comes_before_an_active_virtual_environment() {
+        let machine = Machine::new().python("python3.12", 12, "").python("python", 12, "");
+        let mut machine = machine.wheel();
+        machine.options.virtual_env = Path::new(&machine.options.path).parent().map(Path::to_owned);
+        let found = machine.prepare().await.0.unwrap();
+        assert_eq!((found.origin, found.user_base), (PythonOrigin::Wheel, None));
+        assert!(found.executable.ends_with("bin/python3.12"), "{:?}", found.executable);
+        machine.options.python = Some(PathBuf::from("python"));
+        assert_eq!(machine.prepare().await.0.unwrap().origin, PythonOrigin::Given);
+        assert!(!machine.options.cache_dir.exists());
+    }
+
+    #[tokio::test]
+    async fn a_wheel_without_its_packages_makes_no_environment_unasked() {
+        let mut machine = Machine::new().python("python3.12", 12, r#""pandas""#).wheel();
+        let failure = machine.failure().await;
+        let bin = machine.options.path.display();
+        let message =
+            format!("csv-agent is installed in the Python `{bin}/python3.12`, which lacks pandas");
+        assert_eq!(failure.message, message);
+        assert!(failure.hint.unwrap().contains("python3.12 -m pip install 'csv-agent'`, or run"));
+        let refused = packages(&machine.options).await.unwrap_err().to_string();
+        assert_eq!(refused, message);
+        machine.extras.spark = true;
+        assert!(machine.failure().await.hint.unwrap().contains("'csv-agent[spark]'"));
+        machine.extras.spark = false;
+        assert!(!machine.options.cache_dir.exists());
+        let (made, again) = (machine.set_up().await, machine.prepare().await.0.unwrap());
+        assert_eq!((made.origin, &made), (PythonOrigin::Managed, &again));
+        machine.options.program = None;
+        assert_eq!(machine.prepare().await.0.unwrap(), made);
+    }
+
+    #[test]
+    fn of_what_is_below_a_user_base_only_packages_can_be_read() {
+        let directory = TempDir::new().unwrap();
+        let root = fs::canonicalize(directory.path()).unwrap();
+        let site = root.join("home/lib/python3.12/site-packages");
+        for directory in [&site, &root.join("home/share/keys"), &root.join("python/bin")] {
+            fs::create_dir_all(directory).unwrap();
+        }
+        let executable = root.join("python/bin/python3.12");
+        fs::write(&executable, "").unwrap();
+        symlink(root.join("home"), root.join("link")).unwrap();
+        let interpreter = Interpreter {
+            executable,
+            origin: PythonOrigin::Wheel,
+            user_base: Some(root.join("link")),
+            packages: Packages::default(),
+        };
+        let files = interpreter.files().unwrap();
+        assert_eq!(files.reads, [root.join("python/bin"), site]);
+        assert_eq!(files.links, [root.join("link")]);
+    }
+
+    #[test]
+    fn the_wheel_requires_the_packages_of_the_managed_environment() {
+        let manifest = include_str!("../../pyproject.toml");
+        let list = |name: &str| {
+            let from = manifest.split_once(&format!("\n{name} = [\n")).unwrap().1;
+            let lines = from.split_once("\n]").unwrap().0.lines();
+            let quoted = lines.map(|it| it.trim().trim_matches([',', '"']).to_owned());
+            quoted.collect::<BTreeSet<_>>()
+        };
+        let [newer, older] = PINS.map(|it| it.packages);
+        let marked = |packages: &[&str], others: &[&str], marker: &str| {
+            let version = |it: &&str| {
+                let marker = format!("; python_version {marker} '3.11'");
+                format!("{it}{}", if others.contains(it) { "" } else { &marker })
+            };
+            packages.iter().map(version).collect::<BTreeSet<_>>()
+        };
+        let mut all = marked(newer, older, ">=");
+        all.extend(marked(older, newer, "<"));
+        assert_eq!(list("dependencies"), all);
+        assert_eq!(list("spark"), BTreeSet::from(SPARK.map(str::to_owned)));
+        let (from, to) = (PINS[1].minors.start(), PINS[0].minors.end() + 1);
+        assert_eq!(*PINS[0].minors.start(), 11);
+        let versions = format!("requires-python = \">=3.{from},<3.{to}\"");
+        assert!(manifest.contains(&versions), "{versions}");
     }
 
     #[tokio::test]

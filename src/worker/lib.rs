@@ -169,7 +169,10 @@ impl WorkerOptions {
         let directories = self.saved.iter().chain(&self.results);
         let data: BTreeSet<_> = files.map(|(_, it)| it).chain(directories).cloned().collect();
         Ok(Policy {
-            program: StagedProgram::Python(self.interpreter.executable.clone()),
+            program: StagedProgram::Python {
+                executable: self.interpreter.executable.clone(),
+                user_base: self.interpreter.user_base.clone(),
+            },
             scratch: self.scratch.clone(),
             reads,
             data: data.into_iter().collect(),

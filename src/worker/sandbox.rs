@@ -286,12 +286,20 @@ struct PythonCommand {
 ///
 /// `-I` would be the usual flag for isolation, but it also ignores the hash seed, without which a set
 /// prints in a different order each time.
-fn python_command(python: &Path, scratch: &Path) -> Result<PythonCommand, NulError> {
+fn python_command(
+    python: &Path,
+    user_base: Option<&Path>,
+    scratch: &Path,
+) -> Result<PythonCommand, NulError> {
     let program = CString::new(python.as_os_str().as_bytes())?;
-    let arguments = ["-s", "-B", "-u", "-c", BOOTSTRAP].map(CString::new);
+    // Without a user base, there are no packages of the user.
+    let flag = if user_base.is_some() { "-B" } else { "-Bs" };
+    let arguments = [flag, "-u", "-c", BOOTSTRAP].map(CString::new);
     let arguments: Result<Vec<_>, _> = [Ok(program.clone())].into_iter().chain(arguments).collect();
+    let user_base = user_base.map(|it| ("PYTHONUSERBASE", it.as_os_str().to_owned()));
     let environment = environment(scratch)
         .into_iter()
+        .chain(user_base)
         .map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()));
     let environment = environment.collect::<Result<Vec<_>, _>>()?;
     Ok(PythonCommand { program, arguments: arguments?, environment })

@@ -110,6 +110,7 @@ fn the_whole_surface_is_there_for_programs() {
         "rerun",
         "mcp",
         "reset",
+        "setup",
         "doctor",
         "config",
         "decrypt",

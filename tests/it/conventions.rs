@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -138,7 +139,13 @@ fn c03_every_subcommand_has_help() {
 fn c04_the_version_is_one_line() {
     let long = ok("csv-agent --version").stdout;
     assert_eq!(long, ok("csv-agent -V").stdout);
-    assert_eq!(long, format!("csv-agent {}\n", env!("CARGO_PKG_VERSION")));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let arguments = ["log", "-1", "--abbrev=9", "--format= (%h %cs)"];
+    let git = || Command::new("git").current_dir(root).args(arguments).output().unwrap().stdout;
+    // A package without a repository does not know its commit.
+    let commit = root.join(".git").exists().then(|| String::from_utf8(git()).unwrap());
+    let commit = commit.unwrap_or_default();
+    assert_eq!(long, format!("csv-agent {}{}\n", env!("CARGO_PKG_VERSION"), commit.trim_end()));
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub fn python(bench: &Bench, code: &str) {
         packages: Vec::new(),
         python: std::env::var_os("CSV_AGENT_PYTHON").map(PathBuf::from),
         named_by: "CSV_AGENT_PYTHON".to_owned(),
+        program: None,
+        launcher: None,
         virtual_env: None,
         cache_dir: cache.unwrap_or_else(|| home.join(".cache")).join("csv-agent"),
         path: std::env::var_os("PATH").unwrap(),

@@ -178,3 +178,14 @@ fn an_export_on_a_terminal_shows_what_would_steer_it() {
     let run = bench.run(["export", "py"]).succeeds();
     assert!(run.stdout().contains("title") && run.stdout().contains('\u{202e}'), "{run}");
 }
+
+#[test]
+fn doctor_fits_one_screen_and_ends_with_a_sentence() {
+    let run = on_terminal(&Bench::with([]), 80, "csv-agent doctor --offline --model builtin");
+    let screen = screen(run.succeeds().stdout());
+    let lines: Vec<&str> = screen.trim_end().lines().collect();
+    assert!((20..=36).contains(&lines.len()), "{screen}");
+    assert!(lines[lines.len() - 1].starts_with("You can ask a question"), "{screen}");
+    // The rules of the confinement share a cell.
+    assert_eq!(lines.iter().filter(|it| it.starts_with("│ sandbox")).count(), 1, "{screen}");
+}

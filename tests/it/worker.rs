@@ -44,6 +44,8 @@ fn python_options() -> PythonOptions {
         packages: Vec::new(),
         python: std::env::var_os("CSV_AGENT_PYTHON").map(PathBuf::from),
         named_by: "CSV_AGENT_PYTHON".to_owned(),
+        program: None,
+        launcher: None,
         virtual_env: None,
         cache_dir: Path::new(&home).join(".cache/csv-agent"),
         path: std::env::var_os("PATH").unwrap(),

@@ -6,12 +6,14 @@ use tempfile::TempDir;
 
 use csv_agent_types::limits::DISK_FREE_BYTES_MIN;
 use csv_agent_types::status::ExitStatus;
-use csv_agent_worker::environment::{self, Extras, Packages, PythonOptions, PythonOrigin};
+use csv_agent_worker::environment::{self, Extras, Packages, PythonOptions};
 use csv_agent_worker::sandbox::{self, Confinement, Demand, FILES, SandboxOptions};
 use csv_agent_worker::{Worker, WorkerOptions};
 
 use super::{Check, CheckState};
+use crate::diagnostics;
 use crate::options::GlobalOptions;
+use crate::setup::origin_of;
 use crate::terminal_graphics::{self, Images};
 
 /// Bytes of a GB, in decimal units as for disks.
@@ -32,11 +34,7 @@ pub(super) async fn try_python(
     match environment::find(options, Extras::default()).await {
         Ok(Some(interpreter)) => {
             let place = interpreter.executable.display().to_string();
-            let origin = match interpreter.origin {
-                PythonOrigin::Given => format!("from {}", options.named_by),
-                PythonOrigin::VirtualEnv => "from VIRTUAL_ENV".to_owned(),
-                PythonOrigin::Managed => "made by csv-agent".to_owned(),
-            };
+            let origin = origin_of(&interpreter, options);
             let spark = spark_client(options).await;
             let packages = told(&interpreter.packages);
             let scratch = TempDir::new()?;
@@ -53,13 +51,20 @@ pub(super) async fn try_python(
                 Err(error) => tell(problem, format!("{error}; {place}, {origin}")),
             }
         }
-        Ok(None) => {
-            let place = options.cache_dir.display();
-            tell(
-                CheckState::Warning,
-                format!("no environment yet; the first question creates one in {place}"),
-            );
-        }
+        Ok(None) => match environment::packages(options).await {
+            Ok(_) => {
+                let place = options.cache_dir.display();
+                let found = format!(
+                    "no environment yet; `csv-agent setup` or the first question makes one in {place}"
+                );
+                tell(CheckState::Warning, found);
+            }
+            Err(error) => {
+                let hint = diagnostics::hint_of(&error).unwrap_or_default();
+                let found = format!("{error:#}; until then a model computes only with SQL; {hint}");
+                tell(CheckState::Warning, found);
+            }
+        },
         Err(error) => checks.push(Check::failed("python", &error)),
     }
     match sandbox::try_out(sandbox).await {

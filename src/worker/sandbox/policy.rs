@@ -39,8 +39,13 @@ pub(crate) struct Policy {
 pub(crate) enum StagedProgram {
     /// Nothing: it only reports what it could enforce.
     Trial,
-    /// This Python.
-    Python(PathBuf),
+    /// A Python.
+    Python {
+        /// Its path.
+        executable: PathBuf,
+        /// The directory that it takes as its user base, if any.
+        user_base: Option<PathBuf>,
+    },
     /// The query engine, which is part of csv-agent.
     Engine,
 }

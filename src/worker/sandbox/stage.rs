@@ -278,7 +278,9 @@ impl Attempt<'_> {
         }
         SigSet::empty().thread_set_mask()?;
         let command = match program {
-            StagedProgram::Python(path) => Some(super::python_command(path, scratch)?),
+            StagedProgram::Python { executable, user_base } => {
+                Some(super::python_command(executable, user_base.as_deref(), scratch)?)
+            }
             StagedProgram::Trial | StagedProgram::Engine => None,
         };
         if !without.contains(&Layer::Seccomp) {
@@ -304,7 +306,7 @@ impl Attempt<'_> {
         let memory = match self.policy.program {
             // It maps datasets, which may be larger than its memory: the kernel drops their pages at will.
             StagedProgram::Engine => Resource::RLIMIT_DATA,
-            StagedProgram::Trial | StagedProgram::Python(_) => Resource::RLIMIT_AS,
+            StagedProgram::Trial | StagedProgram::Python { .. } => Resource::RLIMIT_AS,
         };
         let mut bounds = vec![
             (memory, self.policy.memory_bytes),
@@ -316,7 +318,7 @@ impl Attempt<'_> {
             let n_processes = match self.policy.program {
                 // All of them are threads: it may start no process.
                 StagedProgram::Engine => WORKER_TASKS_MAX as u64,
-                StagedProgram::Trial | StagedProgram::Python(_) => STARTING_PROCESSES_MAX,
+                StagedProgram::Trial | StagedProgram::Python { .. } => STARTING_PROCESSES_MAX,
             };
             bounds.push((Resource::RLIMIT_NPROC, n_processes));
         } else if !self.user.is_root() {
