@@ -2,6 +2,7 @@
 
 mod ask;
 mod chat;
+mod ci_reports;
 mod check;
 mod config;
 mod confirm;
@@ -32,7 +33,6 @@ mod turn_sinks;
 mod progress;
 mod diagnostics;
 mod query;
-mod report;
 mod rerun;
 mod reset;
 mod schemas;
@@ -542,7 +542,7 @@ fn ask(flags: AskFlags, options: GlobalOptions, settings: &Settings) -> anyhow::
     {
         // Only the first error helps.
         let summary = settings.environment().step_summary.clone();
-        let _ = report::tell_failure(targets, summary, &question, error);
+        let _ = ci_reports::tell_failure(targets, summary, &question, error);
     }
     ended
 }
