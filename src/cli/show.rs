@@ -239,10 +239,8 @@ fn show_page(
         let images = images(&events, &options.session.dir, &mut room);
         anyhow::Ok(PageTurn { number: number(&turn.id).to_owned(), events, egress, images })
     };
-    // The page opens with the last turn, whose images matter most.
     let turns = stored_turns::choose(&flags.turns, options)?;
-    let turns = turns.iter().rev().map(page_turn).collect::<anyhow::Result<Vec<_>>>()?;
-    let turns: Vec<PageTurn> = turns.into_iter().rev().collect();
+    let turns = turns.iter().map(page_turn).collect::<anyhow::Result<Vec<_>>>()?;
     let page = page(&turns, &Session::read_catalog(&options.session.dir)?);
     stdout::answer_to(file, |out| Ok(out.write_all(page.as_bytes())?))?;
     Ok(ExitStatus::Ok)

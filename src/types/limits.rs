@@ -142,7 +142,7 @@ pub const MARKDOWN_BYTES_MAX: usize = 2 * ANSWER_SHOWN_BYTES_MAX;
 pub const PAGE_TEXT_CHARS_MAX: usize = 20_000;
 /// Bytes of one image embedded in a page; for a larger one it states the path.
 pub const PAGE_IMAGE_BYTES_MAX: u64 = 8 * 1024 * 1024;
-/// Bytes of all images embedded in a page, those of the last turns first. As text they take a third more.
+/// Bytes of all images embedded in a page, those of the first turns first. As text they take a third more.
 pub const PAGE_IMAGES_BYTES_MAX: u64 = 24 * 1024 * 1024;
 /// Columns of one dataset listed on a page.
 pub const PAGE_COLUMNS_MAX: usize = 200;

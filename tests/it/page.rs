@@ -253,6 +253,9 @@ fn a_page_of_all_turns_has_those_that_failed_and_what_was_kept_back() {
     let page = Page::of(&bench, &["all"]);
     page.is_inert();
     assert_eq!(page.count("article", None), 3);
+    let first = page.elements.iter().find(|it| it.0 == "article").unwrap();
+    assert_eq!(first.1["class"], "turn open");
+    assert_eq!(page.count("article", Some("open")), 1);
     let words = page.words();
     for told in ["Interrupted", "no such <model>", "Three.", "The values of product."] {
         assert!(words.contains(told), "{told}: {words}");

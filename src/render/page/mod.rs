@@ -34,8 +34,8 @@ use words::line;
 
 pub use files::{Contents, is_image};
 
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+const STYLE: &str = concat!(include_str!("colours.css"), include_str!("page.css"));
+const SCRIPT: &str = concat!(include_str!("saved.js"), include_str!("page.js"));
 
 /// A turn on the page.
 pub struct PageTurn {
@@ -58,20 +58,18 @@ pub fn page(turns: &[PageTurn], catalog: &Catalog) -> String {
         .map(|(at, it)| PagePosition {
             number: &it.number,
             id: format!("turn-{}", it.number),
-            is_open: at + 1 == turns.len(),
+            is_open: at == 0,
             newer: match told[at].started {
                 Some(moment) => catalog.newer(told[at].datasets, &moment.to_string()),
                 None => Vec::new(),
             },
         })
         .collect();
-    // A reader looks at the last turn first, so where space is short, older turns give way.
+    // A reader begins with the first turn, so where space is short, later turns give way.
     let mut room = PageBudget::new();
-    let mut articles: Vec<Markup> = (0..turns.len())
-        .rev()
+    let articles: Vec<Markup> = (0..turns.len())
         .map(|at| turn::article(&told[at], &places[at], &turns[at], &mut room))
         .collect();
-    articles.reverse();
     let title = match &told[..] {
         [only] => line(only.question),
         all => format!("{} turns", all.len()),
