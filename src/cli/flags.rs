@@ -96,7 +96,7 @@ pub(crate) struct GlobalFlags {
 /// How the answer is written.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct FormatFlags {
-    /// Format of the answer on stdout [default: text]
+    /// Format of the answer [default: text]
     #[arg(
         long,
         value_name = "FORMAT",

@@ -33,6 +33,7 @@ mod turn_sinks;
 mod progress;
 mod diagnostics;
 mod query;
+mod report;
 mod rerun;
 mod reset;
 mod schemas;
@@ -72,6 +73,7 @@ use options::config::ConfigFiles;
 use options::settings::{Flags, Settings};
 use options::{AskOptions, ChatOptions, GlobalOptions, SessionChoice};
 use query::QueryFlags;
+use report::ReportFlags;
 use rerun::RerunFlags;
 use reset::ResetFlags;
 use show::ShowFlags;
@@ -227,6 +229,12 @@ Examples:
 A script or a notebook needs only Python and pandas, not csv-agent. It reads the original files, and \
 fails if its results differ from the answer.";
 
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  csv-agent report -o report.html
+  csv-agent report 2 5 6 -o report.pdf --title \"Sales in November\"
+  csv-agent report last --no-code -o report.md";
+
 const RERUN_EXAMPLES: &str = "\
 Examples:
   csv-agent rerun 7 --check
@@ -336,6 +344,13 @@ pub enum Verb {
     /// Save earlier turns as a script, a notebook or a document
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportFlags),
+    /// Write earlier answers as a report to send on
+    ///
+    /// The report has the questions, answers, charts and tables in order, how each answer was computed,
+    /// and at the end the data. It does not have the steps of an answer. `csv-agent show --html` shows
+    /// those.
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report(ReportFlags),
     /// Repeat an earlier turn without a model, and compare the results
     #[command(after_help = RERUN_EXAMPLES)]
     Rerun(RerunFlags),
@@ -508,6 +523,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
         Verb::Check(flags) => check::run(&flags, settings, &options),
         Verb::Show(flags) => show::run(&flags, settings, &options),
         Verb::Export(flags) => export::run(&flags, settings, &options),
+        Verb::Report(flags) => report::run(&flags, settings, &options),
         Verb::Rerun(flags) => rerun::run(&flags, settings, &options),
         Verb::Mcp(flags) => mcp::run(&flags, settings, options),
         Verb::Reset(flags) => reset::run(&flags, settings, &options),
