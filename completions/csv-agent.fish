@@ -482,8 +482,15 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s q -l quie
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l no-input -d 'Never prompt for input'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s h -l help -d 'Print help. `--help` describes all flags'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l from -d 'Answer the questions of this Markdown file, and put each answer in the place of its question' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s o -l output -d 'Write the report to this file instead of stdout' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l title -d 'Title of the report [default: the names of the datasets]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s f -l file -d 'Ask about this file or directory only. May be repeated' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s d -l dataset -d 'Ask about this dataset only. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s m -l model -d 'Model to ask [default: gpt-6.2-sol]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l base-url -d 'URL of the model\'s server, including `/v1` [default: OpenAI\'s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l timeout -d 'Time limit for each answer, such as 90s or 5m [default: none]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l replay -d 'Replay the model\'s responses from a cassette' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F

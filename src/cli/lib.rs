@@ -233,7 +233,8 @@ const REPORT_EXAMPLES: &str = "\
 Examples:
   csv-agent report -o report.html
   csv-agent report 2 5 6 -o report.pdf --title \"Sales in November\"
-  csv-agent report last --no-code -o report.md";
+  csv-agent report last --no-code -o report.md
+  csv-agent report --from questions.md -f sales.csv -o report.html";
 
 const RERUN_EXAMPLES: &str = "\
 Examples:
@@ -350,7 +351,7 @@ pub enum Verb {
     /// and at the end the data. It does not have the steps of an answer. `csv-agent show --html` shows
     /// those.
     #[command(after_help = REPORT_EXAMPLES)]
-    Report(ReportFlags),
+    Report(Box<ReportFlags>),
     /// Repeat an earlier turn without a model, and compare the results
     #[command(after_help = RERUN_EXAMPLES)]
     Rerun(RerunFlags),
@@ -505,6 +506,7 @@ impl Verb {
             Verb::Doctor(flags) => flags.settings(),
             Verb::Mcp(flags) => flags.settings(),
             Verb::Query(flags) => flags.settings(),
+            Verb::Report(flags) => flags.settings(),
             Verb::Show(flags) => flags.settings(),
             _ => SettingFlags::default(),
         }

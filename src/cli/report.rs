@@ -1,33 +1,41 @@
 //! `report`: turns as a document to send on, for a browser, as Markdown or as PDF.
 
 mod browser;
+mod questions;
 
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
 use jiff::Timestamp;
 
 use csv_agent_agent::replay::stored_turn::number;
-use csv_agent_render::page::report::{Medium, Report, ReportAnswer, markdown, page};
-use csv_agent_session::Session;
+use csv_agent_render::page::report::template::{Template, TemplatePart, template};
+use csv_agent_render::page::report::{Medium, Report, ReportAnswer, ReportPart, markdown, page};
 use csv_agent_session::turns::TurnSummary;
+use csv_agent_session::{Access, Session};
 use csv_agent_sink::Format;
+use csv_agent_types::catalog::Catalog;
 use csv_agent_types::event::{Body, ErrorBody};
-use csv_agent_types::limits::PAGE_IMAGES_BYTES_MAX;
+use csv_agent_types::limits::{PAGE_IMAGES_BYTES_MAX, REPORT_TEMPLATE_BYTES_MAX};
+use csv_agent_types::named_file;
 use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 
 use crate::diagnostics;
+use crate::flags::{SettingFlags, TurnFlags};
 use crate::ingest::demand_other_file;
-use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
+use crate::options::{GlobalOptions, TurnOptions};
 use crate::show::{events, images};
 use crate::stdout;
 use crate::stored_turns::{self, Together};
+use crate::value_parsers;
 
 use browser::Browser;
+use questions::ReportQuestions;
 
 /// Flags of `report`.
 #[derive(Debug, Clone, Args)]
@@ -35,6 +43,14 @@ pub struct ReportFlags {
     /// Numbers of the turns, `last` or `all`
     #[arg(value_name = "TURN", default_value = "all")]
     pub turns: Vec<String>,
+
+    /// Answer the questions of this Markdown file, and put each answer in the place of its question
+    ///
+    /// A question is a fenced block with the language `csv-agent`. csv-agent asks it once. Later, it takes
+    /// the answer from the session if the data is the same. If the data has changed, it runs the calls of
+    /// the answer again, without a model, and the report says what differs.
+    #[arg(long, value_name = "FILE", conflicts_with = "turns")]
+    pub from: Option<PathBuf>,
 
     /// Write the report to this file instead of stdout
     ///
@@ -51,6 +67,60 @@ pub struct ReportFlags {
     /// Leave out how the answers were computed
     #[arg(long)]
     pub no_code: bool,
+
+    /// Ask about this file or directory only. May be repeated
+    ///
+    /// csv-agent ingests it first, and reads it again if it has changed.
+    #[arg(short, long, value_name = "FILE", requires = "from", help_heading = "Questions")]
+    pub file: Vec<PathBuf>,
+
+    /// Ask about this dataset only. May be repeated
+    #[arg(short, long, value_name = "NAME", requires = "from", help_heading = "Questions")]
+    pub dataset: Vec<String>,
+
+    /// Model to ask [default: gpt-6.2-sol]
+    ///
+    /// `builtin` is an analyst inside csv-agent. It needs no key and no server.
+    #[arg(short, long, value_name = "NAME", value_parser = value_parsers::model, requires = "from", help_heading = "Questions")]
+    pub model: Option<String>,
+
+    /// URL of the model's server, including `/v1` [default: OpenAI's]
+    #[arg(
+        long,
+        value_name = "URL",
+        requires = "from",
+        help_heading = "Questions",
+        hide_short_help = true
+    )]
+    pub base_url: Option<String>,
+
+    /// Time limit for each answer, such as 90s or 5m [default: none]
+    #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time, requires = "from", help_heading = "Questions", hide_short_help = true)]
+    pub timeout: Option<Duration>,
+
+    /// Replay the model's responses from a cassette
+    ///
+    /// Needs no key and no network. The code of the model runs again.
+    #[arg(
+        long,
+        value_name = "CASSETTE",
+        requires = "from",
+        help_heading = "Questions",
+        hide_short_help = true
+    )]
+    pub replay: Option<PathBuf>,
+}
+
+impl ReportFlags {
+    /// Returns the flags that configuration files can set.
+    pub fn settings(&self) -> SettingFlags {
+        SettingFlags {
+            model: self.model.clone(),
+            base_url: self.base_url.clone(),
+            timeout: self.timeout,
+            ..SettingFlags::default()
+        }
+    }
 }
 
 /// The form of a report.
@@ -111,26 +181,98 @@ pub(crate) fn run(
     }
     // Before anything is read: who has no browser learns that at once.
     let browser = (form == ReportForm::Pdf).then(|| Browser::find(settings)).transpose()?;
+    let write = |title: Option<String>, parts: Vec<ReportPart>, catalog: &Catalog| {
+        let title = flags.title.clone().or(title);
+        let (made, has_code) = (Timestamp::now(), !flags.no_code);
+        let report = Report { title, parts, catalog, made, has_code };
+        write(&report, form, output, browser.as_ref())
+    };
+    if let Some(path) = &flags.from {
+        let (template, mut questions) = open(path, output, flags, settings, options)?;
+        let parts = answered(template.parts, &mut questions)?;
+        write(template.title, parts, questions.session().catalog())?;
+        questions.finish();
+        return Ok(ExitStatus::Ok);
+    }
     let turns = stored_turns::choose(&flags.turns, options)?;
     let catalog = Session::read_catalog(&options.session.dir)?;
     demand_other_file(output, &[], catalog.iter(), &options.session.dir)?;
     demand_outside(output, &options.session.dir)?;
-    let report = Report {
-        title: flags.title.clone(),
-        answers: answers(&turns, options)?,
-        catalog: &catalog,
-        made: Timestamp::now(),
-        has_code: !flags.no_code,
-    };
-    write(&report, form, output, browser.as_ref())?;
+    write(None, sections(&turns, options)?, &catalog)?;
     Ok(ExitStatus::Ok)
 }
 
+/// Reads a template, and opens the session with the data that its questions are about.
+fn open<'a>(
+    path: &Path,
+    output: Option<&Path>,
+    flags: &ReportFlags,
+    settings: &'a Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<(Template, ReportQuestions<'a>)> {
+    let shown = path.display();
+    let refused =
+        |what: String| Failure::new(ExitStatus::Input, format!("cannot read `{shown}`{what}"));
+    let bytes = named_file::read(path, REPORT_TEMPLATE_BYTES_MAX)
+        .map_err(|reason| refused(format!(": {reason}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| refused(" as UTF-8".to_owned()))?;
+    let template = template(&text).map_err(|error| {
+        let failure = refused(format!(": line {} has {}", error.line, error.found));
+        failure.hint("write each question in a fenced block of its own, between paragraphs")
+    })?;
+    let flags = TurnFlags {
+        file: flags.file.clone(),
+        dataset: flags.dataset.clone(),
+        replay: flags.replay.clone(),
+        fresh: true,
+        ..TurnFlags::usual()?
+    };
+    let mut turn = TurnOptions::resolve(flags, options.clone(), settings)?;
+    let access = if turn.files.is_empty() { Access::Existing } else { Access::Create };
+    let mut session = Session::open(&options.session.dir, access, options.lock("report"))?;
+    let visible = turn.inputs().ingest(&mut session, options)?;
+    diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
+    demand_other_file(output, &turn.files, session.catalog().iter(), session.dir())?;
+    demand_outside(output, session.dir())?;
+    let is_template = |it: &Path| {
+        it.canonicalize().is_ok_and(|it| path.canonicalize().is_ok_and(|own| it == own))
+    };
+    if output.is_some_and(is_template) {
+        let message = format!("`{shown}` has the questions, and would be replaced");
+        let hint = "write to another file with `-o`";
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    }
+    turn.agent.datasets = visible;
+    Ok((template, ReportQuestions::new(turn, settings, session)?))
+}
+
+/// Replaces each question by its answer. Without all of them there is no report: those that were found are in the
+/// session, and the next run takes them from there.
+fn answered(
+    parts: Vec<TemplatePart>,
+    questions: &mut ReportQuestions,
+) -> anyhow::Result<Vec<ReportPart>> {
+    let answered = |part: TemplatePart| match part {
+        TemplatePart::Text(text) => Ok(ReportPart::Text(text)),
+        TemplatePart::Question(question, line) => match questions.answer(&question) {
+            Ok(answer) => Ok(ReportPart::Answer(answer)),
+            Err(error) => {
+                let status = diagnostics::status_of(&error);
+                let hint = diagnostics::hint_of(&error).map(str::to_owned);
+                let message = format!("the question on line {line} has no answer: {error:#}");
+                let failure = Failure::new(status, message);
+                Err(hint.into_iter().fold(failure, Failure::hint).into())
+            }
+        },
+    };
+    parts.into_iter().map(answered).collect()
+}
+
 /// Reads the turns that have an answer, and reports the others.
-fn answers(turns: &[TurnSummary], options: &GlobalOptions) -> anyhow::Result<Vec<ReportAnswer>> {
+fn sections(turns: &[TurnSummary], options: &GlobalOptions) -> anyhow::Result<Vec<ReportPart>> {
     let colour = options.terminal.stderr.colour;
     let (mut together, mut room) = (Together::new(), PAGE_IMAGES_BYTES_MAX);
-    let (mut answers, mut left_out) = (Vec::new(), Vec::new());
+    let (mut sections, mut left_out) = (Vec::new(), Vec::new());
     for turn in turns {
         let events = events(turn, &mut together, colour)?;
         let number = number(&turn.id).to_owned();
@@ -139,9 +281,10 @@ fn answers(turns: &[TurnSummary], options: &GlobalOptions) -> anyhow::Result<Vec
             continue;
         }
         let images = images(&events, &options.session.dir, &mut room);
-        answers.push(ReportAnswer { number, events, images });
+        let answer = ReportAnswer { number, events, images, change: None };
+        sections.push(ReportPart::Section(answer));
     }
-    if answers.is_empty() {
+    if sections.is_empty() {
         let message = format!("there is no answer to report: {}", left_out.join(", "));
         let hint = "ask again, or name other turns; `csv-agent show TURN` says what happened";
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
@@ -149,7 +292,7 @@ fn answers(turns: &[TurnSummary], options: &GlobalOptions) -> anyhow::Result<Vec
     if !left_out.is_empty() {
         diagnostics::warning(&format!("not in the report: {}", left_out.join(", ")), colour);
     }
-    Ok(answers)
+    Ok(sections)
 }
 
 /// Returns why a turn that ended so has no answer, if it has none.

@@ -150,6 +150,8 @@ pub const PAGE_COLUMNS_MAX: usize = 200;
 pub const REPORT_ROWS_MAX: usize = 25;
 /// First rows that a report shows of a longer table. `report.css` hides the others until the reader opens them.
 pub const REPORT_ROWS: usize = 15;
+/// Bytes of a Markdown file whose questions become a report.
+pub const REPORT_TEMPLATE_BYTES_MAX: u64 = 1024 * 1024;
 /// Time for a browser to print a report. Its first start takes two seconds, and a report of a hundred pages ten.
 pub const BROWSER_TIME: Duration = Duration::from_secs(90);
 /// Characters of what a browser says when it fails.

@@ -226,3 +226,136 @@ fn where_no_turn_has_an_answer_there_is_no_report() {
     assert!(run.stderr().contains("no answer to report: turn 1 was refused"), "{run}");
     assert!(!bench.path("report.html").exists());
 }
+
+const TEMPLATE: &str = "# Sales of the *week*
+
+Sent to **all**. <script>alert(1)</script>
+
+## Products
+
+```csv-agent
+total revenue by product
+```
+
+In all:
+
+```csv-agent
+how many rows are there?
+```
+";
+
+/// Replaces a product of the data, and adds a row.
+fn change(bench: &Bench) {
+    let data = fs::read_to_string(bench.path("sales.csv")).unwrap();
+    let (head, last) = data.trim_end().rsplit_once('\n').unwrap();
+    fs::write(bench.path("sales.csv"), format!("{head}\n{last}\n{last}\n")).unwrap();
+}
+
+fn n_turns(bench: &Bench) -> usize {
+    fs::read_dir(bench.session().join("turns")).unwrap().count()
+}
+
+/// Writes the report of the template, answered by this model, and reads it back.
+#[track_caller]
+fn answered(bench: &Bench, model: &str) -> Page {
+    let given = ["--from", "questions.md", "-f", "sales.csv", "--model", model];
+    let run = ["report", "-o", "report.html"].into_iter().chain(given);
+    bench.run(run).succeeds();
+    let page = Page::read(&fs::read_to_string(bench.path("report.html")).unwrap());
+    page.is_inert();
+    page
+}
+
+#[test]
+fn a_template_becomes_a_report_and_says_what_has_changed_since() {
+    let bench = Bench::with(["sales.csv"]);
+    fs::write(bench.path("questions.md"), TEMPLATE).unwrap();
+    let first = answered(&bench, "builtin");
+    assert_eq!(
+        (first.texts("h1"), first.texts("h2")),
+        (vec!["Sales of the *week*"], vec!["Products", "Data"])
+    );
+    let words = first.words();
+    for said in ["all", "alert(1)", "There are", "The question: “how many rows are there?”"] {
+        assert!(words.contains(said), "{said}: {words}");
+    }
+    assert!(!words.contains("hanged since") && n_turns(&bench) == 2, "{words}");
+    // The same data has the same answer.
+    answered(&bench, "builtin");
+    assert_eq!(n_turns(&bench), 2);
+    change(&bench);
+    let words = answered(&bench, "builtin").words();
+    assert!(words.matches("Changed since ").count() == 2, "{words}");
+    assert!(words.contains("the answer was: There are"), "{words}");
+    let again = answered(&bench, "builtin").words();
+    assert_eq!((again.matches("Changed since ").count(), n_turns(&bench)), (2, 4));
+    assert_eq!(fs::read_to_string(bench.path("questions.md")).unwrap(), TEMPLATE);
+    let given =
+        ["--from", "questions.md", "-f", "sales.csv", "--format", "md", "--model", "builtin"];
+    let run = bench.run(["report"].into_iter().chain(given)).succeeds();
+    assert!(run.stdout().starts_with("# Sales of the "), "{run}");
+    assert!(
+        run.stdout().contains("\nSent to **all**. <script>"),
+        "the author's text is as it is: {run}"
+    );
+    assert!(run.stdout().contains("\nIn all:\n\n**Changed since "), "{run}");
+}
+
+#[test]
+fn the_answer_of_a_model_is_repeated_on_new_data_without_the_model() {
+    let bench = Bench::with(["sales.csv"]).script([
+        round().runs("c1", BY_PRODUCT),
+        round().calls("c2", "send_data_to_ui_as_df", send("by product")),
+        round().says("Coffee leads."),
+    ]);
+    fs::write(bench.path("questions.md"), "```csv-agent\nRevenue by product?\n```\n").unwrap();
+    let first = answered(&bench, "gpt-6.2-sol");
+    let cells = |page: &Page| page.texts("td").into_iter().map(str::to_owned).collect::<Vec<_>>();
+    change(&bench);
+    let second = answered(&bench, "gpt-6.2-sol");
+    assert_eq!((bench.n_requests(), n_turns(&bench)), (3, 1));
+    assert_ne!(cells(&first), cells(&second));
+    let words = second.words();
+    for said in
+        ["Coffee leads.", "Changed since ", "about earlier data. The charts and tables are new."]
+    {
+        assert!(words.contains(said), "{said}: {words}");
+    }
+    assert!(!words.contains("Computed from earlier data"), "{words}");
+    // Where its calls fail on the new data, the model is asked again.
+    fs::write(bench.path("sales.csv"), "date,item,revenue\n2025-01-01,a,1\n").unwrap();
+    bench.answers([round().says("There are no products now.")]);
+    let words = answered(&bench, "gpt-6.2-sol").words();
+    assert!(words.contains("There are no products now."), "{words}");
+    assert_eq!(n_turns(&bench), 2);
+}
+
+#[test]
+fn without_an_answer_to_each_question_there_is_no_report() {
+    let bench = Bench::with(["sales.csv"]);
+    let write = |text: &str| fs::write(bench.path("questions.md"), text).unwrap();
+    let report = |output: &str| {
+        let given = ["--from", "questions.md", "-f", "sales.csv", "--model", "builtin"];
+        bench.run(["report", "-o", output].into_iter().chain(given))
+    };
+    write("```csv-agent\nhow many rows are there?\n```\n\n```csv-agent\nwhy is the moon?\n```\n");
+    let run = report("report.html").fails_with(9);
+    assert!(
+        run.stderr().contains("the question on line 5 has no answer: I do not recognise"),
+        "{run}"
+    );
+    assert!(!bench.path("report.html").exists());
+    // What was answered is there the next time.
+    assert_eq!(n_turns(&bench), 2);
+    write("```csv-agent\nhow many rows are there?\n```\n");
+    report("report.html").succeeds();
+    assert_eq!(n_turns(&bench), 2);
+    let run = report("questions.md").fails_with(2);
+    assert!(run.stderr().contains("`questions.md` has the questions"), "{run}");
+    write("- a\n\n  ```csv-agent\n  how many rows are there?\n  ```\n");
+    let run = report("report.html").fails_with(5);
+    assert!(run.stderr().contains("line 3 has a question in a list"), "{run}");
+    bench.run(["report", "--from", "nope.md", "-o", "report.html"]).fails_with(5);
+    bench.run(["report", "1", "--from", "questions.md"]).fails_with(2);
+    bench.run(["report", "-f", "sales.csv"]).fails_with(2);
+}

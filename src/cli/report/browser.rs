@@ -75,7 +75,7 @@ impl Browser {
         let of_name = |name: &&str| {
             split_paths(&search_path).map(|it| it.join(name)).find(|it| is_program(it))
         };
-        if let Some(program) = NAMES.iter().find_map(|it| of_name(it)) {
+        if let Some(program) = NAMES.iter().find_map(of_name) {
             return Ok(Browser { program, search_path });
         }
         let message = "cannot write PDF: there is no Chromium, Chrome or Edge on `PATH`";

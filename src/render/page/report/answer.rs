@@ -6,7 +6,7 @@ use csv_agent_text::digits::{count, number};
 use csv_agent_types::event::{ChartDrawn, DataFrame, Encoding, ReplyBody};
 use csv_agent_types::limits::{PAGE_TEXT_CHARS_MAX, REPORT_ROWS, REPORT_ROWS_MAX};
 
-use super::{HEADING_CHARS, Medium, ReadAnswer, finding, label};
+use super::{AnswerChange, HEADING_CHARS, Medium, ReadAnswer, finding, label};
 use crate::answer::shown as shown_answer;
 use crate::page::files::pictures_of;
 use crate::page::picture::picture;
@@ -24,11 +24,12 @@ pub(super) fn answer(
     medium: Medium,
     room: &mut PageBudget,
 ) -> Markup {
-    let id = format!("answer-{}", it.number);
+    let id = format!("answer-{}", it.id);
     let whole = format!("turns/{:0>4}/reply.md", it.number);
     html! {
         section id=(id) {
             @if let Some(heading) = &it.heading { (question(heading)) }
+            @if let Some(change) = it.change { (changed(change)) }
             (verdict(it.reply))
             @for caveat in it.caveats() { p.note.warning { (sentence(&caveat)) } }
             div.prose { (prose(&shown_answer(&it.reply.text, &whole), HEADINGS)) }
@@ -49,6 +50,19 @@ fn question(text: &str) -> Markup {
     html! {
         h2 { (shown(&head)) @if is_long { "…" } }
         @if is_long { p.dim { (clipped(text, PAGE_TEXT_CHARS_MAX)) } }
+    }
+}
+
+/// Says how an answer differs from an earlier one.
+fn changed(change: &AnswerChange) -> Markup {
+    html! {
+        @if change.differences.is_empty() { p.note { (change.headline()) } }
+        @else {
+            div.change {
+                p { b { (change.headline()) } }
+                ul { @for it in &change.differences { li { (sentence(it)) } } }
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use csv_agent_text::sanitize;
 use csv_agent_types::event::{ChartDrawn, DataFrame, Encoding};
 use csv_agent_types::limits::{REPORT_ROWS, REPORT_ROWS_MAX};
 
-use super::{ReadAnswer, ReadReport, Report, day, finding, label};
+use super::{ReadAnswer, ReadPart, ReadReport, Report, day, finding, label};
 use crate::answer::shown as shown_answer;
 use crate::inert::{fence, markdown as inert, text as inert_text};
 use crate::links::destination;
@@ -29,8 +29,11 @@ pub fn markdown(report: &Report, beside: Option<&str>) -> MarkdownReport {
     let mut out = MarkdownWriter { text: String::new(), pictures: Vec::new(), beside };
     out.paragraph(&format!("# {}", inert(&read.title)));
     out.paragraph(&day(report.made));
-    for it in &read.answers {
-        out.answer(it, report.has_code);
+    for part in &read.parts {
+        match part {
+            ReadPart::Text(text) => out.paragraph(text.trim()),
+            ReadPart::Answer(it) => out.answer(it, report.has_code),
+        }
     }
     out.paragraph("---");
     if !read.datasets.is_empty() {
@@ -52,6 +55,9 @@ struct MarkdownWriter<'a> {
 
 impl MarkdownWriter<'_> {
     fn paragraph(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         if !self.text.is_empty() {
             self.text.push('\n');
         }
@@ -62,6 +68,11 @@ impl MarkdownWriter<'_> {
     fn answer(&mut self, it: &ReadAnswer, has_code: bool) {
         if let Some(heading) = &it.heading {
             self.paragraph(&format!("## {}", inert(&line(heading))));
+        }
+        if let Some(change) = it.change {
+            self.paragraph(&format!("**{}**", change.headline()));
+            let lines = change.differences.iter().map(|it| format!("- {}", inert(&line(it))));
+            self.paragraph(&lines.collect::<Vec<_>>().join("\n"));
         }
         if let Some(assessment) = it.reply.assessment {
             self.paragraph(&format!("**Verdict: {}**", assessment.name()));
@@ -76,15 +87,11 @@ impl MarkdownWriter<'_> {
         let text = shown_answer(it.reply.text.trim(), &whole);
         self.paragraph(&inert(&sanitize::for_terminal(&text)));
         for (at, chart) in it.told.charts.iter().enumerate() {
-            self.chart(chart, &format!("{}-{}", it.number, at + 1));
+            self.chart(chart, &format!("{}-{}", it.id, at + 1));
         }
         for (at, file) in it.reply.files.iter().enumerate() {
             if let Some(content) = it.images.get(&file.artifact.path) {
-                self.picture(
-                    &file.name,
-                    &format!("picture-{}-{}", it.number, at + 1),
-                    content.clone(),
-                );
+                self.picture(&file.name, &format!("picture-{}-{}", it.id, at + 1), content.clone());
             }
         }
         for sent in &it.told.tables {

@@ -6,6 +6,7 @@
 
 mod answer;
 mod markdown;
+pub mod template;
 
 use std::collections::BTreeSet;
 
@@ -19,6 +20,7 @@ use csv_agent_types::event::{Event, FindingShown, ReplyBody, code_of};
 use csv_agent_types::status::BUILTIN;
 
 use super::files::Contents;
+use super::prose::{Headings, prose};
 use super::table::PageBudget;
 use super::turn_view::TurnView;
 use super::words::{capital, clipped, line, moment};
@@ -30,6 +32,8 @@ use answer::answer;
 pub use markdown::{MarkdownReport, markdown};
 
 const STYLE: &str = concat!(include_str!("../colours.css"), include_str!("report.css"));
+/// The headings of an author, below the title.
+const OF_AUTHOR: Headings = Headings { names: ["h2", "h3", "h4"], first: Some(2) };
 const SCRIPT: &str = concat!(include_str!("../saved.js"), include_str!("report.js"));
 /// Number of answers from which a report has a table of contents.
 const CONTENTS_MIN: usize = 4;
@@ -45,13 +49,23 @@ pub struct Report<'a> {
     /// The title that the user chose.
     pub title: Option<String>,
     /// In order.
-    pub answers: Vec<ReportAnswer>,
+    pub parts: Vec<ReportPart>,
     /// The datasets of the session.
     pub catalog: &'a Catalog,
     /// When it is written.
     pub made: Timestamp,
     /// Whether it says how the answers were computed.
     pub has_code: bool,
+}
+
+/// A part of a report.
+pub enum ReportPart {
+    /// What its author has written: Markdown.
+    Text(String),
+    /// A question of the author, answered in its place.
+    Answer(ReportAnswer),
+    /// A question as a heading, and its answer.
+    Section(ReportAnswer),
 }
 
 /// An answered question of a report.
@@ -62,6 +76,29 @@ pub struct ReportAnswer {
     pub events: Vec<Event>,
     /// Files of the turn that may be shown as pictures.
     pub images: Contents,
+    /// How it differs from an earlier answer, if there is one.
+    pub change: Option<AnswerChange>,
+}
+
+/// How an answer differs from an earlier one.
+pub struct AnswerChange {
+    /// When the earlier one was given: RFC 3339, UTC.
+    pub since: String,
+    /// Whether the words are still those of the earlier one.
+    pub has_older_text: bool,
+    /// One sentence each; empty when nothing differs.
+    pub differences: Vec<String>,
+}
+
+impl AnswerChange {
+    /// Says whether anything changed, and since when.
+    fn headline(&self) -> String {
+        let since = self.since.parse::<Timestamp>().map_or("the last report".to_owned(), day);
+        match self.differences[..] {
+            [] => format!("Unchanged since {since}."),
+            _ => format!("Changed since {since}:"),
+        }
+    }
 }
 
 /// Where a report is read.
@@ -76,10 +113,15 @@ pub enum Medium {
 /// A report whose events are read.
 struct ReadReport<'a> {
     report: &'a Report<'a>,
-    answers: Vec<ReadAnswer<'a>>,
+    parts: Vec<ReadPart<'a>>,
     title: String,
     /// Names of the datasets that the answers are about.
     datasets: BTreeSet<&'a str>,
+}
+
+enum ReadPart<'a> {
+    Text(&'a str),
+    Answer(Box<ReadAnswer<'a>>),
 }
 
 /// An answer whose events are read.
@@ -88,34 +130,43 @@ struct ReadAnswer<'a> {
     reply: &'a ReplyBody,
     number: &'a str,
     images: &'a Contents,
-    /// As it was asked; None where the title of the report has the question.
+    /// As it was asked; None in a text of the author, and where the title of the report has the question.
     heading: Option<String>,
     /// Names of its datasets that were ingested again since then.
     newer: Vec<&'a str>,
+    change: Option<&'a AnswerChange>,
+    /// What distinguishes it from the other answers.
+    id: usize,
 }
 
 impl<'a> ReadReport<'a> {
     fn of(report: &'a Report<'a>) -> ReadReport<'a> {
-        let read = |it: &'a ReportAnswer| {
-            let told = TurnView::of(&it.events);
-            let reply = told.reply()?;
-            let used = used(&told);
-            let newer = told.started.map_or(Vec::new(), |moment| {
-                report.catalog.newer(told.datasets, &moment.to_string())
+        let mut parts: Vec<ReadPart> = Vec::new();
+        for (at, part) in report.parts.iter().enumerate() {
+            let read = |it| ReadAnswer::of(it, report.catalog, at + 1).map(Box::new);
+            parts.extend(match part {
+                ReportPart::Text(text) => Some(ReadPart::Text(text)),
+                ReportPart::Section(it) => read(it).map(ReadPart::Answer),
+                ReportPart::Answer(it) => read(it).map(|mut it| {
+                    it.heading = None;
+                    ReadPart::Answer(it)
+                }),
             });
-            let newer = newer.into_iter().filter(|it| used.contains(it)).collect();
-            let heading = Some(capital(told.question.trim())).filter(|it| !it.is_empty());
-            let (number, images) = (&it.number, &it.images);
-            Some(ReadAnswer { told, reply, number, images, heading, newer })
-        };
-        let mut answers: Vec<ReadAnswer> = report.answers.iter().filter_map(read).collect();
-        let datasets: BTreeSet<&str> = answers.iter().flat_map(|it| used(&it.told)).collect();
-        let title = match (&report.title, &mut answers[..]) {
+        }
+        let answers = parts.iter().filter_map(ReadPart::answer);
+        let datasets: BTreeSet<&str> = answers.flat_map(|it| used(&it.told)).collect();
+        let title = match (&report.title, &mut parts[..]) {
             (Some(title), _) => line(title),
-            (None, [only]) if only.is_titled() => only.heading.take().unwrap_or_default(),
+            (None, [ReadPart::Answer(only)]) if only.is_titled() => {
+                only.heading.take().unwrap_or_default()
+            }
             (None, _) => usual_title(&datasets),
         };
-        ReadReport { report, answers, title, datasets }
+        ReadReport { report, parts, title, datasets }
+    }
+
+    fn answers(&self) -> impl Iterator<Item = &ReadAnswer<'a>> {
+        self.parts.iter().filter_map(ReadPart::answer)
     }
 
     /// Describes each dataset: its name, its file, its size, when it was read.
@@ -130,6 +181,15 @@ impl<'a> ReadReport<'a> {
     fn signature(&self) -> String {
         let version = env!("CARGO_PKG_VERSION");
         format!("Written by csv-agent {version} on {}.", moment(self.report.made))
+    }
+}
+
+impl<'a> ReadPart<'a> {
+    fn answer(&self) -> Option<&ReadAnswer<'a>> {
+        match self {
+            ReadPart::Answer(answer) => Some(answer),
+            ReadPart::Text(_) => None,
+        }
     }
 }
 
@@ -181,6 +241,22 @@ fn label(name: &str) -> String {
 }
 
 impl<'a> ReadAnswer<'a> {
+    /// Reads the events of an answer; None if they have none.
+    fn of(answer: &'a ReportAnswer, catalog: &'a Catalog, id: usize) -> Option<ReadAnswer<'a>> {
+        let ReportAnswer { number, events, images, change } = answer;
+        let told = TurnView::of(events);
+        let reply = told.reply()?;
+        let change = change.as_ref();
+        // What was computed again is as new as the data.
+        let is_dated = change.is_none();
+        let started = told.started.filter(|_| is_dated).map(|it| it.to_string());
+        let newer = started.map_or(Vec::new(), |it| catalog.newer(told.datasets, &it));
+        let used = used(&told);
+        let newer = newer.into_iter().filter(|it| used.contains(it)).collect();
+        let heading = Some(capital(told.question.trim())).filter(|it| !it.is_empty());
+        Some(ReadAnswer { told, reply, number, images, heading, newer, change, id })
+    }
+
     /// Returns whether its question is short enough to be the title of the report.
     fn is_titled(&self) -> bool {
         self.heading.as_ref().is_some_and(|it| it.chars().count() <= TITLE_CHARS_MAX)
@@ -203,7 +279,11 @@ impl<'a> ReadAnswer<'a> {
             }
             None => String::new(),
         };
-        format!("Answered by {who}{when}.{kept}")
+        let asked = match self.heading {
+            Some(_) => String::new(),
+            None => format!("The question: “{}”. ", line(self.told.question)),
+        };
+        format!("{asked}Answered by {who}{when}.{kept}")
     }
 
     /// Returns the code that led to the answer, each with its language: Python that did not fail, and SQL whose
@@ -220,7 +300,7 @@ impl<'a> ReadAnswer<'a> {
                 return arguments.get("sql").is_none();
             };
             let uses = |other: &&str| *other != code && other.contains(result);
-            shown.iter().any(|it| *it == result) || ran.iter().map(|it| &it.1).any(|it| uses(&it))
+            shown.iter().any(|it| *it == result) || ran.iter().map(|it| &it.1).any(uses)
         };
         let mut wanted: Vec<&(&Value, &str)> = ran.iter().filter(|it| counts(it.0, it.1)).collect();
         if wanted.is_empty() {
@@ -233,13 +313,20 @@ impl<'a> ReadAnswer<'a> {
     /// Returns what a reader must know about the answer before using it.
     fn caveats(&self) -> Vec<String> {
         let ReplyBody { ungrounded: numbers, computed, stop_reason, .. } = self.reply;
+        let older = self.change.filter(|it| it.has_older_text).map(|it| {
+            let since = it
+                .since
+                .parse::<Timestamp>()
+                .map_or(String::new(), |it| format!(" of {}", day(it)));
+            format!("These words are{since}, about earlier data. The charts and tables are new.")
+        });
         let newer = (!self.newer.is_empty()).then(|| {
             format!("Computed from earlier data. Read again since: {}.", self.newer.join(", "))
         });
         let stopped = stop_reason.told(self.told.provider).map(|it| format!("{}.", capital(it)));
         let untooled = (!computed).then(|| "None of this was computed from the data.".to_owned());
         let numbers = (!numbers.is_empty()).then(|| format!("{}.", capital(&ungrounded(numbers))));
-        [newer, stopped, untooled, numbers].into_iter().flatten().collect()
+        [older, newer, stopped, untooled, numbers].into_iter().flatten().collect()
     }
 }
 
@@ -247,7 +334,7 @@ impl<'a> ReadAnswer<'a> {
 pub fn page(report: &Report, medium: Medium) -> String {
     let read = ReadReport::of(report);
     let mut room = PageBudget::new();
-    let has_images = report.answers.iter().any(|it| !it.images.is_empty());
+    let has_images = read.answers().any(|it| !it.images.is_empty());
     let is_screen = medium == Medium::Screen;
     let document = Document {
         title: &clipped(&read.title, 120),
@@ -261,8 +348,14 @@ pub fn page(report: &Report, medium: Medium) -> String {
                 h1 { (line(&read.title)) }
                 p.dim { time datetime=(report.made.strftime("%F")) { (day(report.made)) } }
             }
-            @if is_screen && CONTENTS_MIN <= read.answers.len() { (contents(&read)) }
-            @for it in &read.answers { (answer(it, report.has_code, medium, &mut room)) }
+            @let n_headings = read.answers().filter(|it| it.heading.is_some()).count();
+            @if is_screen && CONTENTS_MIN <= n_headings { (contents(&read)) }
+            @for part in &read.parts {
+                @match part {
+                    ReadPart::Text(text) => div.prose { (prose(text, OF_AUTHOR)) },
+                    ReadPart::Answer(it) => (answer(it, report.has_code, medium, &mut room)),
+                }
+            }
             footer {
                 @if !read.datasets.is_empty() {
                     h2 { "Data" }
@@ -278,8 +371,8 @@ fn contents(read: &ReadReport) -> Markup {
     html! {
         nav aria-label="Questions" {
             ol {
-                @for it in &read.answers {
-                    li { a href={ "#answer-" (it.number) } { (line(&clipped(it.heading.as_deref().unwrap_or_default(), HEADING_CHARS))) } }
+                @for it in read.answers() {
+                    li { a href={ "#answer-" (it.id) } { (line(&clipped(it.heading.as_deref().unwrap_or_default(), HEADING_CHARS))) } }
                 }
             }
         }
