@@ -292,7 +292,7 @@ fn differences(question: &str, then: &[Event], now: &[Event]) -> Vec<String> {
     }
     let (before, after) = (words(then), words(now));
     if new.is_empty() && before != after {
-        found.push(format!("the answer was: {before}"));
+        found.push(format!("the answer was: {}", before.replace("**", "")));
     }
     without_only_name(found, &new)
 }
