@@ -6,13 +6,13 @@ use csv_agent_text::digits::{count, number};
 use csv_agent_types::event::{ChartDrawn, DataFrame, Encoding, ReplyBody};
 use csv_agent_types::limits::{PAGE_TEXT_CHARS_MAX, REPORT_ROWS, REPORT_ROWS_MAX};
 
-use super::{AnswerChange, HEADING_CHARS, Medium, ReadAnswer, finding, label};
+use super::{AnswerChange, HEADING_CHARS, Medium, ReadAnswer, finding, label, shortened};
 use crate::answer::shown as shown_answer;
 use crate::page::files::pictures_of;
 use crate::page::picture::picture;
 use crate::page::prose::{Headings, prose};
 use crate::page::table::{PageBudget, TableView, table};
-use crate::page::words::{clipped, line, sentence, shown};
+use crate::page::words::{clipped, line, sentence};
 
 /// The headings of a text, below the question.
 const HEADINGS: Headings = Headings { names: ["h3", "h4", "h5"], first: None };
@@ -46,9 +46,8 @@ pub(super) fn answer(
 /// Draws a question as a heading; a longer one appears in full below it.
 fn question(text: &str) -> Markup {
     let is_long = HEADING_CHARS < text.chars().count();
-    let head: String = text.chars().take(HEADING_CHARS).collect();
     html! {
-        h2 { (shown(&head)) @if is_long { "…" } }
+        h2 { (shortened(text)) }
         @if is_long { p.dim { (clipped(text, PAGE_TEXT_CHARS_MAX)) } }
     }
 }

@@ -23,7 +23,7 @@ use super::files::Contents;
 use super::prose::{Headings, prose};
 use super::table::PageBudget;
 use super::turn_view::TurnView;
-use super::words::{capital, clipped, line, moment};
+use super::words::{beginning, capital, clipped, line, moment, shown};
 use super::{Document, file_name};
 use crate::report::{place, ungrounded};
 
@@ -42,7 +42,7 @@ const NAMED_MAX: usize = 3;
 /// Characters of a question that is the title of the report.
 const TITLE_CHARS_MAX: usize = 120;
 /// Characters of a heading.
-const HEADING_CHARS: usize = 280;
+const HEADING_CHARS: usize = 160;
 
 /// What a report says.
 pub struct Report<'a> {
@@ -227,6 +227,13 @@ fn day(at: Timestamp) -> String {
     at.strftime("%-d %B %Y").to_string()
 }
 
+/// Returns a question as a heading.
+fn shortened(question: &str) -> String {
+    let (head, n_chars) = beginning(question, HEADING_CHARS);
+    let ellipsis = if n_chars.is_some() { "…" } else { "" };
+    format!("{}{ellipsis}", shown(head))
+}
+
 /// Describes a finding: its severity, its message, its place.
 fn finding(found: &FindingShown) -> String {
     let severity = found.finding.severity.name();
@@ -372,7 +379,7 @@ fn contents(read: &ReadReport) -> Markup {
         nav aria-label="Questions" {
             ol {
                 @for it in read.answers() {
-                    li { a href={ "#answer-" (it.id) } { (line(&clipped(it.heading.as_deref().unwrap_or_default(), HEADING_CHARS))) } }
+                    li { a href={ "#answer-" (it.id) } { (line(&shortened(it.heading.as_deref().unwrap_or_default()))) } }
                 }
             }
         }
