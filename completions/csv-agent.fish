@@ -29,7 +29,7 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -s S -l session-dir -d
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_needs_command" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -58,6 +58,7 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "diff" -d 'Show 
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "datasets" -d 'List, show or remove datasets'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "show" -d 'Show an earlier answer again, in any format or as a page'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "export" -d 'Save earlier turns as a script, a notebook or a document'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "report" -d 'Write earlier answers as a report to send on'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "rerun" -d 'Repeat an earlier turn without a model, and compare the results'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "mcp" -d 'Serve other agents over the Model Context Protocol (MCP)'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "reset" -d 'Forget the conversation, but keep the datasets'
@@ -98,7 +99,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s S -l sess
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -189,7 +190,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s S -l session
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -282,7 +283,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s S -l sessio
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -320,7 +321,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -s S -l sessi
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -345,7 +346,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s S -l se
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -375,7 +376,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -s S -l sessi
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -430,7 +431,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s S -l se
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -469,7 +470,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s S -l sessio
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -494,7 +495,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s S -l sess
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -512,6 +513,38 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s q -l quie
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l no-input -d 'Never prompt for input'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s h -l help -d 'Print help. `--help` describes all flags'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l from -d 'Answer the questions of this Markdown file, and put each answer in the place of its question' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s o -l output -d 'Write the report to this file instead of stdout' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l title -d 'Title of the report [default: the names of the datasets]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s f -l file -d 'Ask about this file or directory only. May be repeated' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s d -l dataset -d 'Ask about this dataset only. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s m -l model -d 'Model to ask [default: gpt-6.2-sol]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l base-url -d 'URL of the model\'s server, including `/v1` [default: OpenAI\'s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l timeout -d 'Time limit for each answer, such as 90s or 5m [default: none]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l replay -d 'Replay the model\'s responses from a cassette' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l profile -d 'Use the settings of this profile' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+reply\t'Only the text of the reply'
+json\t'One JSON document'
+jsonl\t'One JSON event per line, as it happens'
+csv\t'One table, separated by commas'
+tsv\t'One table, separated by tabs'
+md\t'Markdown with the tables, charts and the reply'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+always\t'Always, also in a pipe'
+never\t'Never'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l no-code -d 'Leave out how the answers were computed'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l no-config -d 'Do not read any configuration file'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l json -d 'The same as `--format json`'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s q -l quiet -d 'Print only warnings and errors on stderr'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l no-input -d 'Never prompt for input'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s h -l help -d 'Print help. `--help` describes all flags'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l against -d 'Use this file in place of a dataset. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -s o -l output -d 'Write the answer to a file instead of stdout' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l table -d 'Table to write with `--format csv` or `tsv` [default: the last]' -r
@@ -519,7 +552,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -s S -l sessi
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -553,7 +586,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -s S -l session
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -577,7 +610,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s S -l sessi
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -628,7 +661,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l base-url 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -653,7 +686,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fi
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -718,7 +751,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_s
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -745,7 +778,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_s
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -767,7 +800,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_s
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -789,7 +822,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_s
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -811,7 +844,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -s S -l ses
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -833,7 +866,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -s S -l
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -855,7 +888,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -s S -l sess
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -877,7 +910,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -s S -l sessio
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -899,7 +932,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -s S -l se
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'

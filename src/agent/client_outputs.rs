@@ -2,12 +2,11 @@
 
 use serde_json::{Deserializer, Value};
 
+use csv_agent_render::inert::fence;
 use csv_agent_render::table;
 use csv_agent_tools::{NO_VALUE, runs_code};
 use csv_agent_types::conversation::Item;
 use csv_agent_types::frame::Frame;
-
-use crate::export::fence;
 
 /// Returns the outputs of the code among the calls of a turn, as Markdown; empty when code shows nothing.
 pub(crate) fn shown(items: &[Item]) -> String {

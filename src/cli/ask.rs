@@ -9,11 +9,11 @@ use csv_agent_sink::Format;
 use csv_agent_types::conversation::Reply;
 use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 
+use crate::ci_reports::NO_SESSION;
 use crate::diagnostics;
 use crate::image;
 use crate::ingest::demand_other_file;
 use crate::options::{AskOptions, GlobalOptions, ProviderChoice, TurnOptions};
-use crate::report::NO_SESSION;
 use crate::signals::{self, Signals};
 use crate::turn_sinks::TurnSinks;
 

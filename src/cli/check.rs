@@ -20,13 +20,13 @@ use csv_agent_session::store::now_utc;
 use csv_agent_types::conversation::Assessment;
 use csv_agent_types::status::{BUILTIN, ExitStatus, Failure, one_line};
 
+use crate::ci_reports::ReportFiles;
 use crate::diagnostics;
 use crate::flags::SettingFlags;
 use crate::ingest::{TurnInputs, files_of, ingest_for_turn};
 use crate::options::GlobalOptions;
 use crate::options::ask::demand_apart;
 use crate::options::settings::Settings;
-use crate::report::ReportFiles;
 use crate::stdout;
 use crate::value_parsers::{self, ReportTarget};
 

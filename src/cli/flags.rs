@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::{Args, Command, FromArgMatches, ValueEnum};
 
 use csv_agent_chart::Theme;
 use csv_agent_provider::Api;
@@ -96,7 +96,7 @@ pub(crate) struct GlobalFlags {
 /// How the answer is written.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct FormatFlags {
-    /// Format of the answer on stdout [default: text]
+    /// Format of the answer [default: text]
     #[arg(
         long,
         value_name = "FORMAT",
@@ -392,6 +392,18 @@ pub struct TurnFlags {
     /// Needs no key and no network. The code of the model runs again.
     #[arg(long, value_name = "CASSETTE", help_heading = "Model", hide_short_help = true)]
     pub replay: Option<PathBuf>,
+}
+
+impl TurnFlags {
+    /// Returns how questions are asked without any flag.
+    ///
+    /// # Errors
+    ///
+    /// Does not fail as long as no flag is required.
+    pub(crate) fn usual() -> anyhow::Result<TurnFlags> {
+        let command = TurnFlags::augment_args(Command::new("csv-agent"));
+        Ok(TurnFlags::from_arg_matches(&command.try_get_matches_from(["csv-agent"])?)?)
+    }
 }
 
 /// Flags that are also settings of configuration files.

@@ -2,6 +2,7 @@
 
 mod ask;
 mod chat;
+mod ci_reports;
 mod check;
 mod config;
 mod confirm;
@@ -76,6 +77,7 @@ use options::config::ConfigFiles;
 use options::settings::{Flags, Settings};
 use options::{AskOptions, ChatOptions, GlobalOptions, SessionChoice};
 use query::QueryFlags;
+use report::ReportFlags;
 use rerun::RerunFlags;
 use reset::ResetFlags;
 use setup::SetupFlags;
@@ -241,6 +243,13 @@ Examples:
 A script or a notebook needs only Python and pandas, not csv-agent. It reads the original files, and \
 fails if its results differ from the answer.";
 
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  csv-agent report -o report.html
+  csv-agent report 2 5 6 -o report.pdf --title \"Sales in November\"
+  csv-agent report last --no-code -o report.md
+  csv-agent report --from questions.md -f sales.csv -o report.html";
+
 const RERUN_EXAMPLES: &str = "\
 Examples:
   csv-agent rerun 7 --check
@@ -367,6 +376,13 @@ pub enum Verb {
     /// Save earlier turns as a script, a notebook or a document
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportFlags),
+    /// Write earlier answers as a report to send on
+    ///
+    /// The report has the questions, answers, charts and tables in order, how each answer was computed,
+    /// and at the end the data. It does not have the steps of an answer. `csv-agent show --html` shows
+    /// those.
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report(Box<ReportFlags>),
     /// Repeat an earlier turn without a model, and compare the results
     #[command(after_help = RERUN_EXAMPLES)]
     Rerun(RerunFlags),
@@ -537,6 +553,7 @@ impl Verb {
             Verb::Doctor(flags) => flags.settings(),
             Verb::Mcp(flags) => flags.settings(),
             Verb::Query(flags) => flags.settings(),
+            Verb::Report(flags) => flags.settings(),
             Verb::Show(flags) => flags.settings(),
             _ => SettingFlags::default(),
         }
@@ -556,6 +573,7 @@ fn dispatch(verb: Verb, options: GlobalOptions, settings: &Settings) -> anyhow::
         Verb::Diff(flags) => diff::run(&flags, settings, &options),
         Verb::Show(flags) => show::run(&flags, settings, &options),
         Verb::Export(flags) => export::run(&flags, settings, &options),
+        Verb::Report(flags) => report::run(&flags, settings, &options),
         Verb::Rerun(flags) => rerun::run(&flags, settings, &options),
         Verb::Mcp(flags) => mcp::run(&flags, settings, options),
         Verb::Reset(flags) => reset::run(&flags, settings, &options),
@@ -591,7 +609,7 @@ fn ask(flags: AskFlags, options: GlobalOptions, settings: &Settings) -> anyhow::
     {
         // Only the first error helps.
         let summary = settings.environment().step_summary.clone();
-        let _ = report::tell_failure(targets, summary, &question, error);
+        let _ = ci_reports::tell_failure(targets, summary, &question, error);
     }
     ended
 }

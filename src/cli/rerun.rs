@@ -119,12 +119,12 @@ pub(crate) fn run(
         let mut signals = signals::Signals::listen()?;
         let mut output = TurnSinks::open(&answer, options, session.dir())?;
         let stop = signals.next();
-        let end = rerun(&rerun_options, &session, &mut output, &turn, &earlier, stop).await?;
+        let rerun = rerun(&rerun_options, &session, &mut output, &turn, &earlier, stop).await?;
         if matches!(options.format, Format::Reply | Format::Csv | Format::Tsv) {
             // This answer does not refer to its charts.
             session.drop_turns();
         }
-        let status = settle(end, output, options)?;
+        let status = settle(rerun.end, output, options)?;
         // Sums of text, for example, may look like results.
         Ok(if flags.check && is_text_now { status.worst(ExitStatus::Replay) } else { status })
     })

@@ -205,7 +205,15 @@ fn only(turns: &[String]) -> anyhow::Result<&str> {
 }
 
 /// Reads the events of a turn; the last of them ends it.
-fn events(turn: &TurnSummary, together: &mut Together, colour: bool) -> anyhow::Result<Vec<Event>> {
+///
+/// # Errors
+///
+/// Fails when its events cannot be read, or there is no room for them beside the others.
+pub(crate) fn events(
+    turn: &TurnSummary,
+    together: &mut Together,
+    colour: bool,
+) -> anyhow::Result<Vec<Event>> {
     let (mut events, is_torn) = together.events(turn)?;
     if is_torn {
         let message = format!("the last event of turn {} is incomplete and was left out", turn.id);
@@ -239,10 +247,8 @@ fn show_page(
         let images = images(&events, &options.session.dir, &mut room);
         anyhow::Ok(PageTurn { number: number(&turn.id).to_owned(), events, egress, images })
     };
-    // The page opens with the last turn, whose images matter most.
     let turns = stored_turns::choose(&flags.turns, options)?;
-    let turns = turns.iter().rev().map(page_turn).collect::<anyhow::Result<Vec<_>>>()?;
-    let turns: Vec<PageTurn> = turns.into_iter().rev().collect();
+    let turns = turns.iter().map(page_turn).collect::<anyhow::Result<Vec<_>>>()?;
     let page = page(&turns, &Session::read_catalog(&options.session.dir)?);
     stdout::answer_to(file, |out| Ok(out.write_all(page.as_bytes())?))?;
     Ok(ExitStatus::Ok)
@@ -250,7 +256,7 @@ fn show_page(
 
 /// Reads the image files of a turn for a page. Missing ones, and those beyond the limit, are left out: the
 /// page names them.
-fn images(events: &[Event], session_dir: &Path, room: &mut u64) -> Contents {
+pub(crate) fn images(events: &[Event], session_dir: &Path, room: &mut u64) -> Contents {
     let Some(Body::Reply(reply)) = events.last().map(|it| &it.body) else { return Contents::new() };
     let Ok(session) = Directory::at(session_dir) else { return Contents::new() };
     let mut images = Contents::new();

@@ -45,15 +45,16 @@ const ASKING: [&str; 22] = [
 ];
 
 /// Values that are not valid for a flag, and what does it.
-const VALUES: [(&str, &[&str], &str); 7] = [
-    ("--format", &["html", "page"], "write a page with `csv-agent show last --html FILE`"),
+const VALUES: [(&str, &[&str], &str); 8] = [
+    ("--format", &["html", "page"], "write a report with `csv-agent report last -o FILE.html`"),
     (
         "--format",
         &["excel", "xls", "xlsx"],
         "spreadsheets open CSV: use `--format csv -o FILE.csv`",
     ),
     ("--format", &["parquet"], "write Parquet with `csv-agent query -o FILE.parquet \"select …\"`"),
-    ("--format", &["pdf", "yaml", "yml", "xml"], "for a program, use `--format json`"),
+    ("--format", &["pdf"], "write a report with `csv-agent report last -o FILE.pdf`"),
+    ("--format", &["yaml", "yml", "xml"], "for a program, use `--format json`"),
     ("--fail-on", &["error", "fail", "failed", "failure"], "use `--fail-on bad`"),
     ("--api", &["anthropic", "claude"], "use `--api messages`"),
     ("--api", &["openai", "gpt"], "use `--api responses`, or `--api chat` for older servers"),

@@ -13,11 +13,11 @@ use csv_agent_sink::{EventSink, Format, OutputOptions, answer, rows};
 use csv_agent_types::event::{Body, Event};
 use csv_agent_types::status::{ExitStatus, Failure};
 
+use super::ci_reports::Reports;
 use super::flags::ImageChoice;
 use super::options::GlobalOptions;
 use super::options::ask::{AnswerOptions, EventsTarget};
 use super::progress::ProgressReporter;
-use super::report::Reports;
 use super::stdout::{Stdout, WholeFile, open_direct};
 use super::terminal::Terminal;
 use super::terminal_graphics::{self, Images};

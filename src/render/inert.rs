@@ -52,6 +52,12 @@ pub fn text(text: &str) -> String {
     shown
 }
 
+/// Returns a fence that does not occur in the code.
+pub fn fence(code: &str) -> String {
+    let ticks = code.split(|it| it != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat((ticks + 1).max(3))
+}
+
 /// Returns the text with a backslash at each of the given positions, which are in order.
 fn escaped(text: &str, places: &[usize]) -> String {
     let mut escaped = String::with_capacity(text.len() + places.len());

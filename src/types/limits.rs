@@ -142,10 +142,20 @@ pub const MARKDOWN_BYTES_MAX: usize = 2 * ANSWER_SHOWN_BYTES_MAX;
 pub const PAGE_TEXT_CHARS_MAX: usize = 20_000;
 /// Bytes of one image embedded in a page; for a larger one it states the path.
 pub const PAGE_IMAGE_BYTES_MAX: u64 = 8 * 1024 * 1024;
-/// Bytes of all images embedded in a page, those of the last turns first. As text they take a third more.
+/// Bytes of all images embedded in a page, those of the first turns first. As text they take a third more.
 pub const PAGE_IMAGES_BYTES_MAX: u64 = 24 * 1024 * 1024;
 /// Columns of one dataset listed on a page.
 pub const PAGE_COLUMNS_MAX: usize = 200;
+/// Rows of a table that a report shows in full.
+pub const REPORT_ROWS_MAX: usize = 25;
+/// First rows that a report shows of a longer table. `report.css` hides the others until the reader opens them.
+pub const REPORT_ROWS: usize = 15;
+/// Bytes of a Markdown file whose questions become a report.
+pub const REPORT_TEMPLATE_BYTES_MAX: u64 = 1024 * 1024;
+/// Time for a browser to print a report. Its first start takes two seconds, and a report of a hundred pages ten.
+pub const BROWSER_TIME: Duration = Duration::from_secs(90);
+/// Characters of what a browser says when it fails.
+pub const BROWSER_TOLD_CHARS_MAX: usize = 300;
 
 /// Differences between a table and its rerun that are listed singly.
 pub const DIFFERENCES_MAX: usize = 20;

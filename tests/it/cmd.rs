@@ -107,6 +107,7 @@ fn the_whole_surface_is_there_for_programs() {
         "datasets",
         "show",
         "export",
+        "report",
         "rerun",
         "mcp",
         "reset",

@@ -58,6 +58,7 @@ mod readme;
 mod reads;
 mod real;
 mod remote;
+mod report;
 mod reports;
 mod rerun;
 mod schema;

@@ -81,7 +81,7 @@ const ARGUMENTS: &[Mistake] = &[
 ];
 
 const VALUES: &[Mistake] = &[
-    ("csv-agent ask --format html q", 2, "`csv-agent show last --html FILE`"),
+    ("csv-agent ask --format html q", 2, "`csv-agent report last -o FILE.html`"),
     ("csv-agent ask --format xlsx q", 2, "`--format csv -o FILE.csv`"),
     ("csv-agent ask --format parquet q", 2, "`csv-agent query -o FILE.parquet"),
     ("csv-agent ask --format yaml q", 2, "`--format json`"),

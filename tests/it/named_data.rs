@@ -358,7 +358,7 @@ fn the_ending_of_the_file_sets_the_format() {
     assert_eq!(read("b.tsv"), read("a.csv").replace(',', "\t"));
     for (file, hint) in [
         ("a.parquet", "`csv-agent query -o FILE.parquet"),
-        ("a.HTML", "`csv-agent show last --html FILE`"),
+        ("a.HTML", "`csv-agent report last -o FILE.html`"),
         ("a.xlsx", "use `--format csv -o FILE.csv`"),
     ] {
         let run = write(file, "total revenue").fails_with(2);

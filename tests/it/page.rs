@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::bench::{Bench, round};
 
 /// Each would run, load or hide something if it were taken for more than text.
-const HOSTILE: [&str; 9] = [
+pub const HOSTILE: [&str; 9] = [
     "</script><script>alert(1)</script>",
     "<img src=x onerror=alert(2)>",
     "<svg onload=alert(3)><style>*{display:none}</style>",
@@ -28,9 +28,9 @@ const HOSTILE: [&str; 9] = [
 ];
 
 /// Elements that a page may have. Pictures are in it; nothing else of them loads anything.
-const ELEMENTS: &str = "html head meta title style script body header main nav aside article section figure \
+const ELEMENTS: &str = "html head meta title style script body header main nav aside article section footer figure \
     figcaption details summary div span p a h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table caption thead tbody tr th td \
-    pre code em strong s blockquote hr br bdi time button img svg use desc g rect line path circle polyline polygon text";
+    pre code em strong b s blockquote hr br bdi time button img svg use desc g rect line path circle polyline polygon text";
 
 /// A page as a browser's tokenizer sees it.
 pub struct Page {
@@ -51,7 +51,7 @@ impl Page {
         Page::read(&fs::read_to_string(path).unwrap())
     }
 
-    fn read(html: &str) -> Page {
+    pub fn read(html: &str) -> Page {
         let mut emitter = DefaultEmitter::default();
         emitter.naively_switch_states(true);
         let mut page = Page { elements: Vec::new(), texts: Vec::new() };
@@ -79,12 +79,12 @@ impl Page {
     }
 
     /// Returns the texts of elements of a name.
-    fn texts(&self, name: &str) -> Vec<&str> {
+    pub fn texts(&self, name: &str) -> Vec<&str> {
         self.texts.iter().filter(|it| it.0 == name).map(|it| it.1.as_str()).collect()
     }
 
     /// Returns how many elements of a name have this class, or any when none is given.
-    fn count(&self, name: &str, class: Option<&str>) -> usize {
+    pub fn count(&self, name: &str, class: Option<&str>) -> usize {
         let has = |it: &BTreeMap<String, String>| match class {
             None => true,
             Some(class) => it.get("class").is_some_and(|it| it.split(' ').any(|it| it == class)),
@@ -253,6 +253,9 @@ fn a_page_of_all_turns_has_those_that_failed_and_what_was_kept_back() {
     let page = Page::of(&bench, &["all"]);
     page.is_inert();
     assert_eq!(page.count("article", None), 3);
+    let first = page.elements.iter().find(|it| it.0 == "article").unwrap();
+    assert_eq!(first.1["class"], "turn open");
+    assert_eq!(page.count("article", Some("open")), 1);
     let words = page.words();
     for told in ["Interrupted", "no such <model>", "Three.", "The values of product."] {
         assert!(words.contains(told), "{told}: {words}");

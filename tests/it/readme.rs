@@ -103,6 +103,7 @@ fn every_command_of_the_pages_for_users_runs() {
         "docs/inputs.md",
         "docs/sessions.md",
         "docs/output.md",
+        "docs/reports.md",
         "docs/models.md",
         "docs/checks.md",
         "docs/configuration.md",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens pages of `show --html` in a real browser and checks what a reader could do, and what data must not.
+"""Opens pages of `show --html` and reports in a real browser and checks what a reader could do, and what data must not.
 
     pip install playwright axe-core-python
     tests/page/check.py path/to/csv-agent [--chromium /usr/bin/chromium] [--pictures DIR]
@@ -215,14 +215,74 @@ def printed(browser, path, pictures, home):
         assert pdf.read_bytes().startswith(b"%PDF")
 
 
+def opened(browser, path):
+    """The page opens at the first turn. On a phone and on paper, the activity is out of the way."""
+    for size, is_seen in [("desktop", True), ("tablet", True), ("phone", False)]:
+        with Reader(browser, path, size=size) as reader:
+            page = reader.page
+            assert page.locator("article.turn:visible").get_attribute("id") == "turn-1", size
+            assert page.locator("#turn-1 .activity .steps").is_visible() == is_seen, size
+            assert page.locator("#turn-1 .activity summary").first.is_visible(), size
+            page.emulate_media(media="print")
+            assert page.locator(".activity:visible").count() == 0, size
+
+
+def reported(browser, workshop, pictures):
+    """A report reads without a script, is accessible, opens its long tables, saves them, and prints in a browser's PDF."""
+    path = workshop.report("ordinary")
+    with Reader(browser, path, java_script_enabled=False) as reader:
+        assert reader.page.locator("section:visible").count() > 1 and reader.page.locator("button:visible").count() == 0
+    axe = Axe()
+    for scheme in ["light", "dark"]:
+        for size in SIZES:
+            with Reader(browser, path, size=size, color_scheme=scheme) as reader:
+                page = reader.page
+                page.evaluate("for (const it of document.querySelectorAll('details.origin')) it.open = true")
+                found = axe.run(page, options=RULES)["violations"]
+                told = [(it["id"], [node["html"][:200] for node in it["nodes"]][:3]) for it in found]
+                assert not told, (scheme, size, told)
+                assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, size
+                if pictures:
+                    page.screenshot(path=pictures / f"report-{size}-{scheme}.png", full_page=True)
+    with Reader(browser, path) as reader:
+        page, figure = reader.page, reader.page.locator("figure.long").last
+        rows = figure.locator("tbody tr:visible")
+        assert rows.count() == 15
+        figure.locator("details.rows summary").click()
+        assert rows.count() == 336
+        page.emulate_media(media="print")
+        assert rows.count() == 336 and page.locator("button:visible").count() == 0
+        figure.locator("details.rows").evaluate("it => it.open = false")
+        assert rows.count() == 15 and figure.locator(".first").is_visible()
+        page.emulate_media(media="screen")
+        with page.expect_download() as download:
+            figure.locator("button", has_text="CSV").click()
+        assert Path(download.value.path()).read_bytes() == workshop.run("ordinary", "show", "9", "--format", "csv").encode()
+    with Reader(browser, workshop.report("hostile")) as reader:
+        page = reader.page
+        page.evaluate("for (const it of document.querySelectorAll('details')) it.open = true")
+        page.wait_for_timeout(300)
+        assert page.evaluate("window.hit") is None
+        for what in ["iframe", "object", "img", "link", "form", "[onerror]", "[onload]", "[onclick]", "[style]"]:
+            assert page.locator(what).count() == 0, what
+        cells = page.evaluate("Array.from(document.querySelectorAll('td'), (it) => it.textContent)")
+        for hostile in sessions.HOSTILE[:8]:
+            assert hostile in cells, hostile
+        assert not set(page.evaluate("document.body.textContent")) & {sessions.BIDI, sessions.SEPARATOR, "\0", "\x1b"}
+    pdf = workshop.report("ordinary", ending="pdf").read_bytes()
+    assert pdf.startswith(b"%PDF") and pdf.count(b"/Type /Page\n") + pdf.count(b"/Type/Page/") != 1
+    if pictures:
+        (pictures / "report.pdf").write_bytes(pdf)
+
+
 def quick(browser, path):
     """Twenty turns of 2,000 rows open while one waits, and sort at once."""
     with Reader(browser, path) as reader:
         opened = reader.page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd") / 1000
         started = time.perf_counter()
-        reader.page.locator("#turn-20 [role=tab]").nth(1).click()
-        reader.page.locator("#turn-20-table-1 th:nth-child(5) button").click()
-        reader.page.locator("#turn-20-table-1 [aria-sort=ascending]").wait_for()
+        reader.page.locator("#turn-1 [role=tab]").nth(1).click()
+        reader.page.locator("#turn-1-table-1 th:nth-child(5) button").click()
+        reader.page.locator("#turn-1-table-1 [aria-sort=ascending]").wait_for()
         sorted_s = time.perf_counter() - started
         print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB, opens in {opened:.2f} s, sorts in {sorted_s:.2f} s")
         assert opened < OPENS_S_MAX, opened
@@ -243,12 +303,14 @@ def main():
         browser = playwright.chromium.launch(executable_path=given.chromium, args=["--no-sandbox"])
         for name, check in {
             "inert": lambda: inert(browser, pages["hostile"]),
+            "opened": lambda: opened(browser, pages["ordinary"]),
             "keyboard": lambda: keyboard(browser, pages["ordinary"]),
             "tables": lambda: tables(browser, workshop, pages["hostile"]),
             "without script": lambda: without_script(browser, pages["ordinary"]),
             "accessible": lambda: accessible(browser, pages["ordinary"], given.pictures),
             "forced": lambda: forced(browser, pages["ordinary"]),
             "printed": lambda: printed(browser, pages["ordinary"], given.pictures, workshop.home),
+            "reported": lambda: reported(browser, workshop, given.pictures),
             "quick": lambda: quick(browser, pages["large"]),
         }.items():
             check()

@@ -51,6 +51,11 @@ class Workshop:
         self.run(session, "show", *turns, "--html", str(path))
         return path
 
+    def report(self, session, *turns, ending="html"):
+        path = self.home / f"{session}-report.{ending}"
+        self.run(session, "report", *turns, "-o", str(path))
+        return path
+
 
 def write(path, header, rows):
     with open(path, "w", newline="") as file:

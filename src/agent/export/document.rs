@@ -40,7 +40,7 @@ pub fn document(turn: &PastTurn, session_dir: &Path) -> String {
     let code: Vec<String> = turn.calls.iter().filter_map(code).collect();
     if !code.is_empty() {
         let code = code.join("\n\n");
-        let fence = fence(&code);
+        let fence = inert::fence(&code);
         let _ = write!(text, "\n## Code\n\n{fence}python\n{code}\n{fence}\n");
     }
     text
@@ -73,10 +73,4 @@ fn code(call: &PastCall) -> Option<String> {
     }
     let arguments = serde_json::from_str::<Value>(&call.call.arguments).ok()?;
     Some(sanitize::for_terminal(arguments["code"].as_str()?.trim_end()))
-}
-
-/// Returns a fence that does not occur in the code.
-pub(crate) fn fence(code: &str) -> String {
-    let ticks = code.split(|it| it != '`').map(str::len).max().unwrap_or(0);
-    "`".repeat((ticks + 1).max(3))
 }

@@ -33,7 +33,6 @@ use readers::DatasetReader;
 use steps::ProgramPiece;
 
 pub use document::document;
-pub(crate) use document::fence;
 pub use notebook::notebook;
 pub use script::script;
 

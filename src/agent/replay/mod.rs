@@ -8,4 +8,4 @@ pub mod expectation;
 mod rerun;
 mod whole_tables;
 
-pub use rerun::{RerunOptions, rerun};
+pub use rerun::{Rerun, RerunOptions, rerun};

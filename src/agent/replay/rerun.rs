@@ -64,6 +64,14 @@ pub struct RerunOptions {
     pub check: bool,
 }
 
+/// What a rerun has found.
+pub struct Rerun {
+    /// How it ended.
+    pub end: TurnEnd,
+    /// How its results differ from the recorded ones, one sentence each.
+    pub differences: Vec<String>,
+}
+
 /// Reruns the calls of `past` in `session`, a temporary one. `earlier` are the turns before it, oldest
 /// first. The reply states the differences.
 ///
@@ -77,7 +85,7 @@ pub async fn rerun(
     past: &PastTurn,
     earlier: &[PastTurn],
     stop: impl Future<Output = ExitStatus>,
-) -> anyhow::Result<TurnEnd> {
+) -> anyhow::Result<Rerun> {
     let RerunOptions { python, sandbox, cluster, tool_timeout, .. } = options.clone();
     let repl = Repl::new(python, sandbox, tool_timeout, Redaction::default()).asking_as(cluster);
     let repl = if past.is_of_client { repl.for_a_client() } else { repl };
@@ -87,8 +95,13 @@ pub async fn rerun(
     let containers = Containers::new(options, session);
     let mut rerun = Again { options, session, past, repl, containers };
     let ended = rerun.run(earlier, confinement, &mut turn).await;
+    let mut differences = Vec::new();
     let end = match ended {
-        Ok(compared) => rerun.reply(&compared, &mut turn),
+        Ok(compared) => {
+            let end = rerun.reply(&compared, &mut turn);
+            differences = compared.differences;
+            end
+        }
         Err(TurnInterrupt::Stopped(status)) => Ok(fail(&mut turn, cancelled(status))),
         Err(TurnInterrupt::Failed(error)) => Ok(fail(&mut turn, describe(&error))),
         Err(TurnInterrupt::TimedOut) => {
@@ -97,7 +110,7 @@ pub async fn rerun(
     };
     rerun.repl.stop().await;
     rerun.containers.stop().await;
-    end
+    Ok(Rerun { end: end?, differences })
 }
 
 /// What was compared, and how.

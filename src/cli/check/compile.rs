@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 
-use clap::{Args, Command, FromArgMatches};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -44,7 +43,8 @@ pub(super) fn compile(
     if claims.is_empty() {
         return Ok(Vec::new());
     }
-    let turn = TurnOptions::resolve(turn_flags()?, options.clone(), settings)?;
+    let flags = TurnFlags { ephemeral: true, ..TurnFlags::usual()? };
+    let turn = TurnOptions::resolve(flags, options.clone(), settings)?;
     let agent = AgentOptions {
         gates: Gates { verdict: true, ..Gates::default() },
         // Each claim is read by itself.
@@ -71,13 +71,6 @@ pub(super) fn compile(
         agent.close(signals.next()).await;
         Ok(compiled)
     })
-}
-
-/// Returns how questions are asked without any flag.
-fn turn_flags() -> anyhow::Result<TurnFlags> {
-    let command = TurnFlags::augment_args(Command::new("check"));
-    let matches = command.try_get_matches_from(["check", "--ephemeral"])?;
-    Ok(TurnFlags::from_arg_matches(&matches)?)
 }
 
 /// Why a turn has no reply.

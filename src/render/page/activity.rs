@@ -16,41 +16,50 @@ use crate::page::{PagePosition, pretty};
 /// Characters of an error in the pane.
 const ERROR_CHARS_MAX: usize = 600;
 
-/// Draws the pane.
+/// Draws the pane. It opens and closes.
 pub(super) fn pane(told: &TurnView, place: &PagePosition, egress: &str) -> Markup {
     html! {
         aside.activity aria-label={ "Activity of turn " (place.number) } {
-            h3 { "Activity" }
-            dl.facts { (facts(told, place)) }
-            ol.steps {
-                @for (at, step) in &told.steps {
-                    li.(kind(step)) {
-                        span.at { (since(*at)) }
-                        div.what { (what(step, told, place)) }
-                    }
-                }
-                li.end {
-                    span.at { (since(told.lasted_ms)) }
-                    div.what { (end(told)) }
+            // A page closes it where it would be below the answer on a small screen.
+            details open {
+                summary { h3 { "Activity" } }
+                (log(told, place, egress))
+            }
+        }
+    }
+}
+
+fn log(told: &TurnView, place: &PagePosition, egress: &str) -> Markup {
+    html! {
+        dl.facts { (facts(told, place)) }
+        ol.steps {
+            @for (at, step) in &told.steps {
+                li.(kind(step)) {
+                    span.at { (since(*at)) }
+                    div.what { (what(step, told, place)) }
                 }
             }
-            h4 { "What left this machine" }
-            p { (line(&capital(egress))) "." }
-            @if let Some(withheld) = told.withheld {
-                h4 { "What was kept back" }
-                p { (kept_back(withheld)) }
+            li.end {
+                span.at { (since(told.lasted_ms)) }
+                div.what { (end(told)) }
             }
-            @if let Some(sandbox) = told.sandbox {
-                h4 { "How the code was confined" }
-                details {
-                    summary {
-                        (count(sandbox.enforced.len() as u64, "rule")) " enforced"
-                        @if !sandbox.missing.is_empty() { ", " (sandbox.missing.len()) " not enforced" }
-                    }
-                    ul {
-                        @for rule in &sandbox.enforced { li { (line(rule)) } }
-                        @for rule in &sandbox.missing { li.missing { "not enforced: " (line(rule)) } }
-                    }
+        }
+        h4 { "What left this machine" }
+        p { (line(&capital(egress))) "." }
+        @if let Some(withheld) = told.withheld {
+            h4 { "What was kept back" }
+            p { (kept_back(withheld)) }
+        }
+        @if let Some(sandbox) = told.sandbox {
+            h4 { "How the code was confined" }
+            details {
+                summary {
+                    (count(sandbox.enforced.len() as u64, "rule")) " enforced"
+                    @if !sandbox.missing.is_empty() { ", " (sandbox.missing.len()) " not enforced" }
+                }
+                ul {
+                    @for rule in &sandbox.enforced { li { (line(rule)) } }
+                    @for rule in &sandbox.missing { li.missing { "not enforced: " (line(rule)) } }
                 }
             }
         }

@@ -54,16 +54,21 @@ pub(super) fn list_of(files: &[FetchedFile]) -> Markup {
     }
 }
 
+/// Returns the format of a picture by its signature; `None` when it is not a picture.
+pub(super) fn picture_format(content: &[u8]) -> Option<&'static str> {
+    match content {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("png"),
+        [0xff, 0xd8, 0xff, ..] => Some("jpeg"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("webp"),
+        _ => None,
+    }
+}
+
 /// Returns a picture as a `data:` URL; `None` when it is not a picture.
-fn url(content: &[u8]) -> Option<String> {
-    let kind = match content {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => "png",
-        [0xff, 0xd8, 0xff, ..] => "jpeg",
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => "gif",
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "webp",
-        _ => return None,
-    };
-    Some(format!("data:image/{kind};base64,{}", STANDARD.encode(content)))
+pub(super) fn url(content: &[u8]) -> Option<String> {
+    let format = picture_format(content)?;
+    Some(format!("data:image/{format};base64,{}", STANDARD.encode(content)))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod files;
 mod look;
 mod picture;
 mod prose;
+pub mod report;
 mod table;
 mod turn_view;
 mod turn;
@@ -34,8 +35,8 @@ use words::line;
 
 pub use files::{Contents, is_image};
 
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+const STYLE: &str = concat!(include_str!("colours.css"), include_str!("page.css"));
+const SCRIPT: &str = concat!(include_str!("saved.js"), include_str!("page.js"));
 
 /// A turn on the page.
 pub struct PageTurn {
@@ -58,69 +59,87 @@ pub fn page(turns: &[PageTurn], catalog: &Catalog) -> String {
         .map(|(at, it)| PagePosition {
             number: &it.number,
             id: format!("turn-{}", it.number),
-            is_open: at + 1 == turns.len(),
+            is_open: at == 0,
             newer: match told[at].started {
                 Some(moment) => catalog.newer(told[at].datasets, &moment.to_string()),
                 None => Vec::new(),
             },
         })
         .collect();
-    // A reader looks at the last turn first, so where space is short, older turns give way.
+    // A reader begins with the first turn, so where space is short, later turns give way.
     let mut room = PageBudget::new();
-    let mut articles: Vec<Markup> = (0..turns.len())
-        .rev()
+    let articles: Vec<Markup> = (0..turns.len())
         .map(|at| turn::article(&told[at], &places[at], &turns[at], &mut room))
         .collect();
-    articles.reverse();
     let title = match &told[..] {
         [only] => line(only.question),
         all => format!("{} turns", all.len()),
     };
-    let has_images = turns.iter().any(|it| !it.images.is_empty());
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy(has_images));
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="referrer" content="no-referrer";
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content=(concat!("csv-agent ", env!("CARGO_PKG_VERSION")));
-                title { (words::clipped(&title, 120)) " · csv-agent" }
-                style { (PreEscaped(STYLE)) }
-                script { (PreEscaped(SCRIPT)) }
-            }
-            body {
-                a.skip href="#main" { "Skip to the answer" }
-                header.bar {
-                    span.brand { "csv-agent" }
-                    h1 { (heading(&places)) }
-                    div.tools.js {
-                        button #theme type="button" { "Dark" }
-                        button #print type="button" { "Print" }
-                    }
-                }
-                div.page {
-                    (rail(&told, &places, catalog))
-                    main #main tabindex="-1" { @for article in articles { (article) } }
-                }
+    let document = Document {
+        title: &format!("{} · csv-agent", words::clipped(&title, 120)),
+        style: STYLE,
+        script: Some(SCRIPT),
+        has_images: turns.iter().any(|it| !it.images.is_empty()),
+    };
+    document.around(&html! {
+        a.skip href="#main" { "Skip to the answer" }
+        header.bar {
+            span.brand { "csv-agent" }
+            h1 { (heading(&places)) }
+            div.tools.js {
+                button #theme type="button" { "Dark" }
+                button #print type="button" { "Print" }
             }
         }
-    };
-    page.into_string()
+        div.page {
+            (rail(&told, &places, catalog))
+            main #main tabindex="-1" { @for article in articles { (article) } }
+        }
+    })
 }
 
-/// Returns the policy: this file's one style and one script, embedded pictures, and nothing from
-/// elsewhere.
-fn policy(has_images: bool) -> String {
-    let images = if has_images { "img-src data:; " } else { "" };
-    let digest = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
-    format!(
-        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; {images}base-uri 'none'; form-action 'none'",
-        digest(SCRIPT),
-        digest(STYLE)
-    )
+/// A self-contained file for a browser.
+struct Document<'a> {
+    title: &'a str,
+    style: &'a str,
+    script: Option<&'a str>,
+    has_images: bool,
+}
+
+impl Document<'_> {
+    /// Returns the file with this content.
+    fn around(&self, body: &Markup) -> String {
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(self.policy());
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="referrer" content="no-referrer";
+                    meta name="color-scheme" content="light dark";
+                    meta name="generator" content=(concat!("csv-agent ", env!("CARGO_PKG_VERSION")));
+                    title { (self.title) }
+                    style { (PreEscaped(self.style)) }
+                    @if let Some(script) = self.script { script { (PreEscaped(script)) } }
+                }
+                body { (body) }
+            }
+        };
+        page.into_string()
+    }
+
+    /// Returns the policy: this file's one style and its script, embedded pictures, and nothing from
+    /// elsewhere.
+    fn policy(&self) -> String {
+        let images = if self.has_images { "img-src data:; " } else { "" };
+        let digest = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
+        let script = self.script.map(|it| format!("script-src 'sha256-{}'; ", digest(it)));
+        let (script, style) = (script.unwrap_or_default(), digest(self.style));
+        format!(
+            "default-src 'none'; {script}style-src 'sha256-{style}'; {images}base-uri 'none'; form-action 'none'"
+        )
+    }
 }
 
 fn heading(places: &[PagePosition]) -> String {
@@ -177,12 +196,10 @@ fn dataset(name: &str, dataset: Option<&Dataset>) -> Markup {
         return html! { span.name { (line(name)) } span.dim { "no longer in the session" } };
     };
     let n_columns = dataset.columns.len();
-    // The directories say nothing about the data, and much about whose machine it is on.
-    let file = dataset.source.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     html! {
         span.name { (line(name)) }
         span.dim {
-            @if dataset.is_estimate() { "about " } (count(dataset.row_count, "row")) ", from " @if file == "-" { "standard input" } @else { bdi { (line(file)) } }
+            @if dataset.is_estimate() { "about " } (count(dataset.row_count, "row")) ", from " bdi { (file_name(dataset)) }
         }
         details {
             summary { (count(n_columns as u64, "column")) }
@@ -195,6 +212,15 @@ fn dataset(name: &str, dataset: Option<&Dataset>) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// Returns the name of the file of a dataset. The directories say nothing about the data, and much about
+/// whose machine it is on.
+fn file_name(dataset: &Dataset) -> String {
+    match dataset.source.trim_end_matches('/').rsplit('/').next() {
+        Some("-") => "standard input".to_owned(),
+        name => line(name.unwrap_or_default()),
     }
 }
 

@@ -1,4 +1,3 @@
-'use strict';
 // Adds what a page can do by itself: one turn and one part at a time, tables that sort, page and are
 // searched, copies. Without it everything is there to be read. Text is only ever set as text.
 (() => {
@@ -9,16 +8,6 @@
   const chosen = kept('csv-agent-theme');
   if (chosen === 'dark' || chosen === 'light') root.dataset.theme = chosen;
 
-  const all = (where, what) => Array.from(where.querySelectorAll(what));
-  const make = (tag, members, ...children) => {
-    const { role, label, ...rest } = members;
-    const it = Object.assign(document.createElement(tag), rest);
-    if (role) it.setAttribute('role', role);
-    if (label) it.setAttribute('aria-label', label);
-    it.append(...children);
-    return it;
-  };
-  const button = (text, onclick, label) => make('button', { type: 'button', textContent: text, onclick, label });
   const count = (n) => n.toLocaleString('en');
 
   // Themes.
@@ -110,18 +99,6 @@
   const SIZES = [25, 50, 100];
   const words = new Intl.Collator('en', { numeric: false });
   const numeral = /^-?\d+(\.\d+)?$/;
-  const isNull = (cell) => cell.classList.contains('x');
-  const plainNumber = (text) => text.replaceAll(',', '').replace('\u2212', '-');
-
-  // What a cell holds, as CSV has it; none for null.
-  const value = (cell, sort) => {
-    if (isNull(cell)) return null;
-    const exact = cell.dataset.v;
-    if (exact !== undefined) return exact.startsWith('"') ? JSON.parse(exact) : exact;
-    if (cell.firstElementChild?.className === 'e') return '';
-    return sort === 'number' ? plainNumber(cell.textContent) : cell.textContent;
-  };
-
   const compare = {
     number: (a, b) => {
       const whole = /^-?\d{16,}$/;
@@ -144,16 +121,6 @@
       return m && n ? compare.number(a, b) : m || n ? n - m : words.compare(a, b);
     },
   };
-
-  const quoted = (text) => (text === '' || /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text);
-
-  const save = (content, type, name) => {
-    const url = URL.createObjectURL(new Blob([content], { type }));
-    make('a', { href: url, download: name }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
-  };
-  const fileName = (it, extension) =>
-    (it.dataset.name.replace(/[^\p{L}\p{N}_-]+/gu, '_').slice(0, 60) || 'table') + extension;
 
   const start = (figure) => {
     if (figure.dataset.started) return;
@@ -233,9 +200,7 @@
       ...SIZES.map((it) => make('option', { value: it, textContent: `${it} rows` })));
     sizes.onchange = () => { size = Number(sizes.value); page = 0; draw(); };
     const download = button('CSV', () => {
-      const line = (cells) => cells.map((it) => (it === null ? (cells.length === 1 ? '""' : '') : quoted(it))).join(',');
-      const lines = rows.map((row) => line(Array.from(row.cells, (cell, at) => value(cell, sorts[at]))));
-      save([line(JSON.parse(table.dataset.columns)), ...lines].join('\n') + '\n', 'text/csv;charset=utf-8', fileName(figure, '.csv'));
+      saveRows(figure, rows);
     }, `Download ${name} as CSV`);
 
     const above = make('div', { className: 'controls' });
@@ -283,8 +248,10 @@
     all(document, 'article.turn').forEach(tabs);
     for (const it of all(document, 'details.data')) it.addEventListener('toggle', () => { if (it.open) start(it); });
     copies();
-    // Where the lists stand above the answer, one is enough.
-    if (matchMedia('(max-width: 48rem)').matches) document.querySelector('.rail > details')?.removeAttribute('open');
+    // On a small screen, the answer comes first: what is above and below it is closed.
+    if (matchMedia('(max-width: 48rem)').matches) {
+      for (const it of all(document, '.rail > details, .activity > details')) it.open = false;
+    }
     follow(true);
     addEventListener('hashchange', () => follow(false));
     // A link to where the page is already changes no hash.

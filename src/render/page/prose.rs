@@ -14,13 +14,21 @@ const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
 /// The opening tags of a table: it scrolls on its own, also by keyboard.
 const TABLE: &str =
     "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Table\"><table>";
-/// The levels of headings, below those of the page itself.
-const HEADINGS: [&str; 3] = ["h4", "h5", "h6"];
+
+/// The headings of a text on the page, below those of the page itself.
+#[derive(Clone, Copy)]
+pub(super) struct Headings {
+    /// The elements.
+    pub names: [&'static str; 3],
+    /// The level in the text that becomes the first of them: that of its first heading if `None`.
+    pub first: Option<usize>,
+}
 
 /// Returns the text as paragraphs, lists, tables and so on.
-pub(super) fn prose(text: &str) -> Markup {
+pub(super) fn prose(text: &str, headings: Headings) -> Markup {
     let text = shown(text.trim());
-    let mut out = Writer::default();
+    let Headings { names, first } = headings;
+    let mut out = Writer { names, first, ..Writer::default() };
     for (event, range) in Parser::new_ext(&text, options()).into_offset_iter() {
         match event {
             Event::Start(Tag::Emphasis) => out.emphasis(signs(&text, &range, 1), "em"),
@@ -45,10 +53,11 @@ struct Writer {
     links: Vec<bool>,
     /// What closes each open emphasis.
     ends: Vec<String>,
-    /// The level of the first heading, which becomes the highest on the page, whatever its level in the
-    /// text.
+    /// The elements of headings.
+    names: [&'static str; 3],
+    /// The level that becomes the highest on the page, whatever its level in the text.
     first: Option<usize>,
-    /// The index of the last heading in [`HEADINGS`].
+    /// The index of the last heading in `names`.
     heading: usize,
 }
 
@@ -164,20 +173,20 @@ impl Writer {
         self.column += 1;
     }
 
-    /// Returns the index of a heading in [`HEADINGS`], without skipping a level on the way down.
+    /// Returns the index of a heading in `names`, without skipping a level on the way down.
     fn level(&mut self, level: usize) -> usize {
         let Some(first) = self.first else {
             self.first = Some(level);
             return 0;
         };
-        level.saturating_sub(first).min(self.heading + 1).min(HEADINGS.len() - 1)
+        level.saturating_sub(first).min(self.heading + 1).min(self.names.len() - 1)
     }
 
     /// Writes a tag that needs no attribute; for an element not used here, only its content remains.
     fn element(&mut self, tag: TagEnd, open: &str) {
         let name = match tag {
             TagEnd::Paragraph => "p",
-            TagEnd::Heading(_) => HEADINGS[self.heading],
+            TagEnd::Heading(_) => self.names[self.heading],
             TagEnd::BlockQuote(_) => "blockquote",
             TagEnd::List(true) => "ol",
             TagEnd::List(false) => "ul",
@@ -200,11 +209,20 @@ fn may_go(url: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{TABLE, prose};
+    use super::{Headings, TABLE, prose};
 
     #[track_caller]
     fn check(markdown: &str, html: &str) {
-        assert_eq!(prose(markdown).0, html);
+        let headings = Headings { names: ["h4", "h5", "h6"], first: None };
+        assert_eq!(prose(markdown, headings).0, html);
+    }
+
+    #[test]
+    fn headings_keep_their_level_where_it_counts() {
+        let headings = Headings { names: ["h2", "h3", "h4"], first: Some(2) };
+        let html = |text| prose(text, headings).0;
+        assert_eq!(html("# A\n\n## B\n\n### C"), "<h2>A</h2><h2>B</h2><h3>C</h3>");
+        assert_eq!(html("#### D"), "<h3>D</h3>");
     }
 
     #[test]

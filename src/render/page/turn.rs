@@ -9,7 +9,7 @@ use csv_agent_types::limits::PAGE_TEXT_CHARS_MAX;
 
 use super::files::{Contents, list_of, pictures_of};
 use super::picture::{Picture, picture};
-use super::prose::prose;
+use super::prose::{Headings, prose};
 use super::table::{PageBudget, TableView, table};
 use super::turn_view::{CallView, TurnOutcome, TurnView};
 use super::words::{beginning, capital, clipped, duration, line, moment, sentence, shown};
@@ -20,6 +20,9 @@ use crate::report::{place as place_of, ungrounded};
 
 /// Characters of a question shown as a heading; a longer question appears in full below it.
 const HEADING_CHARS: usize = 280;
+
+/// The headings of an answer, below that of its part.
+const HEADINGS: Headings = Headings { names: ["h4", "h5", "h6"], first: None };
 
 /// The charts of a turn; `None` for a chart that cannot be drawn.
 type Pictures = Vec<Option<Picture>>;
@@ -139,7 +142,7 @@ fn answer(reply: &ReplyBody, told: &TurnView, place: &PagePosition) -> Markup {
             p.note.warning { "The model had no tools: none of this was computed from the data." }
         }
         @let whole = format!("turns/{:0>4}/reply.md", place.number);
-        div.prose { (prose(&shown_answer(&reply.text, &whole))) }
+        div.prose { (prose(&shown_answer(&reply.text, &whole), HEADINGS)) }
         @if !reply.ungrounded.is_empty() {
             p.note.warning { (sentence(&capital(&ungrounded(&reply.ungrounded)))) "." }
         }
@@ -212,7 +215,7 @@ fn failure(error: &ErrorBody) -> Markup {
         }
         @if let Some(text) = error.partial_text.as_ref().filter(|it| !it.trim().is_empty()) {
             p.note.warning { "The incomplete answer:" }
-            div.prose { (prose(text)) }
+            div.prose { (prose(text, HEADINGS)) }
         }
     }
 }
