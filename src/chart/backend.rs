@@ -100,6 +100,11 @@ impl<B: DrawingBackend<ErrorType = Infallible>> Painter<B> {
                     let stroke = Stroke { colour: self.colour(*colour), width };
                     self.backend.draw_path(path, &stroke)?;
                 }
+                Mark::Area { corners, colour } => {
+                    let corners: Vec<_> = corners.iter().map(|it| self.at(*it)).collect();
+                    let fill = self.colour(*colour);
+                    self.backend.fill_polygon(corners, &fill)?;
+                }
                 Mark::Dot { x, y, radius, shape, colour, is_hollow: true } => {
                     self.ring((*x, *y), *radius, *shape, *colour)?;
                 }
@@ -206,6 +211,16 @@ mod tests {
                 colour: Colour::SERIES[2],
             },
         ];
+        marks.push(Mark::Area {
+            corners: vec![
+                (110.2, 70.0),
+                (125.0, 45.5),
+                (145.9, 60.3),
+                (145.9, 75.7),
+                (110.2, 75.7),
+            ],
+            colour: Colour::SHADES[2],
+        });
         for (at, shape) in (1_u8..).zip(PointShape::ALL) {
             let x = 150.0 + 10.3 * f64::from(at);
             let colour = Colour::SERIES[3];
@@ -234,7 +249,7 @@ mod tests {
                 hashes.push(hash(&raster.rgb));
             }
         }
-        insta::assert_snapshot!(hashes.join(" "), @"c1727574e4f55752 528b2ba06c9707ac 47fff45772b54710 f82a512b88984992 7ad7d78eb5dfa0f1 6c6531743d2997d6 223ad412a3c14039 ef78264e1d6c0b4d");
+        insta::assert_snapshot!(hashes.join(" "), @"b02b78eb73244daf 8d9af78707c5439c 34c2dfc9d6b32ef8 b68f0bf8165a9671 53be959d6b424c11 bf685de60dcc2d8c b091a90f7c743510 2c803f7babea2c7b");
     }
 
     #[test]

@@ -3,9 +3,12 @@
 use csv_agent_types::chart::ChartType;
 
 use super::band_scale::{AxisLabels, Bands, TURNED_BAND_MIN, counts, level_labels, stride};
+use super::distribution;
 use super::fit;
+use super::line_labels::{GAP, SideLabel, beside};
 use super::numbers::{amounts, short_amounts};
 use super::plot::{Plot, X};
+use super::references;
 use super::scene::{Mark, Scene};
 use super::sheet::{
     ChartBuilder, LINE, MARGIN, SIZE, Scale, WIDTH, colour, count, is_far, level_ticks, widest,
@@ -25,8 +28,15 @@ const WIDTH_MIN: f64 = 600.0;
 const BAND_MAX: f64 = 130.0;
 /// A picture grows until bars have this width...
 const BAR_MIN: f64 = 2.0;
-/// ...or the picture reaches this length.
-pub(crate) const LENGTH_MAX: f64 = 3_400.0;
+/// ...or the picture reaches this width.
+pub(crate) const WIDTH_MAX: f64 = 3_400.0;
+/// The highest picture; horizontal bars become as thin as it requires.
+pub(crate) const HEIGHT_MAX: f64 = 1_200.0;
+/// The width of the bands of a histogram with few, and of the bar whose parts are named beside it.
+const BIN_MAX: f64 = 80.0;
+const WHOLE_MAX: f64 = 150.0;
+/// The longest name beside a part.
+const PART_NAME_MAX: f64 = 210.0;
 /// The longest label rotated under a bar; with a longer one, bars are horizontal.
 const TURNED_LABEL_MAX: f64 = 120.0;
 /// The longest label next to a horizontal bar.
@@ -48,6 +58,8 @@ struct Bar {
     from: f64,
     to: f64,
     series: usize,
+    /// Whether the value, or the total of a stack, is at its end.
+    is_end: bool,
 }
 
 /// Bars and their bands.
@@ -55,11 +67,17 @@ struct Bars {
     all: Vec<Bar>,
     bands: Bands,
     n_slots: usize,
+    /// Whether the bars of neighbouring bands touch, as in a histogram.
+    are_joined: bool,
+    /// Whether several series share a bar.
+    is_stacked: bool,
+    /// Whether there is one bar for all parts.
+    is_whole: bool,
 }
 
 impl Bars {
     fn of(plot: &Plot) -> Bars {
-        let is_stacked = plot.chart_type == ChartType::StackedColumn;
+        let is_stacked = plot.chart_type.is_stacked();
         let bands = Bands::of(&plot.x);
         let mut bars = Vec::new();
         for (row, band) in bands.of_rows.iter().copied().enumerate() {
@@ -71,14 +89,37 @@ impl Bars {
                     let end = if value < 0.0 { &mut below } else { &mut above };
                     let from = *end;
                     *end += value;
+                    if plot.chart_type == ChartType::PercentStackedColumn {
+                        // Shares may exceed their whole by a rounding error.
+                        *end = end.min(1.0);
+                    }
                     (0, from, *end)
                 } else {
                     (series, 0.0, value)
                 };
-                bars.push(Bar { band, row, slot, from, to, series });
+                // An empty bin needs no number.
+                let is_end = !is_stacked && (to != 0.0 || plot.bins.is_empty());
+                bars.push(Bar { band, row, slot, from, to, series, is_end });
+            }
+            // A stack on one side of zero has its total at its end.
+            if is_stacked && (above == 0.0 || below == 0.0) {
+                let last = bars.iter_mut().rev().take_while(|it| it.row == row);
+                if let Some(last) = last.max_by(|a, b| a.to.abs().total_cmp(&b.to.abs())) {
+                    last.is_end = true;
+                }
             }
         }
-        Bars { all: bars, bands, n_slots: if is_stacked { 1 } else { plot.series.len() } }
+        let n_slots = if is_stacked { 1 } else { plot.series.len() };
+        let are_joined = plot.chart_type == ChartType::Histogram;
+        let is_whole = plot.chart_type == ChartType::PercentStackedColumn && plot.x.len() == 1;
+        Bars {
+            all: bars,
+            bands,
+            n_slots,
+            are_joined,
+            is_stacked: is_stacked && 1 < plot.series.len(),
+            is_whole,
+        }
     }
 
     fn n_bands(&self) -> usize {
@@ -86,8 +127,12 @@ impl Bars {
     }
 
     fn ticks(&self, plot: &Plot, n_steps: u32) -> Ticks {
-        let low = self.all.iter().fold(0.0_f64, |it, bar| it.min(bar.to));
-        let high = self.all.iter().fold(0.0_f64, |it, bar| it.max(bar.to));
+        let is_histogram = plot.chart_type == ChartType::Histogram;
+        let references = plot.references.iter().filter(|_| !is_histogram);
+        let references = references.flat_map(|it| [Some(it.from), it.to]).flatten();
+        let ends: Vec<_> = self.all.iter().map(|it| it.to).chain(references).collect();
+        let low = ends.iter().copied().fold(0.0_f64, f64::min);
+        let high = ends.iter().copied().fold(0.0_f64, f64::max);
         // Bars from zero to zero still need an axis.
         let high = if high <= low { 1.0 } else { high };
         let ticks = if plot.is_whole() {
@@ -104,8 +149,14 @@ impl Bars {
 
     /// Returns the start and the width of a bar in a band of a given width.
     fn slot(&self, bar: &Bar, band: f64) -> (f64, f64) {
+        if self.are_joined {
+            // A line of paper between bars that touch.
+            let gap = if 5.0 < band { 1.0 } else { 0.0 };
+            return (gap / 2.0, band - gap);
+        }
         let n_slots = count(self.n_slots);
-        let width = (band * BAR_SHARE / n_slots).min(BAR_MAX);
+        let width_max = if self.is_whole { WHOLE_MAX } else { BAR_MAX };
+        let width = (band * BAR_SHARE / n_slots).min(width_max);
         let start = (band - width * n_slots) / 2.0 + width * count(bar.slot);
         let gap = if 1 < self.n_slots && 5.0 < width { 1.0 } else { 0.0 };
         (start, width - gap)
@@ -116,12 +167,16 @@ impl Bars {
 struct BarValues(Vec<Vec<String>>);
 
 impl BarValues {
-    /// Returns values in a common format, if `tell` can format them.
+    /// Returns values, or the totals of stacks, in a common format, if `tell` can format them.
     fn of(plot: &Plot, tell: impl Fn(&[Option<f64>]) -> Option<Vec<String>>) -> Option<BarValues> {
-        if plot.chart_type == ChartType::StackedColumn && 1 < plot.series.len() {
+        if plot.chart_type == ChartType::PercentStackedColumn {
             return None;
         }
-        let all: Vec<_> = plot.series.iter().flat_map(|it| it.values.iter().copied()).collect();
+        let all: Vec<_> = if plot.chart_type.is_stacked() {
+            (0..plot.x.len()).map(|row| plot.total(row)).collect()
+        } else {
+            plot.series.iter().flat_map(|it| it.values.iter().copied()).collect()
+        };
         let texts = tell(&all)?;
         Some(BarValues(texts.chunks(plot.x.len()).map(<[_]>::to_vec).collect()))
     }
@@ -131,7 +186,10 @@ impl BarValues {
     }
 
     fn of_bar(&self, bar: &Bar) -> String {
-        self.0[bar.series][bar.row].clone()
+        if !bar.is_end {
+            return String::new();
+        }
+        self.0.get(bar.series).or(self.0.first()).map_or(String::new(), |it| it[bar.row].clone())
     }
 }
 
@@ -145,16 +203,16 @@ fn ends(scale: &Scale, bar: &Bar, is_alone: bool) -> (f64, f64) {
     (from, from + away * LENGTH_MIN)
 }
 
-/// Draws a value over the gridline that runs from one of its edges to the other.
+/// Draws a value over the lines that run from one of its edges to the other.
 fn value(
     sheet: &mut ChartBuilder,
     label: TextLabel,
-    ticks: &Ticks,
+    lines: &[f64],
     scale: &Scale,
     edges: (f64, f64),
 ) {
     let is_crossed = |it: &f64| edges.0 <= scale.at(*it) && scale.at(*it) <= edges.1;
-    if ticks.values.iter().any(is_crossed) && !label.text.is_empty() {
+    if lines.iter().any(is_crossed) && !label.text.is_empty() {
         sheet.text_on_paper(label);
     } else {
         sheet.text(label);
@@ -175,6 +233,9 @@ pub(crate) fn labels_need_lines(plot: &Plot) -> bool {
 fn standing_width(plot: &Plot, bars: &Bars) -> f64 {
     let n_bands = count(bars.n_bands());
     let room = 2.0 * MARGIN + 60.0;
+    if bars.are_joined {
+        return (n_bands * BIN_MAX + room).clamp(WIDTH_MIN, WIDTH);
+    }
     let wide = n_bands * count(bars.n_slots) * BAR_MIN / BAR_SHARE + room;
     let band = BAND_MAX.max(count(bars.n_slots) * 30.0);
     let narrow = (n_bands * band + room).clamp(WIDTH_MIN, WIDTH);
@@ -182,7 +243,34 @@ fn standing_width(plot: &Plot, bars: &Bars) -> f64 {
         X::Labels(labels) => level_labels(labels, (narrow - room) / n_bands).is_some(),
         X::Numbers(_) | X::Times(_) => true,
     };
-    if fits && narrow < WIDTH { narrow } else { wide.clamp(WIDTH, LENGTH_MAX) }
+    if fits && narrow < WIDTH { narrow } else { wide.clamp(WIDTH, WIDTH_MAX) }
+}
+
+/// Returns the labels under vertical bars: of the bars, or of the edges between bins.
+fn below(plot: &Plot, bars: &Bars, band: f64, left: f64) -> AxisLabels {
+    if plot.bins.is_empty() || distribution::is_single(&plot.bins) {
+        return AxisLabels::bands(&bars.bands.x, band, left);
+    }
+    let labels = distribution::edge_labels(&plot.bins).into_iter().enumerate();
+    AxisLabels::level(labels.map(|(at, label)| (left + band * count(at), vec![label])))
+}
+
+/// Returns the scale along the bins of a histogram. A bin of one whole number has it in its middle.
+fn bin_scale(plot: &Plot, ends: (f64, f64)) -> Option<Scale> {
+    let (first, last) = plot.bins.first().zip(plot.bins.last())?;
+    let half = if distribution::is_single(&plot.bins) { 0.5 } else { 0.0 };
+    Some(Scale::new((first.from - half, last.to - half), ends))
+}
+
+/// Returns the names and shares of the parts of a single bar, to stand beside it.
+fn part_names(plot: &Plot, bars: &Bars) -> Option<Vec<String>> {
+    let is_whole = plot.chart_type == ChartType::PercentStackedColumn && bars.n_bands() == 1;
+    let values: Vec<_> = plot.series.iter().map(|it| it.values[0]).collect();
+    let shares = amounts(&values, plot.measure);
+    let names: Vec<_> = plot.series.iter().map(|it| it.name.clone()).collect();
+    let names = fit::shorten_all(&names, SIZE, Weight::Regular, PART_NAME_MAX);
+    let parts = names.into_iter().zip(shares).map(|(name, share)| format!("{name}  {share}"));
+    (is_whole && 1 < plot.series.len()).then(|| parts.collect())
 }
 
 /// Lays out vertical bars.
@@ -190,12 +278,22 @@ pub(crate) fn standing(plot: &Plot) -> Scene {
     let bars = Bars::of(plot);
     let ticks = bars.ticks(plot, 5);
     let width = standing_width(plot, &bars);
-    let mut sheet = ChartBuilder::new(plot, width, 1 < plot.series.len(), plot.y_label.as_deref());
-    let level = Some(plot.x_label.as_str());
-    let (left, right) = (MARGIN + widest(ticks.labels.iter()) + 8.0, width - MARGIN);
+    let names = part_names(plot, &bars);
+    let has_legend = 1 < plot.series.len() && names.is_none();
+    let mut sheet = ChartBuilder::new(plot, width, has_legend, plot.y_label.as_deref());
+    let level = (!bars.is_whole).then_some(plot.x_label.as_str());
+    let side = match &names {
+        Some(names) => widest(names.iter()) + GAP,
+        None if bars.are_joined => 0.0,
+        None => references::width(plot),
+    };
+    let (left, right) = (MARGIN + widest(ticks.labels.iter()) + 8.0, width - MARGIN - side);
     let band = (right - left) / count(bars.n_bands());
-    let below = AxisLabels::bands(&bars.bands.x, band, left);
+    let below = below(plot, &bars, band, left);
     let foot = sheet.foot_height(level) + below.height + 6.0;
+    if bars.are_joined {
+        sheet.top += references::height_above(plot);
+    }
     let height = sheet.height(foot);
     let bottom = height - foot;
     // Values may be as wide as their bars' slots, or a little wider than a single bar.
@@ -209,25 +307,90 @@ pub(crate) fn standing(plot: &Plot) -> Scene {
         None => (0.0, 0.0),
     };
     let scale = Scale::new(ticks.range(), (bottom - under, sheet.top + over));
-    sheet.upright_axis(&ticks, &scale, (left, right));
-    for bar in &bars.all {
-        let (start, width) = bars.slot(bar, band);
-        let x = left + band * count(bar.band) + start;
-        let (from, to) = ends(&scale, bar, bars.n_slots == plot.series.len());
-        let (y, height) = (from.min(to), (from - to).abs());
-        sheet.mark(Mark::Rect { x, y, width, height, colour: colour(bar.series) });
-        if let Some(values) = &values {
-            let y = if bar.to < 0.0 { to + 15.0 } else { to - 5.0 };
-            let label = TextLabel::new(values.of_bar(bar), x + width / 2.0, y, SIZE);
-            let label = label.anchored(Anchor::Middle);
-            let (_, top, _, bottom) = label.bounds();
-            value(&mut sheet, label, &ticks, &scale, (top, bottom));
-        }
+    let (ends, rows) = ((left, right), (sheet.top, bottom));
+    let along = bin_scale(plot, ends);
+    match &along {
+        Some(along) => references::draw_upright_bands(&mut sheet, plot, along, rows),
+        None => references::draw_level_bands(&mut sheet, plot, &scale, ends),
+    }
+    sheet.upright_axis(&ticks, &scale, ends);
+    draw_standing(&mut sheet, &bars, (left, band), &scale);
+    match &along {
+        Some(along) => references::draw_upright(&mut sheet, plot, along, rows),
+        None => references::draw_level(&mut sheet, plot, &scale, ends),
+    }
+    if let Some(values) = &values {
+        let lines = lines(plot, &ticks);
+        write_standing(&mut sheet, &bars, values, (left, band), (&lines, &scale));
     }
     let zero = scale.at(0.0);
     sheet.line((left, zero), (right, zero), Colour::AXIS);
+    if let Some(names) = names {
+        name_parts(&mut sheet, &bars, &scale, ends, names);
+    } else if along.is_none() {
+        references::draw_beside(&mut sheet, plot, &scale, right, rows);
+    }
     below.draw(&mut sheet, bottom, false);
     sheet.finish(height, level, (left, right))
+}
+
+/// Draws vertical bars.
+fn draw_standing(sheet: &mut ChartBuilder, bars: &Bars, (left, band): (f64, f64), scale: &Scale) {
+    for bar in &bars.all {
+        let (start, width) = bars.slot(bar, band);
+        let x = left + band * count(bar.band) + start;
+        let (from, to) = ends(scale, bar, !bars.is_stacked);
+        let (y, height) = (from.min(to), (from - to).abs());
+        sheet.mark(Mark::Rect { x, y, width, height, colour: colour(bar.series) });
+    }
+}
+
+/// Writes the values of vertical bars.
+fn write_standing(
+    sheet: &mut ChartBuilder,
+    bars: &Bars,
+    values: &BarValues,
+    (left, band): (f64, f64),
+    (lines, scale): (&[f64], &Scale),
+) {
+    for bar in &bars.all {
+        let (start, width) = bars.slot(bar, band);
+        let x = left + band * count(bar.band) + start;
+        let (_, to) = ends(scale, bar, !bars.is_stacked);
+        let y = if bar.to < 0.0 { to + 15.0 } else { to - 5.0 };
+        let label = TextLabel::new(values.of_bar(bar), x + width / 2.0, y, SIZE);
+        let label = label.anchored(Anchor::Middle);
+        let (_, top, _, bottom) = label.bounds();
+        value(sheet, label, lines, scale, (top, bottom));
+    }
+}
+
+/// Returns the values at which lines cross the area of bars.
+fn lines(plot: &Plot, ticks: &Ticks) -> Vec<f64> {
+    let references = plot.references.iter().filter(|_| plot.bins.is_empty());
+    let references = references.flat_map(|it| [Some(it.from), it.to]).flatten();
+    ticks.values.iter().copied().chain(references).collect()
+}
+
+/// Writes the names of the parts of a bar to its right.
+fn name_parts(
+    sheet: &mut ChartBuilder,
+    bars: &Bars,
+    scale: &Scale,
+    (left, right): (f64, f64),
+    names: Vec<String>,
+) {
+    let label = |(series, name): (usize, String)| {
+        let bar = bars.all.iter().find(|it| it.series == series)?;
+        let (start, width) = bars.slot(bar, right - left);
+        let end = (left + start + width, scale.at(bar.from / 2.0 + bar.to / 2.0));
+        Some(SideLabel { end, lines: vec![name], colour: colour(series) })
+    };
+    let labels: Vec<_> = names.into_iter().enumerate().filter_map(label).collect();
+    let ends = (scale.at(1.0), scale.at(0.0));
+    // At most ten lines of type beside an area of at least fifteen.
+    let is_drawn = beside(sheet, &labels, right, ends, f64::MAX);
+    debug_assert!(is_drawn || labels.is_empty());
 }
 
 /// Returns the band height of horizontal bars: the fewer, the higher, with room for each bar.
@@ -262,9 +425,10 @@ pub(crate) fn lying(plot: &Plot) -> Scene {
     let level = plot.y_label.as_deref();
     let foot = sheet.foot_height(level) + LINE + 8.0;
     let n_bands = count(bars.n_bands());
-    let band = lying_band(&bars).min((LENGTH_MAX - sheet.top - LINE - foot) / n_bands);
+    let above = references::height_above(plot);
+    let band = lying_band(&bars).min((HEIGHT_MAX - sheet.top - above - LINE - foot) / n_bands);
     // If there is a second axis above.
-    let top = sheet.top + if is_far(band * n_bands) { LINE } else { 0.0 };
+    let top = sheet.top + above + if is_far(band * n_bands) { LINE } else { 0.0 };
     let bottom = top + band * n_bands;
 
     let labels = lying_labels(&bars.bands.x, band);
@@ -273,7 +437,7 @@ pub(crate) fn lying(plot: &Plot) -> Scene {
     let has_room = band * BAR_SHARE / count(bars.n_slots) >= VALUE_SLOT - 1e-9
         || (bars.n_slots == 1 && LABEL_HEIGHT <= band);
     let values = BarValues::of(plot, |it| Some(amounts(it, plot.measure)))
-        .filter(|_| has_room && (plot.series.len() == 1 || n_values <= VALUES_MAX));
+        .filter(|_| has_room && (bars.n_slots == 1 || n_values <= VALUES_MAX));
     let room = values.as_ref().map_or(0.0, |it| it.widest() + 8.0);
     let is_negative = bars.is_negative();
     let is_positive = bars.all.iter().any(|it| 0.0 < it.to) || !is_negative;
@@ -284,21 +448,20 @@ pub(crate) fn lying(plot: &Plot) -> Scene {
     let ticks = level_ticks(WIDTH - MARGIN - room - before, |it| bars.ticks(plot, it.min(6)));
     let right = right(&ticks);
     let scale = Scale::new(ticks.range(), (before, right));
+    let rows = (sheet.top + above, bottom);
+    references::draw_upright_bands(&mut sheet, plot, &scale, rows);
     sheet.level_axis(&ticks, &scale, (top, bottom));
     for bar in &bars.all {
         let (start, height) = bars.slot(bar, band);
         let y = top + band * count(bar.band) + start;
-        let (from, to) = ends(&scale, bar, bars.n_slots == plot.series.len());
+        let (from, to) = ends(&scale, bar, !bars.is_stacked);
         let (x, width) = (from.min(to), (from - to).abs());
         sheet.mark(Mark::Rect { x, y, width, height, colour: colour(bar.series) });
-        if let Some(values) = &values {
-            let y = y + height / 2.0 + 4.5;
-            let (x, anchor) =
-                if bar.to < 0.0 { (to - 5.0, Anchor::End) } else { (to + 5.0, Anchor::Start) };
-            let label = TextLabel::new(values.of_bar(bar), x, y, SIZE).anchored(anchor);
-            let (left, _, right, _) = label.bounds();
-            value(&mut sheet, label, &ticks, &scale, (left, right));
-        }
+    }
+    references::draw_upright(&mut sheet, plot, &scale, rows);
+    if let Some(values) = &values {
+        let lines = lines(plot, &ticks);
+        write_lying(&mut sheet, &bars, values, (top, band), (&lines, &scale));
     }
     let zero = scale.at(0.0);
     sheet.line((zero, top), (zero, bottom), Colour::AXIS);
@@ -310,4 +473,24 @@ pub(crate) fn lying(plot: &Plot) -> Scene {
         }
     }
     sheet.finish(bottom + foot, level, (left, right))
+}
+
+/// Writes the values of horizontal bars.
+fn write_lying(
+    sheet: &mut ChartBuilder,
+    bars: &Bars,
+    values: &BarValues,
+    (top, band): (f64, f64),
+    (lines, scale): (&[f64], &Scale),
+) {
+    for bar in &bars.all {
+        let (start, height) = bars.slot(bar, band);
+        let y = top + band * count(bar.band) + start + height / 2.0 + 4.5;
+        let (_, to) = ends(scale, bar, !bars.is_stacked);
+        let (x, anchor) =
+            if bar.to < 0.0 { (to - 5.0, Anchor::End) } else { (to + 5.0, Anchor::Start) };
+        let label = TextLabel::new(values.of_bar(bar), x, y, SIZE).anchored(anchor);
+        let (left, _, right, _) = label.bounds();
+        value(sheet, label, lines, scale, (left, right));
+    }
 }

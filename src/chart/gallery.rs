@@ -8,7 +8,7 @@ use csv_agent_types::chart::{Chart, ChartSpec, ChartType, Series};
 use csv_agent_types::frame::Frame;
 
 use super::sheet::count;
-use super::{ChartStyle, alt, draw, invariants, plot::Plot, scene};
+use super::{ChartStyle, alt, draw, gallery_types, invariants, plot::Plot, scene};
 
 pub(crate) fn chart(
     chart_type: ChartType,
@@ -26,9 +26,9 @@ pub(crate) fn chart(
         row.extend(series.iter().map(|it| it.1[at].clone()));
         row
     };
-    let frame =
+    let mut frame =
         Frame { columns, dtypes, rows: (0..x.len()).map(row).collect(), row_count: x.len() as u64 };
-    let spec = ChartSpec {
+    let mut spec = ChartSpec {
         df_name: "df".into(),
         logical_name: "gallery".into(),
         chart_type,
@@ -44,12 +44,25 @@ pub(crate) fn chart(
         note: Some(
             "Source: sales.csv, 10 rows. Values of the last quarter are preliminary.".into(),
         ),
+        options: None,
     };
+    match chart_type {
+        ChartType::Histogram => (spec.x_field, spec.series) = ("y0".into(), Vec::new()),
+        ChartType::Box => spec.series.truncate(1),
+        ChartType::PercentStackedColumn | ChartType::Area => {
+            for cell in frame.rows.iter_mut().flat_map(|row| &mut row[1..]) {
+                if let Some(value) = cell.as_f64() {
+                    *cell = json!(value.abs());
+                }
+            }
+        }
+        _ => {}
+    }
     spec.check(frame).unwrap()
 }
 
 /// Returns deterministic numbers that look like data.
-fn wave(n: usize, size: f64, phase: usize) -> Vec<Value> {
+pub(crate) fn wave(n: usize, size: f64, phase: usize) -> Vec<Value> {
     let value = |it: usize| {
         let noise = count((it * 7_919 + phase * 104_729) % 1_000) / 1_000.0;
         let trend = count(it) / 17.0 + count(phase);
@@ -58,7 +71,7 @@ fn wave(n: usize, size: f64, phase: usize) -> Vec<Value> {
     (0..n).map(value).collect()
 }
 
-fn names(n: usize) -> Vec<Value> {
+pub(crate) fn names(n: usize) -> Vec<Value> {
     let words = ["Anvil", "Rocket skates", "Giant rubber band", "Bird seed", "Dehydrated boulders"];
     (0..n).map(|it| json!(format!("{} {}", words[it % 5], it / 5 + 1))).collect()
 }
@@ -73,7 +86,7 @@ fn months(n: usize) -> Vec<Value> {
     (0..n).map(|it| json!(format!("{}-{:02}-01", 2022 + it / 12, it % 12 + 1))).collect()
 }
 
-fn many(n_series: usize, n_rows: usize, size: f64) -> Vec<(&'static str, Vec<Value>)> {
+pub(crate) fn many(n_series: usize, n_rows: usize, size: f64) -> Vec<(&'static str, Vec<Value>)> {
     let names = [
         "North",
         "South",
@@ -216,6 +229,7 @@ pub(crate) fn gallery() -> Vec<(String, Chart)> {
         ),
     ));
     all.push(("bar-codes".into(), chart(Bar, "Codes", "object", &short, &many(2, 40, 900.0))));
+    all.extend(gallery_types::all());
     all
 }
 
@@ -274,5 +288,12 @@ fn gallery_is_drawn() {
         let drawing = draw(&chart, ChartStyle::default()).unwrap();
         std::fs::write(directory.join(format!("{name}.png")), drawing.png).unwrap();
         std::fs::write(directory.join(format!("{name}.svg")), drawing.svg).unwrap();
+        let spec = super::vega_lite(&chart).to_string();
+        std::fs::write(directory.join(format!("{name}.vl.json")), spec).unwrap();
+        let plot = Plot::of(&chart);
+        let depth = super::text_chart::Depth::Monochrome;
+        let mut text = super::text_chart::draw(&plot, 100, 20, depth);
+        text += &super::text_summary::text(&chart, &plot, 100);
+        std::fs::write(directory.join(format!("{name}.txt")), text).unwrap();
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use csv_agent_testing::slow_cases;
 use csv_agent_types::chart::{Chart, ChartType};
 
-use super::bars::LENGTH_MAX;
+use super::bars::{HEIGHT_MAX, WIDTH_MAX};
 use super::scene::{Mark, Scene};
 use super::{alt, gallery, plot::Plot, scene};
 use crate::text::TextLabel;
@@ -19,20 +19,22 @@ type Bounds = (f64, f64, f64, f64);
 /// Returns what is wrong with a scene: a label that leaves the picture, overlaps another or covers
 /// data; a mark outside; an invalid size.
 pub(crate) fn check(scene: &Scene) -> Result<(), String> {
-    let is_size = |it: f64| (100.0..=LENGTH_MAX + 1.0).contains(&it);
-    if !is_size(scene.width) || !is_size(scene.height) {
+    let is_size = |it: f64, max: f64| (100.0..=max + 1.0).contains(&it);
+    if !is_size(scene.width, WIDTH_MAX) || !is_size(scene.height, HEIGHT_MAX) {
         return Err(format!("it is {} × {}", scene.width, scene.height));
     }
     let labels: Vec<_> = scene.marks.iter().filter_map(label).collect();
-    for (at, (text, bounds)) in labels.iter().enumerate() {
+    for (at, (text, ink, bounds)) in labels.iter().enumerate() {
         let (left, top, right, bottom) = *bounds;
         if left < 0.0 || top < 0.0 || scene.width < right || scene.height < bottom {
             return Err(format!("`{text}` leaves the picture at {bounds:?}"));
         }
-        if let Some(other) = labels[at + 1..].iter().find(|it| touch(*bounds, it.1)) {
+        if let Some(other) = labels[at + 1..].iter().find(|it| touch(*bounds, it.2)) {
             return Err(format!("`{text}` covers `{}`", other.0));
         }
-        if let Some(mark) = scene.marks.iter().find(|it| is_data(it) && covers(it, *bounds)) {
+        let is_read = |it: &&Mark| shade(it).is_some_and(|it| Some(*ink) == it.on_shade());
+        let is_hidden = |it: &&Mark| is_data(it) && !is_read(it) && covers(it, *bounds);
+        if let Some(mark) = scene.marks.iter().find(is_hidden) {
             return Err(format!("`{text}` at {bounds:?} lies on {mark:?}"));
         }
     }
@@ -42,10 +44,10 @@ pub(crate) fn check(scene: &Scene) -> Result<(), String> {
     }
 }
 
-fn label(mark: &Mark) -> Option<(&str, Bounds)> {
+fn label(mark: &Mark) -> Option<(&str, Colour, Bounds)> {
     match mark {
         Mark::Text(label) if !label.text.is_empty() => {
-            Some((&label.text, TextLabel::bounds(label)))
+            Some((&label.text, label.colour, TextLabel::bounds(label)))
         }
         _ => None,
     }
@@ -55,12 +57,21 @@ fn touch(a: Bounds, b: Bounds) -> bool {
     a.0 < b.2 && b.0 < a.2 && a.1 < b.3 && b.1 < a.3
 }
 
+/// Returns the shade of a cell of a heat map, which has its value on it.
+fn shade(mark: &Mark) -> Option<Colour> {
+    match mark {
+        Mark::Rect { colour, .. } => Some(*colour).filter(|it| it.on_shade().is_some()),
+        _ => None,
+    }
+}
+
 /// Axes, gridlines and paper may be behind a label.
 fn is_data(mark: &Mark) -> bool {
     match mark {
-        Mark::Rect { colour, .. } | Mark::Line { colour, .. } | Mark::Dot { colour, .. } => {
-            ![Colour::PAPER, Colour::AXIS, Colour::GRID].contains(colour)
-        }
+        Mark::Rect { colour, .. }
+        | Mark::Line { colour, .. }
+        | Mark::Area { colour, .. }
+        | Mark::Dot { colour, .. } => ![Colour::PAPER, Colour::AXIS, Colour::GRID].contains(colour),
         Mark::Text(_) => false,
     }
 }
@@ -74,6 +85,11 @@ fn covers(mark: &Mark, bounds: Bounds) -> bool {
             touch((x - radius, y - radius, x + radius, y + radius), bounds)
         }
         Mark::Line { points, .. } => points.windows(2).any(|it| crosses(it[0], it[1], bounds)),
+        Mark::Area { corners, .. } => {
+            let first = corners.first().copied();
+            let closed: Vec<_> = corners.iter().copied().chain(first).collect();
+            closed.windows(2).any(|it| crosses(it[0], it[1], bounds))
+        }
         Mark::Text(_) => false,
     }
 }
@@ -107,6 +123,9 @@ fn is_inside(mark: &Mark, scene: &Scene) -> bool {
             0.0 <= *width && 0.0 <= *height && inside(*x, *y) && inside(x + width, y + height)
         }
         Mark::Line { points, .. } => 1 < points.len() && points.iter().all(|it| inside(it.0, it.1)),
+        Mark::Area { corners, .. } => {
+            2 < corners.len() && corners.iter().all(|it| inside(it.0, it.1))
+        }
         Mark::Dot { x, y, .. } => inside(*x, *y),
         Mark::Text(_) => true,
     }

@@ -7,6 +7,11 @@
 //! own grid, built from the same plot.
 
 mod plot;
+mod arrangement;
+mod distribution;
+mod trend;
+mod reading;
+mod arranged;
 mod numbers;
 mod ticks;
 pub mod time;
@@ -18,8 +23,13 @@ mod sheet;
 mod band_scale;
 mod bars;
 mod line_labels;
+mod references;
+mod thinning;
+mod areas;
 mod points;
 mod overplotting;
+mod boxes;
+mod heat;
 mod theme;
 mod coverage;
 mod raster;
@@ -29,14 +39,18 @@ mod backend;
 mod text_chart;
 mod text_summary;
 mod inline;
+mod vega_lite;
 mod sixel;
 pub mod screen;
 
 use csv_agent_types::chart::{Chart, ChartType};
 
+pub use arranged::{arranged, trend_line};
+pub use distribution::summarised;
 use plot::Plot;
 use scene::Scene;
 pub use theme::Theme;
+pub use vega_lite::vega_lite;
 
 /// Maximum number of series that the alternative text describes individually.
 const SERIES_NAMED_MAX: usize = 4;
@@ -83,7 +97,7 @@ pub struct Raster {
 /// Draws a chart.
 ///
 /// It is 960 pixels wide and 540 high, or as large as its bars, labels and legend require: from 600
-/// pixels for a few columns to 3,400 for hundreds. The same chart always yields the same bytes.
+/// pixels for a few columns to 3,400 for hundreds, and never higher than 1,200. The same chart always yields the same bytes.
 ///
 /// # Errors
 ///
@@ -115,12 +129,19 @@ fn document(chart: &Chart, plot: &Plot, scene: &Scene, theme: Theme) -> anyhow::
 
 fn scene(plot: &Plot) -> Scene {
     match plot.chart_type {
-        ChartType::Bar => bars::lying(plot),
-        ChartType::Column | ChartType::StackedColumn if bars::labels_need_lines(plot) => {
+        ChartType::Bar | ChartType::StackedBar => bars::lying(plot),
+        ChartType::Column | ChartType::StackedColumn | ChartType::PercentStackedColumn
+            if bars::labels_need_lines(plot) =>
+        {
             bars::lying(plot)
         }
-        ChartType::Column | ChartType::StackedColumn => bars::standing(plot),
-        ChartType::Line | ChartType::Scatter => points::scene(plot),
+        ChartType::Column
+        | ChartType::StackedColumn
+        | ChartType::PercentStackedColumn
+        | ChartType::Histogram => bars::standing(plot),
+        ChartType::Line | ChartType::Scatter | ChartType::Area => points::scene(plot),
+        ChartType::Box => boxes::scene(plot),
+        ChartType::Heatmap => heat::scene(plot),
     }
 }
 
@@ -136,7 +157,15 @@ fn sentence(plot: &Plot) -> String {
         ChartType::StackedColumn => "Stacked column chart",
         ChartType::Line => "Line chart",
         ChartType::Scatter => "Scatter plot",
+        ChartType::StackedBar => "Stacked bar chart",
+        ChartType::PercentStackedColumn => "Chart of shares",
+        ChartType::Area => "Area chart",
+        ChartType::Histogram => "Histogram",
+        ChartType::Box => "Box plot",
+        ChartType::Heatmap => "Heat map",
     };
+    let parts = plot.parts();
+    let plot = parts.as_ref().unwrap_or(plot);
     let title = plot.title.as_ref().map_or(String::new(), |it| format!(" “{it}”"));
     let names: Vec<_> = plot.series.iter().map(|it| it.name.as_str()).collect();
     let what = match names.as_slice() {
@@ -147,9 +176,18 @@ fn sentence(plot: &Plot) -> String {
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
         [] => String::new(),
     };
-    let n_rows = plot.x.len();
-    let rows = if n_rows == 1 { "row" } else { "rows" };
-    let what_and_where = format!("{kind}{title}: {what} by {}, {n_rows} {rows}", plot.x_label);
+    let row = match plot.chart_type {
+        ChartType::Histogram => "bin",
+        ChartType::Box => "box",
+        ChartType::Heatmap => "column",
+        _ => "row",
+    };
+    let rows = match plot.x.len() {
+        1 => format!("1 {row}"),
+        n => format!("{n} {row}{}", if row == "box" { "es" } else { "s" }),
+    };
+    let what = if row == "box" { format!("median of {what}") } else { what };
+    let what_and_where = format!("{kind}{title}: {what} by {}, {rows}", plot.x_label);
     let Some((low, high)) = plot.extremes() else {
         return format!("{what_and_where}, without values.");
     };
@@ -170,5 +208,7 @@ fn sentence(plot: &Plot) -> String {
 
 #[cfg(test)]
 mod gallery;
+#[cfg(test)]
+mod gallery_types;
 #[cfg(test)]
 mod invariants;

@@ -8,17 +8,18 @@ use super::scene::Mark;
 use super::sheet::{ChartBuilder, LINE, SIZE, colour, count, widest};
 use crate::glyphs::Weight;
 use crate::text::TextLabel;
+use crate::theme::Colour;
 
 /// The widest line of a name.
 const NAME_MAX: f64 = 150.0;
 /// Maximum lines of a name.
 const NAME_LINES_MAX: usize = 2;
 /// Maximum distance of a name from its line's end, upwards or downwards.
-const SHIFT_MAX: f64 = 34.0;
+pub(crate) const SHIFT_MAX: f64 = 34.0;
 /// Maximum share of the axis by which a line may end before the others.
 const EARLY_MAX: f64 = 0.03;
 /// Distance from the end of the axis to the names.
-const GAP: f64 = 10.0;
+pub(crate) const GAP: f64 = 10.0;
 
 /// The names of a chart's lines, if they fit at the ends.
 pub(crate) struct Names {
@@ -43,43 +44,67 @@ impl Names {
         widest(self.lines.iter().flatten()) + GAP
     }
 
-    /// Draws the names next to the ends of the lines without overlap, if they can be near them. `ends`
-    /// has the last point of each series.
-    #[must_use]
-    pub(crate) fn draw(
+    /// Returns the names at the ends of the lines, if those are where a reader looks for them. `ends` has
+    /// the last point of each series.
+    pub(crate) fn at(
         &self,
-        sheet: &mut ChartBuilder,
         ends: &[Option<(f64, f64)>],
         (left, right): (f64, f64),
-        (top, bottom): (f64, f64),
-    ) -> bool {
-        let Some(ends) = ends.iter().copied().collect::<Option<Vec<_>>>() else { return false };
+    ) -> Option<Vec<SideLabel>> {
+        let ends = ends.iter().copied().collect::<Option<Vec<_>>>()?;
         let latest = ends.iter().fold(f64::MIN, |it, end| it.max(end.0));
         if ends.iter().any(|it| it.0 < latest - (right - left) * EARLY_MAX) {
-            return false;
+            return None;
         }
-        let heights: Vec<_> = self.lines.iter().map(|it| LINE * count(it.len())).collect();
-        let wanted: Vec<_> = ends.iter().map(|it| it.1).collect();
-        let Some(middles) = spread(&wanted, &heights, (top - LINE, bottom + LINE / 2.0)) else {
-            return false;
+        let labels = ends.into_iter().zip(&self.lines).enumerate();
+        let label = |(series, (end, lines)): (usize, ((f64, f64), &Vec<String>))| SideLabel {
+            end,
+            lines: lines.clone(),
+            colour: colour(series),
         };
-        let shifts = middles.iter().zip(&wanted).map(|(middle, wanted)| (middle - wanted).abs());
-        if shifts.fold(0.0, f64::max) > SHIFT_MAX {
-            return false;
-        }
-        for (series, ((end, middle), lines)) in
-            ends.iter().zip(middles).zip(&self.lines).enumerate()
-        {
-            let x = right + GAP;
-            let points = vec![(end.0 + 5.0, end.1), (x - 5.0, middle)];
-            sheet.mark(Mark::Line { points, width: 1.0, colour: colour(series) });
-            let first = middle - LINE * (count(lines.len()) - 1.0) / 2.0 + 4.5;
-            for (at, line) in lines.iter().enumerate() {
-                sheet.text(TextLabel::new(line.clone(), x, first + LINE * count(at), SIZE));
-            }
-        }
-        true
+        Some(labels.map(label).collect())
     }
+}
+
+/// A label to the right of the marks, joined to one of them by a line.
+pub(crate) struct SideLabel {
+    /// What it is the label of.
+    pub end: (f64, f64),
+    /// Its text.
+    pub lines: Vec<String>,
+    /// The colour of the line.
+    pub colour: Colour,
+}
+
+/// Draws labels to the right of the marks without overlap, if each is at most `shift_max` pixels away
+/// from what it names.
+#[must_use]
+pub(crate) fn beside(
+    sheet: &mut ChartBuilder,
+    labels: &[SideLabel],
+    right: f64,
+    (top, bottom): (f64, f64),
+    shift_max: f64,
+) -> bool {
+    let heights: Vec<_> = labels.iter().map(|it| LINE * count(it.lines.len())).collect();
+    let wanted: Vec<_> = labels.iter().map(|it| it.end.1).collect();
+    let Some(middles) = spread(&wanted, &heights, (top - LINE, bottom + LINE / 2.0)) else {
+        return false;
+    };
+    let shifts = middles.iter().zip(&wanted).map(|(middle, wanted)| (middle - wanted).abs());
+    if shifts.fold(0.0, f64::max) > shift_max {
+        return false;
+    }
+    for (label, middle) in labels.iter().zip(middles) {
+        let x = right + GAP;
+        let points = vec![(label.end.0 + 5.0, label.end.1), (x - 5.0, middle)];
+        sheet.mark(Mark::Line { points, width: 1.0, colour: label.colour });
+        let first = middle - LINE * (count(label.lines.len()) - 1.0) / 2.0 + 4.5;
+        for (at, line) in label.lines.iter().enumerate() {
+            sheet.text(TextLabel::new(line.clone(), x, first + LINE * count(at), SIZE));
+        }
+    }
+    true
 }
 
 /// Returns non-overlapping centres near the wanted ones for items of these heights, in the same order;

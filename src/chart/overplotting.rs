@@ -1,11 +1,12 @@
 //! Overlapping points: rows at one place become one larger point, and points that would hide others are
 //! hollow.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::plot::Plot;
 use super::scene::Mark;
 use super::sheet::{Scale, colour, count, shape};
+use super::text::to_pixel;
 
 /// A larger point would reach the axis labels.
 const RADIUS_MAX: f64 = 9.0;
@@ -13,6 +14,9 @@ const RADIUS_MAX: f64 = 9.0;
 const RADIUS_MIN: f64 = 1.5;
 /// Maximum share of hidden places before all points become hollow.
 const HIDDEN_MAX: f64 = 0.1;
+
+/// Places beyond which those on the same pixel are drawn once.
+const PLACES_MAX: usize = 1_000;
 
 /// The places of rows in a scatter plot.
 pub(crate) struct Crowd {
@@ -59,9 +63,12 @@ impl Crowd {
         Crowd { places, n_rows_max, radius: radius.min(RADIUS_MAX / count(n_rows_max).sqrt()) }
     }
 
-    /// Returns the note that explains the sizes.
+    /// Returns the note that explains the sizes, or that not every point is drawn.
     pub(crate) fn note(&self) -> Option<String> {
         let n_rows = self.n_rows_max;
+        if PLACES_MAX < self.places.len() {
+            return Some("Points of a series on the same pixel are drawn once.".to_owned());
+        }
         (1 < n_rows)
             .then(|| format!("The larger a point, the more rows it represents: up to {n_rows}."))
     }
@@ -77,7 +84,11 @@ impl Crowd {
             colour: colour(it.series),
             is_hollow,
         };
-        self.places.iter().map(mark).collect()
+        let mut pixels = HashSet::new();
+        let pixel = |it: &PointPlace| (it.series, to_pixel(it.x), to_pixel(scale.at(it.value)));
+        let is_visible =
+            |it: &&PointPlace| self.places.len() <= PLACES_MAX || pixels.insert(pixel(it));
+        self.places.iter().filter(is_visible).map(mark).collect()
     }
 
     fn radius(&self, place: &PointPlace) -> f64 {
@@ -139,6 +150,14 @@ mod tests {
         assert!(!are_hollow);
         assert_eq!(note, "The larger a point, the more rows it represents: up to 4.");
         assert_eq!(points(&[(1.0, 0.0), (1.0, -0.0), (2.0, 2.0)]).0.len(), 2);
+    }
+
+    #[test]
+    fn of_thousands_of_points_those_on_one_pixel_are_drawn_once() {
+        let dense: Vec<_> =
+            (0..4_000).map(|it| (f64::from(it / 1_000), f64::from(it % 1_000))).collect();
+        let (radii, _, _) = points(&dense);
+        assert!((1_000..2_000).contains(&radii.len()), "{}", radii.len());
     }
 
     #[test]

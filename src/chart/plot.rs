@@ -4,24 +4,23 @@ use jiff::civil::DateTime;
 use serde_json::Value;
 
 use csv_agent_text::sanitize;
-use csv_agent_types::chart::{Chart, ChartSpec, ChartType};
+use csv_agent_types::chart::ChartType;
 
 use super::numbers::{self, Measure};
 use super::time::{self, Unit};
 
 /// Larger numbers overflow when they are added and scaled; they are drawn as gaps.
-const VALUE_MAX: f64 = 1e300;
+pub(crate) const VALUE_MAX: f64 = 1e300;
 /// Characters kept at the beginning and at the end of a label. No picture shows more, and measuring
 /// takes linear time.
 const LABEL_CHARS_MAX: (usize, usize) = (200, 99);
-/// Maximum lines of a note, before wrapping.
-const NOTES_MAX: usize = 4;
 /// The text for a missing label.
 const MISSING: &str = "(none)";
 /// The text for an invisible label.
 const EMPTY: &str = "(empty)";
 
 /// The content of a chart.
+#[derive(Debug, Clone)]
 pub(crate) struct Plot {
     /// The shape of the marks.
     pub chart_type: ChartType,
@@ -39,9 +38,102 @@ pub(crate) struct Plot {
     pub series: Vec<PlotSeries>,
     /// How values are displayed.
     pub measure: Measure,
+    /// The bins of a histogram, one per row; empty for other types.
+    pub bins: Vec<Bin>,
+    /// The boxes of a box plot, one per row; empty for other types.
+    pub boxes: Vec<BoxSummary>,
+    /// Values to compare with, on the axis of the values; on that of the bins for a histogram.
+    pub references: Vec<Reference>,
+    /// Whether the axes of x and of the values are logarithmic.
+    pub is_log: (bool, bool),
+    /// The straight line through the points.
+    pub trend: Option<Trend>,
+}
+
+/// A value to compare with, or a range of them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reference {
+    /// Where the line is, or the band begins.
+    pub from: f64,
+    /// Where the band ends.
+    pub to: Option<f64>,
+    /// What it is.
+    pub label: String,
+}
+
+/// A bin of a histogram.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Bin {
+    /// The lower edge, which belongs to it.
+    pub from: f64,
+    /// The upper edge, which belongs to the next bin, or to this one if it is the last.
+    pub to: f64,
+}
+
+/// The summary of the values of one category.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct BoxSummary {
+    /// The number of values.
+    pub n: usize,
+    /// The end of the lower whisker, the quartiles, the end of the upper whisker; `None` without values.
+    pub ends: Option<[f64; 5]>,
+    /// The values outside the whiskers, or all if they are few.
+    pub points: Vec<f64>,
+}
+
+impl BoxSummary {
+    /// With fewer values, a box plot shows each.
+    pub(crate) const FEW: usize = 8;
+
+    /// Returns whether the values are so few that each is shown.
+    pub(crate) fn is_strip(&self) -> bool {
+        self.n < BoxSummary::FEW
+    }
+
+    /// Returns the smallest and the largest value.
+    pub(crate) fn range(&self) -> Option<(f64, f64)> {
+        let [low, .., high] = self.ends?;
+        let all = || self.points.iter().copied();
+        Some((all().fold(low, f64::min), all().fold(high, f64::max)))
+    }
+}
+
+/// A straight line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Trend {
+    /// The value at an x of zero.
+    pub start: f64,
+    /// The change of the value when x grows by one.
+    pub slope: f64,
+    /// The share of the variance that the line explains.
+    pub r2: f64,
+    /// The smallest and the largest x.
+    pub range: (f64, f64),
+}
+
+impl Trend {
+    /// Returns the value at an x.
+    pub(crate) fn at(&self, x: f64) -> f64 {
+        self.start + self.slope * x
+    }
+}
+
+impl Reference {
+    /// Returns what it is and where.
+    pub(crate) fn text(&self, measure: Measure) -> String {
+        let amounts = [Some(self.from), self.to].into_iter().flatten();
+        let amounts: Vec<_> = amounts.map(|it| numbers::amount(it, measure)).collect();
+        let place = amounts.join(" to ");
+        if self.label.contains(&place) {
+            self.label.clone()
+        } else {
+            format!("{}: {place}", self.label)
+        }
+    }
 }
 
 /// One series.
+#[derive(Debug, Clone)]
 pub(crate) struct PlotSeries {
     /// Its name in the legend.
     pub name: String,
@@ -61,60 +153,10 @@ pub(crate) enum X {
 }
 
 impl Plot {
-    /// Reads a chart.
-    pub(crate) fn of(chart: &Chart) -> Plot {
-        let (spec, frame) = (chart.spec(), chart.frame());
-        let column = |field: &str| {
-            let at = frame.index_of(field);
-            frame.rows.iter().map(move |row| at.and_then(|it| row.get(it)).unwrap_or(&Value::Null))
-        };
-        let series = spec.series.iter().map(|it| PlotSeries {
-            name: clean(&it.name),
-            values: column(&it.y_field).map(number).collect(),
-        });
-        let x: Vec<_> = column(&spec.x_field).collect();
-        let optional =
-            |it: &Option<String>| it.as_deref().map(clean).filter(|it| !it.trim().is_empty());
-        let series: Vec<_> = series.collect();
-        let only = series.first().filter(|_| series.len() == 1).map(|it| it.name.clone());
-        let mut plot = Plot {
-            chart_type: spec.chart_type,
-            title: optional(&spec.title),
-            notes: notes(spec.note.as_deref().unwrap_or_default()),
-            x_label: optional(&spec.x_label).unwrap_or_else(|| clean(&spec.x_field)),
-            y_label: optional(&spec.y_label).or(only),
-            x: X::of(&x, frame.is_numeric(&spec.x_field)),
-            series,
-            measure: Measure::Plain,
-        };
-        plot.measure = plot.range().map_or(Measure::Plain, |it| measure(spec, it));
-        plot.place_rows();
-        plot
-    }
-
-    /// Sorts the rows of a line by time or number, and notes those without a position.
-    fn place_rows(&mut self) {
-        if matches!(self.chart_type, ChartType::Line | ChartType::Scatter) {
-            let n_lost = self.x.n_missing();
-            if 0 < n_lost && n_lost < self.x.len() {
-                let rows = if n_lost == 1 { "row has" } else { "rows have" };
-                let lost = format!("{n_lost} {rows} no {} and cannot be shown.", self.x_label);
-                self.notes.insert(0, lost);
-            }
-        }
-        if self.chart_type == ChartType::Line {
-            let order = self.x.order();
-            self.x = self.x.taken(&order);
-            for series in &mut self.series {
-                series.values = order.iter().map(|it| series.values[*it]).collect();
-            }
-        }
-    }
-
     /// Returns the position of a row, in words. A measured x needs no more than a few digits.
     pub(crate) fn place(&self, row: usize) -> String {
         let measured = match (&self.x, self.chart_type) {
-            (X::Numbers(numbers), ChartType::Line | ChartType::Scatter) => numbers[row],
+            (X::Numbers(numbers), kind) if kind.is_placed() => numbers[row],
             _ => None,
         };
         let measured = measured.filter(|it| it.fract() != 0.0);
@@ -131,6 +173,28 @@ impl Plot {
     /// Returns the value of a series in a row.
     pub(crate) fn value(&self, (series, row): (usize, usize)) -> Option<f64> {
         self.series[series].values[row]
+    }
+
+    /// Returns the parts of a whole as bars, for forms that show one bar with all parts badly.
+    pub(crate) fn parts(&self) -> Option<Plot> {
+        let is_whole = self.chart_type == ChartType::PercentStackedColumn
+            && self.x.len() == 1
+            && 1 < self.series.len();
+        is_whole.then(|| Plot {
+            chart_type: ChartType::Bar,
+            x: X::Labels(self.series.iter().map(|it| it.name.clone()).collect()),
+            series: vec![PlotSeries {
+                name: self.x.full_label(0),
+                values: self.series.iter().map(|it| it.values[0]).collect(),
+            }],
+            ..self.clone()
+        })
+    }
+
+    /// Returns the sum of a row; `None` without a value.
+    pub(crate) fn total(&self, row: usize) -> Option<f64> {
+        let known: Vec<_> = self.series.iter().filter_map(|it| it.values[row]).collect();
+        (!known.is_empty()).then(|| known.iter().sum())
     }
 
     /// Returns the positions of the smallest and the largest value: series, row.
@@ -152,7 +216,8 @@ impl Plot {
 }
 
 impl X {
-    fn of(cells: &[&Value], is_numeric: bool) -> X {
+    /// Reads cells.
+    pub(crate) fn of(cells: &[&Value], is_numeric: bool) -> X {
         if is_numeric {
             return X::Numbers(cells.iter().map(|it| number(it)).collect());
         }
@@ -180,7 +245,8 @@ impl X {
         }
     }
 
-    fn n_missing(&self) -> usize {
+    /// Returns the number of rows without a position.
+    pub(crate) fn n_missing(&self) -> usize {
         match self {
             X::Numbers(numbers) => numbers.iter().filter(|it| it.is_none()).count(),
             X::Times(times) => times.iter().filter(|it| it.is_none()).count(),
@@ -189,7 +255,7 @@ impl X {
     }
 
     /// Returns the rows sorted by number or time, those without one last; labels keep their order.
-    fn order(&self) -> Vec<usize> {
+    pub(crate) fn order(&self) -> Vec<usize> {
         let mut order: Vec<_> = (0..self.len()).collect();
         match self {
             X::Numbers(numbers) => order.sort_by(|a, b| {
@@ -202,7 +268,7 @@ impl X {
         order
     }
 
-    fn taken(&self, rows: &[usize]) -> X {
+    pub(crate) fn taken(&self, rows: &[usize]) -> X {
         match self {
             X::Numbers(numbers) => X::Numbers(rows.iter().map(|it| numbers[*it]).collect()),
             X::Times(times) => X::Times(rows.iter().map(|it| times[*it]).collect()),
@@ -230,30 +296,8 @@ impl X {
     }
 }
 
-/// The value label applies to all values; without one, the names of the series or their columns do.
-fn measure(spec: &ChartSpec, range: (f64, f64)) -> Measure {
-    if let Some(label) = &spec.y_label {
-        return Measure::of(&[label.as_str()], range);
-    }
-    let names: Vec<_> = spec.series.iter().map(|it| it.name.as_str()).collect();
-    let fields: Vec<_> = spec.series.iter().map(|it| it.y_field.as_str()).collect();
-    match Measure::of(&names, range) {
-        Measure::Plain => Measure::of(&fields, range),
-        measure => measure,
-    }
-}
-
-/// Returns the lines of a note. A source at its end gets its own line.
-fn notes(note: &str) -> Vec<String> {
-    let lines = note.lines().flat_map(|line| match line.rfind(". Source: ") {
-        Some(at) => vec![&line[..=at], &line[at + 2..]],
-        None => vec![line],
-    });
-    lines.map(clean).filter(|it| !it.trim().is_empty()).take(NOTES_MAX).collect()
-}
-
 /// Returns a number that can be drawn. Whole numbers beyond 2^53 arrive as digits.
-fn number(cell: &Value) -> Option<f64> {
+pub(crate) fn number(cell: &Value) -> Option<f64> {
     let number = match cell {
         Value::Number(number) => number.as_f64(),
         Value::String(digits) => digits.parse().ok(),

@@ -2,14 +2,17 @@
 
 use csv_agent_types::chart::ChartType;
 
+use super::areas;
 use super::band_scale::{AxisLabels, time_room};
-use super::line_labels::Names;
-use super::numbers;
+use super::line_labels::{Names, SHIFT_MAX, beside};
+use super::numbers::{self, Measure};
 use super::overplotting::Crowd;
 use super::plot::{Plot, X};
+use super::references;
 use super::scene::{Mark, PointShape, Scene};
 use super::sheet::{ChartBuilder, MARGIN, Scale, WIDTH, colour, count, level_ticks, widest};
 use super::text;
+use super::thinning;
 use super::ticks::Ticks;
 use super::time;
 use crate::theme::Colour;
@@ -38,14 +41,21 @@ fn lay_out(plot: &Plot, names: Option<&Names>) -> Option<Scene> {
     let mut sheet = ChartBuilder::new(plot, WIDTH, has_legend, plot.y_label.as_deref());
     let level = Some(plot.x_label.as_str());
     let left = MARGIN + widest(ticks.labels.iter()) + 8.0;
-    let right = WIDTH - MARGIN - names.map_or(0.0, Names::width);
+    let side = names.map_or(0.0, Names::width).max(references::width(plot));
+    let right = WIDTH - MARGIN - side;
     let axis = Axis::new(plot, left, right);
     let crowd = (plot.chart_type == ChartType::Scatter).then(|| Crowd::of(plot, &axis.positions));
-    sheet.hint = crowd.as_ref().and_then(Crowd::note);
+    let is_raised = is_raised(plot, &ticks);
+    sheet.hints.extend(crowd.as_ref().and_then(Crowd::note));
+    sheet.hints.extend(thinning::note(plot));
+    if is_raised {
+        sheet.hints.push(format!("The vertical axis begins at {}, not at zero.", ticks.labels[0]));
+    }
     let foot = sheet.foot_height(level) + axis.below.height + 8.0;
     let height = sheet.height(foot);
     let bottom = height - foot;
-    let scale = Scale::new(ticks.range(), (bottom, sheet.top));
+    let scale = upright_scale(plot, &ticks, (bottom, sheet.top));
+    references::draw_level_bands(&mut sheet, plot, &scale, (left, right));
     sheet.upright_axis(&ticks, &scale, (left, right));
     if plot.chart_type == ChartType::Scatter && !matches!(plot.x, X::Labels(_)) {
         // Both coordinates of a point matter.
@@ -54,12 +64,19 @@ fn lay_out(plot: &Plot, names: Option<&Names>) -> Option<Scene> {
         }
     }
     sheet.line((left, bottom), (right, bottom), Colour::AXIS);
+    if is_raised {
+        broken_axis(&mut sheet, (left, bottom));
+    }
     let (lowest, highest) = ticks.range();
     if lowest < 0.0 && 0.0 < highest {
         sheet.line((left, scale.at(0.0)), (right, scale.at(0.0)), Colour::AXIS);
     }
     axis.below.draw(&mut sheet, bottom, true);
+    references::draw_level(&mut sheet, plot, &scale, (left, right));
 
+    if plot.chart_type == ChartType::Area {
+        areas::draw(&mut sheet, plot, &axis.positions, &scale);
+    }
     let all = plot.series.iter().map(|it| {
         let points = it.values.iter().zip(&axis.positions);
         points.map(|(value, x)| Some(((*x)?, scale.at((*value)?)))).collect()
@@ -67,8 +84,14 @@ fn lay_out(plot: &Plot, names: Option<&Names>) -> Option<Scene> {
     let all: Vec<Vec<Option<(f64, f64)>>> = all.collect();
     let ends: Vec<_> = all.iter().map(|it| it.iter().rev().flatten().next().copied()).collect();
     let top = sheet.top;
-    if names.is_some_and(|it| !it.draw(&mut sheet, &ends, (left, right), (top, bottom))) {
-        return None;
+    if let Some(names) = names {
+        let mut labels = names.at(&ends, (left, right))?;
+        labels.extend(references::labels(plot, &scale, right));
+        if !beside(&mut sheet, &labels, right, (top, bottom), SHIFT_MAX) {
+            return None;
+        }
+    } else {
+        references::draw_beside(&mut sheet, plot, &scale, right, (top, bottom));
     }
     for (series, points) in all.iter().enumerate() {
         if plot.chart_type == ChartType::Line {
@@ -81,7 +104,49 @@ fn lay_out(plot: &Plot, names: Option<&Names>) -> Option<Scene> {
     for mark in crowd.iter().flat_map(|it| it.marks(&scale)) {
         sheet.mark(mark);
     }
+    trend(&mut sheet, plot, &axis.positions, &scale, ticks.range());
     Some(sheet.finish(height, level, (left, right)))
+}
+
+/// Returns whether an axis of lines begins elsewhere than at zero, which a reader should know.
+fn is_raised(plot: &Plot, ticks: &Ticks) -> bool {
+    let (lowest, highest) = ticks.range();
+    plot.chart_type == ChartType::Line && !plot.is_log.1 && (0.0 < lowest || highest < 0.0)
+}
+
+/// Draws the sign of an axis that leaves out its beginning.
+fn broken_axis(sheet: &mut ChartBuilder, (left, bottom): (f64, f64)) {
+    let sign = [(0.0, 0.0), (0.0, -4.0), (-4.0, -6.5), (4.0, -11.5), (0.0, -14.0), (0.0, -18.0)];
+    let points = sign.iter().map(|it| (left + it.0, bottom + it.1)).collect();
+    sheet.mark(Mark::Line { points, width: 1.5, colour: Colour::AXIS });
+}
+
+/// Draws the straight line through points, as far as the axis of the values reaches.
+fn trend(
+    sheet: &mut ChartBuilder,
+    plot: &Plot,
+    positions: &[Option<f64>],
+    scale: &Scale,
+    (lowest, highest): (f64, f64),
+) {
+    let (Some(trend), X::Numbers(numbers)) = (plot.trend, &plot.x) else { return };
+    let (low, high) = trend.range;
+    let pixel = |x: f64| numbers.iter().position(|it| *it == Some(x)).and_then(|it| positions[it]);
+    let (Some(left), Some(right)) = (pixel(low), pixel(high)) else { return };
+    // The parts of the line at which it leaves the axis below and above.
+    let (from, to) = (trend.at(low), trend.at(high));
+    let part = |value: f64| (value - from) / (to - from);
+    let (mut start, mut end) = (0.0_f64, 1.0_f64);
+    if 0.0 < (from - to).abs() {
+        let (one, other) = (part(lowest), part(highest));
+        (start, end) = (start.max(one.min(other)), end.min(one.max(other)));
+    }
+    if start < end {
+        let at = |part: f64| (left + (right - left) * part, scale.at(from + (to - from) * part));
+        let line = |width, colour| Mark::Line { points: vec![at(start), at(end)], width, colour };
+        sheet.mark(line(4.5, Colour::PAPER));
+        sheet.mark(line(2.0, Colour::INK));
+    }
 }
 
 /// Draws a line with gaps; a value between two gaps becomes a point.
@@ -94,7 +159,7 @@ fn line(sheet: &mut ChartBuilder, plot: &Plot, series: usize, points: &[Option<(
         _ => 1.4,
     };
     for run in points.split(Option::is_none).filter(|it| !it.is_empty()) {
-        let run: Vec<_> = run.iter().copied().flatten().collect();
+        let run = thinning::thinned(run.iter().copied().flatten().collect());
         let dots = if is_marked || run.len() == 1 { run.clone() } else { Vec::new() };
         if 1 < run.len() {
             sheet.mark(Mark::Line { points: run, width, colour: colour(series) });
@@ -112,19 +177,42 @@ fn dot(sheet: &mut ChartBuilder, series: usize, (x, y): (f64, f64)) {
 
 fn upright_ticks(plot: &Plot) -> Ticks {
     let (low, high) = upright_range(plot);
+    if plot.is_log.1 {
+        return Ticks::log(low, high, 6, plot.measure);
+    }
     let ticks =
         if plot.is_whole() { Ticks::whole(low, high, 5) } else { Ticks::cover(low, high, 5) };
     ticks.measured(plot.measure)
 }
 
-/// Returns the range that an axis of positions must cover: all values, and zero if it is near.
+fn upright_scale(plot: &Plot, ticks: &Ticks, ends: (f64, f64)) -> Scale {
+    if plot.is_log.1 { Scale::log(ticks.range(), ends) } else { Scale::new(ticks.range(), ends) }
+}
+
+/// Returns the range that an axis of positions must cover: all values and references, and zero if it is
+/// near.
 pub(crate) fn upright_range(plot: &Plot) -> (f64, f64) {
-    let Some((low, high)) = plot.range() else { return (0.0, 1.0) };
-    // If all values are the same, only their size is informative.
-    let is_flat = high <= low;
-    let from_zero = 0.0 <= low && (low < ZERO_SHARE * high || is_flat);
-    let to_zero = high <= 0.0 && (ZERO_SHARE * low < high || is_flat);
-    (if from_zero { 0.0 } else { low }, if to_zero { 0.0 } else { high })
+    let range = match plot.chart_type {
+        ChartType::Area => areas::range(plot),
+        _ => plot.range(),
+    };
+    let references = plot.references.iter().flat_map(|it| [Some(it.from), it.to]).flatten();
+    let known = references.chain(range.map(|it| it.0)).chain(range.map(|it| it.1));
+    let (low, high) =
+        known.fold((f64::MAX, f64::MIN), |(low, high), it| (low.min(it), high.max(it)));
+    if high < low {
+        return if plot.is_log.1 { (1.0, 10.0) } else { (0.0, 1.0) };
+    }
+    if plot.is_log.1 {
+        return (low, high);
+    }
+    // If all values are the same, only their size is informative. An area begins at zero.
+    let is_zero_based = high <= low || plot.chart_type == ChartType::Area;
+    let from_zero = 0.0 <= low && (low < ZERO_SHARE * high || is_zero_based);
+    let to_zero = high <= 0.0 && (ZERO_SHARE * low < high || is_zero_based);
+    let (low, high) = (if from_zero { 0.0 } else { low }, if to_zero { 0.0 } else { high });
+    // Of an area of zeros, the axis is as high as its label.
+    if low < high { (low, high) } else { (0.0, 1.0) }
 }
 
 /// The horizontal axis: the positions of rows, and the labels under it.
@@ -140,7 +228,8 @@ impl Axis {
         let x = &plot.x;
         match x {
             X::Numbers(numbers) => {
-                Axis::of_numbers(numbers, inner, plot.chart_type == ChartType::Line)
+                let is_line = plot.chart_type != ChartType::Scatter;
+                Axis::of_numbers(numbers, inner, is_line, plot.is_log.0)
             }
             X::Times(times) => {
                 let known = || times.iter().flatten().copied();
@@ -169,10 +258,25 @@ impl Axis {
         }
     }
 
-    fn of_numbers(numbers: &[Option<f64>], (left, right): (f64, f64), is_line: bool) -> Axis {
+    fn of_numbers(
+        numbers: &[Option<f64>],
+        (left, right): (f64, f64),
+        is_line: bool,
+        is_log: bool,
+    ) -> Axis {
         let known = || numbers.iter().flatten().copied();
         let (low, high) = (known().fold(f64::MAX, f64::min), known().fold(f64::MIN, f64::max));
         let (low, high) = if high < low { (0.0, 1.0) } else { (low, high) };
+        if is_log {
+            let (low, high) = if low <= 0.0 { (1.0, 10.0) } else { (low, high) };
+            let ticks = level_ticks(right - left, |n| Ticks::log(low, high, n, Measure::Plain));
+            let scale = Scale::log(ticks.range(), (left, right));
+            let labels = ticks.values.iter().zip(ticks.labels);
+            return Axis {
+                below: AxisLabels::level(labels.map(|(it, label)| (scale.at(*it), vec![label]))),
+                positions: numbers.iter().map(|it| it.map(|it| scale.at(it))).collect(),
+            };
+        }
         let is_whole = known().all(|it| it.fract() == 0.0);
         let is_year = is_whole && YEARS.0 <= low && high < YEARS.1;
         let ticks = level_ticks(right - left, |n_steps| {

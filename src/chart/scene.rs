@@ -42,6 +42,13 @@ pub(crate) enum Mark {
         /// Stroke colour.
         colour: Colour,
     },
+    /// A filled shape with straight edges.
+    Area {
+        /// Its corners, at least three.
+        corners: Vec<(f64, f64)>,
+        /// Fill colour.
+        colour: Colour,
+    },
     /// A point. A filled one has a rim of paper, so that overlapping points can be distinguished.
     Dot {
         /// Centre.

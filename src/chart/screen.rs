@@ -1,6 +1,6 @@
 //! A chart on a terminal: as a picture, in characters, or as a few lines of plain text.
 
-use csv_agent_types::chart::Chart;
+use csv_agent_types::chart::{Chart, ChartType};
 use csv_agent_types::limits::CHART_TTY_LINES_MAX;
 
 use super::plot::Plot;
@@ -62,7 +62,9 @@ pub fn show(chart: &Chart, screen: &Screen) -> anyhow::Result<String> {
     let plot = Plot::of(chart);
     let columns = usize::from(screen.columns);
     let characters = || {
-        if screen.colours == Depth::Monochrome && 1 < plot.series.len() {
+        // Shades and the parts of a whole have no need of colours.
+        let is_told = plot.chart_type != ChartType::Heatmap && plot.parts().is_none();
+        if screen.colours == Depth::Monochrome && 1 < plot.series.len() && is_told {
             return text_summary::text(chart, &plot, columns);
         }
         text_chart::draw(&plot, columns, CHART_TTY_LINES_MAX, screen.colours)

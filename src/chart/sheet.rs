@@ -3,6 +3,7 @@
 use csv_agent_types::chart::ChartType;
 
 use super::fit;
+use super::numbers::log10;
 use super::plot::Plot;
 use super::scene::{Mark, PointShape, Scene};
 use super::text;
@@ -40,8 +41,8 @@ pub(crate) struct ChartBuilder<'a> {
     pub width: f64,
     /// The first free pixel under title and legend.
     pub top: f64,
-    /// A hint that the drawing itself requires, above the notes of the plot.
-    pub hint: Option<String>,
+    /// Hints that the drawing itself requires, above the notes of the plot.
+    pub hints: Vec<String>,
 }
 
 impl<'a> ChartBuilder<'a> {
@@ -53,7 +54,7 @@ impl<'a> ChartBuilder<'a> {
         upright: Option<&str>,
     ) -> ChartBuilder<'a> {
         let mut sheet =
-            ChartBuilder { plot, marks: Vec::new(), width, top: MARGIN - 4.0, hint: None };
+            ChartBuilder { plot, marks: Vec::new(), width, top: MARGIN - 4.0, hints: Vec::new() };
         sheet.title();
         if has_legend {
             sheet.legend();
@@ -109,9 +110,7 @@ impl<'a> ChartBuilder<'a> {
             ChartType::Line => {
                 Mark::Line { points: vec![(x, middle), (x + 12.0, middle)], width: 3.0, colour }
             }
-            ChartType::Bar | ChartType::Column | ChartType::StackedColumn => {
-                Mark::Rect { x, y: middle - 6.0, width: 12.0, height: 12.0, colour }
-            }
+            _ => Mark::Rect { x, y: middle - 6.0, width: 12.0, height: 12.0, colour },
         };
         self.marks.push(mark);
     }
@@ -162,7 +161,7 @@ impl<'a> ChartBuilder<'a> {
         let room = self.width - 2.0 * MARGIN;
         let lines =
             |it: &String| fit::wrap_or_cut(it, NOTE_SIZE, Weight::Regular, room, NOTE_LINES_MAX);
-        self.hint.iter().chain(&self.plot.notes).flat_map(lines).collect()
+        self.hints.iter().chain(&self.plot.notes).flat_map(lines).collect()
     }
 
     /// Adds a mark.
@@ -228,20 +227,27 @@ pub(crate) fn level_ticks(room: f64, ticks: impl Fn(u32) -> Ticks) -> Ticks {
     all.into_iter().find(fits).unwrap_or_else(|| ticks(1))
 }
 
-/// A linear map from values to pixels.
+/// A linear or logarithmic map from values to pixels.
 pub(crate) struct Scale {
     from: (f64, f64),
     to: (f64, f64),
+    is_log: bool,
 }
 
 impl Scale {
     /// Maps the ends of one range to those of another.
     pub(crate) fn new(from: (f64, f64), to: (f64, f64)) -> Scale {
-        Scale { from, to }
+        Scale { from, to, is_log: false }
+    }
+
+    /// Maps the ends of a range of positive numbers, with equal distances for equal factors.
+    pub(crate) fn log(from: (f64, f64), to: (f64, f64)) -> Scale {
+        Scale { from: (log10(from.0), log10(from.1)), to, is_log: true }
     }
 
     /// Returns the pixel of a value.
     pub(crate) fn at(&self, value: f64) -> f64 {
+        let value = if self.is_log { log10(value) } else { value };
         let share = (value - self.from.0) / (self.from.1 - self.from.0);
         self.to.0 + share * (self.to.1 - self.to.0)
     }

@@ -8,6 +8,7 @@ use csv_agent_types::chart::{Chart, ChartType};
 
 use super::alt;
 use super::numbers::{self, Measure};
+use super::plot::BoxSummary;
 use super::plot::Plot;
 use super::sheet::count;
 use super::text::to_pixel;
@@ -33,18 +34,23 @@ const MISSING: &str = "no value";
 
 /// Returns the alternative text and the most important values, each line at most `columns` wide.
 pub(crate) fn text(chart: &Chart, plot: &Plot, columns: usize) -> String {
+    let parts = plot.parts();
+    let plot = parts.as_ref().unwrap_or(plot);
     let sentence = wrap(&ascii(&alt(chart)), columns.saturating_sub(2), SENTENCE_LINES_MAX);
     let mut lines: Vec<_> = sentence.into_iter().map(|it| it.replace('…', "...")).collect();
     if plot.range().is_some() {
         match plot.chart_type {
-            ChartType::Bar | ChartType::Column | ChartType::StackedColumn => {
-                lines.extend(rows(plot, columns));
-            }
-            ChartType::Line => lines.extend(courses(plot)),
+            ChartType::Line | ChartType::Area => lines.extend(courses(plot)),
             ChartType::Scatter => lines.extend(points(plot)),
+            ChartType::Box => lines.extend(ends(boxes(plot), "box")),
+            ChartType::Heatmap => lines.extend(ends(cells(plot), "row")),
+            _ => lines.extend(rows(plot, columns)),
         }
     }
-    lines.extend(plot.notes.iter().map(|it| format!("Note: {it}")));
+    lines.extend(
+        plot.references.iter().map(|it| format!("Reference: {}", ascii(&it.text(plot.measure)))),
+    );
+    lines.extend(plot.notes.iter().map(|it| format!("Note: {}", ascii(it))));
     let lines = lines.iter().flat_map(|it| folded(it, columns));
     lines.map(|it| it + "\n").collect()
 }
@@ -168,6 +174,48 @@ fn points(plot: &Plot) -> Vec<String> {
         )
     };
     plot.series.iter().map(cloud).collect()
+}
+
+/// Returns the first and the last of many lines, with the number of those between.
+fn ends(mut lines: Vec<String>, what: &str) -> Vec<String> {
+    if HEAD + TAIL < lines.len() {
+        let n_more = lines.len() - HEAD - TAIL;
+        let what = if what == "box" && 1 < n_more { "boxe" } else { what };
+        let more = format!("... {} ...", digits::count(n_more as u64, &format!("more {what}")));
+        lines.splice(HEAD..HEAD + n_more, [more]);
+    }
+    lines
+}
+
+/// One line per box: its quartiles and range, and how many values it has.
+fn boxes(plot: &Plot) -> Vec<String> {
+    let line = |(row, summary): (usize, &BoxSummary)| {
+        let label = ascii(&plot.x.full_label(row));
+        let (Some(ends), Some((low, high))) = (summary.ends, summary.range()) else {
+            return format!("{label}: no values");
+        };
+        let [_, q1, median, q3, _] = ends.map(|it| value(Some(it), plot.measure));
+        let [low, high] = [low, high].map(|it| value(Some(it), plot.measure));
+        let n = digits::count(summary.n as u64, "value");
+        format!("{label}: median {median}, half from {q1} to {q3}, all from {low} to {high}, {n}")
+    };
+    plot.boxes.iter().enumerate().map(line).collect()
+}
+
+/// One line per row of a heat map: its extremes.
+fn cells(plot: &Plot) -> Vec<String> {
+    let line = |series: &super::plot::PlotSeries| {
+        let known = series.values.iter().enumerate().filter_map(|(row, it)| Some((row, (*it)?)));
+        let known: Vec<_> = known.collect();
+        let by_value = |a: &&(usize, f64), b: &&(usize, f64)| a.1.total_cmp(&b.1);
+        let ends = (known.iter().min_by(by_value), known.iter().max_by(by_value));
+        let (Some(low), Some(high)) = ends else { return format!("{}: no values", series.name) };
+        let place = |(row, it): &(usize, f64)| {
+            format!("{} ({})", value(Some(*it), plot.measure), ascii(&plot.place(*row)))
+        };
+        format!("{}: lowest {}, highest {}", series.name, place(low), place(high))
+    };
+    plot.series.iter().map(line).collect()
 }
 
 #[cfg(test)]

@@ -17,7 +17,8 @@ pub enum Theme {
 /// Red, green, blue.
 pub(crate) type Rgb = [u8; 3];
 
-/// The colours of all roles, in order: paper, ink, grey, axis, grid, then the series.
+/// The colours of all roles, in order: paper, ink, grey, axis, grid, the series, the shades, the type on
+/// each shade.
 ///
 /// Type has a contrast of at least 4.5 : 1 with the paper, marks of at least 3 : 1 (Source: WCAG 2.2,
 /// criteria 1.4.3 and 1.4.11). A computer search chose the series colours for the largest distance
@@ -41,6 +42,26 @@ const LIGHT: Palette = [
     [0xa3, 0x09, 0x0c],
     [0x16, 0x9a, 0xd3],
     [0x7e, 0x70, 0x35],
+    [0xdf, 0xea, 0xf6],
+    [0xc3, 0xda, 0xee],
+    [0xa0, 0xc4, 0xe4],
+    [0x78, 0xaa, 0xd8],
+    [0x57, 0x92, 0xcb],
+    [0x2a, 0x65, 0xa8],
+    [0x12, 0x3f, 0x7c],
+    [0xf8, 0xdc, 0xc0],
+    [0xe3, 0xa2, 0x62],
+    [0xa4, 0x52, 0x0f],
+    [0x22, 0x22, 0x22],
+    [0x22, 0x22, 0x22],
+    [0x22, 0x22, 0x22],
+    [0x22, 0x22, 0x22],
+    [0x22, 0x22, 0x22],
+    [0xff, 0xff, 0xff],
+    [0xff, 0xff, 0xff],
+    [0x22, 0x22, 0x22],
+    [0x22, 0x22, 0x22],
+    [0xff, 0xff, 0xff],
 ];
 
 const DARK: Palette = [
@@ -59,6 +80,26 @@ const DARK: Palette = [
     [0xd6, 0x54, 0x87],
     [0xdf, 0xd3, 0x93],
     [0xa8, 0x7e, 0xc3],
+    [0x20, 0x32, 0x4a],
+    [0x28, 0x46, 0x6c],
+    [0x33, 0x5c, 0x91],
+    [0x5c, 0x8f, 0xce],
+    [0x7f, 0xb0, 0xe8],
+    [0xa6, 0xcb, 0xf4],
+    [0xd6, 0xe7, 0xfb],
+    [0x54, 0x39, 0x1a],
+    [0x7d, 0x52, 0x18],
+    [0xf0, 0xa9, 0x4a],
+    [0xec, 0xed, 0xf0],
+    [0xec, 0xed, 0xf0],
+    [0xec, 0xed, 0xf0],
+    [0x17, 0x1a, 0x21],
+    [0x17, 0x1a, 0x21],
+    [0x17, 0x1a, 0x21],
+    [0x17, 0x1a, 0x21],
+    [0xec, 0xed, 0xf0],
+    [0xec, 0xed, 0xf0],
+    [0x17, 0x1a, 0x21],
 ];
 
 impl Theme {
@@ -92,17 +133,30 @@ impl Colour {
     /// Gridlines.
     pub const GRID: Colour = Colour(4);
     /// The series, in their order.
-    pub const SERIES: [Colour; CHART_SERIES_MAX] = {
-        let mut all = [Colour(5); CHART_SERIES_MAX];
+    pub const SERIES: [Colour; CHART_SERIES_MAX] = Colour::roles(5);
+    /// Shades of a value: from small to large, then three from slightly to far below zero.
+    pub const SHADES: [Colour; 10] = Colour::roles(Colour::SERIES[CHART_SERIES_MAX - 1].0 + 1);
+    /// How many of the shades are for values above zero.
+    pub const N_RISING: usize = 7;
+    const ON_SHADES: [Colour; 10] = Colour::roles(Colour::SHADES[9].0 + 1);
+    /// Number of roles.
+    pub const N_ROLES: usize = 5 + CHART_SERIES_MAX + 20;
+
+    const fn roles<const N: usize>(first: u8) -> [Colour; N] {
+        let mut all = [Colour(first); N];
         let mut at = 1;
-        while at < CHART_SERIES_MAX {
+        while at < N {
             all[at].0 = all[at - 1].0 + 1;
             at += 1;
         }
         all
-    };
-    /// Number of roles.
-    pub const N_ROLES: usize = 5 + CHART_SERIES_MAX;
+    }
+
+    /// Returns the colour of type on a shade; `None` on other colours.
+    pub fn on_shade(self) -> Option<Colour> {
+        let at = Colour::SHADES.iter().position(|it| *it == self)?;
+        Some(Colour::ON_SHADES[at])
+    }
 
     /// Returns the index of the role.
     pub fn index(self) -> usize {
@@ -205,6 +259,36 @@ mod tests {
             // Lines to read by are seen, and stay behind.
             let grid = contrast(paper, theme.rgb(Colour::GRID));
             assert!((1.2..1.7).contains(&grid), "{theme:?}: {grid:.2}");
+        }
+    }
+
+    #[test]
+    fn shades_become_stronger_for_everyone_and_type_on_them_is_read() {
+        for theme in Theme::ALL {
+            for shade in Colour::SHADES {
+                let type_on = theme.rgb(shade.on_shade().unwrap());
+                let contrast = contrast(theme.rgb(shade), type_on);
+                assert!(4.5 <= contrast, "{theme:?} {shade:?}: {contrast:.2}");
+            }
+            let paper = theme.rgb(Colour::PAPER);
+            let (rising, falling) = Colour::SHADES.split_at(Colour::N_RISING);
+            for shades in [rising, falling] {
+                let strengths: Vec<_> =
+                    shades.iter().map(|it| contrast(paper, theme.rgb(*it))).collect();
+                assert!(1.2 < strengths[0] && strengths.windows(2).all(|it| it[0] * 1.15 < it[1]));
+            }
+            for (people, view) in &VIEWS {
+                for pair in rising.windows(2).chain(falling.windows(2)) {
+                    let apart = distance(theme.rgb(pair[0]), theme.rgb(pair[1]), view);
+                    assert!(0.04 <= apart, "{theme:?}, {people}: {pair:?} {apart:.3}");
+                }
+                // The same distance above and below zero.
+                for (one, other) in [(1, 0), (3, 1), (5, 2)] {
+                    let (one, other) = (theme.rgb(rising[one]), theme.rgb(falling[other]));
+                    let apart = distance(one, other, view);
+                    assert!(0.06 <= apart, "{theme:?}, {people}: {one:?} {other:?} {apart:.3}");
+                }
+            }
         }
     }
 

@@ -2,7 +2,9 @@
 //!
 //! All arithmetic that decides a label uses decimal text, so that it is the same on every machine.
 
-use super::numbers::{Measure, PLAIN_RANGE, decimal, grouped, parts, scientific, unit, usize_of};
+use super::numbers::{
+    Measure, PLAIN_RANGE, amount, decimal, grouped, parts, scientific, unit, usize_of,
+};
 
 /// Maximum steps of an axis; a request for more is a bug, and is cut here.
 const STEPS_MAX: i64 = 40;
@@ -51,6 +53,44 @@ impl Ticks {
         Ticks { values, labels, lowest_digit }
     }
 
+    /// Returns ticks at these ascending values, at regular distances.
+    pub(crate) fn at(values: Vec<f64>) -> Ticks {
+        let step = values.windows(2).next().map_or(1.0, |it| it[1] - it[0]);
+        let (mantissa, exponent) = parts(step.abs());
+        let lowest_digit = match mantissa {
+            it if 9.95 < it => exponent + 1,
+            it if (it - it.round()).abs() < 0.05 => exponent,
+            _ => exponent - 1,
+        };
+        let labels = labels(&values, lowest_digit);
+        Ticks { values, labels, lowest_digit }
+    }
+
+    /// Returns at most about `n_steps` steps of a logarithmic axis that cover a range of positive numbers:
+    /// 1, 2, 5, 10 and so on if there is room, else powers of ten.
+    pub(crate) fn log(low: f64, high: f64, n_steps: u32, measure: Measure) -> Ticks {
+        let fine = log_values((low, high), &[1, 2, 5], 1);
+        if usize::try_from(n_steps).is_ok_and(|it| fine.len() <= it + 1) {
+            return Ticks::of_log(fine, measure);
+        }
+        Ticks::decades(low, high, n_steps, measure)
+    }
+
+    /// Returns at most `n_steps` steps between powers of ten, all by the same factor, that cover a range of
+    /// positive numbers.
+    pub(crate) fn decades(low: f64, high: f64, n_steps: u32, measure: Measure) -> Ticks {
+        let n_steps = usize::try_from(n_steps.max(1)).unwrap_or(1);
+        let mut all = (1..).map(|it| log_values((low, high), &[1], it));
+        // Each is shorter than the one before, down to a single step.
+        let values = all.find(|it| it.len() <= n_steps + 1).unwrap_or_default();
+        Ticks::of_log(values, measure)
+    }
+
+    fn of_log(values: Vec<f64>, measure: Measure) -> Ticks {
+        let labels = values.iter().map(|it| amount(*it, measure)).collect();
+        Ticks { values, labels, lowest_digit: 0 }
+    }
+
     /// Returns the ends of the axis.
     pub(crate) fn range(&self) -> (f64, f64) {
         let first = self.values.first().copied().unwrap_or(0.0);
@@ -76,6 +116,23 @@ impl Ticks {
         self.labels = self.values.iter().map(ToString::to_string).collect();
         self
     }
+}
+
+/// Returns these multiples of every `stride`-th power of ten, from the last before a range to the first
+/// after it.
+fn log_values((low, high): (f64, f64), mantissas: &[i64], stride: usize) -> Vec<f64> {
+    let decades = (parts(low).1..).step_by(stride);
+    let mut values: Vec<f64> = Vec::new();
+    for value in decades.flat_map(|it| mantissas.iter().map(move |m| decimal(*m, it))) {
+        if value <= low {
+            values.clear();
+        }
+        values.push(value);
+        if high <= value && 1 < values.len() {
+            break;
+        }
+    }
+    values
 }
 
 /// Widens a range that is empty, or too narrow for numbers of that size.
@@ -179,8 +236,29 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_logarithmic_axis_has_round_values_at_equal_factors() {
+        let check = |low, high, n_steps, labels: &[&str]| {
+            assert_eq!(Ticks::log(low, high, n_steps, Measure::Plain).labels, labels);
+        };
+        check(3.0, 80.0, 5, &["2", "5", "10", "20", "50", "100"]);
+        check(3.0, 80_000.0, 5, &["1", "10", "100", "1,000", "10,000", "100,000"]);
+        check(1.0, 1e12, 5, &["1", "1,000", "1M", "1B", "1T"]);
+        check(5.0, 5.0, 5, &["5", "10"]);
+        check(0.004, 0.3, 2, &["0.001", "0.1", "10"]);
+        check(0.004, 0.3, 1, &["0.001", "1"]);
+    }
+
     proptest! {
         #![proptest_config(cases(256))]
+
+        #[test]
+        fn a_logarithmic_axis_covers_the_range(a in -290..290_i32, b in -290..290_i32, n_steps in 1..9_u32) {
+            let (low, high) = (super::decimal(3, a.min(b)), super::decimal(7, a.max(b)));
+            let ticks = Ticks::log(low, high, n_steps, Measure::Plain);
+            prop_assert!(ticks.range().0 <= low && high <= ticks.range().1, "{ticks:?}");
+            prop_assert!((2..=11).contains(&ticks.values.len()) && ticks.values.is_sorted());
+        }
 
         #[test]
         fn the_axis_covers_the_range(a in any::<f64>(), b in any::<f64>()) {

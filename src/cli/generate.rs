@@ -189,9 +189,12 @@ mod tests {
         let fetched = json!({"name": "n", "cited": true, "container_id": "c", "file_id": null,
             "format": "csv", "path": "p", "bytes": 1, "sha256": "0".repeat(64)});
         let series = json!([{"name": "n", "y_field": "y"}]);
+        let options = json!({"color_by": "c", "order": "value", "log_axis": null,
+            "references": [{"value": 1.5, "to": null, "label": "l"}], "trend_line": false,
+            "number_format": "share", "unit": "USD"});
         let spec = json!({"df_name": "df", "logical_name": "l", "chart_type": "bar",
             "x_field": "x", "x_label": null, "y_label": null, "series": series, "title": null,
-            "note": null});
+            "note": null, "options": options});
         let finding = json!({"severity": "bad", "message": "m", "dataset": null, "column": null,
             "rows": [0], "table": null, "call_id": null, "source_file": "f", "source_line": 2,
             "source_lines": [2], "source_cells": ["Sheet1!B2"]});
@@ -230,7 +233,7 @@ mod tests {
             json!({"type": "chart", "call_id": "c", "df_name": "df", "logical_name": "l",
                 "chart_type": "bar", "title": null, "x_field": "x", "x_label": null,
                 "y_label": null, "series": series, "note": null, "data": [], "row_count": 0,
-                "encoding": "json", "alt": "a", "files": [file]}),
+                "encoding": "json", "alt": "a", "files": [file], "options": options, "vega_lite": {}}),
             json!({"type": "chart_rejected", "call_id": "c", "logical_name": "l", "reason": "r",
                 "code": "empty", "limit": null, "actual": null, "spec": spec}),
             json!({"type": "reply", "text": "t", "blocks": [], "assessment": null,

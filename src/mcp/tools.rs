@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use rmcp::model::{JsonObject, Tool as ToolOfClient, ToolAnnotations};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use csv_agent_tools::strict::arguments;
 use csv_agent_types::chart::ChartType;
+use csv_agent_types::chart_options::{ChartOrder, LogAxis, ValueFormat};
 use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::dataset_names::quoted;
 
@@ -698,6 +699,9 @@ struct ChartArguments {
     r#type: String,
     x: String,
     y: ColumnNames,
+    color_by: Option<String>,
+    #[serde(default)]
+    options: Map<String, Value>,
     title: Option<String>,
     x_label: Option<String>,
     y_label: Option<String>,
@@ -713,14 +717,34 @@ enum ColumnNames {
     Several(Vec<String>),
 }
 
+/// Returns the schema of what a chart does in addition; every member is optional.
+fn chart_options() -> Value {
+    let orders: Vec<_> = ChartOrder::ALL.iter().map(|it| it.name()).collect();
+    let axes: Vec<_> = LogAxis::ALL.iter().map(|it| it.name()).collect();
+    let formats: Vec<_> = ValueFormat::ALL.iter().map(|it| it.name()).collect();
+    let reference = json!({"type": "object", "required": ["value"], "additionalProperties": false, "properties": {
+        "value": {"type": "number"}, "to": {"type": "number", "description": "the end of a band"},
+        "label": {"type": "string"}}});
+    json!({"type": "object", "additionalProperties": false, "properties": {
+        "order": one_of(&orders, "the order of categories"),
+        "log_axis": one_of(&axes, "the logarithmic axis of a line or scatter"),
+        "references": {"type": "array", "items": reference, "description": "lines and bands, at most 5"},
+        "trend_line": {"type": "boolean", "description": "least squares, with equation and r², for scatter"},
+        "number_format": one_of(&formats, "percent: 25 is 25%; share: 0.25 is 25%"),
+        "unit": text("the unit of the values"),
+    }})
+}
+
 const CHART: ClientTool = ClientTool {
     name: "chart",
     title: "Draw a chart",
     description: "Draws a chart of the result of a SELECT, or of a DataFrame of python, and returns the picture (PNG) \
-with a description in words. One row is one mark, at most 200 rows, in the order in which they should appear; one column \
-for x and one numeric column for each series, at most 10. bar lies on its side and suits long labels, column stands, \
-stacked_column shows parts of a whole, line shows change over an ordered x, scatter relates two numbers. Give sql or \
-variable, not both.",
+with a description in words. One row is one mark, at most 200 rows (line, area, scatter, heatmap 5000), in the order in \
+which they should appear; one column for x and one numeric column for each series, at most 10, or color_by for long data. \
+bar lies on its side and suits long labels, column stands, stacked_ types show parts and totals, percent_stacked_column \
+shows shares and replaces a pie, line shows change over an ordered x, area fills it, scatter relates two numbers. For \
+histogram and box give the raw rows: histogram counts x (y is the same column), box summarises y by the category x. \
+heatmap shades y by x and color_by. Give sql or variable, not both.",
     arguments: || {
         let types: Vec<&str> = ChartType::ALL.iter().map(|it| it.name()).collect();
         let y = json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
@@ -731,6 +755,8 @@ variable, not both.",
             ("type", one_of(&types, "the shape of the marks"), true),
             ("x", text("the column along the x axis"), true),
             ("y", y, true),
+            ("color_by", text("the column whose values become the series of long data"), false),
+            ("options", chart_options(), false),
             ("title", text("what the chart shows"), false),
             ("x_label", text("label of the x axis"), false),
             ("y_label", text("label of the y axis, with the unit"), false),
@@ -749,6 +775,11 @@ variable, not both.",
         };
         let series: Vec<Value> =
             columns.iter().map(|it| json!({"name": it, "y_field": it})).collect();
+        let mut options = given.options;
+        if let Some(column) = given.color_by {
+            options.insert("color_by".to_owned(), column.into());
+        }
+        let options = Some(options).filter(|it| !it.is_empty());
         let frame = match (&given.sql, &given.variable) {
             (Some(_), None) => RESULT.to_owned(),
             (None, Some(variable)) => variable.clone(),
@@ -758,7 +789,7 @@ variable, not both.",
         let chart = json!({
             "df_name": frame, "logical_name": name, "chart_type": given.r#type, "x_field": given.x,
             "x_label": given.x_label, "y_label": given.y_label, "series": series,
-            "title": given.title, "note": given.note,
+            "title": given.title, "note": given.note, "options": options,
         });
         let about = format!("Draw {} by {}.", columns.join(", "), given.x);
         Ok(match given.sql {

@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use super::plotly::{self, column, escaped, label};
 use csv_agent_chart::time;
 use csv_agent_types::chart::{ChartType, Series};
 use csv_agent_types::event::ChartDrawn;
 
 /// Characters in a line of a note; Plotly does not wrap it.
 const NOTE_CHARS: usize = 90;
-/// Label for a missing value.
-const MISSING: &str = "(none)";
 
 /// Returns `{"type": "text" | "chart", "content", "chart"}` objects: the text, then each chart.
 ///
@@ -20,13 +19,41 @@ const MISSING: &str = "(none)";
 pub fn blocks(text: &str, charts: &[ChartDrawn]) -> Vec<Value> {
     let mut blocks = vec![json!({"type": "text", "content": text, "chart": null})];
     let drawn = charts.iter().map(|chart| {
+        let arranged = arranged(chart);
+        let trend = chart.chart().and_then(|it| csv_agent_chart::trend_line(&it));
+        let chart = arranged.as_ref().unwrap_or(chart);
         let rows = RowAxis::of(chart);
-        let traces: Vec<_> = chart.series.iter().map(|it| trace(chart, &rows.at, it)).collect();
+        let mut traces: Vec<_> = match chart.chart_type {
+            ChartType::Histogram => vec![plotly::bins(&chart.data)],
+            ChartType::Box => vec![plotly::boxes(chart)],
+            ChartType::Heatmap => vec![plotly::heat(chart, &rows.at)],
+            _ => chart.series.iter().map(|it| trace(chart, &rows.at, it)).collect(),
+        };
+        traces.extend(trend.map(plotly::line));
         let spec = json!({"data": traces, "layout": layout(chart, rows.axis)});
         json!({"type": "chart", "content": null, "chart": spec})
     });
     blocks.extend(drawn);
     blocks
+}
+
+/// Returns a chart with options, or of a type whose rows are not its marks, as the pictures show it.
+fn arranged(chart: &ChartDrawn) -> Option<ChartDrawn> {
+    use ChartType::{Bar, Column, Line, Scatter, StackedColumn};
+    let is_plain = matches!(chart.chart_type, Bar | Column | StackedColumn | Line | Scatter);
+    if is_plain && chart.options.is_none() {
+        return None;
+    }
+    let arranged = csv_agent_chart::arranged(&chart.chart()?);
+    let spec = arranged.spec().clone();
+    Some(ChartDrawn {
+        x_field: spec.x_field,
+        x_label: spec.x_label,
+        y_label: spec.y_label,
+        series: spec.series,
+        data: Value::Array(arranged.frame().objects()),
+        ..chart.clone()
+    })
 }
 
 /// The positions of a chart's rows on the axis that is not for amounts.
@@ -43,7 +70,10 @@ impl RowAxis {
         let labels: Vec<String> = cells.iter().map(label).collect();
         let are_distinct = labels.iter().collect::<BTreeSet<_>>().len() == labels.len();
         let known = || cells.iter().filter(|it| !it.is_null());
-        let is_bar = !matches!(chart.chart_type, ChartType::Line | ChartType::Scatter);
+        if chart.chart_type == ChartType::Histogram {
+            return RowAxis { at: Vec::new(), axis: json!({"type": "linear"}) };
+        }
+        let is_bar = !chart.chart_type.is_placed();
         // Each bar has its own position, whatever its neighbours are.
         let is_time = |it: &Value| it.as_str().and_then(time::parse).is_some();
         let has_places = !is_bar || (are_distinct && !cells.iter().any(Value::is_null));
@@ -69,27 +99,21 @@ impl RowAxis {
     }
 }
 
-fn label(cell: &Value) -> String {
-    match cell {
-        Value::Null => MISSING.to_owned(),
-        Value::String(text) => escaped(text),
-        other => escaped(&other.to_string()),
-    }
-}
-
-/// Plotly interprets tags, including links; text from a file or a model is shown literally.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
 fn trace(chart: &ChartDrawn, at: &[Value], series: &Series) -> Value {
     let amounts = column(&chart.data, &series.y_field);
     let name = escaped(&series.name);
     match chart.chart_type {
-        ChartType::Bar => {
+        ChartType::Bar | ChartType::StackedBar => {
             json!({"type": "bar", "orientation": "h", "name": name, "x": amounts, "y": at})
         }
-        ChartType::Column | ChartType::StackedColumn => {
+        ChartType::Area => json!({"type": "scatter", "mode": "lines", "stackgroup": "one",
+            "name": name, "x": at, "y": amounts}),
+        ChartType::Column
+        | ChartType::StackedColumn
+        | ChartType::PercentStackedColumn
+        | ChartType::Histogram
+        | ChartType::Box
+        | ChartType::Heatmap => {
             json!({"type": "bar", "name": name, "x": at, "y": amounts})
         }
         ChartType::Line => {
@@ -112,10 +136,23 @@ fn layout(chart: &ChartDrawn, axis: Value) -> Value {
         layout.insert("title".into(), json!({"text": escaped(title)}));
     }
     let note = chart.note.as_deref();
-    if matches!(chart.chart_type, ChartType::Bar) {
+    let scales = plotly::scales(chart);
+    if let Some(log) = scales.0 {
+        level["type"] = log;
+    }
+    if let Some(log) = scales.1 {
+        amount["type"] = log;
+    }
+    let is_lying = plotly::is_lying(chart.chart_type);
+    if chart.chart_type == ChartType::PercentStackedColumn {
+        amount["tickformat"] = json!(",.0%");
+    }
+    if is_lying {
         // The first row is at the top, as in a table.
         level["autorange"] = json!("reversed");
-        amount["rangemode"] = json!("tozero");
+        if chart.chart_type != ChartType::Box {
+            amount["rangemode"] = json!("tozero");
+        }
         layout.insert("xaxis".into(), titled(amount, with_note(amount_title, note)));
         layout.insert("yaxis".into(), titled(level, Some(level_title)));
     } else {
@@ -126,13 +163,26 @@ fn layout(chart: &ChartDrawn, axis: Value) -> Value {
         ChartType::Bar | ChartType::Column => {
             layout.insert("barmode".into(), json!("group"));
         }
-        ChartType::StackedColumn => {
+        it if it.is_stacked() => {
             // Parts below zero stack downwards.
             layout.insert("barmode".into(), json!("relative"));
         }
-        ChartType::Line | ChartType::Scatter => {}
+        ChartType::Histogram => {
+            layout.insert("bargap".into(), json!(0.02));
+        }
+        ChartType::Heatmap => {
+            layout["yaxis"] =
+                json!({"type": "category", "autorange": "reversed", "automargin": true});
+        }
+        _ => {}
     }
-    layout.insert("showlegend".into(), json!(1 < chart.series.len()));
+    let references = plotly::references(chart);
+    if !references.0.is_empty() {
+        layout.insert("shapes".into(), references.0.into());
+        layout.insert("annotations".into(), references.1.into());
+    }
+    let has_legend = 1 < chart.series.len() && chart.chart_type != ChartType::Heatmap;
+    layout.insert("showlegend".into(), json!(has_legend));
     Value::Object(layout)
 }
 
@@ -162,17 +212,13 @@ fn with_note(title: Option<String>, note: Option<&str>) -> Option<String> {
     Some(title.map_or(note.clone(), |it| format!("{it}<br>{note}")))
 }
 
-fn column(data: &Value, field: &str) -> Vec<Value> {
-    let rows = data.as_array().map(Vec::as_slice).unwrap_or_default();
-    rows.iter().map(|row| row.get(field).cloned().unwrap_or_default()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
     use super::blocks;
     use csv_agent_types::chart::{ChartType, Series};
+    use csv_agent_types::chart_options::{ChartOptions, ReferenceMark};
     use csv_agent_types::event::{ChartDrawn, Encoding};
 
     fn chart(chart_type: ChartType) -> ChartDrawn {
@@ -195,6 +241,8 @@ mod tests {
             encoding: Encoding::Json,
             alt: String::new(),
             files: Vec::new(),
+            options: None,
+            vega_lite: None,
         }
     }
 
@@ -278,5 +326,51 @@ mod tests {
         let head = "EUR<br><span style=\"font-size:11px\">&lt;a href='x'&gt;y&lt;/a&gt; word";
         assert!(lower.starts_with(head), "{lower}");
         assert_eq!(lower.matches("<br>").count(), 2, "{lower}");
+    }
+
+    #[test]
+    fn types_that_count_or_shade_have_traces_of_their_own() {
+        let of = |chart_type, data: &Value| {
+            blocks("", &[ChartDrawn { data: data.clone(), ..chart(chart_type) }])[1]["chart"]
+                .clone()
+        };
+        let data = json!([{"product": "Anvil", "q2": 1, "q3": 3}]);
+        let shares = of(ChartType::PercentStackedColumn, &data);
+        assert_eq!(
+            (&shares["data"][0]["y"], &shares["data"][1]["y"]),
+            (&json!([0.25]), &json!([0.75]))
+        );
+        assert_eq!(shares["layout"]["yaxis"]["tickformat"], ",.0%");
+        let heat = of(ChartType::Heatmap, &data);
+        assert_eq!(heat["data"][0]["z"], json!([[1.0], [3.0]]));
+        assert_eq!(heat["data"][0]["y"], json!(["Q2", "Q3"]));
+        let area = of(ChartType::Area, &data);
+        assert_eq!(area["data"][1]["stackgroup"], "one");
+        let bins = json!([{"from": 0, "to": 5, "rows": 2}, {"from": 5, "to": 10, "rows": 1}]);
+        let mut histogram = ChartDrawn { data: bins, ..chart(ChartType::Histogram) };
+        histogram.series.clear();
+        let found = blocks("", &[histogram])[1]["chart"]["data"][0].clone();
+        assert_eq!(
+            (&found["x"], &found["width"], &found["y"]),
+            (&json!([2.5, 7.5]), &json!([5.0, 5.0]), &json!([2, 1]))
+        );
+    }
+
+    #[test]
+    fn long_data_has_a_trace_for_each_colour_and_references_are_shapes() {
+        let mut long = chart(ChartType::Column);
+        long.series.truncate(1);
+        long.data = json!([{"product": "Anvil", "q2": 1, "by": "<x>"}, {"product": "Anvil", "q2": 2, "by": "y"}]);
+        let reference = ReferenceMark { value: 1.5, to: None, label: Some("a & b".into()) };
+        long.options = Some(Box::new(ChartOptions {
+            color_by: Some("by".into()),
+            references: Some(vec![reference]),
+            ..ChartOptions::default()
+        }));
+        let found = blocks("", &[long])[1]["chart"].clone();
+        assert_eq!(found["data"][0]["name"], "&lt;x&gt;");
+        assert_eq!(found["data"][1]["y"], json!([2.0]));
+        assert_eq!(found["layout"]["shapes"][0]["y0"], 1.5);
+        assert_eq!(found["layout"]["annotations"][0]["text"], "a &amp; b");
     }
 }

@@ -5,6 +5,7 @@
 pub mod answer;
 pub mod table;
 pub mod blocks;
+mod plotly;
 pub mod page;
 pub mod report;
 pub mod terminal_markdown;

@@ -34,7 +34,7 @@ impl TurnFiles<'_> {
     /// Stores what a tool shows and returns the event that reports it.
     ///
     /// The Parquet file of a table is moved to `tables/`, unread. A chart is drawn to `charts/` as SVG
-    /// and PNG, next to its spec and data as JSON; one that cannot be drawn is reported as rejected. No
+    /// and PNG, next to its spec and data as JSON and a Vega-Lite specification; one that cannot be drawn is reported as rejected. No
     /// file replaces another: a name already in use gets a number.
     ///
     /// # Errors
@@ -50,18 +50,21 @@ impl TurnFiles<'_> {
                 };
                 Ok(data_frame(call_id, df_name, logical_name, frame, artifact))
             }
-            Shown::Chart(chart) => match csv_agent_chart::draw(&chart, self.chart_style) {
-                Ok(drawing) => self.store_chart(call_id, &chart, &drawing),
-                Err(error) => {
-                    let rejected = ChartRejected {
-                        code: RejectedCode::RenderFailed,
-                        reason: format!("the chart cannot be drawn: {error:#}"),
-                        limit: None,
-                        actual: None,
-                    };
-                    Ok(chart_rejected(call_id, Box::new(chart.spec().clone()), rejected))
+            Shown::Chart(chart) => {
+                let chart = csv_agent_chart::summarised(chart);
+                match csv_agent_chart::draw(&chart, self.chart_style) {
+                    Ok(drawing) => self.store_chart(call_id, &chart, &drawing),
+                    Err(error) => {
+                        let rejected = ChartRejected {
+                            code: RejectedCode::RenderFailed,
+                            reason: format!("the chart cannot be drawn: {error:#}"),
+                            limit: None,
+                            actual: None,
+                        };
+                        Ok(chart_rejected(call_id, Box::new(chart.spec().clone()), rejected))
+                    }
                 }
-            },
+            }
             Shown::Rejected { spec, rejected } => Ok(chart_rejected(call_id, spec, rejected)),
         }
     }
@@ -86,22 +89,25 @@ impl TurnFiles<'_> {
     ) -> anyhow::Result<Body> {
         let (spec, frame) = (chart.spec(), chart.frame());
         let directory = directory_in(self.turn_dir, "charts")?;
-        let slug = free_slug(&directory, &spec.logical_name, "chart", &["json", "svg", "png"])?;
+        let slug =
+            free_slug(&directory, &spec.logical_name, "chart", &["json", "vl.json", "svg", "png"])?;
         let data = Value::Array(frame.objects());
         let alt = csv_agent_chart::alt(chart);
         let source = json!({"spec": spec, "alt": alt, "data": data});
         write_whole(&directory.join(format!("{slug}.json")), format!("{source}\n").as_bytes())?;
+        let vega_lite = csv_agent_chart::vega_lite(chart);
+        let text = format!("{vega_lite}\n");
         let mut files = Vec::new();
-        let svg = ("svg", drawing.svg.as_bytes(), drawing.svg_size);
-        let png = ("png", drawing.png.as_slice(), drawing.png_size);
-        for (format, bytes, (width, height)) in [svg, png] {
+        let svg = ("svg", drawing.svg.as_bytes(), Some(drawing.svg_size));
+        let png = ("png", drawing.png.as_slice(), Some(drawing.png_size));
+        for (format, bytes, size) in [svg, png, ("vl.json", text.as_bytes(), None)] {
             let path = directory.join(format!("{slug}.{format}"));
             write_whole(&path, bytes)?;
             files.push(Artifact {
                 format: format.into(),
                 path: relative(self.session_dir, &path)?,
-                width: Some(width),
-                height: Some(height),
+                width: size.map(|it| it.0),
+                height: size.map(|it| it.1),
                 bytes: bytes.len() as u64,
                 sha256: hexadecimal(&Sha256::digest(bytes)),
             });
@@ -123,6 +129,8 @@ impl TurnFiles<'_> {
             encoding: Encoding::Json,
             alt,
             files,
+            options: spec.options,
+            vega_lite: Some(vega_lite),
         })))
     }
 }
@@ -354,6 +362,7 @@ mod tests {
             series: vec![Series { name: "n".into(), y_field: "n".into() }],
             title: None,
             note: None,
+            options: None,
         }
     }
 
@@ -401,25 +410,48 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_is_three_files_and_an_event() {
+    fn a_chart_is_four_files_and_an_event() {
         let mut session = Session::new();
         session.chart_style.scale = 2;
         let frame = Frame { row_count: 2, ..frame() };
         let chart = chart_spec().check(frame).unwrap();
         let Body::Chart(chart) = session.store(Shown::Chart(chart)).unwrap() else { panic!() };
         let paths: Vec<_> = chart.files.iter().map(|it| it.path.as_str()).collect();
-        assert_eq!(paths, ["turns/0001/charts/sales_week.svg", "turns/0001/charts/sales_week.png"]);
+        let expected =
+            ["svg", "png", "vl.json"].map(|it| format!("turns/0001/charts/sales_week.{it}"));
+        assert_eq!(paths, expected);
         for file in &chart.files {
             let metadata = fs::metadata(session.path(&file.path)).unwrap();
             assert_eq!(metadata.len(), file.bytes);
             assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
         }
         let sizes = chart.files.iter().map(|it| it.width.zip(it.height));
-        assert!(sizes.eq([Some((600, 540)), Some((1200, 1080))]));
+        assert!(sizes.eq([Some((600, 540)), Some((1200, 1080)), None]));
         let source = fs::read(session.path("turns/0001/charts/sales_week.json")).unwrap();
         let source: Value = serde_json::from_slice(&source).unwrap();
         assert_eq!(source["spec"]["chart_type"], "column");
         assert_eq!(source["data"], json!([{"week": "w1", "n": 1}, {"week": "w2", "n": null}]));
+    }
+
+    #[test]
+    fn a_histogram_keeps_its_bins_and_not_the_values() {
+        let session = Session::new();
+        let rows: Vec<_> = (0..5_000).map(|it| vec![json!(it % 40)]).collect();
+        let frame = Frame {
+            columns: vec!["n".into()],
+            dtypes: vec!["int64".into()],
+            row_count: 5_000,
+            rows,
+        };
+        let chart_type = ChartType::Histogram;
+        let spec =
+            ChartSpec { chart_type, x_field: "n".into(), series: Vec::new(), ..chart_spec() };
+        let chart = spec.check(frame).unwrap();
+        let Body::Chart(event) = session.store(Shown::Chart(chart)).unwrap() else { panic!() };
+        assert_eq!(event.data[0], json!({"from": 0.0, "to": 2.0, "rows": 250}));
+        let drawn = event.chart().unwrap();
+        assert_eq!(csv_agent_chart::alt(&drawn), event.alt);
+        assert!(event.vega_lite.unwrap()["data"]["values"][0]["rows"] == 250.0);
     }
 
     #[test]

@@ -118,6 +118,8 @@ pub fn seal<'a>(event: &'a Event, seal: &Seal) -> anyhow::Result<Cow<'a, Event>>
         Body::Chart(chart) if chart.encoding == Encoding::Json => {
             chart.data = seal.close(&chart.data);
             chart.encoding = seal.encoding();
+            // It has the rows as well, and is made from them.
+            chart.vega_lite = None;
         }
         Body::Reply(reply) => {
             let encoding = serde_json::to_value(seal.encoding())?;

@@ -4,23 +4,31 @@ use serde_json::{Value, json};
 
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::chart::{ChartRejected, ChartSpec, ChartType, RejectedCode};
+use csv_agent_types::chart_options::{ChartOrder, LogAxis, ValueFormat};
 use csv_agent_types::event::{CallStatus, Shown, ToolOutput};
-use csv_agent_types::limits::{CHART_ROWS_MAX, CHART_SERIES_MAX};
 use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
-use crate::strict::{self, array, nullable_string, object, one_of, string};
+use crate::strict::{
+    self, array, boolean, nullable, nullable_string, number, object, one_of, string,
+};
 use crate::{Needs, Plan, Tool, ToolError, ToolJob, succeeded, variable};
 
 /// The tool.
 pub(crate) const TOOL: Tool = Tool {
     name: "send_chart_to_ui",
     description: "Draws a chart of a DataFrame of the REPL, or of a result of query_datasets, and shows it to the user. Use it when a picture \
-adds clarity: a trend, a comparison, a relation; most answers need none. Prepare the frame first: one \
-row a mark, at most 200 rows, in the order in which they should appear, with one column for x and one \
-numeric column for each series (pivot long data). At most 10 series: keep the largest and sum the rest. \
-bar lies on its side and suits long labels, column stands, stacked_column shows parts of a whole, line \
-shows change over an ordered x, scatter relates two numbers. Returns what was drawn, or why it was not; \
-then correct the frame or the spec and call again.",
+adds clarity; most answers need none. Prepare the frame first: one row a mark, with one column for x and one numeric \
+column for each series, at most 10; or long data, with options.color_by. At most 200 rows; line, area, scatter, heatmap \
+and long data 5000.\n\
+- bar lies on its side and suits long labels, column stands; stacked_bar, stacked_column show parts and totals.\n\
+- percent_stacked_column compares shares. With one series it is one whole: use it when a pie is asked for.\n\
+- line shows change over an ordered x; area fills it, and stacks several series.\n\
+- scatter relates two numbers; options.trend_line adds the line of least squares, its equation and r².\n\
+- histogram: pass the raw rows; x_field is the numeric column that is counted in bins, series is [].\n\
+- box: pass the raw rows; one series, x_field is the category (the series' column again for one box).\n\
+- heatmap: x_field across, options.color_by (or a series each) down, the value as shade, such as hour by weekday.\n\
+Weekdays and months are put in order by themselves; other rows are drawn as given. Returns what was drawn, or why it was \
+not; then correct the frame or the spec and call again.",
     parameters,
     plan,
     needs: Needs::Nothing,
@@ -44,9 +52,34 @@ fn parameters() -> Value {
         ("x_field", string("the column of categories, days or numbers along the x axis")),
         ("x_label", nullable_string("the label of the x axis; null for the column's name")),
         ("y_label", nullable_string("the label of the y axis with its unit; null for none")),
-        ("series", array(series, "1 to 10 series")),
+        ("series", array(series, "1 to 10 series; [] for histogram")),
         ("title", nullable_string("what the chart shows, above it; null for none")),
         ("note", nullable_string("a caveat or a source, below it; null for none")),
+        ("options", nullable(options(), "null for a plain chart")),
+    ])
+}
+
+fn options() -> Value {
+    let names = |all: &[&'static str], what| nullable(one_of(all, what), "null for the default");
+    let orders: Vec<_> = ChartOrder::ALL.iter().map(|it| it.name()).collect();
+    let axes: Vec<_> = LogAxis::ALL.iter().map(|it| it.name()).collect();
+    let formats: Vec<_> = ValueFormat::ALL.iter().map(|it| it.name()).collect();
+    let reference = object([
+        ("value", number("the value of the line, or where the band begins")),
+        ("to", nullable(number("where the band ends"), "null for a line")),
+        ("label", nullable_string("what it is, such as Target; null for the value")),
+    ]);
+    object([
+        (
+            "color_by",
+            nullable_string("the column whose values become the series; null for wide data"),
+        ),
+        ("order", names(&orders, "the order of categories; value is largest first")),
+        ("log_axis", names(&axes, "the logarithmic axis of a line or scatter")),
+        ("references", nullable(array(reference, "1 to 5"), "lines and bands; null for none")),
+        ("trend_line", nullable(boolean("for scatter"), "null for none")),
+        ("number_format", names(&formats, "percent: 25 is 25%; share: 0.25 is 25%")),
+        ("unit", nullable_string("the unit of the values, such as USD; null for none")),
     ])
 }
 
@@ -62,8 +95,8 @@ fn plan(_: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     let command = Command::Fetch {
         variable: spec.df_name.clone(),
         columns: Some(spec.fields()),
-        rows_max: CHART_ROWS_MAX,
-        cells_max: CHART_ROWS_MAX * (CHART_SERIES_MAX + 1),
+        rows_max: spec.rows_max(),
+        cells_max: spec.rows_max() * spec.fields().len(),
         write: false,
     };
     Ok(Plan::ask(ToolJob::Python(command), move |outcome| finish(spec, outcome)))

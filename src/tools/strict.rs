@@ -37,9 +37,26 @@ pub fn nullable_string(description: &str) -> Value {
     json!({"type": ["string", "null"], "description": description})
 }
 
+/// Builds the schema of a value or null; the description says what null means.
+pub fn nullable(schema: Value, description: &str) -> Value {
+    let mut nullable = json!({"anyOf": null, "description": description});
+    nullable["anyOf"] = vec![schema, json!({"type": "null"})].into();
+    nullable
+}
+
 /// Builds the schema of one of these strings.
 pub fn one_of(values: &[&str], description: &str) -> Value {
     json!({"type": "string", "enum": values, "description": description})
+}
+
+/// Builds the schema of true or false.
+pub fn boolean(description: &str) -> Value {
+    json!({"type": "boolean", "description": description})
+}
+
+/// Builds the schema of a number.
+pub fn number(description: &str) -> Value {
+    json!({"type": "number", "description": description})
 }
 
 /// Builds the schema of a whole number.

@@ -2,11 +2,23 @@
 //!
 //! Pure: a spec and a frame go in, a chart or a reason comes out. Drawing is in ``src/chart``.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use strum::VariantArray;
 
+use crate::chart_options::{ChartOptions, LogAxis};
 use crate::frame::Frame;
-use crate::limits::{CHART_ROWS_MAX, CHART_SERIES_MAX};
+use crate::limits::{
+    CHART_HEAT_ROWS_MAX, CHART_POINTS_MAX, CHART_REFERENCES_MAX, CHART_ROWS_MAX, CHART_SERIES_MAX,
+    CHART_VALUES_MAX,
+};
+
+/// The columns of a histogram's frame after its values were counted.
+pub const BIN_COLUMNS: [&str; 3] = ["from", "to", "rows"];
+/// The columns of a box plot's frame after its values were summarised; the category comes before them.
+pub const BOX_COLUMNS: [&str; 7] = ["rows", "low", "q1", "median", "q3", "high", "points"];
 
 /// The shape of the marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
@@ -22,6 +34,19 @@ pub enum ChartType {
     Line,
     /// One point per row; x is numeric or a date.
     Scatter,
+    /// Horizontal bars, with stacked series.
+    StackedBar,
+    /// Vertical bars of the same height: the shares of the series in each row. A single series is
+    /// shared among the rows, as in a pie.
+    PercentStackedColumn,
+    /// Lines with the area under them filled; several series are stacked.
+    Area,
+    /// The number of rows in bins of the x field.
+    Histogram,
+    /// The quartiles of a y field for each category of the x field.
+    Box,
+    /// Shades of a value in a grid of the x field and the series.
+    Heatmap,
 }
 
 impl ChartType {
@@ -36,7 +61,33 @@ impl ChartType {
             ChartType::StackedColumn => "stacked_column",
             ChartType::Line => "line",
             ChartType::Scatter => "scatter",
+            ChartType::StackedBar => "stacked_bar",
+            ChartType::PercentStackedColumn => "percent_stacked_column",
+            ChartType::Area => "area",
+            ChartType::Histogram => "histogram",
+            ChartType::Box => "box",
+            ChartType::Heatmap => "heatmap",
         }
+    }
+
+    /// Returns whether it has bars whose series are stacked.
+    pub fn is_stacked(self) -> bool {
+        use ChartType::{PercentStackedColumn, StackedBar, StackedColumn};
+        matches!(self, StackedColumn | StackedBar | PercentStackedColumn)
+    }
+
+    /// Returns whether rows have positions along a horizontal axis.
+    pub fn is_placed(self) -> bool {
+        matches!(self, ChartType::Line | ChartType::Area | ChartType::Scatter)
+    }
+
+    /// Returns whether the tool counts or summarises the values of single rows.
+    pub fn is_distribution(self) -> bool {
+        matches!(self, ChartType::Histogram | ChartType::Box)
+    }
+
+    fn series_max(self) -> usize {
+        if self == ChartType::Heatmap { CHART_HEAT_ROWS_MAX } else { CHART_SERIES_MAX }
     }
 }
 
@@ -51,7 +102,7 @@ pub struct Series {
 }
 
 /// The model's request for a chart.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChartSpec {
     /// The REPL variable that holds the rows.
@@ -66,12 +117,16 @@ pub struct ChartSpec {
     pub x_label: Option<String>,
     /// The axis label; null for the name of a single series.
     pub y_label: Option<String>,
-    /// At least one, at most [`CHART_SERIES_MAX`].
+    /// At least one, at most [`CHART_SERIES_MAX`]; none for a histogram.
     pub series: Vec<Series>,
     /// Above the chart; null for none.
     pub title: Option<String>,
     /// Below the chart; null for none.
     pub note: Option<String>,
+    /// What the chart does in addition; null for nothing. Specs from before there were options lack
+    /// it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<Box<ChartOptions>>,
 }
 
 /// A spec that can be drawn, with its data. Only [`ChartSpec::check`] makes one.
@@ -98,7 +153,7 @@ pub struct ChartRejected {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RejectedCode {
-    /// More rows than [`CHART_ROWS_MAX`].
+    /// More rows than [`ChartSpec::rows_max`].
     TooManyRows,
     /// More series than [`CHART_SERIES_MAX`].
     TooManySeries,
@@ -122,64 +177,136 @@ impl Chart {
         &self.spec
     }
 
-    /// Returns the rows: the x field first, then each y field of the series.
+    /// Returns the rows: the x field first, then each y field of the series, then the colours; or the bins
+    /// or boxes of a distribution.
     pub fn frame(&self) -> &Frame {
         &self.frame
     }
 }
 
 impl ChartSpec {
-    /// Returns the columns that the chart needs: the x field, then each y field, each once.
+    /// Returns the column whose values become the series.
+    pub fn color_by(&self) -> Option<&str> {
+        self.options.as_ref()?.color_by.as_deref()
+    }
+
+    /// Returns the columns that the chart needs: the x field, each y field, and the colours, each once.
     pub fn fields(&self) -> Vec<String> {
         let mut fields = vec![self.x_field.clone()];
-        for series in &self.series {
-            if !fields.contains(&series.y_field) {
-                fields.push(series.y_field.clone());
+        let y_fields = self.series.iter().map(|it| &it.y_field);
+        for field in y_fields.chain(self.options.iter().filter_map(|it| it.color_by.as_ref())) {
+            if !fields.contains(field) {
+                fields.push(field.clone());
             }
         }
         fields
     }
 
-    /// Checks the number of series, which needs no data.
+    /// Returns how many rows a frame for the chart may have.
+    pub fn rows_max(&self) -> usize {
+        match self.chart_type {
+            ChartType::Histogram | ChartType::Box => CHART_VALUES_MAX,
+            it if it.is_placed() || it == ChartType::Heatmap => CHART_POINTS_MAX,
+            _ if self.color_by().is_some() => CHART_POINTS_MAX,
+            _ => CHART_ROWS_MAX,
+        }
+    }
+
+    /// Checks the number of series and the options, which needs no data.
     ///
     /// # Errors
     ///
-    /// Fails when there is no series, or more than [`CHART_SERIES_MAX`].
+    /// Fails when there is no series, or more than [`CHART_SERIES_MAX`], or an option does not fit the
+    /// type.
     pub fn check_series(&self) -> Result<(), ChartRejected> {
-        let n_series = self.series.len();
-        if n_series == 0 {
+        let (n_series, n_max) = (self.series.len(), self.chart_type.series_max());
+        if n_series == 0 && self.chart_type != ChartType::Histogram {
             return Err(rejected(RejectedCode::Empty, "no series; name at least one y field"));
         }
-        if CHART_SERIES_MAX < n_series {
+        if n_max < n_series {
             let reason = format!(
-                "{n_series} series; a chart shows at most {CHART_SERIES_MAX}: keep the largest and sum the rest"
+                "{n_series} series; a chart shows at most {n_max}: keep the largest and sum the rest"
             );
-            let code = RejectedCode::TooManySeries;
-            return Err(bounded(code, reason, CHART_SERIES_MAX, n_series as u64));
+            return Err(bounded(RejectedCode::TooManySeries, reason, n_max, n_series as u64));
         }
-        Ok(())
+        let n_references = self.options.iter().flat_map(|it| &it.references).flatten().count();
+        if CHART_REFERENCES_MAX < n_references {
+            let reason =
+                format!("{n_references} references; a chart has at most {CHART_REFERENCES_MAX}");
+            let code = RejectedCode::BadType;
+            return Err(bounded(code, reason, CHART_REFERENCES_MAX, n_references as u64));
+        }
+        self.misfit().map_or(Ok(()), |it| Err(rejected(RejectedCode::BadType, it)))
+    }
+
+    /// Returns why the series or options do not fit the type.
+    fn misfit(&self) -> Option<&'static str> {
+        use ChartType::{Area, Box, Heatmap, Histogram, Line, Scatter};
+        let options = self.options.clone().unwrap_or_default();
+        let (kind, n_series) = (self.chart_type, self.series.len());
+        let is_other = |it: &Series| it.y_field != self.x_field;
+        let has_references = options.references.is_some_and(|it| !it.is_empty());
+        if kind == Histogram && self.series.iter().any(is_other) {
+            Some(
+                "a histogram counts the values of x_field, which is numeric; its series must be []",
+            )
+        } else if kind == Box && n_series != 1 {
+            Some("a box plot has one series, with x_field as the category")
+        } else if kind.is_distribution() && options.color_by.is_some() {
+            Some(
+                "color_by does not work with a histogram or box plot; put the category in x_field of a box",
+            )
+        } else if options.color_by.is_some() && n_series != 1 {
+            Some("color_by splits one series; give one, or one for each column without color_by")
+        } else if options.color_by.is_some() && options.color_by.as_ref() == Some(&self.x_field) {
+            Some("color_by and x_field are the same column; name another, or null")
+        } else if options.log_axis.is_some() && !matches!(kind, Line | Scatter) {
+            Some(
+                "a logarithmic axis has no zero for bars and areas to begin at; use line or scatter",
+            )
+        } else if options.trend_line == Some(true) && kind != Scatter {
+            Some("a trend line belongs to a scatter plot")
+        } else if has_references && matches!(kind, Heatmap | Area) {
+            Some("references are for bars, lines, points, histograms and boxes")
+        } else {
+            None
+        }
+    }
+
+    /// Returns whether a frame has the bins or boxes of the chart in place of single rows.
+    pub fn is_summary(&self, frame: &Frame) -> bool {
+        let columns = frame.columns.iter().map(String::as_str);
+        match self.chart_type {
+            ChartType::Histogram => columns.eq(BIN_COLUMNS),
+            ChartType::Box => columns.skip(1).eq(BOX_COLUMNS),
+            _ => false,
+        }
     }
 
     /// Pairs the spec with the frame it draws.
     ///
     /// # Errors
     ///
-    /// Fails when there are too few or too many series, `frame` has no rows or more than
-    /// [`CHART_ROWS_MAX`], a field is not a column of it, or a y field is not numeric.
+    /// Fails when the series or options do not fit, `frame` has no rows or too many, a field is not a
+    /// column of it, or a y field is not numeric.
     pub fn check(self, frame: Frame) -> Result<Chart, ChartRejected> {
         self.check_series()?;
-        if (CHART_ROWS_MAX as u64) < frame.row_count {
+        if self.is_summary(&frame) {
+            return Ok(Chart { spec: self, frame });
+        }
+        let rows_max = self.rows_max();
+        if (rows_max as u64) < frame.row_count {
             // The top rows of a scatter plot do not show its shape.
             let instead = match self.chart_type {
-                ChartType::Scatter => "take a sample, such as `df.sample(200, random_state=0)`",
-                _ => "aggregate or take the top rows first",
+                ChartType::Scatter | ChartType::Histogram | ChartType::Box => {
+                    format!("take a sample, such as `df.sample({rows_max}, random_state=0)`")
+                }
+                _ => "aggregate or take the top rows first".to_owned(),
             };
-            let reason = format!(
-                "{} rows; a chart plots at most {CHART_ROWS_MAX}: {instead}",
-                frame.row_count
-            );
+            let reason =
+                format!("{} rows; a chart plots at most {rows_max}: {instead}", frame.row_count);
             let code = RejectedCode::TooManyRows;
-            return Err(bounded(code, reason, CHART_ROWS_MAX, frame.row_count));
+            return Err(bounded(code, reason, rows_max, frame.row_count));
         }
         if frame.rows.is_empty() {
             let reason = format!("`{}` has no rows; there is nothing to draw", self.df_name);
@@ -193,12 +320,67 @@ impl ChartSpec {
             );
             return Err(rejected(RejectedCode::UnknownField, reason));
         }
-        let text_y = self.series.iter().find(|it| !frame.is_numeric(&it.y_field));
-        if let Some(series) = text_y {
-            let reason = format!("no numeric column `{}`; convert it first", series.y_field);
+        let counted = (self.chart_type == ChartType::Histogram).then_some(&self.x_field);
+        let mut fields = self.series.iter().map(|it| &it.y_field).chain(counted);
+        if let Some(field) = fields.find(|it| !frame.is_numeric(it)) {
+            let reason = format!("no numeric column `{field}`; convert it first");
             return Err(rejected(RejectedCode::NonNumericY, reason));
         }
+        self.check_rows(&frame)?;
         Ok(Chart { spec: self, frame })
+    }
+
+    /// Checks what depends on the values.
+    fn check_rows(&self, frame: &Frame) -> Result<(), ChartRejected> {
+        let column = |field: &str| {
+            let at = frame.index_of(field);
+            frame.rows.iter().map(move |row| at.map_or(&Value::Null, |it| &row[it]))
+        };
+        if let Some(color_by) = self.color_by() {
+            let n_max = self.chart_type.series_max();
+            let colours: HashSet<_> = column(color_by).map(Value::to_string).collect();
+            if n_max < colours.len() {
+                let reason = format!(
+                    "`{color_by}` has {} values; a chart shows at most {n_max} series: keep the largest \
+                     and sum the rest",
+                    colours.len()
+                );
+                let code = RejectedCode::TooManySeries;
+                return Err(bounded(code, reason, n_max, colours.len() as u64));
+            }
+            let mut places = HashSet::new();
+            let pairs = column(&self.x_field).zip(column(color_by));
+            let mut pairs = pairs.map(|(x, colour)| (x.to_string(), colour.to_string()));
+            if self.chart_type != ChartType::Scatter
+                && let Some((x, colour)) = pairs.find(|it| !places.insert(it.clone()))
+            {
+                let reason = format!(
+                    "several rows have `{}` {x} and `{color_by}` {colour}; aggregate them first",
+                    self.x_field
+                );
+                return Err(rejected(RejectedCode::BadType, reason));
+            }
+        }
+        let is_stack = 1 < self.series.len() || self.color_by().is_some();
+        let is_below = |it: &&Value| it.as_f64().is_some_and(|it| it < 0.0);
+        let below = self.series.iter().find_map(|it| column(&it.y_field).find(is_below));
+        if let Some(value) = below.filter(|_| self.chart_type == ChartType::PercentStackedColumn) {
+            let reason = format!("{value} is below zero and has no share; use stacked_column");
+            return Err(rejected(RejectedCode::BadType, reason));
+        }
+        if let Some(value) = below.filter(|_| self.chart_type == ChartType::Area && is_stack) {
+            let reason =
+                format!("{value} is below zero, and areas that are stacked add up; use line");
+            return Err(rejected(RejectedCode::BadType, reason));
+        }
+        let log_axis = self.options.as_ref().and_then(|it| it.log_axis);
+        if matches!(log_axis, Some(LogAxis::X | LogAxis::Both)) && !frame.is_numeric(&self.x_field)
+        {
+            let reason =
+                format!("no numeric column `{}`; its axis cannot be logarithmic", self.x_field);
+            return Err(rejected(RejectedCode::BadType, reason));
+        }
+        Ok(())
     }
 }
 
@@ -211,68 +393,4 @@ fn bounded(code: RejectedCode, reason: String, limit: usize, actual: u64) -> Cha
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::{ChartSpec, RejectedCode, Series};
-    use crate::frame::Frame;
-
-    fn spec(y_fields: &[&str]) -> ChartSpec {
-        let series = y_fields.iter().map(|it| Series { name: (*it).into(), y_field: (*it).into() });
-        ChartSpec {
-            df_name: "df".into(),
-            logical_name: "weeks".into(),
-            chart_type: super::ChartType::Line,
-            x_field: "week".into(),
-            x_label: None,
-            y_label: None,
-            series: series.collect(),
-            title: None,
-            note: None,
-        }
-    }
-
-    #[track_caller]
-    fn check(y_fields: &[&str], n_rows: u64, rejected: Option<(RejectedCode, &str)>) {
-        let frame = Frame {
-            columns: vec!["week".into(), "sales".into()],
-            dtypes: vec!["object".into(), "int64".into()],
-            rows: (0..n_rows.min(201)).map(|it| vec![json!("w"), json!(it)]).collect(),
-            row_count: n_rows,
-        };
-        let found = spec(y_fields).check(frame).err().map(|it| (it.code, it.reason));
-        assert_eq!(found, rejected.map(|(code, reason)| (code, reason.to_owned())));
-    }
-
-    #[test]
-    fn a_numeric_series_can_be_drawn() {
-        check(&["sales"], 1, None);
-        check(&["sales"], 200, None);
-    }
-
-    #[test]
-    fn the_reason_names_the_column_at_fault() {
-        let numeric = "no numeric column `week`; convert it first";
-        check(&["week"], 1, Some((RejectedCode::NonNumericY, numeric)));
-        let unknown = "no column `price` in `df`; it has week, sales";
-        check(&["price"], 1, Some((RejectedCode::UnknownField, unknown)));
-    }
-
-    #[test]
-    fn the_reason_gives_the_number_and_the_limit() {
-        let rows = "300 rows; a chart plots at most 200: aggregate or take the top rows first";
-        check(&["sales"], 300, Some((RejectedCode::TooManyRows, rows)));
-        let series = "12 series; a chart shows at most 10: keep the largest and sum the rest";
-        check(&["sales"; 12], 1, Some((RejectedCode::TooManySeries, series)));
-    }
-
-    #[test]
-    fn nothing_to_draw_is_said() {
-        check(
-            &["sales"],
-            0,
-            Some((RejectedCode::Empty, "`df` has no rows; there is nothing to draw")),
-        );
-        check(&[], 1, Some((RejectedCode::Empty, "no series; name at least one y field")));
-    }
-}
+mod tests;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::chart::{Chart, ChartRejected, ChartSpec, ChartType, RejectedCode, Series};
+use crate::chart_options::ChartOptions;
 use crate::conversation::{Assessment, Finding, Usage};
 use crate::egress::Egress;
 use crate::frame::Frame;
@@ -429,6 +430,12 @@ pub struct ChartDrawn {
     pub alt: String,
     /// The drawings.
     pub files: Vec<Artifact>,
+    /// What the chart does in addition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<Box<ChartOptions>>,
+    /// The chart as a Vega-Lite specification with its data; None where the rows are encrypted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vega_lite: Option<Value>,
 }
 
 impl ChartDrawn {
@@ -445,6 +452,7 @@ impl ChartDrawn {
             series: self.series.clone(),
             title: self.title.clone(),
             note: self.note.clone(),
+            options: self.options.clone(),
         };
         let is_number = |it: &Value| it.is_number() || it.is_null();
         // The y fields were checked to be numeric; of x the event has only the values.
@@ -454,7 +462,8 @@ impl ChartDrawn {
             let is_x = cells.clone().all(is_number) && cells.any(Value::is_number);
             if is_y || is_x { "float64".to_owned() } else { "object".to_owned() }
         };
-        let frame = Frame::of_objects(spec.fields(), dtype, rows, self.row_count);
+        let columns = rows.first()?.as_object()?.keys().cloned().collect();
+        let frame = Frame::of_objects(columns, dtype, rows, self.row_count);
         spec.check(frame).ok()
     }
 }

@@ -15,6 +15,7 @@ pub mod dataset_names;
 pub mod redaction;
 pub mod catalog;
 pub mod frame;
+pub mod chart_options;
 pub mod chart;
 pub mod chosen;
 pub mod conversation;

@@ -115,8 +115,20 @@ pub const TABLE_CELLS_MAX: usize = 200_000;
 pub const TABLE_TTY_ROWS_MAX: usize = 50;
 /// Lines of one row of a table on a terminal. Longer cells are cut with an ellipsis.
 pub const TABLE_TTY_LINES_MAX: usize = 3;
-/// Rows that a chart plots: more are indistinguishable, and the model should aggregate.
+/// Rows that a chart with a mark per row plots: more are indistinguishable, and the model should
+/// aggregate.
 pub const CHART_ROWS_MAX: usize = 200;
+/// Rows of a line, an area, a scatter plot, a heat map, and of long data: those that would hide each other
+/// are thinned.
+pub const CHART_POINTS_MAX: usize = 5_000;
+/// Values that a histogram or box plots count. An event has only their bins or quartiles.
+pub const CHART_VALUES_MAX: usize = 100_000;
+/// Rows of a heat map.
+pub const CHART_HEAT_ROWS_MAX: usize = 40;
+/// Categories of bars and boxes; the largest are drawn.
+pub const CHART_CATEGORIES_MAX: usize = 25;
+/// Reference lines and bands.
+pub const CHART_REFERENCES_MAX: usize = 5;
 /// Series of one chart; the palette has the same number of colours.
 pub const CHART_SERIES_MAX: usize = 10;
 /// Lines of a chart on a terminal, without the line below it.

@@ -343,6 +343,13 @@ fn a_chart_is_a_picture_with_words_and_a_link() {
     let egress = bench.run(["show", "last", "--egress", "--json"]).succeeds();
     let egress: Value = serde_json::from_str(egress.stdout()).unwrap();
     assert!(egress["egress"]["image_bytes"].as_u64().unwrap() > png.len() as u64, "{egress}");
+    let counted = json!({"sql": "select revenue from sales", "type": "histogram", "x": "revenue", "y": "revenue",
+        "options": {"references": [{"value": 1000}], "unit": "EUR"}});
+    let counted = text_of(&client.call("chart", counted));
+    assert!(counted.contains("Histogram: rows by revenue (EUR)"), "{counted}");
+    let bars = json!({"sql": BY_PRODUCT, "type": "bar", "x": "product", "y": "total", "options": {"log_axis": "y"}});
+    let why = client.refused("chart", bars);
+    assert!(why.contains("use line or scatter"), "{why}");
     let why = client
         .refused("chart", json!({"sql": BY_PRODUCT, "type": "bar", "x": "product", "y": "nope"}));
     assert!(why.contains("`nope`") && why.contains("`total`"), "{why}");

@@ -71,7 +71,7 @@ fn traps() -> Vec<Call> {
         ),
         Tool("get_dataset_info", json!({"name": "Sales"})),
         Tool("find_value_columns", json!({"name": "sales", "value": ""})),
-        Code("wide = pd.DataFrame({'a': range(300), 'b': range(300)});"),
+        Code("wide = pd.DataFrame({'a': range(6000), 'b': range(6000)});"),
         Tool("send_chart_to_ui", chart("scatter", "a", "b")),
         Tool("send_chart_to_ui", chart("line", "a", "b")),
         Code("wide = wide.head(9);"),

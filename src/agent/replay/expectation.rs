@@ -155,8 +155,8 @@ pub fn head(result: &Value) -> Option<Frame> {
 
 /// Returns the plotted rows of a chart as a frame.
 pub fn plotted(chart: &ChartDrawn) -> Frame {
-    let fields = chart.series.iter().map(|it| it.y_field.clone());
-    let columns: Vec<String> = [chart.x_field.clone()].into_iter().chain(fields).collect();
     let rows = chart.data.as_array().map_or(&[][..], Vec::as_slice);
+    let columns = rows.first().and_then(Value::as_object).map(|it| it.keys().cloned().collect());
+    let columns: Vec<String> = columns.unwrap_or_default();
     Frame::of_objects(columns, |_| String::new(), rows, chart.row_count)
 }

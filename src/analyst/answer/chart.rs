@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use csv_agent_text::sql::identifier;
-use csv_agent_types::limits::CHART_ROWS_MAX;
+use csv_agent_types::limits::{CHART_POINTS_MAX, CHART_ROWS_MAX};
 
 use super::figure::{capital, grouped};
 use super::{Answer, free_name};
@@ -143,7 +143,7 @@ impl Answer<'_> {
                     x_label: Some(capital(&x.0)),
                     series: vec![(capital(&y.0), y.1.clone())],
                     y_label: Some(capital(&y.0)),
-                    frame: self.cut(None, &mut notes),
+                    frame: self.cut(CHART_POINTS_MAX, None, &mut notes),
                     notes,
                 };
             }
@@ -159,7 +159,7 @@ impl Answer<'_> {
         let is_sorted = is_ordinal || groups.order.is_some() || kind == "line";
         let frame = if is_sorted {
             let keeps_last = plain.runs(key) && groups.order.is_none();
-            self.cut(Some(keeps_last), &mut notes)
+            self.cut(rows_max(kind), Some(keeps_last), &mut notes)
         } else {
             let measure = identifier(&quantities[0].1);
             if CHART_ROWS_MAX as u64 >= n {
@@ -239,25 +239,30 @@ impl Answer<'_> {
 
     /// Returns a statement that keeps as many rows as a chart has, if there are more: the last, the first, or some of
     /// all.
-    pub(super) fn cut(&self, keeps_last: Option<bool>, notes: &mut Vec<String>) -> Option<String> {
+    pub(super) fn cut(
+        &self,
+        max: usize,
+        keeps_last: Option<bool>,
+        notes: &mut Vec<String>,
+    ) -> Option<String> {
         let n = self.result.n_rows;
-        if n <= CHART_ROWS_MAX as u64 {
+        if n <= max as u64 {
             return None;
         }
-        let (of, result) = (grouped(n), self.result());
+        let (of, result, shown) = (grouped(n), self.result(), grouped(max as u64));
         Some(match keeps_last {
             Some(true) => {
-                notes.push(format!("The chart shows the last {CHART_ROWS_MAX} of {of}."));
+                notes.push(format!("The chart shows the last {shown} of {of}."));
                 format!(
-                    "select *\nfrom {result}\nqualify row_number() over () > count(*) over () - {CHART_ROWS_MAX}"
+                    "select *\nfrom {result}\nqualify row_number() over () > count(*) over () - {max}"
                 )
             }
             Some(false) => {
-                notes.push(format!("The chart shows the first {CHART_ROWS_MAX} of {of}."));
-                format!("select *\nfrom {result}\nlimit {CHART_ROWS_MAX}")
+                notes.push(format!("The chart shows the first {shown} of {of}."));
+                format!("select *\nfrom {result}\nlimit {max}")
             }
             None => {
-                notes.push(format!("The chart shows {CHART_ROWS_MAX} of {of} points."));
+                notes.push(format!("The chart shows {shown} of {of} points."));
                 sample(&result, "*", "")
             }
         })
@@ -275,6 +280,11 @@ pub(super) fn kind_of(asked: Chart) -> Option<&'static str> {
     }
 }
 
+/// Returns how many rows marks can show.
+pub(super) fn rows_max(kind: &str) -> usize {
+    if matches!(kind, "line" | "scatter") { CHART_POINTS_MAX } else { CHART_ROWS_MAX }
+}
+
 /// Says what was drawn in place of points.
 pub(super) fn without_points(kind: &str) -> String {
     let what = match kind {
@@ -290,7 +300,7 @@ pub(super) fn sample(result: &str, columns: &str, filter: &str) -> String {
     let numbered = format!(
         "select *, row_number() over () as \"_at\", count(*) over () as \"_n\"\nfrom {result}{filter}"
     );
-    let max = CHART_ROWS_MAX;
+    let max = CHART_POINTS_MAX;
     format!(
         "select {columns}\nfrom ({numbered})\nwhere \"_at\" * {max} // \"_n\" > (\"_at\" - 1) * {max} // \"_n\""
     )

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value as Json;
 
 use csv_agent_text::sql::{identifier, literal};
-use csv_agent_types::limits::{CHART_ROWS_MAX, CHART_SERIES_MAX};
+use csv_agent_types::limits::{CHART_POINTS_MAX, CHART_ROWS_MAX, CHART_SERIES_MAX};
 
 use super::chart::{Plot, Ran, adds_up, kind_of, without_points};
 use super::figure::{capital, grouped};
@@ -47,7 +47,7 @@ impl Answer<'_> {
                 x_label: Some(capital(&x.0)),
                 series: vec![(capital(&y.0), y.1.clone())],
                 y_label: Some(capital(&y.0)),
-                frame: self.cut(None, &mut notes),
+                frame: self.cut(CHART_POINTS_MAX, None, &mut notes),
                 notes,
             }));
         }

@@ -3,10 +3,9 @@
 use serde_json::Value as Json;
 
 use csv_agent_text::sql::{identifier, literal};
-use csv_agent_types::limits::CHART_ROWS_MAX;
 
 use super::Answer;
-use super::chart::{COLUMNS_MAX, LABEL_CHARS_MAX, Plot, kind_of, sample, without_points};
+use super::chart::{COLUMNS_MAX, LABEL_CHARS_MAX, Plot, kind_of, rows_max, sample, without_points};
 use super::figure::{capital, grouped};
 use crate::query::{Chart, Comparison, Listing, Place, Profile};
 use crate::schema::Kind;
@@ -52,39 +51,36 @@ impl Answer<'_> {
         let [x_name, y_name] = [&x_field, &y_field].map(|it| identifier(it));
         let mut notes = Vec::new();
         let (n, result) = (self.result.n_rows, self.result());
-        let is_long = (CHART_ROWS_MAX as u64) < n;
+        let max = rows_max(marks);
+        let is_long = (max as u64) < n;
         let known = format!("{x_name} is not null and {y_name} is not null");
         let frame = match marks {
             "scatter" if is_long => {
-                notes.push(format!("The chart shows {CHART_ROWS_MAX} of {} points.", grouped(n)));
+                let shown = grouped(max as u64);
+                notes.push(format!("The chart shows {shown} of {} points.", grouped(n)));
                 Some(sample(&result, &format!("{x_name}, {y_name}"), &format!(" where {known}")))
             }
             "scatter" => None,
             "line" => {
                 let rows = format!("select {x_name}, {y_name}\nfrom {result}\nwhere {known}");
                 if is_long {
-                    notes.push(format!(
-                        "The chart shows the last {CHART_ROWS_MAX} of {}.",
-                        grouped(n)
-                    ));
+                    let shown = grouped(max as u64);
+                    notes.push(format!("The chart shows the last {shown} of {}.", grouped(n)));
                     Some(format!(
-                        "select *\nfrom ({rows}\norder by {x_name} desc\nlimit {CHART_ROWS_MAX})\norder by {x_name}"
+                        "select *\nfrom ({rows}\norder by {x_name} desc\nlimit {max})\norder by {x_name}"
                     ))
                 } else {
                     Some(format!("{rows}\norder by {x_name}"))
                 }
             }
-            _ if listing.order.is_some() => self.cut(Some(false), &mut notes),
+            _ if listing.order.is_some() => self.cut(max, Some(false), &mut notes),
             _ => {
                 let rows = format!(
                     "select {x_name}, {y_name}\nfrom {result}\nwhere {known}\norder by {y_name} desc"
                 );
                 if is_long {
-                    notes.push(format!(
-                        "The chart shows the largest {CHART_ROWS_MAX} of {}.",
-                        grouped(n)
-                    ));
-                    Some(format!("{rows}\nlimit {CHART_ROWS_MAX}"))
+                    notes.push(format!("The chart shows the largest {max} of {}.", grouped(n)));
+                    Some(format!("{rows}\nlimit {max}"))
                 } else {
                     Some(rows)
                 }
@@ -156,7 +152,7 @@ impl Answer<'_> {
                 x_label: Some(capital(&label)),
                 series: vec![("Number of rows".to_owned(), "count".to_owned())],
                 y_label: Some("Number of rows".to_owned()),
-                frame: self.cut(Some(column.kind.is_time()), &mut notes),
+                frame: self.cut(rows_max(kind), Some(column.kind.is_time()), &mut notes),
                 notes,
             });
         }
@@ -184,7 +180,7 @@ impl Answer<'_> {
             x_label: Some(capital(&x_label)),
             series: vec![(name.to_owned(), y)],
             y_label: Some(name.to_owned()),
-            frame: self.cut(Some(false), &mut notes),
+            frame: self.cut(rows_max(kind), Some(false), &mut notes),
             notes,
         })
     }

@@ -7,6 +7,8 @@ mod strip;
 mod horizontal_bars;
 mod vertical_bars;
 mod points;
+mod boxes;
+mod heat;
 
 use csv_agent_types::chart::ChartType;
 
@@ -24,16 +26,23 @@ const WIDTH_MIN: usize = 20;
 /// Returns the chart in at most `width` columns and `height` rows, each with a line feed.
 pub(crate) fn draw(plot: &Plot, width: usize, height: usize, depth: Depth) -> String {
     let width = width.clamp(WIDTH_MIN, WIDTH_MAX);
+    let parts = plot.parts();
+    let plot = parts.as_ref().unwrap_or(plot);
     let mut sheet = TextChartBuilder::new(plot, width, height);
     sheet.margin = points::names_width(&sheet);
-    if sheet.margin == 0 {
+    if sheet.margin == 0 && plot.chart_type != ChartType::Heatmap {
         sheet.legend();
     }
     let sheet = match plot.chart_type {
-        ChartType::Line | ChartType::Scatter => points::draw(sheet),
+        ChartType::Line | ChartType::Scatter | ChartType::Area => points::draw(sheet),
         _ if plot.range().is_none() => points::draw(sheet),
-        ChartType::Bar => horizontal_bars::draw(sheet, depth),
-        ChartType::Column | ChartType::StackedColumn => match vertical_bars::fit(&sheet) {
+        ChartType::Bar | ChartType::StackedBar => horizontal_bars::draw(sheet, depth),
+        ChartType::Box => boxes::draw(sheet),
+        ChartType::Heatmap => heat::draw(sheet),
+        ChartType::Column
+        | ChartType::StackedColumn
+        | ChartType::PercentStackedColumn
+        | ChartType::Histogram => match vertical_bars::fit(&sheet) {
             BarFit::Standing(n_merged) => vertical_bars::draw(sheet, n_merged, depth),
             BarFit::Lying => horizontal_bars::draw(sheet, depth),
             BarFit::Neither => {

@@ -8,6 +8,8 @@ use csv_agent_types::chart::ChartType;
 
 use super::grid::{CharGrid, Ink, shorten_all, width};
 use super::sheet::{Area, TextChartBuilder, whole};
+use crate::areas;
+use crate::numbers::{Measure, log10};
 use crate::plot::{Plot, X};
 use crate::points::upright_range;
 use crate::sheet::count;
@@ -71,25 +73,30 @@ pub(super) fn draw(mut sheet: TextChartBuilder) -> TextChartBuilder {
     }
     let range = upright_range(plot);
     let room = Area::width(&sheet, range, 4);
-    let axis = Axis::of(&plot.x, room);
+    let axis = Axis::of(plot, room);
     if axis.is_named && axis.placed(room, 0, sheet.grid.width).len() < axis.labels.len() {
         sheet.note("some labels do not fit here");
     }
     let n_lines = axis.labels.iter().map(|it| it.1.len()).max().unwrap_or(1);
     let area = Area::draw(&mut sheet, range, 1 + n_lines + 1);
-    let axis = if area.width == room { axis } else { Axis::of(&plot.x, area.width) };
+    let axis = if area.width == room { axis } else { Axis::of(plot, area.width) };
     axis.draw(&mut sheet, &area);
+    area.draw_references(&mut sheet);
     let is_line = match plot.chart_type {
         ChartType::Scatter => false,
-        ChartType::Line => true,
+        ChartType::Line | ChartType::Area => true,
         // Bars that did not fit: only consecutive positions are joined.
-        ChartType::Bar | ChartType::Column | ChartType::StackedColumn => {
-            !matches!(plot.x, X::Labels(_))
-        }
+        _ => !matches!(plot.x, X::Labels(_)),
     };
     if is_line {
         let mut canvas = Canvas::new(&area, plot.series.len());
-        for series in 0..plot.series.len() {
+        if plot.chart_type == ChartType::Area && plot.range().is_some() {
+            for (series, edges) in areas::edges(plot).iter().enumerate() {
+                canvas.fill(edges, series, &axis, &area);
+            }
+        }
+        let n_lines = if plot.chart_type == ChartType::Area { 0 } else { plot.series.len() };
+        for series in 0..n_lines {
             let points = dots(plot, series, &axis, &area);
             for run in points.split(Option::is_none) {
                 canvas.polyline(&run.iter().copied().flatten().collect::<Vec<_>>(), series);
@@ -184,6 +191,31 @@ impl Canvas {
         }
     }
 
+    /// Fills the area between the edges of a series.
+    fn fill(&mut self, edges: &[Option<(f64, f64)>], series: usize, axis: &Axis, area: &Area) {
+        let (n_columns, height) = (area.width * 2, area.height * 4);
+        let rows = |it: f64| whole(area.share(it) * count(height)).min(height);
+        let place = |(edges, x): (&Option<(f64, f64)>, &Option<f64>)| {
+            let right = whole((*x)? * count(n_columns) - 0.5).min(n_columns - 1);
+            Some((right, (*edges)?))
+        };
+        let points: Vec<_> = edges.iter().zip(&axis.positions).map(place).collect();
+        let ends =
+            points.windows(2).map(|it| (it[0], it[1])).chain(points.last().map(|it| (*it, *it)));
+        for (from, to) in ends {
+            let Some(from) = from else { continue };
+            let to = to.unwrap_or(from);
+            for x in from.0..=to.0 {
+                let part = count(x - from.0) / count((to.0 - from.0).max(1));
+                let between = |from: f64, to: f64| from * (1.0 - part) + to * part;
+                let (one, other) = (between(from.1.0, to.1.0), between(from.1.1, to.1.1));
+                for row in rows(one.min(other))..rows(one.max(other)) {
+                    self.dot((x, height - 1 - row), series);
+                }
+            }
+        }
+    }
+
     /// Writes the dots. Where lines cross in a cell, only the one with more dots is shown, so that no
     /// dot has another line's colour.
     fn draw(&self, grid: &mut CharGrid, area: &Area) {
@@ -210,10 +242,11 @@ struct Axis {
 }
 
 impl Axis {
-    fn of(x: &X, n_columns: usize) -> Axis {
+    fn of(plot: &Plot, n_columns: usize) -> Axis {
         let n_ticks = u32::try_from((n_columns / TICK_COLUMNS).clamp(2, 10)).unwrap_or(2);
+        let x = &plot.x;
         match x {
-            X::Numbers(numbers) => Axis::of_numbers(numbers, n_ticks),
+            X::Numbers(numbers) => Axis::of_numbers(numbers, n_ticks, plot.is_log.0),
             X::Times(times) => {
                 let known = || times.iter().flatten().copied();
                 match (known().min(), known().max()) {
@@ -245,12 +278,24 @@ impl Axis {
         Axis { positions: times.iter().map(|it| it.map(share)).collect(), labels, is_named: false }
     }
 
-    fn of_numbers(numbers: &[Option<f64>], n_ticks: u32) -> Axis {
+    fn of_numbers(numbers: &[Option<f64>], n_ticks: u32, is_log: bool) -> Axis {
         let known = numbers.iter().flatten();
         let (low, high) = known
             .clone()
             .fold((f64::MAX, f64::MIN), |(low, high), it| (low.min(*it), high.max(*it)));
         let (low, high) = if high < low { (0.0, 1.0) } else { (low, high) };
+        if is_log {
+            let (low, high) = if low <= 0.0 { (1.0, 10.0) } else { (low, high) };
+            let ticks = Ticks::log(low, high, n_ticks, Measure::Plain);
+            let (first, last) = (log10(ticks.range().0), log10(ticks.range().1));
+            let share = |it: f64| (log10(it) - first) / (last - first);
+            let labels = ticks.values.iter().map(|it| share(*it)).zip(ticks.labels);
+            return Axis {
+                labels: labels.map(|(share, label)| (share, vec![label])).collect(),
+                positions: numbers.iter().map(|it| it.map(share)).collect(),
+                is_named: false,
+            };
+        }
         let is_year = known.clone().all(|it| it.fract() == 0.0) && 1_000.0 <= low && high < 3_000.0;
         let mut ticks = Ticks::cover(low, high, n_ticks);
         if is_year {

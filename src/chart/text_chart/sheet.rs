@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use csv_agent_types::chart::ChartType;
 
 use super::grid::{CharGrid, Depth, Ink, shorten, shorten_all, width, wrap};
-use crate::numbers::Measure;
+use crate::numbers::log10;
 use crate::plot::Plot;
 use crate::sheet::count;
 use crate::text::to_pixel;
@@ -45,6 +45,11 @@ impl<'a> TextChartBuilder<'a> {
             }
         }
         let mut sheet = TextChartBuilder { plot, grid, height, notes: Vec::new(), margin: 0 };
+        let references: Vec<_> = plot.references.iter().map(|it| it.text(plot.measure)).collect();
+        if !references.is_empty() {
+            let text = format!("┄ {}", references.join("; "));
+            sheet.notes.extend(wrap(&text, width, LINES_MAX));
+        }
         sheet.notes.extend(wrap(&plot.notes.join(" "), width, LINES_MAX));
         sheet
     }
@@ -57,7 +62,7 @@ impl<'a> TextChartBuilder<'a> {
         let key = match self.plot.chart_type {
             ChartType::Line => '━',
             ChartType::Scatter => '•',
-            ChartType::Bar | ChartType::Column | ChartType::StackedColumn => '■',
+            _ => '■',
         };
         let (mut x, mut y, n_series) = (0, self.grid.height(), self.plot.series.len());
         let first = y;
@@ -115,6 +120,8 @@ impl<'a> TextChartBuilder<'a> {
 pub(super) struct Area {
     /// Ends of the axis.
     pub range: (f64, f64),
+    /// Whether equal factors have equal heights.
+    is_log: bool,
     /// The first column.
     pub left: usize,
     /// Columns.
@@ -129,18 +136,19 @@ impl Area {
     /// Returns the number of columns that an area would have.
     pub(super) fn width(sheet: &TextChartBuilder, range: (f64, f64), n_foot: usize) -> usize {
         let rows = sheet.rows_left(n_foot).saturating_sub(1);
-        let used = labels_width(&ticks(range, rows, sheet.plot.measure).0) + 1 + sheet.margin;
+        let used = labels_width(&ticks(range, rows, sheet.plot).0) + 1 + sheet.margin;
         sheet.grid.width.saturating_sub(used).max(1)
     }
 
     /// Draws the axis, with as many rows as leave `n_foot` below.
     pub(super) fn draw(sheet: &mut TextChartBuilder, range: (f64, f64), n_foot: usize) -> Area {
         let rows = sheet.rows_left(n_foot).saturating_sub(1);
-        let (ticks, height) = ticks(range, rows, sheet.plot.measure);
+        let (ticks, height) = ticks(range, rows, sheet.plot);
         let left = labels_width(&ticks) + 1;
         let top = sheet.grid.height();
         let width = sheet.grid.width.saturating_sub(left + sheet.margin).max(1);
-        let area = Area { range: ticks.range(), left, width, top, height };
+        let is_log = sheet.plot.is_log.1;
+        let area = Area { range: ticks.range(), is_log, left, width, top, height };
         let n_steps = ticks.values.len() - 1;
         for (at, label) in ticks.labels.iter().enumerate() {
             let y = top + height - at * (height / n_steps);
@@ -152,8 +160,23 @@ impl Area {
         area
     }
 
+    /// Draws the values to compare with, behind the marks.
+    pub(super) fn draw_references(&self, sheet: &mut TextChartBuilder) {
+        let plot = sheet.plot;
+        for value in plot.references.iter().flat_map(|it| [Some(it.from), it.to]).flatten() {
+            let y = self.row(value).clamp(self.top + 1, self.top + self.height);
+            for x in self.left..self.left + self.width {
+                sheet.grid.set(x, y, '┄', Ink::Faint);
+            }
+        }
+    }
+
     /// Returns the height of a value above the lower edge, as a share of the area's height.
     pub(super) fn share(&self, value: f64) -> f64 {
+        if self.is_log {
+            let (low, high) = (log10(self.range.0), log10(self.range.1));
+            return (log10(value) - low) / (high - low);
+        }
         // Halved, because the range may exceed the largest float.
         (value / 2.0 - self.range.0 / 2.0) / (self.range.1 / 2.0 - self.range.0 / 2.0)
     }
@@ -175,9 +198,15 @@ fn labels_width(ticks: &Ticks) -> usize {
 
 /// Returns ticks that cover a range, and the rows of an area in which all steps have the same number of
 /// rows.
-fn ticks((low, high): (f64, f64), rows: usize, measure: Measure) -> (Ticks, usize) {
+fn ticks((low, high): (f64, f64), rows: usize, plot: &Plot) -> (Ticks, usize) {
+    let cover = |n_steps: u32| {
+        if plot.is_log.1 {
+            return Ticks::decades(low, high, n_steps, plot.measure);
+        }
+        Ticks::cover(low, high, n_steps).measured(plot.measure)
+    };
     let all = (1..=STEPS_MAX).map(|it| {
-        let ticks = Ticks::cover(low, high, it).measured(measure);
+        let ticks = cover(it);
         let n_steps = ticks.values.len() - 1;
         let height = n_steps * (rows / n_steps).max(1);
         (ticks, height)
@@ -190,7 +219,7 @@ fn ticks((low, high): (f64, f64), rows: usize, measure: Measure) -> (Ticks, usiz
     let fits = all.filter(|it| TICK_ROWS.contains(&(it.1 / (it.0.values.len() - 1))));
     let found = fits.max_by(|a, b| used(a).total_cmp(&used(b)));
     found.unwrap_or_else(|| {
-        let ticks = Ticks::cover(low, high, 1).measured(measure);
+        let ticks = cover(1);
         let n_steps = ticks.values.len() - 1;
         (ticks, n_steps * (rows / n_steps).max(1))
     })

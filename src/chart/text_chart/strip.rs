@@ -21,7 +21,7 @@ pub(super) type BarSegment = (f64, f64, usize);
 
 /// Returns whether the series are stacked.
 pub(super) fn is_stacked(plot: &Plot) -> bool {
-    plot.chart_type == ChartType::StackedColumn
+    plot.chart_type.is_stacked()
 }
 
 /// Returns the rows of each bar when `n_merged` rows share one.
@@ -58,8 +58,10 @@ pub(super) fn bars(plot: &Plot, rows: Range<usize>) -> Vec<Vec<BarSegment>> {
 /// Returns the ends of all bars of `n_merged` rows each; zero is between them.
 pub(super) fn range(plot: &Plot, n_merged: usize) -> (f64, f64) {
     let bars = groups(plot, n_merged).into_iter().flat_map(|it| bars(plot, it)).flatten();
-    let (low, high) =
-        bars.fold((0.0_f64, 0.0_f64), |(low, high), it| (low.min(it.1), high.max(it.1)));
+    let references = plot.references.iter().filter(|_| plot.chart_type != ChartType::Histogram);
+    let references = references.flat_map(|it| [Some(it.from), it.to]).flatten();
+    let ends = bars.map(|it| it.1).chain(references);
+    let (low, high) = ends.fold((0.0_f64, 0.0_f64), |(low, high), it| (low.min(it), high.max(it)));
     if low < high { (low, high) } else { (0.0, 1.0) }
 }
 

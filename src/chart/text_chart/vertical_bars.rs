@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use csv_agent_types::chart::ChartType;
+
 use super::grid::{Depth, Ink, width, wrap};
 use super::horizontal_bars;
 use super::sheet::{Area, TextChartBuilder};
@@ -122,8 +124,13 @@ pub(super) fn draw(mut sheet: TextChartBuilder, n_merged: usize, depth: Depth) -
     let band = (area.width / groups.len()).max(1);
     let start = area.left + (area.width - band * groups.len().min(area.width / band)) / 2;
     let n_slots = n_slots(plot);
-    let gap = if band == 1 { 0 } else { (band / 4).max(1) };
-    let bar_width = (band.saturating_sub(gap) / n_slots).clamp(1, BAR_MAX);
+    let is_joined = plot.chart_type == ChartType::Histogram;
+    if !is_joined {
+        area.draw_references(&mut sheet);
+    }
+    let gap = if band == 1 || is_joined { 0 } else { (band / 4).max(1) };
+    let bar_max = if is_joined { band } else { BAR_MAX };
+    let bar_width = (band.saturating_sub(gap) / n_slots).clamp(1, bar_max);
     let indent = band.saturating_sub(bar_width * n_slots) / 2;
     for (at, bars) in bars.iter().enumerate() {
         for (slot, parts) in bars.iter().enumerate() {

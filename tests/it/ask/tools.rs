@@ -157,11 +157,47 @@ fn a_chart_is_drawn_as_private_files() {
             let begin: &[u8] = match artifact["format"].as_str().unwrap() {
                 "svg" => b"<svg",
                 "png" => b"\x89PNG",
+                "vl.json" => b"{\"$schema\":\"https://vega.github.io/schema/vega-lite/",
                 format => panic!("{format}"),
             };
             assert!(bytes.starts_with(begin), "{artifact}");
         }
+        assert!(chart["vega_lite"]["mark"].is_object(), "{chart}");
     }
+}
+
+#[test]
+fn raw_rows_are_counted_and_summarised_and_long_data_has_series() {
+    let rows = "raw = pd.DataFrame({'day': ['Tue', 'Mon', 'Tue', 'Mon'] * 3000, 'delay': [1.5, 2, 40, 7] * 3000})\n\
+                long = raw.assign(late=raw.delay > 5).groupby(['day', 'late']).size().reset_index(name='n')";
+    let raw = |kind: &str, x: &str, series: Value| {
+        chart_of(json!({"df_name": "raw", "chart_type": kind, "x_field": x, "series": series}))
+    };
+    let delay = json!([{"name": "Delay", "y_field": "delay"}]);
+    let options = json!({"color_by": "late", "order": null, "log_axis": null,
+        "references": [{"value": 4000, "to": null, "label": "Usual"}], "trend_line": null,
+        "number_format": null, "unit": "flights"});
+    let long = json!({"df_name": "long", "chart_type": "stacked_bar", "x_field": "day",
+        "series": [{"name": "Flights", "y_field": "n"}], "options": options});
+    let calls = round()
+        .calls("c1", "send_chart_to_ui", raw("histogram", "delay", json!([])))
+        .calls("c2", "send_chart_to_ui", raw("box", "day", delay.clone()))
+        .calls("c3", "send_chart_to_ui", chart_of(long))
+        .calls("c4", "send_chart_to_ui", raw("histogram", "day", json!([])));
+    let bench = bench().script([code("c0", rows), calls, round().says("Drawn.")]);
+    let turn = ask(&bench, [], "q", 0);
+    let charts = turn.all("chart");
+    assert_eq!(charts.len(), 3, "{:?}", turn.results());
+    let counted =
+        charts[0]["data"].as_array().unwrap().iter().map(|it| it["rows"].as_u64().unwrap());
+    assert_eq!(counted.sum::<u64>(), 12_000);
+    assert_eq!(charts[1]["data"][0]["day"], "Tue");
+    assert_eq!(charts[1]["data"][0]["rows"], 6_000);
+    assert_eq!(charts[2]["options"]["color_by"], "late");
+    let alt = charts[2]["alt"].as_str().unwrap();
+    assert!(alt.starts_with("Stacked bar chart") && alt.contains("(false, Mon)"), "{alt}");
+    let refused = turn.one("chart_rejected");
+    assert_eq!(refused["reason"], "no numeric column `day`; convert it first");
 }
 
 #[test]

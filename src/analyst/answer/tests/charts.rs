@@ -126,9 +126,9 @@ fn a_trend_is_a_line_that_nobody_has_to_ask_for() {
     );
     let scatter = run("", drawn(Chart::Scatter, by_year()), &[years(3)]);
     check(&scatter, "scatter", "result", "year", &["mean_body_mass_g"]);
-    let long = run("", by_year(), &[years(300), years(2), made()]);
+    let long = run("", by_year(), &[years(5_300), years(2), made()]);
     check(&long, "line", "chart", "year", &["mean_body_mass_g"]);
-    assert_eq!(long.notes(), "The chart shows the last 200 of 300.");
+    assert_eq!(long.notes(), "The chart shows the last 5,000 of 5,300.");
     // A ranking is none.
     let ranked = Groups { order: Some(top(3)), ..mass_by(vec![key("penguins.year")]) };
     assert!(run("", of(ranked), &[years(3)]).calls("send_chart_to_ui").is_empty());

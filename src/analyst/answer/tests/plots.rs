@@ -30,13 +30,14 @@ fn rows_are_points_lines_or_bars() {
         &["body_mass_g"],
     );
     let many =
-        frame(&["body_mass_g:float64", "bill_length_mm:float64"], &ranks(201, |it| json!(it)));
+        frame(&["body_mass_g:float64", "bill_length_mm:float64"], &ranks(5_001, |it| json!(it)));
     let sample = run("", drawn(Chart::Scatter, rows(&[mass, bill])), &[many, made()]);
     check(&sample, "scatter", "chart", "bill_length_mm", &["body_mass_g"]);
     assert!(
-        sample.statements()[1].contains("\"_at\" * 200 // \"_n\" > (\"_at\" - 1) * 200 // \"_n\"")
+        sample.statements()[1]
+            .contains("\"_at\" * 5000 // \"_n\" > (\"_at\" - 1) * 5000 // \"_n\"")
     );
-    assert_eq!(sample.notes(), "The chart shows 200 of 201 points.");
+    assert_eq!(sample.notes(), "The chart shows 5,000 of 5,001 points.");
     let series = frame(&["body_mass_g:float64", "year:int64"], &json!([[1, 2007], [3, 2008]]));
     let line = run("", drawn(Chart::Line, rows(&[mass, year])), &[series, made()]);
     check(&line, "line", "chart", "year", &["body_mass_g"]);

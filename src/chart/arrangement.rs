@@ -1,0 +1,340 @@
+//! Rows arranged for a chart: long data as series, categories in order, and the smallest left out.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use csv_agent_types::chart::{ChartSpec, ChartType};
+use csv_agent_types::chart_options::ChartOrder;
+use csv_agent_types::frame::Frame;
+use csv_agent_types::limits::{CHART_CATEGORIES_MAX, CHART_SERIES_MAX};
+
+use super::band_scale::counts;
+use super::numbers::amount;
+use super::plot::{Plot, PlotSeries, X, number};
+use super::sheet::count;
+
+const WEEKDAYS: [&str; 7] =
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+/// Returns the rows of wide data as they are, and those of long data with a series for each colour.
+pub(crate) fn rows(spec: &ChartSpec, frame: &Frame) -> (X, Vec<PlotSeries>) {
+    let cell = |row: &'_ [Value], field: &str| {
+        frame.index_of(field).and_then(|it| row.get(it)).cloned().unwrap_or_default()
+    };
+    let all = |field: &str| frame.rows.iter().map(|it| cell(it, field)).collect::<Vec<_>>();
+    let (x, is_numeric) = (all(&spec.x_field), frame.is_numeric(&spec.x_field));
+    let color_by = spec.color_by().zip(spec.series.first());
+    let Some((color_by, value)) = color_by else {
+        let series = spec.series.iter().map(|it| PlotSeries {
+            name: super::plot::clean(&it.name),
+            values: all(&it.y_field).iter().map(number).collect(),
+        });
+        return (X::of(&x.iter().collect::<Vec<_>>(), is_numeric), series.collect());
+    };
+    let colours = all(color_by);
+    let names = X::of(&colours.iter().collect::<Vec<_>>(), frame.is_numeric(color_by));
+    let (of_colour, firsts) = distinct(&colours);
+    // Points have a row each; other marks share the row of their x.
+    let (of_x, x_rows) = match spec.chart_type {
+        ChartType::Scatter => ((0..x.len()).collect(), (0..x.len()).collect()),
+        _ => distinct(&x),
+    };
+    let mut series: Vec<_> = firsts
+        .iter()
+        .map(|it| PlotSeries { name: names.full_label(*it), values: vec![None; x_rows.len()] })
+        .collect();
+    for ((value, x), colour) in all(&value.y_field).iter().zip(of_x).zip(of_colour) {
+        series[colour].values[x] = number(value);
+    }
+    let x: Vec<_> = x_rows.iter().map(|it| &x[*it]).collect();
+    let order = calendar(&series.iter().map(|it| it.name.clone()).collect::<Vec<_>>());
+    let series = match order {
+        Some(order) => taken(&order, series),
+        None => series,
+    };
+    (X::of(&x, is_numeric), series)
+}
+
+/// Returns which distinct cell each cell is, and the row where each of those appears first.
+fn distinct(cells: &[Value]) -> (Vec<usize>, Vec<usize>) {
+    let mut at: HashMap<String, usize> = HashMap::new();
+    let mut firsts = Vec::new();
+    let place = |(row, cell): (usize, &Value)| {
+        *at.entry(cell.to_string()).or_insert_with(|| {
+            firsts.push(row);
+            firsts.len() - 1
+        })
+    };
+    (cells.iter().enumerate().map(place).collect(), firsts)
+}
+
+fn taken<T>(order: &[usize], items: Vec<T>) -> Vec<T> {
+    let mut items: Vec<_> = items.into_iter().map(Some).collect();
+    order.iter().filter_map(|it| items[*it].take()).collect()
+}
+
+impl Plot {
+    /// Puts categories in order, and leaves out the smallest of too many.
+    pub(crate) fn arrange(&mut self, order: Option<ChartOrder>) {
+        let is_category = !matches!(
+            self.chart_type,
+            ChartType::Scatter | ChartType::Histogram | ChartType::Line | ChartType::Area
+        );
+        let wanted = match (order, &self.x) {
+            (Some(ChartOrder::Value), _) if is_category => {
+                let mut rows: Vec<_> = (0..self.x.len()).collect();
+                rows.sort_by(|a, b| self.size(*b).total_cmp(&self.size(*a)));
+                Some(rows)
+            }
+            (Some(ChartOrder::Name), X::Labels(labels)) if is_category => {
+                let mut rows: Vec<_> = (0..labels.len()).collect();
+                rows.sort_by(|a, b| by_name(&labels[*a], &labels[*b]));
+                Some(rows)
+            }
+            (None | Some(ChartOrder::Calendar), X::Labels(labels))
+                if self.chart_type != ChartType::Scatter =>
+            {
+                calendar(labels)
+            }
+            _ => None,
+        };
+        if let Some(rows) = wanted {
+            self.take(&rows);
+        }
+        if is_category {
+            self.leave_out();
+        }
+    }
+
+    /// Returns the sum of a row; missing values come last in descending order.
+    fn size(&self, row: usize) -> f64 {
+        self.total(row).unwrap_or(f64::NEG_INFINITY)
+    }
+
+    /// Keeps these rows, in this order.
+    pub(crate) fn take(&mut self, rows: &[usize]) {
+        self.x = self.x.taken(rows);
+        for series in &mut self.series {
+            series.values = rows.iter().map(|it| series.values[*it]).collect();
+        }
+        if !self.boxes.is_empty() {
+            self.boxes = rows.iter().map(|it| self.boxes[*it].clone()).collect();
+        }
+    }
+
+    /// Keeps the largest of too many categories. Parts of a whole can be added, so the others become one;
+    /// of other values it is only said how many there are, because means have no sum.
+    fn leave_out(&mut self) {
+        let X::Labels(labels) = &self.x else { return };
+        let n_rows = labels.len();
+        let is_whole = self.chart_type == ChartType::PercentStackedColumn && self.series.len() == 1;
+        let keeps_all = is_whole || self.chart_type == ChartType::Heatmap;
+        if n_rows <= CHART_CATEGORIES_MAX || counts(labels) || keeps_all {
+            return;
+        }
+        let adds = self.chart_type.is_stacked();
+        let n_kept = CHART_CATEGORIES_MAX - usize::from(adds);
+        let weight = |row: usize| match self.boxes.get(row) {
+            Some(it) => count(it.n),
+            None => self.size(row).abs(),
+        };
+        let mut largest: Vec<_> = (0..n_rows).collect();
+        largest.sort_by(|a, b| weight(*b).total_cmp(&weight(*a)));
+        let rest = largest.split_off(n_kept);
+        largest.sort_unstable();
+        if !adds {
+            let by = if self.boxes.is_empty() { "largest" } else { "most frequent" };
+            self.notes.insert(0, format!("The {n_kept} {by} of {n_rows} are shown."));
+            self.take(&largest);
+            return;
+        }
+        let sums: Vec<Option<f64>> = self.series.iter().map(|it| sum(it, &rest)).collect();
+        self.take(&largest);
+        if let X::Labels(labels) = &mut self.x {
+            labels.push(format!("other ({})", rest.len()));
+        }
+        for (series, sum) in self.series.iter_mut().zip(sums) {
+            series.values.push(sum);
+        }
+    }
+
+    /// Turns values into shares of their row. A single series is shared among the rows: what a pie
+    /// shows.
+    pub(crate) fn share(&mut self) {
+        let of = self.y_label.take().map_or(String::new(), |it| format!(" of {it}"));
+        self.y_label = Some(format!("Share{of}"));
+        if let [only] = self.series.as_slice()
+            && 1 < self.x.len()
+        {
+            self.y_label = Some(format!("Share{of} by {}", self.x_label));
+            let total: f64 = only.values.iter().flatten().sum();
+            let name = format!("{}: {} in total", only.name, amount(total, self.measure));
+            let mut parts: Vec<_> = (0..self.x.len())
+                .map(|it| PlotSeries { name: self.x.full_label(it), values: vec![only.values[it]] })
+                .collect();
+            parts.sort_by_key(|it| Reverse(it.values[0].map(f64::to_bits)));
+            if CHART_SERIES_MAX < parts.len() {
+                let rest = parts.split_off(CHART_SERIES_MAX - 1);
+                let values = rest.iter().filter_map(|it| it.values[0]).sum();
+                let name = format!("other ({})", rest.len());
+                parts.push(PlotSeries { name, values: vec![Some(values)] });
+            }
+            (self.series, self.x) = (parts, X::Labels(vec![name]));
+        }
+        for row in 0..self.x.len() {
+            let all = || self.series.iter().filter_map(|it| it.values[row]);
+            let largest = all().fold(0.0, f64::max);
+            let total: f64 = all().map(|it| it / largest).sum();
+            for series in &mut self.series {
+                let share = |it: f64| if 0.0 < largest { it / largest / total } else { 0.0 };
+                series.values[row] = series.values[row].map(share);
+            }
+        }
+    }
+}
+
+fn sum(series: &PlotSeries, rows: &[usize]) -> Option<f64> {
+    let known: Vec<_> = rows.iter().filter_map(|it| series.values[*it]).collect();
+    (!known.is_empty()).then(|| known.iter().sum())
+}
+
+/// Returns the rows in the order of weekdays or months, if the labels are distinct ones of those and not
+/// in such an order already: a week may begin on Sunday, and a year in April.
+pub(crate) fn calendar(labels: &[String]) -> Option<Vec<usize>> {
+    let places = |names: &[&str]| {
+        let place = |label: &String| {
+            let label = label.trim().trim_end_matches('.').to_lowercase();
+            let is_name = |it: &str| *it == label || (label.len() >= 3 && it[..3] == label);
+            names.iter().position(|it| is_name(it))
+        };
+        labels.iter().map(place).collect::<Option<Vec<_>>>().map(|it| (it, names.len()))
+    };
+    let (places, n_names) = places(&WEEKDAYS).or_else(|| places(&MONTHS))?;
+    let mut order: Vec<_> = (0..labels.len()).collect();
+    order.sort_by_key(|it| places[*it]);
+    let are_distinct = order.windows(2).all(|it| places[it[0]] < places[it[1]]);
+    let n_turns = places.windows(2).filter(|it| it[1] < it[0]).count();
+    let is_round = n_turns == 0 || (n_turns == 1 && labels.len() == n_names);
+    (are_distinct && 1 < labels.len() && !is_round).then_some(order)
+}
+
+/// Compares names; numbers in them count as numbers.
+fn by_name(one: &str, other: &str) -> Ordering {
+    let parts = |text: &str| {
+        let mut parts: Vec<(bool, String)> = Vec::new();
+        for char in text.to_lowercase().chars() {
+            let is_digit = char.is_ascii_digit();
+            match parts.last_mut() {
+                Some(part) if part.0 == is_digit => part.1.push(char),
+                _ => parts.push((is_digit, char.to_string())),
+            }
+        }
+        let key = |(is_digit, text): (bool, String)| {
+            let digits = text.trim_start_matches('0');
+            if is_digit { (false, digits.len(), digits.to_owned()) } else { (true, 0, text) }
+        };
+        parts.into_iter().map(key).collect::<Vec<_>>()
+    };
+    parts(one).cmp(&parts(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Ordering, by_name, calendar};
+    use crate::gallery::chart;
+    use crate::gallery_types::with_options;
+    use crate::plot::{Plot, X};
+    use csv_agent_types::chart::ChartType;
+    use csv_agent_types::chart_options::{ChartOptions, ChartOrder};
+
+    /// Returns the labels and the values of a chart of one series.
+    fn drawn(kind: ChartType, values: &[Value], order: Option<ChartOrder>) -> (Plot, Vec<String>) {
+        let x: Vec<_> =
+            ('a'..='z').take(values.len()).map(|it| json!(format!("{it} shop"))).collect();
+        let made = chart(kind, "", "object", &x, &[("n", values.to_vec())]);
+        let plot =
+            Plot::of(&with_options(&made, ChartOptions { order, ..ChartOptions::default() }));
+        let labels = (0..plot.x.len()).map(|it| plot.x.full_label(it)).collect();
+        (plot, labels)
+    }
+
+    #[track_caller]
+    fn check(labels: &[&str], expected: Option<&[usize]>) {
+        let labels: Vec<_> = labels.iter().map(|it| (*it).to_owned()).collect();
+        assert_eq!(calendar(&labels).as_deref(), expected, "{labels:?}");
+    }
+
+    #[test]
+    fn weekdays_and_months_come_in_their_order() {
+        check(&["Fri", "Mon", "Wed"], Some(&[1, 2, 0]));
+        check(&["April", "january", "Mar."], Some(&[1, 2, 0]));
+        check(&["Mon", "Tue", "Anvil"], None);
+        check(&["Mon", "Fri", "Mon"], None);
+        check(&["Mon", "Tue", "Fri"], None);
+        check(
+            &["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"],
+            None,
+        );
+    }
+
+    #[test]
+    fn names_with_numbers_are_ordered_by_them() {
+        assert_eq!(by_name("Store 9", "store 10"), Ordering::Less);
+        assert_eq!(by_name("b", "A"), Ordering::Greater);
+        assert_eq!(by_name("Week 02", "Week 1"), Ordering::Greater);
+    }
+
+    #[test]
+    fn categories_are_ordered_as_asked_and_else_as_given() {
+        let values = [json!(2), Value::Null, json!(9)];
+        let labels = |order| drawn(ChartType::Bar, &values, order).1.join(", ");
+        assert_eq!(labels(None), "a shop, b shop, c shop");
+        assert_eq!(labels(Some(ChartOrder::Value)), "c shop, a shop, b shop");
+        assert_eq!(labels(Some(ChartOrder::Name)), "a shop, b shop, c shop");
+    }
+
+    #[test]
+    fn of_too_many_categories_the_largest_are_kept_and_parts_are_added_up() {
+        let values: Vec<_> = (1..=26).map(|it| json!(it)).collect();
+        let (plot, labels) = drawn(ChartType::Bar, &values, None);
+        assert_eq!((labels.len(), labels[0].as_str()), (25, "b shop"));
+        assert_eq!(plot.notes[0], "The 25 largest of 26 are shown.");
+        let (plot, labels) = drawn(ChartType::StackedBar, &values, None);
+        assert_eq!((labels.len(), labels[24].as_str()), (25, "other (2)"));
+        assert_eq!(plot.value((0, 24)), Some(3.0));
+    }
+
+    #[test]
+    fn a_single_series_of_shares_is_one_whole_with_the_largest_part_first() {
+        let values = [json!(1), json!(3), Value::Null, json!(0)];
+        let (plot, labels) = drawn(ChartType::PercentStackedColumn, &values, None);
+        assert_eq!(labels, ["n: 4 in total"]);
+        let parts: Vec<_> = plot.series.iter().map(|it| (it.name.as_str(), it.values[0])).collect();
+        let expected = [
+            ("b shop", Some(0.75)),
+            ("a shop", Some(0.25)),
+            ("d shop", Some(0.0)),
+            ("c shop", None),
+        ];
+        assert_eq!(parts, expected);
+        assert!(matches!(plot.parts().unwrap().x, X::Labels(_)));
+    }
+}

@@ -1,0 +1,198 @@
+//! A plot read from a chart: its rows arranged, counted and scaled as its type and options ask.
+
+use csv_agent_types::chart::{Chart, ChartSpec, ChartType};
+use csv_agent_types::chart_options::{ChartOptions, LogAxis, ReferenceMark, ValueFormat};
+
+use super::arrangement;
+use super::distribution::{self, summarised};
+use super::numbers::{self, Measure};
+use super::plot::{Plot, PlotSeries, Reference, VALUE_MAX, X, clean};
+
+/// Maximum lines of a note, before wrapping.
+const NOTES_MAX: usize = 4;
+
+impl Plot {
+    /// Reads a chart.
+    pub(crate) fn of(chart: &Chart) -> Plot {
+        let chart = summarised(chart.clone());
+        let (spec, frame) = (chart.spec(), chart.frame());
+        let options = spec.options.clone().unwrap_or_default();
+        let optional =
+            |it: &Option<String>| it.as_deref().map(clean).filter(|it| !it.trim().is_empty());
+        let (mut bins, mut boxes) = (Vec::new(), Vec::new());
+        let (x, series) = match spec.chart_type {
+            ChartType::Histogram => {
+                let (all, names, series) = distribution::bins(frame);
+                bins = all;
+                (X::Labels(names), vec![series])
+            }
+            ChartType::Box => {
+                let (all, x) = distribution::boxes(frame, &spec.x_field);
+                let values = all.iter().map(|it| it.ends.map(|it| it[2])).collect();
+                boxes = all;
+                let name = spec.series.first().map(|it| clean(&it.name)).unwrap_or_default();
+                (x, vec![PlotSeries { name, values }])
+            }
+            _ => arrangement::rows(spec, frame),
+        };
+        let only = match spec.series.as_slice() {
+            _ if spec.chart_type == ChartType::Histogram => Some("Number of rows".to_owned()),
+            [only] => Some(clean(&only.name)),
+            _ => None,
+        };
+        let mut plot = Plot {
+            chart_type: spec.chart_type,
+            title: optional(&spec.title),
+            notes: notes(spec.note.as_deref().unwrap_or_default()),
+            x_label: optional(&spec.x_label).unwrap_or_else(|| clean(&spec.x_field)),
+            y_label: optional(&spec.y_label).or(only),
+            x,
+            series,
+            measure: Measure::Plain,
+            bins,
+            boxes,
+            references: references(&options),
+            is_log: match options.log_axis {
+                Some(LogAxis::X) => (true, false),
+                Some(LogAxis::Y) => (false, true),
+                Some(LogAxis::Both) => (true, true),
+                None => (false, false),
+            },
+            trend: None,
+        };
+        plot.measure = match options.number_format {
+            Some(ValueFormat::Plain) => Measure::Plain,
+            Some(ValueFormat::Percent) => Measure::Percent,
+            Some(ValueFormat::Share) => Measure::Share,
+            None => plot.range().map_or(Measure::Plain, |it| measure(spec, it)),
+        };
+        if spec.chart_type == ChartType::Histogram {
+            let n: f64 = plot.series.iter().flat_map(|it| it.values.iter().flatten()).sum();
+            plot.notes.insert(0, format!("{} values.", numbers::grouped(&n.to_string())));
+        }
+        if let Some(unit) = optional(&options.unit) {
+            plot.name_unit(&unit);
+        }
+        plot.drop_unscaled();
+        plot.drop_beyond_bins();
+        plot.arrange(options.order);
+        if plot.chart_type == ChartType::PercentStackedColumn {
+            plot.share();
+            plot.measure = Measure::Share;
+        }
+        plot.place_rows();
+        if options.trend_line == Some(true) {
+            plot.fit_trend();
+        }
+        plot
+    }
+
+    /// Adds a unit to the label of the values, unless they have it.
+    fn name_unit(&mut self, unit: &str) {
+        let label = match self.chart_type {
+            ChartType::Histogram => return with_unit(&mut self.x_label, unit),
+            _ => self.y_label.get_or_insert_default(),
+        };
+        with_unit(label, unit);
+    }
+
+    /// Drops the references that are not on the axis of the bins, and notes them.
+    fn drop_beyond_bins(&mut self) {
+        let Some((first, last)) = self.bins.first().zip(self.bins.last()) else { return };
+        let bins = first.from..=last.to;
+        let is_on =
+            |it: &Reference| bins.contains(&it.from) && it.to.is_none_or(|it| bins.contains(&it));
+        let (on, beyond): (Vec<_>, Vec<_>) = self.references.drain(..).partition(is_on);
+        let names: Vec<_> = beyond.iter().map(|it| it.text(Measure::Plain)).collect();
+        self.references = on;
+        if !names.is_empty() {
+            self.notes.insert(0, format!("Beyond the axis: {}.", names.join(", ")));
+        }
+    }
+
+    /// Drops the values that a logarithmic axis cannot show, and notes how many.
+    fn drop_unscaled(&mut self) {
+        let mut n_lost = 0;
+        let mut keep = |value: &mut Option<f64>| {
+            if value.is_some_and(|it| it <= 0.0) {
+                *value = None;
+                n_lost += 1;
+            }
+        };
+        if let (true, X::Numbers(numbers)) = (self.is_log.0, &mut self.x) {
+            numbers.iter_mut().for_each(&mut keep);
+        }
+        if self.is_log.1 {
+            self.series.iter_mut().flat_map(|it| &mut it.values).for_each(&mut keep);
+            self.references.retain(|it| 0.0 < it.from && it.to.is_none_or(|it| 0.0 < it));
+        }
+        if 0 < n_lost {
+            let values = if n_lost == 1 { "value is" } else { "values are" };
+            let note = format!(
+                "{n_lost} {values} zero or less and cannot be shown on a logarithmic axis."
+            );
+            self.notes.insert(0, note);
+        }
+    }
+
+    /// Sorts the rows of a line by time or number, and notes those without a position.
+    fn place_rows(&mut self) {
+        if self.chart_type.is_placed() {
+            let n_lost = self.x.n_missing();
+            if 0 < n_lost && n_lost < self.x.len() {
+                let rows = if n_lost == 1 { "row has" } else { "rows have" };
+                let lost = format!("{n_lost} {rows} no {} and cannot be shown.", self.x_label);
+                self.notes.insert(0, lost);
+            }
+        }
+        if matches!(self.chart_type, ChartType::Line | ChartType::Area) {
+            self.take(&self.x.order());
+        }
+    }
+}
+
+/// The value label applies to all values; without one, the names of the series or their columns do.
+fn measure(spec: &ChartSpec, range: (f64, f64)) -> Measure {
+    if let Some(label) = &spec.y_label {
+        return Measure::of(&[label.as_str()], range);
+    }
+    let names: Vec<_> = spec.series.iter().map(|it| it.name.as_str()).collect();
+    let fields: Vec<_> = spec.series.iter().map(|it| it.y_field.as_str()).collect();
+    match Measure::of(&names, range) {
+        Measure::Plain => Measure::of(&fields, range),
+        measure => measure,
+    }
+}
+
+fn with_unit(label: &mut String, unit: &str) {
+    if label.is_empty() {
+        unit.clone_into(label);
+    } else if !label.contains(unit) {
+        *label = format!("{label} ({unit})");
+    }
+}
+
+fn references(options: &ChartOptions) -> Vec<Reference> {
+    let all = options.references.iter().flatten();
+    let is_drawn = |it: &&ReferenceMark| {
+        it.value.abs() <= VALUE_MAX && it.to.is_none_or(|it| it.abs() <= VALUE_MAX)
+    };
+    let reference = |it: &ReferenceMark| {
+        let amounts = [Some(it.value), it.to].into_iter().flatten();
+        let amounts: Vec<_> = amounts.map(|it| numbers::amount(it, Measure::Plain)).collect();
+        let label = it.label.as_deref().map(clean).filter(|it| !it.trim().is_empty());
+        let from = it.to.map_or(it.value, |to| it.value.min(to));
+        let to = it.to.map(|to| it.value.max(to)).filter(|to| from < *to);
+        Reference { from, to, label: label.unwrap_or_else(|| amounts.join(" to ")) }
+    };
+    all.filter(is_drawn).map(reference).collect()
+}
+
+/// Returns the lines of a note. A source at its end gets its own line.
+fn notes(note: &str) -> Vec<String> {
+    let lines = note.lines().flat_map(|line| match line.rfind(". Source: ") {
+        Some(at) => vec![&line[..=at], &line[at + 2..]],
+        None => vec![line],
+    });
+    lines.map(clean).filter(|it| !it.trim().is_empty()).take(NOTES_MAX).collect()
+}

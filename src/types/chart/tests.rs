@@ -1,0 +1,138 @@
+//! Which specs can be drawn, and what is said of the others.
+
+use serde_json::json;
+
+use super::{ChartSpec, ChartType, RejectedCode, Series};
+use crate::frame::Frame;
+
+fn spec(y_fields: &[&str]) -> ChartSpec {
+    let series = y_fields.iter().map(|it| Series { name: (*it).into(), y_field: (*it).into() });
+    ChartSpec {
+        df_name: "df".into(),
+        logical_name: "weeks".into(),
+        chart_type: ChartType::Line,
+        x_field: "week".into(),
+        x_label: None,
+        y_label: None,
+        series: series.collect(),
+        title: None,
+        note: None,
+        options: None,
+    }
+}
+
+#[track_caller]
+fn check(y_fields: &[&str], n_rows: u64, rejected: Option<(RejectedCode, &str)>) {
+    let frame = Frame {
+        columns: vec!["week".into(), "sales".into()],
+        dtypes: vec!["object".into(), "int64".into()],
+        rows: (0..n_rows.min(9)).map(|it| vec![json!("w"), json!(it)]).collect(),
+        row_count: n_rows,
+    };
+    let found = spec(y_fields).check(frame).err().map(|it| (it.code, it.reason));
+    assert_eq!(found, rejected.map(|(code, reason)| (code, reason.to_owned())));
+}
+
+#[test]
+fn a_numeric_series_can_be_drawn() {
+    check(&["sales"], 1, None);
+    check(&["sales"], 5_000, None);
+}
+
+#[test]
+fn the_reason_names_the_column_at_fault() {
+    let numeric = "no numeric column `week`; convert it first";
+    check(&["week"], 1, Some((RejectedCode::NonNumericY, numeric)));
+    let unknown = "no column `price` in `df`; it has week, sales";
+    check(&["price"], 1, Some((RejectedCode::UnknownField, unknown)));
+}
+
+#[test]
+fn the_reason_gives_the_number_and_the_limit() {
+    let rows = "5001 rows; a chart plots at most 5000: aggregate or take the top rows first";
+    check(&["sales"], 5_001, Some((RejectedCode::TooManyRows, rows)));
+    let series = "12 series; a chart shows at most 10: keep the largest and sum the rest";
+    check(&["sales"; 12], 1, Some((RejectedCode::TooManySeries, series)));
+}
+
+#[test]
+fn nothing_to_draw_is_said() {
+    check(&["sales"], 0, Some((RejectedCode::Empty, "`df` has no rows; there is nothing to draw")));
+    check(&[], 1, Some((RejectedCode::Empty, "no series; name at least one y field")));
+}
+
+/// Checks a spec of two columns, `week` and `sales`, with these changes.
+#[track_caller]
+fn check_spec(change: impl Fn(&mut ChartSpec), reason: Option<&str>) {
+    let mut spec = spec(&["sales"]);
+    change(&mut spec);
+    let frame = Frame {
+        columns: vec!["week".into(), "sales".into(), "shop".into()],
+        dtypes: vec!["object".into(), "int64".into(), "object".into()],
+        rows: vec![
+            vec![json!("w1"), json!(1), json!("a")],
+            vec![json!("w1"), json!(-2), json!("a")],
+        ],
+        row_count: 2,
+    };
+    let found = spec.check(frame).err().map(|it| it.reason);
+    assert_eq!(found.as_deref(), reason);
+}
+
+fn options(spec: &mut ChartSpec, options: serde_json::Value) {
+    spec.options = serde_json::from_value(options).unwrap();
+}
+
+#[test]
+fn a_type_that_does_not_fit_is_refused_with_another() {
+    let kind = |kind| move |it: &mut ChartSpec| it.chart_type = kind;
+    let counted =
+        "a histogram counts the values of x_field, which is numeric; its series must be []";
+    check_spec(kind(ChartType::Histogram), Some(counted));
+    check_spec(
+        |it| {
+            (it.chart_type, it.series) = (ChartType::Histogram, Vec::new());
+        },
+        Some("no numeric column `week`; convert it first"),
+    );
+    check_spec(kind(ChartType::Box), None);
+    let share = "-2 is below zero and has no share; use stacked_column";
+    check_spec(kind(ChartType::PercentStackedColumn), Some(share));
+    check_spec(kind(ChartType::Area), None);
+}
+
+#[test]
+fn long_data_has_one_row_for_each_pair() {
+    let colour = |it: &mut ChartSpec| options(it, json!({"color_by": "shop"}));
+    let twice = "several rows have `week` \"w1\" and `shop` \"a\"; aggregate them first";
+    check_spec(colour, Some(twice));
+    check_spec(
+        |it| {
+            it.chart_type = ChartType::Scatter;
+            colour(it);
+        },
+        None,
+    );
+    let same = "color_by and x_field are the same column; name another, or null";
+    check_spec(|it| options(it, json!({"color_by": "week"})), Some(same));
+}
+
+#[test]
+fn options_belong_to_some_types() {
+    let text = "no numeric column `week`; its axis cannot be logarithmic";
+    check_spec(|it| options(it, json!({"log_axis": "x"})), Some(text));
+    check_spec(|it| options(it, json!({"log_axis": "y"})), None);
+    let trend = "a trend line belongs to a scatter plot";
+    check_spec(|it| options(it, json!({"trend_line": true})), Some(trend));
+    let line = json!({"value": 1, "to": null, "label": null});
+    let many = "6 references; a chart has at most 5";
+    check_spec(|it| options(it, json!({"references": vec![line.clone(); 6]})), Some(many));
+}
+
+#[test]
+fn a_spec_from_before_there_were_options_is_read_and_written_unchanged() {
+    let old = json!({"df_name": "df", "logical_name": "l", "chart_type": "bar", "x_field": "x",
+        "x_label": null, "y_label": null, "series": [], "title": null, "note": null});
+    let spec: ChartSpec = serde_json::from_value(old.clone()).unwrap();
+    assert_eq!(serde_json::to_value(spec).unwrap(), old);
+}

@@ -1,0 +1,119 @@
+//! Options of a chart: what a spec may say beyond its columns and texts.
+
+use serde::{Deserialize, Serialize};
+use strum::VariantArray;
+
+/// What a chart does in addition; everything is optional.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChartOptions {
+    /// The column whose values become the series of long data; the rows of a heat map.
+    pub color_by: Option<String>,
+    /// The order of categories.
+    pub order: Option<ChartOrder>,
+    /// The axis with equal steps for equal factors.
+    pub log_axis: Option<LogAxis>,
+    /// Values to compare with, at most [`REFERENCES_MAX`].
+    ///
+    /// [`REFERENCES_MAX`]: crate::limits::CHART_REFERENCES_MAX
+    pub references: Option<Vec<ReferenceMark>>,
+    /// The straight line of least squares through the points of a scatter plot.
+    pub trend_line: Option<bool>,
+    /// How values are written; null to conclude it from names.
+    pub number_format: Option<ValueFormat>,
+    /// The unit of the values, such as USD or kg.
+    pub unit: Option<String>,
+}
+
+/// The order of categories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
+#[serde(rename_all = "snake_case")]
+pub enum ChartOrder {
+    /// That of the rows.
+    AsGiven,
+    /// The largest first.
+    Value,
+    /// By name, with numbers in names in their order.
+    Name,
+    /// Weekdays from Monday, months from January.
+    Calendar,
+}
+
+impl ChartOrder {
+    /// Every order, as the tool's schema lists them.
+    pub const ALL: &[ChartOrder] = ChartOrder::VARIANTS;
+
+    /// Returns the name in events and tool calls.
+    pub fn name(self) -> &'static str {
+        match self {
+            ChartOrder::AsGiven => "as_given",
+            ChartOrder::Value => "value",
+            ChartOrder::Name => "name",
+            ChartOrder::Calendar => "calendar",
+        }
+    }
+}
+
+/// Which axes are logarithmic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
+#[serde(rename_all = "snake_case")]
+pub enum LogAxis {
+    /// That of x.
+    X,
+    /// That of the values.
+    Y,
+    /// Both.
+    Both,
+}
+
+impl LogAxis {
+    /// Every choice, as the tool's schema lists them.
+    pub const ALL: &[LogAxis] = LogAxis::VARIANTS;
+
+    /// Returns the name in events and tool calls.
+    pub fn name(self) -> &'static str {
+        match self {
+            LogAxis::X => "x",
+            LogAxis::Y => "y",
+            LogAxis::Both => "both",
+        }
+    }
+}
+
+/// How values are written. It never changes a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
+#[serde(rename_all = "snake_case")]
+pub enum ValueFormat {
+    /// As numbers.
+    Plain,
+    /// As percentages that they are: 25 is 25%.
+    Percent,
+    /// As percentages of one: 0.25 is 25%.
+    Share,
+}
+
+impl ValueFormat {
+    /// Every format, as the tool's schema lists them.
+    pub const ALL: &[ValueFormat] = ValueFormat::VARIANTS;
+
+    /// Returns the name in events and tool calls.
+    pub fn name(self) -> &'static str {
+        match self {
+            ValueFormat::Plain => "plain",
+            ValueFormat::Percent => "percent",
+            ValueFormat::Share => "share",
+        }
+    }
+}
+
+/// A value to compare with, or a range of values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReferenceMark {
+    /// Where the line is, or the band begins.
+    pub value: f64,
+    /// Where the band ends; null for a line.
+    pub to: Option<f64>,
+    /// What it is; null for the value alone.
+    pub label: Option<String>,
+}
