@@ -407,7 +407,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -s S -l sessio
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -636,7 +636,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -s S -l sessi
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l format -d 'Format of the answer on stdout [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'

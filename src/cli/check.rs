@@ -39,6 +39,7 @@ pub(crate) use propose::is_key_name;
 
 /// Flags of `check`.
 #[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct CheckFlags {
     /// The file with the rules [default: checks.toml]
     ///
@@ -76,7 +77,7 @@ pub struct CheckFlags {
     pub accept: bool,
 
     /// Compare with this baseline [default: `checks.baseline.json` beside the rules, if it exists]
-    #[arg(long, value_name = "FILE", conflicts_with = "accept")]
+    #[arg(long, value_name = "FILE", conflicts_with = "accept", hide_short_help = true)]
     pub against: Option<PathBuf>,
 
     /// Refuse data with rows that do not fit the table, and data without rows
@@ -103,11 +104,11 @@ pub struct CheckFlags {
     pub report: Vec<ReportTarget>,
 
     /// Memory limit, such as 8GB [default: half of the machine's, at least 2GiB]
-    #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory)]
+    #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory, hide_short_help = true)]
     pub memory: Option<u64>,
 
     /// Time limit, such as 90s or 5m [default: 15m]
-    #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time)]
+    #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time, hide_short_help = true)]
     pub timeout: Option<Duration>,
 }
 

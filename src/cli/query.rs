@@ -97,14 +97,15 @@ pub(crate) fn run(
     let format = format_of(flags, options)?;
     let mut session;
     let mut wanted = flags.dataset.clone();
-    let is_without_data =
-        flags.dataset.is_empty() && prepare(&sql, &[], Timestamp::now().as_microsecond()).is_ok();
-    let (dir, catalog) = if flags.file.is_empty() && is_without_data {
-        (options.session.dir.clone(), Catalog::default())
-    } else if flags.file.is_empty() {
-        options.session.existing()?;
+    let (dir, catalog) = if flags.file.is_empty() {
         let dir = options.session.dir.clone();
-        let catalog = Session::read_catalog(&dir)?;
+        let catalog = match options.session.existing() {
+            Err(_) if needs_no_data(flags, &sql) => Catalog::default(),
+            existing => {
+                existing?;
+                Session::read_catalog(&dir)?
+            }
+        };
         (dir, catalog)
     } else {
         let inputs = Inputs { files: &flags.file, datasets: &flags.dataset, needs_all: false };
@@ -124,6 +125,11 @@ pub(crate) fn run(
     let results = execute(&prepared, &catalog, &dir, settings)?;
     write(&results.paths[0], format, flags.output.as_deref(), options)?;
     Ok(ExitStatus::Ok)
+}
+
+/// Returns whether a statement names no data: `select 1 + 1`.
+fn needs_no_data(flags: &QueryFlags, sql: &str) -> bool {
+    flags.dataset.is_empty() && prepare(sql, &[], Timestamp::now().as_microsecond()).is_ok()
 }
 
 /// Returns the statement, from stdin if it is `-`.

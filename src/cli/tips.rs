@@ -33,8 +33,8 @@ const COMMANDS: [(&[&str], &str); 11] = [
         "set the key in the variable `OPENAI_API_KEY`; see `csv-agent help environment`",
     ),
     (
-        &["install", "setup", "update", "upgrade"],
-        "csv-agent sets up Python by itself when a question needs it; see `csv-agent doctor`",
+        &["install", "update", "upgrade"],
+        "csv-agent sets up Python by itself when a question needs it; `csv-agent setup` does it now",
     ),
 ];
 

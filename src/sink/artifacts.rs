@@ -97,17 +97,18 @@ impl TurnFiles<'_> {
         write_whole(&directory.join(format!("{slug}.json")), format!("{source}\n").as_bytes())?;
         let vega_lite = csv_agent_chart::vega_lite(chart);
         let text = format!("{vega_lite}\n");
+        write_whole(&directory.join(format!("{slug}.vl.json")), text.as_bytes())?;
         let mut files = Vec::new();
-        let svg = ("svg", drawing.svg.as_bytes(), Some(drawing.svg_size));
-        let png = ("png", drawing.png.as_slice(), Some(drawing.png_size));
-        for (format, bytes, size) in [svg, png, ("vl.json", text.as_bytes(), None)] {
+        let svg = ("svg", drawing.svg.as_bytes(), drawing.svg_size);
+        let png = ("png", drawing.png.as_slice(), drawing.png_size);
+        for (format, bytes, (width, height)) in [svg, png] {
             let path = directory.join(format!("{slug}.{format}"));
             write_whole(&path, bytes)?;
             files.push(Artifact {
                 format: format.into(),
                 path: relative(self.session_dir, &path)?,
-                width: size.map(|it| it.0),
-                height: size.map(|it| it.1),
+                width: Some(width),
+                height: Some(height),
                 bytes: bytes.len() as u64,
                 sha256: hexadecimal(&Sha256::digest(bytes)),
             });
@@ -417,8 +418,7 @@ mod tests {
         let chart = chart_spec().check(frame).unwrap();
         let Body::Chart(chart) = session.store(Shown::Chart(chart)).unwrap() else { panic!() };
         let paths: Vec<_> = chart.files.iter().map(|it| it.path.as_str()).collect();
-        let expected =
-            ["svg", "png", "vl.json"].map(|it| format!("turns/0001/charts/sales_week.{it}"));
+        let expected = ["svg", "png"].map(|it| format!("turns/0001/charts/sales_week.{it}"));
         assert_eq!(paths, expected);
         for file in &chart.files {
             let metadata = fs::metadata(session.path(&file.path)).unwrap();
@@ -426,7 +426,9 @@ mod tests {
             assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
         }
         let sizes = chart.files.iter().map(|it| it.width.zip(it.height));
-        assert!(sizes.eq([Some((600, 540)), Some((1200, 1080)), None]));
+        assert!(sizes.eq([Some((600, 540)), Some((1200, 1080))]));
+        let vega_lite = fs::read(session.path("turns/0001/charts/sales_week.vl.json")).unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(&vega_lite).ok(), chart.vega_lite);
         let source = fs::read(session.path("turns/0001/charts/sales_week.json")).unwrap();
         let source: Value = serde_json::from_slice(&source).unwrap();
         assert_eq!(source["spec"]["chart_type"], "column");

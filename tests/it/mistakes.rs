@@ -27,7 +27,6 @@ const NO_COMMAND: &[Mistake] = &[
     ("csv-agent sql 'select 1'", 2, "`csv-agent query \"select …\"`"),
     ("csv-agent stats sales.csv", 2, "`csv-agent describe FILE`"),
     ("csv-agent login", 2, "`OPENAI_API_KEY`"),
-    ("csv-agent setup", 2, "`csv-agent doctor`"),
 ];
 
 const ARGUMENTS: &[Mistake] = &[

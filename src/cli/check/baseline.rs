@@ -26,7 +26,7 @@ use crate::stdout::answer_to;
 const VERSION: u32 = 1;
 /// Different values up to which a column has categories.
 const CATEGORIES_MAX: usize = 50;
-/// ValueParts of equal size that numbers are divided into.
+/// Parts of equal size that numbers are divided into.
 const N_PARTS: u32 = 10;
 /// Share of missing values by which it may grow or shrink.
 const MISSING_MOVE_MAX: f64 = 0.05;
@@ -446,8 +446,9 @@ impl TableNow<'_> {
                 }
                 None if matches!(column.dtype, DType::String | DType::Bool) => {
                     let found = categories.next().map(|it| it.rows).unwrap_or_default();
-                    (found.len() <= CATEGORIES_MAX)
-                        .then(|| ValueParts::Categories(found.iter().map(category).collect()))
+                    (found.len() <= CATEGORIES_MAX).then(|| {
+                        ValueParts::Categories(found.iter().map(|it| category(it)).collect())
+                    })
                 }
                 None => None,
             };
@@ -461,7 +462,7 @@ impl TableNow<'_> {
 }
 
 /// Returns a value and its count.
-fn category(row: &Vec<Value>) -> (String, u64) {
+fn category(row: &[Value]) -> (String, u64) {
     let value = row.first().and_then(Value::as_str).unwrap_or_default();
     (value.to_owned(), row.get(1).and_then(Value::as_u64).unwrap_or_default())
 }

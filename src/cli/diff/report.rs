@@ -184,7 +184,7 @@ impl DiffReport {
             };
             text += &line;
         }
-        let changed: Vec<String> = self.changed.iter().map(|it| it.text()).collect();
+        let changed: Vec<String> = self.changed.iter().map(ChangedRow::text).collect();
         let lines = |it: &RowsOf| it.rows.iter().map(PlacedRow::text).collect::<Vec<_>>();
         for (word, lines, n_rows) in [
             ("changed", changed, self.n_changed),
