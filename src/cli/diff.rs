@@ -12,7 +12,7 @@ use clap::Args;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use csv_agent_ingest::rows;
+use csv_agent_ingest::{FILE_COLUMN, rows};
 use csv_agent_query::{RowOrigin, TableSchema, prepare};
 use csv_agent_session::Session;
 use csv_agent_types::catalog::{Column, DType, Dataset};
@@ -131,7 +131,8 @@ fn compared(
             .hint("leave out one of the two")
             .into());
     }
-    let is_compared = |it: &&Column| !ignored.contains(&it.name);
+    // Which file a row comes from is no value of the row.
+    let is_compared = |it: &&Column| !ignored.contains(&it.name) && it.name != FILE_COLUMN;
     let column = |of: &Dataset, name: &str| of.columns.iter().find(|it| it.name == name).cloned();
     let pair = |it: &Column| Some(Pair::of(it, &column(&new, &it.name)?));
     let pairs: Vec<Pair> = old.columns.iter().filter(is_compared).filter_map(pair).collect();

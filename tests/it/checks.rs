@@ -421,6 +421,26 @@ fn what_changed_since_the_data_was_accepted_is_found_and_nothing_else() {
     assert!(run.stdout().contains(line), "{run}");
     check(&bench, "--accept").succeeds();
     check(&bench, "").succeeds();
+    let text = fs::read_to_string(bench.path("checks.baseline.json")).unwrap();
+    // Values above all that were there are a part of their own.
+    let of_one = |total: u32| {
+        let rows = (0..400).flat_map(|it| [format!("{it},east,{total}\n")]);
+        format!("id,region,total\n{}", rows.collect::<String>())
+    };
+    put(&of_one(7));
+    check(&bench, "--accept").succeeds();
+    put(&of_one(777));
+    let run = check(&bench, "").fails_with(10);
+    assert!(run.stdout().contains("most=above 7: 0.0 % → 100.0 %"), "{run}");
+    for (from, to) in [
+        ("\"missing\": 0", "\"missing\": 18446744073709551615"),
+        ("\"counts\": [", "\"counts\": [5, "),
+    ] {
+        let damaged = text.replacen(from, to, 1);
+        assert_ne!(damaged, text);
+        fs::write(bench.path("checks.baseline.json"), damaged).unwrap();
+        check(&bench, "").fails_with(5);
+    }
     fs::write(bench.path("checks.baseline.json"), "{}").unwrap();
     check(&bench, "").fails_with(5);
     check(&bench, "--report md=checks.baseline.json").fails_with(2);

@@ -111,7 +111,7 @@ fn a_key_has_to_identify_the_rows() {
 
 #[test]
 fn programs_get_all_and_people_the_first() {
-    let rows = |n: i64| (0..n).map(|it| format!("{it},{it}\n")).collect::<String>();
+    let rows = |n: i64| (0..n).flat_map(|it| [format!("{it},{it}\n")]).collect::<String>();
     let bench = bench(&format!("id,n\n{}", rows(1)), &format!("id,n\n{}", rows(1_234)));
     let run = diff(&bench, "").fails_with(12);
     assert!(run.stdout().contains("         and 1,213 more added rows\n"), "{run}");
@@ -125,4 +125,30 @@ fn what_cannot_be_compared_is_refused() {
     assert!(run.stderr().contains("no column in common"), "{run}");
     bench.shell("csv-agent diff -q old.csv none.csv", &[]).fails_with(5);
     bench.shell("csv-agent diff -q old.csv", &[]).fails_with(2);
+}
+
+#[test]
+fn many_rows_are_joined_at_once() {
+    let row = |it: usize| [format!("{it},{}\n", it % 7)];
+    let rows = format!("id,n\n{}", (0..60_000).flat_map(row).collect::<String>());
+    let same = bench(&rows, &rows);
+    diff(&same, "--timeout 60s").succeeds();
+    let other = bench(&rows, &rows.replace("\n59999,2\n", "\n59999,3\n"));
+    let run = diff(&other, "--timeout 60s --ignore id").fails_with(12);
+    assert!(run.stdout().contains("Whole rows are compared"), "{run}");
+}
+
+#[test]
+fn a_text_among_decimals_changes_no_other_cell_and_folders_may_have_other_names() {
+    let bench = bench("id,v\n1,1.50\n2,2.00\n3,1e5\n", "id,v\n1,1.50\n2,2.00\n3,1e5\n4,x\n");
+    let run = diff(&bench, "").fails_with(12);
+    assert!(run.stdout().contains("\n3 → 4 rows: 1 added. Rows are matched by `id`.\n"), "{run}");
+    for dir in ["june", "july"] {
+        fs::create_dir(bench.path(dir)).unwrap();
+        for part in [1, 2] {
+            fs::write(bench.path(&format!("{dir}/{part}.csv")), format!("id,v\n{part},5\n"))
+                .unwrap();
+        }
+    }
+    bench.shell("csv-agent diff -q 'june/*.csv' 'july/*.csv'", &[]).succeeds();
 }

@@ -184,7 +184,8 @@ fn a_temporary_session_leaves_charts_where_they_are_wanted_and_nothing_else() {
     assert_eq!(paths, expected.map(|it| it.to_string_lossy().into_owned()));
     assert_eq!(left(), [] as [&str; 0]);
     ask("");
-    let expected = ["json", "png", "svg"].map(|it| format!("total_revenue_by_product.{it}"));
+    let expected =
+        ["json", "png", "svg", "vl.json"].map(|it| format!("total_revenue_by_product.{it}"));
     assert_eq!(left(), expected);
     fs::write(bench.path("taken"), "").unwrap();
     let script = "csv-agent ask --ephemeral -f sales.csv --model builtin --charts taken 'revenue by product as a bar chart'";

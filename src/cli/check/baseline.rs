@@ -101,6 +101,9 @@ impl Baseline {
         if baseline.version != VERSION {
             return Err(wrong(format!("its version is {}, not {VERSION}", baseline.version)).into());
         }
+        if let Some(name) = baseline.datasets.iter().find(|it| !it.is_valid()).map(|it| &it.name) {
+            return Err(wrong(format!("the numbers of `{name}` do not fit together")).into());
+        }
         Ok(Some(baseline))
     }
 
@@ -191,6 +194,31 @@ fn percent(share: f64) -> String {
 }
 
 impl DatasetThen {
+    /// Returns whether the numbers of a file may be those of a dataset.
+    fn is_valid(&self) -> bool {
+        let sum = |counts: &mut dyn Iterator<Item = u64>| counts.map(u128::from).sum::<u128>();
+        let is_unique = |(at, it): (usize, &ColumnThen)| {
+            self.columns[..at].iter().all(|other| other.name != it.name)
+        };
+        self.rows <= i64::MAX.unsigned_abs()
+            && self.columns.iter().enumerate().all(is_unique)
+            && self.columns.iter().all(|it| {
+                let n_values = match &it.parts {
+                    None => 0,
+                    Some(ValueParts::Categories(parts)) => sum(&mut parts.iter().map(|it| it.1)),
+                    Some(ValueParts::Numbers { edges, counts }) => {
+                        let is_in_order = edges.is_sorted_by(|one, other| one < other)
+                            && counts.len() == edges.len() + 1;
+                        if !is_in_order {
+                            return false;
+                        }
+                        sum(&mut counts.iter().copied())
+                    }
+                };
+                n_values + u128::from(it.missing) <= u128::from(self.rows)
+            })
+    }
+
     fn column(&self, name: &str) -> Option<&ColumnThen> {
         self.columns.iter().find(|it| it.name == name)
     }
@@ -275,7 +303,7 @@ fn moved(then: &ColumnThen, now: &ColumnThen) -> Option<PlacedRow> {
             let name = |at: usize| match (at.checked_sub(1).map(|it| edges[it]), edges.get(at)) {
                 (None, Some(to)) => format!("below {to}"),
                 (Some(from), Some(to)) => format!("{from} to {to}"),
-                (Some(from), None) => format!("from {from}"),
+                (Some(from), None) => format!("above {}", from.next_down()),
                 (None, None) => "all".to_owned(),
             };
             (0..counts.len()).map(|at| (name(at), counts[at], now[at])).collect()
@@ -372,8 +400,9 @@ impl TableNow<'_> {
         let quantiles = numbers.flat_map(|it| {
             let name = identifier(&it.name);
             let is_unique = format!("count(distinct {name}) = count({name})");
+            let ends = [format!("min({name})"), format!("max({name})")];
             let quantiles = (1..N_PARTS).map(move |at| format!("quantile_cont({name}, 0.{at})"));
-            std::iter::once(is_unique).chain(quantiles)
+            std::iter::once(is_unique).chain(ends).chain(quantiles)
         });
         let quantiles: Vec<String> = quantiles.collect();
         if quantiles.is_empty() {
@@ -389,8 +418,13 @@ impl TableNow<'_> {
                 return None;
             }
             let is_unique = row.next() == Some(json!(true));
-            let mut edges: Vec<f64> =
-                row.by_ref().take(n_edges).filter_map(|it| it.as_f64()).collect();
+            let mut ends = row.by_ref().take(2).map(|it| it.as_f64());
+            let (least, most) = (ends.next().flatten(), ends.next().flatten());
+            let within = row.by_ref().take(n_edges).filter_map(|it| it.as_f64());
+            // What is above the largest is a part of its own, and so is what is below the smallest.
+            let edges = least.into_iter().chain(within).chain(most.map(f64::next_up));
+            let mut edges: Vec<f64> = edges.filter(|it| it.is_finite()).collect();
+            edges.sort_by(f64::total_cmp);
             edges.dedup();
             let is_key = it.dtype == DType::Int64 && (is_unique || is_key_name(&it.name));
             (!is_key).then_some(edges)

@@ -34,14 +34,30 @@ impl Pair {
         self.old != self.new
     }
 
-    /// Returns the value that is compared: as text, if values of the two types cannot be compared.
-    fn value(&self) -> String {
+    /// Returns the value of a version that is compared: as text, if values of the two types cannot be compared.
+    fn value(&self, version: &str) -> String {
         let is_number = |it: DType| matches!(it, DType::Int64 | DType::Float64);
         let name = identifier(&self.name);
         if !self.is_retyped() || is_number(self.old) && is_number(self.new) {
             return name;
         }
+        let (own, other) = if version == OLD { (self.old, self.new) } else { (self.new, self.old) };
+        if (own, other) == (DType::String, DType::Float64) {
+            // The other one does not know how its numbers were written: `1.50` is 1.5 there.
+            return format!("coalesce(cast(try_cast({name} as double) as text), {name})");
+        }
         format!("cast({name} as text)")
+    }
+
+    /// Returns the value to join by, which is never null. Whether it is missing is a column of its own.
+    fn key_value(&self, version: &str) -> String {
+        let value = self.value(version);
+        match (self.is_retyped(), self.old) {
+            (false, DType::Int64) => format!("coalesce({value}, 0)"),
+            (false, DType::Bool) => format!("coalesce({value}, false)"),
+            (false, DType::String) => format!("coalesce({value}, '')"),
+            _ => format!("coalesce(cast({value} as text), '')"),
+        }
     }
 }
 
@@ -132,21 +148,27 @@ impl DiffPlan {
 
     fn side(&self, version: &str) -> String {
         let pairs = || self.key.iter().chain(&self.others);
-        let mut columns: Vec<String> =
-            pairs().map(|it| format!("{} as {}", it.value(), identifier(&it.name))).collect();
+        let mut columns: Vec<String> = pairs()
+            .map(|it| format!("{} as {}", it.value(version), identifier(&it.name)))
+            .collect();
+        for (at, pair) in self.key.iter().enumerate() {
+            let (value, name) = (pair.key_value(version), identifier(&pair.name));
+            columns.push(format!("{value} as {}, {name} is null as {}", key(at), missing(at)));
+        }
         if self.is_of_whole_rows {
-            let values: Vec<String> = pairs().map(Pair::value).collect();
-            columns
-                .push(format!("row_number() over (partition by {}) as {NTH}", values.join(", ")));
+            let values: Vec<String> = pairs().map(|it| it.key_value(version)).collect();
+            let missing = pairs().map(|it| format!("{} is null", identifier(&it.name)));
+            let same: Vec<String> = values.into_iter().chain(missing).collect();
+            columns.push(format!("row_number() over (partition by {}) as {NTH}", same.join(", ")));
         }
         format!("select {} from {version}", columns.join(", "))
     }
 
+    /// Returns the condition for the same row: equalities, by which many rows are joined at once.
     fn same_key(&self) -> String {
         let nth = self.is_of_whole_rows.then(|| NTH.to_owned());
-        let names = self.key.iter().map(|it| identifier(&it.name)).chain(nth);
-        let same: Vec<String> =
-            names.map(|it| format!("a.{it} is not distinct from b.{it}")).collect();
+        let names = (0..self.key.len()).flat_map(|at| [key(at), missing(at)]).chain(nth);
+        let same: Vec<String> = names.map(|it| format!("a.{it} = b.{it}")).collect();
         same.join(" and ")
     }
 
@@ -176,6 +198,16 @@ impl DiffPlan {
         }
         ChangedRow { row: PlacedRow { values: key, ..row }, cells }
     }
+}
+
+/// Returns the name of the column with a part of the key. No column of a file has a name with this character.
+fn key(at: usize) -> String {
+    format!("\"key{at}\u{1}\"")
+}
+
+/// Returns the name of the column that says whether that part is missing.
+fn missing(at: usize) -> String {
+    format!("\"missing{at}\u{1}\"")
 }
 
 /// Returns whether two values are equal; a whole number may be a float in one of them.
