@@ -152,3 +152,24 @@ fn a_text_among_decimals_changes_no_other_cell_and_folders_may_have_other_names(
     }
     bench.shell("csv-agent diff -q 'june/*.csv' 'july/*.csv'", &[]).succeeds();
 }
+
+#[test]
+fn numbers_are_compared_exactly_whatever_their_type() {
+    let big = "9007199254740993";
+    let run =
+        diff(&bench(&format!("id,v\n1,{big}\n2,1\n"), "id,v\n1,9007199254740992\n2,1.5\n"), "");
+    let run = run.fails_with(12);
+    assert!(run.stdout().contains(&format!("id=1, v={big} → 9007199254740992.0\n")), "{run}");
+    assert!(run.stdout().contains("2 changed (2 cells)"), "{run}");
+    // A key as well.
+    let (old, new) =
+        (format!("id,v\n{big},1\n5,2\n"), "id,v\n9007199254740992.0,1\n5.0,3\n1.5,2\n");
+    let run = diff(&bench(&old, new), "--key id").fails_with(12);
+    assert!(run.stdout().contains("1 changed (1 cell), 1 removed, 2 added"), "{run}");
+    let run = diff(&bench("id,v\n1,1.5\n2,inf\n3,2.5\n", "id,v\n1,inf\n2,-inf\n3,\n"), "--json");
+    let found = documents(&run.fails_with(12));
+    let cells = |at: usize| &found[at]["cells"]["v"];
+    assert_eq!(cells(0), &json!({"old": 1.5, "new": "inf"}));
+    assert_eq!(cells(1), &json!({"old": "inf", "new": "-inf"}));
+    assert_eq!(cells(2), &json!({"old": 2.5, "new": null}));
+}

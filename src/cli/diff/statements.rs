@@ -1,6 +1,6 @@
 //! The statements that find the rows that differ.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use csv_agent_render::report::checks::PlacedRow;
 use csv_agent_text::sql::identifier;
@@ -34,11 +34,15 @@ impl Pair {
         self.old != self.new
     }
 
+    /// Returns whether both versions have numbers.
+    fn is_of_numbers(&self) -> bool {
+        [self.old, self.new].iter().all(|it| matches!(it, DType::Int64 | DType::Float64))
+    }
+
     /// Returns the value of a version that is compared: as text, if values of the two types cannot be compared.
     fn value(&self, version: &str) -> String {
-        let is_number = |it: DType| matches!(it, DType::Int64 | DType::Float64);
         let name = identifier(&self.name);
-        if !self.is_retyped() || is_number(self.old) && is_number(self.new) {
+        if !self.is_retyped() || self.is_of_numbers() {
             return name;
         }
         let (own, other) = if version == OLD { (self.old, self.new) } else { (self.new, self.old) };
@@ -52,7 +56,13 @@ impl Pair {
     /// Returns the value to join by, which is never null. Whether it is missing is a column of its own.
     fn key_value(&self, version: &str) -> String {
         let value = self.value(version);
-        match (self.is_retyped(), self.old) {
+        let own = if version == OLD { self.old } else { self.new };
+        match (self.is_retyped(), own) {
+            // A whole number as it is written as one, and exactly so above 2^53.
+            (true, DType::Float64) if self.is_of_numbers() => format!(
+                "coalesce(case when cast(try_cast({value} as bigint) as double) = {value} \
+                 then cast(try_cast({value} as bigint) as text) else cast({value} as text) end, '')"
+            ),
             (false, DType::Int64) => format!("coalesce({value}, 0)"),
             (false, DType::Bool) => format!("coalesce({value}, false)"),
             (false, DType::String) => format!("coalesce({value}, '')"),
@@ -116,8 +126,14 @@ impl DiffPlan {
     pub(super) fn changed(&self) -> Option<String> {
         let differs: Vec<String> = self.differs().collect();
         let keys = self.key.iter().map(|it| format!("a.{}", identifier(&it.name)));
-        let values = self.others.iter().map(|it| identifier(&it.name));
-        let values = values.flat_map(|it| [format!("b.{it}"), format!("a.{it}")]);
+        let values = self.others.iter().flat_map(|it| {
+            let name = identifier(&it.name);
+            [("b", it.old), ("a", it.new)].map(|(side, dtype)| match dtype {
+                // JSON has no number for infinity.
+                DType::Float64 => format!("cast({side}.{name} as text)"),
+                _ => format!("{side}.{name}"),
+            })
+        });
         let named = keys.chain(values).enumerate().map(|(at, it)| format!("{it} as c{at}"));
         let named: Vec<String> = named.collect();
         let (joined, where_) = (self.joined(), differs.join(" or "));
@@ -136,7 +152,13 @@ impl DiffPlan {
     fn differs(&self) -> impl Iterator<Item = String> {
         self.others.iter().map(|it| {
             let name = identifier(&it.name);
-            format!("a.{name} is distinct from b.{name}")
+            let differs = format!("a.{name} is distinct from b.{name}");
+            if !it.is_retyped() || !it.is_of_numbers() {
+                return differs;
+            }
+            // Whole numbers above 2^53 may be equal as floats.
+            let whole = |side: &str| format!("try_cast({side}.{name} as bigint)");
+            format!("({differs} or {} is distinct from {})", whole("a"), whole("b"))
         })
     }
 
@@ -192,6 +214,7 @@ impl DiffPlan {
         let mut cells = Vec::new();
         for pair in &self.others {
             let (Some(old), Some(new)) = (values.next(), values.next()) else { break };
+            let (old, new) = (of_text(old, pair.old), of_text(new, pair.new));
             if !is_equal(&old, &new) {
                 cells.push(ChangedCell { column: pair.name.clone(), old, new });
             }
@@ -210,9 +233,27 @@ fn missing(at: usize) -> String {
     format!("\"missing{at}\u{1}\"")
 }
 
-/// Returns whether two values are equal; a whole number may be a float in one of them.
+/// Returns a value of a column: a float came as text.
+fn of_text(value: Value, dtype: DType) -> Value {
+    match (dtype, value.as_str().and_then(|it| it.parse::<f64>().ok())) {
+        (DType::Float64, Some(number)) if number.is_finite() => json!(number),
+        _ => value,
+    }
+}
+
+/// Returns whether two values are equal; a whole number may be a float in one of them, and a large one text.
 fn is_equal(old: &Value, new: &Value) -> bool {
-    old == new || old.as_f64().is_some_and(|it| new.as_f64() == Some(it))
+    let whole = |it: &Value| match it {
+        Value::String(text) => text.parse::<i128>().ok(),
+        it => it.as_i64().map(i128::from).or_else(|| {
+            let number = it.as_f64().filter(|it| it.fract() == 0.0 && it.abs() < 1e30)?;
+            #[expect(clippy::cast_possible_truncation, reason = "whole, and in range")]
+            Some(number as i128)
+        }),
+    };
+    let is_number = |it: &Value| it.is_number();
+    old == new
+        || (is_number(old) || is_number(new)) && whole(old).is_some_and(|it| whole(new) == Some(it))
 }
 
 /// Returns the statement that counts the different values of columns of a version.
