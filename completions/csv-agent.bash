@@ -572,7 +572,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__check)
-            opts="-S -q -v -h --update --model --locked --accept --against --strict --init --fail-on --report --memory --timeout --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-S -q -v -h --update --model --locked --accept --against --strict --date-order --init --fail-on --report --memory --timeout --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -584,6 +584,10 @@ _csv__agent() {
                     ;;
                 --against)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --date-order)
+                    COMPREPLY=($(compgen -W "dmy mdy ymd" -- "${cur}"))
                     return 0
                     ;;
                 --fail-on)
@@ -1204,7 +1208,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__diff)
-            opts="-k -S -q -v -h --key --ignore --memory --timeout --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-k -S -q -v -h --key --ignore --date-order --memory --timeout --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1220,6 +1224,10 @@ _csv__agent() {
                     ;;
                 --ignore)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --date-order)
+                    COMPREPLY=($(compgen -W "dmy mdy ymd" -- "${cur}"))
                     return 0
                     ;;
                 --memory)

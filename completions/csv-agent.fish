@@ -366,6 +366,9 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l no-inpu
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s h -l help -d 'Print help. `--help` describes all flags'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l model -d 'What compiles rules in words' -r -f -a "builtin\t'The analyst inside csv-agent'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l against -d 'Compare with this baseline [default: `checks.baseline.json` beside the rules, if it exists]' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l date-order -d 'Order of ambiguous dates such as 01/02/2024 [default: detected]' -r -f -a "dmy\t'Day, month, year'
+mdy\t'Month, day, year'
+ymd\t'Year, month, day'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l fail-on -d 'Which broken rules make the command exit with 10 or 11' -r -f -a "never\t'None of them'
 bad\t'Those with the severity `bad`: exit with 11'
 warning\t'All of them: exit with 11, or with 10 if only rules with the severity `warning` are broken'"
@@ -401,6 +404,9 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l no-input -
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -s h -l help -d 'Print help. `--help` describes all flags'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -s k -l key -d 'A column that identifies the rows. May be repeated [default: the first one that does]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l ignore -d 'Do not compare this column. May be repeated' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l date-order -d 'Order of ambiguous dates such as 01/02/2024 [default: detected]' -r -f -a "dmy\t'Day, month, year'
+mdy\t'Month, day, year'
+ymd\t'Year, month, day'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l memory -d 'Memory limit, such as 8GB [default: half of the machine\'s, at least 2GiB]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l timeout -d 'Time limit, such as 90s or 5m [default: 15m]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F

@@ -23,7 +23,7 @@ use csv_agent_types::status::{BUILTIN, ExitStatus, Failure, one_line};
 use crate::ci_reports::ReportFiles;
 use crate::diagnostics;
 use crate::flags::SettingFlags;
-use crate::ingest::{TurnInputs, files_of, ingest_for_turn};
+use crate::ingest::{Order, TurnInputs, files_of, ingest_for_turn};
 use crate::options::GlobalOptions;
 use crate::options::ask::demand_apart;
 use crate::options::settings::Settings;
@@ -85,6 +85,10 @@ pub struct CheckFlags {
     /// The exit status is then 5, and no rule is decided.
     #[arg(long)]
     pub strict: bool,
+
+    /// Order of ambiguous dates such as 01/02/2024 [default: detected]
+    #[arg(long, value_name = "ORDER", value_enum, hide_short_help = true)]
+    pub date_order: Option<Order>,
 
     /// Propose rules for data files, and print them
     ///
@@ -170,7 +174,7 @@ pub(crate) fn run(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     if flags.init {
-        let mut session = ingested(&flags.files, false, options)?;
+        let mut session = ingested(&flags.files, flags, options)?;
         diagnostics::warnings(doubts(&mut session), options.terminal.stderr.colour);
         let text = propose::propose(&mut session, settings, options)?;
         stdout::answer(|out| Ok(out.write_all(text.as_bytes())?))?;
@@ -276,7 +280,7 @@ fn decided(
     options: &GlobalOptions,
 ) -> anyhow::Result<Vec<RuleReport>> {
     let mut statements = Statements::read(path)?;
-    let mut session = ingested(&file.arguments(), flags.strict, options)?;
+    let mut session = ingested(&file.arguments(), flags, options)?;
     let empty = session.catalog().iter().find(|it| it.1.row_count == 0);
     if let (Some((name, _)), true) = (empty, flags.strict) {
         let message = format!("`{name}` has no rows, so no row can break a rule");
@@ -323,9 +327,14 @@ fn compared(
 }
 
 /// Ingests data into a temporary session: `NAME=PATH`, or paths.
-fn ingested(data: &[PathBuf], is_strict: bool, options: &GlobalOptions) -> anyhow::Result<Session> {
+fn ingested(
+    data: &[PathBuf],
+    flags: &CheckFlags,
+    options: &GlobalOptions,
+) -> anyhow::Result<Session> {
     let mut session = Session::ephemeral(None)?;
-    let how = TurnInputs { needs_all: true, joins_names: true, is_strict };
+    let (needs_all, joins_names, date_order) = (true, true, flags.date_order);
+    let how = TurnInputs { needs_all, joins_names, is_strict: flags.strict, date_order };
     ingest_for_turn(&mut session, data, how, options)?;
     Ok(session)
 }

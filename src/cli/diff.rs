@@ -25,7 +25,7 @@ use crate::check::is_key_name;
 use crate::diagnostics;
 use crate::engine::{self, Results};
 use crate::flags::SettingFlags;
-use crate::ingest::{TurnInputs, ingest_for_turn};
+use crate::ingest::{Order, TurnInputs, ingest_for_turn};
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::row_places::RowPlaces;
@@ -61,6 +61,10 @@ pub struct DiffFlags {
     #[arg(long, value_name = "COL")]
     pub ignore: Vec<String>,
 
+    /// Order of ambiguous dates such as 01/02/2024 [default: detected]
+    #[arg(long, value_name = "ORDER", value_enum)]
+    pub date_order: Option<Order>,
+
     /// Memory limit, such as 8GB [default: half of the machine's, at least 2GiB]
     #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory)]
     pub memory: Option<u64>,
@@ -93,7 +97,8 @@ pub(crate) fn run(
         argument.push(path);
         PathBuf::from(argument)
     });
-    let how = TurnInputs { needs_all: true, joins_names: true, is_strict: false };
+    let (needs_all, joins_names, is_strict) = (true, true, false);
+    let how = TurnInputs { needs_all, joins_names, is_strict, date_order: flags.date_order };
     ingest_for_turn(&mut session, &files, how, options)?;
     diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
     let report = compared(flags, &mut session, settings, options)?;

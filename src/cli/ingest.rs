@@ -897,6 +897,8 @@ pub(crate) struct TurnInputs {
     pub joins_names: bool,
     /// Whether a file with rows that do not fit is refused.
     pub is_strict: bool,
+    /// The order of ambiguous dates.
+    pub date_order: Option<Order>,
 }
 
 /// Ingests the inputs of `ask` and `chat` into an open session: files, directories, patterns and archives.
@@ -915,10 +917,11 @@ pub(crate) fn ingest_for_turn(
     how: TurnInputs,
     options: &GlobalOptions,
 ) -> anyhow::Result<Vec<String>> {
-    let TurnInputs { needs_all, joins_names, is_strict } = how;
+    let TurnInputs { needs_all, joins_names, is_strict, date_order } = how;
     // A temporary session replaces nothing of the user's, so there is nothing to ask.
     let if_exists = if session.is_kept() { IfExists::Ask } else { IfExists::Error };
-    let read = IngestOptions { strict: is_strict, ..IngestOptions::default() };
+    let date_order = date_order.map(DateOrder::from);
+    let read = IngestOptions { strict: is_strict, date_order, ..IngestOptions::default() };
     let session_dir = session.dir().to_owned();
     let how = How {
         is_union: false,

@@ -173,3 +173,16 @@ fn numbers_are_compared_exactly_whatever_their_type() {
     assert_eq!(cells(1), &json!({"old": "inf", "new": "-inf"}));
     assert_eq!(cells(2), &json!({"old": 2.5, "new": null}));
 }
+
+#[test]
+fn the_order_of_ambiguous_dates_can_be_said() {
+    let old = "id,day\n1,01/02/2024\n2,03/04/2024\n";
+    let bench = bench(old, &old.replace("03/04", "13/04"));
+    let run = diff(&bench, "--date-order dmy").fails_with(12);
+    assert!(run.stdout().contains("id=2, day=2024-04-03 → 2024-04-13\n"), "{run}");
+    assert!(run.stdout().contains("1 changed (1 cell)"), "{run}");
+    let rules = "[data]\nt = 'old.csv'\n[[check]]\nname = 'n'\nsql = \"select * from t where day > date '2024-04-01'\"\n";
+    fs::write(bench.path("checks.toml"), rules).unwrap();
+    bench.shell("csv-agent check -q --date-order dmy", &[]).fails_with(11);
+    bench.shell("csv-agent check -q --date-order mdy", &[]).succeeds();
+}
