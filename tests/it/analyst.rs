@@ -331,6 +331,29 @@ fn words_that_turn_a_claim_pass_no_gate() {
 }
 
 #[test]
+fn a_line_for_each_value_of_a_second_key_is_drawn_whatever_its_type() {
+    for [one, other] in [
+        ["a", "it's"],
+        ["2024-01-02", "2024-02-03"],
+        ["08:00:00", "09:30:00"],
+        ["2024-01-02 08:00:00", "2024-01-03 09:00:00"],
+        ["2024-01-02T08:00:00Z", "2024-01-03T09:00:00Z"],
+    ] {
+        let bench = Bench::with([]);
+        let row = |it: usize| [format!("{},{},{it}\n", it / 2, [one, other][it % 2])];
+        let rows = (0..12).flat_map(row).collect::<String>();
+        fs::write(bench.path("rows.csv"), format!("level,kind,amount\n{rows}")).unwrap();
+        let ask = "csv-agent ask --ephemeral -f rows.csv --model builtin --json";
+        let ask = format!("{ask} 'total amount by level and kind as a line chart'");
+        let run = bench.shell(&ask, &[]).succeeds();
+        let answer: Value = serde_json::from_str(run.stdout()).unwrap();
+        let text = answer["text"].as_str().unwrap();
+        assert!(!text.contains("There is no chart"), "{one}: {text}");
+        assert_eq!(answer["charts"].as_array().unwrap().len(), 1, "{one}: {text}");
+    }
+}
+
+#[test]
 fn a_claim_that_fits_several_columns_is_refused() {
     let bench = Bench::with([]);
     let rows =

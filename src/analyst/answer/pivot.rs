@@ -237,10 +237,18 @@ impl Answer<'_> {
     fn written(&self, key: &str, value: &Json) -> String {
         match value {
             Json::String(text) => match self.result.dtype(key) {
-                "date" => format!("date {}", literal(text)),
-                "timestamp" => format!("timestamp {}", literal(&text.replacen('T', " ", 1))),
-                "string" => literal(text),
-                _ => format!("try_cast({} as {})", literal(text), "timestamptz"),
+                // Dates and times of day.
+                "object" => {
+                    let kind = if text.contains(':') { "time" } else { "date" };
+                    format!("{kind} {}", literal(text))
+                }
+                "datetime64[us]" => {
+                    format!("timestamp {}", literal(&text.replacen('T', " ", 1)))
+                }
+                it if it.starts_with("datetime64") => {
+                    format!("try_cast({} as timestamptz)", literal(text))
+                }
+                _ => literal(text),
             },
             value => value.to_string(),
         }
