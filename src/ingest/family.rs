@@ -911,7 +911,7 @@ fn describe(
         doubts,
         files,
         checksums: None,
-        ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
     }
 }
 

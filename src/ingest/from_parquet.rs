@@ -105,7 +105,7 @@ pub(crate) fn ingest(
         doubts: Vec::new(),
         files: Vec::new(),
         checksums: None,
-        ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
     };
     let files = match (read.file, target) {
         (Some(file), Some(target)) => {

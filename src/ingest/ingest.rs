@@ -371,7 +371,7 @@ fn ingest_text(
         doubts,
         files: Vec::new(),
         checksums: None,
-        ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
     };
     let files = match (files, target) {
         (Some(files), Some(target)) => {

@@ -552,7 +552,7 @@ pub struct Dataset {
     /// Checksums of the written files; None for a remote dataset, and in entries of an older version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksums: Option<Checksums>,
-    /// RFC 3339, UTC.
+    /// RFC 3339, UTC, to the millisecond; of older sessions, to the second.
     pub ingested_at: String,
 }
 
@@ -772,11 +772,18 @@ impl Catalog {
 
     /// Returns those of these datasets that were ingested again after a moment, in RFC 3339 and UTC.
     pub fn newer<'a>(&self, names: &'a [String], moment: &str) -> Vec<&'a str> {
-        // Up to the second, which both have.
-        let second = |it: &str| it.get(..19).unwrap_or(it).to_owned();
-        let is_newer = |name: &&'a String| {
-            self.get(name).is_some_and(|it| second(moment) < second(&it.ingested_at))
+        // Older sessions have the second only.
+        const SECOND: usize = "2026-01-01T00:00:00".len();
+        let is_later = |it: &str| {
+            let has_fraction = it.as_bytes().get(SECOND) == Some(&b'.');
+            let shown = |it: &str| {
+                let n = if has_fraction { it.len() } else { SECOND };
+                it.get(..n).unwrap_or(it).trim_end_matches('Z').to_owned()
+            };
+            shown(moment) < shown(it)
         };
+        let is_newer =
+            |name: &&'a String| self.get(name).is_some_and(|it| is_later(&it.ingested_at));
         names.iter().filter(is_newer).map(String::as_str).collect()
     }
 

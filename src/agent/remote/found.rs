@@ -160,7 +160,7 @@ impl StudyQuestion<'_> {
             doubts: Vec::new(),
             files: Vec::new(),
             checksums: None,
-            ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
         }
     }
 }
