@@ -3,29 +3,26 @@
 mod report;
 mod statements;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Args;
-use jiff::Timestamp;
 use serde_json::Value;
 
 use csv_agent_ingest::{FILE_COLUMN, rows};
-use csv_agent_query::{RowOrigin, TableSchema, prepare};
+use csv_agent_query::{Prepared, RowOrigin};
 use csv_agent_session::Session;
 use csv_agent_types::catalog::{Column, DType, Dataset};
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{DIFF_ROWS_MAX, FINDING_ROWS_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
-use csv_agent_worker::engine::table_of;
 
 use crate::check::is_key_name;
 use crate::diagnostics;
 use crate::engine::{self, Results};
 use crate::flags::SettingFlags;
-use crate::ingest::{Order, TurnInputs, ingest_for_turn};
+use crate::ingest::{Order, TurnInputs, ingest_for_turn, named_argument};
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::row_places::RowPlaces;
@@ -92,11 +89,7 @@ pub(crate) fn run(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     let mut session = Session::ephemeral(None)?;
-    let files = [(OLD, &flags.old), (NEW, &flags.new)].map(|(name, path)| {
-        let mut argument = OsString::from(format!("{name}="));
-        argument.push(path);
-        PathBuf::from(argument)
-    });
+    let files = [named_argument(OLD, &flags.old), named_argument(NEW, &flags.new)];
     let (needs_all, joins_names, is_strict) = (true, true, false);
     let how = TurnInputs { needs_all, joins_names, is_strict, date_order: flags.date_order };
     ingest_for_turn(&mut session, &files, how, options)?;
@@ -215,17 +208,10 @@ struct DiffEngine<'a> {
 impl DiffEngine<'_> {
     /// Returns the results, and where the rows of each come from.
     fn run(&self, statements: &[String]) -> anyhow::Result<(Results, Vec<Option<RowOrigin>>)> {
-        let catalog = self.session.catalog();
-        let tables: Vec<TableSchema> =
-            catalog.iter().map(|(name, it)| table_of(name, it)).collect();
-        let now = Timestamp::now().as_microsecond();
-        let (mut queries, mut origins) = (Vec::new(), Vec::new());
-        for sql in statements {
-            let mut prepared = prepare(sql, &tables, now).map_err(|it| anyhow!("{it}"))?;
-            origins.push(prepared.with_row_origin());
-            queries.push(prepared.query);
-        }
-        let files = engine::files_of(self.session.dir(), catalog, "diff")?;
+        let mut prepared = engine::prepared(statements, self.session)?;
+        let origins = prepared.iter_mut().map(Prepared::with_row_origin).collect();
+        let queries = prepared.into_iter().map(|it| it.query);
+        let files = engine::files_of(self.session.dir(), self.session.catalog(), "diff")?;
         Ok((engine::run(queries, files, self.settings)?, origins))
     }
 

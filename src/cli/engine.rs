@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use csv_agent_ingest::rows;
 use csv_agent_query::plan::Query;
 use csv_agent_query::protocol::{EngineQuery, EngineRequest};
-use csv_agent_query::{TableSchema, prepare};
+use csv_agent_query::{Prepared, TableSchema, prepare};
 use csv_agent_session::Session;
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::frame::Frame;
@@ -88,6 +88,19 @@ pub(crate) fn run_each(
     Ok((results, outcomes.into_iter().map(|it| it.map_err(failure)).collect()))
 }
 
+/// Prepares statements of csv-agent itself over the datasets of a session.
+///
+/// # Errors
+///
+/// Fails when a statement is refused.
+pub(crate) fn prepared(statements: &[String], session: &Session) -> anyhow::Result<Vec<Prepared>> {
+    let tables = session.catalog().iter().map(|(name, it)| engine::table_of(name, it));
+    let tables: Vec<TableSchema> = tables.collect();
+    let now = Timestamp::now().as_microsecond();
+    let prepared = statements.iter().map(|it| prepare(it, &tables, now));
+    prepared.map(|it| it.map_err(|error| anyhow!("{error}"))).collect()
+}
+
 /// Runs statements over the datasets of a session, for `command`. Returns the first rows of each result.
 ///
 /// # Errors
@@ -100,15 +113,8 @@ pub(crate) fn first_rows(
     settings: &Settings,
     n_rows: usize,
 ) -> anyhow::Result<Vec<Frame>> {
-    let catalog = session.catalog();
-    let tables: Vec<TableSchema> =
-        catalog.iter().map(|(name, it)| engine::table_of(name, it)).collect();
-    let now = Timestamp::now().as_microsecond();
-    let mut queries = Vec::new();
-    for sql in statements {
-        queries.push(prepare(sql, &tables, now).map_err(|it| anyhow!("{it}"))?.query);
-    }
-    let results = run(queries, files_of(session.dir(), catalog, command)?, settings)?;
+    let queries = prepared(statements, session)?.into_iter().map(|it| it.query);
+    let results = run(queries, files_of(session.dir(), session.catalog(), command)?, settings)?;
     results.paths.iter().map(|it| rows(it, 0, n_rows)).collect()
 }
 

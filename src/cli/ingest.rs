@@ -19,6 +19,7 @@ pub(crate) use changed::{became_text, changed_sources, demand_other_file};
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -1005,6 +1006,14 @@ fn changed(ingested: &Ingested) -> String {
         _ => String::new(),
     };
     format!("`{source}` has changed since it was ingested{rows}; csv-agent has read it again")
+}
+
+/// Returns the argument that gives a file a name: `NAME=PATH`.
+pub(crate) fn named_argument(name: &str, path: &Path) -> PathBuf {
+    let mut argument = OsString::from(name);
+    argument.push("=");
+    argument.push(path);
+    PathBuf::from(argument)
 }
 
 /// Returns the path of an argument: `NAME=PATH` has a name before it.

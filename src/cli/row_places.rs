@@ -1,7 +1,7 @@
 //! Where rows of a result come from: the file of the user, and the line there.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::Path;
 
 use csv_agent_ingest::{source_cells, source_file, source_lines};
 use csv_agent_query::RowOrigin;
@@ -10,7 +10,7 @@ use csv_agent_session::Session;
 use csv_agent_types::catalog::{Dataset, SourceFile};
 use csv_agent_types::frame::Frame;
 
-use crate::ingest::{TurnInputs, ingest_for_turn};
+use crate::ingest::{TurnInputs, ingest_for_turn, named_argument};
 use crate::options::GlobalOptions;
 
 /// The places of rows, looked up in the datasets of a session.
@@ -98,7 +98,7 @@ impl<'a> RowPlaces<'a> {
         let taken: Vec<String> = self.session.catalog().names().map(str::to_owned).collect();
         let mut names = (1..).map(|number| format!("part_{number}"));
         let name = names.find(|it| !taken.contains(it))?;
-        let argument = PathBuf::from(format!("{name}={}", part.source));
+        let argument = named_argument(&name, Path::new(&part.source));
         let how = TurnInputs { needs_all: true, ..TurnInputs::default() };
         // The whole had all warnings.
         let read = ingest_for_turn(self.session, &[argument], how, self.options);

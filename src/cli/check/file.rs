@@ -1,7 +1,6 @@
 //! `checks.toml`: data by name, and rules about it.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,6 +15,7 @@ use csv_agent_types::limits::{CHECKS_BYTES_MAX, CHECKS_MAX};
 use csv_agent_types::named_file::{self, NotRead};
 use csv_agent_types::status::{ExitStatus, Failure};
 
+use crate::ingest::named_argument;
 use crate::options::briefing::{text, wrong};
 use crate::options::config::document::{Mistake, line_of};
 use crate::usage::nearest;
@@ -99,15 +99,9 @@ impl ChecksFile {
 
     /// Returns the data as arguments of `ingest`: `NAME=PATH`.
     pub(super) fn arguments(&self) -> Vec<PathBuf> {
-        let argument = |name: &str, path: &PathBuf| {
-            let mut argument = OsString::from(name);
-            argument.push("=");
-            argument.push(path);
-            PathBuf::from(argument)
-        };
         self.data
             .iter()
-            .flat_map(|(name, paths)| paths.iter().map(move |it| argument(name, it)))
+            .flat_map(|(name, paths)| paths.iter().map(move |it| named_argument(name, it)))
             .collect()
     }
 
