@@ -496,3 +496,33 @@ fn a_result_replaces_no_file_that_has_the_data() {
     run(&["rerun", "-o", "sales.csv", "--format", "csv"]);
     assert_eq!(fs::read_to_string(bench.path("orders.csv")).unwrap(), ORDERS);
 }
+
+#[test]
+fn a_markdown_file_links_to_its_charts_from_where_it_is() {
+    let bench = Bench::with(["sales.csv"]);
+    fs::create_dir_all(bench.path("reports/2025")).unwrap();
+    let question = "'revenue by product as a chart'";
+    for file in ["answer.md", "reports/answer.md", "reports/2025/answer.md"] {
+        let script = format!("csv-agent ask -q --model builtin -f sales.csv -o {file} {question}");
+        bench.shell(&script, &[]).succeeds();
+        let text = fs::read_to_string(bench.path(file)).unwrap();
+        let link = text.lines().find(|it| it.starts_with("![")).unwrap();
+        let (_, path) = link.trim_end_matches(')').rsplit_once("](").unwrap();
+        assert!(path.ends_with(".svg") && !path.starts_with('/'), "{path}");
+        assert!(bench.path(file).parent().unwrap().join(path).is_file(), "{file}: {path}");
+    }
+}
+
+#[test]
+fn a_refusal_that_no_file_has_is_on_stderr() {
+    let bench = Bench::with(["sales.csv"]);
+    for output in ["-o answer.md", "-o answer.txt", "--format csv"] {
+        let script = format!("csv-agent ask --model builtin -f sales.csv {output} 'what is love'");
+        let refused = bench.shell(&script, &[]).fails_with(9);
+        assert_eq!(refused.stdout(), "");
+        assert!(refused.stderr().contains("I can answer, for example:"), "{refused}");
+    }
+    let script = "csv-agent ask --model builtin -f sales.csv -o answer.json 'what is love'";
+    let refused = bench.shell(script, &[]).fails_with(9);
+    assert!(!refused.stderr().contains("I can answer"), "{refused}");
+}
