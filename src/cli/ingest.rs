@@ -1371,10 +1371,16 @@ fn columns(names: &[&str]) -> String {
     }
 }
 
-/// Returns whether the note of a column names a flag, or a loss.
+/// Returns whether the note of a column names a flag, a loss or a change.
 fn names_flag(column: &Column) -> bool {
-    const LOST: [&str; 5] =
-        ["`--", "error cell", "no stored value", "several currencies", "workbook shows as"];
+    const LOST: [&str; 6] = [
+        "`--",
+        "error cell",
+        "no stored value",
+        "renamed",
+        "several currencies",
+        "workbook shows as",
+    ];
     column.note.as_deref().is_some_and(|note| LOST.iter().any(|it| note.contains(it)))
 }
 

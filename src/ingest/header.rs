@@ -35,6 +35,8 @@ pub(crate) struct Header {
     pub names: Vec<String>,
     /// For each column, whether the file has no name for it.
     pub is_unnamed: Vec<bool>,
+    /// For each column, whether it has another name in the file, which an earlier column has too.
+    pub is_renamed: Vec<bool>,
     /// The line of the record that contains the names, if any; the first line is 0.
     pub line: Option<u32>,
     /// The evidence that the windows show for each column.
@@ -440,9 +442,12 @@ impl<'a> Search<'a> {
             body = self.sample(width, body_start, Vec::new());
         }
         let first_rows = First::of(&head[body_start..], self.syntax, width);
+        let is_unnamed = names.iter().map(|it| it.trim().is_empty()).collect();
+        let (names, is_renamed) = names_of(names).into_iter().unzip();
         Header {
-            is_unnamed: names.iter().map(|it| it.trim().is_empty()).collect(),
-            names: names_of(names),
+            names,
+            is_unnamed,
+            is_renamed,
             line: is_present.then_some(first.line),
             is_settled: body.head.iter().map(|it| it.is_settled()).collect(),
             body_start,
@@ -771,6 +776,7 @@ impl Header {
         Header {
             names: Vec::new(),
             is_unnamed: Vec::new(),
+            is_renamed: Vec::new(),
             line: None,
             evidence: Vec::new(),
             is_settled: Vec::new(),
@@ -1017,8 +1023,9 @@ fn is_doubled_within(label: &str) -> bool {
     })
 }
 
-/// Makes names usable: trimmed, on one line, never empty, and unique ignoring case.
-pub(crate) fn names_of(labels: Vec<String>) -> Vec<String> {
+/// Makes names usable: trimmed, on one line, never empty, and unique ignoring case. Each comes with whether an earlier
+/// one was the same.
+pub(crate) fn names_of(labels: Vec<String>) -> Vec<(String, bool)> {
     let one_line = |it: String| it.trim().replace("\r\n", " ").replace(['\r', '\n'], " ");
     let labels = without_single_quotes(labels.into_iter().map(one_line).collect());
     let mut taken: HashSet<String> = HashSet::new();
@@ -1031,7 +1038,7 @@ pub(crate) fn names_of(labels: Vec<String>) -> Vec<String> {
             name = format!("{base}_{n}");
             n += 1;
         }
-        names.push(name);
+        names.push((name, 2 < n));
     }
     names
 }
@@ -1149,7 +1156,9 @@ mod tests {
     #[test]
     fn names_are_trimmed_and_unique() {
         let labels = [" a ", "A", "", "b\r\nc", "a_2"].map(str::to_owned).to_vec();
-        assert_eq!(names_of(labels), ["a", "A_2", "column_3", "b c", "a_2_2"]);
+        let (names, is_renamed): (Vec<String>, Vec<bool>) = names_of(labels).into_iter().unzip();
+        assert_eq!(names, ["a", "A_2", "column_3", "b c", "a_2_2"]);
+        assert_eq!(is_renamed, [false, true, false, false, true]);
     }
 
     proptest! {

@@ -1302,6 +1302,7 @@ impl ReadResult {
 
 /// Adds what the header says about columns besides their names.
 fn describe(columns: &mut [Column], header: &Header) {
+    const RENAMED: &str = "renamed, because an earlier column has the same name";
     const UNNAMED: &str = "the header has one name fewer than the rows have cells, as in files where \
                            each row begins with a row name";
     for (column, text) in columns.iter_mut().zip(&header.descriptions) {
@@ -1309,6 +1310,10 @@ fn describe(columns: &mut [Column], header: &Header) {
     }
     if let (true, Some(first)) = (header.is_short, columns.first_mut()) {
         first.note.get_or_insert_with(|| UNNAMED.to_owned());
+    }
+    for (column, _) in columns.iter_mut().zip(&header.is_renamed).filter(|it| *it.1) {
+        let note = column.note.take().map_or_else(String::new, |it| format!("; {it}"));
+        column.note = Some(format!("{RENAMED}{note}"));
     }
 }
 
@@ -1363,7 +1368,7 @@ impl PassContext<'_> {
         if self.plan.has_extra {
             let mut names = header.names.clone();
             names.push("_extra".to_owned());
-            let extra = header::names_of(names).pop();
+            let extra = header::names_of(names).pop().map(|it| it.0);
             let column = |name| BuiltColumn { name, dtype: DType::String, repeats: true };
             columns.extend(extra.map(column));
         }

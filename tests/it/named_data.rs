@@ -526,3 +526,16 @@ fn a_refusal_that_no_file_has_is_on_stderr() {
     let refused = bench.shell(script, &[]).fails_with(9);
     assert!(!refused.stderr().contains("I can answer"), "{refused}");
 }
+
+#[test]
+fn a_renamed_column_is_noted() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("twice.csv"), "a,b,A,a,b\n1,2,3,4,5\n").unwrap();
+    let run = bench.shell("csv-agent ingest twice.csv -v", &[]).succeeds();
+    let note = "renamed, because an earlier column has the same name";
+    for column in ["A_2", "a_3", "b_2"] {
+        assert!(run.stderr().contains(&format!("column `{column}`: {note}\n")), "{run}");
+    }
+    let schema = bench.shell("csv-agent datasets --schema --json", &[]).succeeds();
+    assert_eq!(schema.stdout().matches(note).count(), 3, "{schema}");
+}
