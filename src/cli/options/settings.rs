@@ -473,6 +473,10 @@ pub(crate) static SETTINGS: &[&dyn AnySetting] = &[
     &TRUSTED_PROJECTS,
 ];
 
+/// Settings that name files or directories.
+pub(crate) const PATHS: &[&str] =
+    &["api_key_file", "knowledge", "thresholds", "python", "trusted_projects"];
+
 /// Settings that are allowed outside of profiles only.
 pub(crate) const WHOLE_FILE: &[&str] = &["profile", "trusted_projects"];
 
