@@ -522,7 +522,7 @@ fn set_up(cli: Cli, environment: &Environment) -> Result<ExitStatus, (anyhow::Er
     let options = GlobalOptions::resolve(&global, session, &settings).map_err(plain)?;
     let colour = options.terminal.stderr.colour;
     for warning in &files.warnings {
-        diagnostics::warning(warning, colour);
+        diagnostics::warning(&warning.message, colour);
     }
     dispatch(cli.command, options, &settings).map_err(|error| (error, colour))
 }

@@ -798,6 +798,13 @@ impl<'a> Settings<'a> {
         self.flags.global.width
     }
 
+    /// Returns why a setting in a file is ignored, if it is.
+    pub(crate) fn ignored<T>(&self, setting: &Setting<T>) -> Option<&'a str> {
+        let mut warnings = self.files.warnings.iter();
+        let found = warnings.find(|it| it.keys.iter().any(|key| key == setting.key));
+        found.map(|it| it.message.as_str())
+    }
+
     /// Returns the files in use.
     pub(crate) fn files(&self) -> &'a [ConfigFile] {
         &self.files.files
