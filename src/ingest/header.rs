@@ -382,17 +382,7 @@ impl<'a> Search<'a> {
             header.extend(below);
             others = rows;
             let n = header.len();
-            // Names that are complete on their own remain unchanged.
-            let why = if self.told.rules.is_some() {
-                labels = multi_row_header::joined(&levels);
-                "a border line is below them"
-            } else if multi_row_header::are_complete(&levels[0]) {
-                descriptions = multi_row_header::described(&levels);
-                "the first has the names, and the others describe the columns"
-            } else {
-                labels = multi_row_header::joined(&levels);
-                "none of them fits the columns below"
-            };
+            let why = self.combine(&levels, &mut labels, &mut descriptions);
             reasons.push(format!("header of {n} records: {why}"));
         } else {
             let what = if is_present { "header" } else { "no header" };
@@ -466,6 +456,26 @@ impl<'a> Search<'a> {
             descriptions,
             ..Header::nothing()
         }
+    }
+
+    /// Takes the names, or what describes the columns, from all records of the header. Returns why.
+    fn combine(
+        &self,
+        levels: &[Vec<String>],
+        labels: &mut Vec<String>,
+        descriptions: &mut Vec<String>,
+    ) -> &'static str {
+        if self.told.rules.is_some() {
+            *labels = multi_row_header::joined(levels);
+            return "a border line is below them";
+        }
+        // Names that are complete on their own remain unchanged.
+        if multi_row_header::are_complete(&levels[0]) {
+            *descriptions = multi_row_header::described(levels);
+            return "the first has the names, and the others describe the columns";
+        }
+        *labels = multi_row_header::joined(levels);
+        "none of them fits the columns below"
     }
 
     /// Counts the byte order marks skipped before the first row.
