@@ -47,7 +47,7 @@ use super::listing::{self, Listing};
 use super::options::GlobalOptions;
 use super::options::settings::Settings;
 use super::value_parsers::{self, Delimiter, EscapeFlag, QuoteFlag};
-use super::{confirm, dataset_listing, diagnostics, signals, stdout};
+use super::{background_setup, confirm, dataset_listing, diagnostics, signals, stdout};
 use crate::ingest::input::Input;
 use bar::IngestBar;
 use batch::Batch;
@@ -373,6 +373,11 @@ pub(crate) fn run(
             _ => String::new(),
         };
         diagnostics::note(&format!("`csv-agent describe{name}` shows what the columns contain"));
+        if background_setup::begin(settings)? {
+            diagnostics::note(
+                "Python is being set up in the background, for questions to a model (about 700 MB)",
+            );
+        }
     }
     Ok(status)
 }

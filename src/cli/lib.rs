@@ -1,6 +1,7 @@
 //! The command line: its definition, and the dispatch to commands.
 
 mod ask;
+mod background_setup;
 mod chat;
 mod ci_reports;
 mod check;
