@@ -75,6 +75,8 @@ pub(crate) struct Header {
     pub doubt: Option<TableDoubt>,
     /// Rows that look like totals or averages but are not; the line is counted from the first row.
     pub kept: Option<KeptRows>,
+    /// Rows that hold the sums of rows above them, with a label that is not in their first cell.
+    pub inner_totals: Option<KeptRows>,
 }
 
 /// Lines that may be a separate table; the first line is 0.
@@ -231,10 +233,12 @@ fn set_totals_aside(
     let widths = (header.names.len(), width_max);
     let found = subtotals::find(&text, syntax, widths, header.rule.comment.as_ref());
     header.kept = found.kept;
+    header.inner_totals = found.inner;
     let mut among = found.records;
     let n_below = among.len() - among.partition_point(|it| it.0 < n_body);
     let n_filled = records(total, syntax, usize::MAX).iter().filter(|it| 0 < it.n_filled).count();
-    if n_below == n_filled && n_below < among.len() {
+    let has_subtotals = n_below < among.len() || header.inner_totals.is_some();
+    if n_below == n_filled && has_subtotals {
         // Those below are also totals of some rows.
         windows.show_end(&std::mem::take(total));
     } else {
@@ -806,6 +810,7 @@ impl Header {
             descriptions: Vec::new(),
             doubt: None,
             kept: None,
+            inner_totals: None,
         }
     }
 }

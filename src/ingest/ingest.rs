@@ -326,7 +326,8 @@ fn ingest_text(
     let written = options.written.as_deref();
     let format = written.map_or(SourceFormat::Text, |it| it.format);
     let word = format.place().unwrap_or("line");
-    let doubts = layout.table_doubt(word).into_iter().chain(layout.total_doubt(word));
+    let totals = layout.total_doubt(word).into_iter().chain(layout.inner_totals(word));
+    let doubts = layout.table_doubt(word).into_iter().chain(totals);
     let doubts = doubts.chain(columns_doubt(input, &layout, options)?);
     let doubts = doubts.chain(layout.sides_doubt(&columns, tally.n_rows, written)).collect();
     // The text is our own intermediate form, so its format is irrelevant to the user.
@@ -688,6 +689,22 @@ impl Layout {
             _ => format!(
                 "{n} rows are labelled as totals or averages but were kept, the first on {word} {line}, \
                  because their numbers do not confirm that"
+            ),
+        })
+    }
+
+    /// Reports the rows that are the sums of others and may be a category of the data.
+    fn inner_totals(&self, word: &str) -> Option<String> {
+        let KeptRows { n, line } = self.header.inner_totals.as_ref()?;
+        let line = self.first_line + u64::from(*line) + 1;
+        Some(match n {
+            1 => format!(
+                "the row on {word} {line} is a total of the rows above it but was kept, because its label is not in \
+                 the first cell: leave it out of sums"
+            ),
+            _ => format!(
+                "{n} rows are totals of the rows above them but were kept, the first on {word} {line}, because their \
+                 labels are not in the first cell: leave them out of sums"
             ),
         })
     }
