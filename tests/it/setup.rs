@@ -85,3 +85,14 @@ fn ingest_on_a_terminal_begins_it_where_a_model_can_be_asked() {
     assert!(!ingest("", on_terminal, "/dev/null").contains(note));
     assert!(!ingest("sk-test", "sh -c", "2>&1").contains(note));
 }
+
+#[test]
+fn doctor_expects_no_python_for_the_builtin_analyst() {
+    let state = |model: &str| {
+        let run = empty().run(["doctor", "--json", "--offline", "--model", model]);
+        let checks: Value = serde_json::from_str(run.stdout()).unwrap();
+        let found = checks.as_array().unwrap().iter().find(|it| it["check"] == "python");
+        found.unwrap()["state"].clone()
+    };
+    assert_eq!([state("builtin"), state("gpt-6.2-sol")], ["skipped", "warning"]);
+}
