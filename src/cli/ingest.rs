@@ -122,6 +122,9 @@ pub struct IngestFlags {
     pub remote: Option<String>,
 
     /// What to do if other data already has the name
+    ///
+    /// Without --name, a file of another directory gets a name with that directory in it, such as
+    /// `march_orders`.
     #[arg(long, value_name = "ACTION", value_enum, default_value_t)]
     pub if_exists: IfExists,
 

@@ -484,7 +484,7 @@ fn a_result_replaces_no_file_that_has_the_data() {
     let bench = bench();
     let run = |command: &[&str]| {
         let run = bench.run(command.iter().copied()).fails_with(2);
-        assert!(run.stderr().contains(".csv` has the data, and would be replaced"), "{run}");
+        assert!(run.stderr().contains("the output would replace `"), "{run}");
     };
     let builtin = ["ask", "--model", "builtin", "--format", "csv", "revenue by product"];
     bench.run(builtin).succeeds();
