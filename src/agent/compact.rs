@@ -316,6 +316,7 @@ mod tests {
             turn: format!("{number:04}"),
             context_tokens: None,
             withheld: Redaction::default(),
+            is_builtin: false,
             items,
         }
     }

@@ -52,7 +52,7 @@ use csv_agent_chart::ChartStyle;
 use csv_agent_cluster::ClusterAccess;
 use csv_agent_provider::{Progress, Provider};
 use csv_agent_session::Session;
-use csv_agent_session::history::History;
+use csv_agent_session::history::{History, HistoryTurn};
 use csv_agent_sink::EventSink;
 use csv_agent_tools::{CodeRoom, Needs};
 use csv_agent_types::catalog::Catalog;
@@ -306,8 +306,13 @@ impl Agent {
             let context_tokens = turn.tally.context_tokens.max(least);
             // What a client did is no part of the conversation with a model, which would get all of it again.
             if !self.is_for_a_client() {
-                let (items, withheld) = (pairing::repair(items), self.withheld());
-                session.commit(turn.dir(), items, context_tokens, &withheld)?;
+                session.commit(&HistoryTurn {
+                    turn: turn.dir().id().to_owned(),
+                    context_tokens: Some(context_tokens),
+                    withheld: self.withheld(),
+                    is_builtin: matches!(self.provider, Provider::Builtin),
+                    items: pairing::repair(items),
+                })?;
             }
             end.warning = self.keep_variables(session, &mut turn).await;
         } else {

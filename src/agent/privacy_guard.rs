@@ -98,6 +98,9 @@ impl Agent {
     /// Removes items from a conversation that come from turns that withheld less. Returns the user's
     /// warning about that.
     pub(super) fn keep_back_history(&mut self, history: &mut History) -> Option<String> {
+        if !matches!(self.provider, Provider::Builtin) {
+            history.drop_builtin_calls();
+        }
         self.is_partial = history.keep_back(&self.withheld());
         let message = "the model does not see earlier questions, because they kept less back";
         self.is_partial.then(|| message.to_owned())

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-use csv_agent_types::conversation::Item;
+use csv_agent_types::conversation::{Item, ItemKind};
 use csv_agent_types::limits::SUMMARY_FILE_BYTES_MAX;
 use csv_agent_types::redaction::Redaction;
 
@@ -55,6 +55,9 @@ pub struct HistoryTurn {
     /// The data that the turn withheld from the model. A turn that withholds more must not repeat it.
     #[serde(default, skip_serializing_if = "Redaction::is_nothing")]
     pub withheld: Redaction,
+    /// Whether the built-in analyst answered. A model is not shown its calls, which looked up values of the data.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_builtin: bool,
     /// The question, the model's items and the outputs of its calls, in order.
     pub items: Vec<Item>,
 }
@@ -71,6 +74,15 @@ impl History {
     pub fn items(&self) -> Vec<Item> {
         let summary = self.summary.iter().map(|it| Item::user(&it.message()));
         summary.chain(self.turns.iter().flat_map(|it| it.items.iter().cloned())).collect()
+    }
+
+    /// Leaves only the questions and answers of the built-in analyst, without its calls and what they found.
+    pub fn drop_builtin_calls(&mut self) {
+        use ItemKind::{AssistantMessage, UserMessage};
+        for turn in self.turns.iter_mut().filter(|it| it.is_builtin) {
+            turn.items.retain(|it| matches!(it.kind(), UserMessage | AssistantMessage));
+            turn.context_tokens = None;
+        }
     }
 
     /// Removes a turn and all earlier ones.
@@ -212,7 +224,8 @@ mod tests {
     fn turn(number: u32) -> HistoryTurn {
         let turn = format!("{number:04}");
         let items = vec![Item::user(&number.to_string())];
-        HistoryTurn { turn, context_tokens: Some(7), withheld: Redaction::default(), items }
+        let withheld = Redaction::default();
+        HistoryTurn { turn, context_tokens: Some(7), withheld, is_builtin: false, items }
     }
 
     fn summary(last_turn: u32) -> Summary {

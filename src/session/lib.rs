@@ -33,7 +33,7 @@ use uuid::Uuid;
 
 use csv_agent_ingest::why_not;
 use csv_agent_types::catalog::{Catalog, Dataset};
-use csv_agent_types::conversation::{Item, Usage};
+use csv_agent_types::conversation::Usage;
 use csv_agent_types::egress::Record;
 use csv_agent_types::json::parse;
 use csv_agent_types::limits::{
@@ -567,22 +567,13 @@ impl Session {
         TurnDir::create(&self.dir, question)
     }
 
-    /// Adds a finished turn to the history in one write, with the tokens of its last response and its
-    /// redaction.
+    /// Adds a finished turn to the history in one write.
     ///
     /// # Errors
     ///
     /// Fails when it cannot be written.
-    pub fn commit(
-        &mut self,
-        turn: &TurnDir,
-        items: Vec<Item>,
-        context_tokens: u64,
-        withheld: &Redaction,
-    ) -> anyhow::Result<()> {
-        let (context_tokens, withheld) = (Some(context_tokens), withheld.clone());
-        let turn = HistoryTurn { turn: turn.id().to_owned(), context_tokens, withheld, items };
-        history::append(&self.dir, &turn)
+    pub fn commit(&mut self, turn: &HistoryTurn) -> anyhow::Result<()> {
+        history::append(&self.dir, turn)
     }
 
     /// Returns the dialect of this server, if it was detected recently.
@@ -914,7 +905,7 @@ mod tests {
     use std::time::Duration;
 
     use super::lock::LockRequest;
-    use super::{Access, ResetScope, Session};
+    use super::{Access, HistoryTurn, ResetScope, Session};
     use csv_agent_types::conversation::Item;
     use csv_agent_types::redaction::Redaction;
 
@@ -974,7 +965,10 @@ mod tests {
         for question in ["one?", "two?"] {
             let turn = session.begin_turn(question).unwrap();
             let items = vec![Item::user(question), Item::assistant("yes")];
-            session.commit(&turn, items, 1, &Redaction::default()).unwrap();
+            let turn = turn.id().to_owned();
+            let (context_tokens, withheld) = (Some(1), Redaction::default());
+            let turn = HistoryTurn { turn, context_tokens, withheld, is_builtin: false, items };
+            session.commit(&turn).unwrap();
         }
         let items = session.history().unwrap().items();
         let texts = items.iter().map(Item::text).collect::<Vec<_>>();

@@ -121,3 +121,21 @@ fn images_are_counted() {
     bench.ask_with(["--image", "x.png"], "What is it?").succeeds();
     assert!(record(&bench, "0001")["image_bytes"].as_u64().unwrap() > 90);
 }
+
+#[test]
+fn a_model_sees_no_values_that_the_builtin_analyst_looked_up() {
+    let bench = Bench::with([]).script([round().says("Three.")]);
+    let staff = "id,email,pay\n1,ann@x.org,100\n2,bob@x.org,200\n3,eve@x.org,900\n";
+    fs::write(bench.path("staff.csv"), staff).unwrap();
+    bench.run(["ingest", "staff.csv"]).succeeds();
+    bench.run(["ask", "--model", "builtin", "total pay"]).succeeds();
+    let dry = bench.run(["ask", "--dry-run", "how many staff"]).succeeds();
+    bench.ask("how many staff").succeeds();
+    for sent in [dry.stdout(), &bench.request(0).body.to_string()] {
+        assert!(sent.contains("total pay") && sent.contains("1,200"), "{sent}");
+        assert!(!sent.contains("@x.org"), "{sent}");
+    }
+    // The analyst itself still has them.
+    let follow_up = bench.run(["ask", "--model", "builtin", "and by email?"]).succeeds();
+    assert!(follow_up.stdout().contains("eve@x.org"), "{follow_up}");
+}
