@@ -445,3 +445,14 @@ fn what_changed_since_the_data_was_accepted_is_found_and_nothing_else() {
     check(&bench, "").fails_with(5);
     check(&bench, "--report md=checks.baseline.json").fails_with(2);
 }
+
+#[test]
+fn a_finding_without_a_row_of_the_data_is_in_the_file_of_rules() {
+    let bench =
+        bench(&rule("all are there", "select count(*) as n from orders having count(*) <> 99"));
+    check(&bench, "--report sarif=dq.json").fails_with(11);
+    let sarif: Value = serde_json::from_slice(&fs::read(bench.path("dq.json")).unwrap()).unwrap();
+    let place = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "checks.toml");
+    assert_eq!(place["region"]["startLine"], 1);
+}

@@ -232,7 +232,8 @@ impl ChecksReport {
             // The name is what stays, whatever the data is.
             let id = sanitize::one_line(&rule.name);
             rules.push(sarif::rule(&id, &id, rule.severity));
-            results.extend(rule.findings().iter().map(|it| sarif::result(it, &id, at)));
+            let file = Some(self.file.as_str());
+            results.extend(rule.findings().iter().map(|it| sarif::result(it, &id, at, file)));
             if let RuleOutcome::Undecided(reason, hint) = &rule.outcome {
                 let mut told = sarif::notification(&told(reason, hint.as_deref()));
                 told["associatedRule"] = json!({"id": id, "index": at});

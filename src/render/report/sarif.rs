@@ -27,7 +27,7 @@ pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
             rules.push((id.clone(), found));
             rules.len() - 1
         });
-        results.push(result(found, &id, index));
+        results.push(result(found, &id, index, None));
     }
     let rules: Vec<Value> =
         rules.iter().map(|(id, found)| rule(id, &message(found), found.finding.severity)).collect();
@@ -110,9 +110,17 @@ pub(super) fn rule(id: &str, description: &str, severity: Assessment) -> Value {
     })
 }
 
-/// Returns a result of the rule with this id, the `index`th of all.
-pub(super) fn result(found: &FindingShown, id: &str, index: usize) -> Value {
-    let mut places = locations(found).into_iter();
+/// Returns a result of the rule with this id, the `index`th of all. If it has no place in the data, it is in `file`:
+/// GitHub refuses a result without a location.
+pub(super) fn result(found: &FindingShown, id: &str, index: usize, file: Option<&str>) -> Value {
+    let in_file = || {
+        let artifact = json!({"uri": uri(file?)});
+        Some(
+            json!({"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": 1}}}),
+        )
+    };
+    let places = locations(found);
+    let mut places = if places.is_empty() { Vec::from_iter(in_file()) } else { places }.into_iter();
     let mut result = json!({
         "ruleId": id,
         "ruleIndex": index,
