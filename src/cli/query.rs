@@ -10,14 +10,15 @@ use clap::Args;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use csv_agent_ingest::rows;
+use csv_agent_ingest::{name_of, rows};
 use csv_agent_query::{Prepared, SqlError, TableSchema, prepare};
 use csv_agent_render::table::{self, TableStyle};
 use csv_agent_session::Session;
 use csv_agent_sink::Format;
-use csv_agent_text::sanitize;
+use csv_agent_text::{sanitize, sql};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::chosen::chosen;
+
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{RESULT_CHUNK_ROWS, SQL_BYTES_MAX, TABLE_TTY_ROWS_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
@@ -31,6 +32,7 @@ use crate::inputs::Inputs;
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::stdout::{WholeFile, answer_to};
+use crate::tips::quoted;
 use crate::value_parsers;
 
 /// Flags of `query`.
@@ -94,13 +96,47 @@ pub(crate) fn run(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     let sql = statement(flags)?;
+    run_statement(&sql, flags, settings, options).map_err(|error| {
+        let Some(file) = file_in_from(&sql) else { return error };
+        match error.downcast::<Failure>() {
+            Ok(failure) => failure.hint(file_hint(file, &flags.file)).into(),
+            Err(error) => error,
+        }
+    })
+}
+
+/// Returns the first word after FROM or JOIN that is the path of a file, which is no table.
+fn file_in_from(sql: &str) -> Option<&Path> {
+    let words: Vec<&str> = sql.split_whitespace().collect();
+    let places = words
+        .windows(2)
+        .filter(|it| ["from", "join"].iter().any(|word| it[0].eq_ignore_ascii_case(word)));
+    let paths = places.map(|it| it[1].trim_matches(['"', '\'', ';', ')', ',']));
+    paths.map(Path::new).find(|it| it.extension().is_some() && it.is_file())
+}
+
+/// Returns how to query a file, which may be `added` already.
+fn file_hint(file: &Path, added: &[PathBuf]) -> String {
+    let table = sql::identifier(&name_of(file));
+    if added.iter().any(|it| it == file) {
+        return format!("the table of the file is `{table}`");
+    }
+    format!("add the file with `-f {}`, and write `from {table}`", quoted(&file.to_string_lossy()))
+}
+
+fn run_statement(
+    sql: &str,
+    flags: &QueryFlags,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<ExitStatus> {
     let format = format_of(flags, options)?;
     let mut session;
     let mut wanted = flags.dataset.clone();
     let (dir, catalog) = if flags.file.is_empty() {
         let dir = options.session.dir.clone();
         let catalog = match options.session.existing() {
-            Err(_) if needs_no_data(flags, &sql) => Catalog::default(),
+            Err(_) if needs_no_data(flags, sql) => Catalog::default(),
             existing => {
                 existing?;
                 Session::read_catalog(&dir)?
@@ -116,7 +152,7 @@ pub(crate) fn run(
     demand_other_file(flags.output.as_deref(), &flags.file, catalog.iter(), &dir)?;
     let catalog = only(catalog, &wanted)?;
     let tables: Vec<TableSchema> = catalog.iter().map(|(name, it)| table_of(name, it)).collect();
-    let prepared = prepare(&sql, &tables, Timestamp::now().as_microsecond())
+    let prepared = prepare(sql, &tables, Timestamp::now().as_microsecond())
         .map_err(|error| refusal(&error))?;
     if flags.file.is_empty() {
         let used = catalog.iter().filter(|it| prepared.tables.iter().any(|name| name == it.0));

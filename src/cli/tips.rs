@@ -135,6 +135,9 @@ fn tip(error: &Error, program: &Command) -> Option<String> {
                 (true, name) if format_of(name).is_some() => Some(format!("use `--format {name}`")),
                 (false, name) if is_flag(name) => Some(format!("use `--{name}`")),
                 (true, name) => of_reading(name, command, program),
+                (false, _) if command.get_name() == "query" => {
+                    Some("name files with -f: `csv-agent query -f FILE \"select …\"`".to_owned())
+                }
                 _ => None,
             }
         }

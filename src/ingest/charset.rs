@@ -4,7 +4,7 @@
 //! Western Europe, which are not on it, are decoded here.
 
 use encoding_rs::{
-    Decoder, DecoderResult, Encoding, GB18030, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252,
+    Decoder, DecoderResult, Encoding, GB18030, MACINTOSH, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252,
 };
 
 use csv_agent_types::catalog::Damage;
@@ -39,14 +39,21 @@ impl Charset {
     /// The encoding of most files.
     pub(crate) const UTF_8: Charset = Charset::Listed(UTF_8);
 
-    /// Returns the encoding with that name, in any of its spellings.
+    /// Returns the encoding with that name, in any of its spellings, those of Python included.
     pub(crate) fn for_label(label: &str) -> Option<Self> {
-        match label.trim().to_ascii_lowercase().as_str() {
+        let label = label.trim().to_ascii_lowercase();
+        let plain = label.replace('_', "-");
+        match plain.strip_suffix("-sig").unwrap_or(&plain) {
+            "latin-1" => Some(Charset::Listed(WINDOWS_1252)),
+            "mac-roman" => Some(Charset::Listed(MACINTOSH)),
             "utf-32" | "utf-32le" | "utf32" => Some(Charset::Utf32Le),
             "utf-32be" => Some(Charset::Utf32Be),
             MIXED => Some(Charset::Mixed),
             "ibm850" | "cp850" | "cp437" | "ibm437" => Some(Charset::Ibm850),
-            label => Encoding::for_label(label.as_bytes()).map(Charset::Listed),
+            plain => {
+                let listed = Encoding::for_label(label.as_bytes());
+                listed.or_else(|| Encoding::for_label(plain.as_bytes())).map(Charset::Listed)
+            }
         }
     }
 
@@ -323,7 +330,13 @@ mod tests {
         check("utf-8", "ä\n€".as_bytes(), "ä\n€", None);
         check("utf-8", b"a\r\nb\n\xc3(\xff", "a\r\nb\n\u{fffd}(\u{fffd}", damage(2, 3, 5));
         check("utf-8", b"\xe2\x82", "\u{fffd}", damage(1, 1, 0));
-        check("latin1", b"caf\xe9 \x93x\x94", "café “x”", None);
+        for label in ["latin1", "latin-1", "Latin_1", "iso_8859-1", "iso8859_1", "cp1252"] {
+            check(label, b"caf\xe9 \x93x\x94", "café “x”", None);
+        }
+        for label in ["utf8", "UTF_8", "utf-8-sig", "utf_8_sig"] {
+            check(label, "café".as_bytes(), "café", None);
+        }
+        check("mac_roman", b"caf\x8e", "café", None);
         check("utf-32le", b"a\0\0\0\xac\x20\0\0", "a€", None);
         check(
             "utf-8+windows-1252",

@@ -539,3 +539,35 @@ fn a_renamed_column_is_noted() {
     let schema = bench.shell("csv-agent datasets --schema --json", &[]).succeeds();
     assert_eq!(schema.stdout().matches(note).count(), 3, "{schema}");
 }
+
+#[test]
+fn a_file_in_from_leads_to_its_table() {
+    let bench = bench();
+    let check = |arguments: &[&str], hint: &str| {
+        let run = bench.run(["--session-dir", "none"].iter().chain(arguments));
+        assert!(run.stderr().contains(hint), "{run}");
+    };
+    let statement = "select count(*) from orders.csv";
+    let hint = "hint: add the file with `-f orders.csv`, and write `from orders`\n";
+    check(&["query", statement], hint);
+    check(&["query", "-f", "sales.csv", statement], hint);
+    check(&["query", "-f", "orders.csv", statement], "hint: the table of the file is `orders`\n");
+    check(&["query", "orders.csv", "select 1"], "csv-agent query -f FILE");
+}
+
+#[test]
+fn describe_reads_a_pipe() {
+    let script = "printf 'a,b\\n1,x\\n' | csv-agent describe -";
+    let run = bench().shell(script, &[]).succeeds();
+    assert!(run.stdout().contains("stdin\ta\tint64\t"), "{run}");
+}
+
+#[test]
+fn a_misspelt_analyst_is_no_model_of_a_server() {
+    let bench = bench();
+    for name in ["buildin", "built-in", "Builtin"] {
+        let run = bench.shell(&format!("csv-agent ask -m {name} -f sales.csv q"), &[]);
+        let run = run.fails_with(2);
+        assert!(run.stderr().contains("did you mean `builtin`"), "{run}");
+    }
+}

@@ -72,7 +72,8 @@ fn is_file(argument: &Path) -> bool {
     let Some(text) = argument.to_str() else { return true };
     let is_word = |it: char| it.is_alphanumeric() || "_-*?[]!".contains(it);
     let is_pattern = text.contains(['*', '?', '[']);
-    !text.chars().all(is_word)
+    text == "-"
+        || !text.chars().all(is_word)
         || argument.exists()
         || is_pattern && glob::glob(text).is_ok_and(|mut it| it.next().is_some())
 }

@@ -498,7 +498,19 @@ fn choose_provider(
     model: &str,
     asked: Demands,
 ) -> anyhow::Result<ProviderChoice> {
-    if model == BUILTIN { builtin(settings, asked) } else { remote(settings, asked) }
+    if model == BUILTIN {
+        return builtin(settings, asked);
+    }
+    // Who meant the analyst did not mean to send anything.
+    let plain = model.to_lowercase().replace(['-', '_', ' '], "");
+    if strsim::osa_distance(&plain, BUILTIN) <= 1
+        && settings.choose(&BASE_URL_OF_MODEL)?.origin == ValueOrigin::Default
+    {
+        let message = format!("there is no model `{model}`");
+        let hint = format!("did you mean `{BUILTIN}`, the analyst inside csv-agent?");
+        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    }
+    remote(settings, asked)
 }
 
 /// Warns about flags that the built-in analyst does not read.
