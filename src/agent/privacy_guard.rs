@@ -20,7 +20,7 @@ use csv_agent_worker::sandbox::FILES;
 
 use crate::hosted::CancelOnDrop;
 use crate::turn::TurnInterrupt;
-use crate::{Agent, TurnContext};
+use crate::{Agent, AgentOptions, TurnContext};
 
 /// Copies of datasets without the withheld values, deleted on drop.
 #[derive(Debug)]
@@ -33,20 +33,16 @@ pub(crate) struct Masked {
     _dir: TempDir,
 }
 
-impl Agent {
+impl AgentOptions {
     /// Checks that the columns named by the user exist: a misspelt name would withhold nothing. Returns the
     /// user's warning about unknown columns that a file names.
     ///
     /// # Errors
     ///
     /// Fails with [`ExitStatus::Input`] when no dataset has such a column.
-    pub(super) fn check_withheld(&self, catalog: &Catalog) -> anyhow::Result<Vec<String>> {
+    pub fn check_withheld(&self, catalog: &Catalog) -> anyhow::Result<Vec<String>> {
         let mut notes = Vec::new();
-        if catalog.is_empty() && self.is_for_a_client() {
-            // There is nothing to keep back; the next call checks again.
-            return Ok(notes);
-        }
-        for name in &self.options.withheld.columns {
+        for name in &self.withheld.columns {
             let only = Redaction { columns: [name.clone()].into(), rows: false };
             let has = |(dataset, it): (&str, &csv_agent_types::catalog::Dataset)| {
                 it.columns.iter().any(|column| only.has(dataset, &column.name))
@@ -55,7 +51,7 @@ impl Agent {
                 continue;
             }
             let message = format!("no dataset has a column `{name}` to keep back");
-            if self.options.redact.contains(name) {
+            if self.redact.contains(name) {
                 let hint =
                     "`csv-agent datasets --schema` lists the columns; write `COL` or `DATASET.COL`";
                 return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
@@ -63,6 +59,17 @@ impl Agent {
             notes.push(message);
         }
         Ok(notes)
+    }
+}
+
+impl Agent {
+    /// Checks the columns to withhold, as [`AgentOptions::check_withheld`] does. A client may add data later: before
+    /// there is any, nothing is wrong.
+    pub(super) fn check_withheld(&self, catalog: &Catalog) -> anyhow::Result<Vec<String>> {
+        if catalog.is_empty() && self.is_for_a_client() {
+            return Ok(Vec::new());
+        }
+        self.options.check_withheld(catalog)
     }
 
     /// Checks that code cannot read the original values elsewhere, where its outputs are sent to a server.

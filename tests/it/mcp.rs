@@ -1004,6 +1004,13 @@ fn a_file_of_the_start_that_is_missing_is_reported_at_once() {
 }
 
 #[test]
+fn a_column_to_keep_back_that_no_file_has_is_reported_at_once() {
+    let bench = Bench::with(["sales.csv"]);
+    let run = bench.run(["mcp", "-f", "sales.csv", "--redact", "revenu"]).fails_with(5);
+    assert!(run.stderr().contains("no dataset has a column `revenu` to keep back"), "{run}");
+}
+
+#[test]
 fn the_configuration_of_each_client_is_printed() {
     let bench = Bench::with([]);
     let printed = |client: &str| {

@@ -440,6 +440,7 @@ impl CallRunner {
                 return Err(Failure::new(status, message).into());
             }
         }
+        self.options.agent.check_withheld(&Session::read_catalog(&dir)?)?;
         Ok(())
     }
 
