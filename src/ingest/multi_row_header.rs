@@ -108,7 +108,13 @@ fn is_level(
     // Above two rows, hardly any label may be indistinguishable by type from a value.
     let n_open = labels.iter().filter(|it| !is_empty(it)).count() - misfits.len();
     let is_clear = are_units || (is_further && n_open == 0) || (3 <= misfits.len() && n_open <= 1);
-    4 <= n_rows || (2 <= n_rows && is_complete && (is_clear || are_formats(labels)))
+    // Groups that are named once a column, such as a year above each of its columns.
+    let is_below_groups = !is_complete
+        && n_open == 0
+        && labels.first().is_some_and(is_empty)
+        && are_complete(&joined(&[above.to_vec(), labels.to_vec()]));
+    let is_sure = is_below_groups || is_complete && (is_clear || are_formats(labels));
+    4 <= n_rows || (2 <= n_rows && is_sure)
 }
 
 /// Returns whether labels are the widths and types of all columns, such as `5s` and `14n`.

@@ -622,3 +622,17 @@ fn a_table_of_nothing_but_delimiters_keeps_its_rows() {
     check("a,b\n,\n,\n", "a:string | b:string\n~ | ~\n~ | ~");
     check("a,b\n1,2\n,\n3,4\n", "a:int64 | b:int64\n1 | 2\n3 | 4");
 }
+
+#[test]
+fn groups_above_the_names_need_no_more_rows_than_a_total() {
+    let header = "Region,FY22,FY22,FY23,FY23\n,Units,Revenue,Units,Revenue\n";
+    let rows = ["North,10,100.5,12,130.0\n", "South,20,210.0,18,190.5\n", "West,5,55.25,7,70\n"];
+    let totals = ["Total,30,310.5,30,320.5\n", "Total,35,365.75,37,390.5\n"];
+    for (n_rows, total) in [(2, totals[0]), (3, totals[1])] {
+        let dataset =
+            Bench::new().bytes(format!("{header}{}{total}", rows[..n_rows].concat())).unwrap();
+        let names: Vec<&str> = dataset.columns.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["Region", "FY22 Units", "FY22 Revenue", "FY23 Units", "FY23 Revenue"]);
+        assert_eq!((dataset.row_count, dataset.set_aside.totals), (n_rows as u64, 1));
+    }
+}
