@@ -363,8 +363,8 @@ struct Columns {
     dtypes: Vec<DType>,
     /// How to reread files that were read differently on their own.
     readings: Vec<ColumnType>,
-    /// Whether there are such files.
-    are_mixed: Vec<bool>,
+    /// The types of the files where they differ.
+    mixed: Vec<Option<MixedTypes>>,
     /// Whether whole numbers of some files become floats, with no value changed.
     are_widened: Vec<bool>,
 }
@@ -433,10 +433,38 @@ fn decide(
         };
         columns.dtypes.push(dtype);
         columns.readings.push(reading);
-        columns.are_mixed.push(is_mixed && !is_widened);
+        columns.mixed.push((is_mixed && !is_widened).then(|| MixedTypes::of(sides, dtype)));
         columns.are_widened.push(is_widened);
     }
     Ok(columns)
+}
+
+/// The types that the files of a column would have on their own.
+struct MixedTypes {
+    /// Each type with its files: `float64 in 29 files, string in 2024-03.csv`.
+    words: String,
+    /// Whether the column is text although most files have something else.
+    is_text_of_few: bool,
+}
+
+impl MixedTypes {
+    fn of(sides: &[FileColumn<'_>], dtype: DType) -> MixedTypes {
+        const NAMED_MAX: usize = 2;
+        let of = |dtype: DType| sides.iter().filter(move |it| it.column.dtype == dtype);
+        let counts = most_common(sides.iter().map(|it| it.column.dtype));
+        let words = counts.iter().map(|(dtype, n_files)| {
+            let files = if *n_files <= NAMED_MAX {
+                of(*dtype).map(|it| it.source).collect::<Vec<_>>().join(" and ")
+            } else {
+                format!("{n_files} files")
+            };
+            format!("{} in {files}", dtype.name())
+        });
+        let words = words.collect::<Vec<_>>().join(", ");
+        let n_text = of(DType::String).count();
+        let is_text_of_few = dtype == DType::String && 2 * n_text < sides.len();
+        MixedTypes { words, is_text_of_few }
+    }
 }
 
 /// A non-empty column of one file.
@@ -886,7 +914,12 @@ fn describe(
     datasets().for_each(|it| set_aside.add(it.set_aside));
     let doubts =
         datasets().flat_map(|it| it.doubts.iter().map(|doubt| format!("{}: {doubt}", it.source)));
-    let doubts: Vec<String> = doubts.take(NOTES_MAX).collect();
+    let names = known.columns.names.iter().zip(&known.columns.mixed);
+    let of_few = names.filter_map(|(name, mixed)| {
+        let mixed = mixed.as_ref().filter(|it| it.is_text_of_few)?;
+        Some(format!("column `{name}` is text, because its types differ: {}", mixed.words))
+    });
+    let doubts: Vec<String> = of_few.chain(doubts).take(NOTES_MAX).collect();
     Dataset {
         location: Location::Here { path: file_of(name) },
         source: union.shown_name.to_owned(),
@@ -980,8 +1013,11 @@ fn one_of(
         said.push(format!("spelled {} in other files", others.join(", ")));
     }
     let at = known.columns.names.iter().position(|it| *it == built.name);
-    if at.is_some_and(|it| known.columns.are_mixed[it]) {
-        said.push("read separately, the files would have different types".to_owned());
+    if let Some(mixed) = at.and_then(|it| known.columns.mixed[it].as_ref()) {
+        said.push(format!(
+            "read separately, the files would have different types: {}",
+            mixed.words
+        ));
     }
     let meanings = most_common(columns().filter_map(|it| Some(it.meaning.as_ref()?.words())));
     if let [(_, n_files), others @ ..] = &meanings[..]

@@ -738,3 +738,17 @@ fn patterns_choose_what_the_model_sees_and_what_is_removed() {
     let left = ["fraud_Kansas", "fraud_Utah", "joined", "theft_Kansas", "theft_Utah"];
     assert_eq!(names(&bench), left);
 }
+
+#[test]
+fn one_file_that_makes_a_column_text_is_named() {
+    let bench = Bench::with([]);
+    for month in 1..=5 {
+        let unit = if month == 4 { " mm" } else { "" };
+        let text = format!("day,rain\n2024-0{month}-01,0.5\n2024-0{month}-02,5.6{unit}\n");
+        fs::write(bench.path(&format!("{month}.csv")), text).unwrap();
+    }
+    let run = bench.run(["ingest", "weather=*.csv", "--union-by-name"]).succeeds();
+    let doubt =
+        "column `rain` is text, because its types differ: float64 in 4 files, string in 4.csv";
+    assert!(run.stderr().contains(doubt), "{run}");
+}
