@@ -32,6 +32,7 @@ use super::foreign;
 use super::from_parquet;
 use super::header::{self, Header, HeaderHints, TableDoubt};
 use super::non_rows::{Comment, NonRowKind, NonRows};
+use super::null_markers;
 use super::number::{DecimalMark, NumberForm};
 use super::outlier_values::Usual;
 use super::pass::{self, PassConfig, PassStats, SLICE_BYTES_MIN};
@@ -327,7 +328,9 @@ fn ingest_text(
     let format = written.map_or(SourceFormat::Text, |it| it.format);
     let word = format.place().unwrap_or("line");
     let totals = layout.total_doubt(word).into_iter().chain(layout.inner_totals(word));
-    let doubts = layout.table_doubt(word).into_iter().chain(totals);
+    let names = columns.iter().map(|it| it.name.as_str());
+    let markers = null_markers::doubt(names.zip(&tally.markers));
+    let doubts = layout.table_doubt(word).into_iter().chain(totals).chain(markers);
     let doubts = doubts.chain(columns_doubt(input, &layout, options)?);
     let doubts = doubts.chain(layout.sides_doubt(&columns, tally.n_rows, written)).collect();
     // The text is our own intermediate form, so its format is irrelevant to the user.

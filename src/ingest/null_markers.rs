@@ -88,6 +88,38 @@ impl Markers {
     }
 }
 
+/// Reports a marker that is null in some columns and kept in others: there it most likely means the same, and counts as
+/// a value.
+pub(crate) fn doubt<'a>(
+    columns: impl Iterator<Item = (&'a str, &'a Markers)> + Clone,
+) -> Option<String> {
+    let with = |marker: &[u8], counts: fn(&Markers) -> &Counts| {
+        let has = |it: &(&str, &Markers)| counts(it.1).0.iter().any(|it| it.0 == marker);
+        columns.clone().filter(has).map(|it| it.0).collect::<Vec<_>>()
+    };
+    let mut taken = columns.clone().flat_map(|it| &it.1.taken.0);
+    let (marker, nulls, texts) = taken.find_map(|(marker, _)| {
+        let texts = with(marker, |it| &it.kept);
+        (!texts.is_empty()).then(|| (marker, with(marker, |it| &it.taken), texts))
+    })?;
+    let marker = sanitize::one_line(&String::from_utf8_lossy(marker));
+    Some(format!(
+        "`{marker}` is a missing value in {}, but text in {}; `--null {marker}` reads it as missing everywhere",
+        listed(&nulls),
+        listed(&texts)
+    ))
+}
+
+/// Lists the names of columns; of many, only the first.
+fn listed(names: &[&str]) -> String {
+    const NAMED_MAX: usize = 3;
+    let shown: Vec<String> = names.iter().take(NAMED_MAX).map(|it| format!("`{it}`")).collect();
+    match names.len().saturating_sub(NAMED_MAX) {
+        0 => shown.join(", "),
+        n => format!("{} and {n} more", shown.join(", ")),
+    }
+}
+
 impl Counts {
     fn add(&mut self, text: &[u8], n: u64) {
         match self.0.iter_mut().find(|it| it.0 == text) {
@@ -117,7 +149,7 @@ impl Counts {
 
 #[cfg(test)]
 mod tests {
-    use super::{Markers, is_word};
+    use super::{Markers, doubt, is_word};
     use crate::type_evidence::USUAL;
 
     #[test]
@@ -125,6 +157,20 @@ mod tests {
         for word in USUAL {
             assert!(is_word(word.as_bytes()), "{word}");
         }
+    }
+
+    #[test]
+    fn a_marker_that_is_null_in_one_column_and_text_in_another_is_doubtful() {
+        let (mut age, mut sex, mut note) = <(Markers, Markers, Markers)>::default();
+        age.take(b"NA");
+        note.keep(b"-");
+        sex.keep(b"m");
+        let found =
+            |sex: &Markers| doubt([("age", &age), ("note", &note), ("sex", sex)].into_iter());
+        assert_eq!(found(&sex), None);
+        sex.keep(b"NA");
+        let told = "`NA` is a missing value in `age`, but text in `sex`; `--null NA` reads it as missing everywhere";
+        assert_eq!(found(&sex).as_deref(), Some(told));
     }
 
     #[test]
