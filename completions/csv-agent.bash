@@ -572,14 +572,18 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__check)
-            opts="-S -q -v -h --update --model --locked --accept --against --strict --date-order --init --fail-on --report --memory --timeout --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-S -q -v -h --update --model --base-url --locked --accept --against --strict --date-order --init --fail-on --report --memory --timeout --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --model)
-                    COMPREPLY=($(compgen -W "builtin" -- "${cur}"))
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --base-url)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --against)

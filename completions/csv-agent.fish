@@ -364,7 +364,8 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s q -l qu
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l no-input -d 'Never prompt for input'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s h -l help -d 'Print help. `--help` describes all flags'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l model -d 'What compiles rules in words' -r -f -a "builtin\t'The analyst inside csv-agent'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l model -d 'Model to compile rules in words that the built-in analyst does not understand' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l base-url -d 'URL of the model\'s server, including `/v1` [default: OpenAI\'s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l against -d 'Compare with this baseline [default: `checks.baseline.json` beside the rules, if it exists]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l date-order -d 'Order of ambiguous dates such as 01/02/2024 [default: detected]' -r -f -a "dmy\t'Day, month, year'
 mdy\t'Month, day, year'

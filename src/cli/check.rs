@@ -6,6 +6,8 @@ mod decide;
 mod file;
 mod listing;
 mod lock;
+mod model;
+mod proof;
 mod propose;
 mod statements;
 
@@ -18,7 +20,7 @@ use csv_agent_render::report::checks::{ChecksReport, RuleOutcome, RuleReport};
 use csv_agent_session::Session;
 use csv_agent_session::store::now_utc;
 use csv_agent_types::conversation::Assessment;
-use csv_agent_types::status::{BUILTIN, ExitStatus, Failure, one_line};
+use csv_agent_types::status::{ExitStatus, Failure, one_line};
 
 use crate::ci_reports::ReportFiles;
 use crate::diagnostics;
@@ -54,16 +56,17 @@ pub struct CheckFlags {
     #[arg(long)]
     pub update: bool,
 
-    /// What compiles rules in words
-    #[arg(
-        long,
-        value_name = "MODEL",
-        value_enum,
-        default_value_t,
-        requires = "update",
-        hide_short_help = true
-    )]
-    pub model: CompiledBy,
+    /// Model to compile rules in words that the built-in analyst does not understand
+    ///
+    /// Without this flag, csv-agent asks the model that the configuration or `CSV_AGENT_MODEL` names.
+    /// It sends the rules, and names and types of columns, but no values. With `builtin`, it asks no
+    /// model.
+    #[arg(long, value_name = "NAME", value_parser = value_parsers::model, requires = "update", hide_short_help = true)]
+    pub model: Option<String>,
+
+    /// URL of the model's server, including `/v1` [default: OpenAI's]
+    #[arg(long, value_name = "URL", requires = "update", hide_short_help = true)]
+    pub base_url: Option<String>,
 
     /// Require that `checks.lock` has the rules of the file and no others
     #[arg(long, conflicts_with = "update")]
@@ -128,14 +131,6 @@ pub enum FailFrom {
     Warning,
 }
 
-/// What compiles rules in words.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum CompiledBy {
-    /// The analyst inside csv-agent
-    #[default]
-    Builtin,
-}
-
 impl CheckFlags {
     /// Returns the file of rules.
     ///
@@ -156,10 +151,9 @@ impl CheckFlags {
 
     /// Returns the flags that configuration files can set.
     pub(crate) fn settings(&self) -> SettingFlags {
-        let CompiledBy::Builtin = self.model;
-        let model = Some(BUILTIN.to_owned());
         let (timeout, memory) = (self.timeout, self.memory);
-        SettingFlags { timeout, memory, model, ..SettingFlags::default() }
+        let (model, base_url) = (self.model.clone(), self.base_url.clone());
+        SettingFlags { timeout, memory, model, base_url, ..SettingFlags::default() }
     }
 }
 

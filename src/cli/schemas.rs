@@ -119,6 +119,8 @@ pub(crate) fn checks() -> Value {
         "name": text,
         "claim": text_or_null,
         "reading": {"type": ["string", "null"], "description": "How csv-agent reads the claim."},
+        "compiled_by": {"type": ["string", "null"],
+            "description": "The model that compiled the claim; `builtin` is the analyst inside csv-agent."},
         "sql": {"type": ["string", "null"],
             "description": "The statement that returns the rows that break the rule; null for a claim that is not compiled."},
         "severity": {"enum": ["bad", "warning"]},

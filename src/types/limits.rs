@@ -541,6 +541,12 @@ pub const CHECKS_BYTES_MAX: u64 = 4 * 1024 * 1024;
 pub const DIFF_ROWS_MAX: usize = 100_000;
 /// Rules of a file.
 pub const CHECKS_MAX: usize = 10_000;
+/// Requests to the model for one rule in words.
+pub const COMPILE_ROUNDS_MAX: u32 = 3;
+/// Bytes of a statement that a model writes for a rule in words.
+pub const COMPILED_SQL_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of the sentence in which a model says what such a statement checks.
+pub const READING_BYTES_MAX: usize = 1_000;
 
 /// Bytes of one configuration file. A longer one is not a configuration.
 pub const CONFIG_BYTES_MAX: u64 = 256 * 1024;

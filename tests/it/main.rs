@@ -19,6 +19,7 @@ mod dataset_csv;
 mod dataset_names;
 mod cassettes;
 mod chat;
+mod check_model;
 mod checks;
 mod chaos;
 mod cluster;

@@ -175,7 +175,16 @@ impl Baseline {
 fn report(dataset: &str, what: &str, severity: Assessment, outcome: RuleOutcome) -> RuleReport {
     let name = format!("{dataset}: {what} as accepted");
     let duration = Duration::ZERO;
-    RuleReport { name, claim: None, reading: None, sql: None, severity, duration, outcome }
+    RuleReport {
+        name,
+        claim: None,
+        reading: None,
+        compiled_by: None,
+        sql: None,
+        severity,
+        duration,
+        outcome,
+    }
 }
 
 /// Returns a row of a result.

@@ -44,7 +44,8 @@ pub(super) fn compile(
         return Ok(Vec::new());
     }
     let flags = TurnFlags { ephemeral: true, ..TurnFlags::usual()? };
-    let turn = TurnOptions::resolve(flags, options.clone(), settings)?;
+    let builtin = settings.flags_with_model(BUILTIN);
+    let turn = TurnOptions::resolve(flags, options.clone(), &settings.with(&builtin))?;
     let agent = AgentOptions {
         gates: Gates { verdict: true, ..Gates::default() },
         // Each claim is read by itself.
@@ -113,14 +114,10 @@ fn read(
     let Some(ReadClaim { sql, reading, columns }) = found else {
         return Ok(Err("it is a question, not a claim that data can break".to_owned()));
     };
-    if let Some(name) = unread(claim, &sql, &columns, session.catalog()) {
+    let left_out = unread_part(claim, &sql, &columns, session.catalog());
+    if let Some(part) = left_out.or_else(|| unshared(claim, &sql)) {
         return Ok(Err(format!(
-            "it names `{name}`, but the analyst's reading leaves that out: {reading}"
-        )));
-    }
-    if let Some(number) = uncounted(claim, &sql) {
-        return Ok(Err(format!(
-            "it contains `{number}`, but the analyst's reading leaves that out: {reading}"
+            "it contains `{part}`, but the analyst's reading leaves that out: {reading}"
         )));
     }
     let (claim, by) = (claim.to_owned(), BUILTIN.to_owned());
@@ -133,6 +130,16 @@ fn reason(refusal: &str) -> String {
     let first = parts.next().unwrap_or_default();
     let list = parts.next().filter(|_| first.ends_with(':'));
     [first].into_iter().chain(list).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns a name or a number of a claim that its statement leaves out.
+pub(super) fn unread_part<'a>(
+    claim: &'a str,
+    sql: &str,
+    columns: &[String],
+    catalog: &'a Catalog,
+) -> Option<&'a str> {
+    unread(claim, sql, columns, catalog).or_else(|| uncounted(claim, sql))
 }
 
 /// Returns a dataset or a column that a claim names and that is not read. A question would show what it was answered
@@ -162,21 +169,23 @@ fn unread<'a>(claim: &str, sql: &str, columns: &[String], catalog: &'a Catalog) 
     None
 }
 
-/// Returns a number of a claim that its statement does not have, or a share that it does not compute.
-fn uncounted<'a>(claim: &'a str, sql: &str) -> Option<&'a str> {
+/// Returns the words and numbers of a claim.
+fn words(claim: &str) -> impl Iterator<Item = &str> {
     let is_part = |it: char| !it.is_alphanumeric() && !matches!(it, '.' | ',' | '-' | '%' | '_');
-    let words = || {
-        claim.split(is_part).map(|it| it.trim_matches(['.', ',', '-'])).filter(|it| !it.is_empty())
-    };
-    let is_share = |it: &str| it.ends_with('%') || SHARES.contains(&it.to_lowercase().as_str());
-    if let Some(share) = words().find(|it| is_share(it))
-        && !sql.contains("100.0 *")
-    {
-        return Some(share);
-    }
+    claim.split(is_part).map(|it| it.trim_matches(['.', ',', '-'])).filter(|it| !it.is_empty())
+}
+
+/// Returns a share that a claim names and the statement of the analyst does not compute.
+fn unshared<'a>(claim: &'a str, sql: &str) -> Option<&'a str> {
+    let is_share = |it: &&str| it.ends_with('%') || SHARES.contains(&it.to_lowercase().as_str());
+    words(claim).find(is_share).filter(|_| !sql.contains("100.0 *"))
+}
+
+/// Returns a number of a claim that its statement does not have.
+fn uncounted<'a>(claim: &'a str, sql: &str) -> Option<&'a str> {
     let digits = |it: &str| it.trim_end_matches('%').replace(',', "");
     let is_number = |it: &&str| digits(it).parse::<f64>().is_ok();
-    words().filter(is_number).find(|it| {
+    words(claim).filter(is_number).find(|it| {
         // With a sign or without, and as the statement writes it: 5.0 as 5.
         let number = digits(it).parse::<f64>().map(|it| it.to_string()).unwrap_or_default();
         !sql.contains(&digits(it)) && !sql.contains(&number)
@@ -194,7 +203,7 @@ mod tests {
     use csv_agent_testing::dataset;
     use csv_agent_types::catalog::{Catalog, Column, DType, Dataset};
 
-    use super::{reason, uncounted, unread};
+    use super::{reason, uncounted, unread, unshared};
 
     fn catalog() -> Catalog {
         let mut catalog = Catalog::default();
@@ -234,9 +243,9 @@ mod tests {
         let sql = "select * from t where not (a >= 1 and b <= 2.5) and c <= 1000";
         assert_eq!(uncounted("a is at least 1.0, b at most 2.5, and c 1,000.", sql), None);
         assert_eq!(uncounted("at most 7 of them", sql), Some("7"));
-        assert_eq!(uncounted("at most 1% of a is null", sql), Some("1%"));
-        assert_eq!(uncounted("at most half of a is null", sql), Some("half"));
-        assert_eq!(uncounted("at most 1% is null", "select 100.0 * n as p where not p <= 1"), None);
+        assert_eq!(unshared("at most 1% of a is null", sql), Some("1%"));
+        assert_eq!(unshared("at most half of a is null", sql), Some("half"));
+        assert_eq!(unshared("at most 1% is null", "select 100.0 * n as p where not p <= 1"), None);
     }
 
     #[test]

@@ -22,8 +22,8 @@ use crate::row_places::RowPlaces;
 pub(super) struct RuleStatement {
     /// It returns the rows that break the rule.
     pub sql: String,
-    /// How the words of the rule were read, if it has words.
-    pub reading: Option<String>,
+    /// How the words of the rule were read, and by whom, if it has words.
+    pub reading: Option<(String, String)>,
 }
 
 /// A rule that the engine can run.
@@ -78,7 +78,8 @@ pub(super) fn decide(
         };
         let mut report = RuleReport { duration, ..rule.report(outcome) };
         if let Ok(RuleStatement { sql, reading }) = statement {
-            (report.sql, report.reading) = (Some(sql.clone()), reading.clone());
+            report.sql = Some(sql.clone());
+            (report.reading, report.compiled_by) = reading.clone().unzip();
         }
         reports.push(report);
     }

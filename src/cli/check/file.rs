@@ -65,7 +65,8 @@ impl CheckRule {
             RuleBody::Claim(claim) => (Some(claim.clone()), None),
             RuleBody::Sql(sql) => (None, Some(sql.clone())),
         };
-        RuleReport { name, claim, reading: None, sql, severity, duration, outcome }
+        let (reading, compiled_by) = (None, None);
+        RuleReport { name, claim, reading, compiled_by, sql, severity, duration, outcome }
     }
 
     /// Returns what it says in words.

@@ -9,6 +9,7 @@ use csv_agent_render::report::checks::{ChecksReport, PlacedRow, RuleOutcome, Rul
 use csv_agent_sink::Format;
 use csv_agent_text::digits::count;
 use csv_agent_text::sanitize;
+use csv_agent_types::status::BUILTIN;
 
 use crate::listing::{Listing, frame};
 use crate::options::GlobalOptions;
@@ -74,7 +75,9 @@ fn text(report: &ChecksReport, with_statements: bool, colour: bool) -> String {
 /// Returns how a claim was read, and its statement, as lines.
 fn statement(rule: &RuleReport) -> Vec<String> {
     let (Some(reading), Some(sql)) = (&rule.reading, &rule.sql) else { return Vec::new() };
-    let read = format!("read as: {}", sanitize::one_line(reading));
+    let by = rule.compiled_by.as_deref().filter(|it| *it != BUILTIN);
+    let by = by.map(|it| format!(" by {}", sanitize::one_line(it))).unwrap_or_default();
+    let read = format!("read{by} as: {}", sanitize::one_line(reading));
     let sql = sql.trim().lines().map(|it| format!("| {}", sanitize::one_line(it)));
     std::iter::once(read).chain(sql).collect()
 }
@@ -97,7 +100,7 @@ fn document(rule: &RuleReport) -> Value {
         RuleOutcome::Undecided(reason, hint) => (None, Vec::new(), Some(reason), hint.as_ref()),
     };
     json!({
-        "name": rule.name, "claim": rule.claim, "reading": rule.reading, "sql": rule.sql, "severity": rule.severity, "result": rule.word(), "row_count": n_rows, "rows": rows,
+        "name": rule.name, "claim": rule.claim, "reading": rule.reading, "compiled_by": rule.compiled_by, "sql": rule.sql, "severity": rule.severity, "result": rule.word(), "row_count": n_rows, "rows": rows,
         "reason": reason, "hint": hint, "duration_ms": millis(rule.duration),
     })
 }

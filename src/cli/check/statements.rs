@@ -8,10 +8,11 @@ use csv_agent_session::Session;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::compile::compile;
+use super::compile::{Compiled, compile};
 use super::decide::RuleStatement;
 use super::file::{CheckRule, RuleBody, USUAL};
 use super::lock::{ChecksLock, CompiledClaim};
+use super::{model, proof};
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 
@@ -55,7 +56,7 @@ impl<'a> Statements<'a> {
         }
         let is_open = |it: &&str| self.usable(it, session.catalog()).is_err();
         let open: Vec<&str> = claims.iter().copied().filter(is_open).collect();
-        let compiled = compile(&open, session, settings, options)?;
+        let compiled = compiled(&open, session, settings, options)?;
         let mut new: HashMap<String, CompiledClaim> = HashMap::new();
         for (claim, compiled) in open.iter().zip(compiled) {
             match compiled {
@@ -100,11 +101,12 @@ impl<'a> Statements<'a> {
             RuleBody::Claim(claim) => {
                 match (self.usable(claim, catalog), self.refused.get(claim)) {
                     (Ok(found), _) => {
-                        let (sql, reading) = (found.sql.clone(), Some(found.reading.clone()));
-                        Ok(RuleStatement { sql, reading })
+                        let (reading, by) = (found.reading.clone(), found.by.clone());
+                        Ok(RuleStatement { sql: found.sql.clone(), reading: Some((reading, by)) })
                     }
                     (Err(_), Some(refused)) => {
-                        let hint = "say it in other words, or write the rule as `sql`";
+                        let hint = "say it in other words, write the rule as `sql`, or let a model compile it: \
+                                    `--model NAME`";
                         Err(RuleOutcome::Undecided(refused.clone(), Some(hint.to_owned())))
                     }
                     (Err(reason), None) => {
@@ -137,4 +139,39 @@ impl<'a> Statements<'a> {
             other => format!("csv-agent check --update {other}"),
         }
     }
+}
+
+/// Compiles claims: by the built-in analyst where it is sure, else by the model, if one is configured. A statement that
+/// nothing breaks is refused.
+///
+/// # Errors
+///
+/// Fails when no claim can be compiled.
+fn compiled(
+    claims: &[&str],
+    session: &mut Session,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<Vec<Compiled>> {
+    let mut compiled = compile(claims, session, settings, options)?;
+    let sure: Vec<&CompiledClaim> = compiled.iter().flatten().collect();
+    let mut refusals = proof::refusals(&sure, session, settings)?.into_iter();
+    for claim in &mut compiled {
+        if claim.is_ok()
+            && let Some(reason) = refusals.next().flatten()
+        {
+            *claim = Err(reason);
+        }
+    }
+    let open: Vec<&str> =
+        claims.iter().zip(&compiled).filter(|it| it.1.is_err()).map(|it| *it.0).collect();
+    if open.is_empty() || !model::is_configured(settings)? {
+        return Ok(compiled);
+    }
+    let mut others = model::compile(&open, session, settings, options)?.into_iter();
+    for claim in compiled.iter_mut().filter(|it| it.is_err()) {
+        // As many as were open.
+        *claim = others.next().expect("each claim has an outcome");
+    }
+    Ok(compiled)
 }

@@ -768,6 +768,11 @@ impl<'a> Settings<'a> {
         Ok(settings)
     }
 
+    /// Returns whether the flag `--no-input` was given.
+    pub(crate) fn no_input(&self) -> bool {
+        self.flags.global.no_input
+    }
+
     /// Returns the flags as if `--model` had named this model.
     pub(crate) fn flags_with_model(&self, model: &str) -> SettingFlags {
         SettingFlags { model: Some(model.to_owned()), ..self.flags.settings.clone() }

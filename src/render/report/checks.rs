@@ -53,6 +53,8 @@ pub struct RuleReport {
     pub claim: Option<String>,
     /// How these were read.
     pub reading: Option<String>,
+    /// The name of the model that compiled them; `builtin` is the analyst.
+    pub compiled_by: Option<String>,
     /// The statement whose rows break it.
     pub sql: Option<String>,
     /// How severe it is when the data breaks it.
