@@ -33,7 +33,7 @@ use crate::stdout;
 use crate::value_parsers::{self, ReportTarget};
 
 use baseline::Baseline;
-use file::{ChecksFile, USUAL};
+use file::{ChecksFile, NamedFiles, USUAL};
 use lock::ChecksLock;
 use statements::Statements;
 
@@ -168,7 +168,8 @@ pub(crate) fn run(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     if flags.init {
-        let mut session = ingested(&flags.files, flags, options)?;
+        let inputs = [NamedFiles { arguments: flags.files.clone(), read: None }];
+        let mut session = ingested(&inputs, flags, options)?;
         diagnostics::warnings(doubts(&mut session), options.terminal.stderr.colour);
         let text = propose::propose(&mut session, settings, options)?;
         stdout::answer(|out| Ok(out.write_all(text.as_bytes())?))?;
@@ -176,7 +177,14 @@ pub(crate) fn run(
     }
     demand_apart(&flags.report)?;
     let path = flags.path()?;
-    let file = ChecksFile::read(&path);
+    let file = ChecksFile::read(&path).and_then(|file| {
+        let has_baseline =
+            flags.accept || flags.against.is_some() || Baseline::path_of(&path).exists();
+        if !has_baseline {
+            file.demand_rules(&path)?;
+        }
+        Ok(file)
+    });
     demand_no_input(&flags.report, &path, flags.against.as_ref(), file.as_ref().ok())?;
     let summary = settings.environment().step_summary.as_ref();
     let mut files = ReportFiles::open(&flags.report, summary)?;
@@ -231,7 +239,8 @@ fn demand_no_input(
     let mut inputs = vec![path.to_owned(), ChecksLock::path_of(path), Baseline::path_of(path)];
     inputs.extend(against.cloned());
     // What is wrong with the data is said when it is read.
-    inputs.extend(file.and_then(|it| files_of(&it.arguments()).ok()).into_iter().flatten());
+    let data = file.map(ChecksFile::inputs).unwrap_or_default();
+    inputs.extend(data.iter().filter_map(|it| files_of(&it.arguments).ok()).flatten());
     let inputs: Vec<PathBuf> = inputs.iter().filter_map(|it| it.canonicalize().ok()).collect();
     let is_input = |it: &&PathBuf| it.canonicalize().is_ok_and(|it| inputs.contains(&it));
     let Some(report) = reports.iter().filter_map(|it| it.file.as_ref()).find(is_input) else {
@@ -241,7 +250,8 @@ fn demand_no_input(
     Err(Failure::new(ExitStatus::Usage, message).hint("write it to another file").into())
 }
 
-/// Decides the rules of the file. Where its data cannot be read, none of them is decided.
+/// Decides the rules of the file. Where its data cannot be read, none of them is decided. A signal leaves those undecided
+/// that were not decided yet.
 fn check(
     path: &Path,
     file: &ChecksFile,
@@ -250,39 +260,36 @@ fn check(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<()> {
-    match decided(path, file, flags, &mut report.warnings, settings, options) {
-        Ok(decided) => {
-            report.rules = decided;
-            Ok(())
-        }
-        Err(error) => {
-            let hint = diagnostics::hint_of(&error).map(str::to_owned);
-            let outcome = RuleOutcome::Undecided(one_line(&error), hint);
-            let undecided = file.rules.iter().map(|it| it.report(outcome.clone()));
-            report.rules = undecided.collect();
-            Err(error)
-        }
+    let ended = decided(path, file, flags, report, settings, options);
+    if let Err(error) = &ended
+        && report.rules.is_empty()
+    {
+        let hint = diagnostics::hint_of(error).map(str::to_owned);
+        let outcome = RuleOutcome::Undecided(one_line(error), hint);
+        let undecided = file.rules.iter().map(|it| it.report(outcome.clone()));
+        report.rules = undecided.collect();
     }
+    ended
 }
 
 fn decided(
     path: &Path,
     file: &ChecksFile,
     flags: &CheckFlags,
-    warnings: &mut Vec<String>,
+    report: &mut ChecksReport,
     settings: &Settings,
     options: &GlobalOptions,
-) -> anyhow::Result<Vec<RuleReport>> {
+) -> anyhow::Result<()> {
     let mut statements = Statements::read(path)?;
-    let mut session = ingested(&file.arguments(), flags, options)?;
+    let mut session = ingested(&file.inputs(), flags, options)?;
     let empty = session.catalog().iter().find(|it| it.1.row_count == 0);
     if let (Some((name, _)), true) = (empty, flags.strict) {
         let message = format!("`{name}` has no rows, so no row can break a rule");
         let hint = "leave out `--strict` to check data without rows";
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     }
-    *warnings = doubts(&mut session);
-    diagnostics::warnings(warnings.iter().cloned(), options.terminal.stderr.colour);
+    report.warnings = doubts(&mut session);
+    diagnostics::warnings(report.warnings.iter().cloned(), options.terminal.stderr.colour);
     if flags.update {
         statements.update(&file.rules, &mut session, settings, options)?;
     }
@@ -291,9 +298,14 @@ fn decided(
     }
     let catalog = session.catalog();
     let rules: Vec<_> = file.rules.iter().map(|it| (it, statements.of(it, catalog))).collect();
-    let mut decided = decide::decide(&rules, &mut session, settings, options)?;
+    let (mut decided, interrupted) = decide::decide(&rules, &mut session, settings, options)?;
+    if let Some(signal) = interrupted {
+        report.rules = decided;
+        return Err(signal.into());
+    }
     decided.extend(compared(path, flags, &session, settings)?);
-    Ok(decided)
+    report.rules = decided;
+    Ok(())
 }
 
 /// Compares the data with the baseline, if there is one; or makes it the baseline.
@@ -320,16 +332,19 @@ fn compared(
     }
 }
 
-/// Ingests data into a temporary session: `NAME=PATH`, or paths.
+/// Ingests data into a temporary session.
 fn ingested(
-    data: &[PathBuf],
+    data: &[NamedFiles],
     flags: &CheckFlags,
     options: &GlobalOptions,
 ) -> anyhow::Result<Session> {
     let mut session = Session::ephemeral(None)?;
-    let (needs_all, joins_names, date_order) = (true, true, flags.date_order);
-    let how = TurnInputs { needs_all, joins_names, is_strict: flags.strict, date_order };
-    ingest_for_turn(&mut session, data, how, options)?;
+    let (needs_all, joins_names, is_strict) = (true, true, flags.strict);
+    for NamedFiles { arguments, read } in data {
+        let (date_order, read) = (flags.date_order, read.as_ref());
+        let how = TurnInputs { needs_all, joins_names, is_strict, date_order, read };
+        ingest_for_turn(&mut session, arguments, how, options)?;
+    }
     Ok(session)
 }
 

@@ -91,7 +91,8 @@ pub(crate) fn run(
     let mut session = Session::ephemeral(None)?;
     let files = [named_argument(OLD, &flags.old), named_argument(NEW, &flags.new)];
     let (needs_all, joins_names, is_strict) = (true, true, false);
-    let how = TurnInputs { needs_all, joins_names, is_strict, date_order: flags.date_order };
+    let (date_order, read) = (flags.date_order, None);
+    let how = TurnInputs { needs_all, joins_names, is_strict, date_order, read };
     ingest_for_turn(&mut session, &files, how, options)?;
     diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
     let report = compared(flags, &mut session, settings, options)?;
@@ -170,7 +171,12 @@ fn compared(
         n_rows: [old.row_count, new.row_count],
         columns_removed: only_in(&old, &new),
         columns_added: only_in(&new, &old),
-        retyped: plan.retyped(),
+        // Without rows, a version has no types to compare.
+        retyped: if [&old, &new].iter().all(|it| 0 < it.row_count) {
+            plan.retyped()
+        } else {
+            Vec::new()
+        },
         changed_cells: plan.changed_cells(counts),
         n_changed: changed.n_rows,
         changed: plan.changes(changed.rows),
@@ -222,12 +228,13 @@ impl DiffEngine<'_> {
 
     /// Returns the first column of which every row of both versions has another value: by name a key, if there is one.
     fn found_key(&self, pairs: &[Pair], n_rows: [u64; 2]) -> anyhow::Result<Vec<String>> {
-        let is_candidate =
-            |it: &&Pair| !it.is_retyped() && !matches!(it.old, DType::Float64 | DType::Bool);
-        let mut names: Vec<&str> =
-            pairs.iter().filter(is_candidate).map(|it| it.name.as_str()).collect();
-        names.sort_by_key(|it| !is_key_name(it));
-        names.truncate(KEY_CANDIDATES_MAX);
+        let is_candidate = |it: &&Pair| {
+            ![it.old, it.new].iter().any(|it| matches!(it, DType::Float64 | DType::Bool))
+        };
+        let mut pairs: Vec<&Pair> = pairs.iter().filter(is_candidate).collect();
+        pairs.sort_by_key(|it| (!is_key_name(&it.name), it.is_retyped()));
+        pairs.truncate(KEY_CANDIDATES_MAX);
+        let names: Vec<&str> = pairs.iter().map(|it| it.name.as_str()).collect();
         if names.is_empty() {
             return Ok(Vec::new());
         }

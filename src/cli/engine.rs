@@ -72,20 +72,38 @@ pub(crate) fn run(
     Ok(results)
 }
 
-/// Runs queries in a confined child, each whatever becomes of the others. Returns how long each took, or why it has no
-/// result.
+/// What became of queries that were run one after another, whatever became of each.
+pub(crate) struct Outcomes {
+    /// Their results.
+    pub results: Results,
+    /// How long each took, or why it has no result. Those after a signal have none.
+    pub outcomes: Vec<Result<Duration, Failure>>,
+    /// The signal that came, as the failure of the command.
+    pub interrupted: Option<Failure>,
+}
+
+/// Runs queries in a confined child, each whatever becomes of the others, until a signal comes.
 ///
 /// # Errors
 ///
-/// Fails when the child cannot be started, or a signal came.
+/// Fails when the child cannot be started.
 pub(crate) fn run_each(
     queries: impl IntoIterator<Item = Query>,
     tables: Vec<(String, PathBuf)>,
     settings: &Settings,
-) -> anyhow::Result<(Results, Vec<Result<Duration, Failure>>)> {
+) -> anyhow::Result<Outcomes> {
     let (results, request, options) = begin(queries, tables, settings)?;
-    let outcomes = until_signal(engine::run_each(&options, &request))?;
-    Ok((results, outcomes.into_iter().map(|it| it.map_err(failure)).collect()))
+    let mut outcomes = Vec::new();
+    let ended = until_signal(engine::run_each(&options, &request, &mut outcomes));
+    let interrupted = match ended {
+        Ok(()) => None,
+        Err(error) => match error.downcast::<Failure>()? {
+            failure if failure.status == ExitStatus::Sandbox => return Err(failure.into()),
+            signal => Some(signal),
+        },
+    };
+    let outcomes = outcomes.into_iter().map(|it| it.map_err(failure)).collect();
+    Ok(Outcomes { results, outcomes, interrupted })
 }
 
 /// Prepares statements of csv-agent itself over the datasets of a session.

@@ -899,7 +899,7 @@ fn may_replace(taken: &NameTaken, cancelled: &Arc<AtomicBool>) -> bool {
 
 /// How the inputs of a turn are ingested.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct TurnInputs {
+pub(crate) struct TurnInputs<'a> {
     /// Whether every file of a directory has to be readable.
     pub needs_all: bool,
     /// Whether the files of several `NAME=PATH` with one name are one dataset.
@@ -908,6 +908,8 @@ pub(crate) struct TurnInputs {
     pub is_strict: bool,
     /// The order of ambiguous dates.
     pub date_order: Option<Order>,
+    /// How to read the files, if the user says so.
+    pub read: Option<&'a IngestOptions>,
 }
 
 /// Ingests the inputs of `ask` and `chat` into an open session: files, directories, patterns and archives.
@@ -923,14 +925,15 @@ pub(crate) struct TurnInputs {
 pub(crate) fn ingest_for_turn(
     session: &mut Session,
     paths: &[PathBuf],
-    how: TurnInputs,
+    how: TurnInputs<'_>,
     options: &GlobalOptions,
 ) -> anyhow::Result<Vec<String>> {
-    let TurnInputs { needs_all, joins_names, is_strict, date_order } = how;
+    let TurnInputs { needs_all, joins_names, is_strict, date_order, read } = how;
     // A temporary session replaces nothing of the user's, so there is nothing to ask.
     let if_exists = if session.is_kept() { IfExists::Ask } else { IfExists::Error };
-    let date_order = date_order.map(DateOrder::from);
-    let read = IngestOptions { strict: is_strict, date_order, ..IngestOptions::default() };
+    let read = read.cloned().unwrap_or_default();
+    let date_order = read.date_order.or(date_order.map(DateOrder::from));
+    let read = IngestOptions { strict: is_strict, date_order, ..read };
     let session_dir = session.dir().to_owned();
     let how = How {
         is_union: false,
@@ -1078,19 +1081,34 @@ pub(crate) fn ingest_in_place(
 }
 
 /// Returns the options that a dataset was read with.
-fn options_of(dataset: &Dataset) -> anyhow::Result<IngestOptions> {
-    // Written by `IngestOptions::given`; options of an older version may no longer exist.
+///
+/// # Errors
+///
+/// Fails when a version of csv-agent read it that had other options.
+pub(crate) fn options_of(dataset: &Dataset) -> anyhow::Result<IngestOptions> {
+    // Written by `IngestOptions::given`.
     let told = dataset.dialect.told.iter().map(|it| it.replacen(' ', "=", 1));
-    let line = ["ingest".to_owned()].into_iter().chain(told).chain(["-".to_owned()]);
-    let flags = IngestFlags::augment_args(clap::Command::new("ingest"))
-        .try_get_matches_from(line)
-        .and_then(|it| IngestFlags::from_arg_matches(&it))?;
-    let mut read = flags.read_options();
+    let mut read = options_of_flags(told)?;
     // Of several files read with the same flags, not every one has every column.
     let has =
         |name: &str| dataset.columns.iter().any(|it| it.name.to_lowercase() == name.to_lowercase());
     read.dtypes.retain(|it| it.0 == "*" || has(&it.0));
     Ok(read)
+}
+
+/// Returns how these flags of `ingest` read a file: `--delimiter=;`.
+///
+/// # Errors
+///
+/// Fails when `ingest` refuses a flag.
+pub(crate) fn options_of_flags(
+    flags: impl IntoIterator<Item = String>,
+) -> Result<IngestOptions, clap::Error> {
+    let line = ["ingest".to_owned()].into_iter().chain(flags).chain(["-".to_owned()]);
+    let flags = IngestFlags::augment_args(clap::Command::new("ingest"))
+        .try_get_matches_from(line)
+        .and_then(|it| IngestFlags::from_arg_matches(&it))?;
+    Ok(flags.read_options())
 }
 
 fn check(flags: &IngestFlags) -> anyhow::Result<()> {

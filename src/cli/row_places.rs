@@ -10,7 +10,7 @@ use csv_agent_session::Session;
 use csv_agent_types::catalog::{Dataset, SourceFile};
 use csv_agent_types::frame::Frame;
 
-use crate::ingest::{TurnInputs, ingest_for_turn, named_argument};
+use crate::ingest::{TurnInputs, ingest_for_turn, named_argument, options_of};
 use crate::options::GlobalOptions;
 
 /// The places of rows, looked up in the datasets of a session.
@@ -68,7 +68,7 @@ impl<'a> RowPlaces<'a> {
             is_there
         });
         let Some(part) = part else { return Ok(PlacedRow::default()) };
-        match self.part(part) {
+        match self.part(dataset, part) {
             Some(alone) => self.row_of_file(&alone, place - first),
             None => Ok(PlacedRow { file: Some(part.source.clone()), ..PlacedRow::default() }),
         }
@@ -85,21 +85,22 @@ impl<'a> RowPlaces<'a> {
     }
 
     /// Reads a file of a joined dataset again, since the lines of files are lost when they are joined.
-    fn part(&mut self, part: &SourceFile) -> Option<Dataset> {
+    fn part(&mut self, whole: &Dataset, part: &SourceFile) -> Option<Dataset> {
         if let Some(known) = self.parts.get(&part.source) {
             return known.clone();
         }
-        let found = self.alone(part);
+        let found = self.alone(whole, part);
         self.parts.insert(part.source.clone(), found.clone());
         found
     }
 
-    fn alone(&mut self, part: &SourceFile) -> Option<Dataset> {
+    fn alone(&mut self, whole: &Dataset, part: &SourceFile) -> Option<Dataset> {
         let taken: Vec<String> = self.session.catalog().names().map(str::to_owned).collect();
         let mut names = (1..).map(|number| format!("part_{number}"));
         let name = names.find(|it| !taken.contains(it))?;
         let argument = named_argument(&name, Path::new(&part.source));
-        let how = TurnInputs { needs_all: true, ..TurnInputs::default() };
+        let read = options_of(whole).ok();
+        let how = TurnInputs { needs_all: true, read: read.as_ref(), ..TurnInputs::default() };
         // The whole had all warnings.
         let read = ingest_for_turn(self.session, &[argument], how, self.options);
         self.session.take_warnings();

@@ -6,6 +6,7 @@ use csv_agent_sink::Size;
 
 use super::flags::ColorChoice;
 use crate::environment::Environment;
+use crate::word_wrap::wrapped;
 
 /// Columns of a terminal that does not report its size.
 const WIDTH_UNKNOWN: u16 = 80;
@@ -21,6 +22,16 @@ pub(crate) struct Stream {
     pub colour: bool,
     /// Maximum columns of a line. None for a pipe: nothing is cut.
     pub width: Option<u16>,
+}
+
+impl Stream {
+    /// Wraps the lines of a text that are too wide, with `indent` cells before each further line.
+    pub(crate) fn fitted(&self, text: String, indent: usize) -> String {
+        match self.width {
+            Some(width) => wrapped(&text, indent, width.into()),
+            None => text,
+        }
+    }
 }
 
 /// The three standard streams.

@@ -89,9 +89,11 @@ pub async fn run(options: &EngineOptions, request: &EngineRequest) -> Result<(),
     outcomes.into_iter().try_for_each(|it| it.map(drop))
 }
 
-/// Runs queries, each whatever became of the others, and returns their outcomes in order. A query that ends the child
+/// Runs queries, each whatever became of the others, and adds their outcomes in order. A query that ends the child
 /// costs the start of another for the rest. The time limit is for all of them: those that have no result by then get
 /// [`EngineError::Time`].
+///
+/// Dropping the future ends the child. The outcomes have then those queries that were run.
 ///
 /// # Errors
 ///
@@ -99,13 +101,13 @@ pub async fn run(options: &EngineOptions, request: &EngineRequest) -> Result<(),
 pub async fn run_each(
     options: &EngineOptions,
     request: &EngineRequest,
-) -> Result<Vec<QueryOutcome>, EngineError> {
-    let mut outcomes = Vec::new();
+    outcomes: &mut Vec<QueryOutcome>,
+) -> Result<(), EngineError> {
     let all = async {
         while outcomes.len() < request.queries.len() {
             let queries = request.queries[outcomes.len()..].to_vec();
             let rest = EngineRequest { queries, tables: request.tables.clone() };
-            match exchange(options, &rest, &mut outcomes, false).await {
+            match exchange(options, &rest, outcomes, false).await {
                 Ok(()) => {}
                 Err(EngineError::Child(reason)) => return Err(EngineError::Child(reason)),
                 Err(error) => outcomes.push(Err(error)),
@@ -117,7 +119,7 @@ pub async fn run_each(
         ended?;
     }
     outcomes.resize(request.queries.len(), Err(EngineError::Time(options.timeout)));
-    Ok(outcomes)
+    Ok(())
 }
 
 /// Has a child run queries. Adds the outcome of each, up to the first failure if that ends the exchange.

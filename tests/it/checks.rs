@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Run};
+use crate::bench::{Bench, Run, signal, until, wait};
 
 const ORDERS: &str =
     "# exported\n\norder_id,customer,total\n1,ann,5\n2,\"bob\nb\",-1\n3,ann,900\n3,eve,-2\n";
@@ -455,4 +456,98 @@ fn a_finding_without_a_row_of_the_data_is_in_the_file_of_rules() {
     let place = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uri"], "checks.toml");
     assert_eq!(place["region"]["startLine"], 1);
+}
+
+#[test]
+fn data_is_read_as_the_file_says() {
+    let bench = Bench::with([]);
+    for (name, rows) in [("o-1", "1;1,5\n2;-1,5\n"), ("o-2", "03;-2,25\n")] {
+        fs::write(bench.path(&format!("{name}.csv")), format!("exported\nid;total\n{rows}"))
+            .unwrap();
+    }
+    let rules = rule("no total below 0", "select id, total from orders where total < 0");
+    let read = "{ path = 'o-*.csv', delimiter = ';', decimal = ',', skip_rows = 1, dtype = { id = 'text' } }";
+    fs::write(bench.path("checks.toml"), format!("[data]\norders = {read}\n{rules}")).unwrap();
+    let run = check(&bench, "").fails_with(11);
+    let rows =
+        "             o-1.csv:4: id=2, total=-1.5\n             o-2.csv:3: id=03, total=-2.25\n";
+    assert!(run.stdout().contains(rows), "{run}");
+    // As it was before, where nothing is said.
+    fs::write(bench.path("items.csv"), "id,total\n1,-5\n").unwrap();
+    let both = format!("[data]\nitems = 'items.csv'\norders = {read}\n{rules}");
+    fs::write(
+        bench.path("checks.toml"),
+        both + &rule("items", "select * from items where total < 0"),
+    )
+    .unwrap();
+    let run = check(&bench, "").fails_with(11);
+    assert!(run.stdout().contains("items.csv:2: id=1, total=-5\n"), "{run}");
+    let wrong = format!("[data]\norders = {{ path = 'o-1.csv', decimal = 'x' }}\n{rules}");
+    fs::write(bench.path("checks.toml"), wrong).unwrap();
+    let run = check(&bench, "").fails_with(5);
+    let message =
+        "error: checks.toml:2: invalid value 'x' for '--decimal <CHAR>': write `,` or `.`\n";
+    assert!(run.stderr().starts_with(message), "{run}");
+}
+
+#[test]
+fn a_baseline_needs_no_rule_and_each_file_of_rules_has_a_lock_and_a_baseline_of_its_own() {
+    let bench = bench("");
+    let run = check(&bench, "").fails_with(5);
+    assert!(run.stderr().starts_with("error: checks.toml:1: the file has no rules\n"), "{run}");
+    let run = check(&bench, "--accept").succeeds();
+    assert_eq!(run.stdout(), "\n0 rules\n", "{run}");
+    let run = check(&bench, "").succeeds();
+    assert!(run.stdout().ends_with("\n4 rules: 4 good\n"), "{run}");
+    for name in ["f.toml", "f.rules"] {
+        let rules =
+            format!("[data]\norders = 'my orders, 1.csv'\n{}", claim(name, "no total is below 0"));
+        fs::write(bench.path(name), rules).unwrap();
+        check(&bench, &format!("{name} --update --accept")).fails_with(11);
+    }
+    for name in ["f.lock", "f.rules.lock", "f.baseline.json", "f.rules.baseline.json"] {
+        assert!(bench.path(name).exists(), "{name}");
+    }
+}
+
+#[test]
+fn a_signal_leaves_the_rules_that_were_decided_as_they_are() {
+    let slow = "select count(*) as n from generate_series(1, 100000) as a cross join generate_series(1, 100000) as b \
+                having count(*) < 0";
+    let rules = rule(KEPT.0, KEPT.1)
+        + &rule(BROKEN.0, BROKEN.1)
+        + &rule("third", KEPT.1)
+        + &rule("slow", slow);
+    let bench = bench(&rules);
+    fs::create_dir(bench.path("tmp")).unwrap();
+    let mut command = bench.command(["check", "-q", "--report", "junit=dq.xml"]);
+    let child = command.env("TMPDIR", bench.path("tmp")).spawn().unwrap();
+    let has_third = || {
+        let dirs = fs::read_dir(bench.path("tmp")).unwrap().flatten();
+        dirs.into_iter().any(|it| it.path().join("2.parquet").exists())
+    };
+    until("the third rule is decided", has_third);
+    signal(&child, Signal::SIGINT);
+    wait(child, "check".to_owned(), b"").fails_with(130);
+    let junit = fs::read_to_string(bench.path("dq.xml")).unwrap();
+    assert!(junit.contains("tests=\"4\" failures=\"1\" "), "{junit}");
+    let slow = junit.split("name=\"slow\"").nth(1).unwrap();
+    assert!(slow.contains("message=\"interrupted\""), "{junit}");
+}
+
+#[test]
+fn lines_are_wrapped_where_the_terminal_is_narrow() {
+    let bench = bench(&rule(BROKEN.0, "select * from orders where total < 0"));
+    let run = check(&bench, "--width 44").fails_with(11);
+    assert_eq!(
+        run.stdout(),
+        "bad        no total below 0: 2 rows\n\
+         \x20            my orders, 1.csv:5:\n\
+         \x20            order_id=2, customer=bob b,\n\
+         \x20            total=-1\n\
+         \x20            my orders, 1.csv:8:\n\
+         \x20            order_id=3, customer=eve,\n\
+         \x20            total=-2\n\
+         \n1 rule: 1 bad\n"
+    );
 }

@@ -186,3 +186,20 @@ fn the_order_of_ambiguous_dates_can_be_said() {
     bench.shell("csv-agent check -q --date-order dmy", &[]).fails_with(11);
     bench.shell("csv-agent check -q --date-order mdy", &[]).succeeds();
 }
+
+#[test]
+fn a_version_without_rows_has_no_other_types_and_a_key_may_have_another_type() {
+    let bench = bench("id,total\n1,5\n2,7\n", "id,total\n");
+    let run = diff(&bench, "").fails_with(12);
+    assert!(!run.stdout().contains("column `"), "{run}");
+    assert!(run.stdout().contains("2 → 0 rows: 2 removed."), "{run}");
+    fs::write(bench.path("new.csv"), "id,total\n1,5\n2,8\nA3,9\n").unwrap();
+    let run = diff(&bench, "").fails_with(12);
+    assert_eq!(
+        run.stdout(),
+        "changed  column `id`: int64 → string\n\
+         changed  new.csv:3: id=2, total=7 → 8\n\
+         added    new.csv:4: id=A3, total=9\n\
+         \n2 → 3 rows: 1 changed (1 cell), 1 added. Rows are matched by `id`.\nChanged cells: `total` 1.\n"
+    );
+}

@@ -16,6 +16,7 @@ use csv_agent_types::limits::CHECKS_BYTES_MAX;
 use csv_agent_types::named_file::{self, NotRead};
 use csv_agent_types::status::{ExitStatus, Failure};
 
+use super::lock::beside;
 use super::propose::is_key_name;
 use crate::engine;
 use crate::options::briefing::text;
@@ -77,7 +78,7 @@ enum ValueParts {
 impl Baseline {
     /// Returns the path of the baseline of a file of rules, which is beside it.
     pub(super) fn path_of(checks: &Path) -> PathBuf {
-        checks.with_extension("baseline.json")
+        beside(checks, "baseline.json")
     }
 
     /// Reads a baseline. Returns None without a file.

@@ -13,7 +13,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::engine::table_of;
 
 use super::file::CheckRule;
-use crate::engine;
+use crate::engine::{self, Outcomes};
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::row_places::RowPlaces;
@@ -32,7 +32,8 @@ struct PreparedRule {
     origin: Option<RowOrigin>,
 }
 
-/// Decides rules on the datasets of a session, each by its statement, if it has one.
+/// Decides rules on the datasets of a session, each by its statement, if it has one. A signal leaves the rest undecided,
+/// and is returned.
 ///
 /// # Errors
 ///
@@ -42,7 +43,7 @@ pub(super) fn decide(
     session: &mut Session,
     settings: &Settings,
     options: &GlobalOptions,
-) -> anyhow::Result<Vec<RuleReport>> {
+) -> anyhow::Result<(Vec<RuleReport>, Option<Failure>)> {
     let tables: Vec<TableSchema> =
         session.catalog().iter().map(|(name, it)| table_of(name, it)).collect();
     let now = Timestamp::now().as_microsecond();
@@ -54,7 +55,7 @@ pub(super) fn decide(
         rules.iter().map(|it| ready(&it.1)).collect();
     let queries = prepared.iter().flatten().map(|it| it.prepared.query.clone());
     let files = engine::files_of(session.dir(), session.catalog(), "check")?;
-    let (results, outcomes) = engine::run_each(queries, files, settings)?;
+    let Outcomes { results, outcomes, interrupted } = engine::run_each(queries, files, settings)?;
     let mut results = results.paths.iter().zip(outcomes);
     let mut places = RowPlaces::new(session, options);
     let mut reports = Vec::new();
@@ -62,10 +63,14 @@ pub(super) fn decide(
         let (duration, outcome) = match prepared {
             Err(undecided) => (Duration::ZERO, undecided),
             Ok(ready) => {
-                let Some((path, outcome)) = results.next() else { break };
-                match outcome {
-                    Err(failure) => (Duration::ZERO, undecided(failure)?),
-                    Ok(duration) => {
+                match results.next() {
+                    // A signal came first.
+                    None => {
+                        let reason = RuleOutcome::Undecided("interrupted".to_owned(), None);
+                        (Duration::ZERO, reason)
+                    }
+                    Some((_, Err(failure))) => (Duration::ZERO, undecided(failure)?),
+                    Some((path, Ok(duration))) => {
                         let found = rows(path, 0, FINDING_ROWS_MAX)?;
                         let n_rows = found.row_count;
                         let rows = places.located(found, ready.origin.as_ref())?;
@@ -83,7 +88,7 @@ pub(super) fn decide(
         }
         reports.push(report);
     }
-    Ok(reports)
+    Ok((reports, interrupted))
 }
 
 /// Prepares a statement, with the rows that its results come from.

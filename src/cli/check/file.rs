@@ -8,6 +8,7 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
+use csv_agent_ingest::IngestOptions;
 use csv_agent_render::report::checks::{RuleOutcome, RuleReport};
 use csv_agent_types::conversation::Assessment;
 use csv_agent_types::dataset_names::is_dataset_name;
@@ -15,7 +16,7 @@ use csv_agent_types::limits::{CHECKS_BYTES_MAX, CHECKS_MAX};
 use csv_agent_types::named_file::{self, NotRead};
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use crate::ingest::named_argument;
+use crate::ingest::{named_argument, options_of_flags};
 use crate::options::briefing::{text, wrong};
 use crate::options::config::document::{Mistake, line_of};
 use crate::usage::nearest;
@@ -25,16 +26,49 @@ pub(super) const USUAL: &str = "checks.toml";
 /// The form of such a file.
 const FORM: &str = "write `[data]` with `NAME = \"FILE\"` below it, and for each rule `[[check]]` with `name`, and \
                     `sql` or `claim`";
+/// How a file is read: flags of `ingest`, with `_` for `-`.
+const READ_OPTIONS: [&str; 12] = [
+    "delimiter",
+    "quote",
+    "escape",
+    "encoding",
+    "no_header",
+    "skip_rows",
+    "columns",
+    "comment",
+    "null",
+    "dtype",
+    "date_order",
+    "decimal",
+];
 /// Members of a rule.
 const MEMBERS: [&str; 4] = ["name", "claim", "sql", "severity"];
 
 /// A file of rules.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) struct ChecksFile {
-    /// Name and paths of each dataset, in the order of the file.
-    data: Vec<(String, Vec<PathBuf>)>,
-    /// The rules, in the order of the file; at least one.
+    /// The datasets, in the order of the file.
+    data: Vec<NamedData>,
+    /// The rules, in the order of the file. With a baseline, there may be none.
     pub rules: Vec<CheckRule>,
+}
+
+/// A dataset.
+#[derive(Debug)]
+struct NamedData {
+    name: String,
+    /// At least one.
+    paths: Vec<PathBuf>,
+    /// How to read them, if the file says so.
+    read: Option<IngestOptions>,
+}
+
+/// Files to ingest, all read in the same way.
+pub(super) struct NamedFiles {
+    /// `NAME=PATH`, or paths.
+    pub arguments: Vec<PathBuf>,
+    /// How to read them, if it is not to be detected.
+    pub read: Option<IngestOptions>,
 }
 
 /// A rule.
@@ -98,12 +132,20 @@ impl ChecksFile {
         ChecksFile::parse(&text, dir).map_err(|it| wrong(path, it).into())
     }
 
-    /// Returns the data as arguments of `ingest`: `NAME=PATH`.
-    pub(super) fn arguments(&self) -> Vec<PathBuf> {
-        self.data
-            .iter()
-            .flat_map(|(name, paths)| paths.iter().map(move |it| named_argument(name, it)))
-            .collect()
+    /// Returns the data: what is read as it is, and then each dataset that is read in a way of its own.
+    pub(super) fn inputs(&self) -> Vec<NamedFiles> {
+        let mut inputs = vec![NamedFiles { arguments: Vec::new(), read: None }];
+        for NamedData { name, paths, read } in &self.data {
+            let arguments = paths.iter().map(|it| named_argument(name, it));
+            if read.is_some() {
+                let (arguments, read) = (arguments.collect(), read.clone());
+                inputs.push(NamedFiles { arguments, read });
+            } else {
+                inputs[0].arguments.extend(arguments);
+            }
+        }
+        inputs.retain(|it| !it.arguments.is_empty());
+        inputs
     }
 
     fn parse(text: &str, dir: &Path) -> Result<ChecksFile, Mistake> {
@@ -120,12 +162,23 @@ impl ChecksFile {
                 _ => return Err(reader.unknown(key, &["data", "check"])),
             }
         }
-        let missing = match (data.is_empty(), rules.is_empty()) {
-            (_, true) => "the file has no rules",
-            (true, false) => "the file names no data",
-            (false, false) => return Ok(ChecksFile { data, rules }),
-        };
-        Err(reader.mistake(0, missing.to_owned(), Some(FORM)))
+        if data.is_empty() {
+            return Err(reader.mistake(0, "the file names no data".to_owned(), Some(FORM)));
+        }
+        Ok(ChecksFile { data, rules })
+    }
+
+    /// Demands that there is a rule.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ExitStatus::Input`] when there is none.
+    pub(super) fn demand_rules(&self, path: &Path) -> Result<(), Failure> {
+        if !self.rules.is_empty() {
+            return Ok(());
+        }
+        let message = "the file has no rules".to_owned();
+        Err(wrong(path, Mistake { line: 1, message, hint: Some(FORM.to_owned()) }))
     }
 }
 
@@ -138,17 +191,13 @@ struct ChecksReader<'a> {
 }
 
 impl ChecksReader<'_> {
-    fn data(
-        &self,
-        key: &MemberKey,
-        value: &Spanned<DeValue>,
-    ) -> Result<Vec<(String, Vec<PathBuf>)>, Mistake> {
+    fn data(&self, key: &MemberKey, value: &Spanned<DeValue>) -> Result<Vec<NamedData>, Mistake> {
         let DeValue::Table(members) = value.get_ref() else {
             return Err(self.at(key, "`data` is not a table".to_owned(), Some(FORM)));
         };
         let mut members: Vec<_> = members.iter().collect();
         members.sort_by_key(|it| it.0.span().start);
-        let mut data: Vec<(String, Vec<PathBuf>)> = Vec::new();
+        let mut data: Vec<NamedData> = Vec::new();
         for (key, value) in members {
             let name = key.get_ref().as_ref();
             if !is_dataset_name(name) {
@@ -156,28 +205,99 @@ impl ChecksReader<'_> {
                 let message = format!("`{name}` is not a valid name of a dataset");
                 return Err(self.at(key, message, Some(&format!("try `{fitting}`"))));
             }
-            if let Some((other, _)) =
-                data.iter().find(|it| it.0.to_lowercase() == name.to_lowercase())
+            if let Some(other) =
+                data.iter().find(|it| it.name.to_lowercase() == name.to_lowercase())
             {
+                let other = &other.name;
                 let message = format!("`{other}` and `{name}` differ only in the case of letters");
                 return Err(self.at(key, message, Some("give each its own name")));
             }
-            let paths: Option<Vec<&str>> = match value.get_ref() {
-                DeValue::String(path) => Some(vec![path]),
-                DeValue::Array(paths) => paths.iter().map(|it| it.get_ref().as_str()).collect(),
-                _ => None,
+            let (path, read) = match value.get_ref() {
+                DeValue::Table(members) => {
+                    (members.get("path"), Some(self.read_options(key, members)?))
+                }
+                _ => (Some(value), None),
             };
-            let is_path = |it: &&str| !it.trim().is_empty() && *it != "-";
-            let paths = paths.filter(|them| !them.is_empty() && them.iter().all(is_path));
-            let Some(paths) = paths else {
-                let message = format!("`{name}` is not the path of a file");
-                let hint =
-                    "write a path or a pattern such as `\"data/orders-*.csv\"`, or a list of them";
-                return Err(self.at(key, message, Some(hint)));
-            };
-            data.push((name.to_owned(), paths.into_iter().map(|it| self.dir.join(it)).collect()));
+            let paths = self.paths(key, name, path)?;
+            data.push(NamedData { name: name.to_owned(), paths, read });
         }
         Ok(data)
+    }
+
+    /// Reads the path of a dataset, or several.
+    fn paths(
+        &self,
+        key: &MemberKey,
+        name: &str,
+        value: Option<&Spanned<DeValue>>,
+    ) -> Result<Vec<PathBuf>, Mistake> {
+        let paths: Option<Vec<&str>> = match value.map(Spanned::get_ref) {
+            Some(DeValue::String(path)) => Some(vec![path]),
+            Some(DeValue::Array(paths)) => paths.iter().map(|it| it.get_ref().as_str()).collect(),
+            _ => None,
+        };
+        let is_path = |it: &&str| !it.trim().is_empty() && *it != "-";
+        let paths = paths.filter(|them| !them.is_empty() && them.iter().all(is_path));
+        let Some(paths) = paths else {
+            let message = format!("`{name}` is not the path of a file");
+            let hint = "write a path or a pattern such as `\"data/orders-*.csv\"`, a list of them, or \
+                        `{ path = \"…\", delimiter = \";\" }`";
+            return Err(self.at(key, message, Some(hint)));
+        };
+        Ok(paths.into_iter().map(|it| self.dir.join(it)).collect())
+    }
+
+    /// Reads how to read a file: flags of `ingest`, with `_` for `-`.
+    fn read_options(&self, of: &MemberKey, members: &DeTable) -> Result<IngestOptions, Mistake> {
+        let known = [&["path"], &READ_OPTIONS[..]].concat();
+        let mut flags: Vec<(&MemberKey, String)> = Vec::new();
+        for (key, value) in members {
+            let name = key.get_ref().as_ref();
+            if name == "path" {
+                continue;
+            }
+            if !READ_OPTIONS.contains(&name) {
+                return Err(self.unknown(key, &known));
+            }
+            let flag = format!("--{}", name.replace('_', "-"));
+            let wrong = || self.at(key, format!("`{name}` has a value of the wrong type"), None);
+            let texts = |value: &DeValue| match value {
+                DeValue::String(text) => Some(text.to_string()),
+                DeValue::Integer(number) => Some(number.as_str().to_owned()),
+                _ => None,
+            };
+            match value.get_ref() {
+                DeValue::Boolean(is_set) if name == "no_header" => {
+                    flags.extend(is_set.then(|| (key, flag)));
+                }
+                DeValue::Table(types) if name == "dtype" => {
+                    for (column, dtype) in types {
+                        let dtype = dtype.get_ref().as_str().ok_or_else(wrong)?;
+                        flags.push((key, format!("{flag}={}={dtype}", column.get_ref())));
+                    }
+                }
+                DeValue::Array(values) if name == "null" => {
+                    let values = values.iter().map(|it| texts(it.get_ref()));
+                    let values = values.collect::<Option<Vec<_>>>().ok_or_else(wrong)?;
+                    flags.push((key, format!("{flag}={}", values.join(","))));
+                }
+                value if !["no_header", "dtype"].contains(&name) => {
+                    flags.push((key, format!("{flag}={}", texts(value).ok_or_else(wrong)?)));
+                }
+                _ => return Err(wrong()),
+            }
+        }
+        for (key, flag) in &flags {
+            options_of_flags([flag.clone()]).map_err(|error| self.refused(key, &error))?;
+        }
+        options_of_flags(flags.into_iter().map(|it| it.1)).map_err(|it| self.refused(of, &it))
+    }
+
+    /// Says why `ingest` refuses a flag, without the usage of `ingest`.
+    fn refused(&self, key: &MemberKey, error: &clap::Error) -> Mistake {
+        let text = error.to_string();
+        let reason = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        self.at(key, reason.to_owned(), Some("`csv-agent ingest --help` lists the values"))
     }
 
     fn rules(&self, key: &MemberKey, value: &Spanned<DeValue>) -> Result<Vec<CheckRule>, Mistake> {
@@ -283,7 +403,8 @@ mod tests {
                     claim = 'ids are unique'\n[[check]]\nname = 'two'\nsql = 'select 1'\nseverity = 'warning'\n";
         let found = ChecksFile::parse(text, Path::new("ci")).unwrap();
         let paths = ["orders=ci/data/o-*.csv", "items=ci/i.csv", "items=/j.csv"].map(PathBuf::from);
-        assert_eq!(found.arguments(), paths);
+        let inputs = found.inputs();
+        assert_eq!((inputs.len(), &inputs[0].arguments[..]), (1, &paths[..]));
         let rule = |name: &str, body, severity| CheckRule { name: name.to_owned(), body, severity };
         let claim = RuleBody::Claim("ids are unique".to_owned());
         let sql = RuleBody::Sql("select 1".to_owned());
@@ -305,14 +426,19 @@ mod tests {
 
     #[test]
     fn what_is_wrong_has_its_line_and_what_to_write() {
-        check("", 1, "the file has no rules", FORM);
-        check(DATA, 1, "the file has no rules", FORM);
+        check("", 1, "the file names no data", FORM);
+        let empty = ChecksFile::parse(DATA, Path::new("")).unwrap();
+        let failure = empty.demand_rules(Path::new("c.toml")).unwrap_err();
+        assert_eq!(failure.message, "c.toml:1: the file has no rules");
         check("[[check]]\nname='n'\nsql='s'\n", 1, "the file names no data", FORM);
         check("[data]\n[[check]]\nname='n'\nsql='s'\n", 1, "the file names no data", FORM);
         check("[dat]\na='a'\n", 1, "unknown `dat`", "did you mean `data`?");
         check("[data]\n'a b' = 'a'\n", 2, "`a b` is not a valid name of a dataset", "try `a_b`");
-        let path = "write a path or a pattern such as `\"data/orders-*.csv\"`, or a list of them";
-        for value in ["1", "[]", "''", "['a', 1]", "'-'"] {
+        let path = "write a path or a pattern such as `\"data/orders-*.csv\"`, a list of them, or \
+                    `{ path = \"…\", delimiter = \";\" }`";
+        for value in
+            ["1", "[]", "''", "['a', 1]", "'-'", "{}", "{ path = 1 }", "{ delimiter = ';' }"]
+        {
             check(&format!("[data]\na = {value}\n"), 2, "`a` is not the path of a file", path);
         }
         let case = "`a` and `A` differ only in the case of letters";
@@ -335,6 +461,42 @@ mod tests {
         check_rule("name='n'\nclaim='c'\nsql='s'", 3, "`n` has both `claim` and `sql`", hint);
         let twice = "name='n'\nsql='s'\n[[check]]\nname='n'\nclaim='c'";
         check_rule(twice, 6, "the rule on line 3 is also named `n`", "give each rule its own name");
+    }
+
+    #[test]
+    fn data_may_say_how_it_is_read() {
+        let read = |value: &str| {
+            let text =
+                format!("[data]\na = {value}\nb = 'b.csv'\n[[check]]\nname = 'n'\nsql = 's'\n");
+            ChecksFile::parse(&text, Path::new("")).map(|it| it.inputs())
+        };
+        let value = "{ path = ['a.csv', 'c.csv'], delimiter = ';', encoding = 'latin1', decimal = ',', skip_rows = 2, \
+                     no_header = true, null = ['NA', '-'], dtype = { zip = 'text', day = 'date' }, date_order = 'dmy' }";
+        let found = read(value).unwrap();
+        assert_eq!(found[0].arguments, [PathBuf::from("b=b.csv")]);
+        assert_eq!(found[1].arguments, ["a=a.csv", "a=c.csv"].map(PathBuf::from));
+        let options = found[1].read.as_ref().unwrap();
+        assert_eq!((options.encoding.as_deref(), options.skip_lines), (Some("latin1"), Some(2)));
+        assert_eq!((options.header, options.dtypes.len()), (Some(false), 2));
+        assert_eq!(options.nulls.as_deref(), Some(&["NA".to_owned(), "-".to_owned()][..]));
+        let refused = |value: &str| {
+            let mistake = read(value).err().unwrap();
+            assert_eq!(mistake.line, 2);
+            (mistake.message, mistake.hint.unwrap_or_default())
+        };
+        let (message, hint) = refused("{ path = 'a', delimeter = ';' }");
+        assert_eq!((&*message, &*hint), ("unknown `delimeter`", "did you mean `delimiter`?"));
+        for (value, start) in [
+            ("{ path = 'a', delimiter = 1.5 }", "`delimiter` has a value of the wrong type"),
+            ("{ path = 'a', no_header = 'yes' }", "`no_header` has a value of the wrong type"),
+            ("{ path = 'a', dtype = 'text' }", "`dtype` has a value of the wrong type"),
+            ("{ path = 'a', decimal = 'x' }", "invalid value 'x' for '--decimal"),
+            ("{ path = 'a', dtype = { a = 'blob' } }", "invalid value 'a=blob' for '--dtype"),
+            ("{ path = 'a', skip_rows = -1 }", "invalid value '-1' for '--skip-rows"),
+        ] {
+            let (message, _) = refused(value);
+            assert!(message.starts_with(start), "{value}: {message}");
+        }
     }
 
     proptest::proptest! {

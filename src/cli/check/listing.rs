@@ -30,7 +30,7 @@ pub(super) fn write(
 ) -> anyhow::Result<()> {
     if matches!(options.format, Format::Text | Format::Reply) {
         let text = text(report, with_statements, options.terminal.stdout.colour);
-        return Ok(out.write_all(text.as_bytes())?);
+        return Ok(out.write_all(options.terminal.stdout.fitted(text, WORD_CELLS + 4).as_bytes())?);
     }
     let documents = report.rules.iter().map(document).collect();
     let columns = ["name", "result", "rows", "first", "reason"];

@@ -95,10 +95,7 @@ impl ChecksLock {
 
     /// Returns the path of the lock of a file of rules, which is beside it.
     pub(super) fn path_of(checks: &Path) -> PathBuf {
-        if checks.extension().is_some_and(|it| it == "lock") {
-            return checks.with_extension("lock.lock");
-        }
-        checks.with_extension("lock")
+        beside(checks, "lock")
     }
 
     /// Reads a lock. Without a file, there are no claims.
@@ -183,6 +180,18 @@ impl ChecksLock {
     }
 }
 
+/// Returns the path of a file that belongs to a file of rules: `checks.toml` has `checks.lock`. Files of other endings
+/// keep these, so that no two of them share one.
+pub(super) fn beside(checks: &Path, ending: &str) -> PathBuf {
+    if checks.extension().is_some_and(|it| it == "toml") {
+        return checks.with_extension(ending);
+    }
+    let mut path = checks.as_os_str().to_owned();
+    path.push(".");
+    path.push(ending);
+    PathBuf::from(path)
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -230,5 +239,7 @@ mod tests {
         let path = |it: &str| ChecksLock::path_of(Path::new(it)).display().to_string();
         assert_eq!(path("checks.toml"), "checks.lock");
         assert_eq!(path("ci/a.lock"), "ci/a.lock.lock");
+        assert_eq!(path("f2.rules"), "f2.rules.lock");
+        assert_eq!(path("f2.v1.toml"), "f2.v1.lock");
     }
 }

@@ -18,7 +18,7 @@ use csv_agent_types::status::{BUILTIN, ExitStatus};
 use csv_agent_worker::engine::table_of;
 
 use super::lock::CompiledClaim;
-use crate::engine;
+use crate::engine::{self, Outcomes};
 use crate::options::settings::Settings;
 
 /// Rows of a dataset that its examples are made from.
@@ -74,7 +74,10 @@ fn counts(
     let prepared: Vec<_> = prepared.collect();
     let queries = prepared.iter().flatten().map(|it| it.query.clone());
     let files = engine::files_of(session.dir(), session.catalog(), "check")?;
-    let (results, outcomes) = engine::run_each(queries, files, settings)?;
+    let Outcomes { results, outcomes, interrupted } = engine::run_each(queries, files, settings)?;
+    if let Some(signal) = interrupted {
+        return Err(signal.into());
+    }
     let mut results = results.paths.iter().zip(outcomes);
     let mut counts = Vec::new();
     for prepared in prepared {
@@ -341,6 +344,7 @@ fn values_of(dtype: DType) -> &'static [&'static str] {
             "upper(hi)",
             "lower(hi)",
             "concat(' ', hi)",
+            "repeat('x', 1000)",
         ],
     }
 }

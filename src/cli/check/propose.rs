@@ -71,7 +71,10 @@ pub(super) fn propose(
     let ready = |it: &Proposal| Ok(RuleStatement { sql: it.sql.clone(), reading: None });
     let rules: Vec<_> = rules.iter().zip(proposals.iter().map(ready)).collect();
     // A value that is cut in the description, for example, is in no set.
-    let reports = decide::decide(&rules, session, settings, options)?;
+    let (reports, interrupted) = decide::decide(&rules, session, settings, options)?;
+    if let Some(signal) = interrupted {
+        return Err(signal.into());
+    }
     let kept = proposals.iter().zip(&reports).filter(|it| it.1.outcome == RuleOutcome::Kept);
     let kept: Vec<&Proposal> = kept.map(|it| it.0).collect();
     if kept.is_empty() {

@@ -17,6 +17,11 @@ use crate::options::GlobalOptions;
 /// Columns of the longest word for a difference.
 const WORD_CELLS: usize = "removed".len();
 
+/// Characters of each of the two values of a changed cell: both have to fit into a cell of a report.
+const CHANGED_CHARS_MAX: usize = 28;
+/// Characters that are shown before the first that differs.
+const EQUAL_CHARS_SHOWN: usize = 8;
+
 /// A column whose type differs.
 #[derive(Debug)]
 pub(super) struct Retyped {
@@ -104,7 +109,8 @@ impl DiffReport {
     /// Fails when `out` cannot be written.
     pub(super) fn write(&self, out: &mut dyn Write, options: &GlobalOptions) -> anyhow::Result<()> {
         if is_for_people(options) {
-            return Ok(out.write_all(self.text().as_bytes())?);
+            let text = options.terminal.stdout.fitted(self.text(), WORD_CELLS + 2);
+            return Ok(out.write_all(text.as_bytes())?);
         }
         let columns = ["change", "file", "line", "key", "column", "old", "new"];
         let (mut rows, mut documents) = (Vec::new(), Vec::new());
@@ -248,11 +254,24 @@ impl ChangedRow {
     fn text(&self) -> String {
         let shown = |it: &Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
         let cells = self.cells.iter().map(|it| {
-            (it.column.clone(), json!(format!("{} → {}", shown(&it.old), shown(&it.new))))
+            let (old, new) = (shown(&it.old), shown(&it.new));
+            (it.column.clone(), json!(format!("{} → {}", around(&old, &new), around(&new, &old))))
         });
         let values = self.row.values.iter().cloned().chain(cells).collect();
         PlacedRow { values, ..self.row.clone() }.text()
     }
+}
+
+/// Returns the part of a long value where it begins to differ from another one.
+fn around(text: &str, other: &str) -> String {
+    if text.chars().count() <= CHANGED_CHARS_MAX {
+        return text.to_owned();
+    }
+    let n_equal = text.chars().zip(other.chars()).take_while(|it| it.0 == it.1).count();
+    let from = n_equal.saturating_sub(EQUAL_CHARS_SHOWN);
+    let part: String = text.chars().skip(from).take(CHANGED_CHARS_MAX - 2).collect();
+    let end = if part.chars().count() + from < text.chars().count() { "…" } else { "" };
+    format!("{}{part}{end}", if 0 < from { "…" } else { "" })
 }
 
 fn object_of(values: &[(String, Value)]) -> Value {
@@ -265,4 +284,18 @@ fn document(change: &str, row: &PlacedRow) -> Value {
         "change": change, "source_file": row.file, "source_line": row.line, "source_cell": row.cell, "key": null,
         "cells": null, "values": null, "column": null, "old": null, "new": null,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::around;
+
+    #[test]
+    fn a_long_value_is_shown_where_it_differs() {
+        let long = |end: &str| format!("{}{end}", "same text again and again, ".repeat(4));
+        assert_eq!(around("short", "other"), "short");
+        assert_eq!(around(&long("then x"), &long("then y")), "…n, then x");
+        assert_eq!(around(&long("y"), "same text"), "…ame text again and again, …");
+        assert_eq!(around(&"é".repeat(40), "x"), format!("{}…", "é".repeat(26)));
+    }
 }

@@ -191,7 +191,8 @@ impl ChecksReport {
         let n_of = |word: &str| self.rules.iter().filter(|it| it.word() == word).count();
         let parts = words.into_iter().map(|it| (n_of(it), it)).filter(|it| 0 < it.0);
         let parts: Vec<String> = parts.map(|(n, word)| format!("{n} {word}")).collect();
-        format!("{}: {}", count(self.rules.len() as u64, "rule"), parts.join(", "))
+        let all = count(self.rules.len() as u64, "rule");
+        if parts.is_empty() { all } else { format!("{all}: {}", parts.join(", ")) }
     }
 
     fn junit(&self) -> anyhow::Result<String> {
