@@ -491,6 +491,55 @@ fn data_is_read_as_the_file_says() {
 }
 
 #[test]
+fn rules_about_several_columns_and_codes_are_proposed() {
+    let bench = Bench::with([]);
+    let row = |at: usize| {
+        let (quantity, price) = (at % 7 + 2, at % 5 * 3 + 4);
+        let day = |from: usize| format!("2024-{:02}-{:02}", from / 28 + 1, from % 28 + 1);
+        let sent = if at.is_multiple_of(6) { String::new() } else { day(at + at % 4) };
+        format!(
+            "{at},{},{},{sent},{quantity},{price},{},AB-{:04},name {at}\n",
+            at % 9,
+            day(at),
+            quantity * price,
+            at * 37
+        )
+    };
+    let rows: String = (1..60).map(row).collect();
+    let head = "order_id,customer_id,ordered,sent,quantity,price,total,sku,note\n";
+    fs::write(bench.path("orders.csv"), format!("{head}{rows}")).unwrap();
+    let customers: String = (0..9).map(|it| format!("{it},Customer {it}\n")).collect();
+    fs::write(bench.path("customers.csv"), format!("id,name\n{customers}")).unwrap();
+    let script = "csv-agent check --init orders.csv customers.csv > checks.toml && csv-agent check --locked -q";
+    bench.shell(script, &[]).succeeds();
+    let proposed = fs::read_to_string(bench.path("checks.toml")).unwrap();
+    for rule in [
+        "# 9 different values of `customer_id` are among the 9 values of `id` in `customers`\n[[check]]\n\
+         name = \"orders: customer_id is in customers\"\n",
+        "name = \"orders: total is quantity * price\"\n",
+        "name = \"orders: sent is not before ordered\"\n",
+        "# 59 values, which is 100 % of them\n[[check]]\nname = \"orders: sku looks like [A-Z]{2}-[0-9]{4}\"\n",
+        "# 59 rows today\n[[check]]\nname = \"orders: from 29 to 118 rows\"\n",
+    ] {
+        assert!(proposed.contains(rule), "{rule} in {proposed}");
+    }
+    assert_eq!(proposed.matches("severity = \"warning\"").count(), 2, "{proposed}");
+    let at = |what: &str| {
+        proposed.find(&format!("\"orders: {what}")).unwrap_or_else(|| panic!("{what}"))
+    };
+    let order = [
+        "order_id is unique",
+        "customer_id is in customers",
+        "total is quantity",
+        "sent is not before",
+        "sku looks like",
+        "sku is not missing",
+        "from 29 to 118",
+    ];
+    assert!(order.map(at).is_sorted(), "{proposed}");
+}
+
+#[test]
 fn a_baseline_needs_no_rule_and_each_file_of_rules_has_a_lock_and_a_baseline_of_its_own() {
     let bench = bench("");
     let run = check(&bench, "").fails_with(5);

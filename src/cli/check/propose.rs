@@ -1,5 +1,7 @@
 //! `check --init`: rules that the data keeps today, each with what speaks for it.
 
+mod samples;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -22,6 +24,8 @@ use crate::describe::{self, Described};
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 
+use samples::{ColumnPattern, DatasetSample, Formula};
+
 /// Different values up to which a column has a set of them.
 const VALUES_MAX: u64 = 12;
 /// Rows for each of them, from which the set is likely to be complete.
@@ -34,21 +38,26 @@ const KEY_WORDS: [&str; 8] = ["id", "key", "code", "uuid", "guid", "number", "no
 const HEADING: &str = "# Proposed by `csv-agent check --init`. The data satisfies all of these rules today. \
                        Remove those that you do not want.\n";
 
+/// Rules of a dataset that are proposed: those that are less sure are left out.
+const PROPOSALS_MAX: usize = 100;
+
 /// A rule, and what speaks for it.
 struct Proposal {
     evidence: String,
     name: String,
     sql: String,
+    severity: Assessment,
 }
 
 impl Proposal {
     fn rule(&self) -> CheckRule {
         let body = RuleBody::Sql(self.sql.clone());
-        CheckRule { name: self.name.clone(), body, severity: Assessment::Bad }
+        CheckRule { name: self.name.clone(), body, severity: self.severity }
     }
 }
 
-/// Returns a file of rules for the datasets of a session, the surest rules of each dataset first.
+/// Returns a file of rules for the datasets of a session, the surest rules of each dataset first, and how many rows there
+/// are last.
 ///
 /// # Errors
 ///
@@ -61,11 +70,18 @@ pub(super) fn propose(
     let sources = sources(session)?;
     let described = describe::datasets_of(session, VALUES_MAX, settings)?;
     let mut proposals: Vec<Proposal> = Vec::new();
-    for dataset in &described {
+    let samples = samples::of(&described, session, settings)?;
+    for (dataset, sample) in described.iter().zip(&samples) {
         let facts = ColumnsOf(dataset);
-        proposals
-            .extend(facts.keys().chain(facts.present()).chain(facts.ranges()).chain(facts.sets()));
-        proposals.extend(facts.references(&described));
+        let mut own: Vec<Proposal> = facts.keys().collect();
+        own.extend(facts.references(&described));
+        own.extend(facts.formulas(sample));
+        own.extend(facts.dates_in_order(sample));
+        own.extend(facts.patterns(sample));
+        own.extend(facts.sets().chain(facts.ranges()).chain(facts.present()));
+        own.truncate(PROPOSALS_MAX - 1);
+        own.extend(facts.size());
+        proposals.extend(own);
     }
     let rules: Vec<CheckRule> = proposals.iter().map(Proposal::rule).collect();
     let ready = |it: &Proposal| Ok(RuleStatement { sql: it.sql.clone(), reading: None });
@@ -89,10 +105,13 @@ pub(super) fn propose(
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{name} = {}", value(path));
     }
-    for Proposal { evidence, name, sql } in kept {
+    for Proposal { evidence, name, sql, severity } in kept {
         let (name, sql) = (value(name), value(sql));
         // Writing to a string cannot fail.
         let _ = write!(text, "\n# {evidence}\n[[check]]\nname = {name}\nsql = {sql}\n");
+        if *severity == Assessment::Warning {
+            text.push_str("severity = \"warning\"\n");
+        }
     }
     Ok(text)
 }
@@ -148,7 +167,8 @@ impl<'a> ColumnsOf<'a> {
     }
 
     fn proposal(&self, evidence: String, what: &str, sql: String) -> Proposal {
-        Proposal { evidence, name: format!("{}: {what}", self.0.name), sql }
+        let name = format!("{}: {what}", self.0.name);
+        Proposal { evidence, name, sql, severity: Assessment::Bad }
     }
 
     /// Returns the columns whose values are all different, and have to be: in a short table, they may be so by chance.
@@ -228,33 +248,107 @@ impl<'a> ColumnsOf<'a> {
         })
     }
 
-    /// Returns columns that have the name and the type of a key of another dataset.
+    /// Returns columns that have the name and the type of a key of another dataset, or its name before that of the key:
+    /// `customer_id` is the `id` of `customers`.
     fn references(&self, others: &'a [Described]) -> Vec<Proposal> {
         let mut found = Vec::new();
         for other in others.iter().filter(|it| it.name != self.0.name) {
             let other = ColumnsOf(other);
+            let name = other.0.name.to_lowercase();
+            let prefixes = [Some(&*name), name.strip_suffix('s'), name.strip_suffix("es")];
             for key in other.key_columns() {
-                let own = self.columns().find(|it| it.name == key.name && it.dtype == key.dtype);
+                let is_named = |it: &ColumnToPropose| {
+                    let own = it.name.to_lowercase();
+                    let rest = prefixes.iter().flatten().find_map(|it| own.strip_prefix(*it));
+                    let is_prefixed = rest.is_some_and(|it| {
+                        it.trim_start_matches(['_', ' ', '.', '-']) == key.name.to_lowercase()
+                    });
+                    it.name == key.name || is_prefixed
+                };
+                let own = self.columns().find(|it| is_named(it) && it.dtype == key.dtype);
                 let Some(own) = own.filter(|it| it.facts.max != Value::Null) else { continue };
-                let column = identifier(own.name);
+                let (column, target) = (identifier(own.name), identifier(key.name));
                 let evidence = format!(
-                    "`{}` of `{}` has {} different values",
+                    "{} of `{}` are among the {} values of `{}` in `{}`",
+                    count(own.facts.distinct, "different value"),
+                    own.name,
+                    number(other.n_rows()),
                     key.name,
                     other.0.name,
-                    number(other.n_rows())
                 );
                 let sql = format!(
-                    "select * from {} where {column} is not null and {column} not in (select {column} from {})",
+                    "select * from {} where {column} is not null and {column} not in (select {target} from {})",
                     self.table(),
                     other.table()
                 );
-                found.push(self.proposal(
-                    evidence,
-                    &format!("{} is in {}", own.name, other.0.name),
-                    sql,
-                ));
+                let what = format!("{} is in {}", own.name, other.0.name);
+                found.push(self.proposal(evidence, &what, sql));
             }
         }
         found
+    }
+
+    /// Returns columns that are the sum, the difference or the product of two others.
+    fn formulas(&self, sample: &DatasetSample) -> Vec<Proposal> {
+        let formulas = sample.formulas().into_iter();
+        formulas
+            .map(|Formula { total, left, sign, right, n_rows }| {
+                let [column, a, b] = [&total, &left, &right].map(|it| identifier(it));
+                // A cent is what rounding takes.
+                let sql = format!(
+                    "select * from {} where abs({column} - ({a} {sign} {b})) > 0.01",
+                    self.table()
+                );
+                let evidence = format!("so for {} in a sample", count(n_rows, "different total"));
+                self.proposal(evidence, &format!("{total} is {left} {sign} {right}"), sql)
+            })
+            .collect()
+    }
+
+    /// Returns pairs of dates of which one is never before the other.
+    fn dates_in_order(&self, sample: &DatasetSample) -> Vec<Proposal> {
+        let pairs = sample.dates_in_order().into_iter();
+        pairs
+            .map(|(first, then, n_rows)| {
+                let sql = format!(
+                    "select * from {} where {} < {}",
+                    self.table(),
+                    identifier(&then),
+                    identifier(&first)
+                );
+                let evidence = format!("so in {} of a sample that have both", count(n_rows, "row"));
+                self.proposal(evidence, &format!("{then} is not before {first}"), sql)
+            })
+            .collect()
+    }
+
+    /// Returns the forms of codes.
+    fn patterns(&self, sample: &DatasetSample) -> Vec<Proposal> {
+        let patterns = sample.patterns.iter();
+        patterns
+            .map(|ColumnPattern { column, pattern, n_values }| {
+                let sql = format!(
+                    "select * from {} where not regexp_full_match({}, {})",
+                    self.table(),
+                    identifier(column),
+                    literal(pattern)
+                );
+                let evidence = format!("{}, which is 100 % of them", count(*n_values, "value"));
+                self.proposal(evidence, &format!("{column} looks like {pattern}"), sql)
+            })
+            .collect()
+    }
+
+    /// Returns bounds of the number of rows.
+    fn size(&self) -> Option<Proposal> {
+        let n_rows = self.n_rows();
+        let (low, high) = (n_rows / 2, n_rows.saturating_mul(2));
+        let sql = format!(
+            "select * from (select count(*) as n from {}) where n not between {low} and {high}",
+            self.table()
+        );
+        let what = format!("from {} to {} rows", number(low), number(high));
+        let proposal = self.proposal(format!("{} today", count(n_rows, "row")), &what, sql);
+        (0 < n_rows).then_some(Proposal { severity: Assessment::Warning, ..proposal })
     }
 }
