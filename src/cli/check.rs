@@ -1,6 +1,7 @@
 //! `check`: the rules of a file, run on its data without a model, a key or Python.
 
 mod baseline;
+mod claims;
 mod compile;
 mod decide;
 mod file;

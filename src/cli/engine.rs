@@ -73,7 +73,7 @@ pub(crate) fn run(
 }
 
 /// What became of queries that were run one after another, whatever became of each.
-pub(crate) struct Outcomes {
+pub(crate) struct EachRun {
     /// Their results.
     pub results: Results,
     /// How long each took, or why it has no result. Those after a signal have none.
@@ -91,7 +91,7 @@ pub(crate) fn run_each(
     queries: impl IntoIterator<Item = Query>,
     tables: Vec<(String, PathBuf)>,
     settings: &Settings,
-) -> anyhow::Result<Outcomes> {
+) -> anyhow::Result<EachRun> {
     let (results, request, options) = begin(queries, tables, settings)?;
     let mut outcomes = Vec::new();
     let ended = until_signal(engine::run_each(&options, &request, &mut outcomes));
@@ -103,7 +103,7 @@ pub(crate) fn run_each(
         },
     };
     let outcomes = outcomes.into_iter().map(|it| it.map_err(failure)).collect();
-    Ok(Outcomes { results, outcomes, interrupted })
+    Ok(EachRun { results, outcomes, interrupted })
 }
 
 /// Prepares statements of csv-agent itself over the datasets of a session.

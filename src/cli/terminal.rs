@@ -26,7 +26,7 @@ pub(crate) struct Stream {
 
 impl Stream {
     /// Wraps the lines of a text that are too wide, with `indent` cells before each further line.
-    pub(crate) fn fitted(&self, text: String, indent: usize) -> String {
+    pub(crate) fn fitted(self, text: String, indent: usize) -> String {
         match self.width {
             Some(width) => wrapped(&text, indent, width.into()),
             None => text,

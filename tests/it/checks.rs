@@ -491,6 +491,23 @@ fn data_is_read_as_the_file_says() {
 }
 
 #[test]
+fn claims_of_a_fixed_form_are_compiled_and_those_that_nothing_breaks_are_not() {
+    let claims = [
+        "total is null or positive",
+        "if customer is ann then total is at least 5",
+        "at most 5% of customers are missing",
+        "total is at least 0 if customer is nobody",
+        "customer is ann or 'bob' or 'eve'",
+    ];
+    let named = claims.iter().enumerate();
+    let named = named.map(|(at, it)| format!("[[check]]\nname = '{at}'\nclaim = \"{it}\"\n"));
+    let rules = named.collect::<Vec<_>>().concat();
+    let bench = bench(&rules);
+    let run = check(&bench, "--update").fails_with(9);
+    insta::assert_snapshot!(run.stdout());
+}
+
+#[test]
 fn rules_about_several_columns_and_codes_are_proposed() {
     let bench = Bench::with([]);
     let row = |at: usize| {
@@ -508,8 +525,8 @@ fn rules_about_several_columns_and_codes_are_proposed() {
     let rows: String = (1..60).map(row).collect();
     let head = "order_id,customer_id,ordered,sent,quantity,price,total,sku,note\n";
     fs::write(bench.path("orders.csv"), format!("{head}{rows}")).unwrap();
-    let customers: String = (0..9).map(|it| format!("{it},Customer {it}\n")).collect();
-    fs::write(bench.path("customers.csv"), format!("id,name\n{customers}")).unwrap();
+    let customers: Vec<String> = (0..9).map(|it| format!("{it},Customer {it}\n")).collect();
+    fs::write(bench.path("customers.csv"), format!("id,name\n{}", customers.concat())).unwrap();
     let script = "csv-agent check --init orders.csv customers.csv > checks.toml && csv-agent check --locked -q";
     bench.shell(script, &[]).succeeds();
     let proposed = fs::read_to_string(bench.path("checks.toml")).unwrap();

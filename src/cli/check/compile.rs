@@ -17,14 +17,20 @@ use csv_agent_types::conversation::Question;
 use csv_agent_types::event::{Body, Event};
 use csv_agent_types::status::{BUILTIN, Failure, StopReason};
 
+use super::claims::{self, ClaimColumn, ClaimTable, FormClaim};
 use super::lock::CompiledClaim;
+use crate::describe::{self, Described};
 use crate::flags::TurnFlags;
 use crate::options::settings::Settings;
 use crate::options::{GlobalOptions, TurnOptions};
 use crate::signals::{self, Signals};
 
+/// Values of a column that a claim can name.
+const VALUES_MAX: u64 = 100;
 /// Words for a part of the rows.
 const SHARES: [&str; 4] = ["percent", "percentage", "share", "half"];
+/// Words for rows that are counted.
+const ROWS: [&str; 4] = ["rows", "records", "entries", "lines"];
 
 /// The statement of a claim, or why the analyst is not sure of one.
 pub(super) type Compiled = Result<CompiledClaim, String>;
@@ -74,6 +80,37 @@ pub(super) fn compile(
     })
 }
 
+/// Compiles claims that have a fixed form. Returns None for the others.
+///
+/// # Errors
+///
+/// Fails when the values of the datasets cannot be read.
+pub(super) fn with_fixed_form(
+    claims: &[&str],
+    session: &Session,
+    settings: &Settings,
+) -> anyhow::Result<Vec<Option<CompiledClaim>>> {
+    let described = describe::datasets_of(session, VALUES_MAX, settings)?;
+    let tables: Vec<ClaimTable> = described.iter().map(table).collect();
+    let compile = |claim: &&str| {
+        let FormClaim { sql, reading, columns } = claims::read(claim, &tables)?;
+        let (claim, by) = ((*claim).to_owned(), BUILTIN.to_owned());
+        Some(CompiledClaim { claim, reading, sql, by, columns })
+    };
+    Ok(claims.iter().map(compile).collect())
+}
+
+/// Returns the columns of a dataset, with their most frequent texts.
+fn table(described: &Described) -> ClaimTable {
+    let facts = described.description.facts().iter();
+    let columns = described.dataset.columns.iter().zip(facts).map(|(column, facts)| {
+        let top = facts.top.iter().flatten();
+        let values = top.filter_map(|it| it.0.as_str().map(str::to_owned)).collect();
+        ClaimColumn::new(&column.name, column.dtype, values)
+    });
+    ClaimTable { name: described.name.clone(), columns: columns.collect() }
+}
+
 /// Why a turn has no reply.
 struct Trouble(Option<String>);
 
@@ -115,7 +152,7 @@ fn read(
         return Ok(Err("it is a question, not a claim that data can break".to_owned()));
     };
     let left_out = unread_part(claim, &sql, &columns, session.catalog());
-    if let Some(part) = left_out.or_else(|| unshared(claim, &sql)) {
+    if let Some(part) = left_out.or_else(|| uncomputed(claim, &sql)) {
         return Ok(Err(format!(
             "it contains `{part}`, but the analyst's reading leaves that out: {reading}"
         )));
@@ -175,10 +212,23 @@ fn words(claim: &str) -> impl Iterator<Item = &str> {
     claim.split(is_part).map(|it| it.trim_matches(['.', ',', '-'])).filter(|it| !it.is_empty())
 }
 
-/// Returns a share that a claim names and the statement of the analyst does not compute.
-fn unshared<'a>(claim: &'a str, sql: &str) -> Option<&'a str> {
+/// Returns a share, a number of rows or a sign of a formula that a claim has and the statement of the analyst does not
+/// compute.
+fn uncomputed<'a>(claim: &'a str, sql: &str) -> Option<&'a str> {
     let is_share = |it: &&str| it.ends_with('%') || SHARES.contains(&it.to_lowercase().as_str());
-    words(claim).find(is_share).filter(|_| !sql.contains("100.0 *"))
+    if let Some(share) = words(claim).find(is_share).filter(|_| !sql.contains("100.0 *")) {
+        return Some(share);
+    }
+    let is_number = |it: &str| it.starts_with(|it: char| it.is_ascii_digit());
+    let mut pairs = words(claim).zip(words(claim).skip(1));
+    let rows = pairs.find(|(n, word)| is_number(n) && ROWS.contains(&word.to_lowercase().as_str()));
+    if let Some((_, rows)) = rows.filter(|_| !sql.contains("count(")) {
+        return Some(rows);
+    }
+    let computed = sql.replace("select *", "").replace("count(*)", "");
+    let signs = claim.char_indices().filter(|it| "*/+".contains(it.1));
+    let mut signs = signs.map(|(at, sign)| &claim[at..at + sign.len_utf8()]);
+    signs.find(|it| !computed.contains(*it))
 }
 
 /// Returns a number of a claim that its statement does not have.
@@ -203,7 +253,7 @@ mod tests {
     use csv_agent_testing::dataset;
     use csv_agent_types::catalog::{Catalog, Column, DType, Dataset};
 
-    use super::{reason, uncounted, unread, unshared};
+    use super::{reason, uncomputed, uncounted, unread};
 
     fn catalog() -> Catalog {
         let mut catalog = Catalog::default();
@@ -243,9 +293,25 @@ mod tests {
         let sql = "select * from t where not (a >= 1 and b <= 2.5) and c <= 1000";
         assert_eq!(uncounted("a is at least 1.0, b at most 2.5, and c 1,000.", sql), None);
         assert_eq!(uncounted("at most 7 of them", sql), Some("7"));
-        assert_eq!(unshared("at most 1% of a is null", sql), Some("1%"));
-        assert_eq!(unshared("at most half of a is null", sql), Some("half"));
-        assert_eq!(unshared("at most 1% is null", "select 100.0 * n as p where not p <= 1"), None);
+    }
+
+    #[test]
+    fn what_a_claim_computes_has_to_be_computed() {
+        let sql = "select * from t where not (a >= 1 and b <= 80)";
+        assert_eq!(uncomputed("at most 1% of a is null", sql), Some("1%"));
+        assert_eq!(uncomputed("at most half of a is null", sql), Some("half"));
+        assert_eq!(
+            uncomputed("at most 1% is null", "select 100.0 * n as p where not p <= 1"),
+            None
+        );
+        assert_eq!(uncomputed("t has between 1 and 80 rows", sql), Some("rows"));
+        assert_eq!(uncomputed("all rows have a of at least 1", sql), None);
+        assert_eq!(
+            uncomputed("t has 80 rows", "select count(*) from t having count(*) <> 80"),
+            None
+        );
+        assert_eq!(uncomputed("a = b * c", "select * from t where a = b and c <= 0"), Some("*"));
+        assert_eq!(uncomputed("a = b * c", "select * from t where a <> b * c"), None);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::engine::table_of;
 
 use super::file::CheckRule;
-use crate::engine::{self, Outcomes};
+use crate::engine::{self, EachRun};
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::row_places::RowPlaces;
@@ -55,7 +55,7 @@ pub(super) fn decide(
         rules.iter().map(|it| ready(&it.1)).collect();
     let queries = prepared.iter().flatten().map(|it| it.prepared.query.clone());
     let files = engine::files_of(session.dir(), session.catalog(), "check")?;
-    let Outcomes { results, outcomes, interrupted } = engine::run_each(queries, files, settings)?;
+    let EachRun { results, outcomes, interrupted } = engine::run_each(queries, files, settings)?;
     let mut results = results.paths.iter().zip(outcomes);
     let mut places = RowPlaces::new(session, options);
     let mut reports = Vec::new();

@@ -79,9 +79,9 @@ pub(super) fn compile(
         colour: options.terminal.stderr.colour,
         sent: (0, 0),
     };
-    let mut compiled = Vec::new();
+    let mut results = Vec::new();
     for claim in claims {
-        compiled.push(compiler.compile(claim, session, settings)?);
+        results.push(compiler.compile(claim, session, settings)?);
     }
     let (n_requests, n_bytes) = compiler.sent;
     if !options.quiet {
@@ -91,7 +91,7 @@ pub(super) fn compile(
             count(n_bytes, "byte")
         ));
     }
-    Ok(compiled)
+    Ok(results)
 }
 
 /// A model that compiles claims.

@@ -18,7 +18,7 @@ use csv_agent_types::status::{BUILTIN, ExitStatus};
 use csv_agent_worker::engine::table_of;
 
 use super::lock::CompiledClaim;
-use crate::engine::{self, Outcomes};
+use crate::engine::{self, EachRun};
 use crate::options::settings::Settings;
 
 /// Rows of a dataset that its examples are made from.
@@ -74,7 +74,7 @@ fn counts(
     let prepared: Vec<_> = prepared.collect();
     let queries = prepared.iter().flatten().map(|it| it.query.clone());
     let files = engine::files_of(session.dir(), session.catalog(), "check")?;
-    let Outcomes { results, outcomes, interrupted } = engine::run_each(queries, files, settings)?;
+    let EachRun { results, outcomes, interrupted } = engine::run_each(queries, files, settings)?;
     if let Some(signal) = interrupted {
         return Err(signal.into());
     }
@@ -180,7 +180,7 @@ impl<'a> Trial<'a> {
             }
             // The reason may quote a value, and a model may get to read this.
             (None, None) => {
-                self.refusal = Some("its statement fails at a value of the data".to_owned())
+                self.refusal = Some("its statement fails at a value of the data".to_owned());
             }
             // An example may be out of what a statement can compute.
             (Some(_), None) => {}

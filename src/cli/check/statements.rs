@@ -8,7 +8,7 @@ use csv_agent_session::Session;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::compile::{Compiled, compile};
+use super::compile::{Compiled, compile, with_fixed_form};
 use super::decide::RuleStatement;
 use super::file::{CheckRule, RuleBody, USUAL};
 use super::lock::{ChecksLock, CompiledClaim};
@@ -141,8 +141,8 @@ impl<'a> Statements<'a> {
     }
 }
 
-/// Compiles claims: by the built-in analyst where it is sure, else by the model, if one is configured. A statement that
-/// nothing breaks is refused.
+/// Compiles claims: as claims of a fixed form, by the built-in analyst where it is sure, or by the model, if one is
+/// configured. A statement that nothing breaks is refused.
 ///
 /// # Errors
 ///
@@ -153,25 +153,30 @@ fn compiled(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<Vec<Compiled>> {
-    let mut compiled = compile(claims, session, settings, options)?;
+    if claims.is_empty() {
+        return Ok(Vec::new());
+    }
+    // A form has a place for each word, and the analyst guesses more.
+    let formed = with_fixed_form(claims, session, settings)?;
+    let others = claims.iter().zip(&formed).filter(|it| it.1.is_none()).map(|it| *it.0);
+    let others: Vec<&str> = others.collect();
+    let mut read = compile(&others, session, settings, options)?.into_iter();
+    let mut compiled: Vec<Compiled> =
+        formed.into_iter().filter_map(|it| it.map(Ok).or_else(|| read.next())).collect();
     let sure: Vec<&CompiledClaim> = compiled.iter().flatten().collect();
-    let mut refusals = proof::refusals(&sure, session, settings)?.into_iter();
-    for claim in &mut compiled {
-        if claim.is_ok()
-            && let Some(reason) = refusals.next().flatten()
-        {
+    let refusals = proof::refusals(&sure, session, settings)?;
+    for (claim, refusal) in compiled.iter_mut().filter(|it| it.is_ok()).zip(refusals) {
+        if let Some(reason) = refusal {
             *claim = Err(reason);
         }
     }
-    let open: Vec<&str> =
-        claims.iter().zip(&compiled).filter(|it| it.1.is_err()).map(|it| *it.0).collect();
-    if open.is_empty() || !model::is_configured(settings)? {
-        return Ok(compiled);
-    }
-    let mut others = model::compile(&open, session, settings, options)?.into_iter();
-    for claim in compiled.iter_mut().filter(|it| it.is_err()) {
-        // As many as were open.
-        *claim = others.next().expect("each claim has an outcome");
+    let open = claims.iter().zip(&compiled).filter(|it| it.1.is_err()).map(|it| *it.0);
+    let open: Vec<&str> = open.collect();
+    if !open.is_empty() && model::is_configured(settings)? {
+        let written = model::compile(&open, session, settings, options)?;
+        for (claim, other) in compiled.iter_mut().filter(|it| it.is_err()).zip(written) {
+            *claim = other;
+        }
     }
     Ok(compiled)
 }

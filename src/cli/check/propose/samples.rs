@@ -255,7 +255,7 @@ fn n_computed(
         if TOLERANCE + 1e-9 * total.abs() < (total - computed).abs() {
             return None;
         }
-        let is_trivial = [total, left, right].iter().any(|it| **it == 0.0 || **it == 1.0)
+        let is_trivial = [total, left, right].iter().any(|it| [0.0, 1.0].contains(*it))
             || total.abs() < 10.0 * TOLERANCE;
         if !is_trivial {
             *seen.entry(total.to_bits()).or_default() += 1;

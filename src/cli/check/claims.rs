@@ -1,0 +1,402 @@
+//! Claims of fixed forms, which are read word by word: conditions with `or`, `if … then …`, shares, formulas,
+//! patterns, keys of several columns, and references.
+//!
+//! Pure. A claim has a form only if each of its words has a place in it, and only for one table. All others are left to
+//! those who understand more.
+
+mod condition;
+mod reader;
+mod tokens;
+
+use std::collections::BTreeSet;
+
+use csv_agent_text::sql::{identifier, literal};
+use csv_agent_types::catalog::DType;
+
+use condition::RowCondition;
+use reader::ClaimReader;
+use tokens::{ClaimToken, tokens, words_of};
+
+/// A dataset that claims may be about.
+#[derive(Debug)]
+pub(super) struct ClaimTable {
+    pub name: String,
+    pub columns: Vec<ClaimColumn>,
+}
+
+/// A column of it.
+#[derive(Debug)]
+pub(super) struct ClaimColumn {
+    pub name: String,
+    pub dtype: DType,
+    /// The words of its name.
+    words: Vec<String>,
+    /// Its texts, as far as they are known.
+    values: Vec<String>,
+}
+
+/// The statement of a claim.
+#[derive(Debug, PartialEq)]
+pub(super) struct FormClaim {
+    pub sql: String,
+    pub reading: String,
+    /// The columns that it reads, as `orders.total`.
+    pub columns: Vec<String>,
+}
+
+impl ClaimColumn {
+    pub(super) fn new(name: &str, dtype: DType, values: Vec<String>) -> ClaimColumn {
+        ClaimColumn { name: name.to_owned(), dtype, words: words_of(name), values }
+    }
+}
+
+/// Reads a claim. Returns None where it has no such form, or more than one table fits.
+pub(super) fn read(claim: &str, tables: &[ClaimTable]) -> Option<FormClaim> {
+    let tokens = tokens(claim)?;
+    if let Some(found) = reference(claim, &tokens, tables) {
+        return Some(found);
+    }
+    let mut found: Vec<(bool, FormClaim)> = Vec::new();
+    for table in tables {
+        let mut reader = ClaimReader { claim, tokens: &tokens, at: 0, table, names_table: false };
+        let forms = [ClaimReader::share, ClaimReader::size, ClaimReader::key, ClaimReader::rule];
+        let read = forms.into_iter().find_map(|form| {
+            (reader.at, reader.names_table) = (0, false);
+            form(&mut reader).filter(|_| reader.is_at_end())
+        });
+        found.extend(read.map(|it| (reader.names_table, it)));
+    }
+    if 1 < found.len() {
+        found.retain(|it| it.0);
+    }
+    match &mut found[..] {
+        [_] => found.pop().map(|it| it.1),
+        _ => None,
+    }
+}
+
+impl ClaimReader<'_> {
+    /// `COND`, `if COND then COND`, `COND if COND`, `COND unless COND`, `COND only if COND`
+    fn rule(&mut self) -> Option<FormClaim> {
+        let found = self
+            .attempt(|it| {
+                it.any(&["if", "whenever", "when", "where", "wherever"]).then_some(())?;
+                let first = it.condition()?;
+                it.sign(",");
+                it.words("then");
+                first.implies(it.condition()?)
+            })
+            .or_else(|| self.attempt(Self::only_if))
+            .or_else(|| {
+                self.attempt(|it| {
+                    let then = it.condition()?;
+                    if it.words("unless") {
+                        let unless = it.condition()?;
+                        return unless.not().implies(then);
+                    }
+                    if it.any(&["if", "whenever", "when", "where", "wherever"]) {
+                        return it.condition()?.implies(then);
+                    }
+                    Some(then)
+                })
+            })?;
+        Some(self.of_rows(&found))
+    }
+
+    /// `state is only set when country is US`
+    fn only_if(&mut self) -> Option<RowCondition> {
+        let column = self.column()?;
+        self.any(&["is", "are", "must be", "may be", "can be", "should be"]).then_some(())?;
+        self.words("only").then_some(())?;
+        let first = self.test(column)?;
+        self.any(&["if", "when", "where"]).then_some(())?;
+        first.implies(self.condition()?)
+    }
+
+    fn of_rows(&self, condition: &RowCondition) -> FormClaim {
+        let table = &self.table.name;
+        let clause = if condition.is_window { "qualify" } else { "where" };
+        let sql = format!("select *\nfrom {}\n{clause} {}", identifier(table), condition.broken());
+        let reading = format!("in every row of `{table}`: {}", condition.words);
+        FormClaim { sql, reading, columns: self.named(&condition.columns) }
+    }
+
+    fn named(&self, columns: &BTreeSet<String>) -> Vec<String> {
+        columns.iter().map(|it| format!("{}.{it}", self.table.name)).collect()
+    }
+
+    /// `at most 5 % of emails are missing`, `email is at least 95% complete`
+    fn share(&mut self) -> Option<FormClaim> {
+        let (op, percent, kind) =
+            self.attempt(Self::share_of).or_else(|| self.attempt(Self::part))?;
+        let (of, condition) = kind;
+        let table = identifier(&self.table.name);
+        let all = match &of {
+            Some(column) => format!("count({})", identifier(column)),
+            None => "count(*)".to_owned(),
+        };
+        let share = format!(
+            "select 100.0 * count(*) filter (where {}) / nullif({all}, 0) as percent from {table}",
+            condition.sql
+        );
+        let sql = format!("select *\nfrom ({share}) as share\nwhere not (percent {op} {percent})");
+        let rows = match &of {
+            Some(column) => format!("the rows of `{}` that have `{column}`", self.table.name),
+            None => format!("the rows of `{}`", self.table.name),
+        };
+        let reading =
+            format!("the share of {rows} in which {} is {op} {percent} %", condition.words);
+        Some(FormClaim { sql, reading, columns: self.named(&condition.columns) })
+    }
+
+    /// `at most 5 % of emails are missing`, `at least 90% of orders have a customer`
+    #[expect(clippy::type_complexity, reason = "the parts of one form")]
+    fn share_of(&mut self) -> Option<(&'static str, String, (Option<String>, RowCondition))> {
+        let op = self.comparison()?;
+        let percent = self.percent()?;
+        self.words("of").then_some(())?;
+        self.any(&["all the", "all", "the"]);
+        if self.table_name() || self.any(&["rows", "records", "entries"]) {
+            let condition = self
+                .attempt(Self::has_column)
+                .or_else(|| self.attempt(Self::are_value))
+                .or_else(|| self.words("where").then(|| self.condition()).flatten())
+                .filter(|it| !it.is_window)?;
+            return Some((op, percent, (None, condition)));
+        }
+        let column = self.column()?;
+        let (condition, _) = self.predicate(column)?;
+        if condition.columns.len() != 1 || condition.is_window {
+            return None;
+        }
+        // Values that are missing are no part of the values, unless it is about these.
+        let of = (!condition.is_presence).then(|| column.name.clone());
+        Some((op, percent, (of, condition)))
+    }
+
+    /// `email is at least 95% complete`
+    #[expect(clippy::type_complexity, reason = "the parts of one form")]
+    fn part(&mut self) -> Option<(&'static str, String, (Option<String>, RowCondition))> {
+        let column = self.column()?;
+        self.any(&["must be", "should be", "is", "are"]).then_some(())?;
+        let op = self.comparison()?;
+        let percent = self.percent()?;
+        let condition = self.test(column)?;
+        condition.is_presence.then_some((op, percent, (None, condition)))
+    }
+
+    fn percent(&mut self) -> Option<String> {
+        let percent = self.number()?;
+        (self.sign("%") || self.any(&["percent", "per cent"])).then_some(percent)
+    }
+
+    /// `have a customer_id`, `have no email`, `are missing an email`
+    fn has_column(&mut self) -> Option<RowCondition> {
+        let is_missing = if self.any(&["have no", "has no", "are missing", "lack"]) {
+            true
+        } else {
+            self.any(&["have", "has"]).then_some(())?;
+            false
+        };
+        self.any(&["an", "a", "the", "its", "their"]);
+        let column = self.column()?;
+        Some(RowCondition::of_presence(&column.name, !is_missing))
+    }
+
+    /// `are cancelled`, which is a value of one column
+    fn are_value(&mut self) -> Option<RowCondition> {
+        self.any(&["are", "is"]).then_some(())?;
+        let at = self.at;
+        let mut found = Vec::new();
+        for column in &self.table.columns {
+            self.at = at;
+            if let Some(value) = self.known_value(column) {
+                let value = literal(&value);
+                let sql = format!("{} = {value}", column.sql());
+                found.push((self.at, column.condition(&sql, &format!("is {value}"))));
+            }
+        }
+        let (end, condition) = found.pop().filter(|_| found.is_empty())?;
+        self.at = end;
+        Some(condition)
+    }
+
+    /// `orders has between 100 and 1000 rows`
+    fn size(&mut self) -> Option<FormClaim> {
+        self.any(&[
+            "there must be",
+            "there should be",
+            "there are",
+            "the number of rows of",
+            "the",
+        ]);
+        let is_before = self.table_name();
+        if is_before {
+            self.any(&["must have", "should have", "has", "have", "contains"]).then_some(())?;
+        }
+        let condition = if self.words("between") {
+            let low = self.number()?;
+            self.words("and").then_some(())?;
+            format!("between {low} and {}", self.number()?)
+        } else {
+            let op = self.comparison()?;
+            format!("{op} {}", self.number()?)
+        };
+        if is_before {
+            self.any(&["rows", "records", "entries", "lines"]).then_some(())?;
+        } else {
+            let is_named = self.table_name();
+            let is_of = !is_named
+                && self.any(&["rows", "records", "entries", "lines"])
+                && self.any(&["in", "of"])
+                && self.table_name();
+            (is_named || is_of).then_some(())?;
+        }
+        let table = &self.table.name;
+        let sql = format!(
+            "select *\nfrom (select count(*) as n from {}) as size\nwhere not (n {condition})",
+            identifier(table)
+        );
+        let reading = format!("the number of rows of `{table}` is {condition}");
+        Some(FormClaim { sql, reading, columns: Vec::new() })
+    }
+
+    /// `order_id and sku together are unique`, `no email is used twice`, `there are no missing values in a, b and c`
+    fn key(&mut self) -> Option<FormClaim> {
+        let is_presence = self.any(&[
+            "there are no missing values in",
+            "there are no nulls in",
+            "no missing values in",
+            "no null values in",
+            "no nulls in",
+        ]);
+        if is_presence {
+            let (columns, _) = self.columns()?;
+            let present = columns.iter().map(|it| RowCondition::of_presence(&it.name, true));
+            let condition = RowCondition::joined(present.collect(), "and")?;
+            return Some(self.of_rows(&condition));
+        }
+        let columns = self
+            .attempt(|it| {
+                it.words("no").then_some(())?;
+                let column = it.column()?;
+                let verbs = [
+                    "is used twice",
+                    "is used more than once",
+                    "appears twice",
+                    "occurs twice",
+                    "appears more than once",
+                    "occurs more than once",
+                    "comes twice",
+                    "is repeated",
+                ];
+                it.any(&verbs).then(|| vec![column])
+            })
+            .or_else(|| {
+                self.attempt(|it| {
+                    it.any(&[
+                        "no two rows have the same",
+                        "no two rows share the same",
+                        "no two rows share a",
+                    ])
+                    .then_some(())?;
+                    Some(it.columns()?.0)
+                })
+            })
+            .or_else(|| {
+                self.attempt(|it| {
+                    let is_combined = it.any(&[
+                        "the combination of",
+                        "each combination of",
+                        "every combination of",
+                        "combination of",
+                        "the pair of",
+                    ]);
+                    let (columns, "and") = it.columns()? else { return None };
+                    let is_together = it.any(&["together", "combined", "in combination"]);
+                    it.any(&["must be", "should be", "is", "are", "form a"]).then_some(())?;
+                    let is_unique = it.any(&["always unique", "unique"]);
+                    let is_after = it.any(&["together", "in combination"]);
+                    let is_whole = 1 < columns.len() && (is_combined || is_together || is_after);
+                    (is_unique && is_whole).then_some(columns)
+                })
+            })?;
+        let names: Vec<String> = columns.iter().map(|it| it.sql()).collect();
+        let present: Vec<String> = names.iter().map(|it| format!("{it} is not null")).collect();
+        let table = &self.table.name;
+        let sql = format!(
+            "select *\nfrom {}\nwhere {}\nqualify count(*) over (partition by {}) > 1",
+            identifier(table),
+            present.join(" and "),
+            names.join(", ")
+        );
+        let told: Vec<String> = columns.iter().map(|it| format!("`{}`", it.name)).collect();
+        let reading = format!("no two rows of `{table}` have the same {}", told.join(" and "));
+        let columns = columns.iter().map(|it| it.name.clone()).collect();
+        Some(FormClaim { sql, reading, columns: self.named(&columns) })
+    }
+}
+
+/// `every customer_id in orders is in customers`, `orders.customer_id exists in customers.id`
+fn reference(claim: &str, tokens: &[ClaimToken], tables: &[ClaimTable]) -> Option<FormClaim> {
+    let mut found: Vec<FormClaim> = Vec::new();
+    for table in tables {
+        let mut left = ClaimReader { claim, tokens, at: 0, table, names_table: false };
+        let Some(column) = left.column().filter(|_| left.names_table) else { continue };
+        let verbs = [
+            "must exist in",
+            "should exist in",
+            "must be in",
+            "should be in",
+            "is in",
+            "are in",
+            "exists in",
+            "exist in",
+            "refers to",
+            "references",
+            "occurs in",
+            "appears in",
+            "is found in",
+        ];
+        if !left.any(&verbs) {
+            continue;
+        }
+        for other in tables.iter().filter(|it| it.name != table.name) {
+            let mut right = ClaimReader { table: other, names_table: false, ..left };
+            right.words("the");
+            let named = right.attempt(|it| it.column().filter(|_| it.names_table));
+            let target = match named {
+                Some(target) => Some(target),
+                None if right.table_name() => {
+                    other.columns.iter().find(|it| it.name == column.name)
+                }
+                None => None,
+            };
+            let Some(target) = target.filter(|it| it.dtype == column.dtype && right.is_at_end())
+            else {
+                continue;
+            };
+            let (own, key) = (column.sql(), target.sql());
+            let sql = format!(
+                "select *\nfrom {}\nwhere {own} is not null and {own} not in (select {key} from {} where {key} is not null)",
+                identifier(&table.name),
+                identifier(&other.name)
+            );
+            found.push(FormClaim {
+                sql,
+                reading: format!(
+                    "every `{}` of `{}` is a `{}` of `{}`",
+                    column.name, table.name, target.name, other.name
+                ),
+                columns: vec![
+                    format!("{}.{}", table.name, column.name),
+                    format!("{}.{}", other.name, target.name),
+                ],
+            });
+        }
+    }
+    if found.len() == 1 { found.pop() } else { None }
+}
+
+#[cfg(test)]
+mod tests;

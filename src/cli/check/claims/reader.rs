@@ -1,0 +1,815 @@
+//! Reads conditions of rows: columns, what is said of them, and how they are joined.
+
+use csv_agent_text::sql::{identifier, literal};
+use csv_agent_types::catalog::DType;
+
+use super::condition::RowCondition;
+use super::tokens::{ClaimToken, TokenKind, words_of};
+use super::{ClaimColumn, ClaimTable};
+
+/// Words for numbers.
+const NUMBERS: [&str; 11] =
+    ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+/// Words between a column and what is said of it. Those with `not` turn it into the opposite.
+const AUXILIARIES: [(&str, bool); 40] = [
+    ("must not always be", false),
+    ("is always", false),
+    ("are always", false),
+    ("must always be", false),
+    ("should always be", false),
+    ("must never be", true),
+    ("should never be", true),
+    ("must not be", true),
+    ("should not be", true),
+    ("has to be", false),
+    ("have to be", false),
+    ("needs to be", false),
+    ("need to be", false),
+    ("must be", false),
+    ("should be", false),
+    ("shall be", false),
+    ("cannot be", true),
+    ("can not be", true),
+    ("can never be", true),
+    ("may not be", true),
+    ("is never", true),
+    ("are never", true),
+    ("is not", true),
+    ("are not", true),
+    ("was not", true),
+    ("is either", false),
+    ("are either", false),
+    ("is", false),
+    ("are", false),
+    ("was", false),
+    ("were", false),
+    ("must not", true),
+    ("should not", true),
+    ("does not", true),
+    ("do not", true),
+    ("never", true),
+    ("always", false),
+    ("must", false),
+    ("should", false),
+    ("always must", false),
+];
+/// Comparisons, the longer ones first.
+const COMPARISONS: [(&str, &str); 39] = [
+    ("greater than or equal to", ">="),
+    ("more than or equal to", ">="),
+    ("less than or equal to", "<="),
+    ("not less than", ">="),
+    ("no less than", ">="),
+    ("no fewer than", ">="),
+    ("not lower than", ">="),
+    ("not below", ">="),
+    ("not under", ">="),
+    ("not before", ">="),
+    ("no earlier than", ">="),
+    ("not earlier than", ">="),
+    ("not more than", "<="),
+    ("no more than", "<="),
+    ("not greater than", "<="),
+    ("not above", "<="),
+    ("not over", "<="),
+    ("not after", "<="),
+    ("no later than", "<="),
+    ("not later than", "<="),
+    ("on or after", ">="),
+    ("on or before", "<="),
+    ("at least", ">="),
+    ("at most", "<="),
+    ("up to", "<="),
+    ("greater than", ">"),
+    ("higher than", ">"),
+    ("larger than", ">"),
+    ("more than", ">"),
+    ("later than", ">"),
+    ("less than", "<"),
+    ("lower than", "<"),
+    ("smaller than", "<"),
+    ("fewer than", "<"),
+    ("earlier than", "<"),
+    ("above", ">"),
+    ("over", ">"),
+    ("below", "<"),
+    ("under", "<"),
+];
+const MORE_COMPARISONS: [(&str, &str); 6] = [
+    ("exceed", ">"),
+    ("exceeds", ">"),
+    ("after", ">"),
+    ("before", "<"),
+    ("equal to", "="),
+    ("the same as", "="),
+];
+/// What follows a number that is a bound: `0 or more`.
+const OR_MORE: [(&str, &str); 11] = [
+    ("or more", ">="),
+    ("or greater", ">="),
+    ("or higher", ">="),
+    ("or above", ">="),
+    ("or later", ">="),
+    ("or less", "<="),
+    ("or lower", "<="),
+    ("or below", "<="),
+    ("or fewer", "<="),
+    ("or earlier", "<="),
+    ("or over", ">="),
+];
+/// How far apart computed numbers may be that are equal: as far as rounding takes them.
+const TOLERANCE: &str = "0.000001";
+const MISSING: [&str; 8] =
+    ["null", "missing", "empty", "blank", "absent", "unset", "left empty", "left blank"];
+const PRESENT: [&str; 10] = [
+    "present",
+    "given",
+    "set",
+    "filled in",
+    "filled",
+    "populated",
+    "non null",
+    "available",
+    "complete",
+    "there",
+];
+
+/// Where the reading of a claim is.
+pub(super) struct ClaimReader<'a> {
+    pub claim: &'a str,
+    pub tokens: &'a [ClaimToken],
+    pub at: usize,
+    pub table: &'a ClaimTable,
+    /// Whether the claim names the table.
+    pub names_table: bool,
+}
+
+impl<'a> ClaimReader<'a> {
+    /// Tries to read something. Where it is not there, nothing is read.
+    pub(super) fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let (at, names_table) = (self.at, self.names_table);
+        let found = read(self);
+        if found.is_none() {
+            (self.at, self.names_table) = (at, names_table);
+        }
+        found
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at == self.tokens.len()
+    }
+
+    /// Reads these words.
+    pub(super) fn words(&mut self, phrase: &str) -> bool {
+        let mut at = self.at;
+        for word in phrase.split(' ') {
+            match self.tokens.get(at).map(|it| &it.kind) {
+                Some(TokenKind::Word(found)) if found == word => at += 1,
+                _ => return false,
+            }
+        }
+        self.at = at;
+        true
+    }
+
+    /// Reads one of these phrases, of which the longer ones come first.
+    pub(super) fn any(&mut self, phrases: &[&str]) -> bool {
+        phrases.iter().any(|it| self.words(it))
+    }
+
+    fn one_of<T: Copy>(&mut self, phrases: &[(&str, T)]) -> Option<T> {
+        phrases.iter().find(|it| self.words(it.0)).map(|it| it.1)
+    }
+
+    pub(super) fn sign(&mut self, sign: &str) -> bool {
+        let is_there = matches!(self.tokens.get(self.at).map(|it| &it.kind), Some(TokenKind::Sign(it)) if *it == sign);
+        self.at += usize::from(is_there);
+        is_there
+    }
+
+    /// Reads a number, as digits.
+    pub(super) fn number(&mut self) -> Option<String> {
+        let found = match &self.tokens.get(self.at)?.kind {
+            TokenKind::Number(text) => text.clone(),
+            TokenKind::Word(word) => NUMBERS.iter().position(|it| it == word)?.to_string(),
+            _ => return None,
+        };
+        self.at += 1;
+        Some(found)
+    }
+
+    fn whole_number(&mut self) -> Option<u64> {
+        self.attempt(|it| it.number()?.parse().ok())
+    }
+
+    /// Reads a name, in words. The last word may be in the plural.
+    fn name(&self, name: &[String]) -> Option<(usize, bool)> {
+        let (last, first) = name.split_last()?;
+        let word = |at: usize| self.tokens.get(self.at + at)?.word();
+        if !first.iter().enumerate().all(|(at, it)| word(at) == Some(it)) {
+            return None;
+        }
+        let found = word(first.len())?;
+        let is_exact = found == last;
+        let stem = last.strip_suffix('y').map(|it| format!("{it}ies"));
+        let is_plural = found.strip_suffix('s') == Some(last)
+            || found.strip_suffix("es") == Some(last)
+            || stem.as_deref() == Some(found);
+        (is_exact || is_plural).then_some((name.len(), is_exact))
+    }
+
+    /// Reads the name of the table, or a word for its rows.
+    pub(super) fn table_name(&mut self) -> bool {
+        let name = words_of(&self.table.name);
+        let singular = name.split_last().and_then(|(last, first)| {
+            let last = last.strip_suffix('s')?.to_owned();
+            Some([first, &[last]].concat())
+        });
+        let found = self.name(&name).or_else(|| self.name(&singular?)).map(|it| it.0);
+        if let Some(n) = found {
+            self.at += n;
+            self.names_table = true;
+        }
+        found.is_some()
+    }
+
+    /// Reads a column, with what may be around it: `the email column of customers`.
+    pub(super) fn column(&mut self) -> Option<&'a ClaimColumn> {
+        self.attempt(|it| {
+            it.any(&["each", "every", "all"]);
+            it.any(&["the value of", "the values of", "values of", "the", "an", "a"]);
+            it.attempt(|it| (it.table_name() && it.sign(".")).then_some(()));
+            it.words("column");
+            let columns = it.table.columns.iter();
+            let mut found: Vec<_> =
+                columns.filter_map(|column| Some((it.name(&column.words)?, column))).collect();
+            found.sort_by_key(|it| std::cmp::Reverse(it.0));
+            let ((n, is_exact), column) = *found.first()?;
+            if found.get(1).is_some_and(|it| it.0 == (n, is_exact)) {
+                return None;
+            }
+            it.at += n;
+            it.any(&["column", "field", "values", "value"]);
+            it.attempt(|it| {
+                let is_of = it.any(&[
+                    "in the", "of the", "in each", "of each", "of every", "of an", "of a", "in",
+                    "of",
+                ]);
+                (is_of && it.table_name()).then_some(())
+            });
+            Some(column)
+        })
+    }
+
+    /// Reads columns: `a, b and c`. Returns the word that joins them.
+    pub(super) fn columns(&mut self) -> Option<(Vec<&'a ClaimColumn>, &'static str)> {
+        self.words("both");
+        let mut found = vec![self.column()?];
+        let mut word = "and";
+        while let Some(column) = self.attempt(|it| it.sign(",").then(|| it.column()).flatten()) {
+            found.push(column);
+        }
+        for joined in ["and", "or"] {
+            if let Some(column) = self.attempt(|it| {
+                it.sign(",");
+                it.words(joined).then(|| it.column()).flatten()
+            }) {
+                found.push(column);
+                word = joined;
+                return Some((found, word));
+            }
+        }
+        (found.len() == 1).then_some((found, word))
+    }
+
+    /// Reads a condition: clauses that are joined by `and`, or by `or`.
+    pub(super) fn condition(&mut self) -> Option<RowCondition> {
+        let mut parts = vec![self.clause()?];
+        let mut joined: Option<&str> = None;
+        loop {
+            let next = self.attempt(|it| {
+                it.sign(",");
+                let word = ["and", "or"].into_iter().find(|word| it.words(word))?;
+                Some((word, it.clause()?))
+            });
+            let Some((word, part)) = next else { break };
+            if joined.is_some_and(|it| it != word) {
+                return None;
+            }
+            joined = Some(word);
+            parts.push(part);
+        }
+        RowCondition::joined(parts, joined.unwrap_or("and"))
+    }
+
+    fn clause(&mut self) -> Option<RowCondition> {
+        if let Some(found) = self.attempt(Self::arithmetic) {
+            return Some(found);
+        }
+        self.attempt(|it| {
+            let (columns, word) = it.columns()?;
+            let at = it.at;
+            let mut parts = Vec::new();
+            let mut end = at;
+            for column in columns {
+                it.at = at;
+                let (found, is_negative) = it.predicate(column)?;
+                // `a or b is not null` may mean that none of them is.
+                if is_negative && word == "or" {
+                    return None;
+                }
+                parts.push(found);
+                end = it.at;
+            }
+            it.at = end;
+            RowCondition::joined(parts, word)
+        })
+    }
+
+    /// Reads what is said of a column, and whether it is the opposite of something.
+    pub(super) fn predicate(&mut self, column: &ClaimColumn) -> Option<(RowCondition, bool)> {
+        let is_negative = match self.one_of(&AUXILIARIES) {
+            Some(is_negative) => is_negative,
+            None if self.is_at_verb() => false,
+            None => return None,
+        };
+        if self.words("only") {
+            return None;
+        }
+        self.words("either");
+        let mut parts = vec![self.test(column)?];
+        let mut joined: Option<&str> = None;
+        loop {
+            let next = self.attempt(|it| {
+                it.sign(",");
+                let word = ["or", "and"].into_iter().find(|word| it.words(word))?;
+                it.words("is");
+                // `1 and 2` are not one value.
+                let part = if word == "or" { it.test(column) } else { it.property(column) };
+                Some((word, part?))
+            });
+            let Some((word, part)) = next else { break };
+            if joined.is_some_and(|it| it != word) {
+                return None;
+            }
+            joined = Some(word);
+            parts.push(part);
+        }
+        match joined {
+            // `is not null and positive`
+            Some("and") if is_negative => {
+                let first = parts.remove(0);
+                if !first.is_presence {
+                    return None;
+                }
+                parts.insert(0, first.not());
+                Some((RowCondition::joined(parts, "and")?, true))
+            }
+            word => {
+                let found = RowCondition::joined(parts, word.unwrap_or("and"))?;
+                Some((if is_negative { found.not() } else { found }, is_negative))
+            }
+        }
+    }
+
+    /// Returns whether a comparison or a verb comes next, which needs no auxiliary.
+    fn is_at_verb(&self) -> bool {
+        let verbs = [
+            "contains", "contain", "starts", "start", "begins", "begin", "ends", "end", "matches",
+            "match", "has", "have", "equals", "equal", "exceeds", "exceed", "lies", "lie", "comes",
+            "come", "follows", "follow", "precedes",
+        ];
+        match self.tokens.get(self.at).map(|it| &it.kind) {
+            Some(TokenKind::Word(word)) => verbs.contains(&word.as_str()),
+            Some(TokenKind::Sign(sign)) => ["=", "<>", "<", ">", "<=", ">="].contains(sign),
+            _ => false,
+        }
+    }
+
+    /// Reads one thing that is said of a column.
+    pub(super) fn test(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
+        self.property(column).or_else(|| self.attempt(|it| it.one_of_values(column)))
+    }
+
+    /// Reads one thing that is said of a column, but not its value.
+    fn property(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
+        if self.words("not") {
+            return self.test(column).map(RowCondition::not);
+        }
+        self.attempt(|it| it.presence(column))
+            .or_else(|| self.attempt(|it| it.length(column)))
+            .or_else(|| self.attempt(|it| it.text(column)))
+            .or_else(|| self.attempt(|it| it.sign_of_number(column)))
+            .or_else(|| self.attempt(|it| it.in_time(column)))
+            .or_else(|| self.attempt(|it| it.bounds(column)))
+    }
+
+    fn presence(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
+        let sql = column.sql();
+        let is_missing = self.any(&MISSING);
+        let is_unique = !is_missing && self.any(&["unique", "distinct"]);
+        if is_unique {
+            let sql = format!("{sql} is null or count(*) over (partition by {sql}) = 1");
+            let found = column.condition(&sql, "is in no other row");
+            return Some(RowCondition { is_window: true, ..found });
+        }
+        let is_present = !is_missing && self.any(&PRESENT);
+        (is_missing || is_present).then(|| RowCondition::of_presence(&column.name, is_present))
+    }
+
+    fn sign_of_number(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
+        if !column.is_number() {
+            return None;
+        }
+        let sql = column.sql();
+        let article = self.any(&["a", "an"]);
+        let sign = self.one_of(&[
+            ("non negative", ">= 0"),
+            ("nonnegative", ">= 0"),
+            ("not negative", ">= 0"),
+            ("positive", "> 0"),
+            ("negative", "< 0"),
+            ("non zero", "<> 0"),
+            ("nonzero", "<> 0"),
+        ]);
+        let is_whole = self.any(&["whole number", "whole numbers", "integer", "integers"]);
+        let is_number = is_whole || self.any(&["number", "numbers", "amount", "value"]);
+        if article && !is_number {
+            return None;
+        }
+        let sign = sign.map(|it| column.condition(&format!("{sql} {it}"), &format!("is {it}")));
+        let whole = is_whole
+            .then(|| column.condition(&format!("{sql} = floor({sql})"), "is a whole number"));
+        // `a whole number from 1 to 5`
+        let bounds = if is_whole { self.attempt(|it| it.bounds(column)) } else { None };
+        RowCondition::joined(sign.into_iter().chain(whole).chain(bounds).collect(), "and")
+    }
+
+    fn in_time(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
+        let now = match column.dtype {
+            DType::Date => "current_date",
+            DType::Timestamp | DType::TimestampUtc => "now()",
+            _ => return None,
+        };
+        let (op, words) = self.one_of(&[
+            ("in the future", (">", "is in the future")),
+            ("in the past", ("<", "is in the past")),
+        ])?;
+        Some(column.condition(&format!("{} {op} {now}", column.sql()), words))
+    }
+
+    /// Reads a comparison with a value, or with two.
+    fn bounds(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
+        let sql = column.sql();
+        self.any(&["lies", "lie", "comes", "come"]);
+        let is_range = self.any(&[
+            "between",
+            "in the range from",
+            "in the range of",
+            "in the range",
+            "within",
+            "from",
+        ]);
+        if is_range {
+            let low = self.value(column)?;
+            if !(self.words("and") || self.words("to") || self.sign("-")) {
+                return None;
+            }
+            let high = self.value(column)?;
+            let range = format!("{sql} between {low} and {high}");
+            return Some(column.condition(&range, &format!("is from {low} to {high}")));
+        }
+        let op = self.comparison();
+        if op.is_none()
+            && let Some((value, op)) = self.attempt(|it| {
+                let value = it.value(column)?;
+                Some((value, it.one_of(&OR_MORE)?))
+            })
+        {
+            return Some(column.compared(op, &value));
+        }
+        let op = op?;
+        let other = self.attempt(|it| it.column().filter(|it| column.is_like(it)));
+        if let Some(other) = other.filter(|it| it.name != column.name) {
+            let mut found = column.compared(op, &other.sql());
+            found.columns.insert(other.name.clone());
+            return Some(found);
+        }
+        let value = self.value(column)?;
+        Some(column.compared(op, &value))
+    }
+
+    pub(super) fn comparison(&mut self) -> Option<&'static str> {
+        let sign = ["<=", ">=", "<>", "<", ">", "="].into_iter().find(|it| self.sign(it));
+        sign.or_else(|| self.one_of(&COMPARISONS))
+            .or_else(|| self.one_of(&MORE_COMPARISONS))
+            .or_else(|| self.any(&["equals", "equal"]).then_some("="))
+    }
+
+    /// Reads one of several values, or one.
+    fn one_of_values(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
+        self.any(&["one of the values", "one of the following", "one of", "any of", "in"]);
+        let is_open = self.sign("(");
+        let mut values = vec![self.value(column)?];
+        loop {
+            let next = self.attempt(|it| {
+                let comma = it.sign(",");
+                let word = it.words("or") || is_open && it.words("and");
+                (comma || word).then(|| it.value(column)).flatten()
+            });
+            match next {
+                Some(value) => values.push(value),
+                None => break,
+            }
+        }
+        if is_open && !self.sign(")") {
+            return None;
+        }
+        // `at 5 or more` is a bound.
+        if self.one_of(&OR_MORE).is_some() {
+            return None;
+        }
+        Some(match &values[..] {
+            [value] => column.compared("=", value),
+            values => {
+                let list = values.join(", ");
+                let sql = format!("{} in ({list})", column.sql());
+                column.condition(&sql, &format!("is one of {list}"))
+            }
+        })
+    }
+
+    /// Reads a value of the type of a column, as SQL.
+    fn value(&mut self, column: &ClaimColumn) -> Option<String> {
+        match column.dtype {
+            DType::Int64 | DType::Float64 => {
+                let number = self.number()?;
+                (!self.sign("%")).then_some(number)
+            }
+            DType::Bool => self.one_of(&[("true", "true"), ("false", "false")]).map(str::to_owned),
+            DType::Date | DType::Timestamp | DType::TimestampUtc => {
+                let TokenKind::Day(day) = &self.tokens.get(self.at)?.kind else {
+                    return self.words("today").then(|| "current_date".to_owned());
+                };
+                self.at += 1;
+                Some(format!("date '{day}'"))
+            }
+            DType::String => {
+                if let TokenKind::Quoted(text) = &self.tokens.get(self.at)?.kind {
+                    self.at += 1;
+                    return Some(literal(text));
+                }
+                self.known_value(column).map(|it| literal(&it))
+            }
+            DType::Time => None,
+        }
+    }
+
+    /// Reads a value that the column contains.
+    pub(super) fn known_value(&mut self, column: &ClaimColumn) -> Option<String> {
+        let word = |at: usize| self.tokens.get(self.at + at)?.word();
+        let is_here = |words: &[String]| {
+            !words.is_empty() && words.iter().enumerate().all(|(at, it)| word(at) == Some(it))
+        };
+        let values = column.values.iter().map(|it| (words_of(it), it));
+        let mut found: Vec<_> = values.filter(|it| is_here(&it.0)).collect();
+        found.sort_by_key(|it| std::cmp::Reverse(it.0.len()));
+        let (words, value) = found.first()?;
+        let n_words = words.len();
+        let same: Vec<&String> =
+            found.iter().filter(|it| it.0.len() == n_words).map(|it| it.1).collect();
+        let (start, end) = (self.tokens[self.at].start, self.tokens[self.at + n_words - 1].end);
+        let written = &self.claim[start..end];
+        let value = match same[..] {
+            [_] => (*value).clone(),
+            // `US` and `us` are two values.
+            _ => (*same.iter().find(|it| **it == written)?).clone(),
+        };
+        self.at += n_words;
+        Some(value)
+    }
+
+    /// Reads what a text contains.
+    fn text(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
+        if column.dtype != DType::String {
+            return None;
+        }
+        let sql = column.sql();
+        if self.any(&["matches", "match"]) {
+            self.any(&["the regular expression", "the pattern", "the regex", "regex"]);
+            let first = self.tokens.get(self.at)?;
+            let TokenKind::Quoted(pattern) = &first.kind else { return None };
+            self.at += 1;
+            let pattern = literal(pattern);
+            let sql = format!("regexp_full_match({sql}, {pattern})");
+            return Some(
+                column.condition(
+                    &sql,
+                    &format!("as a whole matches the regular expression {pattern}"),
+                ),
+            );
+        }
+        let (function, words) = self.one_of(&[
+            ("starts with", ("starts_with", "begins with")),
+            ("start with", ("starts_with", "begins with")),
+            ("begins with", ("starts_with", "begins with")),
+            ("begin with", ("starts_with", "begins with")),
+            ("ends with", ("ends_with", "ends with")),
+            ("end with", ("ends_with", "ends with")),
+            ("contains", ("contains", "contains")),
+            ("contain", ("contains", "contains")),
+        ])?;
+        self.any(&["an", "a", "the"]);
+        let token = self.tokens.get(self.at)?;
+        let text = match &token.kind {
+            TokenKind::Quoted(text) => text.clone(),
+            TokenKind::Sign(sign @ "@") => (*sign).to_owned(),
+            // As it is written, and not in lower case.
+            TokenKind::Word(_) if self.at + 1 == self.tokens.len() => {
+                self.claim[token.start..token.end].to_owned()
+            }
+            _ => return None,
+        };
+        self.at += 1;
+        let text = literal(&text);
+        Some(column.condition(&format!("{function}({sql}, {text})"), &format!("{words} {text}")))
+    }
+
+    /// Reads how long a text is.
+    fn length(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
+        if column.dtype != DType::String {
+            return None;
+        }
+        self.any(&["has", "have"]);
+        self.words("exactly");
+        let (low, high) = if self.words("between") {
+            let low = self.whole_number()?;
+            (self.words("and")).then_some(())?;
+            (Some(low), Some(self.whole_number()?))
+        } else if self.words("at least") {
+            (Some(self.whole_number()?), None)
+        } else if self.any(&["at most", "no more than", "up to"]) {
+            (None, Some(self.whole_number()?))
+        } else {
+            let n = self.whole_number()?;
+            (Some(n), Some(n))
+        };
+        let kind = self.one_of(&[
+            ("characters", None),
+            ("character", None),
+            ("letters", Some(r"\p{L}")),
+            ("letter", Some(r"\p{L}")),
+            ("digits", Some("[0-9]")),
+            ("digit", Some("[0-9]")),
+        ])?;
+        self.words("long");
+        let sql = column.sql();
+        let size = match (low, high) {
+            (Some(low), Some(high)) if low == high => low.to_string(),
+            (Some(low), Some(high)) => format!("{low} to {high}"),
+            (Some(low), None) => format!("at least {low}"),
+            (_, high) => format!("at most {}", high?),
+        };
+        let Some(class) = kind else {
+            let length = format!("length({sql})");
+            let sql = match (low, high) {
+                (Some(low), Some(high)) if low == high => format!("{length} = {low}"),
+                (Some(low), Some(high)) => format!("{length} between {low} and {high}"),
+                (Some(low), None) => format!("{length} >= {low}"),
+                (_, high) => format!("{length} <= {}", high?),
+            };
+            return Some(column.condition(&sql, &format!("has {size} characters")));
+        };
+        let times = match (low, high) {
+            (Some(low), Some(high)) if low == high => low.to_string(),
+            (low, high) => {
+                let high = high.map(|it| it.to_string()).unwrap_or_default();
+                format!("{},{high}", low.unwrap_or(0))
+            }
+        };
+        let sql = format!("regexp_full_match({sql}, '{class}{{{times}}}')");
+        let noun = if class == "[0-9]" { "digits" } else { "letters" };
+        Some(column.condition(&sql, &format!("is {size} {noun} and nothing else")))
+    }
+}
+
+impl ClaimColumn {
+    pub(super) fn sql(&self) -> String {
+        identifier(&self.name)
+    }
+
+    fn is_number(&self) -> bool {
+        matches!(self.dtype, DType::Int64 | DType::Float64)
+    }
+
+    /// Returns whether values of both can be compared.
+    fn is_like(&self, other: &ClaimColumn) -> bool {
+        self.dtype == other.dtype || self.is_number() && other.is_number()
+    }
+
+    pub(super) fn condition(&self, sql: &str, words: &str) -> RowCondition {
+        RowCondition::of(&self.name, sql.to_owned(), format!("`{}` {words}", self.name))
+    }
+
+    fn compared(&self, op: &str, value: &str) -> RowCondition {
+        self.condition(&format!("{} {op} {value}", self.sql()), &format!("{op} {value}"))
+    }
+}
+
+impl ClaimReader<'_> {
+    /// Reads a comparison of computed numbers: `total = quantity * price within 0.01`.
+    fn arithmetic(&mut self) -> Option<RowCondition> {
+        let left = self.sum()?;
+        let is_said =
+            self.any(&["must always be", "must be", "should be", "is always", "is", "are", "must"]);
+        // `total is quantity times price`
+        let op = self.comparison().or(is_said.then_some("="))?;
+        let right = self.sum()?;
+        if !left.is_computed && !right.is_computed {
+            return None;
+        }
+        let within = ["to within", "within", "give or take"].into_iter().any(|it| self.words(it));
+        let tolerance = if within { Some(self.number()?) } else { None };
+        let columns = left.columns.into_iter().chain(right.columns).collect();
+        let (sql, words) = match (op, tolerance) {
+            ("=", tolerance) => {
+                let told = tolerance.as_ref().map(|it| format!(" within {it}")).unwrap_or_default();
+                let tolerance = tolerance.unwrap_or_else(|| TOLERANCE.to_owned());
+                let sql = format!("abs({} - ({})) <= {tolerance}", left.sql, right.sql);
+                (sql, format!("{} = {}{told}", left.sql, right.sql))
+            }
+            (_, Some(_)) => return None,
+            (op, None) => {
+                let words = format!("{} {op} {}", left.sql, right.sql);
+                (words.clone(), words)
+            }
+        };
+        Some(RowCondition::of_columns(columns, sql, words))
+    }
+
+    fn sum(&mut self) -> Option<Amount> {
+        let list = [("the sum of", "+"), ("the product of", "*")];
+        if let Some(sign) = self.one_of(&list) {
+            let (columns, "and") = self.columns()? else { return None };
+            let is_number = columns.iter().all(|it| it.is_number());
+            let names: Vec<String> = columns.iter().map(|it| it.sql()).collect();
+            let columns = columns.iter().map(|it| it.name.clone()).collect();
+            let sql = format!("({})", names.join(&format!(" {sign} ")));
+            return (is_number && 1 < names.len()).then_some(Amount {
+                sql,
+                columns,
+                is_computed: true,
+            });
+        }
+        let mut found = self.product()?;
+        while let Some(next) = self.attempt(|it| {
+            let sign = ["+", "-"].into_iter().find(|sign| it.sign(sign));
+            let sign = sign.or_else(|| it.one_of(&[("plus", "+"), ("minus", "-")]))?;
+            Some((sign, it.product()?))
+        }) {
+            found = found.with(next.0, next.1);
+        }
+        Some(found)
+    }
+
+    fn product(&mut self) -> Option<Amount> {
+        let mut found = self.factor()?;
+        while let Some(next) = self.attempt(|it| {
+            let sign = ["*", "/"].into_iter().find(|sign| it.sign(sign));
+            let words = [("times", "*"), ("multiplied by", "*"), ("divided by", "/")];
+            let sign = sign.or_else(|| it.one_of(&words))?;
+            Some((sign, it.factor()?))
+        }) {
+            found = found.with(next.0, next.1);
+        }
+        Some(found)
+    }
+
+    fn factor(&mut self) -> Option<Amount> {
+        if self.sign("(") {
+            let inner = self.sum()?;
+            let sql = format!("({})", inner.sql);
+            return self.sign(")").then_some(Amount { sql, ..inner });
+        }
+        if let Some(number) = self.attempt(Self::number) {
+            return Some(Amount { sql: number, columns: Vec::new(), is_computed: false });
+        }
+        let column = self.column().filter(|it| it.is_number())?;
+        Some(Amount { sql: column.sql(), columns: vec![column.name.clone()], is_computed: false })
+    }
+}
+
+/// A computed number.
+struct Amount {
+    sql: String,
+    columns: Vec<String>,
+    /// Whether it is more than a column or a number.
+    is_computed: bool,
+}
+
+impl Amount {
+    fn with(self, sign: &str, other: Amount) -> Amount {
+        let sql = format!("{} {sign} {}", self.sql, other.sql);
+        Amount { sql, columns: [self.columns, other.columns].concat(), is_computed: true }
+    }
+}

@@ -1,0 +1,260 @@
+//! Claims as people write them, and how they are read.
+
+use csv_agent_types::catalog::DType;
+
+use super::{ClaimColumn, ClaimTable, read};
+
+fn tables() -> Vec<ClaimTable> {
+    let column = |(name, dtype, values): &(&str, DType, &[&str])| {
+        ClaimColumn::new(name, *dtype, values.iter().map(ToString::to_string).collect())
+    };
+    let table = |name: &str, columns: &[(&str, DType, &[&str])]| ClaimTable {
+        name: name.to_owned(),
+        columns: columns.iter().map(column).collect(),
+    };
+    vec![
+        table(
+            "orders",
+            &[
+                ("order_id", DType::Int64, &[]),
+                ("customer_id", DType::Int64, &[]),
+                ("status", DType::String, &["pending", "Shipped", "on hold", "cancelled"]),
+                ("order_date", DType::Date, &[]),
+                ("ship_date", DType::Date, &[]),
+                ("quantity", DType::Int64, &[]),
+                ("unit price", DType::Float64, &[]),
+                ("discount", DType::Float64, &[]),
+                ("total", DType::Float64, &[]),
+                ("sku", DType::String, &[]),
+                ("is_gift", DType::Bool, &[]),
+            ],
+        ),
+        table(
+            "customers",
+            &[
+                ("customer_id", DType::Int64, &[]),
+                ("email", DType::String, &[]),
+                ("phone", DType::String, &[]),
+                ("country", DType::String, &["US", "us", "NO"]),
+                ("state", DType::String, &[]),
+            ],
+        ),
+    ]
+}
+
+/// Checks what a claim about rows requires of each.
+#[track_caller]
+fn check(claim: &str, table: &str, condition: &str) {
+    let found = read(claim, &tables()).unwrap_or_else(|| panic!("not read: {claim}"));
+    let sql = found.sql.strip_prefix(&format!("select *\nfrom {table}\nwhere "));
+    assert_eq!(sql, Some(&*format!("not ({condition})")), "{claim}: {}", found.sql);
+}
+
+/// Checks what is so in each row that breaks a claim.
+#[track_caller]
+fn check_broken(claim: &str, table: &str, broken: &str) {
+    let found = read(claim, &tables()).unwrap_or_else(|| panic!("not read: {claim}"));
+    assert_eq!(found.sql, format!("select *\nfrom {table}\nwhere {broken}"), "{claim}");
+}
+
+#[track_caller]
+fn check_whole(claim: &str, sql: &str, reading: &str, columns: &[&str]) {
+    let found = read(claim, &tables()).unwrap_or_else(|| panic!("not read: {claim}"));
+    assert_eq!((&*found.sql.replace('\n', " "), &*found.reading), (sql, reading), "{claim}");
+    assert_eq!(found.columns, columns, "{claim}");
+}
+
+#[test]
+fn a_condition_may_have_alternatives() {
+    check("quantity is 0 or more", "orders", "quantity >= 0");
+    check(
+        "unit price is null or positive",
+        "orders",
+        "(\"unit price\" is null) or (\"unit price\" > 0)",
+    );
+    let range = "(discount between 0 and 1) or (discount is null)";
+    check("discount is between 0 and 1, or missing", "orders", range);
+    check("Discount must be between 0 and 1 or empty.", "orders", range);
+    check(
+        "status is pending, shipped or on hold",
+        "orders",
+        "status in ('pending', 'Shipped', 'on hold')",
+    );
+    check("status is pending or missing", "orders", "(status = 'pending') or (status is null)");
+    check("quantity is 1, 2 or 3", "orders", "quantity in (1, 2, 3)");
+    check(
+        "ship_date is null or on or after order_date",
+        "orders",
+        "(ship_date is null) or (ship_date >= order_date)",
+    );
+    check("country is US or 'DE'", "customers", "country in ('US', 'DE')");
+    check("is_gift is true or false", "orders", "is_gift in (true, false)");
+    check("email or phone is present", "customers", "(email is not null) or (phone is not null)");
+}
+
+#[test]
+fn a_condition_may_be_the_opposite_and_several_may_hold() {
+    check_broken("order_date is not in the future", "orders", "order_date > current_date");
+    check_broken("ship_date must never be before order_date", "orders", "ship_date < order_date");
+    check_broken("quantity must not exceed 100", "orders", "quantity > 100");
+    check("sku isn't null and not empty", "orders", "(sku is not null) and (sku is not null)");
+    check("quantity is at least 1 and at most 9", "orders", "(quantity >= 1) and (quantity <= 9)");
+    check("quantity > 0 and total >= 0", "orders", "(quantity > 0) and (total >= 0)");
+    check("quantity and total are positive", "orders", "(quantity > 0) and (total > 0)");
+    let present = "(order_id is not null) and (sku is not null) and (status is not null)";
+    check("there are no missing values in order_id, sku and status", "orders", present);
+    check(
+        "quantity is a positive integer",
+        "orders",
+        "(quantity > 0) and (quantity = floor(quantity))",
+    );
+    let unique = "select * from orders qualify not ((order_id is null or count(*) over (partition by order_id) = 1) and \
+                  (order_id is not null))";
+    let reading =
+        "in every row of `orders`: `order_id` is in no other row and `order_id` is present";
+    check_whole("order_id is unique and not null", unique, reading, &["orders.order_id"]);
+}
+
+#[test]
+fn an_implication_says_nothing_about_other_rows() {
+    let shipped = "(status = 'Shipped') and not (ship_date is not null)";
+    for claim in [
+        "if status is shipped then ship_date is present",
+        "if status is shipped, then ship_date isn't null",
+        "When the status is shipped, a ship_date is set",
+        "ship_date is present if status is Shipped",
+        "where status = 'Shipped', ship_date must be filled in",
+    ] {
+        check_broken(claim, "orders", shipped);
+    }
+    let state = "(state is not null) and not (country = 'NO')";
+    check_broken("state is only set when country is NO", "customers", state);
+    let unless = "(not (status = 'Shipped')) and not (ship_date is null)";
+    check_broken("ship_date is null unless status is shipped", "orders", unless);
+    let both = "((status = 'cancelled') or (quantity = 0)) and not (total = 0)";
+    check_broken("if status is cancelled or quantity is 0 then total is 0", "orders", both);
+}
+
+#[test]
+fn formulas_patterns_and_lengths_are_read() {
+    let total = "abs(total - (quantity * \"unit price\")) <= ";
+    check("total = quantity * unit_price", "orders", &format!("{total}0.000001"));
+    check("total is quantity times unit price within 0.01", "orders", &format!("{total}0.01"));
+    check(
+        "total equals the product of quantity and unit price",
+        "orders",
+        "abs(total - ((quantity * \"unit price\"))) <= 0.000001",
+    );
+    check(
+        "total == quantity * unit_price * (1 - discount)",
+        "orders",
+        "abs(total - (quantity * \"unit price\" * (1 - discount))) <= 0.000001",
+    );
+    check("total is at most quantity * unit price", "orders", "total <= quantity * \"unit price\"");
+    check("sku matches '[A-Z]{2}-\\d{4}'", "orders", "regexp_full_match(sku, '[A-Z]{2}-\\d{4}')");
+    check("every sku has 7 characters", "orders", "length(sku) = 7");
+    check("state has 2 letters", "customers", "regexp_full_match(state, '\\p{L}{2}')");
+    check(
+        "phone has between 8 and 12 digits",
+        "customers",
+        "regexp_full_match(phone, '[0-9]{8,12}')",
+    );
+    check("email contains @", "customers", "contains(email, '@')");
+    check(
+        "sku is null or starts with SAVE",
+        "orders",
+        "(sku is null) or (starts_with(sku, 'SAVE'))",
+    );
+}
+
+#[test]
+fn shares_sizes_keys_and_references_are_read() {
+    let share = |condition: &str, all: &str, bound: &str, table: &str| {
+        format!(
+            "select * from (select 100.0 * count(*) filter (where {condition}) / nullif({all}, 0) as percent from {table}) \
+             as share where not (percent {bound})"
+        )
+    };
+    let missing = share("email is null", "count(*)", "<= 5", "customers");
+    let reading = "the share of the rows of `customers` in which `email` is missing is <= 5 %";
+    for claim in
+        ["at most 5 % of emails are missing", "no more than 5 percent of customers have no email"]
+    {
+        check_whole(claim, &missing, reading, &["customers.email"]);
+    }
+    let negative = share("total < 0", "count(total)", "< 1", "orders");
+    let reading =
+        "the share of the rows of `orders` that have `total` in which `total` is < 0 is < 1 %";
+    check_whole("less than 1% of totals are negative", &negative, reading, &["orders.total"]);
+    let cancelled = share("status = 'cancelled'", "count(*)", "<= 10", "orders");
+    let reading = "the share of the rows of `orders` in which `status` is 'cancelled' is <= 10 %";
+    check_whole(
+        "no more than 10% of orders are cancelled",
+        &cancelled,
+        reading,
+        &["orders.status"],
+    );
+    let complete = share("email is not null", "count(*)", ">= 95", "customers");
+    let reading = "the share of the rows of `customers` in which `email` is present is >= 95 %";
+    check_whole("email is at least 95% complete", &complete, reading, &["customers.email"]);
+    let size = "select * from (select count(*) as n from orders) as size where not (n between 100 and 1000)";
+    let reading = "the number of rows of `orders` is between 100 and 1000";
+    check_whole("orders has between 100 and 1,000 rows", size, reading, &[]);
+    let pair = "select * from orders where order_id is not null and sku is not null qualify count(*) over (partition by \
+                order_id, sku) > 1";
+    let reading = "no two rows of `orders` have the same `order_id` and `sku`";
+    for claim in
+        ["order_id and sku together are unique", "the combination of order_id and sku is unique"]
+    {
+        check_whole(claim, pair, reading, &["orders.order_id", "orders.sku"]);
+    }
+    let reference = "select * from orders where customer_id is not null and customer_id not in (select customer_id from \
+                     customers where customer_id is not null)";
+    let reading = "every `customer_id` of `orders` is a `customer_id` of `customers`";
+    let columns = ["orders.customer_id", "customers.customer_id"];
+    for claim in [
+        "every customer_id in orders is in customers",
+        "orders.customer_id exists in customers.customer_id",
+        "customer_id of orders must exist in customers",
+    ] {
+        check_whole(claim, reference, reading, &columns);
+    }
+}
+
+#[test]
+fn what_may_mean_two_things_or_has_a_word_too_many_is_refused() {
+    for claim in [
+        "",
+        "customer_id is unique",
+        "quantity is 0 or more than usual",
+        "quantity is positive and total is positive or sku is null",
+        "any email is missing",
+        "email or phone is not null",
+        "country is uS",
+        "status is unknown",
+        "status is shipped or late",
+        "if status is shipped then order_id is unique",
+        "order_date is before 2025",
+        "total is quantity",
+        "sku matches ^[A-Z]+$",
+        "at most 5 of emails are missing",
+        "at most 5% of things are missing",
+        "quantity may be 0",
+        "quantity is 50%",
+        "total is quantity - ship_date",
+        "state is only set",
+        "ship_date is set when shipped",
+        "quantity is 1 and 2",
+    ] {
+        assert_eq!(read(claim, &tables()), None, "{claim}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_claim_makes_it_panic(
+        claim in "((if|then|is|are|not|or|and|of|the|null|unique|between|5|%|at|least|most|only|when|total|status|orders|email|shipped|=|\\*|\\(|\\)|,|'|-|é|’) ?){0,14}"
+    ) {
+        let _ = read(&claim, &tables());
+    }
+}
