@@ -170,7 +170,9 @@ impl ClaimReader<'_> {
             return None;
         }
         // Values that are missing are no part of the values, unless it is about these.
-        let of = (!condition.is_presence).then(|| column.name.clone());
+        let is_of_all =
+            condition.sql.contains(" is null") || condition.sql.contains(" is not null");
+        let of = (!is_of_all).then(|| column.name.clone());
         Some((op, percent, (of, condition)))
     }
 

@@ -235,9 +235,18 @@ impl<'a> ClaimReader<'a> {
 
     /// Reads a column, with what may be around it: `the email column of customers`.
     pub(super) fn column(&mut self) -> Option<&'a ClaimColumn> {
+        // A column may be named `a`.
+        self.attempt(Self::bare_column).or_else(|| {
+            self.attempt(|it| {
+                it.any(&["each", "every", "all"]);
+                it.any(&["the value of", "the values of", "values of", "the", "an", "a"]);
+                it.bare_column()
+            })
+        })
+    }
+
+    fn bare_column(&mut self) -> Option<&'a ClaimColumn> {
         self.attempt(|it| {
-            it.any(&["each", "every", "all"]);
-            it.any(&["the value of", "the values of", "values of", "the", "an", "a"]);
             it.attempt(|it| (it.table_name() && it.sign(".")).then_some(()));
             it.words("column");
             let columns = it.table.columns.iter();
@@ -249,7 +258,13 @@ impl<'a> ClaimReader<'a> {
                 return None;
             }
             it.at += n;
-            it.any(&["column", "field", "values", "value"]);
+            // `total value` may be another column.
+            for word in ["column", "field", "values", "value"] {
+                let is_column = it.table.columns.iter().any(|it| it.words == [word]);
+                if !is_column && it.words(word) {
+                    break;
+                }
+            }
             it.attempt(|it| {
                 let is_of = it.any(&[
                     "in the", "of the", "in each", "of each", "of every", "of an", "of a", "in",
@@ -624,9 +639,11 @@ impl<'a> ClaimReader<'a> {
         let text = match &token.kind {
             TokenKind::Quoted(text) => text.clone(),
             TokenKind::Sign(sign @ "@") => (*sign).to_owned(),
-            // As it is written, and not in lower case.
+            // As it is written, if it is no word such as `digits` or `spaces`.
             TokenKind::Word(_) if self.at + 1 == self.tokens.len() => {
-                self.claim[token.start..token.end].to_owned()
+                let written = &self.claim[token.start..token.end];
+                let is_code = written.contains(|it: char| it.is_uppercase() || it.is_ascii_digit());
+                is_code.then(|| written.to_owned())?
             }
             _ => return None,
         };
@@ -680,13 +697,8 @@ impl<'a> ClaimReader<'a> {
             };
             return Some(column.condition(&sql, &format!("has {size} characters")));
         };
-        let times = match (low, high) {
-            (Some(low), Some(high)) if low == high => low.to_string(),
-            (low, high) => {
-                let high = high.map(|it| it.to_string()).unwrap_or_default();
-                format!("{},{high}", low.unwrap_or(0))
-            }
-        };
+        // `at least 8 digits` may have other characters between them.
+        let times = low.filter(|_| low == high)?;
         let sql = format!("regexp_full_match({sql}, '{class}{{{times}}}')");
         let noun = if class == "[0-9]" { "digits" } else { "letters" };
         Some(column.condition(&sql, &format!("is {size} {noun} and nothing else")))
@@ -725,7 +737,9 @@ impl ClaimReader<'_> {
         // `total is quantity times price`
         let op = self.comparison().or(is_said.then_some("="))?;
         let right = self.sum()?;
-        if !left.is_computed && !right.is_computed {
+        // `1-5` is a range, and nothing to compute.
+        let is_constant = |it: &Amount| it.is_computed && it.columns.is_empty();
+        if !left.is_computed && !right.is_computed || is_constant(&left) || is_constant(&right) {
             return None;
         }
         let within = ["to within", "within", "give or take"].into_iter().any(|it| self.words(it));

@@ -53,14 +53,18 @@ const SIGNS: [(&str, &str); 24] = [
     ("@", "@"),
 ];
 /// Quotes that open and close.
-const QUOTES: [(char, char); 5] = [('\'', '\''), ('"', '"'), ('`', '`'), ('“', '”'), ('‘', '’')];
+const QUOTES: [(char, char); 4] = [('\'', '\''), ('"', '"'), ('“', '”'), ('‘', '’')];
 
 /// Cuts a claim into its parts. Returns None where it has other characters.
 pub(super) fn tokens(claim: &str) -> Option<Vec<ClaimToken>> {
     let mut found: Vec<ClaimToken> = Vec::new();
     let mut at = 0;
     while let Some(first) = claim[at..].chars().next() {
-        if first.is_whitespace() || first == '_' {
+        // `order-id` and `non-negative` are two words; so is a name in backticks.
+        let is_hyphen = first == '-'
+            && claim[..at].ends_with(char::is_alphabetic)
+            && claim[at + 1..].starts_with(char::is_alphabetic);
+        if first.is_whitespace() || is_hyphen || "_`".contains(first) {
             at += first.len_utf8();
             continue;
         }
@@ -187,6 +191,8 @@ mod tests {
             "the order's code is 'A-1' or “B b”",
             &["the", "order", "code", "is", "'A-1'", "or", "'B b'"],
         );
+        check("`order-id` is non-negative", &["order", "id", "is", "non", "negative"]);
+        check("a is 1-5", &["a", "is", "#1", "-", "#5"]);
         check("a is ~ 5", &[]);
     }
 }
