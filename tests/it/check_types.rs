@@ -56,7 +56,7 @@ const GREAT_EXPECTATIONS: [(&str, Means); 49] = [
     ("column_pair_values_a_to_be_greater_than_b", Claim("total is at least price")),
     (
         "column_pair_values_to_be_equal",
-        Sql("select * from orders where order_id is distinct from order_id + 0"),
+        Sql("select * from orders where sku is distinct from upper(sku)"),
     ),
     (
         "column_pair_values_to_be_in_set",

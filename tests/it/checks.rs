@@ -498,6 +498,7 @@ fn claims_of_a_fixed_form_are_compiled_and_those_that_nothing_breaks_are_not() {
         "at most 5% of customers are missing",
         "total is at least 0 if customer is nobody",
         "customer is ann or 'bob' or 'eve'",
+        "orders has fewer than 1,000,000 rows",
     ];
     let named = claims.iter().enumerate();
     let named = named.map(|(at, it)| format!("[[check]]\nname = '{at}'\nclaim = \"{it}\"\n"));

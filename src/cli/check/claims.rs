@@ -50,13 +50,13 @@ impl ClaimColumn {
     }
 }
 
-/// Reads a claim. Returns None where it has no such form, or more than one table fits.
-pub(super) fn read(claim: &str, tables: &[ClaimTable]) -> Option<FormClaim> {
-    let tokens = tokens(claim)?;
+/// Reads a claim, for each table that it may be about. Returns nothing where it has no such form.
+pub(super) fn read<'a>(claim: &str, tables: &'a [ClaimTable]) -> Vec<(&'a str, FormClaim)> {
+    let Some(tokens) = tokens(claim) else { return Vec::new() };
     if let Some(found) = reference(claim, &tokens, tables) {
-        return Some(found);
+        return vec![found];
     }
-    let mut found: Vec<(bool, FormClaim)> = Vec::new();
+    let mut found: Vec<(bool, &str, FormClaim)> = Vec::new();
     for table in tables {
         let mut reader = ClaimReader { claim, tokens: &tokens, at: 0, table, names_table: false };
         let forms = [ClaimReader::share, ClaimReader::size, ClaimReader::key, ClaimReader::rule];
@@ -64,15 +64,12 @@ pub(super) fn read(claim: &str, tables: &[ClaimTable]) -> Option<FormClaim> {
             (reader.at, reader.names_table) = (0, false);
             form(&mut reader).filter(|_| reader.is_at_end())
         });
-        found.extend(read.map(|it| (reader.names_table, it)));
+        found.extend(read.map(|it| (reader.names_table, table.name.as_str(), it)));
     }
-    if 1 < found.len() {
+    if found.iter().any(|it| it.0) {
         found.retain(|it| it.0);
     }
-    match &mut found[..] {
-        [_] => found.pop().map(|it| it.1),
-        _ => None,
-    }
+    found.into_iter().map(|it| (it.1, it.2)).collect()
 }
 
 impl ClaimReader<'_> {
@@ -90,6 +87,9 @@ impl ClaimReader<'_> {
             .or_else(|| {
                 self.attempt(|it| {
                     let then = it.condition()?;
+                    if it.any(&["only if", "only when", "only where"]) {
+                        return then.implies(it.condition()?);
+                    }
                     if it.words("unless") {
                         let unless = it.condition()?;
                         return unless.not().implies(then);
@@ -207,7 +207,7 @@ impl ClaimReader<'_> {
 
     /// `are cancelled`, which is a value of one column
     fn are_value(&mut self) -> Option<RowCondition> {
-        self.any(&["are", "is"]).then_some(())?;
+        self.any(&["are in", "is in", "are", "is"]).then_some(())?;
         let at = self.at;
         let mut found = Vec::new();
         for column in &self.table.columns {
@@ -296,12 +296,11 @@ impl ClaimReader<'_> {
             })
             .or_else(|| {
                 self.attempt(|it| {
-                    it.any(&[
-                        "no two rows have the same",
-                        "no two rows share the same",
-                        "no two rows share a",
-                    ])
-                    .then_some(())?;
+                    it.words("no two").then_some(())?;
+                    let is_of_rows = it.any(&["rows", "records", "entries"]) || it.table_name();
+                    let is_same =
+                        it.any(&["have the same", "share the same", "share a", "share an"]);
+                    (is_of_rows && is_same).then_some(())?;
                     Some(it.columns()?.0)
                 })
             })
@@ -340,8 +339,12 @@ impl ClaimReader<'_> {
 }
 
 /// `every customer_id in orders is in customers`, `orders.customer_id exists in customers.id`
-fn reference(claim: &str, tokens: &[ClaimToken], tables: &[ClaimTable]) -> Option<FormClaim> {
-    let mut found: Vec<FormClaim> = Vec::new();
+fn reference<'a>(
+    claim: &str,
+    tokens: &[ClaimToken],
+    tables: &'a [ClaimTable],
+) -> Option<(&'a str, FormClaim)> {
+    let mut found: Vec<(&str, FormClaim)> = Vec::new();
     for table in tables {
         let mut left = ClaimReader { claim, tokens, at: 0, table, names_table: false };
         let Some(column) = left.column().filter(|_| left.names_table) else { continue };
@@ -384,7 +387,7 @@ fn reference(claim: &str, tokens: &[ClaimToken], tables: &[ClaimTable]) -> Optio
                 identifier(&table.name),
                 identifier(&other.name)
             );
-            found.push(FormClaim {
+            let form = FormClaim {
                 sql,
                 reading: format!(
                     "every `{}` of `{}` is a `{}` of `{}`",
@@ -394,7 +397,8 @@ fn reference(claim: &str, tokens: &[ClaimToken], tables: &[ClaimTable]) -> Optio
                     format!("{}.{}", table.name, column.name),
                     format!("{}.{}", other.name, target.name),
                 ],
-            });
+            };
+            found.push((&table.name, form));
         }
     }
     if found.len() == 1 { found.pop() } else { None }

@@ -29,6 +29,11 @@ use crate::signals::{self, Signals};
 const VALUES_MAX: u64 = 100;
 /// Words for a part of the rows.
 const SHARES: [&str; 4] = ["percent", "percentage", "share", "half"];
+/// Words that make a bound with `or` before them: `5 or more`.
+const BOUNDS: [&str; 12] = [
+    "more", "less", "above", "below", "greater", "higher", "lower", "fewer", "later", "earlier",
+    "over", "equal",
+];
 /// Words for rows that are counted.
 const ROWS: [&str; 4] = ["rows", "records", "entries", "lines"];
 
@@ -80,7 +85,7 @@ pub(super) fn compile(
     })
 }
 
-/// Compiles claims that have a fixed form. Returns None for the others.
+/// Compiles claims that have a fixed form, or says why one has several. Returns None for the others.
 ///
 /// # Errors
 ///
@@ -89,13 +94,24 @@ pub(super) fn with_fixed_form(
     claims: &[&str],
     session: &Session,
     settings: &Settings,
-) -> anyhow::Result<Vec<Option<CompiledClaim>>> {
+) -> anyhow::Result<Vec<Option<Compiled>>> {
     let described = describe::datasets_of(session, VALUES_MAX, settings)?;
     let tables: Vec<ClaimTable> = described.iter().map(table).collect();
-    let compile = |claim: &&str| {
-        let FormClaim { sql, reading, columns } = claims::read(claim, &tables)?;
-        let (claim, by) = ((*claim).to_owned(), BUILTIN.to_owned());
-        Some(CompiledClaim { claim, reading, sql, by, columns })
+    let compile = |claim: &&str| match &claims::read(claim, &tables)[..] {
+        [] => None,
+        [(_, FormClaim { sql, reading, columns })] => {
+            let (claim, by) = ((*claim).to_owned(), BUILTIN.to_owned());
+            let (reading, sql, columns) = (reading.clone(), sql.clone(), columns.clone());
+            Some(Ok(CompiledClaim { claim, reading, sql, by, columns }))
+        }
+        several => {
+            let names: Vec<String> = several.iter().map(|it| format!("`{}`", it.0)).collect();
+            Some(Err(format!(
+                "it may be about {}; name one of them, as in `… of {}`",
+                names.join(" or "),
+                several[0].0
+            )))
+        }
     };
     Ok(claims.iter().map(compile).collect())
 }
@@ -212,8 +228,8 @@ fn words(claim: &str) -> impl Iterator<Item = &str> {
     claim.split(is_part).map(|it| it.trim_matches(['.', ',', '-'])).filter(|it| !it.is_empty())
 }
 
-/// Returns a share, a number of rows or a sign of a formula that a claim has and the statement of the analyst does not
-/// compute.
+/// Returns a share, a number of rows, a choice, a reference or a sign of a formula that a claim has and the statement of
+/// the analyst does not compute.
 fn uncomputed<'a>(claim: &'a str, sql: &str) -> Option<&'a str> {
     let is_share = |it: &&str| it.ends_with('%') || SHARES.contains(&it.to_lowercase().as_str());
     if let Some(share) = words(claim).find(is_share).filter(|_| !sql.contains("100.0 *")) {
@@ -224,6 +240,20 @@ fn uncomputed<'a>(claim: &'a str, sql: &str) -> Option<&'a str> {
     let rows = pairs.find(|(n, word)| is_number(n) && ROWS.contains(&word.to_lowercase().as_str()));
     if let Some((_, rows)) = rows.filter(|_| !sql.contains("count(")) {
         return Some(rows);
+    }
+    let all: Vec<String> = words(claim).map(str::to_lowercase).collect();
+    let is_choice = |at: usize| {
+        let next = all.get(at + 1).map_or("", String::as_str);
+        let is_bound =
+            BOUNDS.contains(&next) || at.checked_sub(1).is_some_and(|it| all[it] == "on");
+        all[at] == "or" && !is_bound
+    };
+    if (0..all.len()).any(is_choice) && !sql.contains(" or ") && !sql.contains(" in (") {
+        return Some("or");
+    }
+    let is_reference = all.iter().any(|it| ["exist", "exists"].contains(&it.as_str()));
+    if is_reference && !sql.contains("exists (") && !sql.contains("in (select") {
+        return Some("exists");
     }
     let computed = sql.replace("select *", "").replace("count(*)", "");
     let signs = claim.char_indices().filter(|it| "*/+".contains(it.1));
@@ -312,6 +342,10 @@ mod tests {
         );
         assert_eq!(uncomputed("a = b * c", "select * from t where a = b and c <= 0"), Some("*"));
         assert_eq!(uncomputed("a = b * c", "select * from t where a <> b * c"), None);
+        assert_eq!(uncomputed("a is null or b", sql), Some("or"));
+        assert_eq!(uncomputed("a is 1 or more, and on or after b", sql), None);
+        assert_eq!(uncomputed("a is 1 or 2", "select * from t where a not in (1, 2)"), None);
+        assert_eq!(uncomputed("each a exists in u", sql), Some("exists"));
     }
 
     #[test]

@@ -36,7 +36,7 @@ use crate::{ask, diagnostics};
 
 /// What the model is asked to do.
 const PROMPT: &str = include_str!("model.md");
-/// Ends the requests of a `check` together in the provider's cache.
+/// By this, the provider's cache finds the instructions of an earlier request.
 const CACHE_KEY: &str = "csv-agent-check";
 
 /// Returns whether a model is configured that may compile claims. With `--no-input`, a flag has to name it.

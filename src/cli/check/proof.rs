@@ -27,6 +27,10 @@ const ROWS_MAX: u64 = 10_000;
 const CHANGED_ROWS_MAX: u32 = 20;
 /// Columns that get other values.
 const COLUMNS_MAX: usize = 8;
+/// Rows up to which an example may have more than a bound.
+const BOUND_MAX: u64 = 10_000_000;
+/// Numbers of a series in SQL.
+const SERIES_MAX: u64 = 100_000;
 /// Rows from which it is suspicious that all of them break a rule.
 const SUSPICIOUS_ROWS_MIN: u64 = 3;
 
@@ -149,6 +153,7 @@ impl<'a> Trial<'a> {
                 let table = identifier(name);
                 let variants = match examples {
                     Examples::Many => many(&table, columns),
+                    Examples::One if columns.is_empty() => larger(&table, self.sql),
                     Examples::One => one(&table, columns, self.sql),
                 };
                 let count = move |it: String| {
@@ -266,6 +271,20 @@ fn one(table: &str, columns: &[&Column], sql: &str) -> Vec<String> {
         }
     }
     examples
+}
+
+/// Returns examples with one row more than each number of a statement, which may be a bound of the number of rows.
+fn larger(table: &str, sql: &str) -> Vec<String> {
+    let words = sql.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+    let bounds = words.filter_map(|it| it.parse::<u64>().ok()).filter(|it| *it <= BOUND_MAX);
+    let example = |bound: u64| {
+        let (n, times) = (SERIES_MAX.min(bound + 1), bound / SERIES_MAX + 1);
+        format!(
+            "select one.* from (select * from {table} limit 1) as one \
+             cross join generate_series(1, {n}) as a cross join generate_series(1, {times}) as b"
+        )
+    };
+    bounds.take(COLUMNS_MAX).map(example).collect()
 }
 
 fn base(table: &str) -> String {

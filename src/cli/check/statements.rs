@@ -162,7 +162,7 @@ fn compiled(
     let others: Vec<&str> = others.collect();
     let mut read = compile(&others, session, settings, options)?.into_iter();
     let mut compiled: Vec<Compiled> =
-        formed.into_iter().filter_map(|it| it.map(Ok).or_else(|| read.next())).collect();
+        formed.into_iter().filter_map(|it| it.or_else(|| read.next())).collect();
     let sure: Vec<&CompiledClaim> = compiled.iter().flatten().collect();
     let refusals = proof::refusals(&sure, session, settings)?;
     for (claim, refusal) in compiled.iter_mut().filter(|it| it.is_ok()).zip(refusals) {
