@@ -304,7 +304,7 @@ fn decided(
         report.rules = decided;
         return Err(signal.into());
     }
-    decided.extend(compared(path, flags, &session, settings)?);
+    decided.extend(compared(path, flags, &session, settings, options)?);
     report.rules = decided;
     Ok(())
 }
@@ -315,10 +315,14 @@ fn compared(
     flags: &CheckFlags,
     session: &Session,
     settings: &Settings,
+    options: &GlobalOptions,
 ) -> anyhow::Result<Vec<RuleReport>> {
     let usual = Baseline::path_of(path);
     if flags.accept {
         Baseline::of(session, settings)?.write(&usual)?;
+        if options.has_notes() {
+            diagnostics::note(&format!("wrote `{}`", usual.display()));
+        }
         return Ok(Vec::new());
     }
     let named = flags.against.as_ref();

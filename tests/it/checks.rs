@@ -618,3 +618,13 @@ fn lines_are_wrapped_where_the_terminal_is_narrow() {
          \n1 rule: 1 bad\n"
     );
 }
+
+#[test]
+fn a_value_that_makes_a_column_text_is_the_reason() {
+    let bench = bench(&rule(BROKEN.0, BROKEN.1));
+    fs::write(bench.path("my orders, 1.csv"), ORDERS.replace("900", "9oo")).unwrap();
+    let run = check(&bench, "").fails_with(9);
+    let reason =
+        "column `total` of `orders` is text: 1 value that is not a number, `9oo` on line 7";
+    assert!(run.stdout().contains(reason) || run.stderr().contains(reason), "{run}");
+}

@@ -8,6 +8,7 @@ use csv_agent_ingest::rows;
 use csv_agent_query::{Prepared, RowOrigin, SqlError, TableSchema, prepare};
 use csv_agent_render::report::checks::{RuleOutcome, RuleReport};
 use csv_agent_session::Session;
+use csv_agent_types::catalog::{Catalog, DType};
 use csv_agent_types::limits::FINDING_ROWS_MAX;
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::engine::table_of;
@@ -48,7 +49,8 @@ pub(super) fn decide(
         session.catalog().iter().map(|(name, it)| table_of(name, it)).collect();
     let now = Timestamp::now().as_microsecond();
     let ready = |statement: &Result<RuleStatement, RuleOutcome>| match statement {
-        Ok(statement) => prepared(&statement.sql, &tables, now),
+        Ok(statement) => prepared(&statement.sql, &tables, now)
+            .map_err(|it| with_cause(it, session.catalog(), &statement.sql)),
         Err(undecided) => Err(undecided.clone()),
     };
     let prepared: Vec<Result<PreparedRule, RuleOutcome>> =
@@ -97,6 +99,26 @@ fn prepared(sql: &str, tables: &[TableSchema], now: i64) -> Result<PreparedRule,
     let mut prepared = prepare(sql, tables, now).map_err(refused)?;
     let origin = prepared.with_row_origin();
     Ok(PreparedRule { prepared, origin })
+}
+
+/// Adds to the result of a refused statement which values made one of its columns text, if a few did.
+fn with_cause(refused: RuleOutcome, catalog: &Catalog, sql: &str) -> RuleOutcome {
+    let RuleOutcome::Undecided(reason, hint) = refused else { return refused };
+    let columns = catalog.iter().flat_map(|(name, it)| it.columns.iter().map(move |it| (name, it)));
+    let mut text = columns.filter(|(_, it)| it.dtype == DType::String && sql.contains(&it.name));
+    let found = text.find_map(|(dataset, column)| {
+        let note = column.note.as_deref()?.strip_prefix("text: ")?;
+        note.contains(" that ").then_some((dataset, &column.name, note))
+    });
+    match found {
+        // A name that is not there has another cause.
+        Some((dataset, column, note)) if !reason.starts_with("no ") => {
+            let cause = format!("column `{column}` of `{dataset}` is text: {note} ({reason})");
+            let hint = "correct the data, or read the column in another way under `[data]`";
+            RuleOutcome::Undecided(cause, Some(hint.to_owned()))
+        }
+        _ => RuleOutcome::Undecided(reason, hint),
+    }
 }
 
 /// Returns the result of a rule whose query failed.

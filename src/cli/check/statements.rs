@@ -13,6 +13,7 @@ use super::decide::RuleStatement;
 use super::file::{CheckRule, RuleBody, USUAL};
 use super::lock::{ChecksLock, CompiledClaim};
 use super::{model, proof};
+use crate::diagnostics;
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 
@@ -71,6 +72,9 @@ impl<'a> Statements<'a> {
         let path = ChecksLock::path_of(self.checks);
         if !claims.is_empty() || path.exists() {
             lock.write(&path)?;
+            if options.has_notes() {
+                diagnostics::note(&format!("wrote `{}`", path.display()));
+            }
         }
         self.lock = lock;
         Ok(())
