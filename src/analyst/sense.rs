@@ -5,7 +5,7 @@
 use crate::assemble::{fixed, is_name};
 use crate::lexicon::{Cue, TimeUnit};
 use crate::query::{
-    Agg, Check, GroupKey, Groups, LogicalForm, Measure, Op, Part, Place, Shape, Test, Value,
+    Agg, Chart, Check, GroupKey, Groups, LogicalForm, Measure, Op, Part, Place, Shape, Test, Value,
 };
 use crate::scene::Scene;
 use crate::schema::Kind;
@@ -22,6 +22,7 @@ const CONSTRAINTS: &[Constraint] = &[
     (says_twice, 2.5),
     (bounds_a_year, 2.0),
     (counts_over_nothing, 0.6),
+    (stacks_what_does_not_add_up, 0.8),
     (counts_names, 1.2),
     (names_the_mode_of_all, 1.5),
     (ranks_pairs, 0.5),
@@ -143,6 +144,12 @@ fn bounds_a_year(_: &Scene, query: &LogicalForm) -> bool {
 /// A number of rows of which nothing is said.
 fn counts_over_nothing(_: &Scene, query: &LogicalForm) -> bool {
     query.chart.is_some() && groups(query).is_some_and(|it| it.keys.is_empty())
+}
+
+/// Parts of a whole that are no parts of it.
+fn stacks_what_does_not_add_up(_: &Scene, query: &LogicalForm) -> bool {
+    matches!(query.chart, Some(Chart::Stacked | Chart::Shares | Chart::Area))
+        && measures(query).iter().any(|it| it.agg == Agg::Mean)
 }
 
 /// A ranking of names by in how many rows each is, where hardly any is in two.

@@ -525,3 +525,39 @@ fn after_a_refusal_a_whole_question_is_answered() {
     // What goes on with a question that was not understood has no answer.
     ask("and by region?").fails_with(9);
 }
+
+#[test]
+fn charts_of_single_values_and_of_two_kinds_of_groups_are_drawn() {
+    let bench = Bench::with([]);
+    let row = |it: i32| {
+        let (hour, kind) = (it % 24, ["a", "b"][it as usize % 2]);
+        format!(
+            "2024-01-{:02} {hour:02}:00:00,{kind},{}.5,{}\n",
+            it / 24 + 1,
+            it * it % 97,
+            it % 5 - 2
+        )
+    };
+    let rows: String = (0..480).map(row).collect();
+    fs::write(bench.path("rides.csv"), format!("started,kind,fare,balance\n{rows}")).unwrap();
+    let charts = |question: &str| {
+        let ask = "csv-agent ask --ephemeral -f rides.csv --model builtin --json";
+        let run = bench.shell(&format!("{ask} '{question}'"), &[]).succeeds();
+        let answer: Value = serde_json::from_str(run.stdout()).unwrap();
+        let charts = answer["charts"].as_array().unwrap().iter();
+        charts.map(|it| it["chart_type"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    for (question, kind) in [
+        ("distribution of fare", "histogram"),
+        ("distribution of fare by kind", "box"),
+        ("box plot of fare by kind", "box"),
+        ("heat map of average fare by weekday and hour", "heatmap"),
+        ("total fare by weekday and kind as 100 % stacked columns", "percent_stacked_column"),
+        ("total fare by day as an area chart", "area"),
+        // Areas below zero do not add up.
+        ("total balance by day and kind as an area chart", "line"),
+        ("pie chart of rides by kind", "percent_stacked_column"),
+    ] {
+        assert_eq!(charts(question), [kind], "{question}");
+    }
+}
