@@ -158,6 +158,10 @@ pub(crate) enum Cue {
     Yet,
     /// Ends a question, and says nothing of what is asked.
     Tags,
+    /// Is where something comes from, of a column.
+    Origins,
+    /// Is where something goes, of a column.
+    Destinations,
     /// Asks for an alarm over what is found.
     Alarms,
     /// Says that groups come to those of the question before.

@@ -13,6 +13,7 @@ mod follow_up;
 mod frag;
 mod grammar;
 mod join;
+
 mod lexicon;
 mod link;
 mod query;

@@ -21,6 +21,8 @@ const SPAN_MAX: usize = 6;
 const COLUMNS_MAX: usize = 4;
 /// Score below which a span does not name a column.
 const NAMED_MIN: f64 = 0.5;
+/// Price of a word that says nothing.
+const TAG_COST: f64 = 0.02;
 /// By how much a noun for rows is less well linked where a value is called so.
 const NOUN_OF_VALUES: f64 = 0.3;
 
@@ -354,7 +356,6 @@ impl Linker<'_> {
         for link in links.iter_mut().filter(|it| it.atom == Atom::Measure && 0 < it.start) {
             let token = &self.tokens[link.start];
             if matches!(self.tokens[link.start - 1].kind, TokenKind::Number(_))
-                && !self.lexicon.is_stop(&token.stem)
                 && token.lower != "in"
             {
                 link.score = 0.97;
@@ -477,11 +478,21 @@ impl Linker<'_> {
             })
             .map(|it| (it.start, it.end))
             .collect();
+        // A column that numbers each row is called as the rows are.
+        let rows: Vec<(usize, usize)> = links
+            .iter()
+            .filter(|it| match it.atom {
+                Atom::Column(place) => self.numbers_rows(place),
+                _ => false,
+            })
+            .map(|it| (it.start, it.end))
+            .collect();
         let repeats = |link: &Link| repeated.contains(&(link.start, link.end));
         for link in links.iter_mut().filter(|it| it.atom == Atom::Noun) {
             match best.get(&(link.start, link.end)) {
                 // `products` are those of a column that names some of them again and again, and hardly its rows.
                 Some(most) if 0.97 <= *most && repeats(link) => link.score -= 0.2,
+                Some(_) if rows.contains(&(link.start, link.end)) => {}
                 Some(most) if 0.97 <= *most => link.score -= 0.12,
                 Some(most) if 0.8 <= *most && numbers.contains(&(link.start, link.end)) => {
                     link.score -= 0.15;
@@ -494,6 +505,9 @@ impl Linker<'_> {
     /// Returns what it costs to leave a token out, and whether it means nothing that is known.
     fn skip(&self, at: usize, links: &[Link]) -> (f64, bool) {
         let (cost, is_unknown) = self.bare_skip(at, links);
+        if self.is_tag(at) || self.is_source(at, links) || self.is_trade(at, links) {
+            return (TAG_COST, false);
+        }
         // What stands in parentheses behind words says what they are: `errors (status 500 or higher)`.
         let is_explained =
             !self.tokens[at].is_aside && self.tokens[at + 1..].iter().take(2).any(|it| it.is_aside);
@@ -513,6 +527,36 @@ impl Linker<'_> {
             }
         });
         (phrase.fold(cost, f64::max), is_unknown)
+    }
+
+    /// Returns whether a token ends a question and says nothing: `right?`, `please`.
+    fn is_tag(&self, at: usize) -> bool {
+        let is = |it: &Token| self.lexicon.is(Cue::Tags, &it.lower);
+        let rest = &self.tokens[at..];
+        1 < at && rest.iter().all(|it| is(it) || it.lower == ",") && rest.iter().any(is)
+    }
+
+    /// Returns whether a token says that pieces are sold, where a column has how many: `the units sold`.
+    fn is_trade(&self, at: usize, links: &[Link]) -> bool {
+        let are_pieces = |it: &Link| match it.atom {
+            Atom::Column(place) => self.lexicon.has(Cue::Quantities, &self.column(place).words),
+            _ => false,
+        };
+        let is_name =
+            |it: &Link| it.start <= at && at < it.end && matches!(it.atom, Atom::Column(_));
+        self.lexicon.is(Cue::Traded, &self.tokens[at].lower)
+            && links.iter().any(are_pieces)
+            && !links.iter().any(is_name)
+    }
+
+    /// Returns whether a token is the name of the only table that there is, behind `in`.
+    fn is_source(&self, at: usize, links: &[Link]) -> bool {
+        let is_name =
+            |it: &Link| matches!(it.atom, Atom::Table(_)) && it.start <= at && at < it.end;
+        let Some(name) = links.iter().find(|it| is_name(it)) else { return false };
+        let is_small = |it: &Token| self.lexicon.is_stop(&it.stem) && it.lower != "in";
+        let mut before = self.tokens[..name.start].iter().rev().skip_while(|it| is_small(it));
+        self.tables.len() == 1 && before.next().is_some_and(|it| it.lower == "in")
     }
 
     fn bare_skip(&self, at: usize, links: &[Link]) -> (f64, bool) {
@@ -967,6 +1011,12 @@ impl Linker<'_> {
             && column.kind == Kind::Text
             && column.n_distinct.is_some_and(|it| it < n)
             && !table.is_called(&column.words)
+    }
+
+    /// Returns whether a column has a number of its own for each row.
+    fn numbers_rows(&self, place: Place) -> bool {
+        let column = self.column(place);
+        column.is_key && column.n_distinct == Some(self.tables[place.table].n_rows)
     }
 
     /// Returns whether a column has texts of which hardly any two are the same, and which are no names.
