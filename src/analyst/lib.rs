@@ -11,6 +11,7 @@ mod assemble;
 mod compute;
 mod follow_up;
 mod frag;
+mod glossary;
 mod grammar;
 mod join;
 

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::answer::describe;
 use crate::compute::Computed;
 use crate::frag::Sem;
+use crate::glossary::Glossary;
 use crate::grammar::{ENGLISH, Phrase};
 use crate::join::{JOINED_MAX, Joins};
 
@@ -85,6 +86,8 @@ pub(crate) struct Read {
     is_picked: bool,
     /// What it claims, if that is two things, each of which can be judged by itself.
     pub two: Option<[String; 2]>,
+    /// What is to be said of the user's knowledge that is of no use.
+    unused: Option<String>,
 }
 
 impl Read {
@@ -117,7 +120,15 @@ pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
         Outcome::Next(next) => return next,
         Outcome::Read(read) => read,
     };
-    answered(&read, lexicon, wants_verdict)
+    let next = answered(&read, lexicon, wants_verdict);
+    let Some(unused) = read.unused else { return next };
+    let with = |text: String| format!("{text}\n\n{unused}");
+    match next {
+        Next::Say(text, verdict) => Next::Say(with(text), verdict),
+        Next::Refuse(text) => Next::Refuse(with(text)),
+        Next::Offer(text, choices) => Next::Offer(with(text), choices),
+        Next::Calls(calls) => Next::Calls(calls),
+    }
 }
 
 /// Answers a question that was read, or says what is needed for that.
@@ -243,6 +254,10 @@ pub(crate) fn readings(
     }
     // A table whose schema nobody could get is left out.
     tables.retain(|it| !it.columns.is_empty());
+    let glossary = Glossary::of(instructions, &tables, lexicon);
+    for turn in &mut turns {
+        turn.question = glossary.told(&turn.question, lexicon);
+    }
     let Some(turn) = turns.last() else { return refuse("There is no question.") };
     // Whoever picks a reading repeats the question, which does not take up itself.
     let is_repeated = |it: &[Turn]| it[1].pick.is_some() && it[0].question == it[1].question;
@@ -310,6 +325,7 @@ pub(crate) fn readings(
         may_mislead,
         is_picked,
         two,
+        unused: glossary.unused(|it| items.iter().any(|item| item.0.to_string().contains(it))),
         tables: tables.clone(),
         joins: joins.clone(),
     }))

@@ -561,3 +561,30 @@ fn charts_of_single_values_and_of_two_kinds_of_groups_are_drawn() {
         assert_eq!(charts(question), [kind], "{question}");
     }
 }
+
+#[test]
+fn names_that_the_user_gives_are_read_and_what_is_of_no_use_is_said_once() {
+    let bench = Bench::with([]);
+    let rows = "product,price,units,status\nlamp,2,3,open\ndesk,50,1,closed\nlamp,4,2,closed\n";
+    fs::write(bench.path("orders.csv"), rows).unwrap();
+    let notes = "# Words\n- revenue = price × units\n- goods means product\n- deals: rows of orders\n\
+                 - done: status is closed\nPrices include tax.\n";
+    fs::write(bench.path("notes.md"), notes).unwrap();
+    bench.run(["ingest", "-q", "orders.csv"]).succeeds();
+    let ask = |question: &str| {
+        let flags = ["ask", "--model", "builtin", "--format", "reply", "--knowledge", "notes.md"];
+        bench.run(flags.into_iter().chain([question])).succeeds().stdout().to_owned()
+    };
+    let unused = "I could not use this of what you say about the data: “Prices include tax.”.";
+    let first = ask("total revenue");
+    assert!(first.contains("**64**") && first.contains(unused), "{first}");
+    for (question, part) in [
+        ("which goods have the highest revenue?", "**desk** has the highest"),
+        ("how many deals?", "**3** rows"),
+        ("how many done", "**2** rows"),
+        ("orders with revenue over 10", "**1** row"),
+    ] {
+        let text = ask(question);
+        assert!(text.contains(part) && !text.contains(unused), "{question}: {text}");
+    }
+}
