@@ -1187,6 +1187,31 @@ mod tests {
     }
 
     #[test]
+    fn a_column_named_by_its_unit_is_what_is_measured() {
+        let text = "- jobs: 90 rows, 3 columns\n  - \"team\" string\n  - \"hrs\" float64\n  - \"unit_price_usd\" float64\n";
+        let tables = of_instructions(text, &ENGLISH);
+        let first = |question: &str| {
+            let turn = Turn { question: question.to_owned(), pick: None, calls: Vec::new() };
+            let (joins, tables) = (Joins::default(), &tables);
+            let (lexicon, turn) = (&ENGLISH, &turn);
+            let asked =
+                Asked { tables, joins: &joins, lexicon, wants_verdict: false, turn, last: None };
+            crate::sql::statement(&asked.read().0[0].query, tables, 4).sql
+        };
+        assert!(
+            first("total hours by team").contains("sum(hrs)"),
+            "{}",
+            first("total hours by team")
+        );
+        // What one piece costs is no total of what is spent.
+        assert!(
+            first("spending by team").contains("avg(unit_price_usd)"),
+            "{}",
+            first("spending by team")
+        );
+    }
+
+    #[test]
     fn what_says_nothing_of_a_claim_does_not_stop_it() {
         for claim in [
             "no revenue below 0, right?",
