@@ -148,18 +148,8 @@ impl Answer<'_> {
         let (natural, is_ordinal) = (self.natural(key), plain.is_ordinal(key));
         let mut notes = Vec::new();
         let x_label = Some(capital(&self.axis(key)));
-        // Two numbers of each group make points, the first up.
-        if let (Some(Chart::Scatter), [y, x, ..]) = (self.query.chart, &quantities[..]) {
-            return Plot {
-                kind: "scatter",
-                x: x.1.clone(),
-                x_label: Some(capital(&x.0)),
-                series: vec![(capital(&y.0), y.1.clone())],
-                y_label: Some(capital(&y.0)),
-                frame: self.cut(CHART_POINTS_MAX, None, &mut notes),
-                notes,
-                ..Plot::default()
-            };
+        if let Some(plot) = self.of_points(&quantities) {
+            return plot;
         }
         let kind = match self.query.chart {
             Some(Chart::Scatter) if self.is_measured(key) => "scatter",
@@ -195,6 +185,24 @@ impl Answer<'_> {
         let y_label = Some(capital(&quantities[0].0)).filter(|_| quantities.len() == 1);
         let series = quantities.into_iter().map(|it| (capital(&it.0), it.1)).collect();
         Plot { kind, x, x_label, series, y_label, frame, notes, ..Plot::default() }
+    }
+
+    /// Returns points of two numbers of each group, the first up, if there are two and points were asked for.
+    pub(super) fn of_points(&self, quantities: &[(String, String)]) -> Option<Plot> {
+        let (Some(Chart::Scatter), [y, x, ..]) = (self.query.chart, quantities) else {
+            return None;
+        };
+        let mut notes = Vec::new();
+        Some(Plot {
+            kind: "scatter",
+            x: x.1.clone(),
+            x_label: Some(capital(&x.0)),
+            series: vec![(capital(&y.0), y.1.clone())],
+            y_label: Some(capital(&y.0)),
+            frame: self.cut(CHART_POINTS_MAX, None, &mut notes),
+            notes,
+            ..Plot::default()
+        })
     }
 
     /// Returns the numbers that are drawn: what each is called, and its column.

@@ -43,18 +43,8 @@ impl Answer<'_> {
         let plain = self.plain();
         let quantities = self.quantities(groups);
         let asked = self.query.chart;
-        if let (Some(Chart::Scatter), [y, x, ..]) = (asked, &quantities[..]) {
-            let mut notes = Vec::new();
-            return Ok(Some(Plot {
-                kind: "scatter",
-                x: x.1.clone(),
-                x_label: Some(capital(&x.0)),
-                series: vec![(capital(&y.0), y.1.clone())],
-                y_label: Some(capital(&y.0)),
-                frame: self.cut(CHART_POINTS_MAX, None, &mut notes),
-                notes,
-                ..Plot::default()
-            }));
+        if let Some(plot) = self.of_points(&quantities) {
+            return Ok(Some(plot));
         }
         let [along, by] = self.along(groups);
         let runs = plain.runs(&groups.keys[along]);
