@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 
-use crate::lexicon::Lexicon;
+use crate::lexicon::{Concept, Lexicon};
 use crate::schema::Table;
 use crate::words::Token;
 
@@ -116,14 +116,20 @@ fn named(line: &str, tables: &[Table], lexicon: &Lexicon) -> Option<(Vec<String>
     let found = MEANS.iter().filter_map(|it| line.find(it).map(|at| (at, *it)));
     let (at, between) = found.min_by_key(|it| it.0)?;
     let (name, meant) = (bare(&line[..at]), bare(&line[at + between.len()..]));
-    let stems: Vec<String> =
-        lexicon.words.tokens(name).into_iter().map(|it: Token| it.stem).collect();
+    let words: Vec<Token> = lexicon.words.tokens(name);
+    let is_rate = words
+        .iter()
+        .any(|it| lexicon.phrase(std::slice::from_ref(&it.lower)) == Some(Concept::Share));
+    let stems: Vec<String> = words.into_iter().map(|it| it.stem).collect();
     let is_name = (1..=WORDS_MAX).contains(&stems.len());
     // What is a column already needs no name.
     if !is_name || column(name, tables, lexicon).is_some() {
         return None;
     }
-    Some((stems, meaning(meant, tables, lexicon)?))
+    let meant = meaning(meant, tables, lexicon)?;
+    // A `churn rate` is no number of rows.
+    let is_of_rows = is_rate && meant.starts_with("rows ");
+    Some((stems, if is_of_rows { format!("share of {meant}") } else { meant }))
 }
 
 /// Returns how a question says what is meant.
@@ -212,6 +218,11 @@ mod tests {
             "Leavers: Attrition is Yes",
             "how many leavers",
             "how many rows where \"Attrition\" is Yes",
+        );
+        check(
+            "churn rate = Attrition is Yes",
+            "churn rate by units",
+            "share of rows where \"Attrition\" is Yes by units",
         );
         check("unit cost is price", "highest unit costs", "highest \"Unit Price\"");
         check("turnover means revenue", "average price", "average price");
