@@ -529,13 +529,13 @@ fn after_a_refusal_a_whole_question_is_answered() {
 #[test]
 fn charts_of_single_values_and_of_two_kinds_of_groups_are_drawn() {
     let bench = Bench::with([]);
-    let row = |it: i32| {
-        let (hour, kind) = (it % 24, ["a", "b"][it as usize % 2]);
+    let row = |it: usize| {
+        let (hour, kind) = (it % 24, ["a", "b"][it % 2]);
         format!(
             "2024-01-{:02} {hour:02}:00:00,{kind},{}.5,{}\n",
             it / 24 + 1,
             it * it % 97,
-            it % 5 - 2
+            [-2, -1, 0, 1, 2][it % 5]
         )
     };
     let rows: String = (0..480).map(row).collect();
