@@ -21,6 +21,8 @@ const SPAN_MAX: usize = 6;
 const COLUMNS_MAX: usize = 4;
 /// Score below which a span does not name a column.
 const NAMED_MIN: f64 = 0.5;
+/// By how much a value is less well linked where the question names another column that has it.
+const OTHERS_VALUE: f64 = 0.3;
 /// Price of a word that says nothing.
 const TAG_COST: f64 = 0.02;
 /// By how much a noun for rows is less well linked where a value is called so.
@@ -352,6 +354,7 @@ impl Linker<'_> {
         });
         Self::compete_with_names(links);
         self.compete_with_values(links);
+        self.compete_with_owners(links);
         // Behind an amount, a unit is hardly anything else.
         for link in links.iter_mut().filter(|it| it.atom == Atom::Measure && 0 < it.start) {
             let token = &self.tokens[link.start];
@@ -386,6 +389,44 @@ impl Linker<'_> {
                 })
             {
                 link.score -= 0.1;
+            }
+        }
+    }
+
+    /// `where attrition is Yes` says whose value that is, where other columns have it as well.
+    fn compete_with_owners(&self, links: &mut [Link]) {
+        let is_joint = |it: &Token| it.lower == "=" || self.lexicon.is(Cue::Is, &it.lower);
+        let owners: Vec<(usize, Place)> = links
+            .iter()
+            .filter(|it| 0.9 <= it.score)
+            .filter_map(|it| match it.atom {
+                Atom::Column(place) => Some((it.end, place)),
+                _ => None,
+            })
+            .collect();
+        let is_owned = |it: &Link| match &it.atom {
+            Atom::Value(held) => {
+                let before = self.tokens[..it.start].iter().rev();
+                let n_joints = before.take_while(|it| is_joint(it)).count();
+                0 < n_joints && owners.contains(&(it.start - n_joints, held.place))
+            }
+            _ => false,
+        };
+        let owned: Vec<(usize, usize, Place)> = links
+            .iter()
+            .filter(|it| is_owned(it))
+            .filter_map(|it| match &it.atom {
+                Atom::Value(held) => Some((it.start, it.end, held.place)),
+                _ => None,
+            })
+            .collect();
+        for link in links.iter_mut() {
+            if let Atom::Value(held) = &link.atom
+                && owned
+                    .iter()
+                    .any(|it| (it.0, it.1) == (link.start, link.end) && it.2 != held.place)
+            {
+                link.score -= OTHERS_VALUE;
             }
         }
     }
@@ -1265,4 +1306,39 @@ pub(crate) fn singulars(phrase: &str) -> Vec<String> {
         found.push(start.to_owned());
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Atom, Facts, Held, Linker};
+    use crate::lexicon::ENGLISH;
+    use crate::query::Place;
+    use crate::schema::of_instructions;
+
+    #[test]
+    fn a_value_is_that_of_the_column_before_it() {
+        let text = "- hr: 9 rows, 2 columns\n  - \"overtime\" string\n  - \"attrition\" string\n";
+        let tables = of_instructions(text, &ENGLISH);
+        let held = |column: usize| Held {
+            place: Place { table: 0, column },
+            spellings: vec!["Yes".to_owned()],
+            text: "yes".to_owned(),
+            n_rows: 3,
+        };
+        let facts = Facts::from([("yes".to_owned(), vec![held(0), held(1)])]);
+        let scores = |question: &str| {
+            let tokens = ENGLISH.words.tokens(question);
+            let (tables, facts, lexicon) = (&tables, &facts, &ENGLISH);
+            let linker = Linker { question, tokens: &tokens, tables, of: &[0], facts, lexicon };
+            let links = linker.lattice().links;
+            [0, 1].map(|column| {
+                let is_value = |it: &&super::Link| matches!(&it.atom, Atom::Value(held) if held.place.column == column);
+                links.iter().find(is_value).map_or(0.0, |it| it.score)
+            })
+        };
+        let [overtime, attrition] = scores("rows where attrition is Yes");
+        assert!(overtime < attrition, "{overtime} {attrition}");
+        let [overtime, attrition] = scores("rows with Yes");
+        assert!((overtime - attrition).abs() < 1e-9, "{overtime} {attrition}");
+    }
 }

@@ -18,7 +18,6 @@ type Constraint = (fn(&Scene, &LogicalForm) -> bool, f64);
 const CONSTRAINTS: &[Constraint] = &[
     (adds_up_keys, f64::INFINITY),
     (computes_with_text, f64::INFINITY),
-    (tells_a_number_twice, f64::INFINITY),
     (groups_by_what_is_fixed, 2.0),
     (groups_by_its_own_number, 1.5),
     (says_twice, 2.5),
@@ -98,12 +97,6 @@ fn computes_with_text(scene: &Scene, query: &LogicalForm) -> bool {
         );
         needs_number && it.place().is_some_and(|it| !scene.is_number(it))
     })
-}
-
-/// The same number in two columns.
-fn tells_a_number_twice(_: &Scene, query: &LogicalForm) -> bool {
-    let told = measures(query);
-    (1..told.len()).any(|it| told[..it].contains(&told[it]))
 }
 
 /// Groups of one value, since a condition says which.

@@ -311,6 +311,13 @@ fn by_rows(scene: &Scene, mut query: LogicalForm) -> LogicalForm {
                 Measure { agg: Agg::Count, of: None, only: std::mem::take(&mut measure.only) };
         }
     }
+    // `range: minimum and maximum` says the same twice.
+    let mut told: Vec<Measure> = Vec::new();
+    groups.measures.retain(|it| {
+        let is_new = !told.contains(it);
+        told.extend(is_new.then(|| it.clone()));
+        is_new
+    });
     query
 }
 
