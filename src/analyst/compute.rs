@@ -3,7 +3,7 @@
 //! A step looks at the calls that were made already, and returns those that are open. Calls that do not depend on each
 //! other are made together.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use csv_agent_types::limits::FINDING_ROWS_MAX;
 
@@ -22,6 +22,9 @@ const QUERY: &str = "query_datasets";
 const SHOW: &str = "send_data_to_ui_as_df";
 /// The tool that shows a chart.
 pub(crate) const DRAW: &str = "send_chart_to_ui";
+/// Why another chart is drawn than was asked for.
+const BELOW_ZERO: &str =
+    "Numbers below zero have no area and no share, so the chart is another one.";
 /// Decimals of the fractions in a result; more where the numbers are small.
 const DECIMALS: [u32; 3] = [4, 8, 12];
 
@@ -105,12 +108,17 @@ pub(crate) fn next(
         Drawing::Impossible(reason) => notes.push(format!("There is no chart: {reason}.")),
         Drawing::Needs(sql, name) => drop(open.made(query_call(&sql, name.as_deref()))),
         Drawing::Chart(spec, told) => {
-            let error = open.made((DRAW, spec)).and_then(Done::error);
-            match error {
-                Some(error) => {
+            let error = open.made((DRAW, spec.clone())).and_then(Done::error);
+            let other = error.and_then(|_| unstacked(spec));
+            match (error, other) {
+                (Some(_), Some(other)) => {
+                    open.made((DRAW, other));
+                    notes.push(BELOW_ZERO.to_owned());
+                }
+                (Some(error), None) => {
                     notes.push(format!("There is no chart: {}.", error.trim_end_matches('.')));
                 }
-                None => notes.extend(told),
+                (None, _) => notes.extend(told),
             }
         }
     }
@@ -151,6 +159,17 @@ impl<'a> OpenCalls<'a> {
 
 fn query_call(sql: &str, result_name: Option<&str>) -> Call {
     (QUERY, json!({"sql": sql, "result_name": result_name}))
+}
+
+/// Returns a chart in place of one that needs numbers of which none is below zero.
+fn unstacked(mut spec: Value) -> Option<Value> {
+    let kind = match spec["chart_type"].as_str()? {
+        "area" => "line",
+        "percent_stacked_column" => "stacked_column",
+        _ => return None,
+    };
+    spec["chart_type"] = kind.into();
+    Some(spec)
 }
 
 /// Says how values were combined, if the question does not.

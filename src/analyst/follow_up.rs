@@ -1,9 +1,12 @@
 //! What takes up the question before: its parts are edits of the last query.
 
 use crate::actions::natural;
+use crate::assemble::as_drawn;
 use crate::frag::Frag;
 use crate::lexicon::{Concept, Cue};
-use crate::query::{GroupKey, Groups, Listing, LogicalForm, Measure, Place, Shape, Test, Value};
+use crate::query::{
+    Chart, GroupKey, Groups, Listing, LogicalForm, Measure, Place, Profile, Shape, Test, Value,
+};
 use crate::scene::Scene;
 use crate::schema::Kind;
 use crate::words::Token;
@@ -51,6 +54,7 @@ pub(crate) fn edit(scene: &Scene, last: &LogicalForm, frag: &Frag) -> Option<Log
     let mut query = last.clone();
     if let Some(chart) = frag.chart {
         query.chart = Some(chart);
+        query = as_drawn(scene, query);
     }
     for test in &frag.tests {
         replace(&mut query.filters, test);
@@ -90,6 +94,13 @@ pub(crate) fn edit(scene: &Scene, last: &LogicalForm, frag: &Frag) -> Option<Log
             if let [measure] = &frag.measures[..] {
                 comparison.measure = measure.clone();
             }
+        }
+        // `distribution of price`, `by region`
+        Shape::Profile(Profile::Distribution(place))
+            if scene.is_number(*place) && keys.len() == 1 && frag.measures.is_empty() =>
+        {
+            query.body = Shape::Groups(Groups::boxes(keys, *place));
+            query.chart = Some(Chart::Box);
         }
         Shape::Profile(_) | Shape::Check(_) => {
             let is_plain = keys.is_empty() && numbers.is_empty() && frag.measures.is_empty();

@@ -148,6 +148,13 @@ impl Frag {
             is_spoken: self.is_spoken || other.is_spoken,
             chart: match (self.chart, other.chart) {
                 (Some(Chart::Any), Some(chart)) | (Some(chart), Some(Chart::Any)) => Some(chart),
+                // `100 % stacked bars`
+                (Some(Chart::Bar | Chart::Column), Some(chart))
+                | (Some(chart), Some(Chart::Bar | Chart::Column))
+                    if matches!(chart, Chart::Stacked | Chart::Shares) =>
+                {
+                    Some(chart)
+                }
                 (a, b) => one(a, b)?,
             },
             over: match (self.over, other.over) {

@@ -108,8 +108,13 @@ pub(crate) enum Concept {
     BarChart,
     ColumnChart,
     StackedChart,
+    SharesChart,
     LineChart,
+    AreaChart,
     ScatterChart,
+    HistogramChart,
+    BoxChart,
+    HeatChart,
     WhatAbout,
     Only,
     Weekend,
@@ -151,6 +156,12 @@ pub(crate) enum Cue {
     Ever,
     /// Asks for it of one thing or of all of them: the word does not say which.
     Yet,
+    /// Ends a question, and says nothing of what is asked.
+    Tags,
+    /// Is where something comes from, of a column.
+    Origins,
+    /// Is where something goes, of a column.
+    Destinations,
     /// Asks for an alarm over what is found.
     Alarms,
     /// Says that groups come to those of the question before.

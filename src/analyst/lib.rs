@@ -11,8 +11,10 @@ mod assemble;
 mod compute;
 mod follow_up;
 mod frag;
+mod glossary;
 mod grammar;
 mod join;
+
 mod lexicon;
 mod link;
 mod query;

@@ -21,6 +21,10 @@ const SPAN_MAX: usize = 6;
 const COLUMNS_MAX: usize = 4;
 /// Score below which a span does not name a column.
 const NAMED_MIN: f64 = 0.5;
+/// By how much a value is less well linked where the question names another column that has it.
+const OTHERS_VALUE: f64 = 0.3;
+/// Price of a word that says nothing.
+const TAG_COST: f64 = 0.02;
 /// By how much a noun for rows is less well linked where a value is called so.
 const NOUN_OF_VALUES: f64 = 0.3;
 
@@ -350,11 +354,11 @@ impl Linker<'_> {
         });
         Self::compete_with_names(links);
         self.compete_with_values(links);
+        self.compete_with_owners(links);
         // Behind an amount, a unit is hardly anything else.
         for link in links.iter_mut().filter(|it| it.atom == Atom::Measure && 0 < it.start) {
             let token = &self.tokens[link.start];
             if matches!(self.tokens[link.start - 1].kind, TokenKind::Number(_))
-                && !self.lexicon.is_stop(&token.stem)
                 && token.lower != "in"
             {
                 link.score = 0.97;
@@ -385,6 +389,44 @@ impl Linker<'_> {
                 })
             {
                 link.score -= 0.1;
+            }
+        }
+    }
+
+    /// `where attrition is Yes` says whose value that is, where other columns have it as well.
+    fn compete_with_owners(&self, links: &mut [Link]) {
+        let is_joint = |it: &Token| it.lower == "=" || self.lexicon.is(Cue::Is, &it.lower);
+        let owners: Vec<(usize, Place)> = links
+            .iter()
+            .filter(|it| 0.9 <= it.score)
+            .filter_map(|it| match it.atom {
+                Atom::Column(place) => Some((it.end, place)),
+                _ => None,
+            })
+            .collect();
+        let is_owned = |it: &Link| match &it.atom {
+            Atom::Value(held) => {
+                let before = self.tokens[..it.start].iter().rev();
+                let n_joints = before.take_while(|it| is_joint(it)).count();
+                0 < n_joints && owners.contains(&(it.start - n_joints, held.place))
+            }
+            _ => false,
+        };
+        let owned: Vec<(usize, usize, Place)> = links
+            .iter()
+            .filter(|it| is_owned(it))
+            .filter_map(|it| match &it.atom {
+                Atom::Value(held) => Some((it.start, it.end, held.place)),
+                _ => None,
+            })
+            .collect();
+        for link in links.iter_mut() {
+            if let Atom::Value(held) = &link.atom
+                && owned
+                    .iter()
+                    .any(|it| (it.0, it.1) == (link.start, link.end) && it.2 != held.place)
+            {
+                link.score -= OTHERS_VALUE;
             }
         }
     }
@@ -477,11 +519,21 @@ impl Linker<'_> {
             })
             .map(|it| (it.start, it.end))
             .collect();
+        // A column that numbers each row is called as the rows are.
+        let rows: Vec<(usize, usize)> = links
+            .iter()
+            .filter(|it| match it.atom {
+                Atom::Column(place) => self.numbers_rows(place),
+                _ => false,
+            })
+            .map(|it| (it.start, it.end))
+            .collect();
         let repeats = |link: &Link| repeated.contains(&(link.start, link.end));
         for link in links.iter_mut().filter(|it| it.atom == Atom::Noun) {
             match best.get(&(link.start, link.end)) {
                 // `products` are those of a column that names some of them again and again, and hardly its rows.
                 Some(most) if 0.97 <= *most && repeats(link) => link.score -= 0.2,
+                Some(_) if rows.contains(&(link.start, link.end)) => {}
                 Some(most) if 0.97 <= *most => link.score -= 0.12,
                 Some(most) if 0.8 <= *most && numbers.contains(&(link.start, link.end)) => {
                     link.score -= 0.15;
@@ -494,6 +546,9 @@ impl Linker<'_> {
     /// Returns what it costs to leave a token out, and whether it means nothing that is known.
     fn skip(&self, at: usize, links: &[Link]) -> (f64, bool) {
         let (cost, is_unknown) = self.bare_skip(at, links);
+        if self.is_tag(at) || self.is_source(at, links) || self.is_trade(at, links) {
+            return (TAG_COST, false);
+        }
         // What stands in parentheses behind words says what they are: `errors (status 500 or higher)`.
         let is_explained =
             !self.tokens[at].is_aside && self.tokens[at + 1..].iter().take(2).any(|it| it.is_aside);
@@ -513,6 +568,36 @@ impl Linker<'_> {
             }
         });
         (phrase.fold(cost, f64::max), is_unknown)
+    }
+
+    /// Returns whether a token ends a question and says nothing: `right?`, `please`.
+    fn is_tag(&self, at: usize) -> bool {
+        let is = |it: &Token| self.lexicon.is(Cue::Tags, &it.lower);
+        let rest = &self.tokens[at..];
+        1 < at && rest.iter().all(|it| is(it) || it.lower == ",") && rest.iter().any(is)
+    }
+
+    /// Returns whether a token says that pieces are sold, where a column has how many: `the units sold`.
+    fn is_trade(&self, at: usize, links: &[Link]) -> bool {
+        let are_pieces = |it: &Link| match it.atom {
+            Atom::Column(place) => self.lexicon.has(Cue::Quantities, &self.column(place).words),
+            _ => false,
+        };
+        let is_name =
+            |it: &Link| it.start <= at && at < it.end && matches!(it.atom, Atom::Column(_));
+        self.lexicon.is(Cue::Traded, &self.tokens[at].lower)
+            && links.iter().any(are_pieces)
+            && !links.iter().any(is_name)
+    }
+
+    /// Returns whether a token is the name of the only table that there is, behind `in`.
+    fn is_source(&self, at: usize, links: &[Link]) -> bool {
+        let is_name =
+            |it: &Link| matches!(it.atom, Atom::Table(_)) && it.start <= at && at < it.end;
+        let Some(name) = links.iter().find(|it| is_name(it)) else { return false };
+        let is_small = |it: &Token| self.lexicon.is_stop(&it.stem) && it.lower != "in";
+        let mut before = self.tokens[..name.start].iter().rev().skip_while(|it| is_small(it));
+        self.tables.len() == 1 && before.next().is_some_and(|it| it.lower == "in")
     }
 
     fn bare_skip(&self, at: usize, links: &[Link]) -> (f64, bool) {
@@ -969,6 +1054,12 @@ impl Linker<'_> {
             && !table.is_called(&column.words)
     }
 
+    /// Returns whether a column has a number of its own for each row.
+    fn numbers_rows(&self, place: Place) -> bool {
+        let column = self.column(place);
+        column.is_key && column.n_distinct == Some(self.tables[place.table].n_rows)
+    }
+
     /// Returns whether a column has texts of which hardly any two are the same, and which are no names.
     fn is_free(&self, place: Place) -> bool {
         let column = self.column(place);
@@ -1215,4 +1306,39 @@ pub(crate) fn singulars(phrase: &str) -> Vec<String> {
         found.push(start.to_owned());
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Atom, Facts, Held, Linker};
+    use crate::lexicon::ENGLISH;
+    use crate::query::Place;
+    use crate::schema::of_instructions;
+
+    #[test]
+    fn a_value_is_that_of_the_column_before_it() {
+        let text = "- hr: 9 rows, 2 columns\n  - \"overtime\" string\n  - \"attrition\" string\n";
+        let tables = of_instructions(text, &ENGLISH);
+        let held = |column: usize| Held {
+            place: Place { table: 0, column },
+            spellings: vec!["Yes".to_owned()],
+            text: "yes".to_owned(),
+            n_rows: 3,
+        };
+        let facts = Facts::from([("yes".to_owned(), vec![held(0), held(1)])]);
+        let scores = |question: &str| {
+            let tokens = ENGLISH.words.tokens(question);
+            let (tables, facts, lexicon) = (&tables, &facts, &ENGLISH);
+            let linker = Linker { question, tokens: &tokens, tables, of: &[0], facts, lexicon };
+            let links = linker.lattice().links;
+            [0, 1].map(|column| {
+                let is_value = |it: &&super::Link| matches!(&it.atom, Atom::Value(held) if held.place.column == column);
+                links.iter().find(is_value).map_or(0.0, |it| it.score)
+            })
+        };
+        let [overtime, attrition] = scores("rows where attrition is Yes");
+        assert!(overtime < attrition, "{overtime} {attrition}");
+        let [overtime, attrition] = scores("rows with Yes");
+        assert!((overtime - attrition).abs() < 1e-9, "{overtime} {attrition}");
+    }
 }

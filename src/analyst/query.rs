@@ -358,8 +358,16 @@ pub(crate) enum Chart {
     /// Vertical bars.
     Column,
     Stacked,
+    /// Bars of one height: parts of a whole.
+    Shares,
     Line,
+    Area,
     Scatter,
+    Histogram,
+    /// Quartiles of single values.
+    Box,
+    /// Shades in a grid of two kinds of groups.
+    Heat,
 }
 
 impl Measure {
@@ -386,6 +394,18 @@ impl Measure {
 }
 
 impl Groups {
+    /// Makes the numbers of a box plot: the quartiles and the ends of a column.
+    pub(crate) fn boxes(keys: Vec<GroupKey>, place: Place) -> Groups {
+        let numbers = [Agg::Median, Agg::Quantile(0.25), Agg::Quantile(0.75), Agg::Min, Agg::Max];
+        Groups::new(keys, numbers.map(|it| Measure::of(it, place)).to_vec())
+    }
+
+    /// Returns the column whose quartiles and ends the numbers are.
+    pub(crate) fn boxed(&self) -> Option<Place> {
+        let place = self.measures.first()?.place()?;
+        (*self == Groups::boxes(self.keys.clone(), place)).then_some(place)
+    }
+
     /// Returns numbers of groups as they are.
     pub(crate) fn new(keys: Vec<GroupKey>, measures: Vec<Measure>) -> Groups {
         Groups { keys, measures, having: None, over: None, then: None, order: None }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::answer::ResultHead;
 use crate::float;
-use crate::query::{Agg, Check, GroupKey, Groups, LogicalForm, Measure, Shape};
+use crate::query::{Agg, Check, GroupKey, Groups, Listing, LogicalForm, Measure, Shape};
 use crate::reading::Reading;
 
 /// From where the best reading is answered.
@@ -159,8 +159,15 @@ fn are_opposed(one: &LogicalForm, other: &LogicalForm) -> bool {
     }
 }
 
-/// Returns whether a query tells some of the numbers that another tells.
+/// Returns whether a query tells some of what another tells: of its numbers, or of the columns of its rows.
 fn is_within(query: &LogicalForm, other: &LogicalForm) -> bool {
+    // Rows with some of the columns.
+    if let (Shape::Rows(part), Shape::Rows(whole)) = (&query.body, &other.body) {
+        let has = |it| whole.columns.is_empty() || whole.columns.contains(it);
+        let is_part = !part.is_distinct && !part.columns.is_empty() && part.columns.iter().all(has);
+        let told = Listing { columns: whole.columns.clone(), ..part.clone() };
+        return is_part && LogicalForm { body: Shape::Rows(told), ..query.clone() } == *other;
+    }
     let (Shape::Groups(part), Shape::Groups(whole)) = (&query.body, &other.body) else {
         return false;
     };

@@ -8,8 +8,10 @@ use serde_json::json;
 use crate::answer::describe;
 use crate::compute::Computed;
 use crate::frag::Sem;
+use crate::glossary::Glossary;
 use crate::grammar::{ENGLISH, Phrase};
 use crate::join::{JOINED_MAX, Joins};
+
 use crate::lexicon::{Concept, Cue, Lexicon};
 use crate::link::{Atom, Facts, Lattice, Linker};
 use crate::query::{Agg, Check, Groups, Join, LogicalForm, Measure, Place, Shape, Test};
@@ -84,6 +86,8 @@ pub(crate) struct Read {
     is_picked: bool,
     /// What it claims, if that is two things, each of which can be judged by itself.
     pub two: Option<[String; 2]>,
+    /// What is to be said of the user's knowledge that is of no use.
+    unused: Option<String>,
 }
 
 impl Read {
@@ -116,6 +120,19 @@ pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
         Outcome::Next(next) => return next,
         Outcome::Read(read) => read,
     };
+    let next = answered(&read, lexicon, wants_verdict);
+    let Some(unused) = read.unused else { return next };
+    let with = |text: String| format!("{text}\n\n{unused}");
+    match next {
+        Next::Say(text, verdict) => Next::Say(with(text), verdict),
+        Next::Refuse(text) => Next::Refuse(with(text)),
+        Next::Offer(text, choices) => Next::Offer(with(text), choices),
+        Next::Calls(calls) => Next::Calls(calls),
+    }
+}
+
+/// Answers a question that was read, or says what is needed for that.
+fn answered(read: &Read, lexicon: &Lexicon, wants_verdict: bool) -> Next {
     match (read.computed(), read.readings.first()) {
         (Err(next), _) => next,
         (Ok(Some(computed)), Some(best))
@@ -128,7 +145,7 @@ pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
             compute::next(&read.turn, best, computed, &read.tables, wants_verdict)
         }
         _ => {
-            let doubt = doubt(&read);
+            let doubt = doubt(read);
             if let (Doubt::Several(_), Some(n)) = (&doubt, read.turn.pick)
                 && let Some(reading) = nth(read.offered(), n)
             {
@@ -220,11 +237,6 @@ pub(crate) fn readings(
     for turn in &mut turns {
         turn.question = schema::with_quoted_names(&turn.question, &tables);
     }
-    let Some(turn) = turns.last() else { return refuse("There is no question.") };
-    // Whoever picks a reading repeats the question, which does not take up itself.
-    let is_repeated = |it: &[Turn]| it[1].pick.is_some() && it[0].question == it[1].question;
-    let before: Vec<&Turn> =
-        turns.windows(2).filter(|it| !is_repeated(it)).map(|it| &it[0]).collect();
     if tables.is_empty() {
         return refuse("There is no data to ask about: add some with `csv-agent ingest FILE.csv`.");
     }
@@ -242,6 +254,15 @@ pub(crate) fn readings(
     }
     // A table whose schema nobody could get is left out.
     tables.retain(|it| !it.columns.is_empty());
+    let glossary = Glossary::of(instructions, &tables, lexicon);
+    for turn in &mut turns {
+        turn.question = glossary.told(&turn.question, lexicon);
+    }
+    let Some(turn) = turns.last() else { return refuse("There is no question.") };
+    // Whoever picks a reading repeats the question, which does not take up itself.
+    let is_repeated = |it: &[Turn]| it[1].pick.is_some() && it[0].question == it[1].question;
+    let before: Vec<&Turn> =
+        turns.windows(2).filter(|it| !is_repeated(it)).map(|it| &it[0]).collect();
     let tokens = lexicon.words.tokens(&turn.question);
     if WORDS_MAX < tokens.len() {
         return refuse(&format!(
@@ -259,7 +280,7 @@ pub(crate) fn readings(
         return Outcome::Next(Next::Calls(looks));
     }
     for table in &mut tables {
-        values::set_profile(table, &turns);
+        values::set_profile(table, &turns, lexicon);
     }
     let (joins, calls) = Joins::find(&tables, &turns, lexicon);
     if !calls.is_empty() {
@@ -304,6 +325,7 @@ pub(crate) fn readings(
         may_mislead,
         is_picked,
         two,
+        unused: glossary.unused(|it| items.iter().any(|item| item.0.to_string().contains(it))),
         tables: tables.clone(),
         joins: joins.clone(),
     }))
@@ -393,6 +415,16 @@ impl Asked<'_> {
         let is_alarm = |at: usize| {
             at < 2 && 2 < words.len() && self.lexicon.is(Cue::Alarms, &words[..2].join(" "))
         };
+        // `every order no` says no `no`.
+        let places = best.query.places();
+        let is_named = |at: usize, lattice: &Lattice| {
+            lattice.links.iter().any(|it| {
+                it.start <= at
+                    && at < it.end
+                    && 1 < it.end - it.start
+                    && matches!(it.atom, Atom::Column(place) if places.contains(&place))
+            })
+        };
         let is_lost = |(at, it): (usize, &String)| {
             self.lexicon.is(Cue::Turns, it) && !is_alarm(at)
                 || negates(it) && !is_negation_read && !is_in_phrase(at)
@@ -410,14 +442,18 @@ impl Asked<'_> {
         !unknown.is_empty()
             || self.means_others(&best.query, &tokens)
             || !is_reference && JUDGED_SKIPPED_MAX + free < best.skipped
-            || words.iter().enumerate().any(is_lost)
+            || words.iter().enumerate().any(|it| is_lost(it) && !is_named(it.0, &lattice))
     }
 
     /// Returns whether a column is said by a part of its name that another has as well, of which nothing is judged: a
     /// `date` of the columns `order_date` and `ship_date`.
     fn means_others(&self, query: &LogicalForm, tokens: &[Token]) -> bool {
         let places = query.places();
-        let is_said = |it: &String| tokens.iter().any(|token| token.stem == *it);
+        let is_said = |it: &String| {
+            let says =
+                |token: &Token| token.stem == *it || self.lexicon.are_synonyms(&token.stem, it);
+            tokens.iter().any(says)
+        };
         places.iter().any(|place| {
             let columns = &self.tables[place.table].columns;
             let words = &columns[place.column].words;
@@ -876,7 +912,7 @@ mod tests {
 
     use super::{Asked, Joins, Last, Reading, Turn};
     use crate::lexicon::ENGLISH;
-    use crate::query::{Check, Shape};
+    use crate::query::{Chart, Check, Shape};
     use crate::rank::{ANSWERED, sureness};
     use crate::schema::{Kind, Table, of_instructions};
 
@@ -1118,6 +1154,83 @@ mod tests {
         says("revenue by sleep hours in bands of 10", ten);
         says("histogram of sleep hours in steps of 10", ten);
         says("how many sales per 10 hour sleep hours band", ten);
+    }
+
+    #[test]
+    fn a_chart_of_single_values_computes_their_quartiles() {
+        let boxes = "select product, round(median(revenue), 4)";
+        for question in [
+            "box plot of revenue by product",
+            "boxplots of revenue per product",
+            "distribution of revenue by product",
+        ] {
+            says(question, boxes);
+        }
+        let last = |question: &str| Last::new(read(question, false, None), 0.9, &[]);
+        for (before, question) in [
+            ("average revenue by product", "as a box plot"),
+            ("distribution of revenue", "by product"),
+        ] {
+            let readings = read(question, false, Some(&last(before)));
+            assert!(sql(&readings[0]).starts_with(boxes), "{question}: {}", sql(&readings[0]));
+        }
+        says("histogram of sleep hours", "as \"from\"");
+        let readings = read("as a heatmap", false, Some(&last("revenue by product and overtime")));
+        assert_eq!(readings[0].query.chart, Some(Chart::Heat));
+    }
+
+    #[test]
+    fn a_total_of_nothing_else_is_that_of_what_adds_up() {
+        says("total by product", "group by product");
+        says("totals by product, as a table and a chart", "sum(revenue)");
+        says("revenue by product for each row", "sum(revenue)");
+    }
+
+    #[test]
+    fn a_column_named_by_its_unit_is_what_is_measured() {
+        let text = "- jobs: 90 rows, 3 columns\n  - \"team\" string\n  - \"hrs\" float64\n  - \"unit_price_usd\" float64\n";
+        let tables = of_instructions(text, &ENGLISH);
+        let first = |question: &str| {
+            let turn = Turn { question: question.to_owned(), pick: None, calls: Vec::new() };
+            let (joins, tables) = (Joins::default(), &tables);
+            let (lexicon, turn) = (&ENGLISH, &turn);
+            let asked =
+                Asked { tables, joins: &joins, lexicon, wants_verdict: false, turn, last: None };
+            crate::sql::statement(&asked.read().0[0].query, tables, 4).sql
+        };
+        assert!(
+            first("total hours by team").contains("sum(hrs)"),
+            "{}",
+            first("total hours by team")
+        );
+        // What one piece costs is no total of what is spent.
+        assert!(
+            first("spending by team").contains("avg(unit_price_usd)"),
+            "{}",
+            first("spending by team")
+        );
+    }
+
+    #[test]
+    fn what_says_nothing_of_a_claim_does_not_stop_it() {
+        for claim in [
+            "no revenue below 0, right?",
+            "revenue is never below 0 on every row",
+            "is product unique in sales?",
+            "is the combination of day and product unique?",
+        ] {
+            let readings = read(claim, true, None);
+            let is_check = matches!(readings[0].query.body, Shape::Check(_));
+            assert!(is_check && ANSWERED <= sureness(&readings, None), "{claim}");
+        }
+    }
+
+    #[test]
+    fn the_smaller_unit_of_a_chart_is_a_part_of_the_larger() {
+        says("heatmap of revenue by month and year", "month(\"day\") as \"month\"");
+        says("100 % stacked bars of revenue by product and overtime", "sum(revenue)");
+        let readings = read("100 % stacked bars of revenue by product and overtime", false, None);
+        assert_eq!(readings[0].query.chart, Some(Chart::Shares));
     }
 
     #[test]

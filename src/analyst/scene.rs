@@ -92,6 +92,10 @@ impl Scene<'_> {
     /// Returns whether values of a column add up: nothing if its name does not say so.
     pub(crate) fn is_additive(&self, place: Place) -> Option<bool> {
         let words = &self.column(place).words;
+        // What one piece costs is no total of what is spent.
+        if self.lexicon.has(Cue::Prices, words) && words.iter().any(|it| it == "unit") {
+            return Some(false);
+        }
         let own = self.lexicon.is_additive(words);
         // Money of which nothing else is said.
         let is_money = words.iter().any(|it| self.lexicon.is(Cue::Money, it));

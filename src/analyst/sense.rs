@@ -5,10 +5,11 @@
 use crate::assemble::{fixed, is_name};
 use crate::lexicon::{Cue, TimeUnit};
 use crate::query::{
-    Agg, Check, GroupKey, Groups, LogicalForm, Measure, Op, Part, Place, Shape, Test, Value,
+    Agg, Chart, Check, GroupKey, Groups, LogicalForm, Measure, Op, Part, Place, Shape, Test, Value,
 };
 use crate::scene::Scene;
 use crate::schema::Kind;
+use crate::words::Token;
 
 /// A constraint, and the price of not meeting it.
 type Constraint = (fn(&Scene, &LogicalForm) -> bool, f64);
@@ -22,6 +23,9 @@ const CONSTRAINTS: &[Constraint] = &[
     (says_twice, 2.5),
     (bounds_a_year, 2.0),
     (counts_over_nothing, 0.6),
+    (stacks_what_does_not_add_up, 0.8),
+    (draws_boxes_of_no_values, 1.5),
+    (comes_from_where_it_goes, 2.5),
     (counts_names, 1.2),
     (names_the_mode_of_all, 1.5),
     (ranks_pairs, 0.5),
@@ -143,6 +147,41 @@ fn bounds_a_year(_: &Scene, query: &LogicalForm) -> bool {
 /// A number of rows of which nothing is said.
 fn counts_over_nothing(_: &Scene, query: &LogicalForm) -> bool {
     query.chart.is_some() && groups(query).is_some_and(|it| it.keys.is_empty())
+}
+
+/// Parts of a whole that are no parts of it.
+fn stacks_what_does_not_add_up(_: &Scene, query: &LogicalForm) -> bool {
+    matches!(query.chart, Some(Chart::Stacked | Chart::Shares | Chart::Area))
+        && measures(query).iter().any(|it| it.agg == Agg::Mean)
+}
+
+/// Boxes of numbers that are no values.
+fn draws_boxes_of_no_values(_: &Scene, query: &LogicalForm) -> bool {
+    query.chart == Some(Chart::Box) && groups(query).is_some_and(|it| it.boxed().is_none())
+}
+
+/// `from HAM to MUC`, where HAM is looked for among the destinations or MUC among the origins.
+fn comes_from_where_it_goes(scene: &Scene, query: &LogicalForm) -> bool {
+    let lexicon = scene.lexicon;
+    let is_turned = |place: Place, text: &str| {
+        let words = &scene.column(place).words;
+        let [origin, destination] =
+            [Cue::Origins, Cue::Destinations].map(|it| lexicon.has(it, words));
+        let first = lexicon.words.tokens(text).into_iter().next();
+        let is_said = |pair: &[Token]| {
+            first.as_ref().is_some_and(|it| it.lower == pair[1].lower)
+                && (lexicon.is(Cue::From, &pair[0].lower) && destination && !origin
+                    || lexicon.is(Cue::To, &pair[0].lower) && origin && !destination)
+        };
+        scene.tokens.windows(2).any(is_said)
+    };
+    query.filters.iter().any(|it| match it {
+        Test::In(Value::Column(place), values) => match &values[..] {
+            [Value::Text(text)] => is_turned(*place, text),
+            _ => false,
+        },
+        _ => false,
+    })
 }
 
 /// A ranking of names by in how many rows each is, where hardly any is in two.

@@ -47,6 +47,27 @@ pub(crate) fn places(query: &LogicalForm, tables: &[Table], n_max: usize) -> Opt
     Some(format!("select \"row\"\nfrom {rows}{filter}\norder by 1\nlimit {n_max}"))
 }
 
+/// Writes the statement of the single values of a column, behind the group of each if there is one; and their names.
+pub(crate) fn values(
+    query: &LogicalForm,
+    tables: &[Table],
+    keys: &[GroupKey],
+    place: Place,
+) -> (String, Vec<String>) {
+    let writer = Writer { query, tables, decimals: 4 };
+    let keys_written: Vec<_> = keys.iter().map(|it| writer.key(it)).collect();
+    let value = (writer.column(place), writer.label_of(place));
+    let columns = keys_written.iter().map(|it| (it.0.clone(), it.2.clone())).chain([value]);
+    let (texts, names): (Vec<String>, Vec<String>) =
+        columns.map(|(text, label)| (named(&text, &label), label)).unzip();
+    let places = keys.iter().map(GroupKey::place).chain([place]);
+    let known: Vec<String> =
+        places.map(|it| format!("{} is not null", writer.column(it))).collect();
+    let order = keys_written.first().map_or(String::new(), |it| format!("\norder by {}", it.1));
+    let (from, filter) = (writer.from(), writer.filter(&known));
+    (format!("select {}\nfrom {from}{filter}{order}", texts.join(", ")), names)
+}
+
 /// Writes the statement that counts rows of the joined table whose key another row has as well.
 pub(crate) fn repeats(query: &LogicalForm, tables: &[Table]) -> Option<String> {
     let join = query.from.join?;

@@ -6,13 +6,13 @@ use csv_agent_text::sql::{identifier, literal};
 use serde_json::json;
 use strsim::damerau_levenshtein;
 
-use crate::Call;
 use crate::lexicon::{Concept, Lexicon};
 use crate::link::{Facts, Held, is_known, singulars};
 use crate::query::Place;
-use crate::schema::{Kind, Table};
+use crate::schema::{Column, Kind, Table};
 use crate::transcript::Turn;
 use crate::words::{Token, TokenKind};
+use crate::{Call, float};
 
 /// The tool that looks.
 const TOOL: &str = "query_datasets";
@@ -121,7 +121,7 @@ fn dated(table: &Table) -> Vec<String> {
 }
 
 /// Takes what the look at a table has shown.
-pub(crate) fn set_profile(table: &mut Table, turns: &[Turn]) {
+pub(crate) fn set_profile(table: &mut Table, turns: &[Turn], lexicon: &Lexicon) {
     for call in profile(table) {
         let Some(done) = turns.iter().find_map(|it| it.done(call.0, &call.1)) else { continue };
         for row in done.output["head"].as_array().into_iter().flatten() {
@@ -143,10 +143,32 @@ pub(crate) fn set_profile(table: &mut Table, turns: &[Turn]) {
             set_flag(column);
         }
     }
+    for column in &mut table.columns {
+        column.is_key |= numbers_things(column, table.n_rows, lexicon);
+    }
 }
 
+/// Returns whether whole numbers are those of things, one after another or each once: of an `order`, a `ticket`.
+fn numbers_things(column: &Column, n_rows: u64, lexicon: &Lexicon) -> bool {
+    let (Kind::Whole, [word], Some(n), Some((least, most))) =
+        (column.kind, &column.words[..], column.n_distinct, column.range)
+    else {
+        return false;
+    };
+    let name = column.name.to_lowercase();
+    // `orders` count them.
+    let is_thing = lexicon.noun_cues(&name).is_some() && singulars(&name).is_empty();
+    let is_row = 2 < n && n + column.n_missing == n_rows;
+    let is_series = KEYS_MIN <= n && most - least + 1.0 <= float(n) && 0.0 < least;
+    let is_amount = ["revenue", "debt", "cost"].iter().any(|it| lexicon.are_synonyms(word, it));
+    is_thing && !is_amount && (is_row || is_series)
+}
+
+/// Numbers one after another, from which on they are hardly a few classes.
+const KEYS_MIN: u64 = 20;
+
 /// Takes a column of nothing but 0 and 1, or of two texts for yes and no, for one that says yes or no.
-fn set_flag(column: &mut crate::schema::Column) {
+fn set_flag(column: &mut Column) {
     let Some(values) = &column.values else { return };
     let [one, other] = &values[..] else { return };
     if column.kind == Kind::Whole {
@@ -155,7 +177,13 @@ fn set_flag(column: &mut crate::schema::Column) {
         }
         return;
     }
-    let pair = |it: &str| it.to_lowercase();
+    // `1. Yes`
+    let pair = |it: &str| {
+        let bare = it.trim_start_matches(|it: char| it.is_ascii_digit());
+        let is_numbered = bare.len() < it.len() && bare.starts_with(['.', ')']);
+        let bare = if is_numbered { bare[1..].trim() } else { it };
+        bare.to_lowercase()
+    };
     let lower = [pair(one), pair(other)];
     let pairs = [["no", "yes"], ["n", "y"], ["false", "true"], ["f", "t"]];
     for pair in pairs {

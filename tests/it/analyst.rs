@@ -525,3 +525,66 @@ fn after_a_refusal_a_whole_question_is_answered() {
     // What goes on with a question that was not understood has no answer.
     ask("and by region?").fails_with(9);
 }
+
+#[test]
+fn charts_of_single_values_and_of_two_kinds_of_groups_are_drawn() {
+    let bench = Bench::with([]);
+    let row = |it: usize| {
+        let (hour, kind) = (it % 24, ["a", "b"][it % 2]);
+        format!(
+            "2024-01-{:02} {hour:02}:00:00,{kind},{}.5,{}\n",
+            it / 24 + 1,
+            it * it % 97,
+            [-2, -1, 0, 1, 2][it % 5]
+        )
+    };
+    let rows: String = (0..480).map(row).collect();
+    fs::write(bench.path("rides.csv"), format!("started,kind,fare,balance\n{rows}")).unwrap();
+    let charts = |question: &str| {
+        let ask = "csv-agent ask --ephemeral -f rides.csv --model builtin --json";
+        let run = bench.shell(&format!("{ask} '{question}'"), &[]).succeeds();
+        let answer: Value = serde_json::from_str(run.stdout()).unwrap();
+        let charts = answer["charts"].as_array().unwrap().iter();
+        charts.map(|it| it["chart_type"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    for (question, kind) in [
+        ("distribution of fare", "histogram"),
+        ("distribution of fare by kind", "box"),
+        ("box plot of fare by kind", "box"),
+        ("heat map of average fare by weekday and hour", "heatmap"),
+        ("total fare by weekday and kind as 100 % stacked columns", "percent_stacked_column"),
+        ("total fare by day as an area chart", "area"),
+        // Areas below zero do not add up.
+        ("total balance by day and kind as an area chart", "line"),
+        ("pie chart of rides by kind", "percent_stacked_column"),
+    ] {
+        assert_eq!(charts(question), [kind], "{question}");
+    }
+}
+
+#[test]
+fn names_that_the_user_gives_are_read_and_what_is_of_no_use_is_said_once() {
+    let bench = Bench::with([]);
+    let rows = "product,price,units,status\nlamp,2,3,open\ndesk,50,1,closed\nlamp,4,2,closed\n";
+    fs::write(bench.path("orders.csv"), rows).unwrap();
+    let notes = "# Words\n- revenue = price × units\n- goods means product\n- deals: rows of orders\n\
+                 - done: status is closed\nPrices include tax.\n";
+    fs::write(bench.path("notes.md"), notes).unwrap();
+    bench.run(["ingest", "-q", "orders.csv"]).succeeds();
+    let ask = |question: &str| {
+        let flags = ["ask", "--model", "builtin", "--format", "reply", "--knowledge", "notes.md"];
+        bench.run(flags.into_iter().chain([question])).succeeds().stdout().to_owned()
+    };
+    let unused = "I could not use this of what you say about the data: “Prices include tax.”.";
+    let first = ask("total revenue");
+    assert!(first.contains("**64**") && first.contains(unused), "{first}");
+    for (question, part) in [
+        ("which goods have the highest revenue?", "**desk** has the highest"),
+        ("how many deals?", "**3** rows"),
+        ("how many done", "**2** rows"),
+        ("orders with revenue over 10", "**1** row"),
+    ] {
+        let text = ask(question);
+        assert!(text.contains(part) && !text.contains(unused), "{question}: {text}");
+    }
+}

@@ -482,7 +482,11 @@ impl Checker {
             Figure::Dates(dates) => dates.iter().any(|it| days.contains(it)),
             Figure::DayOfMonth(day, number) => days.contains(day) || self.has_number(number),
             Figure::Time(hour, minute) => {
-                times.contains(&(*hour, *minute)) || times.contains(&(hour + 12, *minute))
+                // `15:00` is also the hour 15 of a column of hours.
+                let is_hour = *minute == 0 && has(&self.values, (*hour).into(), (*hour).into());
+                is_hour
+                    || times.contains(&(*hour, *minute))
+                    || times.contains(&(hour + 12, *minute))
             }
         }
     }

@@ -162,6 +162,8 @@ fn dates_and_times_are_those_of_the_data() {
     check(&result, "On 2013-02-01", &["2013-02-01"]);
     check(&result, "February 3, 2015", &["3", "2015"]);
     check(&result, "at 9:31, on day 31", &["9:31", "31"]);
+    let hours = json!({"head": [{"hour": 15, "n": 9}]});
+    check(&hours, "at 15:00, not at 16:00 or 15:30", &["16:00", "15:30"]);
 }
 
 #[test]

@@ -70,6 +70,16 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             _ => Vec::new(),
         }
     }),
+    ("compare_made", |_, sems| {
+        let made =
+            sems.iter().filter_map(|it| frag_of(it)).find_map(|it| it.measures.first()?.of.clone());
+        match (made, op_of(sems), &amounts_of(sems)[..]) {
+            (Some(made), Some(op), [(value, None)]) => {
+                test(Test::Is(made, op, Value::Number(*value)))
+            }
+            _ => Vec::new(),
+        }
+    }),
     ("equals", |scene, sems| {
         let made = compare_with(scene, sems, Some(Op::Eq));
         let is_whole = place_of(sems).is_some_and(|it| scene.kind(it) == Kind::Whole);

@@ -32,7 +32,26 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             }
             _ => 0.0,
         };
-        vec![(frag(|it| it.keys.push(GroupKey::Column(place))), cost)]
+        // A `year` of dates a year apart.
+        let step = scene.step(place).filter(|it| column.kind.is_time() && column.unit == Some(*it));
+        let key = step.and_then(|it| unit_key(scene, place, it));
+        vec![(frag(|it| it.keys.push(key.unwrap_or(GroupKey::Column(place)))), cost)]
+    }),
+    // `price by number of beds`
+    ("key_counted", |scene, sems| match place_of(sems) {
+        Some(place)
+            if scene.kind(place) == Kind::Whole && scene.column(place).n_values().is_some() =>
+        {
+            one(frag(|it| it.keys.push(GroupKey::Column(place))))
+        }
+        _ => Vec::new(),
+    }),
+    ("key_decade", |scene, _| {
+        key_at(scene, |it| {
+            let column = scene.column(it);
+            let is_year = column.kind == Kind::Whole && column.unit == Some(TimeUnit::Year);
+            is_year.then_some(GroupKey::Bin(it, 10.0))
+        })
     }),
     ("key_unit", |scene, sems| {
         let Some(unit) = unit_of(sems) else { return Vec::new() };
@@ -92,11 +111,12 @@ fn key_at(scene: &Scene, key_of: impl Fn(Place) -> Option<GroupKey>) -> Made {
     let clocks = scene.places().filter(|it| scene.kind(*it) == Kind::Clock);
     let mut places: Vec<Place> = numbered.chain(clocks).chain(scene.times()).collect();
     places.dedup();
-    for place in places {
-        if let Some(key) = key_of(place) {
-            made.push((frag(|it| it.keys.push(key)), cost));
-            cost += 0.8;
-        }
+    let mut keys: Vec<GroupKey> = places.into_iter().filter_map(key_of).collect();
+    // A column that numbers the unit says it before a date that has it.
+    keys.sort_by_key(|it| !matches!(it, GroupKey::Column(_)));
+    for key in keys {
+        made.push((frag(|it| it.keys.push(key)), cost));
+        cost += 0.8;
     }
     made
 }

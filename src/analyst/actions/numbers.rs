@@ -65,6 +65,17 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             _ => Vec::new(),
         }
     }),
+    // `price * units by month`: the total of what adds up.
+    ("natural_expr", |scene, sems| {
+        let measure = sems.iter().filter_map(|it| frag_of(it)).find_map(|it| it.measures.first());
+        let Some(Measure { of: Some(of @ Value::Arithmetic(_, sign, _)), .. }) = measure else {
+            return Vec::new();
+        };
+        let adds = |it: &Place| scene.is_additive(*it) == Some(true);
+        let is_total = *sign == Arithmetic::Times || of.places().iter().all(adds);
+        let agg = if is_total { Agg::Sum } else { Agg::Mean };
+        one(frag(|it| it.measures.push(Measure { agg, of: Some(of.clone()), only: Vec::new() })))
+    }),
     // `the most common diet by order`
     ("mode_of", |_, sems| {
         place_of(sems).map_or_else(Vec::new, |it| {
@@ -433,9 +444,11 @@ fn days_between(scene: &Scene, one: Place, other: Place) -> Option<Value> {
 fn ratio(scene: &Scene, sems: &[&Sem]) -> Made {
     let places = places_of(sems);
     let [part, whole] = places[..] else { return Vec::new() };
+    // `sales per store` are groups, and `sales / stores` are none.
+    let is_divided = sems.contains(&&Sem::Word(Concept::Ratio));
     let is_group = scene.column(whole).unit.is_some()
         || scene.column(whole).is_key
-        || scene.column(whole).values.is_some();
+        || scene.column(whole).values.is_some() && !is_divided;
     if !scene.is_number(part) || !scene.is_number(whole) || part == whole || is_group {
         return Vec::new();
     }

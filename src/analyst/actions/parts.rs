@@ -292,11 +292,20 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             Some(Concept::BarChart) => Chart::Bar,
             Some(Concept::ColumnChart) => Chart::Column,
             Some(Concept::StackedChart) => Chart::Stacked,
+            Some(Concept::SharesChart) => Chart::Shares,
             Some(Concept::LineChart) => Chart::Line,
+            Some(Concept::AreaChart) => Chart::Area,
             Some(Concept::ScatterChart) => Chart::Scatter,
+            Some(Concept::HistogramChart) => Chart::Histogram,
+            Some(Concept::BoxChart) => Chart::Box,
+            Some(Concept::HeatChart) => Chart::Heat,
             _ => Chart::Any,
         };
         one(frag(|it| it.chart = Some(chart)))
+    }),
+    ("shares_chart", |_, sems| match number_of(sems) {
+        Some(100.0) => one(frag(|it| it.chart = Some(Chart::Shares))),
+        _ => Vec::new(),
     }),
     ("over", |_, sems| {
         let over = match concept_of(sems) {
@@ -324,7 +333,13 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             it.measures.push(Measure::ROWS);
         }))
     }),
-    ("correlations", |_, sems| body(Shape::Profile(Profile::Correlations(places_of(sems))))),
+    ("correlations", |_, sems| {
+        let is_drawn = sems.contains(&&Sem::Word(Concept::HeatChart));
+        one(frag(|it| {
+            it.body = Some(Shape::Profile(Profile::Correlations(places_of(sems))));
+            it.chart = is_drawn.then_some(Chart::Heat);
+        }))
+    }),
     ("correlations_with", |scene, sems| {
         let of = places_of(sems);
         if of.iter().all(|it| scene.kind(*it).is_number()) {
@@ -338,7 +353,12 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             .map_or_else(Vec::new, |it| one(Sem::Frag(Box::new(Frag { has_rows: true, ..it }))))
     }),
     ("distribution", |_, sems| {
-        place_of(sems).map_or_else(Vec::new, |it| body(Shape::Profile(Profile::Distribution(it))))
+        let Some(place) = place_of(sems) else { return Vec::new() };
+        let is_drawn = sems.contains(&&Sem::Word(Concept::HistogramChart));
+        one(frag(|it| {
+            it.body = Some(Shape::Profile(Profile::Distribution(place)));
+            it.chart = is_drawn.then_some(Chart::Histogram);
+        }))
     }),
     ("outliers", |scene, sems| {
         let of = places_of(sems);

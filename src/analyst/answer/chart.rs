@@ -3,17 +3,20 @@
 use serde_json::{Value as Json, json};
 
 use csv_agent_text::sql::identifier;
-use csv_agent_types::limits::{CHART_POINTS_MAX, CHART_ROWS_MAX};
+use csv_agent_types::limits::{CHART_POINTS_MAX, CHART_ROWS_MAX, CHART_VALUES_MAX};
 
 use super::figure::{capital, grouped};
 use super::{Answer, free_name};
-use crate::query::{Agg, Chart, GroupKey, Groups, Over, Part, Shape};
+use crate::query::{Agg, Chart, GroupKey, Groups, Over, Part, Place, Shape};
+use crate::sql;
 use crate::transcript::Done;
 
 /// The frame of a chart that needs another than the result.
 const FRAME: &str = "chart";
 /// Categories whose columns stand side by side.
 pub(super) const COLUMNS_MAX: u64 = 12;
+/// What is counted where rows are.
+pub(super) const ROWS: &str = "Number of rows";
 /// Letters of a label under a column.
 pub(super) const LABEL_CHARS_MAX: usize = 12;
 
@@ -42,6 +45,8 @@ pub(super) struct Plot {
     /// Names and columns.
     pub series: Vec<(String, String)>,
     pub y_label: Option<String>,
+    /// The column whose values are the series, in place of a column for each.
+    pub color_by: Option<String>,
     /// The statement that makes the frame, if it is not the result.
     pub frame: Option<String>,
     pub notes: Vec<String>,
@@ -57,6 +62,12 @@ impl Answer<'_> {
         };
         let plot = match &self.query.body {
             _ if self.result.n_rows == 0 => return impossible("no row matches"),
+            Shape::Groups(groups)
+                if asked == Some(Chart::Box)
+                    && let Some(place) = groups.boxed() =>
+            {
+                self.of_values("box", &groups.keys, place)
+            }
             Shape::Groups(groups) if groups.then.is_some() || groups.keys.is_empty() => {
                 return impossible("the result is one row");
             }
@@ -118,10 +129,13 @@ impl Answer<'_> {
         }
         let series: Vec<Json> =
             plot.series.iter().map(|it| json!({"name": it.0, "y_field": it.1})).collect();
-        let spec = json!({
+        let mut spec = json!({
             "df_name": df, "logical_name": self.logical_name(), "chart_type": plot.kind, "x_field": plot.x,
             "x_label": plot.x_label, "y_label": plot.y_label, "series": series, "title": self.title(), "note": null,
         });
+        if let Some(color_by) = plot.color_by {
+            spec["options"] = json!({"color_by": color_by});
+        }
         Drawing::Chart(spec, plot.notes)
     }
 
@@ -134,29 +148,23 @@ impl Answer<'_> {
         let (natural, is_ordinal) = (self.natural(key), plain.is_ordinal(key));
         let mut notes = Vec::new();
         let x_label = Some(capital(&self.axis(key)));
-        // Two numbers of each group make points, the first up.
-        if self.query.chart == Some(Chart::Scatter) {
-            if let [y, x, ..] = &quantities[..] {
-                return Plot {
-                    kind: "scatter",
-                    x: x.1.clone(),
-                    x_label: Some(capital(&x.0)),
-                    series: vec![(capital(&y.0), y.1.clone())],
-                    y_label: Some(capital(&y.0)),
-                    frame: self.cut(CHART_POINTS_MAX, None, &mut notes),
-                    notes,
-                };
-            }
-            if !self.is_measured(key) {
-                notes.push(without_points(natural));
-            }
+        if let Some(plot) = self.of_points(&quantities) {
+            return plot;
         }
         let kind = match self.query.chart {
             Some(Chart::Scatter) if self.is_measured(key) => "scatter",
-            Some(asked) => kind_of(asked).unwrap_or(natural),
+            Some(Chart::Histogram) if matches!(key, GroupKey::Bin(..)) => natural,
+            Some(Chart::Shares) if !adds_up(groups) => {
+                notes.push(not_added("has shares", natural));
+                natural
+            }
+            Some(asked) => kind_of(asked).unwrap_or_else(|| {
+                notes.extend(instead(asked, natural));
+                natural
+            }),
             None => natural,
         };
-        let is_sorted = is_ordinal || groups.order.is_some() || kind == "line";
+        let is_sorted = is_ordinal || groups.order.is_some() || matches!(kind, "line" | "area");
         let frame = if is_sorted {
             let keeps_last = plain.runs(key) && groups.order.is_none();
             self.cut(rows_max(kind), Some(keeps_last), &mut notes)
@@ -176,7 +184,25 @@ impl Answer<'_> {
         };
         let y_label = Some(capital(&quantities[0].0)).filter(|_| quantities.len() == 1);
         let series = quantities.into_iter().map(|it| (capital(&it.0), it.1)).collect();
-        Plot { kind, x, x_label, series, y_label, frame, notes }
+        Plot { kind, x, x_label, series, y_label, frame, notes, ..Plot::default() }
+    }
+
+    /// Returns points of two numbers of each group, the first up, if there are two and points were asked for.
+    pub(super) fn of_points(&self, quantities: &[(String, String)]) -> Option<Plot> {
+        let (Some(Chart::Scatter), [y, x, ..]) = (self.query.chart, quantities) else {
+            return None;
+        };
+        let mut notes = Vec::new();
+        Some(Plot {
+            kind: "scatter",
+            x: x.1.clone(),
+            x_label: Some(capital(&x.0)),
+            series: vec![(capital(&y.0), y.1.clone())],
+            y_label: Some(capital(&y.0)),
+            frame: self.cut(CHART_POINTS_MAX, None, &mut notes),
+            notes,
+            ..Plot::default()
+        })
     }
 
     /// Returns the numbers that are drawn: what each is called, and its column.
@@ -214,13 +240,46 @@ impl Answer<'_> {
         if matches!(key, GroupKey::Bin(..) | GroupKey::Part(..)) {
             return "column";
         }
-        let label = self.statement.keys[0].as_str();
-        let is_short = |it: &Json| match &it[label] {
-            Json::String(text) => text.chars().count() <= LABEL_CHARS_MAX,
-            _ => true,
-        };
-        let are_short = self.result.head.iter().all(is_short);
-        if self.result.n_rows <= COLUMNS_MAX && are_short { "column" } else { "bar" }
+        let fits = self.result.n_rows <= COLUMNS_MAX && self.are_short(0);
+        if fits { "column" } else { "bar" }
+    }
+
+    /// Returns whether the names of groups fit below columns.
+    pub(super) fn are_short(&self, key: usize) -> bool {
+        let label = self.statement.keys[key].as_str();
+        let n_chars = |it: &Json| it[label].as_str().map_or(0, |it| it.chars().count());
+        self.result.head.iter().all(|it| n_chars(it) <= LABEL_CHARS_MAX)
+    }
+
+    /// Returns the single values of a column, which the chart counts in bins, or in a box for each group.
+    pub(super) fn of_values(&self, kind: &'static str, keys: &[GroupKey], place: Place) -> Plot {
+        let (sql, names) = sql::values(self.query, self.tables, keys, place);
+        let (label, max) = (self.labelled(place), CHART_VALUES_MAX);
+        let (mut frame, mut notes) = (sql, Vec::new());
+        if (max as u64) < self.table().n_rows {
+            let columns: Vec<String> = names.iter().map(|it| identifier(it)).collect();
+            frame = sample(&format!("({frame})"), &columns.join(", "), "", max);
+            notes.push(format!("The chart is of up to {} values.", grouped(max as u64)));
+        }
+        let is_binned = kind == "histogram";
+        let x_label = keys.first().map_or(label.clone(), |it| capital(&self.axis(it)));
+        let series = names.last().map(|it| (label.clone(), it.clone()));
+        Plot {
+            kind,
+            x: names.first().cloned().unwrap_or_default(),
+            x_label: Some(x_label),
+            series: series.into_iter().filter(|_| !is_binned).collect(),
+            y_label: Some(if is_binned { ROWS.to_owned() } else { label }),
+            frame: Some(frame),
+            notes,
+            ..Plot::default()
+        }
+    }
+
+    /// Returns what a column is called along an axis.
+    pub(super) fn labelled(&self, place: Place) -> String {
+        let name = self.plain().name(place);
+        capital(&name.unit.map_or(name.words.clone(), |unit| format!("{} ({unit})", name.words)))
     }
 
     /// Returns whether groups have a place on a scale.
@@ -263,7 +322,7 @@ impl Answer<'_> {
             }
             None => {
                 notes.push(format!("The chart shows {shown} of {of} points."));
-                sample(&result, "*", "")
+                sample(&result, "*", "", max)
             }
         })
     }
@@ -272,35 +331,43 @@ impl Answer<'_> {
 /// Returns the marks that were asked for, if any.
 pub(super) fn kind_of(asked: Chart) -> Option<&'static str> {
     match asked {
-        Chart::Any | Chart::Scatter => None,
+        Chart::Any | Chart::Scatter | Chart::Histogram | Chart::Box | Chart::Heat => None,
         Chart::Bar => Some("bar"),
         Chart::Column => Some("column"),
         Chart::Stacked => Some("stacked_column"),
+        Chart::Shares => Some("percent_stacked_column"),
         Chart::Line => Some("line"),
+        Chart::Area => Some("area"),
     }
 }
 
 /// Returns how many rows marks can show.
 pub(super) fn rows_max(kind: &str) -> usize {
-    if matches!(kind, "line" | "scatter") { CHART_POINTS_MAX } else { CHART_ROWS_MAX }
+    if matches!(kind, "line" | "area" | "scatter") { CHART_POINTS_MAX } else { CHART_ROWS_MAX }
 }
 
-/// Says what was drawn in place of points.
-pub(super) fn without_points(kind: &str) -> String {
-    let what = match kind {
-        "line" => "line",
-        "bar" => "bar",
-        _ => "column",
+/// Says why other marks are drawn than those that were asked for.
+pub(super) fn instead(asked: Chart, kind: &str) -> Option<String> {
+    let needs = match asked {
+        Chart::Scatter => "A scatter chart needs two numbers",
+        Chart::Histogram => "A histogram needs the values of one number",
+        Chart::Box => "A box plot needs the values of one number",
+        Chart::Heat => "A heat map needs two kinds of groups",
+        _ => return None,
     };
-    format!("A scatter chart needs two numbers, so this is a {what} chart.")
+    Some(format!("{needs}, so this is a {} chart.", kind.replace('_', " ")))
 }
 
-/// Writes a statement for points at even distances through the result.
-pub(super) fn sample(result: &str, columns: &str, filter: &str) -> String {
+/// Says that what does not add up is drawn in another way.
+pub(super) fn not_added(what: &str, kind: &str) -> String {
+    format!("Only what adds up {what}, so this is a {} chart.", kind.replace('_', " "))
+}
+
+/// Writes a statement for points at even distances through rows.
+pub(super) fn sample(result: &str, columns: &str, filter: &str, max: usize) -> String {
     let numbered = format!(
         "select *, row_number() over () as \"_at\", count(*) over () as \"_n\"\nfrom {result}{filter}"
     );
-    let max = CHART_POINTS_MAX;
     format!(
         "select {columns}\nfrom ({numbered})\nwhere \"_at\" * {max} // \"_n\" > (\"_at\" - 1) * {max} // \"_n\""
     )

@@ -63,8 +63,11 @@ impl Reader<'_> {
 
     fn groups(&self, groups: &Groups) -> String {
         let all: Vec<String> = groups.measures.iter().map(|it| self.measure(it)).collect();
-        let mut text = all.join(", ");
-        text = match groups.over {
+        let text = match groups.boxed() {
+            Some(place) => format!("quartiles and ends of {}", self.name(place)),
+            None => all.join(", "),
+        };
+        let mut text = match groups.over {
             None => text,
             Some(Over::Cumulative) => format!("running total of {text}"),
             Some(Over::Growth) => format!("change in percent of {text}"),

@@ -41,8 +41,9 @@ impl Answer<'_> {
                 None => format!("there are no rows{}.", self.behind()),
             };
         }
-        let n_told =
-            if groups.over.is_some() || !self.result.is_complete() { 1 } else { MEASURES_MAX };
+        let is_one =
+            groups.over.is_some() || groups.boxed().is_some() || !self.result.is_complete();
+        let n_told = if is_one { 1 } else { MEASURES_MAX };
         let told: Vec<String> =
             figures.iter().take(n_told).map(|it| self.sentence(groups, it)).collect();
         let sentences: Vec<String> = told.iter().map(|it| super::capital(it)).collect();

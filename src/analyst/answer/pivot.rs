@@ -5,9 +5,11 @@ use std::fmt::Write;
 use serde_json::Value as Json;
 
 use csv_agent_text::sql::{identifier, literal};
-use csv_agent_types::limits::{CHART_POINTS_MAX, CHART_ROWS_MAX, CHART_SERIES_MAX};
+use csv_agent_types::limits::{
+    CHART_HEAT_ROWS_MAX, CHART_POINTS_MAX, CHART_ROWS_MAX, CHART_SERIES_MAX,
+};
 
-use super::chart::{Plot, Ran, adds_up, kind_of, without_points};
+use super::chart::{COLUMNS_MAX, Plot, Ran, adds_up, instead, kind_of, not_added};
 use super::figure::{capital, grouped};
 use super::names::plural;
 use super::{Answer, ResultHead};
@@ -15,6 +17,8 @@ use crate::query::{Chart, GroupKey, Groups, Part};
 
 /// The series of what is not shown by itself.
 const OTHER: &str = "other";
+/// Columns that are drawn side by side.
+const SIDE_BY_SIDE_MAX: u64 = 40;
 
 /// The values of the key that makes the series.
 struct Series {
@@ -39,17 +43,8 @@ impl Answer<'_> {
         let plain = self.plain();
         let quantities = self.quantities(groups);
         let asked = self.query.chart;
-        if let (Some(Chart::Scatter), [y, x, ..]) = (asked, &quantities[..]) {
-            let mut notes = Vec::new();
-            return Ok(Some(Plot {
-                kind: "scatter",
-                x: x.1.clone(),
-                x_label: Some(capital(&x.0)),
-                series: vec![(capital(&y.0), y.1.clone())],
-                y_label: Some(capital(&y.0)),
-                frame: self.cut(CHART_POINTS_MAX, None, &mut notes),
-                notes,
-            }));
+        if let Some(plot) = self.of_points(&quantities) {
+            return Ok(Some(plot));
         }
         let [along, by] = self.along(groups);
         let runs = plain.runs(&groups.keys[along]);
@@ -59,16 +54,30 @@ impl Answer<'_> {
         if series.values.is_empty() {
             return Ok(None);
         }
+        if self.is_grid(groups, &series) {
+            return Ok(Some(self.heat(groups, [along, by], &quantities[0], &series)));
+        }
         let is_course = runs || plain.is_course(&groups.keys[along]);
+        let stands = series.n_along <= COLUMNS_MAX && self.are_short(along);
         let natural = match (is_course, adds) {
             (true, _) if 1 < series.n_along => "line",
-            (_, true) => "stacked_column",
+            (_, true) if stands => "stacked_column",
+            (_, true) => "stacked_bar",
             (_, false) => "column",
         };
         let mut notes = Vec::new();
-        if asked == Some(Chart::Scatter) {
-            notes.push(without_points(natural));
-        }
+        let kind = match asked {
+            Some(Chart::Stacked | Chart::Shares | Chart::Area) if !adds => {
+                notes.push(not_added("can be stacked", natural));
+                natural
+            }
+            Some(Chart::Stacked) if !stands && !is_course => "stacked_bar",
+            Some(asked) => kind_of(asked).unwrap_or_else(|| {
+                notes.extend(instead(asked, natural));
+                natural
+            }),
+            None => natural,
+        };
         let fits = series.n <= CHART_SERIES_MAX as u64;
         let n_own = if fits || !adds { CHART_SERIES_MAX } else { CHART_SERIES_MAX - 1 };
         let own = &series.values[..series.values.len().min(n_own)];
@@ -93,21 +102,88 @@ impl Answer<'_> {
         let names = own.iter().map(|it| plain.group(&groups.keys[by], it));
         let names = names.chain((!fits && adds).then(|| OTHER.to_owned()));
         Ok(Some(Plot {
-            kind: asked.and_then(kind_of).unwrap_or(natural),
+            kind,
             x: self.statement.keys[along].clone(),
             x_label: Some(capital(&self.axis(&groups.keys[along]))),
             series: names.zip(drawn).collect(),
             y_label: Some(capital(&quantities[0].0)),
             frame: Some(frame),
             notes,
+            ..Plot::default()
         }))
+    }
+
+    /// Returns whether groups make a grid of shades: they were asked for, or there are too many for marks side by side
+    /// and the numbers cannot be stacked.
+    fn is_grid(&self, groups: &Groups, series: &Series) -> bool {
+        let are_parts = groups.keys.iter().all(|it| matches!(it, GroupKey::Part(..)));
+        let runs = groups.keys.iter().any(|it| self.plain().runs(it));
+        match self.query.chart {
+            Some(Chart::Heat) => true,
+            None | Some(Chart::Any) if are_parts => true,
+            None | Some(Chart::Any) if !adds_up(groups) && !runs => {
+                SIDE_BY_SIDE_MAX < series.n.saturating_mul(series.n_along)
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the shades of a number in a grid of both kinds of groups.
+    fn heat(
+        &self,
+        groups: &Groups,
+        [along, by]: [usize; 2],
+        quantity: &(String, String),
+        series: &Series,
+    ) -> Plot {
+        let (keys, result) = (&self.statement.keys, self.result());
+        let [x, y, measure] = [&keys[along], &keys[by], &quantity.1].map(|it| identifier(it));
+        let agg = if adds_up(groups) { "sum" } else { "avg" };
+        let mut notes = Vec::new();
+        // Groups of one kind, with as many as fit.
+        let mut side = |key: usize, name: &str, n: u64, max: usize| {
+            if n <= max as u64 {
+                return format!("(select distinct {name} from {result})");
+            }
+            let runs = self.plain().runs(&groups.keys[key]);
+            let (end, by) = if runs {
+                ("last", name.to_owned())
+            } else {
+                ("largest", format!("{agg}({measure})"))
+            };
+            let things = plural(&self.plain().key(&groups.keys[key]));
+            notes.push(format!("The chart shows the {end} {max} of {} {things}.", grouped(n)));
+            format!("(select {name} from {result} group by {name} order by {by} desc limit {max})")
+        };
+        let across = side(along, &x, series.n_along, CHART_POINTS_MAX / CHART_HEAT_ROWS_MAX);
+        let down = side(by, &y, series.n, CHART_HEAT_ROWS_MAX);
+        // Each pair has a row, so that both sides are in order also where pairs are missing.
+        let rows = format!(
+            "select {x}, {y}, {measure}\nfrom {across} as across\ncross join {down} as down\nleft join {result} using \
+             ({x}, {y})\norder by {x}, {y}"
+        );
+        Plot {
+            kind: "heatmap",
+            x: keys[along].clone(),
+            x_label: Some(capital(&self.axis(&groups.keys[along]))),
+            series: vec![(capital(&quantity.0), quantity.1.clone())],
+            y_label: Some(capital(&quantity.0)),
+            color_by: Some(keys[by].clone()),
+            frame: Some(rows),
+            notes,
+        }
     }
 
     /// Returns which key lies along the axis, and which makes the series: time lies along it, else that of more values.
     fn along(&self, groups: &Groups) -> [usize; 2] {
         let plain = self.plain();
         let [first, second] = [0, 1].map(|it| &groups.keys[it]);
-        let n_values = |it: &GroupKey| plain.column(it.place()).n_values().unwrap_or(usize::MAX);
+        let n_values = |it: &GroupKey| match it {
+            GroupKey::Part(_, Part::Weekday) => 7,
+            GroupKey::Part(_, Part::Month) => 12,
+            GroupKey::Part(_, Part::Hour) => 24,
+            it => plain.column(it.place()).n_values().unwrap_or(usize::MAX),
+        };
         let is_swapped = match (plain.runs(first), plain.runs(second)) {
             (true, _) => false,
             (false, true) => true,

@@ -1,11 +1,10 @@
 //! Charts of rows, of two numbers side by side, and of what the data is like.
 
-use serde_json::Value as Json;
-
 use csv_agent_text::sql::{identifier, literal};
+use csv_agent_types::limits::{CHART_HEAT_ROWS_MAX, CHART_VALUES_MAX};
 
 use super::Answer;
-use super::chart::{COLUMNS_MAX, LABEL_CHARS_MAX, Plot, kind_of, rows_max, sample, without_points};
+use super::chart::{COLUMNS_MAX, Plot, ROWS, instead, kind_of, rows_max, sample};
 use super::figure::{capital, grouped};
 use crate::query::{Chart, Comparison, Listing, Place, Profile};
 use crate::schema::Kind;
@@ -14,12 +13,6 @@ impl Answer<'_> {
     pub(super) fn of_rows(&self, listing: &Listing, asked: Chart) -> Option<Plot> {
         let plain = self.plain();
         let kind = |place: &Place| plain.column(*place).kind;
-        let label = |place: Place| {
-            let name = plain.name(place);
-            capital(
-                &name.unit.map_or(name.words.clone(), |unit| format!("{} ({unit})", name.words)),
-            )
-        };
         let columns = &listing.columns;
         let is_number = |it: &&Place| kind(it).is_number() && !plain.is_name(**it);
         let along = |it: &&Place| kind(it).is_time() || plain.is_name(**it) && kind(it).is_number();
@@ -36,7 +29,9 @@ impl Answer<'_> {
                 let text = others().find(|it| kind(it) == Kind::Text);
                 let number = others().find(is_number);
                 match (time, text, number, asked) {
-                    (Some(x), _, _, Chart::Any | Chart::Line) => (y, *x, "line"),
+                    (Some(x), _, _, Chart::Any | Chart::Line | Chart::Area) => {
+                        (y, *x, kind_of(asked).unwrap_or("line"))
+                    }
                     (_, None, Some(x), Chart::Any) => (y, *x, "scatter"),
                     (_, Some(x), _, asked) | (Some(x), _, _, asked) | (_, _, Some(x), asked) => {
                         let natural =
@@ -58,10 +53,11 @@ impl Answer<'_> {
             "scatter" if is_long => {
                 let shown = grouped(max as u64);
                 notes.push(format!("The chart shows {shown} of {} points.", grouped(n)));
-                Some(sample(&result, &format!("{x_name}, {y_name}"), &format!(" where {known}")))
+                let filter = format!(" where {known}");
+                Some(sample(&result, &format!("{x_name}, {y_name}"), &filter, max))
             }
             "scatter" => None,
-            "line" => {
+            "line" | "area" => {
                 let rows = format!("select {x_name}, {y_name}\nfrom {result}\nwhere {known}");
                 if is_long {
                     let shown = grouped(max as u64);
@@ -86,17 +82,18 @@ impl Answer<'_> {
                 }
             }
         };
-        if asked == Chart::Scatter && marks != "scatter" {
-            notes.insert(0, without_points(marks));
+        if marks != "scatter" {
+            notes.splice(0..0, instead(asked, marks));
         }
         Some(Plot {
             kind: marks,
             x: x_field,
-            x_label: Some(label(x)),
-            series: vec![(label(y), y_field)],
-            y_label: Some(label(y)),
+            x_label: Some(self.labelled(x)),
+            series: vec![(self.labelled(y), y_field)],
+            y_label: Some(self.labelled(y)),
             frame,
             notes,
+            ..Plot::default()
         })
     }
 
@@ -119,7 +116,7 @@ impl Answer<'_> {
             series: vec![(capital(&quantity.whole()), "value".to_owned())],
             y_label: Some(capital(&quantity.label())),
             frame: Some(frame),
-            notes: Vec::new(),
+            ..Plot::default()
         }
     }
 
@@ -131,32 +128,24 @@ impl Answer<'_> {
         }
         let mut notes = Vec::new();
         if let Profile::Distribution(place) = profile {
-            let name = plain.name(*place);
-            let label =
-                name.unit.map_or(name.words.clone(), |unit| format!("{} ({unit})", name.words));
-            let column = plain.column(*place);
-            let long = |it: &Json| {
-                it[self.statement.keys[0].as_str()].as_str().map_or(0, |it| it.chars().count())
-            };
-            let is_long = self.result.head.iter().any(|it| LABEL_CHARS_MAX < long(it));
-            let is_category = matches!(column.kind, Kind::Text | Kind::Bool);
-            let natural = if is_category && (is_long || COLUMNS_MAX < self.result.n_rows) {
-                "bar"
-            } else {
-                "column"
-            };
-            let kind = asked.and_then(kind_of).filter(|it| *it != "scatter").unwrap_or(natural);
-            return Some(Plot {
-                kind,
-                x: self.statement.keys[0].clone(),
-                x_label: Some(capital(&label)),
-                series: vec![("Number of rows".to_owned(), "count".to_owned())],
-                y_label: Some("Number of rows".to_owned()),
-                frame: self.cut(rows_max(kind), Some(column.kind.is_time()), &mut notes),
-                notes,
-            });
+            return Some(self.of_distribution(*place));
         }
         let asked = asked?;
+        if let Profile::Correlations(_) = profile
+            && let [x, rest @ ..] = &self.result.columns[..]
+            && 1 < rest.len()
+            && matches!(asked, Chart::Any | Chart::Heat)
+        {
+            let rest = rest.iter().filter(|it| *it != "correlation").take(CHART_HEAT_ROWS_MAX);
+            return Some(Plot {
+                kind: "heatmap",
+                x: x.clone(),
+                x_label: Some(String::new()),
+                series: rest.map(|it| (self.said(it), it.clone())).collect(),
+                y_label: Some(String::new()),
+                ..Plot::default()
+            });
+        }
         let (x, x_label) = match profile {
             Profile::Duplicates(places) if places.len() == 1 => {
                 (plain.label(places[0]), plain.words(places[0]))
@@ -169,7 +158,7 @@ impl Answer<'_> {
         let y = self.statement.measures.first()?.clone();
         let name = match profile {
             Profile::Missing { .. } => "Missing values",
-            Profile::Duplicates(_) => "Number of rows",
+            Profile::Duplicates(_) => ROWS,
             Profile::Correlations(_) => "Correlation",
             _ => "Outliers",
         };
@@ -182,6 +171,40 @@ impl Answer<'_> {
             y_label: Some(name.to_owned()),
             frame: self.cut(rows_max(kind), Some(false), &mut notes),
             notes,
+            ..Plot::default()
         })
+    }
+
+    fn of_distribution(&self, place: Place) -> Plot {
+        let (plain, asked) = (self.plain(), self.query.chart.unwrap_or(Chart::Any));
+        let kind = plain.column(place).kind;
+        let is_binned = kind == Kind::Whole || self.statement.keys[0] == "from";
+        // The bars of more values have the numbers of all of them.
+        let are_few = self.table().n_rows <= CHART_VALUES_MAX as u64;
+        match asked {
+            Chart::Box if kind.is_number() => return self.of_values("box", &[], place),
+            Chart::Any | Chart::Histogram if kind.is_number() && is_binned && are_few => {
+                return self.of_values("histogram", &[], place);
+            }
+            _ => {}
+        }
+        let is_category = matches!(kind, Kind::Text | Kind::Bool);
+        let fits = self.result.n_rows <= COLUMNS_MAX && self.are_short(0);
+        let natural = if is_category && !fits { "bar" } else { "column" };
+        let mut notes = Vec::new();
+        let marks = kind_of(asked).unwrap_or_else(|| {
+            notes.extend(instead(asked, natural).filter(|_| asked != Chart::Histogram));
+            natural
+        });
+        Plot {
+            kind: marks,
+            x: self.statement.keys[0].clone(),
+            x_label: Some(self.labelled(place)),
+            series: vec![(ROWS.to_owned(), "count".to_owned())],
+            y_label: Some(ROWS.to_owned()),
+            frame: self.cut(rows_max(marks), Some(kind.is_time()), &mut notes),
+            notes,
+            ..Plot::default()
+        }
     }
 }

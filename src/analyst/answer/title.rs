@@ -37,6 +37,7 @@ impl Answer<'_> {
                 Profile::Missing { .. } => "missing values by column".to_owned(),
                 Profile::Outliers { .. } => "outliers by column".to_owned(),
                 Profile::Correlations(places) => match &places[..] {
+                    [] => "correlations".to_owned(),
                     [one] => format!("correlation with {}", plain.words(*one)),
                     places => format!("correlation of {}", plain.listed(places)),
                 },
@@ -54,6 +55,13 @@ impl Answer<'_> {
 
     fn title_of_groups(&self, groups: &Groups) -> String {
         let plain = self.plain();
+        let keys: Vec<String> = groups.keys.iter().map(|it| plain.key(it)).collect();
+        if self.query.chart == Some(Chart::Box)
+            && let Some(place) = groups.boxed()
+        {
+            let by = if keys.is_empty() { "" } else { " by " };
+            return format!("{}{by}{}", plain.words(place), listed(&keys, "and"));
+        }
         let quantities = groups.measures.iter().map(|it| {
             let quantity = match groups.over {
                 Some(over) => plain.over(over, it),
@@ -67,7 +75,6 @@ impl Answer<'_> {
         // Where groups are the series, one number is drawn.
         let n_drawn = if 1 < groups.keys.len() || groups.over.is_some() { 1 } else { 3 };
         let quantities: Vec<String> = quantities.take(n_drawn).collect();
-        let keys: Vec<String> = groups.keys.iter().map(|it| plain.key(it)).collect();
         let mut text = listed(&quantities, "and");
         if !keys.is_empty() {
             let _ = write!(text, " by {}", listed(&keys, "and"));

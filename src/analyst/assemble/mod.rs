@@ -1,9 +1,11 @@
 //! From the parts of a question to queries: every way to complete them, each with its price.
 
 mod bare;
+mod drawn;
 mod rewrite;
 
 use bare::without_measure;
+pub(crate) use drawn::as_drawn;
 use rewrite::{Rewritten, rewritten};
 
 use crate::actions::{natural, unit_key};
@@ -68,6 +70,7 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(LogicalForm, f64)> {
             // `no` says something of what is claimed only.
             let is_ignored = frag.claim == Some(Claim::None) && !matches!(body, Shape::Check(_));
             let query = LogicalForm { from: scene.source(), filters, body, chart: frag.chart };
+            let query = by_rows(scene, as_drawn(scene, query));
             let sense = crate::sense::cost(scene, &query) + if is_ignored { 1.5 } else { 0.0 };
             (query, cost + sense)
         })
@@ -287,6 +290,35 @@ fn with_measures(scene: &Scene, frag: &Frag) -> Vec<(Shape, f64)> {
         Some(mean) => vec![(Shape::Groups(mean), cost), (Shape::Groups(groups), cost + 0.1)],
         None => vec![(Shape::Groups(groups), cost)],
     }
+}
+
+/// Returns a query that counts rows where that is the same: different values of which each row has its own, and values
+/// of a key, as rows without one are in no group.
+fn by_rows(scene: &Scene, mut query: LogicalForm) -> LogicalForm {
+    let Shape::Groups(groups) = &mut query.body else { return query };
+    let keys: Vec<Place> = groups.keys.iter().map(GroupKey::place).collect();
+    for measure in &mut groups.measures {
+        let Some(place) = measure.place() else { continue };
+        let n_rows = scene.tables[place.table].n_rows;
+        let is_own = scene.column(place).n_distinct == Some(n_rows) && query.from.join.is_none();
+        let counts_rows = match measure.agg {
+            Agg::Distinct => is_own,
+            Agg::Count => keys.contains(&place),
+            _ => false,
+        };
+        if counts_rows {
+            *measure =
+                Measure { agg: Agg::Count, of: None, only: std::mem::take(&mut measure.only) };
+        }
+    }
+    // `range: minimum and maximum` says the same twice.
+    let mut told: Vec<Measure> = Vec::new();
+    groups.measures.retain(|it| {
+        let is_new = !told.contains(it);
+        told.extend(is_new.then(|| it.clone()));
+        is_new
+    });
+    query
 }
 
 /// Returns one number in place of the means of groups, if each is one of many of a kind: `the average spend per guest`.

@@ -1,8 +1,9 @@
 //! Parts that say the same in other words: each is put in the form that the rest knows.
 
+use crate::actions::order::merits;
 use crate::frag::Frag;
 use crate::query::Part;
-use crate::query::{Agg, GroupKey, Measure, Place, Profile, Shape, SortOrder, Test, Value};
+use crate::query::{Agg, Chart, GroupKey, Measure, Place, Profile, Shape, SortOrder, Test, Value};
 use crate::scene::Scene;
 
 /// What parts say in another form.
@@ -24,6 +25,7 @@ pub(super) fn rewritten(scene: &Scene, frag: &Frag) -> Rewritten {
         with_count,
         with_aggs,
         missing_by_key,
+        distribution_by_key,
     ];
     let mut told = rules.into_iter().map(|it| it(scene, frag));
     told.find(|it| !matches!(it, Rewritten::Same)).unwrap_or(Rewritten::Same)
@@ -136,6 +138,11 @@ fn with_aggs(scene: &Scene, frag: &Frag) -> Rewritten {
                 order.n = order.n.or(Some(1));
             }
         }
+        // `total by customer`: of what amounts to something.
+        let is_open = numbers.is_empty() && aggs == [Agg::Sum] && !told.keys.is_empty();
+        if is_open && !told.has_rows && told.columns.is_empty() {
+            numbers.extend(Some(merits(scene)).filter(|it| it.len() == 1).into_iter().flatten());
+        }
         if numbers.is_empty() || !told.measures.is_empty() || told.body.is_some() {
             return Rewritten::Never;
         }
@@ -171,4 +178,24 @@ fn missing_by_key(_: &Scene, frag: &Frag) -> Rewritten {
         return Rewritten::As(Box::new(counted));
     }
     Rewritten::Same
+}
+
+/// `distribution of price by region`
+fn distribution_by_key(scene: &Scene, frag: &Frag) -> Rewritten {
+    let (Some(Shape::Profile(Profile::Distribution(place))), [key]) = (&frag.body, &frag.keys[..])
+    else {
+        return Rewritten::Same;
+    };
+    if !frag.measures.is_empty() || key.place() == *place {
+        return Rewritten::Same;
+    }
+    let mut told = Frag { body: None, ..frag.clone() };
+    if scene.is_number(*place) {
+        told.measures.push(Measure::of(Agg::Median, *place));
+        told.chart = Some(Chart::Box);
+    } else {
+        told.keys.push(GroupKey::Column(*place));
+        told.measures.push(Measure::ROWS);
+    }
+    Rewritten::As(Box::new(told))
 }

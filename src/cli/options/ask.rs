@@ -25,9 +25,9 @@ use super::interpreter::interpreter;
 use super::key::KeySource;
 use super::schema::answer_schema;
 use super::settings::{
-    API, BASE_URL_OF_MODEL, CHART_SCALE, CHART_THEME, COMPACT_AT, KNOWLEDGE, LANGUAGE, MAX_COST,
-    MAX_ROUNDS, MAX_TOKENS, MODEL, NO_ROWS, ORGANIZATION, PROJECT, REASONING, REDACT, RETRIES,
-    STREAM, Settings, THRESHOLDS, TIMEOUT, TOOL_TIMEOUT, ValueOrigin, without_password,
+    API, BASE_URL_OF_MODEL, CHART_SCALE, CHART_THEME, COMPACT_AT, LANGUAGE, MAX_COST, MAX_ROUNDS,
+    MAX_TOKENS, MODEL, NO_ROWS, ORGANIZATION, PROJECT, REASONING, REDACT, RETRIES, STREAM,
+    Settings, THRESHOLDS, TIMEOUT, TOOL_TIMEOUT, ValueOrigin, without_password,
 };
 use super::{GlobalOptions, cluster_access, demand, python_options, sandbox_options};
 use crate::diagnostics;
@@ -515,14 +515,10 @@ fn choose_provider(
 
 /// Warns about flags that the built-in analyst does not read.
 fn warn_unread(settings: &Settings, colour: bool) -> anyhow::Result<()> {
-    let knowledge = settings.choose(&KNOWLEDGE)?.origin;
-    let language = settings.choose(&LANGUAGE)?.origin;
-    let reads = [(knowledge, "does not read it"), (language, "answers in English only")];
-    for (origin, what) in reads {
-        if let ValueOrigin::Flag(flag) = origin {
-            let message = format!("`{flag}` has no effect: the built-in analyst {what}");
-            diagnostics::warning(&message, colour);
-        }
+    if let ValueOrigin::Flag(flag) = settings.choose(&LANGUAGE)?.origin {
+        let message =
+            format!("`{flag}` has no effect: the built-in analyst answers in English only");
+        diagnostics::warning(&message, colour);
     }
     Ok(())
 }

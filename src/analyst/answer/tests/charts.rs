@@ -5,7 +5,9 @@ use serde_json::{Value as Json, json};
 use super::Run;
 use super::{at, drawn, frame, groups, key, measure, query, run, top};
 use crate::lexicon::TimeUnit;
-use crate::query::{Agg, Chart, GroupKey, Groups, LogicalForm, Measure, Over, Part, Shape};
+use crate::query::{
+    Agg, Chart, GroupKey, Groups, LogicalForm, Measure, Over, Part, Profile, Shape,
+};
 
 /// The output of a statement that only makes a frame.
 pub(super) fn made() -> Json {
@@ -254,4 +256,109 @@ fn series_are_told_apart_from_the_axis_and_each_other() {
     let lines = run("", of(by), &[frame(&columns, &rows), made()]);
     check(&lines, "line", "chart", "year", &["year_", "O'Hare", "Year__", "value"]);
     assert!(lines.statements()[1].contains("species = 'O''Hare') as \"O'Hare\""));
+}
+
+#[test]
+fn single_values_are_counted_in_bins_or_boxes() {
+    let mass = at("penguins.body_mass_g");
+    let columns = [
+        "species:string",
+        "median_body_mass_g:float64",
+        "p25_body_mass_g:float64",
+        "p75_body_mass_g:float64",
+        "min_body_mass_g:float64",
+        "max_body_mass_g:float64",
+    ];
+    let output = frame(&columns, &json!([["a", 3, 2, 4, 1, 5], ["b", 4, 3, 5, 2, 6]]));
+    let boxes = of(Groups::boxes(vec![key("penguins.species")], mass));
+    let boxes = run("", drawn(Chart::Box, boxes), &[output, made()]);
+    check(&boxes, "box", "chart", "species", &["body_mass_g"]);
+    assert_eq!(
+        boxes.statements()[1],
+        "select species, body_mass_g from penguins where species is not null and body_mass_g is not null order by species"
+    );
+    assert_eq!(boxes.chart()["title"], "Body mass by species");
+    assert_eq!(boxes.finding(), "**b** has a higher median body mass, 4 g, than a, 3 g.");
+    let years = frame(&["year:int64", "count:int64"], &json!([[2007, 1], [2009, 2]]));
+    let distribution = || query(0, Shape::Profile(Profile::Distribution(at("penguins.year"))));
+    let histogram = run("", distribution(), &[years.clone(), made()]);
+    check(&histogram, "histogram", "chart", "year", &[]);
+    assert_eq!(histogram.chart()["y_label"], "Number of rows");
+    let values = "select \"year\" from penguins where \"year\" is not null";
+    assert_eq!(histogram.statements()[1], values);
+    let one = run("", drawn(Chart::Box, distribution()), &[years.clone(), made()]);
+    check(&one, "box", "chart", "year", &["year"]);
+    let bars = run("", drawn(Chart::Bar, distribution()), &[years]);
+    check(&bars, "bar", "result", "year", &["count"]);
+    let output =
+        frame(&["species:string", "mean_body_mass_g:float64"], &json!([["a", 3], ["b", 4]]));
+    let means = drawn(Chart::Histogram, of(mass_by(vec![key("penguins.species")])));
+    let columns = run("", means, &[output, made()]);
+    check(&columns, "column", "chart", "species", &["mean_body_mass_g"]);
+    assert_eq!(
+        columns.notes(),
+        "A histogram needs the values of one number, so this is a column chart."
+    );
+}
+
+#[test]
+fn shades_of_two_kinds_of_groups() {
+    let by = |measure| groups(vec![key("penguins.species"), key("penguins.island")], vec![measure]);
+    let rows =
+        json!([["Adelie", "Biscoe", 44], ["Adelie", "Dream", 56], ["Gentoo", "Biscoe", 124]]);
+    let columns = ["species:string", "island:string", "count:int64"];
+    let output = frame(&columns, &rows);
+    let grid = run("", drawn(Chart::Heat, of(by(Measure::ROWS))), &[output, made()]);
+    assert_eq!(
+        grid.statements()[1],
+        "select species, island, \"count\" from (select distinct species from result) as across cross join (select distinct \
+         island from result) as down left join result using (species, island) order by species, island"
+    );
+    assert_eq!(grid.chart()["chart_type"], "heatmap");
+    assert_eq!(grid.chart()["x_field"], "species");
+    assert_eq!(grid.chart()["options"], json!({"color_by": "island"}));
+    // A grid of many means is not drawn as columns side by side, and more rows than fit are the largest.
+    let many: Vec<Json> =
+        (0..15).map(|it| json!([format!("a{}", it % 5), format!("b{it}"), it])).collect();
+    let mean = || by(measure(Agg::Mean, "penguins.body_mass_g"));
+    let columns = ["species:string", "island:string", "mean_body_mass_g:float64"];
+    let grid = run("", drawn(Chart::Any, of(mean())), &[frame(&columns, &json!(many)), made()]);
+    assert_eq!(grid.chart()["chart_type"], "heatmap");
+    let many: Vec<Json> =
+        (0..60).map(|it| json!([format!("a{it}"), format!("b{it}"), it])).collect();
+    let sizes: Vec<Json> = (0..60).map(|it| json!([format!("b{it}"), 1, 60])).collect();
+    let sizes = frame(&["series:string", "size:float64", "along:int64"], &json!(sizes));
+    let outputs = [frame(&columns, &json!(many)), made(), sizes, made()];
+    let grid = run("", drawn(Chart::Heat, of(mean())), &outputs);
+    assert_eq!(grid.notes(), "The chart shows the largest 40 of 60 islands.");
+    let down = "cross join (select island from result group by island order by avg(mean_body_mass_g) desc limit 40) as down";
+    assert!(grid.statements()[3].contains(down), "{:?}", grid.statements());
+    let one = frame(&["species:string", "count:int64"], &json!([["a", 1], ["b", 3]]));
+    let counts = groups(vec![key("penguins.species")], vec![Measure::ROWS]);
+    let columns = run("", drawn(Chart::Heat, of(counts)), &[one, made()]);
+    check(&columns, "column", "chart", "species", &["count"]);
+    assert_eq!(columns.notes(), "A heat map needs two kinds of groups, so this is a column chart.");
+}
+
+#[test]
+fn what_does_not_add_up_is_not_stacked() {
+    let by = |measure| groups(vec![key("penguins.species"), key("penguins.island")], vec![measure]);
+    let rows = json!([["Adelie", "Biscoe", 44], ["Gentoo", "Dream", 56]]);
+    for (asked, kind) in [
+        (Chart::Stacked, "stacked_column"),
+        (Chart::Shares, "percent_stacked_column"),
+        (Chart::Area, "area"),
+    ] {
+        let columns = ["species:string", "island:string", "count:int64"];
+        let outputs = [frame(&columns, &rows), made()];
+        let counts = run("", drawn(asked, of(by(Measure::ROWS))), &outputs);
+        check(&counts, kind, "chart", "species", &["Dream", "Biscoe"]);
+        let columns = ["species:string", "island:string", "mean_body_mass_g:float64"];
+        let mean = by(measure(Agg::Mean, "penguins.body_mass_g"));
+        let outputs = [frame(&columns, &rows), made()];
+        let means = run("", drawn(asked, of(mean)), &outputs);
+        check(&means, "column", "chart", "species", &["Dream", "Biscoe"]);
+        let told = "Only what adds up can be stacked, so this is a column chart.";
+        assert_eq!(means.notes(), told);
+    }
 }
