@@ -234,7 +234,7 @@ mod tests {
         turned.is_turned = true;
         marks.push(Mark::Text(title.anchored(Anchor::Middle)));
         marks.push(Mark::Text(turned.coloured(Colour::GREY)));
-        Scene { width: 200.0, height: 90.0, marks }
+        Scene { width: 200.0, height: 90.0, marks, hints: Vec::new(), anchors: Vec::new() }
     }
 
     /// What people see must not depend on the machine: any other hash is another picture.

@@ -22,12 +22,16 @@ mod scene;
 mod sheet;
 mod band_scale;
 mod bars;
+mod overlay;
 mod line_labels;
 mod references;
 mod thinning;
 mod areas;
 mod points;
 mod overplotting;
+mod panels;
+mod emphasis;
+mod geometry;
 mod boxes;
 mod heat;
 mod theme;
@@ -43,9 +47,11 @@ mod vega_lite;
 mod sixel;
 pub mod screen;
 
+use std::borrow::Cow;
+
 use csv_agent_types::chart::{Chart, ChartType};
 
-pub use arranged::{arranged, trend_line};
+pub use arranged::{arranged, panels, trend_line};
 pub use distribution::summarised;
 use plot::Plot;
 use scene::Scene;
@@ -127,7 +133,21 @@ fn document(chart: &Chart, plot: &Plot, scene: &Scene, theme: Theme) -> anyhow::
     backend::svg(scene, theme, &plot::clean(title), &sentence(plot))
 }
 
+/// Lays out a plot. A text that has no place at its point is in the note.
 fn scene(plot: &Plot) -> Scene {
+    let mut plot = Cow::Borrowed(plot);
+    loop {
+        match emphasis::placed(marks(&plot)) {
+            Ok(scene) => return scene,
+            Err(text) => plot.to_mut().note_text(&text),
+        }
+    }
+}
+
+fn marks(plot: &Plot) -> Scene {
+    if plot.panels.is_some() {
+        return panels::scene(plot);
+    }
     match plot.chart_type {
         ChartType::Bar | ChartType::StackedBar => bars::lying(plot),
         ChartType::Column | ChartType::StackedColumn | ChartType::PercentStackedColumn

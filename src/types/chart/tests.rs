@@ -130,6 +130,48 @@ fn options_belong_to_some_types() {
 }
 
 #[test]
+fn panels_error_bars_and_emphasis_belong_to_some_charts() {
+    use ChartType::{Area, Bar, Box, Column, Line, Scatter};
+    let of = |kind, given: serde_json::Value, reason: Option<&str>| {
+        check_spec(
+            |it| {
+                it.chart_type = kind;
+                options(it, given.clone());
+            },
+            reason,
+        );
+    };
+    let twice = "several rows have `week` \"w1\" and `shop` \"a\"; aggregate them first";
+    let panels = json!({"facet_by": "shop"});
+    of(Line, panels.clone(), Some(twice));
+    of(Scatter, panels.clone(), None);
+    let kinds = "facet_by is for bars, columns, lines, areas and points; compare distributions with a box plot";
+    of(Box, panels, Some(kinds));
+    let same = "facet_by is the same column as x_field or color_by; name another, or null";
+    of(Line, json!({"facet_by": "week"}), Some(same));
+    let ends = json!({"error_bars": {"low_field": "sales", "high_field": "sales"}});
+    of(Bar, ends.clone(), None);
+    of(Area, ends, Some("error_bars are for one series of bar, column, line or scatter"));
+    let words = json!({"error_bars": {"low_field": "shop", "high_field": "sales"}});
+    of(Bar, words, Some("no numeric column `shop`; convert it first"));
+    of(Bar, json!({"highlight": "w1"}), None);
+    of(
+        Bar,
+        json!({"highlight": "w2"}),
+        Some("cannot highlight `w2`: it must be a value of `week`"),
+    );
+    let series = "cannot highlight `w1`: it must be the name of one of several series";
+    of(Line, json!({"highlight": "w1"}), Some(series));
+    of(Area, json!({"highlight": "w1"}), Some("highlight is for bar, column, line and scatter"));
+    let text = json!({"annotations": [{"x": "w1", "y": null, "text": "t"}]});
+    of(Column, text.clone(), None);
+    of(Bar, text, Some("annotations are for column, line, area and scatter"));
+    of(Line, json!({"size_by": "sales"}), Some("size_by is for scatter"));
+    let line = "line_series names one of several series of a column chart, without color_by";
+    of(Column, json!({"line_series": {"name": "sales", "y_label": null}}), Some(line));
+}
+
+#[test]
 fn a_spec_from_before_there_were_options_is_read_and_written_unchanged() {
     let old = json!({"df_name": "df", "logical_name": "l", "chart_type": "bar", "x_field": "x",
         "x_label": null, "y_label": null, "series": [], "title": null, "note": null});
