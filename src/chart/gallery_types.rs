@@ -24,7 +24,37 @@ pub(crate) fn all() -> Vec<(String, Chart)> {
     all.extend(optional());
     all.extend(faceted());
     all.extend(emphasised());
+    all.extend(scripts());
     all
+}
+
+/// Returns charts whose labels are in many scripts.
+fn scripts() -> Vec<(String, Chart)> {
+    let labels = [
+        "बिक्री क्षेत्र (दिल्ली)",
+        "ยอดขายที่กรุงเทพฯ",
+        "বিক্রয় ২০২৪",
+        "விற்பனை தமிழ்",
+        "مبيعات الربع الثالث 2024",
+        "שלום עולם (12)",
+        "東京都の売上高",
+        "서울특별시 매출",
+        "ગુજરાતી",
+        "🚀 Rocket 👍🏽",
+    ];
+    let labels = labels.map(|it| json!(it));
+    let kinds = [ChartType::Bar, ChartType::Column, ChartType::Heatmap];
+    let charts = kinds.map(|kind| {
+        let made = chart(
+            kind,
+            "क्षेत्र के अनुसार बिक्री – ยอดขายตามภูมิภาค",
+            "object",
+            &labels,
+            &many(2, 10, 900.0),
+        );
+        (format!("{}-scripts", kind.name()), made)
+    });
+    charts.into()
 }
 
 /// Returns the chart with these options.

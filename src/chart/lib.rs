@@ -16,6 +16,7 @@ mod numbers;
 mod ticks;
 pub mod time;
 mod glyphs;
+mod shaping;
 mod text;
 mod fit;
 mod scene;

@@ -1,10 +1,15 @@
 //! A plot read from a chart: its rows arranged, counted and scaled as its type and options ask.
 
+use std::collections::BTreeSet;
+
+use unicode_script::UnicodeScript;
+
 use csv_agent_types::chart::{Chart, ChartSpec, ChartType};
 use csv_agent_types::chart_options::{ChartOptions, LogAxis, ReferenceMark, ValueFormat};
 
 use super::arrangement;
 use super::distribution::{self, summarised};
+use super::glyphs::spelt;
 use super::numbers::{self, Measure};
 use super::plot::{Plot, PlotSeries, Reference, Space, VALUE_MAX, X, clean};
 
@@ -104,7 +109,29 @@ impl Plot {
         if options.trend_line == Some(true) {
             plot.fit_trend();
         }
+        plot.note_scripts();
         plot
+    }
+
+    /// Notes the scripts that no font has. A viewer of the SVG may have one.
+    fn note_scripts(&mut self) {
+        let labels = match &self.x {
+            X::Labels(labels) => labels.as_slice(),
+            X::Numbers(_) | X::Times(_) => &[],
+        };
+        let names = self.series.iter().map(|it| &it.name).chain(labels).chain(&self.notes);
+        let titles = self.title.iter().chain(&self.y_label).chain([&self.x_label]);
+        let letters = names.chain(titles).flat_map(|it| spelt(it));
+        let scripts: BTreeSet<_> = letters
+            .filter(|it| it.is_alphabetic())
+            .map(|it| it.script().full_name().replace('_', " "))
+            .collect();
+        if !scripts.is_empty() {
+            let scripts = scripts.into_iter().collect::<Vec<_>>().join(", ");
+            let note =
+                format!("In the PNG, {scripts} is in Latin letters: there is no font for it.");
+            self.notes.insert(0, note);
+        }
     }
 
     /// Adds a unit to the label of the values, unless they have it.
