@@ -349,13 +349,14 @@ pub(crate) fn standing(plot: &Plot) -> Scene {
     }
     let height = sheet.height(foot);
     let bottom = height - foot;
+    // Panels that are compared have values in none, because they rarely fit in all.
     // Values may be as wide as their bars' slots, or a little wider than a single bar.
     let room = if bars.n_slots == 1 { band - 8.0 } else { band * BAR_SHARE / count(bars.n_slots) };
     let fits = |it: &BarValues| it.widest() <= room;
     let values = BarValues::of(plot, |it| Some(amounts(it, plot.measure)))
         .filter(fits)
         .or_else(|| BarValues::of(plot, |it| short_amounts(it, plot.measure)).filter(fits))
-        .filter(|_| overlay.is_none());
+        .filter(|_| overlay.is_none() && plot.covers.is_none());
     let (over, under) = match &values {
         Some(_) => (12.0, if bars.is_negative() { 16.0 } else { 0.0 }),
         None => (0.0, 0.0),

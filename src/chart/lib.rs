@@ -185,6 +185,15 @@ fn sentence(plot: &Plot) -> String {
         ChartType::Box => "Box plot",
         ChartType::Heatmap => "Heat map",
     };
+    let kind = match &plot.panels {
+        Some(panels) => {
+            format!(
+                "{kind} in {}",
+                csv_agent_text::digits::count(panels.names.len() as u64, "panel")
+            )
+        }
+        None => kind.to_owned(),
+    };
     let parts = plot.parts();
     let plot = parts.as_ref().unwrap_or(plot);
     let title = plot.title.as_ref().map_or(String::new(), |it| format!(" “{it}”"));

@@ -87,8 +87,9 @@ impl Crowd {
         Crowd { places, n_rows_max, radius, size_max }
     }
 
-    /// Returns the note that explains the sizes, or that not every point is drawn.
-    pub(crate) fn note(&self) -> Option<String> {
+    /// Returns the note that explains the sizes, or that not every point is drawn. That of panels is the
+    /// same for all.
+    pub(crate) fn note(&self, is_panel: bool) -> Option<String> {
         let n_rows = self.n_rows_max;
         if self.size_max.is_some() {
             return None;
@@ -96,8 +97,8 @@ impl Crowd {
         if PLACES_MAX < self.places.len() {
             return Some("Points of a series on the same pixel are drawn once.".to_owned());
         }
-        (1 < n_rows)
-            .then(|| format!("The larger a point, the more rows it represents: up to {n_rows}."))
+        let most = if is_panel { String::new() } else { format!(": up to {n_rows}") };
+        (1 < n_rows).then(|| format!("The larger a point, the more rows it represents{most}."))
     }
 
     /// Returns the points. Their area grows with their rows.

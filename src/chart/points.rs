@@ -48,7 +48,7 @@ fn lay_out(plot: &Plot, names: Option<&Names>) -> Option<Scene> {
     let axis = Axis::new(plot, left + pad, right - pad);
     let crowd = (plot.chart_type == ChartType::Scatter).then(|| Crowd::of(plot, &axis.positions));
     let is_raised = is_raised(plot, &ticks);
-    sheet.hints.extend(crowd.as_ref().and_then(Crowd::note));
+    sheet.hints.extend(crowd.as_ref().and_then(|it| it.note(plot.space.is_panel)));
     sheet.hints.extend(thinning::note(plot));
     if is_raised {
         sheet.hints.push(format!("The vertical axis begins at {}, not at zero.", ticks.labels[0]));

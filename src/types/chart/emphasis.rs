@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{ChartSpec, ChartType};
-use crate::chart_options::ChartOptions;
+use crate::chart_options::{ChartOptions, LineSeries};
 use crate::frame::Frame;
 
 /// Returns why an option does not fit the type or the other options.
@@ -23,20 +23,31 @@ pub(super) fn misfit(spec: &ChartSpec) -> Option<&'static str> {
     } else if options.size_by.is_some() && kind != Scatter {
         Some("size_by is for scatter")
     } else if let Some(line) = &options.line_series {
-        let is_series = spec.series.iter().any(|it| it.name == line.name);
-        if kind != Column || n_series < 2 || !is_series || options.color_by.is_some() {
-            Some("line_series names one of several series of a column chart, without color_by")
-        } else if options.error_bars.is_some()
-            || options.highlight.is_some()
-            || options.references.as_ref().is_some_and(|it| !it.is_empty())
-        {
-            Some("line_series does not work with error_bars, highlight or references")
-        } else {
-            None
-        }
+        line_misfit(spec, options, line)
     } else if kind == PercentStackedColumn && options.facet_by.is_some() && n_series == 1 {
         let reason = "panels of shares need several series, or color_by";
         Some(reason).filter(|_| options.color_by.is_none())
+    } else {
+        None
+    }
+}
+
+fn line_misfit(
+    spec: &ChartSpec,
+    options: &ChartOptions,
+    line: &LineSeries,
+) -> Option<&'static str> {
+    let has_references = options.references.as_ref().is_some_and(|it| !it.is_empty());
+    let has_others = options.error_bars.is_some() || options.highlight.is_some() || has_references;
+    let is_series = spec.series.iter().any(|it| it.name == line.name);
+    if spec.chart_type != ChartType::Column || options.color_by.is_some() {
+        Some("line_series is for a column chart of wide data, without color_by")
+    } else if spec.series.len() < 2 || !is_series {
+        Some(
+            "line_series.name must be the name of one of the series, besides which others are columns",
+        )
+    } else if has_others {
+        Some("line_series does not work with error_bars, highlight or references")
     } else {
         None
     }
@@ -64,8 +75,35 @@ fn has_texts(options: &ChartOptions) -> bool {
     options.annotations.as_ref().is_some_and(|it| !it.is_empty())
 }
 
-/// Returns that what is highlighted is neither a series nor a category.
+/// Returns why the ends of error bars, or what is highlighted, do not belong to the data.
 pub(super) fn unknown(spec: &ChartSpec, frame: &Frame) -> Option<String> {
+    distances(spec, frame).or_else(|| unknown_highlight(spec, frame))
+}
+
+/// Returns that the ends of error bars are distances, as no value is between its ends.
+fn distances(spec: &ChartSpec, frame: &Frame) -> Option<String> {
+    let bars = spec.options.as_ref()?.error_bars.as_ref()?;
+    let value = &spec.series.first()?.y_field;
+    let at = |field: &String| frame.index_of(field);
+    let (value, low, high) = (at(value)?, at(&bars.low_field)?, at(&bars.high_field)?);
+    let number = |row: &[Value], at: usize| row[at].as_f64();
+    let is_between = |row: &Vec<Value>| {
+        let (low, high) = (number(row, low)?, number(row, high)?);
+        let value = number(row, value)?;
+        Some(low.min(high) <= value && value <= low.max(high))
+    };
+    let known: Vec<bool> = frame.rows.iter().filter_map(is_between).collect();
+    let is_none = !known.is_empty() && !known.contains(&true);
+    is_none.then(|| {
+        format!(
+            "no value is between its `{}` and `{}`; error bars need the ends, such as mean - error and \
+             mean + error, and not the distances",
+            bars.low_field, bars.high_field
+        )
+    })
+}
+
+fn unknown_highlight(spec: &ChartSpec, frame: &Frame) -> Option<String> {
     let name = spec.options.as_ref()?.highlight.as_ref()?;
     let text = |it: &Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
     let has = |field: &str| {

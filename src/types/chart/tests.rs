@@ -67,11 +67,11 @@ fn check_spec(change: impl Fn(&mut ChartSpec), reason: Option<&str>) {
     let mut spec = spec(&["sales"]);
     change(&mut spec);
     let frame = Frame {
-        columns: vec!["week".into(), "sales".into(), "shop".into()],
-        dtypes: vec!["object".into(), "int64".into(), "object".into()],
+        columns: ["week", "sales", "shop", "far"].map(String::from).to_vec(),
+        dtypes: ["object", "int64", "object", "float64"].map(String::from).to_vec(),
         rows: vec![
-            vec![json!("w1"), json!(1), json!("a")],
-            vec![json!("w1"), json!(-2), json!("a")],
+            vec![json!("w1"), json!(1), json!("a"), json!(0.5)],
+            vec![json!("w1"), json!(-2), json!("a"), json!(0.5)],
         ],
         row_count: 2,
     };
@@ -152,6 +152,9 @@ fn panels_error_bars_and_emphasis_belong_to_some_charts() {
     let ends = json!({"error_bars": {"low_field": "sales", "high_field": "sales"}});
     of(Bar, ends.clone(), None);
     of(Area, ends, Some("error_bars are for one series of bar, column, line or scatter"));
+    let distances = "no value is between its `far` and `far`; error bars need the ends, such as mean - error \
+                     and mean + error, and not the distances";
+    of(Bar, json!({"error_bars": {"low_field": "far", "high_field": "far"}}), Some(distances));
     let words = json!({"error_bars": {"low_field": "shop", "high_field": "sales"}});
     of(Bar, words, Some("no numeric column `shop`; convert it first"));
     of(Bar, json!({"highlight": "w1"}), None);
@@ -167,7 +170,8 @@ fn panels_error_bars_and_emphasis_belong_to_some_charts() {
     of(Column, text.clone(), None);
     of(Bar, text, Some("annotations are for column, line, area and scatter"));
     of(Line, json!({"size_by": "sales"}), Some("size_by is for scatter"));
-    let line = "line_series names one of several series of a column chart, without color_by";
+    let line =
+        "line_series.name must be the name of one of the series, besides which others are columns";
     of(Column, json!({"line_series": {"name": "sales", "y_label": null}}), Some(line));
 }
 
