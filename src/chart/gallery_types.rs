@@ -248,6 +248,15 @@ fn faceted() -> Vec<(String, Chart)> {
         add("names", panelled(kind, &names(9), n_series, &regions[..4]));
         add("many", panelled(kind, &names(4), n_series, &many_names));
         add("numbers", panelled(kind, &numbers, n_series, &many_names[..7]));
+        if kind == ChartType::Bar {
+            let x = ["a", "a", "a"].map(|it| json!(it));
+            let values = vec![json!(4.77e128), json!(-1.22e257), json!(55)];
+            let made = chart(kind, "Far apart", "object", &x, &[("n", values)]);
+            let panels = ["North", "South", "West"].map(|it| json!(it));
+            let options =
+                ChartOptions { facet_by: Some("panel".into()), ..ChartOptions::default() };
+            add("far", with_options(&with_column(&made, "panel", &panels), options));
+        }
         if matches!(kind, ChartType::Line | ChartType::Column) {
             let series = [("Revenue in EUR", wave(12, 90_000.0, 1)), ("Orders", wave(12, 70.0, 2))];
             add("scales", chart(kind, "Two scales", "object", &months, &series));

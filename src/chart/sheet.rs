@@ -273,11 +273,17 @@ impl<'a> ChartBuilder<'a> {
     }
 
     /// Adds gridlines and their labels for a horizontal value axis below the marks, and labels above
-    /// the marks too, where those are far away.
+    /// the marks too, where those are far away. A label that would touch the previous one is left out.
     pub(crate) fn level_axis(&mut self, ticks: &Ticks, scale: &Scale, (top, bottom): (f64, f64)) {
+        let mut end = f64::MIN;
         for (value, label) in ticks.values.iter().zip(&ticks.labels) {
             let x = scale.at(*value);
             self.line((x, top), (x, bottom), Colour::GRID);
+            let half = text::width(label, SIZE, Weight::Regular) / 2.0;
+            if x - half < end {
+                continue;
+            }
+            end = x + half;
             let upper = is_far(bottom - top).then_some(top - 6.0);
             for y in [Some(bottom + 19.0), upper].into_iter().flatten() {
                 let label = TextLabel::new(label.clone(), x, y, SIZE);
