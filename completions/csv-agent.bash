@@ -1800,7 +1800,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__report)
-            opts="-o -f -d -m -S -q -v -h --from --output --title --no-code --file --dataset --model --base-url --timeout --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-o -f -d -m -S -q -v -h --from --output --title --no-code --theme --file --dataset --model --base-url --timeout --replay --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1820,6 +1820,10 @@ _csv__agent() {
                     ;;
                 --title)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --theme)
+                    COMPREPLY=($(compgen -W "auto light dark" -- "${cur}"))
                     return 0
                     ;;
                 --file)

@@ -523,6 +523,9 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s h -l help
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l from -d 'Answer the questions of this Markdown file, and put each answer in the place of its question' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s o -l output -d 'Write the report to this file instead of stdout' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l title -d 'Title of the report [default: the names of the datasets]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l theme -d 'Background of the HTML [default: auto]' -r -f -a "auto\t'As the reader\'s browser prefers'
+light\t'White'
+dark\t'Dark'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s f -l file -d 'Ask about this file or directory only. May be repeated' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s d -l dataset -d 'Ask about this dataset only. May be repeated' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s m -l model -d 'Model to ask [default: gpt-6.2-sol]' -r

@@ -25,6 +25,7 @@ mod pairing;
 pub mod preview;
 mod profile;
 pub mod prompt;
+mod chart_thresholds;
 mod cluster_thresholds;
 pub mod remote;
 mod loop_detection;
@@ -61,9 +62,7 @@ use csv_agent_types::conversation::{
     Effort, FinishReason, Item, ItemKind, Price, Question, Reply, Request, Response, ToolChoice,
 };
 use csv_agent_types::event::{ANSWER_CUT, Confinement, Status};
-use csv_agent_types::limits::{
-    CLIENT_OUTPUT_BYTES_MAX, Limits, REASONING_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX,
-};
+use csv_agent_types::limits::{Limits, REASONING_BYTES_MAX};
 use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 use csv_agent_worker::environment::{self, Packages, PythonOptions};
@@ -80,7 +79,7 @@ use crate::privacy_guard::Masked;
 use crate::progress::listener;
 use crate::prompt::{Briefing, Instructions};
 use crate::repl::Repl;
-use crate::round::{Code, Round};
+use crate::round::{Code, Round, output_bytes_max};
 use crate::schema::AnswerSchema;
 use crate::tool_cache::ToolCache;
 use crate::turn::{Turn, TurnInterrupt};
@@ -543,11 +542,8 @@ impl Agent {
                         repeats: &mut repeats,
                         memory: &mut memory,
                         keeps_rows,
-                        output_bytes_max: if is_for_a_client {
-                            CLIENT_OUTPUT_BYTES_MAX
-                        } else {
-                            TOOL_OUTPUT_BYTES_MAX
-                        },
+                        thresholds: &self.options.briefing.thresholds,
+                        output_bytes_max: output_bytes_max(is_for_a_client),
                     };
                     let answered = round.run(&calls, context.turn).await?;
                     conversation.items.extend(answered.outputs);

@@ -13,12 +13,16 @@ use csv_agent_tools::{Plan, RUNS_SQL, Tool, ToolError, ToolJob};
 use csv_agent_types::catalog::{Catalog, Dataset, Facts, Query};
 use csv_agent_types::conversation::{Item, ToolCall};
 use csv_agent_types::event::{CallError, CallStatus, Shown, Status, ToolOutput};
-use csv_agent_types::limits::CALLS_PER_ROUND_MAX;
+use csv_agent_types::limits::{
+    CALLS_PER_ROUND_MAX, CLIENT_OUTPUT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX,
+};
 use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
+use crate::chart_thresholds;
 use crate::hosted::{AtProvider, Interpreter};
 use crate::loop_detection::{Repeats, Repetition};
 use crate::output_filter::{self, KnownNames, OutputFilter};
+use crate::prompt::thresholds::Threshold;
 use crate::query::{as_comment, is_look_up, without_values};
 use crate::repl::Repl;
 use crate::spill;
@@ -49,6 +53,8 @@ pub(crate) struct Round<'a> {
     pub memory: &'a mut ToolCache,
     /// Whether the model sees aggregates only.
     pub keeps_rows: bool,
+    /// The bounds that charts of their columns show.
+    pub thresholds: &'a [Threshold],
     /// Bytes of an output that the model reads.
     pub output_bytes_max: usize,
 }
@@ -59,6 +65,11 @@ pub(crate) enum Code<'a> {
     Here(&'a mut Repl),
     /// In a container at the provider.
     AtProvider(AtProvider<'a>),
+}
+
+/// Returns the bytes of an output that the model reads, ours or that of an MCP client.
+pub(crate) fn output_bytes_max(is_for_a_client: bool) -> usize {
+    if is_for_a_client { CLIENT_OUTPUT_BYTES_MAX } else { TOOL_OUTPUT_BYTES_MAX }
 }
 
 impl Code<'_> {
@@ -134,6 +145,9 @@ impl Round<'_> {
             let is_of_code = matches!(running, Running::Asking(..));
             turn.call_runs(call, began);
             let mut result = self.finish(running, turn).await?;
+            if let Ok(output) = &mut result {
+                chart_thresholds::bound(output, self.thresholds);
+            }
             match &mut result {
                 _ if is_remembered => {}
                 // Reads return facts of the files, and calls that were not run get our own text.

@@ -2,7 +2,7 @@
 
 use super::plot::Plot;
 use super::scene::{Mark, PointShape};
-use super::sheet::{ChartBuilder, Scale, colour};
+use super::sheet::{ChartBuilder, Scale};
 use super::thinning;
 use crate::theme::Colour;
 
@@ -52,12 +52,12 @@ pub(crate) fn draw(
             };
             let (lower, upper) = (edge(|it| it.0), edge(|it| it.1));
             if let ([(x, _)], [(_, y)]) = (lower.as_slice(), upper.as_slice()) {
-                let (x, y, shape, colour) = (*x, *y, PointShape::Circle, colour(series));
+                let (x, y, shape, colour) = (*x, *y, PointShape::Circle, plot.colour(series, None));
                 sheet.mark(Mark::Dot { x, y, radius: 3.2, shape, colour, is_hollow: false });
                 continue;
             }
             let corners = upper.iter().chain(lower.iter().rev()).copied().collect();
-            sheet.mark(Mark::Area { corners, colour: colour(series) });
+            sheet.mark(Mark::Area { corners, colour: plot.colour(series, None) });
             if 1 < plot.series.len() {
                 sheet.mark(Mark::Line { points: lower, width: 1.0, colour: Colour::PAPER });
             }

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use csv_agent_types::chart::{Chart, ChartSpec, Series};
-use csv_agent_types::chart_options::ChartOptions;
+use csv_agent_types::chart_options::{Annotation, ChartOptions};
 use csv_agent_types::frame::Frame;
 
 use super::distribution::summarised;
-use super::plot::{Plot, X};
+use super::plot::{Plot, PointText, X};
 
 /// Returns the chart with its rows in order and a column for each series, as the pictures show them.
 ///
@@ -18,40 +18,76 @@ pub fn arranged(chart: &Chart) -> Chart {
     if spec.chart_type.is_distribution() {
         return summarised(chart.clone());
     }
-    let plot = Plot::of(chart);
+    wide(Plot::of(chart), spec).unwrap_or_else(|| chart.clone())
+}
+
+/// Returns each panel with its name, as [`arranged`] returns a chart; nothing of a chart without panels.
+pub fn panels(chart: &Chart) -> Vec<(String, Chart)> {
+    let plots = Plot::of(chart).panel_plots().into_iter();
+    let panel = |it: Plot| Some((it.title.clone()?, wide(it, chart.spec())?));
+    plots.filter_map(panel).collect()
+}
+
+/// Returns a plot as wide data: of series `y0` also the ends `y0_low` and `y0_high` of error bars, and
+/// `y0_size`.
+fn wide(plot: Plot, spec: &ChartSpec) -> Option<Chart> {
     let series =
         |(at, name): (usize, &str)| Series { name: name.to_owned(), y_field: format!("y{at}") };
     let names = plot.series.iter().map(|it| it.name.as_str());
     let series: Vec<_> = names.enumerate().map(series).collect();
-    let columns = ["x".to_owned()].into_iter().chain(series.iter().map(|it| it.y_field.clone()));
+    let mut columns = vec!["x".to_owned()];
+    for (it, drawn) in series.iter().zip(&plot.series) {
+        columns.push(it.y_field.clone());
+        if !drawn.ends.is_empty() {
+            columns.extend(["low", "high"].map(|end| format!("{}_{end}", it.y_field)));
+        }
+        if !drawn.sizes.is_empty() {
+            columns.push(format!("{}_size", it.y_field));
+        }
+    }
     let row = |row: usize| {
         let mut cells = vec![plot.cell(row)];
-        cells.extend(plot.series.iter().map(|it| json!(it.values[row])));
+        for it in &plot.series {
+            cells.push(json!(it.values[row]));
+            if let Some(ends) = it.ends.get(row) {
+                cells.extend([json!(ends.map(|it| it.0)), json!(ends.map(|it| it.1))]);
+            }
+            cells.extend(it.sizes.get(row).map(|it| json!(it)));
+        }
         cells
     };
     let x_dtype = if matches!(plot.x, X::Numbers(_)) { "float64" } else { "object" };
+    let numbers = columns[1..].iter().map(|_| "float64");
     let frame = Frame {
-        columns: columns.collect(),
-        dtypes: [x_dtype]
-            .into_iter()
-            .chain(series.iter().map(|_| "float64"))
-            .map(String::from)
-            .collect(),
+        dtypes: [x_dtype].into_iter().chain(numbers).map(String::from).collect(),
+        columns,
         rows: (0..plot.x.len()).map(row).collect(),
         row_count: plot.x.len() as u64,
     };
-    let options = spec.options.clone();
-    let options =
-        options.map(|it| Box::new(ChartOptions { color_by: None, order: None, unit: None, ..*it }));
+    let annotation = |it: &PointText| Annotation {
+        x: plot.cell(it.row).as_str().map_or_else(|| plot.cell(it.row).to_string(), str::to_owned),
+        y: Some(it.value),
+        text: it.text.clone(),
+    };
+    let annotations: Vec<_> = plot.annotations.iter().map(annotation).collect();
+    let options = spec.options.as_deref().map(|it| ChartOptions {
+        log_axis: it.log_axis,
+        references: it.references.clone(),
+        trend_line: it.trend_line,
+        number_format: it.number_format,
+        line_series: it.line_series.clone(),
+        annotations: Some(annotations).filter(|it| !it.is_empty()),
+        ..ChartOptions::default()
+    });
     let arranged = ChartSpec {
         x_field: "x".into(),
         x_label: Some(plot.x_label).filter(|it| !it.is_empty()),
         y_label: plot.y_label,
         series,
-        options,
+        options: options.map(Box::new),
         ..spec.clone()
     };
-    arranged.check(frame).unwrap_or_else(|_| chart.clone())
+    arranged.check(frame).ok()
 }
 
 /// Returns the ends of the straight line through the points of a scatter plot: x and value.

@@ -12,7 +12,7 @@ use csv_agent_types::limits::{CHART_CATEGORIES_MAX, CHART_SERIES_MAX};
 
 use super::band_scale::counts;
 use super::numbers::amount;
-use super::plot::{Plot, PlotSeries, X, number};
+use super::plot::{Panels, Plot, PlotSeries, X, number};
 use super::sheet::count;
 
 const WEEKDAYS: [&str; 7] =
@@ -32,43 +32,93 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// Returns the rows of wide data as they are, and those of long data with a series for each colour.
-pub(crate) fn rows(spec: &ChartSpec, frame: &Frame) -> (X, Vec<PlotSeries>) {
+/// Returns the rows of wide data as they are, and those of long data with a series for each colour, or
+/// for each panel and colour.
+pub(crate) fn rows(spec: &ChartSpec, frame: &Frame) -> (X, Vec<PlotSeries>, Option<Panels>) {
     let cell = |row: &'_ [Value], field: &str| {
         frame.index_of(field).and_then(|it| row.get(it)).cloned().unwrap_or_default()
     };
     let all = |field: &str| frame.rows.iter().map(|it| cell(it, field)).collect::<Vec<_>>();
+    let numbers = |field: &String| all(field).iter().map(number).collect::<Vec<_>>();
     let (x, is_numeric) = (all(&spec.x_field), frame.is_numeric(&spec.x_field));
-    let color_by = spec.color_by().zip(spec.series.first());
-    let Some((color_by, value)) = color_by else {
-        let series = spec.series.iter().map(|it| PlotSeries {
-            name: super::plot::clean(&it.name),
-            values: all(&it.y_field).iter().map(number).collect(),
-        });
-        return (X::of(&x.iter().collect::<Vec<_>>(), is_numeric), series.collect());
-    };
-    let colours = all(color_by);
-    let names = X::of(&colours.iter().collect::<Vec<_>>(), frame.is_numeric(color_by));
-    let (of_colour, firsts) = distinct(&colours);
+    let options = spec.options.as_deref();
+    let ends = options.and_then(|it| it.error_bars.as_ref());
+    let ends = ends.map(|it| (numbers(&it.low_field), numbers(&it.high_field)));
+    let ends = ends.map(|(low, high)| {
+        let end = |(low, high): (Option<f64>, Option<f64>)| {
+            low.zip(high).map(|(low, high)| (low.min(high), low.max(high)))
+        };
+        low.into_iter().zip(high).map(end).collect::<Vec<_>>()
+    });
+    let sizes = options.and_then(|it| it.size_by.as_ref()).map(numbers);
+    let wide = spec.series.iter().map(|it| PlotSeries {
+        name: super::plot::clean(&it.name),
+        values: numbers(&it.y_field),
+        ends: ends.clone().unwrap_or_default(),
+        sizes: sizes.clone().unwrap_or_default(),
+    });
+    let wide: Vec<_> = wide.collect();
+    if spec.color_by().is_none() && spec.facet_by().is_none() {
+        return (X::of(&x.iter().collect::<Vec<_>>(), is_numeric), wide, None);
+    }
+    let group = |field: Option<&str>| field.map(|it| Grouping::of(&all(it), frame.is_numeric(it)));
+    let (colours, panels) = (group(spec.color_by()), group(spec.facet_by()));
     // Points have a row each; other marks share the row of their x.
     let (of_x, x_rows) = match spec.chart_type {
         ChartType::Scatter => ((0..x.len()).collect(), (0..x.len()).collect()),
         _ => distinct(&x),
     };
-    let mut series: Vec<_> = firsts
-        .iter()
-        .map(|it| PlotSeries { name: names.full_label(*it), values: vec![None; x_rows.len()] })
-        .collect();
-    for ((value, x), colour) in all(&value.y_field).iter().zip(of_x).zip(of_colour) {
-        series[colour].values[x] = number(value);
+    let names = match &colours {
+        Some(colours) => colours.names.clone(),
+        None => wide.iter().map(|it| it.name.clone()).collect(),
+    };
+    let empty = |name: &String| PlotSeries {
+        name: name.clone(),
+        values: vec![None; x_rows.len()],
+        ends: ends.as_ref().map_or(Vec::new(), |_| vec![None; x_rows.len()]),
+        sizes: sizes.as_ref().map_or(Vec::new(), |_| vec![None; x_rows.len()]),
+    };
+    let n_panels = panels.as_ref().map_or(1, |it| it.names.len());
+    let mut series: Vec<_> = (0..n_panels).flat_map(|_| names.iter().map(empty)).collect();
+    for (row, x) in of_x.into_iter().enumerate() {
+        let first = panels.as_ref().map_or(0, |it| it.of_rows[row]) * names.len();
+        let colour = colours.as_ref().map(|it| it.of_rows[row]);
+        for (at, from) in wide.iter().enumerate() {
+            let to = &mut series[first + colour.unwrap_or(at)];
+            to.values[x] = from.values[row];
+            if let Some(end) = to.ends.get_mut(x) {
+                *end = from.ends[row];
+            }
+            if let Some(size) = to.sizes.get_mut(x) {
+                *size = from.sizes[row];
+            }
+        }
     }
     let x: Vec<_> = x_rows.iter().map(|it| &x[*it]).collect();
-    let order = calendar(&series.iter().map(|it| it.name.clone()).collect::<Vec<_>>());
-    let series = match order {
-        Some(order) => taken(&order, series),
-        None => series,
-    };
-    (X::of(&x, is_numeric), series)
+    let panels = panels.map(|it| Panels { names: it.names, series: names, share_scale: true });
+    (X::of(&x, is_numeric), series, panels)
+}
+
+/// The distinct values of a column: weekdays and months in their order, others as they come.
+struct Grouping {
+    names: Vec<String>,
+    /// The group of each row.
+    of_rows: Vec<usize>,
+}
+
+impl Grouping {
+    fn of(cells: &[Value], is_numeric: bool) -> Grouping {
+        let labels = X::of(&cells.iter().collect::<Vec<_>>(), is_numeric);
+        let (of_rows, firsts) = distinct(cells);
+        let names: Vec<_> = firsts.iter().map(|it| labels.full_label(*it)).collect();
+        let Some(order) = calendar(&names) else { return Grouping { names, of_rows } };
+        let mut places = vec![0; order.len()];
+        for (place, group) in order.iter().enumerate() {
+            places[*group] = place;
+        }
+        let of_rows = of_rows.iter().map(|it| places[*it]).collect();
+        Grouping { names: taken(&order, names), of_rows }
+    }
 }
 
 /// Returns which distinct cell each cell is, and the row where each of those appears first.
@@ -127,17 +177,6 @@ impl Plot {
         self.total(row).unwrap_or(f64::NEG_INFINITY)
     }
 
-    /// Keeps these rows, in this order.
-    pub(crate) fn take(&mut self, rows: &[usize]) {
-        self.x = self.x.taken(rows);
-        for series in &mut self.series {
-            series.values = rows.iter().map(|it| series.values[*it]).collect();
-        }
-        if !self.boxes.is_empty() {
-            self.boxes = rows.iter().map(|it| self.boxes[*it].clone()).collect();
-        }
-    }
-
     /// Keeps the largest of too many categories. Parts of a whole can be added, so the others become one;
     /// of other values it is only said how many there are, because means have no sum.
     fn leave_out(&mut self) {
@@ -170,6 +209,7 @@ impl Plot {
             labels.push(format!("other ({})", rest.len()));
         }
         for (series, sum) in self.series.iter_mut().zip(sums) {
+            // Only values that have no error bars are added up.
             series.values.push(sum);
         }
     }
@@ -186,24 +226,27 @@ impl Plot {
             let total: f64 = only.values.iter().flatten().sum();
             let name = format!("{}: {} in total", only.name, amount(total, self.measure));
             let mut parts: Vec<_> = (0..self.x.len())
-                .map(|it| PlotSeries { name: self.x.full_label(it), values: vec![only.values[it]] })
+                .map(|it| PlotSeries::new(self.x.full_label(it), vec![only.values[it]]))
                 .collect();
             parts.sort_by_key(|it| Reverse(it.values[0].map(f64::to_bits)));
             if CHART_SERIES_MAX < parts.len() {
                 let rest = parts.split_off(CHART_SERIES_MAX - 1);
                 let values = rest.iter().filter_map(|it| it.values[0]).sum();
                 let name = format!("other ({})", rest.len());
-                parts.push(PlotSeries { name, values: vec![Some(values)] });
+                parts.push(PlotSeries::new(name, vec![Some(values)]));
             }
             (self.series, self.x) = (parts, X::Labels(vec![name]));
         }
-        for row in 0..self.x.len() {
-            let all = || self.series.iter().filter_map(|it| it.values[row]);
-            let largest = all().fold(0.0, f64::max);
-            let total: f64 = all().map(|it| it / largest).sum();
-            for series in &mut self.series {
+        let n_series = self.panels.as_ref().map_or(self.series.len(), |it| it.series.len());
+        for series in self.series.chunks_mut(n_series) {
+            for row in 0..self.x.len() {
+                let all = || series.iter().filter_map(|it| it.values[row]);
+                let largest = all().fold(0.0, f64::max);
+                let total: f64 = all().map(|it| it / largest).sum();
                 let share = |it: f64| if 0.0 < largest { it / largest / total } else { 0.0 };
-                series.values[row] = series.values[row].map(share);
+                for series in series.iter_mut() {
+                    series.values[row] = series.values[row].map(share);
+                }
             }
         }
     }

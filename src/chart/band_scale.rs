@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use jiff::civil::DateTime;
 
 use super::fit;
-use super::plot::X;
+use super::plot::{Space, X};
 use super::sheet::{ChartBuilder, LINE, MARGIN, SIZE, count, widest};
 use super::text;
 use super::time::{self, Unit};
@@ -17,6 +17,8 @@ use crate::theme::Colour;
 const BANDS_MAX: usize = 300;
 /// The longest rotated label.
 const TURNED_LABEL_MAX: f64 = 170.0;
+/// The share of the height that rotated labels may take.
+pub(crate) const TURNED_SHARE_MAX: f64 = 0.32;
 /// The band width that a rotated label requires.
 pub(crate) const TURNED_BAND_MIN: f64 = 16.0;
 /// The band width below which some of the counting labels are left out and the others remain
@@ -87,7 +89,7 @@ pub(crate) struct AxisLabels {
 
 impl AxisLabels {
     /// Labels bands of width `band`, the first of which begins at `left`.
-    pub(crate) fn bands(x: &X, band: f64, left: f64) -> AxisLabels {
+    pub(crate) fn bands(x: &X, band: f64, left: f64, space: &Space) -> AxisLabels {
         let at = |it: usize| left + band * (count(it) + 0.5);
         if let X::Times(times) = x {
             return AxisLabels::times(&band_times(times, x.unit(), band), x.unit(), at);
@@ -105,7 +107,8 @@ impl AxisLabels {
         };
         let is_turned = room <= band && matches!(x, X::Labels(_));
         if is_turned {
-            let labels = fit::shorten_all(&labels, SIZE, Weight::Regular, TURNED_LABEL_MAX);
+            let room = TURNED_LABEL_MAX.min(space.height * TURNED_SHARE_MAX);
+            let labels = fit::shorten_all(&labels, SIZE, Weight::Regular, room);
             let height = widest(labels.iter());
             let labels = labels.into_iter().enumerate().map(|(it, label)| (at(it), vec![label]));
             return AxisLabels { labels: labels.collect(), is_turned, height };
@@ -243,7 +246,7 @@ pub(crate) fn stride(room: f64, band: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{AxisLabels, X, counts};
+    use super::{AxisLabels, Space, X, counts};
 
     #[test]
     fn labels_that_only_count_are_told_from_names() {
@@ -258,7 +261,7 @@ mod tests {
     #[test]
     fn numbers_stay_level_and_names_that_count_are_turned() {
         let below = |it: fn(u32) -> String| {
-            AxisLabels::bands(&X::Labels((2000..2024).map(it).collect()), 36.0, 0.0)
+            AxisLabels::bands(&X::Labels((2000..2024).map(it).collect()), 36.0, 0.0, &Space::WHOLE)
         };
         let years = below(|it| it.to_string());
         assert!(!years.is_turned && years.labels.len() == 12);

@@ -2,16 +2,19 @@
 
 use csv_agent_types::chart::ChartType;
 
-use super::band_scale::{AxisLabels, Bands, TURNED_BAND_MIN, counts, level_labels, stride};
+use super::band_scale::{
+    AxisLabels, Bands, TURNED_BAND_MIN, TURNED_SHARE_MAX, counts, level_labels, stride,
+};
 use super::distribution;
 use super::fit;
 use super::line_labels::{GAP, SideLabel, beside};
 use super::numbers::{amounts, short_amounts};
-use super::plot::{Plot, X};
+use super::overlay::Overlaid;
+use super::plot::{Plot, PlotSeries, Space, X};
 use super::references;
 use super::scene::{Mark, Scene};
 use super::sheet::{
-    ChartBuilder, LINE, MARGIN, SIZE, Scale, WIDTH, colour, count, is_far, level_ticks, widest,
+    ChartBuilder, LINE, MARGIN, SIZE, Scale, WIDTH, count, is_far, level_ticks, widest,
 };
 use super::ticks::Ticks;
 use crate::glyphs::Weight;
@@ -30,8 +33,6 @@ const BAND_MAX: f64 = 130.0;
 const BAR_MIN: f64 = 2.0;
 /// ...or the picture reaches this width.
 pub(crate) const WIDTH_MAX: f64 = 3_400.0;
-/// The highest picture; horizontal bars become as thin as it requires.
-pub(crate) const HEIGHT_MAX: f64 = 1_200.0;
 /// The width of the bands of a histogram with few, and of the bar whose parts are named beside it.
 const BIN_MAX: f64 = 80.0;
 const WHOLE_MAX: f64 = 150.0;
@@ -41,6 +42,8 @@ const PART_NAME_MAX: f64 = 210.0;
 const TURNED_LABEL_MAX: f64 = 120.0;
 /// The longest label next to a horizontal bar.
 const LYING_LABEL_MAX: f64 = 260.0;
+/// The share of the width that it may take.
+const LYING_SHARE_MAX: f64 = 0.4;
 /// The thickness of a horizontal bar with room for its value.
 const VALUE_SLOT: f64 = 14.5;
 /// The height of a label that touches the one below it.
@@ -60,6 +63,17 @@ struct Bar {
     series: usize,
     /// Whether the value, or the total of a stack, is at its end.
     is_end: bool,
+    /// The ends of its error bar.
+    ends: Option<(f64, f64)>,
+    colour: Colour,
+}
+
+impl Bar {
+    /// Returns the farther of the ends of the bar and of its error bar.
+    fn tip(&self) -> f64 {
+        let end = self.ends.map_or(self.to, |it| if self.to < 0.0 { it.0 } else { it.1 });
+        if self.to < 0.0 { self.to.min(end) } else { self.to.max(end) }
+    }
 }
 
 /// Bars and their bands.
@@ -83,7 +97,7 @@ impl Bars {
         for (row, band) in bands.of_rows.iter().copied().enumerate() {
             // Parts below zero stack downwards, so that none hides another.
             let (mut above, mut below) = (0.0, 0.0);
-            for (series, it) in plot.series.iter().enumerate() {
+            for (series, it) in columns(plot).iter().enumerate() {
                 let Some(value) = it.values[row] else { continue };
                 let (slot, from, to) = if is_stacked {
                     let end = if value < 0.0 { &mut below } else { &mut above };
@@ -99,7 +113,8 @@ impl Bars {
                 };
                 // An empty bin needs no number.
                 let is_end = !is_stacked && (to != 0.0 || plot.bins.is_empty());
-                bars.push(Bar { band, row, slot, from, to, series, is_end });
+                let (ends, colour) = (it.ends(row), plot.colour(series, Some(row)));
+                bars.push(Bar { band, row, slot, from, to, series, is_end, ends, colour });
             }
             // A stack on one side of zero has its total at its end.
             if is_stacked && (above == 0.0 || below == 0.0) {
@@ -109,7 +124,7 @@ impl Bars {
                 }
             }
         }
-        let n_slots = if is_stacked { 1 } else { plot.series.len() };
+        let n_slots = if is_stacked { 1 } else { columns(plot).len() };
         let are_joined = plot.chart_type == ChartType::Histogram;
         let is_whole = plot.chart_type == ChartType::PercentStackedColumn && plot.x.len() == 1;
         Bars {
@@ -130,9 +145,10 @@ impl Bars {
         let is_histogram = plot.chart_type == ChartType::Histogram;
         let references = plot.references.iter().filter(|_| !is_histogram);
         let references = references.flat_map(|it| [Some(it.from), it.to]).flatten();
-        let ends: Vec<_> = self.all.iter().map(|it| it.to).chain(references).collect();
-        let low = ends.iter().copied().fold(0.0_f64, f64::min);
-        let high = ends.iter().copied().fold(0.0_f64, f64::max);
+        let own = self.extent();
+        let line = Overlaid::covers(plot, own.1).into_iter().flat_map(|it| [it.0, it.1]);
+        let ends = references.chain(plot.beyond()).chain(line);
+        let (low, high) = ends.fold(own, |(low, high), it| (low.min(it), high.max(it)));
         // Bars from zero to zero still need an axis.
         let high = if high <= low { 1.0 } else { high };
         let ticks = if plot.is_whole() {
@@ -141,6 +157,12 @@ impl Bars {
             Ticks::cover(low, high, n_steps)
         };
         ticks.measured(plot.measure)
+    }
+
+    /// Returns the range of all bars, which begin at zero.
+    fn extent(&self) -> (f64, f64) {
+        let ends = self.all.iter().map(|it| it.to);
+        ends.fold((0.0, 0.0), |(low, high), it| (low.min(it), high.max(it)))
     }
 
     fn is_negative(&self) -> bool {
@@ -175,7 +197,7 @@ impl BarValues {
         let all: Vec<_> = if plot.chart_type.is_stacked() {
             (0..plot.x.len()).map(|row| plot.total(row)).collect()
         } else {
-            plot.series.iter().flat_map(|it| it.values.iter().copied()).collect()
+            columns(plot).iter().flat_map(|it| it.values.iter().copied()).collect()
         };
         let texts = tell(&all)?;
         Some(BarValues(texts.chunks(plot.x.len()).map(<[_]>::to_vec).collect()))
@@ -219,20 +241,46 @@ fn value(
     }
 }
 
+/// Returns the series that are bars.
+fn columns(plot: &Plot) -> &[PlotSeries] {
+    &plot.series[..plot.series.len() - usize::from(plot.line.is_some())]
+}
+
+/// Returns the range of all bars.
+pub(crate) fn extent(plot: &Plot) -> (f64, f64) {
+    Bars::of(plot).extent()
+}
+
+/// Returns the range that the axis of bars covers.
+pub(crate) fn covered(plot: &Plot) -> (f64, f64) {
+    Bars::of(plot).ticks(plot, plot.space.steps()).range()
+}
+
+/// Returns the width of the labels of the vertical axis.
+pub(crate) fn label_width(plot: &Plot) -> f64 {
+    widest(Bars::of(plot).ticks(plot, plot.space.steps()).labels.iter())
+}
+
 /// Returns whether column labels fit neither horizontally nor rotated, so that the bars should be
 /// horizontal.
 pub(crate) fn labels_need_lines(plot: &Plot) -> bool {
     let X::Labels(labels) = &plot.x else { return false };
-    let band = (WIDTH - 2.0 * MARGIN - 60.0) / count(labels.len());
-    level_labels(labels, band).is_none()
+    let space = &plot.space;
+    let band = (space.width - 2.0 * MARGIN - 60.0) / count(labels.len());
+    let room = TURNED_LABEL_MAX.min(space.height * TURNED_SHARE_MAX);
+    plot.line.is_none()
+        && level_labels(labels, band).is_none()
         && !counts(labels)
-        && (band < TURNED_BAND_MIN || TURNED_LABEL_MAX < widest(labels.iter()))
+        && (band < TURNED_BAND_MIN || room < widest(labels.iter()))
 }
 
 /// Returns the width of a picture with vertical bars: narrower for few, wider for many.
 fn standing_width(plot: &Plot, bars: &Bars) -> f64 {
     let n_bands = count(bars.n_bands());
     let room = 2.0 * MARGIN + 60.0;
+    if plot.space.is_panel {
+        return plot.space.width;
+    }
     if bars.are_joined {
         return (n_bands * BIN_MAX + room).clamp(WIDTH_MIN, WIDTH);
     }
@@ -249,7 +297,7 @@ fn standing_width(plot: &Plot, bars: &Bars) -> f64 {
 /// Returns the labels under vertical bars: of the bars, or of the edges between bins.
 fn below(plot: &Plot, bars: &Bars, band: f64, left: f64) -> AxisLabels {
     if plot.bins.is_empty() || distribution::is_single(&plot.bins) {
-        return AxisLabels::bands(&bars.bands.x, band, left);
+        return AxisLabels::bands(&bars.bands.x, band, left, &plot.space);
     }
     let labels = distribution::edge_labels(&plot.bins).into_iter().enumerate();
     AxisLabels::level(labels.map(|(at, label)| (left + band * count(at), vec![label])))
@@ -270,24 +318,29 @@ fn part_names(plot: &Plot, bars: &Bars) -> Option<Vec<String>> {
     let names: Vec<_> = plot.series.iter().map(|it| it.name.clone()).collect();
     let names = fit::shorten_all(&names, SIZE, Weight::Regular, PART_NAME_MAX);
     let parts = names.into_iter().zip(shares).map(|(name, share)| format!("{name}  {share}"));
-    (is_whole && 1 < plot.series.len()).then(|| parts.collect())
+    (is_whole && 1 < plot.series.len() && !plot.space.is_panel).then(|| parts.collect())
 }
 
 /// Lays out vertical bars.
 pub(crate) fn standing(plot: &Plot) -> Scene {
     let bars = Bars::of(plot);
-    let ticks = bars.ticks(plot, 5);
+    let ticks = bars.ticks(plot, plot.space.steps());
     let width = standing_width(plot, &bars);
     let names = part_names(plot, &bars);
     let has_legend = 1 < plot.series.len() && names.is_none();
-    let mut sheet = ChartBuilder::new(plot, width, has_legend, plot.y_label.as_deref());
-    let level = (!bars.is_whole).then_some(plot.x_label.as_str());
+    let overlay = Overlaid::of(plot);
+    let upright = plot.y_label.as_deref().or(overlay.as_ref().map(|_| ""));
+    let mut sheet = ChartBuilder::new(plot, width, has_legend, upright);
+    let has_label = !bars.is_whole && !plot.space.is_panel;
+    let level = has_label.then_some(plot.x_label.as_str());
     let side = match &names {
         Some(names) => widest(names.iter()) + GAP,
         None if bars.are_joined => 0.0,
         None => references::width(plot),
     };
-    let (left, right) = (MARGIN + widest(ticks.labels.iter()) + 8.0, width - MARGIN - side);
+    let side = side + overlay.as_ref().map_or(0.0, Overlaid::width);
+    let labels = widest(ticks.labels.iter()).max(plot.space.label_width);
+    let (left, right) = (MARGIN + labels + 8.0, width - MARGIN - side);
     let band = (right - left) / count(bars.n_bands());
     let below = below(plot, &bars, band, left);
     let foot = sheet.foot_height(level) + below.height + 6.0;
@@ -296,12 +349,14 @@ pub(crate) fn standing(plot: &Plot) -> Scene {
     }
     let height = sheet.height(foot);
     let bottom = height - foot;
+    // Panels that are compared have values in none, because they rarely fit in all.
     // Values may be as wide as their bars' slots, or a little wider than a single bar.
     let room = if bars.n_slots == 1 { band - 8.0 } else { band * BAR_SHARE / count(bars.n_slots) };
     let fits = |it: &BarValues| it.widest() <= room;
     let values = BarValues::of(plot, |it| Some(amounts(it, plot.measure)))
         .filter(fits)
-        .or_else(|| BarValues::of(plot, |it| short_amounts(it, plot.measure)).filter(fits));
+        .or_else(|| BarValues::of(plot, |it| short_amounts(it, plot.measure)).filter(fits))
+        .filter(|_| overlay.is_none() && plot.covers.is_none());
     let (over, under) = match &values {
         Some(_) => (12.0, if bars.is_negative() { 16.0 } else { 0.0 }),
         None => (0.0, 0.0),
@@ -325,8 +380,22 @@ pub(crate) fn standing(plot: &Plot) -> Scene {
     }
     let zero = scale.at(0.0);
     sheet.line((left, zero), (right, zero), Colour::AXIS);
+    let middle = |row: usize| left + band * (count(bars.bands.of_rows[row]) + 0.5);
+    if let Some(overlay) = &overlay {
+        let rows = (bottom - under, sheet.top + over);
+        overlay.draw(&mut sheet, plot, (&scale, rows), (right, &middle));
+    }
+    // A text is at the bar that has its value.
+    sheet.anchor(&scale, |row, value| {
+        let bar = bars.all.iter().find(|it| it.row == row && it.to.total_cmp(&value).is_eq());
+        let at = |bar: &Bar| {
+            let (start, width) = bars.slot(bar, band);
+            left + band * count(bar.band) + start + width / 2.0
+        };
+        Some(bar.map_or_else(|| middle(row), at))
+    });
     if let Some(names) = names {
-        name_parts(&mut sheet, &bars, &scale, ends, names);
+        name_parts(&mut sheet, (plot, &bars), &scale, ends, names);
     } else if along.is_none() {
         references::draw_beside(&mut sheet, plot, &scale, right, rows);
     }
@@ -341,7 +410,11 @@ fn draw_standing(sheet: &mut ChartBuilder, bars: &Bars, (left, band): (f64, f64)
         let x = left + band * count(bar.band) + start;
         let (from, to) = ends(scale, bar, !bars.is_stacked);
         let (y, height) = (from.min(to), (from - to).abs());
-        sheet.mark(Mark::Rect { x, y, width, height, colour: colour(bar.series) });
+        sheet.mark(Mark::Rect { x, y, width, height, colour: bar.colour });
+        if let Some((low, high)) = bar.ends {
+            let x = x + width / 2.0;
+            sheet.error_bar((x, scale.at(low)), (x, scale.at(high)), Colour::INK);
+        }
     }
 }
 
@@ -357,6 +430,7 @@ fn write_standing(
         let (start, width) = bars.slot(bar, band);
         let x = left + band * count(bar.band) + start;
         let (_, to) = ends(scale, bar, !bars.is_stacked);
+        let to = if bar.ends.is_some() { scale.at(bar.tip()) } else { to };
         let y = if bar.to < 0.0 { to + 15.0 } else { to - 5.0 };
         let label = TextLabel::new(values.of_bar(bar), x + width / 2.0, y, SIZE);
         let label = label.anchored(Anchor::Middle);
@@ -375,7 +449,7 @@ fn lines(plot: &Plot, ticks: &Ticks) -> Vec<f64> {
 /// Writes the names of the parts of a bar to its right.
 fn name_parts(
     sheet: &mut ChartBuilder,
-    bars: &Bars,
+    (plot, bars): (&Plot, &Bars),
     scale: &Scale,
     (left, right): (f64, f64),
     names: Vec<String>,
@@ -384,7 +458,7 @@ fn name_parts(
         let bar = bars.all.iter().find(|it| it.series == series)?;
         let (start, width) = bars.slot(bar, right - left);
         let end = (left + start + width, scale.at(bar.from / 2.0 + bar.to / 2.0));
-        Some(SideLabel { end, lines: vec![name], colour: colour(series) })
+        Some(SideLabel { end, lines: vec![name], colour: plot.colour(series, None) })
     };
     let labels: Vec<_> = names.into_iter().enumerate().filter_map(label).collect();
     let ends = (scale.at(1.0), scale.at(0.0));
@@ -406,13 +480,13 @@ fn lying_band(bars: &Bars) -> f64 {
 }
 
 /// Returns the lines of the labels next to horizontal bars.
-fn lying_labels(x: &X, band: f64) -> Vec<Vec<String>> {
+fn lying_labels(x: &X, band: f64, space: &Space) -> Vec<Vec<String>> {
     let labels: Vec<_> = (0..x.len()).map(|it| x.full_label(it)).collect();
     let n_lines = if 2.0 * LINE <= band { 2 } else { 1 };
-    let short = fit::shorten_all(&labels, SIZE, Weight::Regular, LYING_LABEL_MAX);
+    let room = LYING_LABEL_MAX.min(space.width * LYING_SHARE_MAX);
+    let short = fit::shorten_all(&labels, SIZE, Weight::Regular, room);
     let lines = |(label, short): (&String, String)| {
-        fit::wrap(label, SIZE, Weight::Regular, LYING_LABEL_MAX, n_lines)
-            .unwrap_or_else(|| vec![short])
+        fit::wrap(label, SIZE, Weight::Regular, room, n_lines).unwrap_or_else(|| vec![short])
     };
     labels.iter().zip(short).map(lines).collect()
 }
@@ -420,18 +494,20 @@ fn lying_labels(x: &X, band: f64) -> Vec<Vec<String>> {
 /// Lays out horizontal bars, the first row on top; the picture is as high as they require.
 pub(crate) fn lying(plot: &Plot) -> Scene {
     let bars = Bars::of(plot);
-    let mut sheet =
-        ChartBuilder::new(plot, WIDTH, 1 < plot.series.len(), Some(plot.x_label.as_str()));
+    let width = plot.space.width;
+    let upright = Some(plot.x_label.as_str()).filter(|_| !plot.space.is_panel);
+    let mut sheet = ChartBuilder::new(plot, width, 1 < plot.series.len(), upright);
     let level = plot.y_label.as_deref();
     let foot = sheet.foot_height(level) + LINE + 8.0;
     let n_bands = count(bars.n_bands());
     let above = references::height_above(plot);
-    let band = lying_band(&bars).min((HEIGHT_MAX - sheet.top - above - LINE - foot) / n_bands);
+    let room = plot.space.height_max - sheet.top - above - LINE - foot;
+    let band = lying_band(&bars).min(room / n_bands);
     // If there is a second axis above.
     let top = sheet.top + above + if is_far(band * n_bands) { LINE } else { 0.0 };
     let bottom = top + band * n_bands;
 
-    let labels = lying_labels(&bars.bands.x, band);
+    let labels = lying_labels(&bars.bands.x, band, &plot.space);
     let left = MARGIN + widest(labels.iter().flatten()) + 10.0;
     let n_values = plot.series.len() * plot.x.len();
     let has_room = band * BAR_SHARE / count(bars.n_slots) >= VALUE_SLOT - 1e-9
@@ -444,8 +520,8 @@ pub(crate) fn lying(plot: &Plot) -> Scene {
     let before = left + if is_negative { room } else { 0.0 };
     let after = if is_positive { room } else { 0.0 };
     let right =
-        |ticks: &Ticks| WIDTH - MARGIN - after.max(widest(ticks.labels.last().into_iter()) / 2.0);
-    let ticks = level_ticks(WIDTH - MARGIN - room - before, |it| bars.ticks(plot, it.min(6)));
+        |ticks: &Ticks| width - MARGIN - after.max(widest(ticks.labels.last().into_iter()) / 2.0);
+    let ticks = level_ticks(width - MARGIN - room - before, |it| bars.ticks(plot, it.min(6)));
     let right = right(&ticks);
     let scale = Scale::new(ticks.range(), (before, right));
     let rows = (sheet.top + above, bottom);
@@ -456,7 +532,11 @@ pub(crate) fn lying(plot: &Plot) -> Scene {
         let y = top + band * count(bar.band) + start;
         let (from, to) = ends(&scale, bar, !bars.is_stacked);
         let (x, width) = (from.min(to), (from - to).abs());
-        sheet.mark(Mark::Rect { x, y, width, height, colour: colour(bar.series) });
+        sheet.mark(Mark::Rect { x, y, width, height, colour: bar.colour });
+        if let Some((low, high)) = bar.ends {
+            let y = y + height / 2.0;
+            sheet.error_bar((scale.at(low), y), (scale.at(high), y), Colour::INK);
+        }
     }
     references::draw_upright(&mut sheet, plot, &scale, rows);
     if let Some(values) = &values {
@@ -487,6 +567,7 @@ fn write_lying(
         let (start, height) = bars.slot(bar, band);
         let y = top + band * count(bar.band) + start + height / 2.0 + 4.5;
         let (_, to) = ends(scale, bar, !bars.is_stacked);
+        let to = if bar.ends.is_some() { scale.at(bar.tip()) } else { to };
         let (x, anchor) =
             if bar.to < 0.0 { (to - 5.0, Anchor::End) } else { (to + 5.0, Anchor::Start) };
         let label = TextLabel::new(values.of_bar(bar), x, y, SIZE).anchored(anchor);

@@ -1,13 +1,12 @@
 //! Box plots: a horizontal box for each category, or its values if they are few.
 
 use super::band_scale::stride;
-use super::bars::HEIGHT_MAX;
 use super::fit;
 use super::plot::{Plot, X};
 use super::references;
 use super::scene::{Mark, PointShape, Scene};
 use super::sheet::{
-    ChartBuilder, LINE, MARGIN, SIZE, Scale, WIDTH, colour, count, level_ticks, widest,
+    ChartBuilder, HEIGHT_MAX, LINE, MARGIN, SIZE, Scale, WIDTH, count, level_ticks, widest,
 };
 use super::ticks::Ticks;
 use crate::glyphs::Weight;
@@ -97,14 +96,14 @@ fn draw(sheet: &mut ChartBuilder, summary: &BoxSummary, scale: &Scale, y: f64, h
         }
         let width = (q3 - q1).max(2.0);
         let (x, upper) = (q1.min(q3 - width), y - height / 2.0);
-        sheet.mark(Mark::Rect { x, y: upper, width, height, colour: colour(0) });
+        sheet.mark(Mark::Rect { x, y: upper, width, height, colour: Colour::SERIES[0] });
         let over = if width < 8.0 { 4.0 } else { 0.0 };
         let points = vec![(median, upper - over), (median, upper + height + over)];
         let ink = if width < 8.0 { Colour::INK } else { Colour::PAPER };
         sheet.mark(Mark::Line { points, width: 3.0, colour: ink });
     }
     for value in &summary.points {
-        let (x, shape, colour) = (scale.at(*value), PointShape::Circle, colour(0));
+        let (x, shape, colour) = (scale.at(*value), PointShape::Circle, Colour::SERIES[0]);
         sheet.mark(Mark::Dot { x, y, radius: 3.6, shape, colour, is_hollow: true });
     }
 }

@@ -161,7 +161,7 @@ pub(crate) fn bins(frame: &Frame) -> (Vec<Bin>, Vec<String>, PlotSeries) {
     let bins: Vec<_> =
         frame.rows.iter().map(|row| Bin { from: edge(row, 0), to: edge(row, 1) }).collect();
     let values = frame.rows.iter().map(|row| row.get(2).and_then(number)).collect();
-    (bins.clone(), names(&bins), PlotSeries { name: "rows".to_owned(), values })
+    (bins.clone(), names(&bins), PlotSeries::new("rows", values))
 }
 
 /// Returns what bins are called: `20 to 30`, or the number if it is the only one.

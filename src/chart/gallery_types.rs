@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use csv_agent_types::chart::{Chart, ChartSpec, ChartType};
-use csv_agent_types::chart_options::{ChartOptions, ChartOrder, LogAxis, ReferenceMark};
+use csv_agent_types::chart_options::{
+    Annotation, ChartOptions, ChartOrder, ErrorBars, LineSeries, LogAxis, ReferenceMark,
+};
 
 use super::gallery::{chart, many, names, wave};
 use super::sheet::count;
@@ -20,7 +22,39 @@ pub(crate) fn all() -> Vec<(String, Chart)> {
     all.push(("histogram-means".into(), with_options(&delays, options)));
     all.extend(grids());
     all.extend(optional());
+    all.extend(faceted());
+    all.extend(emphasised());
+    all.extend(scripts());
     all
+}
+
+/// Returns charts whose labels are in many scripts.
+fn scripts() -> Vec<(String, Chart)> {
+    let labels = [
+        "बिक्री क्षेत्र (दिल्ली)",
+        "ยอดขายที่กรุงเทพฯ",
+        "বিক্রয় ২০২৪",
+        "விற்பனை தமிழ்",
+        "مبيعات الربع الثالث 2024",
+        "שלום עולם (12)",
+        "東京都の売上高",
+        "서울특별시 매출",
+        "ગુજરાતી",
+        "🚀 Rocket 👍🏽",
+    ];
+    let labels = labels.map(|it| json!(it));
+    let kinds = [ChartType::Bar, ChartType::Column, ChartType::Heatmap];
+    let charts = kinds.map(|kind| {
+        let made = chart(
+            kind,
+            "क्षेत्र के अनुसार बिक्री – ยอดขายตามภูมิภาค",
+            "object",
+            &labels,
+            &many(2, 10, 900.0),
+        );
+        (format!("{}-scripts", kind.name()), made)
+    });
+    charts.into()
 }
 
 /// Returns the chart with these options.
@@ -164,6 +198,149 @@ fn optional() -> Vec<(String, Chart)> {
             ..ChartOptions::default()
         };
         all.push((format!("{}-5000", kind.name()), with_options(&made, options)));
+    }
+    all
+}
+
+/// Returns the chart with another column of text or numbers.
+pub(crate) fn with_column(chart: &Chart, name: &str, cells: &[Value]) -> Chart {
+    let (spec, mut frame) = (chart.spec().clone(), chart.frame().clone());
+    frame.columns.push(name.to_owned());
+    frame.dtypes.push(if cells[0].is_number() { "float64" } else { "object" }.to_owned());
+    for (row, cell) in frame.rows.iter_mut().zip(cells) {
+        row.push(cell.clone());
+    }
+    spec.check(frame).unwrap()
+}
+
+/// Returns a chart with a panel for each of `panels`.
+pub(crate) fn panelled(kind: ChartType, x: &[Value], n_series: usize, panels: &[&str]) -> Chart {
+    let rows: Vec<_> =
+        panels.iter().flat_map(|panel| x.iter().map(move |x| (x.clone(), json!(panel)))).collect();
+    let x: Vec<_> = rows.iter().map(|it| it.0.clone()).collect();
+    let dtype = if x[0].is_number() { "float64" } else { "object" };
+    let made = chart(kind, "Panels", dtype, &x, &many(n_series, x.len(), 9_000.0));
+    let names: Vec<_> = rows.into_iter().map(|it| it.1).collect();
+    let made = with_column(&made, "panel", &names);
+    let options = ChartOptions { facet_by: Some("panel".into()), ..ChartOptions::default() };
+    with_options(&made, options)
+}
+
+/// Returns charts with panels.
+fn faceted() -> Vec<(String, Chart)> {
+    let regions =
+        ["North", "South", "East", "West", "Department of administrative affairs, northern region"];
+    let many_names: Vec<_> = (1..=20).map(|it| format!("Store {it}")).collect();
+    let many_names: Vec<_> = many_names.iter().map(String::as_str).collect();
+    let months: Vec<_> = (1..=12).map(|it| json!(format!("2024-{it:02}-01"))).collect();
+    let numbers: Vec<_> = (0..20).map(|it| json!(f64::from(it * 37 % 101) / 3.0)).collect();
+    let mut all = Vec::new();
+    for &kind in ChartType::ALL {
+        if kind.is_distribution() || kind == ChartType::Heatmap {
+            continue;
+        }
+        let n_series = if kind.is_stacked() { 3 } else { 1 };
+        let mut add =
+            |name: &str, chart| all.push((format!("{}-panels-{name}", kind.name()), chart));
+        add("months", panelled(kind, &months, n_series, &regions));
+        add("two", panelled(kind, &months, 3, &regions[..2]));
+        add("one", panelled(kind, &names(6), 2, &regions[4..]));
+        add("names", panelled(kind, &names(9), n_series, &regions[..4]));
+        add("many", panelled(kind, &names(4), n_series, &many_names));
+        add("numbers", panelled(kind, &numbers, n_series, &many_names[..7]));
+        if kind == ChartType::Bar {
+            let x = ["a", "a", "a"].map(|it| json!(it));
+            let values = vec![json!(4.77e128), json!(-1.22e257), json!(55)];
+            let made = chart(kind, "Far apart", "object", &x, &[("n", values)]);
+            let panels = ["North", "South", "West"].map(|it| json!(it));
+            let options =
+                ChartOptions { facet_by: Some("panel".into()), ..ChartOptions::default() };
+            add("far", with_options(&with_column(&made, "panel", &panels), options));
+        }
+        if matches!(kind, ChartType::Line | ChartType::Column) {
+            let series = [("Revenue in EUR", wave(12, 90_000.0, 1)), ("Orders", wave(12, 70.0, 2))];
+            add("scales", chart(kind, "Two scales", "object", &months, &series));
+        }
+        if kind != ChartType::Area {
+            let made = panelled(kind, &months, n_series, &regions);
+            let reference = |value, to| ReferenceMark { value, to, label: Some("Target".into()) };
+            let options = ChartOptions {
+                references: Some(vec![reference(7_000.0, None), reference(2_000.0, Some(3_000.0))]),
+                ..made.spec().options.as_deref().unwrap().clone()
+            };
+            add("references", with_options(&made, options));
+        }
+    }
+    all
+}
+
+/// Returns charts with error bars, highlights, texts, sizes, and lines over columns.
+fn emphasised() -> Vec<(String, Chart)> {
+    let mut all = Vec::new();
+    let months: Vec<_> = (1..=12).map(|it| json!(format!("2024-{it:02}-01"))).collect();
+    let plain = ChartOptions::default();
+    let note = |x: &str, text: &str| Annotation { x: x.into(), y: None, text: text.into() };
+    for kind in [ChartType::Bar, ChartType::Column, ChartType::Line, ChartType::Scatter] {
+        let values = wave(12, 900.0, 4);
+        let end = |by: f64| {
+            let end = |it: &Value| json!(it.as_f64().unwrap_or(0.0) + by);
+            values.iter().map(end).collect::<Vec<_>>()
+        };
+        let made = chart(kind, "Means", "object", &months, &[("Mean", values.clone())]);
+        let made = with_column(&with_column(&made, "low", &end(-180.0)), "high", &end(230.0));
+        let bars = ErrorBars { low_field: "low".into(), high_field: "high".into() };
+        let options = ChartOptions { error_bars: Some(bars), ..plain.clone() };
+        all.push((format!("{}-errors", kind.name()), with_options(&made, options)));
+
+        let made = chart(kind, "Highlight", "object", &months, &many(5, 12, 900.0));
+        let options = ChartOptions { highlight: Some("East".into()), ..plain.clone() };
+        all.push((format!("{}-highlight", kind.name()), with_options(&made, options)));
+        if kind != ChartType::Bar {
+            let texts = [
+                note("2024-03-01", "Strike at the port"),
+                note(
+                    "2024-09-15",
+                    "New prices in all regions, except overseas and other territories",
+                ),
+                note("2031", "Never"),
+            ];
+            let made = chart(kind, "Texts", "object", &months, &many(2, 12, 900.0));
+            let options = ChartOptions { annotations: Some(texts.to_vec()), ..plain.clone() };
+            all.push((format!("{}-texts", kind.name()), with_options(&made, options)));
+        }
+    }
+    for kind in [ChartType::Bar, ChartType::Column] {
+        let made = chart(kind, "One of nine", "object", &names(9), &many(1, 9, 900.0));
+        let options = ChartOptions { highlight: Some("Bird seed 1".into()), ..plain.clone() };
+        all.push((format!("{}-highlight-row", kind.name()), with_options(&made, options)));
+    }
+    for (name, n_series, n_rows) in [("one", 1, 60), ("three", 3, 40), ("same", 1, 3)] {
+        let x: Vec<_> = (0..n_rows).map(|it| json!(it * 37 % 101)).collect();
+        let n = x.len();
+        let made = chart(ChartType::Scatter, "Sizes", "float64", &x, &many(n_series, n, 90.0));
+        let mut sizes = skewed(n, 0.1);
+        sizes[1] = Value::Null;
+        let made = with_column(&made, "population", &sizes);
+        let options = ChartOptions { size_by: Some("population".into()), ..plain.clone() };
+        all.push((format!("scatter-sizes-{name}"), with_options(&made, options)));
+    }
+    let below = |it: Value| json!(it.as_f64().unwrap() - 30.0);
+    let margin: Vec<_> = wave(12, 40.0, 7).into_iter().map(below).collect();
+    for (name, label, values) in [
+        ("own", Some("Margin in %"), margin.clone()),
+        ("same", None, wave(12, 30_000.0, 7)),
+        (
+            "below",
+            Some("Change"),
+            margin.iter().map(|it| json!(-it.as_f64().unwrap().abs())).collect(),
+        ),
+    ] {
+        let mut series = many(2, 12, 40_000.0);
+        series.insert(0, ("Line", values));
+        let made = chart(ChartType::Column, "Line over columns", "object", &months, &series);
+        let line = LineSeries { name: "Line".into(), y_label: label.map(String::from) };
+        let options = ChartOptions { line_series: Some(line), ..plain.clone() };
+        all.push((format!("column-line-{name}"), with_options(&made, options)));
     }
     all
 }

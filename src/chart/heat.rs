@@ -135,7 +135,7 @@ pub(crate) fn scene(plot: &Plot) -> Scene {
     }
     let cell_height = (GRID_MAX / n_rows).min(CELL_MAX.1);
     let level = Some(plot.x_label.as_str());
-    let below = AxisLabels::bands(&plot.x, cell_width, left);
+    let below = AxisLabels::bands(&plot.x, cell_width, left, &plot.space);
     let foot = sheet.foot_height(level) + below.height + 8.0;
     let top = sheet.top;
     let bottom = top + (cell_height * n_rows).max(2.0 * LINE);

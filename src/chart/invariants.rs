@@ -7,14 +7,12 @@ use serde_json::{Value, json};
 use csv_agent_testing::slow_cases;
 use csv_agent_types::chart::{Chart, ChartType};
 
-use super::bars::{HEIGHT_MAX, WIDTH_MAX};
+use super::bars::WIDTH_MAX;
 use super::scene::{Mark, Scene};
+use super::sheet::HEIGHT_MAX;
 use super::{alt, gallery, plot::Plot, scene};
-use crate::text::TextLabel;
+use crate::geometry::{covers, is_data, label, touch};
 use crate::theme::Colour;
-
-/// Left, top, right, bottom.
-type Bounds = (f64, f64, f64, f64);
 
 /// Returns what is wrong with a scene: a label that leaves the picture, overlaps another or covers
 /// data; a mark outside; an invalid size.
@@ -44,74 +42,12 @@ pub(crate) fn check(scene: &Scene) -> Result<(), String> {
     }
 }
 
-fn label(mark: &Mark) -> Option<(&str, Colour, Bounds)> {
-    match mark {
-        Mark::Text(label) if !label.text.is_empty() => {
-            Some((&label.text, label.colour, TextLabel::bounds(label)))
-        }
-        _ => None,
-    }
-}
-
-fn touch(a: Bounds, b: Bounds) -> bool {
-    a.0 < b.2 && b.0 < a.2 && a.1 < b.3 && b.1 < a.3
-}
-
 /// Returns the shade of a cell of a heat map, which has its value on it.
 fn shade(mark: &Mark) -> Option<Colour> {
     match mark {
         Mark::Rect { colour, .. } => Some(*colour).filter(|it| it.on_shade().is_some()),
         _ => None,
     }
-}
-
-/// Axes, gridlines and paper may be behind a label.
-fn is_data(mark: &Mark) -> bool {
-    match mark {
-        Mark::Rect { colour, .. }
-        | Mark::Line { colour, .. }
-        | Mark::Area { colour, .. }
-        | Mark::Dot { colour, .. } => ![Colour::PAPER, Colour::AXIS, Colour::GRID].contains(colour),
-        Mark::Text(_) => false,
-    }
-}
-
-fn covers(mark: &Mark, bounds: Bounds) -> bool {
-    match mark {
-        Mark::Rect { x, y, width, height, .. } => {
-            touch((*x, *y, x + width, y + height), bounds) && 0.0 < width * height
-        }
-        Mark::Dot { x, y, radius, .. } => {
-            touch((x - radius, y - radius, x + radius, y + radius), bounds)
-        }
-        Mark::Line { points, .. } => points.windows(2).any(|it| crosses(it[0], it[1], bounds)),
-        Mark::Area { corners, .. } => {
-            let first = corners.first().copied();
-            let closed: Vec<_> = corners.iter().copied().chain(first).collect();
-            closed.windows(2).any(|it| crosses(it[0], it[1], bounds))
-        }
-        Mark::Text(_) => false,
-    }
-}
-
-/// Clips the line to the bounds, after Liang and Barsky.
-fn crosses(from: (f64, f64), to: (f64, f64), (left, top, right, bottom): Bounds) -> bool {
-    let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
-    let sides = [
-        (to.0 - from.0, left - from.0, right - from.0),
-        (to.1 - from.1, top - from.1, bottom - from.1),
-    ];
-    for (step, low, high) in sides {
-        if step.abs() < 1e-9 {
-            if low > 0.0 || high < 0.0 {
-                return false;
-            }
-        } else {
-            enter = enter.max((low / step).min(high / step));
-            leave = leave.min((low / step).max(high / step));
-        }
-    }
-    enter < leave
 }
 
 fn is_inside(mark: &Mark, scene: &Scene) -> bool {
@@ -186,11 +122,44 @@ fn any_chart() -> impl Strategy<Value = Chart> {
         (x(n_rows), series)
     });
     let kind = (0..ChartType::ALL.len()).prop_map(|it| ChartType::ALL[it]);
-    (kind, text(), data).prop_map(|(kind, title, (x, series))| {
+    let wanted = (0..12_usize, text());
+    (kind, text(), data, wanted).prop_map(|(kind, title, (x, series), (option, words))| {
         let series: Vec<_> = series.iter().map(|it| (it.0.as_str(), it.1.clone())).collect();
         let dtype = if x.iter().any(Value::is_string) { "object" } else { "float64" };
-        gallery::chart(kind, &title, dtype, &x, &series)
+        let made = gallery::chart(kind, &title, dtype, &x, &series);
+        optioned(&made, option, &words).unwrap_or(made)
     })
+}
+
+/// Returns the chart with one of the options, if it fits.
+fn optioned(chart: &Chart, option: usize, words: &str) -> Option<Chart> {
+    let (mut spec, mut frame) = (chart.spec().clone(), chart.frame().clone());
+    let name = spec.series.last()?.name.clone();
+    let x = frame.rows.first()?.first()?.clone();
+    let x = x.as_str().map_or_else(|| x.to_string(), str::to_owned);
+    let field = |at: usize| frame.columns.get(at).cloned();
+    let options = match option {
+        0 => json!({"highlight": name}),
+        1 => json!({"highlight": x}),
+        2 => json!({"error_bars": {"low_field": field(2)?, "high_field": field(3)?}}),
+        3 => json!({"size_by": field(2)?}),
+        4 => json!({"annotations": [{"x": x, "y": null, "text": words},
+            {"x": x, "y": 7.0, "text": "a few words"}]}),
+        5 => json!({"line_series": {"name": name, "y_label": words}}),
+        6 => json!({"line_series": {"name": name, "y_label": null}}),
+        7..9 => json!({"facet_by": "panel"}),
+        _ => return None,
+    };
+    if option == 1 || option == 2 {
+        spec.series.truncate(1);
+    }
+    frame.columns.push("panel".to_owned());
+    frame.dtypes.push("object".to_owned());
+    for (at, row) in frame.rows.iter_mut().enumerate() {
+        row.push(json!(format!("{words} {}", at % 14)));
+    }
+    spec.options = serde_json::from_value(options).ok();
+    spec.check(frame).ok()
 }
 
 proptest! {

@@ -16,18 +16,23 @@ mod numbers;
 mod ticks;
 pub mod time;
 mod glyphs;
+mod shaping;
 mod text;
 mod fit;
 mod scene;
 mod sheet;
 mod band_scale;
 mod bars;
+mod overlay;
 mod line_labels;
 mod references;
 mod thinning;
 mod areas;
 mod points;
 mod overplotting;
+mod panels;
+mod emphasis;
+mod geometry;
 mod boxes;
 mod heat;
 mod theme;
@@ -43,9 +48,11 @@ mod vega_lite;
 mod sixel;
 pub mod screen;
 
+use std::borrow::Cow;
+
 use csv_agent_types::chart::{Chart, ChartType};
 
-pub use arranged::{arranged, trend_line};
+pub use arranged::{arranged, panels, trend_line};
 pub use distribution::summarised;
 use plot::Plot;
 use scene::Scene;
@@ -127,7 +134,21 @@ fn document(chart: &Chart, plot: &Plot, scene: &Scene, theme: Theme) -> anyhow::
     backend::svg(scene, theme, &plot::clean(title), &sentence(plot))
 }
 
+/// Lays out a plot. A text that has no place at its point is in the note.
 fn scene(plot: &Plot) -> Scene {
+    let mut plot = Cow::Borrowed(plot);
+    loop {
+        match emphasis::placed(marks(&plot)) {
+            Ok(scene) => return scene,
+            Err(text) => plot.to_mut().note_text(&text),
+        }
+    }
+}
+
+fn marks(plot: &Plot) -> Scene {
+    if plot.panels.is_some() {
+        return panels::scene(plot);
+    }
     match plot.chart_type {
         ChartType::Bar | ChartType::StackedBar => bars::lying(plot),
         ChartType::Column | ChartType::StackedColumn | ChartType::PercentStackedColumn
@@ -163,6 +184,15 @@ fn sentence(plot: &Plot) -> String {
         ChartType::Histogram => "Histogram",
         ChartType::Box => "Box plot",
         ChartType::Heatmap => "Heat map",
+    };
+    let kind = match &plot.panels {
+        Some(panels) => {
+            format!(
+                "{kind} in {}",
+                csv_agent_text::digits::count(panels.names.len() as u64, "panel")
+            )
+        }
+        None => kind.to_owned(),
     };
     let parts = plot.parts();
     let plot = parts.as_ref().unwrap_or(plot);

@@ -5,7 +5,7 @@ use csv_agent_types::chart::ChartType;
 use super::fit;
 use super::plot::Plot;
 use super::scene::Mark;
-use super::sheet::{ChartBuilder, LINE, SIZE, colour, count, widest};
+use super::sheet::{ChartBuilder, LINE, SIZE, count, widest};
 use crate::glyphs::Weight;
 use crate::text::TextLabel;
 use crate::theme::Colour;
@@ -31,6 +31,7 @@ impl Names {
     /// Returns the names of several lines if they are short; otherwise there is a legend.
     pub(crate) fn of(plot: &Plot) -> Option<Names> {
         let is_wanted = plot.chart_type == ChartType::Line
+            && !plot.space.is_panel
             && 1 < plot.series.len()
             && plot.series.iter().all(|it| !it.name.trim().is_empty());
         let lines =
@@ -48,6 +49,7 @@ impl Names {
     /// the last point of each series.
     pub(crate) fn at(
         &self,
+        plot: &Plot,
         ends: &[Option<(f64, f64)>],
         (left, right): (f64, f64),
     ) -> Option<Vec<SideLabel>> {
@@ -60,7 +62,7 @@ impl Names {
         let label = |(series, (end, lines)): (usize, ((f64, f64), &Vec<String>))| SideLabel {
             end,
             lines: lines.clone(),
-            colour: colour(series),
+            colour: plot.colour(series, None),
         };
         Some(labels.map(label).collect())
     }

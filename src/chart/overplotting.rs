@@ -5,13 +5,18 @@ use std::collections::{HashMap, HashSet};
 
 use super::plot::Plot;
 use super::scene::Mark;
-use super::sheet::{Scale, colour, count, shape};
+use super::sheet::{Scale, count, shape};
 use super::text::to_pixel;
+use super::theme::Colour;
 
 /// A larger point would reach the axis labels.
 const RADIUS_MAX: f64 = 9.0;
 /// A smaller point would be invisible.
 const RADIUS_MIN: f64 = 1.5;
+/// Pixels by which the largest point with a size is larger.
+const SIZE_PAD: f64 = 9.0;
+/// The smallest point with a size.
+const SIZED_RADIUS_MIN: f64 = 2.5;
 /// Maximum share of hidden places before all points become hollow.
 const HIDDEN_MAX: f64 = 0.1;
 
@@ -26,6 +31,8 @@ pub(crate) struct Crowd {
     n_rows_max: usize,
     /// Radius of a place with one row.
     radius: f64,
+    /// The largest of the sizes of points, if they have sizes.
+    size_max: Option<f64>,
 }
 
 struct PointPlace {
@@ -33,44 +40,65 @@ struct PointPlace {
     x: f64,
     value: f64,
     n_rows: usize,
+    size: Option<f64>,
+    colour: Colour,
+}
+
+/// Returns the room that large points need beyond the axes.
+pub(crate) fn pad(plot: &Plot) -> f64 {
+    if plot.series.iter().any(|it| !it.sizes.is_empty()) { SIZE_PAD } else { 0.0 }
 }
 
 impl Crowd {
     /// Counts the rows at each place; `positions` are the x pixels of the rows.
     pub(crate) fn of(plot: &Plot, positions: &[Option<f64>]) -> Crowd {
         let mut places: Vec<PointPlace> = Vec::new();
-        for (series, it) in plot.series.iter().enumerate() {
+        for series in plot.drawn() {
+            let it = &plot.series[series];
             let first = places.len();
             let mut at = HashMap::new();
-            for (x, value) in positions.iter().zip(&it.values) {
+            for (row, (x, value)) in positions.iter().zip(&it.values).enumerate() {
                 let (Some(x), Some(value)) = (*x, *value) else { continue };
-                // Zero has two signs but one place.
-                let key = ((x + 0.0).to_bits(), (value + 0.0).to_bits());
+                let size = it.sizes.get(row).copied().flatten();
+                // Zero has two signs but one place. Points with sizes are not counted.
+                let own = if it.sizes.is_empty() { 0 } else { row };
+                let key = ((x + 0.0).to_bits(), (value + 0.0).to_bits(), own);
                 let place = *at.entry(key).or_insert(places.len());
+                let colour = plot.colour(series, None);
                 match places.get_mut(place) {
                     Some(place) => place.n_rows += 1,
-                    None => places.push(PointPlace { series, x, value, n_rows: 1 }),
+                    None => places.push(PointPlace { series, x, value, n_rows: 1, size, colour }),
                 }
             }
-            places[first..].sort_by_key(|it| std::cmp::Reverse(it.n_rows));
+            places[first..].sort_by(|a, b| {
+                let order = b.n_rows.cmp(&a.n_rows);
+                order.then(b.size.unwrap_or(0.0).total_cmp(&a.size.unwrap_or(0.0)))
+            });
         }
+        let sizes = plot.series.iter().flat_map(|it| it.sizes.iter().flatten());
+        let size_max = sizes.copied().reduce(f64::max).filter(|it| 0.0 < *it);
         let n_rows_max = places.iter().map(|it| it.n_rows).max().unwrap_or(1);
         let radius = match places.len() {
             0..=120 => 5.0_f64,
             121..=600 => 4.0,
             _ => 3.0,
         };
-        Crowd { places, n_rows_max, radius: radius.min(RADIUS_MAX / count(n_rows_max).sqrt()) }
+        let radius = radius.min(RADIUS_MAX / count(n_rows_max).sqrt());
+        Crowd { places, n_rows_max, radius, size_max }
     }
 
-    /// Returns the note that explains the sizes, or that not every point is drawn.
-    pub(crate) fn note(&self) -> Option<String> {
+    /// Returns the note that explains the sizes, or that not every point is drawn. That of panels is the
+    /// same for all.
+    pub(crate) fn note(&self, is_panel: bool) -> Option<String> {
         let n_rows = self.n_rows_max;
+        if self.size_max.is_some() {
+            return None;
+        }
         if PLACES_MAX < self.places.len() {
             return Some("Points of a series on the same pixel are drawn once.".to_owned());
         }
-        (1 < n_rows)
-            .then(|| format!("The larger a point, the more rows it represents: up to {n_rows}."))
+        let most = if is_panel { String::new() } else { format!(": up to {n_rows}") };
+        (1 < n_rows).then(|| format!("The larger a point, the more rows it represents{most}."))
     }
 
     /// Returns the points. Their area grows with their rows.
@@ -81,7 +109,7 @@ impl Crowd {
             y: scale.at(it.value),
             radius: self.radius(it),
             shape: shape(it.series),
-            colour: colour(it.series),
+            colour: it.colour,
             is_hollow,
         };
         let mut pixels = HashSet::new();
@@ -92,7 +120,11 @@ impl Crowd {
     }
 
     fn radius(&self, place: &PointPlace) -> f64 {
-        (self.radius * count(place.n_rows).sqrt()).max(RADIUS_MIN)
+        let Some(largest) = self.size_max else {
+            return (self.radius * count(place.n_rows).sqrt()).max(RADIUS_MIN);
+        };
+        let share = place.size.unwrap_or(0.0).max(0.0) / largest;
+        ((RADIUS_MAX + SIZE_PAD) * share.sqrt()).max(SIZED_RADIUS_MIN)
     }
 
     /// Returns the number of places whose centre is under another point.
@@ -103,7 +135,8 @@ impl Crowd {
         let hides = |a: &(f64, f64, f64), b: &(f64, f64, f64)| {
             (a.0 - b.0) * (a.0 - b.0) + (a.1 - b.1) * (a.1 - b.1) < a.2.max(b.2) * a.2.max(b.2)
         };
-        let is_near = |a: &(f64, f64, f64), b: &(f64, f64, f64)| (a.0 - b.0).abs() < RADIUS_MAX;
+        let reach = RADIUS_MAX + SIZE_PAD;
+        let is_near = |a: &(f64, f64, f64), b: &(f64, f64, f64)| (a.0 - b.0).abs() < reach;
         let is_hidden = |at: usize| {
             let after = all[at + 1..].iter().take_while(|it| is_near(&all[at], it));
             let before = all[..at].iter().rev().take_while(|it| is_near(&all[at], it));

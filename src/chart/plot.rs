@@ -7,6 +7,7 @@ use csv_agent_text::sanitize;
 use csv_agent_types::chart::ChartType;
 
 use super::numbers::{self, Measure};
+use super::theme::Colour;
 use super::time::{self, Unit};
 
 /// Larger numbers overflow when they are added and scaled; they are drawn as gaps.
@@ -48,6 +49,75 @@ pub(crate) struct Plot {
     pub is_log: (bool, bool),
     /// The straight line through the points.
     pub trend: Option<Trend>,
+    /// The panels that the series are in; `None` for a single one.
+    pub panels: Option<Panels>,
+    /// The space for the drawing.
+    pub space: Space,
+    /// Values that the axis shows besides its own, because other panels have them.
+    pub covers: Option<(f64, f64)>,
+    /// What has a strong colour; everything else is grey.
+    pub emphasis: Option<Emphasis>,
+    /// Texts at points.
+    pub annotations: Vec<PointText>,
+    /// What is over the columns, whose series is the last one.
+    pub line: Option<Overlay>,
+}
+
+/// The space for a drawing, in pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Space {
+    /// The usual width; many bars require more.
+    pub width: f64,
+    /// The usual height.
+    pub height: f64,
+    /// The greatest height.
+    pub height_max: f64,
+    /// The least width of the labels of a vertical axis, so that the panels above each other align.
+    pub label_width: f64,
+    /// Lines of the title of a panel, as many as the longest has.
+    pub title_lines: usize,
+    /// Whether it is one of several panels, which have a common legend and note.
+    pub is_panel: bool,
+}
+
+/// The panels of a chart, which have the same x and the same series.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Panels {
+    /// The name of each panel. Its series are as many of the plot as there are `series`.
+    pub names: Vec<String>,
+    /// The names of the series within a panel.
+    pub series: Vec<String>,
+    /// Whether their values have the same scale.
+    pub share_scale: bool,
+}
+
+/// What has a strong colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Emphasis {
+    /// A series, counted within a panel.
+    Series(usize),
+    /// A row.
+    Row(usize),
+}
+
+/// A text at a point.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PointText {
+    /// The row of the point.
+    pub row: usize,
+    /// Its value.
+    pub value: f64,
+    /// What to say of it.
+    pub text: String,
+}
+
+/// A line over columns.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Overlay {
+    /// The label of its own axis; `None` if it is on that of the columns.
+    pub y_label: Option<String>,
+    /// How its values are displayed.
+    pub measure: Measure,
 }
 
 /// A value to compare with, or a range of them.
@@ -139,6 +209,34 @@ pub(crate) struct PlotSeries {
     pub name: String,
     /// One per row; `None` where it is missing.
     pub values: Vec<Option<f64>>,
+    /// The ends of the error bar of each row; empty for a chart without them.
+    pub ends: Vec<Option<(f64, f64)>>,
+    /// What the area of each point grows with; empty for a chart whose points have one size.
+    pub sizes: Vec<Option<f64>>,
+}
+
+impl PlotSeries {
+    /// Returns a series of values alone.
+    pub(crate) fn new(name: impl Into<String>, values: Vec<Option<f64>>) -> PlotSeries {
+        PlotSeries { name: name.into(), values, ends: Vec::new(), sizes: Vec::new() }
+    }
+
+    /// Keeps these rows, in this order.
+    fn take(&mut self, rows: &[usize]) {
+        fn taken<T: Copy>(items: &mut Vec<T>, rows: &[usize]) {
+            if !items.is_empty() {
+                *items = rows.iter().map(|it| items[*it]).collect();
+            }
+        }
+        taken(&mut self.values, rows);
+        taken(&mut self.ends, rows);
+        taken(&mut self.sizes, rows);
+    }
+
+    /// Returns the ends of the error bar of a row.
+    pub(crate) fn ends(&self, row: usize) -> Option<(f64, f64)> {
+        self.ends.get(row).copied().flatten()
+    }
 }
 
 /// The positions of the rows on the x axis.
@@ -179,14 +277,13 @@ impl Plot {
     pub(crate) fn parts(&self) -> Option<Plot> {
         let is_whole = self.chart_type == ChartType::PercentStackedColumn
             && self.x.len() == 1
-            && 1 < self.series.len();
+            && 1 < self.series.len()
+            && self.panels.is_none();
+        let values = || self.series.iter().map(|it| it.values[0]).collect();
         is_whole.then(|| Plot {
             chart_type: ChartType::Bar,
             x: X::Labels(self.series.iter().map(|it| it.name.clone()).collect()),
-            series: vec![PlotSeries {
-                name: self.x.full_label(0),
-                values: self.series.iter().map(|it| it.values[0]).collect(),
-            }],
+            series: vec![PlotSeries::new(self.x.full_label(0), values())],
             ..self.clone()
         })
     }
@@ -206,6 +303,43 @@ impl Plot {
         let low = all.iter().min_by(|a, b| a.1.total_cmp(&b.1))?.0;
         let high = all.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
         Some((low, high))
+    }
+
+    /// Keeps these rows, in this order.
+    pub(crate) fn take(&mut self, rows: &[usize]) {
+        self.x = self.x.taken(rows);
+        for series in &mut self.series {
+            series.take(rows);
+        }
+        if !self.boxes.is_empty() {
+            self.boxes = rows.iter().map(|it| self.boxes[*it].clone()).collect();
+        }
+    }
+
+    /// Returns the colour of a series, or of one of its rows.
+    pub(crate) fn colour(&self, series: usize, row: Option<usize>) -> Colour {
+        let is_strong = match self.emphasis {
+            None => return Colour::SERIES[series % Colour::SERIES.len()],
+            Some(Emphasis::Series(it)) => it == series,
+            Some(Emphasis::Row(it)) => row.is_none_or(|row| row == it),
+        };
+        if is_strong { Colour::SERIES[0] } else { Colour::MUTED }
+    }
+
+    /// Returns the series in the order of drawing: the strong one is on top.
+    pub(crate) fn drawn(&self) -> Vec<usize> {
+        let mut order: Vec<_> = (0..self.series.len()).collect();
+        order.sort_by_key(|it| self.emphasis == Some(Emphasis::Series(*it)));
+        order
+    }
+
+    /// Returns what an axis shows besides its values: the ends of error bars, the places of texts, and what
+    /// other panels have.
+    pub(crate) fn beyond(&self) -> impl Iterator<Item = f64> {
+        let ends = self.series.iter().flat_map(|it| it.ends.iter().flatten());
+        let texts = self.annotations.iter().map(|it| it.value);
+        let covers = self.covers.iter();
+        ends.chain(covers).flat_map(|it| [it.0, it.1]).chain(texts)
     }
 
     /// Returns the smallest and the largest value.

@@ -6,11 +6,11 @@ use super::areas;
 use super::band_scale::{AxisLabels, time_room};
 use super::line_labels::{Names, SHIFT_MAX, beside};
 use super::numbers::{self, Measure};
-use super::overplotting::Crowd;
+use super::overplotting::{self, Crowd};
 use super::plot::{Plot, X};
 use super::references;
 use super::scene::{Mark, PointShape, Scene};
-use super::sheet::{ChartBuilder, MARGIN, Scale, WIDTH, colour, count, level_ticks, widest};
+use super::sheet::{ChartBuilder, MARGIN, Scale, count, level_ticks, widest};
 use super::text;
 use super::thinning;
 use super::ticks::Ticks;
@@ -38,15 +38,17 @@ pub(crate) fn scene(plot: &Plot) -> Scene {
 fn lay_out(plot: &Plot, names: Option<&Names>) -> Option<Scene> {
     let ticks = upright_ticks(plot);
     let has_legend = 1 < plot.series.len() && names.is_none();
-    let mut sheet = ChartBuilder::new(plot, WIDTH, has_legend, plot.y_label.as_deref());
-    let level = Some(plot.x_label.as_str());
-    let left = MARGIN + widest(ticks.labels.iter()) + 8.0;
+    let mut sheet = ChartBuilder::new(plot, plot.space.width, has_legend, plot.y_label.as_deref());
+    let level = Some(plot.x_label.as_str()).filter(|_| !plot.space.is_panel);
+    let left = MARGIN + widest(ticks.labels.iter()).max(plot.space.label_width) + 8.0;
     let side = names.map_or(0.0, Names::width).max(references::width(plot));
-    let right = WIDTH - MARGIN - side;
-    let axis = Axis::new(plot, left, right);
+    let right = plot.space.width - MARGIN - side;
+    // Large points need room beyond the axes.
+    let pad = overplotting::pad(plot);
+    let axis = Axis::new(plot, left + pad, right - pad);
     let crowd = (plot.chart_type == ChartType::Scatter).then(|| Crowd::of(plot, &axis.positions));
     let is_raised = is_raised(plot, &ticks);
-    sheet.hints.extend(crowd.as_ref().and_then(Crowd::note));
+    sheet.hints.extend(crowd.as_ref().and_then(|it| it.note(plot.space.is_panel)));
     sheet.hints.extend(thinning::note(plot));
     if is_raised {
         sheet.hints.push(format!("The vertical axis begins at {}, not at zero.", ticks.labels[0]));
@@ -54,7 +56,7 @@ fn lay_out(plot: &Plot, names: Option<&Names>) -> Option<Scene> {
     let foot = sheet.foot_height(level) + axis.below.height + 8.0;
     let height = sheet.height(foot);
     let bottom = height - foot;
-    let scale = upright_scale(plot, &ticks, (bottom, sheet.top));
+    let scale = upright_scale(plot, &ticks, (bottom - pad, sheet.top + pad));
     references::draw_level_bands(&mut sheet, plot, &scale, (left, right));
     sheet.upright_axis(&ticks, &scale, (left, right));
     if plot.chart_type == ChartType::Scatter && !matches!(plot.x, X::Labels(_)) {
@@ -85,7 +87,7 @@ fn lay_out(plot: &Plot, names: Option<&Names>) -> Option<Scene> {
     let ends: Vec<_> = all.iter().map(|it| it.iter().rev().flatten().next().copied()).collect();
     let top = sheet.top;
     if let Some(names) = names {
-        let mut labels = names.at(&ends, (left, right))?;
+        let mut labels = names.at(plot, &ends, (left, right))?;
         labels.extend(references::labels(plot, &scale, right));
         if !beside(&mut sheet, &labels, right, (top, bottom), SHIFT_MAX) {
             return None;
@@ -93,18 +95,20 @@ fn lay_out(plot: &Plot, names: Option<&Names>) -> Option<Scene> {
     } else {
         references::draw_beside(&mut sheet, plot, &scale, right, (top, bottom));
     }
-    for (series, points) in all.iter().enumerate() {
+    for series in plot.drawn() {
+        error_bars(&mut sheet, plot, series, (&axis.positions, &scale));
         if plot.chart_type == ChartType::Line {
-            line(&mut sheet, plot, series, points);
+            line(&mut sheet, plot, series, &all[series]);
         }
         if let (Some(_), Some((x, y))) = (names, ends[series]) {
-            dot(&mut sheet, series, (x, y));
+            dot(&mut sheet, plot, series, (x, y));
         }
     }
     for mark in crowd.iter().flat_map(|it| it.marks(&scale)) {
         sheet.mark(mark);
     }
     trend(&mut sheet, plot, &axis.positions, &scale, ticks.range());
+    sheet.anchor(&scale, |row, _| axis.positions[row]);
     Some(sheet.finish(height, level, (left, right)))
 }
 
@@ -149,6 +153,21 @@ fn trend(
     }
 }
 
+/// Draws the error bars of a series, which its points are over.
+fn error_bars(
+    sheet: &mut ChartBuilder,
+    plot: &Plot,
+    series: usize,
+    (positions, scale): (&[Option<f64>], &Scale),
+) {
+    for (row, ends) in plot.series[series].ends.iter().enumerate() {
+        if let Some(((low, high), x)) = ends.zip(positions[row]) {
+            let colour = plot.colour(series, Some(row));
+            sheet.error_bar((x, scale.at(low)), (x, scale.at(high)), colour);
+        }
+    }
+}
+
 /// Draws a line with gaps; a value between two gaps becomes a point.
 fn line(sheet: &mut ChartBuilder, plot: &Plot, series: usize, points: &[Option<(f64, f64)>]) {
     let n_points = plot.x.len() * plot.series.len();
@@ -162,17 +181,22 @@ fn line(sheet: &mut ChartBuilder, plot: &Plot, series: usize, points: &[Option<(
         let run = thinning::thinned(run.iter().copied().flatten().collect());
         let dots = if is_marked || run.len() == 1 { run.clone() } else { Vec::new() };
         if 1 < run.len() {
-            sheet.mark(Mark::Line { points: run, width, colour: colour(series) });
+            sheet.mark(Mark::Line { points: run, width, colour: plot.colour(series, None) });
         }
         for point in dots {
-            dot(sheet, series, point);
+            dot(sheet, plot, series, point);
         }
     }
 }
 
-fn dot(sheet: &mut ChartBuilder, series: usize, (x, y): (f64, f64)) {
-    let (shape, colour) = (PointShape::Circle, colour(series));
+fn dot(sheet: &mut ChartBuilder, plot: &Plot, series: usize, (x, y): (f64, f64)) {
+    let (shape, colour) = (PointShape::Circle, plot.colour(series, None));
     sheet.mark(Mark::Dot { x, y, radius: 3.2, shape, colour, is_hollow: false });
+}
+
+/// Returns the width of the labels of the vertical axis.
+pub(crate) fn label_width(plot: &Plot) -> f64 {
+    widest(upright_ticks(plot).labels.iter())
 }
 
 fn upright_ticks(plot: &Plot) -> Ticks {
@@ -180,8 +204,12 @@ fn upright_ticks(plot: &Plot) -> Ticks {
     if plot.is_log.1 {
         return Ticks::log(low, high, 6, plot.measure);
     }
-    let ticks =
-        if plot.is_whole() { Ticks::whole(low, high, 5) } else { Ticks::cover(low, high, 5) };
+    let n_steps = plot.space.steps();
+    let ticks = if plot.is_whole() {
+        Ticks::whole(low, high, n_steps)
+    } else {
+        Ticks::cover(low, high, n_steps)
+    };
     ticks.measured(plot.measure)
 }
 
@@ -198,6 +226,7 @@ pub(crate) fn upright_range(plot: &Plot) -> (f64, f64) {
     };
     let references = plot.references.iter().flat_map(|it| [Some(it.from), it.to]).flatten();
     let known = references.chain(range.map(|it| it.0)).chain(range.map(|it| it.1));
+    let known = known.chain(plot.beyond());
     let (low, high) =
         known.fold((f64::MAX, f64::MIN), |(low, high), it| (low.min(it), high.max(it)));
     if high < low {
@@ -251,10 +280,10 @@ impl Axis {
                             below: AxisLabels::times(&ticks, unit, |it| it),
                         }
                     }
-                    _ => Axis::of_bands(x, left, right),
+                    _ => Axis::of_bands(plot, left, right),
                 }
             }
-            X::Labels(_) => Axis::of_bands(x, left, right),
+            X::Labels(_) => Axis::of_bands(plot, left, right),
         }
     }
 
@@ -309,10 +338,12 @@ impl Axis {
         }
     }
 
-    fn of_bands(x: &X, left: f64, right: f64) -> Axis {
+    fn of_bands(plot: &Plot, left: f64, right: f64) -> Axis {
+        let x = &plot.x;
         let band = (right - left) / count(x.len());
         let at = |row: usize| Some(left + band * (count(row) + 0.5));
-        Axis { positions: (0..x.len()).map(at).collect(), below: AxisLabels::bands(x, band, left) }
+        let below = AxisLabels::bands(x, band, left, &plot.space);
+        Axis { positions: (0..x.len()).map(at).collect(), below }
     }
 }
 

@@ -1,12 +1,17 @@
 //! A plot read from a chart: its rows arranged, counted and scaled as its type and options ask.
 
+use std::collections::BTreeSet;
+
+use unicode_script::UnicodeScript;
+
 use csv_agent_types::chart::{Chart, ChartSpec, ChartType};
 use csv_agent_types::chart_options::{ChartOptions, LogAxis, ReferenceMark, ValueFormat};
 
 use super::arrangement;
 use super::distribution::{self, summarised};
+use super::glyphs::spelt;
 use super::numbers::{self, Measure};
-use super::plot::{Plot, PlotSeries, Reference, VALUE_MAX, X, clean};
+use super::plot::{Plot, PlotSeries, Reference, Space, VALUE_MAX, X, clean};
 
 /// Maximum lines of a note, before wrapping.
 const NOTES_MAX: usize = 4;
@@ -19,7 +24,7 @@ impl Plot {
         let options = spec.options.clone().unwrap_or_default();
         let optional =
             |it: &Option<String>| it.as_deref().map(clean).filter(|it| !it.trim().is_empty());
-        let (mut bins, mut boxes) = (Vec::new(), Vec::new());
+        let (mut bins, mut boxes, mut panels) = (Vec::new(), Vec::new(), None);
         let (x, series) = match spec.chart_type {
             ChartType::Histogram => {
                 let (all, names, series) = distribution::bins(frame);
@@ -31,9 +36,13 @@ impl Plot {
                 let values = all.iter().map(|it| it.ends.map(|it| it[2])).collect();
                 boxes = all;
                 let name = spec.series.first().map(|it| clean(&it.name)).unwrap_or_default();
-                (x, vec![PlotSeries { name, values }])
+                (x, vec![PlotSeries::new(name, values)])
             }
-            _ => arrangement::rows(spec, frame),
+            _ => {
+                let (x, series, found) = arrangement::rows(spec, frame);
+                panels = found;
+                (x, series)
+            }
         };
         let only = match spec.series.as_slice() {
             _ if spec.chart_type == ChartType::Histogram => Some("Number of rows".to_owned()),
@@ -59,7 +68,16 @@ impl Plot {
                 None => (false, false),
             },
             trend: None,
+            panels,
+            space: Space::WHOLE,
+            covers: None,
+            emphasis: None,
+            annotations: Vec::new(),
+            line: None,
         };
+        if let Some(line) = &options.line_series {
+            plot.lay_over(line);
+        }
         plot.measure = match options.number_format {
             Some(ValueFormat::Plain) => Measure::Plain,
             Some(ValueFormat::Percent) => Measure::Percent,
@@ -74,17 +92,46 @@ impl Plot {
             plot.name_unit(&unit);
         }
         plot.drop_unscaled();
-        plot.drop_beyond_bins();
+        plot.drop_beyond();
         plot.arrange(options.order);
         if plot.chart_type == ChartType::PercentStackedColumn {
             plot.share();
             plot.measure = Measure::Share;
         }
         plot.place_rows();
+        plot.split_scales(spec, &options);
+        plot.name_panels();
+        plot.emphasise(options.highlight.as_deref());
+        plot.annotate(options.annotations.as_deref().unwrap_or_default());
+        if let Some(size_by) = &options.size_by {
+            plot.note_sizes(&clean(size_by));
+        }
         if options.trend_line == Some(true) {
             plot.fit_trend();
         }
+        plot.note_scripts();
         plot
+    }
+
+    /// Notes the scripts that no font has. A viewer of the SVG may have one.
+    fn note_scripts(&mut self) {
+        let labels = match &self.x {
+            X::Labels(labels) => labels.as_slice(),
+            X::Numbers(_) | X::Times(_) => &[],
+        };
+        let names = self.series.iter().map(|it| &it.name).chain(labels).chain(&self.notes);
+        let titles = self.title.iter().chain(&self.y_label).chain([&self.x_label]);
+        let letters = names.chain(titles).flat_map(|it| spelt(it));
+        let scripts: BTreeSet<_> = letters
+            .filter(|it| it.is_alphabetic())
+            .map(|it| it.script().full_name().replace('_', " "))
+            .collect();
+        if !scripts.is_empty() {
+            let scripts = scripts.into_iter().collect::<Vec<_>>().join(", ");
+            let note =
+                format!("In the PNG, {scripts} is in Latin letters: there is no font for it.");
+            self.notes.insert(0, note);
+        }
     }
 
     /// Adds a unit to the label of the values, unless they have it.
@@ -96,12 +143,26 @@ impl Plot {
         with_unit(label, unit);
     }
 
-    /// Drops the references that are not on the axis of the bins, and notes them.
-    fn drop_beyond_bins(&mut self) {
-        let Some((first, last)) = self.bins.first().zip(self.bins.last()) else { return };
-        let bins = first.from..=last.to;
+    /// Notes what the size of points means.
+    fn note_sizes(&mut self, name: &str) {
+        let sizes = || self.series.iter().flat_map(|it| &it.sizes).flatten().copied();
+        let largest = sizes().fold(0.0, f64::max);
+        if 0.0 < largest {
+            let largest = numbers::amount(largest, Measure::Plain);
+            let note = format!("The area of a point shows {name}, up to {largest}.");
+            self.notes.insert(0, note);
+        }
+    }
+
+    /// Drops the references that are not on the axis of the bins or of the shares, and notes them.
+    fn drop_beyond(&mut self) {
+        let axis = match (self.bins.first().zip(self.bins.last()), self.chart_type) {
+            (Some((first, last)), _) => first.from..=last.to,
+            (None, ChartType::PercentStackedColumn) => 0.0..=1.0,
+            (None, _) => return,
+        };
         let is_on =
-            |it: &Reference| bins.contains(&it.from) && it.to.is_none_or(|it| bins.contains(&it));
+            |it: &Reference| axis.contains(&it.from) && it.to.is_none_or(|it| axis.contains(&it));
         let (on, beyond): (Vec<_>, Vec<_>) = self.references.drain(..).partition(is_on);
         let names: Vec<_> = beyond.iter().map(|it| it.text(Measure::Plain)).collect();
         self.references = on;
@@ -125,6 +186,9 @@ impl Plot {
         if self.is_log.1 {
             self.series.iter_mut().flat_map(|it| &mut it.values).for_each(&mut keep);
             self.references.retain(|it| 0.0 < it.from && it.to.is_none_or(|it| 0.0 < it));
+            for ends in self.series.iter_mut().flat_map(|it| &mut it.ends) {
+                *ends = ends.filter(|it| 0.0 < it.0);
+            }
         }
         if 0 < n_lost {
             let values = if n_lost == 1 { "value is" } else { "values are" };

@@ -24,9 +24,14 @@ fn lines(plot: &Plot) -> Vec<Vec<String>> {
     plot.references.iter().map(|it| lines(&it.label)).collect()
 }
 
+/// Returns whether there are labels. Those of panels are in their common note.
+fn has_labels(plot: &Plot) -> bool {
+    !plot.references.is_empty() && !plot.space.is_panel
+}
+
 /// Returns the width of the labels to the right of the marks.
 pub(crate) fn width(plot: &Plot) -> f64 {
-    if plot.references.is_empty() { 0.0 } else { widest(lines(plot).iter().flatten()) + GAP }
+    if has_labels(plot) { widest(lines(plot).iter().flatten()) + GAP } else { 0.0 }
 }
 
 /// Returns the labels to the right of the marks, for a vertical axis.
@@ -71,6 +76,9 @@ pub(crate) fn draw_beside(
     (top, bottom): (f64, f64),
 ) {
     let labels = labels(plot, scale, right);
+    if !has_labels(plot) {
+        return;
+    }
     // At most ten lines of type in an area of at least fifteen.
     let is_drawn = beside(sheet, &labels, right, (top, bottom), f64::MAX);
     debug_assert!(is_drawn || labels.is_empty());
@@ -78,7 +86,7 @@ pub(crate) fn draw_beside(
 
 /// Returns the height of the labels above the marks, for a horizontal axis.
 pub(crate) fn height_above(plot: &Plot) -> f64 {
-    if plot.references.is_empty() { 0.0 } else { LINE * count(plot.references.len()) + 4.0 }
+    if has_labels(plot) { LINE * count(plot.references.len()) + 4.0 } else { 0.0 }
 }
 
 /// Draws the bands across a horizontal axis, which are behind the marks.
@@ -109,7 +117,11 @@ pub(crate) fn draw_upright(
     let rows: Vec<_> = (1..=all.len()).map(|it| first + LINE * count(it)).collect();
     for (it, baseline) in all.iter().zip(&rows) {
         let x = scale.at(it.from);
-        dashes(sheet, (x, baseline - LINE / 2.0), (x, if it.to.is_some() { top } else { bottom }));
+        let start = if has_labels(plot) { baseline - LINE / 2.0 } else { top };
+        dashes(sheet, (x, start), (x, if it.to.is_some() { top } else { bottom }));
+    }
+    if !has_labels(plot) {
+        return;
     }
     for (it, baseline) in all.iter().zip(rows) {
         let x = scale.at(it.from);
@@ -126,6 +138,9 @@ pub(crate) fn draw_upright(
 /// Draws a dashed horizontal or vertical line.
 fn dashes(sheet: &mut ChartBuilder, from: (f64, f64), to: (f64, f64)) {
     const DASH: f64 = 6.0;
+    if from == to {
+        return;
+    }
     // Paper around the dashes, so that they are seen on marks of any colour.
     sheet.mark(Mark::Line { points: vec![from, to], width: 3.5, colour: Colour::PAPER });
     let length = (to.0 - from.0).abs().max((to.1 - from.1).abs());

@@ -15,6 +15,21 @@ pub(crate) struct Scene {
     pub height: f64,
     /// In drawing order, later ones on top.
     pub marks: Vec<Mark>,
+    /// What a panel needs to say, which the note of all panels does.
+    pub hints: Vec<String>,
+    /// Points with a text that has no place yet.
+    pub anchors: Vec<Anchored>,
+}
+
+/// A point with a text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Anchored {
+    /// The point.
+    pub x: f64,
+    /// The point.
+    pub y: f64,
+    /// What to say of it.
+    pub text: String,
 }
 
 /// One thing on a drawing.

@@ -67,6 +67,9 @@ pub fn show(chart: &Chart, screen: &Screen) -> anyhow::Result<String> {
         if screen.colours == Depth::Monochrome && 1 < plot.series.len() && is_told {
             return text_summary::text(chart, &plot, columns);
         }
+        if text_chart::PANES_MAX < plot.panel_plots().len() {
+            return text_summary::text(chart, &plot, columns);
+        }
         text_chart::draw(&plot, columns, CHART_TTY_LINES_MAX, screen.colours)
     };
     match screen.graphics {

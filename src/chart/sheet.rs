@@ -4,8 +4,8 @@ use csv_agent_types::chart::ChartType;
 
 use super::fit;
 use super::numbers::log10;
-use super::plot::Plot;
-use super::scene::{Mark, PointShape, Scene};
+use super::plot::{Plot, PointText, Space};
+use super::scene::{Anchored, Mark, PointShape, Scene};
 use super::text;
 use super::ticks::Ticks;
 use crate::glyphs::Weight;
@@ -16,8 +16,11 @@ use crate::theme::Colour;
 pub(crate) const WIDTH: f64 = 960.0;
 /// Height of a chart without special requirements.
 const HEIGHT: f64 = 540.0;
-/// Minimum height of the plot area; a picture with much around it is higher.
+/// The highest picture; horizontal bars become as thin as it requires.
+pub(crate) const HEIGHT_MAX: f64 = 1_200.0;
+/// Minimum height of the plot area, and of that of a panel; a picture with much around it is higher.
 const MARKS_HEIGHT_MIN: f64 = 260.0;
+const PANEL_MARKS_HEIGHT_MIN: f64 = 90.0;
 /// Free space on every side.
 pub(crate) const MARGIN: f64 = 24.0;
 /// Size of labels, in pixels per em.
@@ -27,6 +30,7 @@ pub(crate) const LINE: f64 = 17.0;
 
 const TITLE_SIZE: f64 = 20.0;
 const TITLE_LINE: f64 = 26.0;
+const PANEL_TITLE_SIZE: f64 = 14.0;
 const NOTE_SIZE: f64 = 12.0;
 const LEGEND_LINE: f64 = 22.0;
 const LEGEND_NAME_MAX: f64 = 260.0;
@@ -43,6 +47,25 @@ pub(crate) struct ChartBuilder<'a> {
     pub top: f64,
     /// Hints that the drawing itself requires, above the notes of the plot.
     pub hints: Vec<String>,
+    /// Points with a text.
+    pub anchors: Vec<Anchored>,
+}
+
+impl Space {
+    /// The space of a chart without panels.
+    pub(crate) const WHOLE: Space = Space {
+        width: WIDTH,
+        height: HEIGHT,
+        height_max: HEIGHT_MAX,
+        label_width: 0.0,
+        title_lines: 2,
+        is_panel: false,
+    };
+
+    /// Returns about how many steps a vertical axis has.
+    pub(crate) fn steps(&self) -> u32 {
+        if self.is_panel { 4 } else { 5 }
+    }
 }
 
 impl<'a> ChartBuilder<'a> {
@@ -53,15 +76,18 @@ impl<'a> ChartBuilder<'a> {
         has_legend: bool,
         upright: Option<&str>,
     ) -> ChartBuilder<'a> {
-        let mut sheet =
-            ChartBuilder { plot, marks: Vec::new(), width, top: MARGIN - 4.0, hints: Vec::new() };
+        let top = MARGIN - 4.0;
+        let (marks, hints, anchors) = (Vec::new(), Vec::new(), Vec::new());
+        let mut sheet = ChartBuilder { plot, marks, width, top, hints, anchors };
         sheet.title();
-        if has_legend {
+        if has_legend && !plot.space.is_panel {
             sheet.legend();
         }
         if let Some(label) = upright {
             sheet.top += LINE;
-            let label = fit::shorten(label, SIZE, Weight::Regular, width - 2.0 * MARGIN);
+            let has_other = plot.line.as_ref().is_some_and(|it| it.y_label.is_some());
+            let room = (width - 2.0 * MARGIN) * if has_other { 0.48 } else { 1.0 };
+            let label = fit::shorten(label, SIZE, Weight::Regular, room);
             let baseline = sheet.top - 4.0;
             sheet.text(TextLabel::new(label, MARGIN, baseline, SIZE).coloured(Colour::GREY));
         }
@@ -72,6 +98,17 @@ impl<'a> ChartBuilder<'a> {
     fn title(&mut self) {
         let Some(title) = &self.plot.title else { return };
         let room = self.width - 2.0 * MARGIN;
+        if self.plot.space.is_panel {
+            let lines = panel_title(title, self.width);
+            self.top += LINE * count(self.plot.space.title_lines - lines.len());
+            for line in lines {
+                self.top += LINE;
+                let mut label = TextLabel::new(line, MARGIN, self.top - 4.0, PANEL_TITLE_SIZE);
+                label.weight = Weight::Bold;
+                self.marks.push(Mark::Text(label));
+            }
+            return;
+        }
         for line in fit::wrap_or_cut(title, TITLE_SIZE, Weight::Bold, room, 2) {
             self.top += TITLE_LINE;
             let mut label = TextLabel::new(line, MARGIN, self.top - 7.0, TITLE_SIZE);
@@ -84,7 +121,11 @@ impl<'a> ChartBuilder<'a> {
     fn legend(&mut self) {
         let mut x = MARGIN;
         self.top += LEGEND_LINE;
-        let names: Vec<_> = self.plot.series.iter().map(|it| it.name.clone()).collect();
+        let mut names: Vec<_> = self.plot.series.iter().map(|it| it.name.clone()).collect();
+        let has_axis = self.plot.line.as_ref().is_some_and(|it| it.y_label.is_some());
+        if let (true, Some(last)) = (has_axis, names.last_mut()) {
+            last.push_str(" (right axis)");
+        }
         let names = fit::shorten_all(&names, SIZE, Weight::Regular, LEGEND_NAME_MAX);
         for (at, name) in names.into_iter().enumerate() {
             let width = 18.0 + text::width(&name, SIZE, Weight::Regular);
@@ -101,13 +142,14 @@ impl<'a> ChartBuilder<'a> {
     }
 
     fn key(&mut self, x: f64, middle: f64, series: usize) {
-        let colour = colour(series);
+        let colour = self.plot.colour(series, None);
+        let is_line = self.plot.line.is_some() && series + 1 == self.plot.series.len();
         let mark = match self.plot.chart_type {
             ChartType::Scatter => {
                 let (x, shape) = (x + 6.0, shape(series));
                 Mark::Dot { x, y: middle, radius: 5.0, shape, colour, is_hollow: false }
             }
-            ChartType::Line => {
+            kind if kind == ChartType::Line || is_line => {
                 Mark::Line { points: vec![(x, middle), (x + 12.0, middle)], width: 3.0, colour }
             }
             _ => Mark::Rect { x, y: middle - 6.0, width: 12.0, height: 12.0, colour },
@@ -131,7 +173,7 @@ impl<'a> ChartBuilder<'a> {
         level: Option<&str>,
         (left, right): (f64, f64),
     ) -> Scene {
-        if self.plot.range().is_none() {
+        if self.plot.range().is_none() && self.plot.panels.is_none() {
             let (x, y) = (f64::midpoint(left, right), f64::midpoint(self.top, height) - 40.0);
             let label = TextLabel::new("no values", x, y.max(self.top + LINE), SIZE);
             self.text(label.anchored(Anchor::Middle).coloured(Colour::GREY));
@@ -149,15 +191,26 @@ impl<'a> ChartBuilder<'a> {
             y += LINE;
             self.text(TextLabel::new(line, MARGIN, y - 4.0, NOTE_SIZE).coloured(Colour::GREY));
         }
-        Scene { width: self.width.ceil(), height: height.ceil(), marks: self.marks }
+        Scene {
+            width: self.width.ceil(),
+            height: height.ceil(),
+            marks: self.marks,
+            hints: self.hints,
+            anchors: self.anchors,
+        }
     }
 
     /// Returns the height of a picture whose axis labels and foot take `below` pixels.
     pub(crate) fn height(&self, below: f64) -> f64 {
-        HEIGHT.max(self.top + MARKS_HEIGHT_MIN + below)
+        let space = self.plot.space;
+        let marks = if space.is_panel { PANEL_MARKS_HEIGHT_MIN } else { MARKS_HEIGHT_MIN };
+        space.height.max(self.top + marks + below)
     }
 
     fn note_lines(&self) -> Vec<String> {
+        if self.plot.space.is_panel {
+            return Vec::new();
+        }
         let room = self.width - 2.0 * MARGIN;
         let lines =
             |it: &String| fit::wrap_or_cut(it, NOTE_SIZE, Weight::Regular, room, NOTE_LINES_MAX);
@@ -182,6 +235,28 @@ impl<'a> ChartBuilder<'a> {
         self.text(label);
     }
 
+    /// Adds an error bar from one point to another that is level with it or above it.
+    pub(crate) fn error_bar(&mut self, from: (f64, f64), to: (f64, f64), colour: Colour) {
+        const CAP: f64 = 4.0;
+        let (across, along) =
+            if (from.0 - to.0).abs() < (from.1 - to.1).abs() { (CAP, 0.0) } else { (0.0, CAP) };
+        let cap = |it: (f64, f64)| ((it.0 - across, it.1 - along), (it.0 + across, it.1 + along));
+        for (width, colour) in [(3.5, Colour::PAPER), (1.5, colour)] {
+            for (from, to) in [(from, to), cap(from), cap(to)] {
+                self.mark(Mark::Line { points: vec![from, to], width, colour });
+            }
+        }
+    }
+
+    /// Remembers the points of a plot that have a text; `x` is the position of a row and value.
+    pub(crate) fn anchor(&mut self, scale: &Scale, x: impl Fn(usize, f64) -> Option<f64>) {
+        let plot = self.plot;
+        let anchored = |it: &PointText| {
+            Some(Anchored { x: x(it.row, it.value)?, y: scale.at(it.value), text: it.text.clone() })
+        };
+        self.anchors.extend(plot.annotations.iter().filter_map(anchored));
+    }
+
     /// Adds a straight line.
     pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: Colour) {
         self.marks.push(Mark::Line { points: vec![from, to], width: 1.0, colour });
@@ -198,11 +273,17 @@ impl<'a> ChartBuilder<'a> {
     }
 
     /// Adds gridlines and their labels for a horizontal value axis below the marks, and labels above
-    /// the marks too, where those are far away.
+    /// the marks too, where those are far away. A label that would touch the previous one is left out.
     pub(crate) fn level_axis(&mut self, ticks: &Ticks, scale: &Scale, (top, bottom): (f64, f64)) {
+        let mut end = f64::MIN;
         for (value, label) in ticks.values.iter().zip(&ticks.labels) {
             let x = scale.at(*value);
             self.line((x, top), (x, bottom), Colour::GRID);
+            let half = text::width(label, SIZE, Weight::Regular) / 2.0;
+            if x - half < end {
+                continue;
+            }
+            end = x + half;
             let upper = is_far(bottom - top).then_some(top - 6.0);
             for y in [Some(bottom + 19.0), upper].into_iter().flatten() {
                 let label = TextLabel::new(label.clone(), x, y, SIZE);
@@ -210,6 +291,11 @@ impl<'a> ChartBuilder<'a> {
             }
         }
     }
+}
+
+/// Returns the lines of the title of a panel of this width.
+pub(crate) fn panel_title(title: &str, width: f64) -> Vec<String> {
+    fit::wrap_or_cut(title, PANEL_TITLE_SIZE, Weight::Bold, width - 2.0 * MARGIN, 2)
 }
 
 /// Returns whether this distance is too far to read a value from an axis.
@@ -251,11 +337,6 @@ impl Scale {
         let share = (value - self.from.0) / (self.from.1 - self.from.0);
         self.to.0 + share * (self.to.1 - self.to.0)
     }
-}
-
-/// Returns the colour of a series.
-pub(crate) fn colour(series: usize) -> Colour {
-    Colour::SERIES[series % Colour::SERIES.len()]
 }
 
 /// Returns the shape of a series' points.

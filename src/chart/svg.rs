@@ -13,7 +13,7 @@ use plotters_backend::{
 };
 use sha2::{Digest, Sha256};
 
-use super::glyphs::has_rtl;
+use super::glyphs::{has_rtl, spelt};
 use super::raster::Drawn;
 use super::sheet::SIZE;
 use super::text::to_pixel;
@@ -175,6 +175,17 @@ impl DrawingBackend for SvgDocument {
         }
         // The document is left-to-right, so that anchors are where they are specified; each text has
         // the direction of its first letter.
+        // Whatever fonts the viewer has, the text takes the room that was left for it. Letters that only
+        // the viewer has a font for have a width that is not known.
+        if 1 < text.chars().count()
+            && spelt(text).next().is_none()
+            && let Ok((_, (width, _))) = style.layout_box(text)
+        {
+            put(
+                &mut attributes,
+                format_args!(" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\""),
+            );
+        }
         let (open, close) = if has_rtl(text) { ("\u{2068}", "\u{2069}") } else { ("", "") };
         let text = escape(text);
         self.add(format_args!("<text{attributes}>{open}{text}{close}</text>"));

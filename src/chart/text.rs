@@ -4,7 +4,8 @@
 //! Math and Noto Sans Symbols 2, from Debian's fonts-noto-core 20201225: cut with `pyftsubset` to Latin,
 //! Greek, Cyrillic, punctuation, currency and common signs, without hinting and layout tables, and
 //! joined with `pyftmerge`. `font/NotoSans-HebrewArabic.subset.ttf` are the letters of Noto Sans Hebrew
-//! and the presentation forms of Noto Sans Arabic from there. Licence: `font/OFL.txt`.
+//! and the presentation forms of Noto Sans Arabic from there. `font/NotoSans-{Devanagari,Bengali,Tamil,
+//! Thai}.subset.ttf` have the letters of their script, with layout tables. Licence: `font/OFL.txt`.
 //! `font/DroidSansFallback.subset.ttf` is Droid Sans Fallback of Debian's fonts-droid-fallback 6.0.1r16,
 //! cut to GB 2312 and Big5 level 1, JIS X 0208 level 1, KS X 1001, kana and their punctuation. Licence:
 //! Apache-2.0, `font/APACHE.txt`.
@@ -17,8 +18,9 @@ use plotters_backend::{
     BackendColor, BackendCoord, BackendTextStyle, FontFamily, FontStyle, FontTransform,
 };
 
-use super::glyphs::{Set, set};
+use super::glyphs::set;
 use super::raster::UNITS;
+use super::shaping::Set;
 use super::theme::Colour;
 
 use crate::glyphs::Weight;
@@ -101,12 +103,12 @@ impl BackendTextStyle for TextStyle<'_> {
             Anchor::Middle => along - width / 2.0,
             Anchor::End => along - width,
         };
-        for Set { font, id, advance, offset } in glyphs {
+        for Set { font, id, advance, offset, rise } in glyphs {
             // ab_glyph measures the size from the top of the font to its bottom; the usual measure is
             // the em.
             let ems = font.height_unscaled() / font.units_per_em().unwrap_or(1000.0);
-            let (position, scale) =
-                (point(to_f32(pen + offset * size), 0.0), PxScale::from(to_f32(size) * ems));
+            let position = point(to_f32(pen + offset * size), to_f32(-rise * size));
+            let scale = PxScale::from(to_f32(size) * ems);
             pen += advance * size;
             let Some(outlined) = font.outline_glyph(Glyph { id, scale, position }) else {
                 continue;

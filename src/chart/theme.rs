@@ -18,7 +18,7 @@ pub enum Theme {
 pub(crate) type Rgb = [u8; 3];
 
 /// The colours of all roles, in order: paper, ink, grey, axis, grid, the series, the shades, the type on
-/// each shade.
+/// each shade, muted.
 ///
 /// Type has a contrast of at least 4.5 : 1 with the paper, marks of at least 3 : 1 (Source: WCAG 2.2,
 /// criteria 1.4.3 and 1.4.11). A computer search chose the series colours for the largest distance
@@ -62,6 +62,7 @@ const LIGHT: Palette = [
     [0x22, 0x22, 0x22],
     [0x22, 0x22, 0x22],
     [0xff, 0xff, 0xff],
+    [0xa0, 0x90, 0x88],
 ];
 
 const DARK: Palette = [
@@ -100,6 +101,7 @@ const DARK: Palette = [
     [0xec, 0xed, 0xf0],
     [0xec, 0xed, 0xf0],
     [0x17, 0x1a, 0x21],
+    [0x70, 0x70, 0x70],
 ];
 
 impl Theme {
@@ -139,8 +141,10 @@ impl Colour {
     /// How many of the shades are for values above zero.
     pub const N_RISING: usize = 7;
     const ON_SHADES: [Colour; 10] = Colour::roles(Colour::SHADES[9].0 + 1);
+    /// The series and categories that are not highlighted.
+    pub const MUTED: Colour = Colour(Colour::ON_SHADES[9].0 + 1);
     /// Number of roles.
-    pub const N_ROLES: usize = 5 + CHART_SERIES_MAX + 20;
+    pub const N_ROLES: usize = 5 + CHART_SERIES_MAX + 21;
 
     const fn roles<const N: usize>(first: u8) -> [Colour; N] {
         let mut all = [Colour(first); N];
@@ -252,7 +256,7 @@ mod tests {
                 let contrast = contrast(paper, theme.rgb(role));
                 assert!(min <= contrast, "{theme:?} {role:?}: {contrast:.2}");
             }
-            for role in Colour::SERIES {
+            for role in Colour::SERIES.into_iter().chain([Colour::MUTED]) {
                 let contrast = contrast(paper, theme.rgb(role));
                 assert!(3.0 <= contrast, "{theme:?} {role:?}: {contrast:.2}");
             }
@@ -288,6 +292,17 @@ mod tests {
                     let apart = distance(one, other, view);
                     assert!(0.06 <= apart, "{theme:?}, {people}: {one:?} {other:?} {apart:.3}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_highlighted_stands_out_for_everyone() {
+        for theme in Theme::ALL {
+            for (people, view) in &VIEWS {
+                let (strong, muted) = (theme.rgb(Colour::SERIES[0]), theme.rgb(Colour::MUTED));
+                let distance = distance(strong, muted, view);
+                assert!(NEIGHBOURS_MIN <= distance, "{theme:?}, {people}: {distance:.3}");
             }
         }
     }

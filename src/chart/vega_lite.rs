@@ -15,40 +15,103 @@ use super::theme::{Colour, Theme};
 const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v5.json";
 /// Width and height of the marks, in pixels.
 const SIZE: (u32, u32) = (720, 360);
+/// The height of the marks of a panel, in pixels.
+const PANE_HEIGHT: u32 = 160;
 /// The height of a horizontal bar or box, in pixels.
 const STEP: u32 = 26;
 
 /// Returns the chart as a Vega-Lite specification.
 pub fn vega_lite(chart: &Chart) -> Value {
-    let plot = Plot::of(chart);
-    let mut layers = bands(&plot);
-    layers.extend(match plot.chart_type {
-        ChartType::Histogram => vec![bins(&plot)],
-        ChartType::Box => boxes(&plot),
-        ChartType::Heatmap => vec![cells(&plot)],
-        kind if kind.is_placed() => vec![points(&plot)],
-        _ => vec![bars(&plot)],
-    });
-    layers.extend(lines(&plot));
-    layers.extend(trend(&plot));
-    let mut spec = json!({
-        "$schema": SCHEMA,
-        "description": super::sentence(&plot),
-        "width": SIZE.0,
-        "height": if is_lying(&plot) { json!({"step": STEP}) } else { SIZE.1.into() },
-    });
+    let mut plot = Plot::of(chart);
+    if plot.panels.is_some() {
+        let references: Vec<_> = super::panels::references(&plot).collect();
+        plot.notes.splice(..0, references);
+    }
+    let mut spec = json!({"$schema": SCHEMA, "description": super::sentence(&plot)});
     if plot.title.is_some() || !plot.notes.is_empty() {
         spec["title"] = json!({"text": plot.title.as_deref().unwrap_or_default(),
             "subtitle": plot.notes, "anchor": "start"});
     }
-    if let [Value::Object(only)] = layers.as_slice() {
-        for (name, value) in only {
-            spec[name.as_str()] = value.clone();
-        }
+    let plots = plot.panel_plots();
+    match &plot.panels {
+        None => put(&mut spec, view(&plot, SIZE)),
+        Some(panels) if panels.share_scale => put(&mut spec, facets(&plots, &plot)),
+        Some(_) => spec["vconcat"] = plots.into_iter().map(|it| pane(it, &plot)).collect(),
+    }
+    spec
+}
+
+/// Adds members to an object.
+fn put(spec: &mut Value, members: Value) {
+    if let (Value::Object(spec), Value::Object(members)) = (spec, members) {
+        spec.extend(members);
+    }
+}
+
+/// Returns the marks of a plot with their data, size and axes.
+fn view(plot: &Plot, size: (u32, u32)) -> Value {
+    let mut layers = bands(plot);
+    let errors = emphasis::error_bars(plot);
+    match plot.chart_type {
+        ChartType::Histogram => layers.push(bins(plot)),
+        ChartType::Box => layers.extend(boxes(plot)),
+        ChartType::Heatmap => layers.push(cells(plot)),
+        kind if kind.is_placed() => layers.extend(errors.into_iter().chain([points(plot)])),
+        _ => layers.extend([bars(plot)].into_iter().chain(errors)),
+    }
+    layers.extend(lines(plot));
+    layers.extend(trend(plot));
+    layers.extend(emphasis::overlay(plot));
+    layers.extend(emphasis::texts(plot));
+    let height = if is_lying(plot) { json!({"step": STEP}) } else { size.1.into() };
+    let mut spec = json!({"width": size.0, "height": height});
+    if !plot.chart_type.is_distribution() && plot.chart_type != ChartType::Heatmap {
+        spec["data"] = json!({"values": long(plot, &places(plot).1)});
+    }
+    if plot.line.as_ref().is_some_and(|it| it.y_label.is_some()) {
+        spec["resolve"] = json!({"scale": {"y": "independent"}});
+    }
+    if layers.len() == 1 {
+        put(&mut spec, layers.remove(0));
     } else {
         spec["layer"] = layers.into();
     }
     spec
+}
+
+/// Returns panels that share their data, scales and axes.
+fn facets(plots: &[Plot], whole: &Plot) -> Value {
+    let n_columns = super::panels::n_columns(plots.len());
+    let width = SIZE.0 / u32::try_from(n_columns).unwrap_or(1);
+    let titles = plots.iter().map(|it| it.title.clone().unwrap_or_default());
+    let titles = distinct(titles.collect());
+    let labelled = |it: &Plot| Plot {
+        x_label: whole.x_label.clone(),
+        y_label: whole.y_label.clone(),
+        ..it.clone()
+    };
+    let mut views: Vec<_> =
+        plots.iter().map(|it| view(&labelled(it), (width, PANE_HEIGHT))).collect();
+    let mut rows = Vec::new();
+    for (view, title) in views.iter_mut().zip(&titles) {
+        let data = view.as_object_mut().and_then(|it| it.remove("data")).unwrap_or_default();
+        for row in data["values"].as_array().into_iter().flatten() {
+            let mut row = row.clone();
+            row["panel"] = json!(title);
+            rows.push(row);
+        }
+    }
+    let header = json!({"title": null, "labelFontWeight": "bold", "labelAnchor": "start"});
+    json!({"data": {"values": rows}, "columns": n_columns, "spec": views.first(),
+        "facet": {"field": "panel", "type": "nominal", "sort": titles, "header": header}})
+}
+
+/// Returns a panel with its own scale.
+fn pane(pane: Plot, whole: &Plot) -> Value {
+    let title = json!({"text": pane.title, "anchor": "start"});
+    let mut view = view(&Plot { x_label: whole.x_label.clone(), ..pane }, (SIZE.0, PANE_HEIGHT));
+    view["title"] = title;
+    view
 }
 
 /// Returns whether the rows are along the vertical axis.
@@ -76,9 +139,9 @@ fn value_axis(plot: &Plot) -> Value {
 fn colours(plot: &Plot, title: Option<&str>) -> Value {
     let names: Vec<_> = names(plot);
     if names.len() < 2 {
-        return json!({"value": hex(Colour::SERIES[0])});
+        return emphasis::single_colour(plot);
     }
-    let range: Vec<_> = Colour::SERIES.iter().take(names.len()).map(|it| hex(*it)).collect();
+    let range: Vec<_> = (0..names.len()).map(|it| hex(plot.colour(it, None))).collect();
     json!({"field": "series", "type": "nominal", "sort": null, "title": title,
         "scale": {"domain": names, "range": range}})
 }
@@ -102,10 +165,29 @@ fn distinct(names: Vec<String>) -> Vec<String> {
 fn long(plot: &Plot, x: &[Value]) -> Vec<Value> {
     let series = plot.series.iter().zip(names(plot)).enumerate();
     let rows = series.flat_map(|(at, (series, name))| {
-        let rows = x.iter().zip(&series.values);
-        rows.map(move |(x, value)| json!({"x": x, "series": name, "order": at, "value": value}))
+        let rows = x.iter().zip(&series.values).enumerate();
+        rows.map(move |(row, (x, value))| {
+            let mut cells = json!({"x": x, "series": name, "order": at, "value": value});
+            if let Some((low, high)) = series.ends(row) {
+                put(&mut cells, json!({"low": low, "high": high}));
+            }
+            if let Some(size) = series.sizes.get(row) {
+                cells["size"] = json!(size.unwrap_or(0.0).max(0.0));
+            }
+            cells
+        })
     });
     rows.collect()
+}
+
+/// Returns the type of the positions of rows, and the positions.
+fn places(plot: &Plot) -> (&'static str, Vec<Value>) {
+    let cells = || (0..plot.x.len()).map(|it| plot.cell(it)).collect();
+    match plot.x {
+        X::Numbers(_) if plot.chart_type.is_placed() => ("quantitative", cells()),
+        X::Times(_) if plot.chart_type.is_placed() => ("temporal", cells()),
+        _ => ("nominal", labels(plot)),
+    }
 }
 
 fn labels(plot: &Plot) -> Vec<Value> {
@@ -120,6 +202,9 @@ fn bars(plot: &Plot) -> Value {
         "axis": value_axis(plot)});
     if plot.chart_type == ChartType::PercentStackedColumn {
         values["scale"] = json!({"domain": [0, 1]});
+    } else if plot.covers.is_some() || plot.line.is_some() || !plot.annotations.is_empty() {
+        let (low, high) = super::bars::covered(plot);
+        values["scale"] = json!({"domain": [low, high], "nice": false});
     }
     let rows = json!({"field": "x", "type": "nominal", "sort": null,
         "axis": {"title": Some(&plot.x_label).filter(|_| plot.parts().is_none())}});
@@ -134,16 +219,15 @@ fn bars(plot: &Plot) -> Value {
         let offset = json!({"field": "series", "type": "nominal", "sort": null});
         encoding.insert(format!("{along}Offset"), offset);
     }
-    json!({"data": {"values": long(plot, &labels(plot))}, "mark": {"type": "bar"},
-        "encoding": encoding})
+    let mut bars = json!({"mark": {"type": "bar"}, "encoding": encoding});
+    if let (Some(_), Some(line)) = (&plot.line, names(plot).last()) {
+        bars["transform"] = json!([{"filter": {"not": {"field": "series", "equal": line}}}]);
+    }
+    bars
 }
 
 fn points(plot: &Plot) -> Value {
-    let (kind, x) = match plot.x {
-        X::Numbers(_) => ("quantitative", (0..plot.x.len()).map(|it| plot.cell(it)).collect()),
-        X::Times(_) => ("temporal", (0..plot.x.len()).map(|it| plot.cell(it)).collect()),
-        X::Labels(_) => ("nominal", labels(plot)),
-    };
+    let kind = places(plot).0;
     let mut level = json!({"field": "x", "type": kind, "axis": {"title": plot.x_label}});
     match kind {
         "quantitative" if plot.is_log.0 => level["scale"] = json!({"type": "log"}),
@@ -164,6 +248,11 @@ fn points(plot: &Plot) -> Value {
             if 1 < plot.series.len() {
                 encoding["shape"] = json!({"field": "series", "type": "nominal", "sort": null});
             }
+            if 0.0 < super::overplotting::pad(plot) {
+                let range = json!({"range": [20, 1000]});
+                encoding["size"] = json!({"field": "size", "type": "quantitative", "scale": range,
+                    "legend": null});
+            }
             json!({"type": "point"})
         }
         ChartType::Area => {
@@ -174,7 +263,7 @@ fn points(plot: &Plot) -> Value {
         // A missing value is a gap.
         _ => json!({"type": "line", "invalid": "break-paths-show-domains"}),
     };
-    json!({"data": {"values": long(plot, &x)}, "mark": mark, "encoding": encoding})
+    json!({"mark": mark, "encoding": encoding})
 }
 
 fn bins(plot: &Plot) -> Value {
@@ -276,7 +365,8 @@ fn lines(plot: &Plot) -> Vec<Value> {
     let rule = json!({"type": "rule", "strokeDash": [6, 4], "color": hex(Colour::AXIS)});
     let lines = plot.references.iter().filter(|it| it.to.is_none());
     let mut layers: Vec<_> = lines.map(|it| layer(rule.clone(), it.from)).collect();
-    for it in &plot.references {
+    // The note of panels says it once.
+    for it in plot.references.iter().filter(|_| plot.covers.is_none()) {
         let mark = if along == "x" {
             json!({"type": "text", "y": -6, "align": "left", "text": it.label})
         } else {
@@ -294,6 +384,8 @@ fn trend(plot: &Plot) -> Option<Value> {
         "encoding": {"x": {"field": "x", "type": "quantitative"},
             "y": {"field": "value", "type": "quantitative"}}}))
 }
+
+mod emphasis;
 
 #[cfg(test)]
 mod tests {
@@ -321,8 +413,13 @@ mod tests {
     fn every_chart_has_marks_and_a_description() {
         for (name, chart) in gallery() {
             let spec = vega_lite(&chart);
-            let marks = spec["layer"].as_array().map_or(1, Vec::len);
-            assert!(0 < marks && (spec["mark"].is_object() || 1 < marks), "{name}");
+            let views = spec["vconcat"].as_array().cloned();
+            let facet = spec["spec"].is_object().then(|| spec["spec"].clone());
+            let views = views.or_else(|| Some(vec![facet?])).unwrap_or_else(|| vec![spec.clone()]);
+            for view in views {
+                let marks = view["layer"].as_array().map_or(1, Vec::len);
+                assert!(0 < marks && (view["mark"].is_object() || 1 < marks), "{name}");
+            }
             assert!(spec["description"].as_str().is_some_and(|it| !it.is_empty()), "{name}");
         }
     }

@@ -191,7 +191,10 @@ mod tests {
         let series = json!([{"name": "n", "y_field": "y"}]);
         let options = json!({"color_by": "c", "order": "value", "log_axis": null,
             "references": [{"value": 1.5, "to": null, "label": "l"}], "trend_line": false,
-            "number_format": "share", "unit": "USD"});
+            "number_format": "share", "unit": "USD", "facet_by": null,
+            "error_bars": {"low_field": "l", "high_field": "h"}, "highlight": "n",
+            "annotations": [{"x": "a", "y": 1.5, "text": "t"}], "size_by": null,
+            "line_series": {"name": "n", "y_label": null}});
         let spec = json!({"df_name": "df", "logical_name": "l", "chart_type": "bar",
             "x_field": "x", "x_label": null, "y_label": null, "series": series, "title": null,
             "note": null, "options": options});

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use csv_agent_agent::replay::stored_turn::number;
+use csv_agent_render::page::PageTheme;
 use csv_agent_render::page::report::template::{Template, TemplatePart, template};
 use csv_agent_render::page::report::{Medium, Report, ReportAnswer, ReportPart, markdown, page};
 use csv_agent_session::turns::TurnSummary;
@@ -68,6 +69,12 @@ pub struct ReportFlags {
     #[arg(long)]
     pub no_code: bool,
 
+    /// Background of the HTML [default: auto]
+    ///
+    /// Paper and PDF are white.
+    #[arg(long, value_name = "THEME", value_enum)]
+    pub theme: Option<ReportTheme>,
+
     /// Ask about this file or directory only. May be repeated
     ///
     /// csv-agent ingests it first, and reads it again if it has changed.
@@ -121,6 +128,17 @@ impl ReportFlags {
             ..SettingFlags::default()
         }
     }
+}
+
+/// The background of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReportTheme {
+    /// As the reader's browser prefers
+    Auto,
+    /// White
+    Light,
+    /// Dark
+    Dark,
 }
 
 /// The form of a report.
@@ -184,7 +202,12 @@ pub(crate) fn run(
     let write = |title: Option<String>, parts: Vec<ReportPart>, catalog: &Catalog| {
         let title = flags.title.clone().or(title);
         let (made, has_code) = (Timestamp::now(), !flags.no_code);
-        let report = Report { title, parts, catalog, made, has_code };
+        let theme = match flags.theme {
+            None | Some(ReportTheme::Auto) => PageTheme::Auto,
+            Some(ReportTheme::Light) => PageTheme::Light,
+            Some(ReportTheme::Dark) => PageTheme::Dark,
+        };
+        let report = Report { title, parts, catalog, made, has_code, theme };
         write(&report, form, output, browser.as_ref())
     };
     if let Some(path) = &flags.from {

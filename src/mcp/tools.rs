@@ -725,6 +725,16 @@ fn chart_options() -> Value {
     let reference = json!({"type": "object", "required": ["value"], "additionalProperties": false, "properties": {
         "value": {"type": "number"}, "to": {"type": "number", "description": "the end of a band"},
         "label": {"type": "string"}}});
+    let error_bars = json!({"type": "object", "required": ["low_field", "high_field"],
+        "additionalProperties": false, "properties": {
+            "low_field": text("the column of lower ends, as values and not as distances"),
+            "high_field": text("the column of upper ends")}});
+    let annotation = json!({"type": "object", "required": ["x", "text"], "additionalProperties": false, "properties": {
+        "x": text("x of the point, as in the data"), "y": {"type": "number", "description": "its value"},
+        "text": text("a few words")}});
+    let line_series = json!({"type": "object", "required": ["name"], "additionalProperties": false, "properties": {
+        "name": text("the column of y that is a line over the columns"),
+        "y_label": text("the label of its own axis, if its unit differs")}});
     json!({"type": "object", "additionalProperties": false, "properties": {
         "order": one_of(&orders, "the order of categories"),
         "log_axis": one_of(&axes, "the logarithmic axis of a line or scatter"),
@@ -732,6 +742,12 @@ fn chart_options() -> Value {
         "trend_line": {"type": "boolean", "description": "least squares, with equation and r², for scatter"},
         "number_format": one_of(&formats, "percent: 25 is 25%; share: 0.25 is 25%"),
         "unit": text("the unit of the values"),
+        "facet_by": text("the column whose values get a panel each"),
+        "error_bars": error_bars,
+        "highlight": text("a series, or a category of x of bars, in strong colour; all else is grey"),
+        "annotations": {"type": "array", "items": annotation, "description": "texts at points, at most 5"},
+        "size_by": text("the numeric column of the sizes of points, for scatter"),
+        "line_series": line_series,
     }})
 }
 

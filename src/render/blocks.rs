@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::plotly::{self, column, escaped, label};
 use csv_agent_chart::time;
-use csv_agent_types::chart::{ChartType, Series};
+use csv_agent_types::chart::{Chart, ChartType, Series};
+use csv_agent_types::chart_options::ChartOptions;
 use csv_agent_types::event::ChartDrawn;
 
 /// Characters in a line of a note; Plotly does not wrap it.
@@ -19,22 +20,42 @@ const NOTE_CHARS: usize = 90;
 pub fn blocks(text: &str, charts: &[ChartDrawn]) -> Vec<Value> {
     let mut blocks = vec![json!({"type": "text", "content": text, "chart": null})];
     let drawn = charts.iter().map(|chart| {
-        let arranged = arranged(chart);
-        let trend = chart.chart().and_then(|it| csv_agent_chart::trend_line(&it));
-        let chart = arranged.as_ref().unwrap_or(chart);
-        let rows = RowAxis::of(chart);
-        let mut traces: Vec<_> = match chart.chart_type {
-            ChartType::Histogram => vec![plotly::bins(&chart.data)],
-            ChartType::Box => vec![plotly::boxes(chart)],
-            ChartType::Heatmap => vec![plotly::heat(chart, &rows.at)],
-            _ => chart.series.iter().map(|it| trace(chart, &rows.at, it)).collect(),
+        let panels = panels(chart);
+        let spec = if panels.is_empty() {
+            let arranged = arranged(chart);
+            let mut spec = figure(arranged.as_ref().unwrap_or(chart));
+            let trend = chart.chart().and_then(|it| csv_agent_chart::trend_line(&it));
+            if let (Some(trend), Value::Array(traces)) = (trend, &mut spec["data"]) {
+                traces.push(plotly::line(trend));
+            }
+            spec
+        } else {
+            let is_shared = chart.options.as_ref().is_some_and(|it| it.facet_by.is_some());
+            let figures = panels.iter().map(|(name, it)| (name.as_str(), figure(it)));
+            plotly::panels(chart.title.as_deref(), figures.collect(), is_shared)
         };
-        traces.extend(trend.map(plotly::line));
-        let spec = json!({"data": traces, "layout": layout(chart, rows.axis)});
         json!({"type": "chart", "content": null, "chart": spec})
     });
     blocks.extend(drawn);
     blocks
+}
+
+/// Returns the traces and the layout of a chart without panels.
+fn figure(chart: &ChartDrawn) -> Value {
+    let rows = RowAxis::of(chart);
+    let traces: Vec<_> = match chart.chart_type {
+        ChartType::Histogram => vec![plotly::bins(&chart.data)],
+        ChartType::Box => vec![plotly::boxes(chart)],
+        ChartType::Heatmap => vec![plotly::heat(chart, &rows.at)],
+        _ => chart.series.iter().map(|it| trace(chart, &rows.at, it)).collect(),
+    };
+    json!({"data": traces, "layout": layout(chart, rows.axis)})
+}
+
+/// Returns each panel with its name.
+fn panels(chart: &ChartDrawn) -> Vec<(String, ChartDrawn)> {
+    let panels = chart.chart().map(|it| csv_agent_chart::panels(&it)).unwrap_or_default();
+    panels.into_iter().map(|(name, panel)| (name, drawn(chart, &panel))).collect()
 }
 
 /// Returns a chart with options, or of a type whose rows are not its marks, as the pictures show it.
@@ -44,16 +65,23 @@ fn arranged(chart: &ChartDrawn) -> Option<ChartDrawn> {
     if is_plain && chart.options.is_none() {
         return None;
     }
-    let arranged = csv_agent_chart::arranged(&chart.chart()?);
+    Some(drawn(chart, &csv_agent_chart::arranged(&chart.chart()?)))
+}
+
+/// Returns the event of a chart with its rows in another form.
+fn drawn(chart: &ChartDrawn, arranged: &Chart) -> ChartDrawn {
     let spec = arranged.spec().clone();
-    Some(ChartDrawn {
+    let highlight = chart.options.as_ref().and_then(|it| it.highlight.clone());
+    let options = spec.options.map(|it| Box::new(ChartOptions { highlight, ..*it }));
+    ChartDrawn {
         x_field: spec.x_field,
         x_label: spec.x_label,
         y_label: spec.y_label,
         series: spec.series,
         data: Value::Array(arranged.frame().objects()),
+        options: options.or_else(|| chart.options.clone()),
         ..chart.clone()
-    })
+    }
 }
 
 /// The positions of a chart's rows on the axis that is not for amounts.
@@ -102,7 +130,7 @@ impl RowAxis {
 fn trace(chart: &ChartDrawn, at: &[Value], series: &Series) -> Value {
     let amounts = column(&chart.data, &series.y_field);
     let name = escaped(&series.name);
-    match chart.chart_type {
+    let mut trace = match chart.chart_type {
         ChartType::Bar | ChartType::StackedBar => {
             json!({"type": "bar", "orientation": "h", "name": name, "x": amounts, "y": at})
         }
@@ -122,7 +150,9 @@ fn trace(chart: &ChartDrawn, at: &[Value], series: &Series) -> Value {
         ChartType::Scatter => {
             json!({"type": "scatter", "mode": "markers", "name": name, "x": at, "y": amounts})
         }
-    }
+    };
+    plotly::emphasise(&mut trace, chart, series);
+    trace
 }
 
 fn layout(chart: &ChartDrawn, axis: Value) -> Value {
@@ -177,9 +207,16 @@ fn layout(chart: &ChartDrawn, axis: Value) -> Value {
         _ => {}
     }
     let references = plotly::references(chart);
+    let mut texts = references.1;
+    texts.extend(plotly::texts(chart));
     if !references.0.is_empty() {
         layout.insert("shapes".into(), references.0.into());
-        layout.insert("annotations".into(), references.1.into());
+    }
+    if !texts.is_empty() {
+        layout.insert("annotations".into(), texts.into());
+    }
+    if let Some(axis) = plotly::second_axis(chart) {
+        layout.insert("yaxis2".into(), axis);
     }
     let has_legend = 1 < chart.series.len() && chart.chart_type != ChartType::Heatmap;
     layout.insert("showlegend".into(), json!(has_legend));
@@ -372,5 +409,51 @@ mod tests {
         assert_eq!(found["data"][1]["y"], json!([2.0]));
         assert_eq!(found["layout"]["shapes"][0]["y0"], 1.5);
         assert_eq!(found["layout"]["annotations"][0]["text"], "a &amp; b");
+    }
+
+    #[test]
+    fn panels_have_axes_of_their_own_with_the_same_scale() {
+        let mut chart = chart(ChartType::Column);
+        chart.series.truncate(1);
+        chart.data = json!([{"product": "Anvil", "q2": 1, "shop": "<a>"}, {"product": "Anvil", "q2": 2, "shop": "b"}]);
+        let options = ChartOptions { facet_by: Some("shop".into()), ..ChartOptions::default() };
+        chart.options = Some(Box::new(options));
+        let found = blocks("", &[chart])[1]["chart"].clone();
+        let second = &found["data"][1];
+        assert_eq!((&second["xaxis"], &second["yaxis"]), (&json!("x2"), &json!("y2")));
+        assert_eq!(second["y"], json!([2.0]));
+        assert_eq!(found["layout"]["yaxis2"]["matches"], "y");
+        assert_eq!(found["layout"]["grid"]["columns"], 2);
+        assert_eq!(found["layout"]["annotations"][0]["text"], "<b>&lt;a&gt;</b>");
+    }
+
+    #[test]
+    fn error_bars_highlights_texts_and_a_line_over_columns_are_shown() {
+        let with = |chart_type, options: Value| {
+            let mut chart = chart(chart_type);
+            chart.data = json!([{"product": "Anvil", "q2": 5, "q3": 9, "low": 4}, {"product": "Saw", "q2": 6, "q3": 8, "low": 5}]);
+            chart.options = Some(Box::new(serde_json::from_value(options.clone()).unwrap()));
+            if options["error_bars"].is_object() {
+                chart.series.truncate(1);
+            }
+            blocks("", &[chart])[1]["chart"].clone()
+        };
+        let ends = json!({"error_bars": {"low_field": "low", "high_field": "q3"}});
+        let bars = with(ChartType::Bar, ends)["data"][0]["error_x"].clone();
+        assert_eq!((&bars["array"], &bars["arrayminus"]), (&json!([4.0, 2.0]), &json!([1.0, 1.0])));
+        let strong = with(ChartType::Line, json!({"highlight": "Q3"}));
+        assert_ne!(strong["data"][0]["marker"]["color"], strong["data"][1]["marker"]["color"]);
+        let note = json!([{"x": "Saw", "y": null, "text": "a < b"}]);
+        let texts = with(ChartType::Column, json!({"annotations": note}))["layout"].clone();
+        let text = &texts["annotations"][0];
+        assert_eq!((&text["x"], &text["y"]), (&json!("Saw"), &json!(6.0)));
+        assert_eq!(text["text"], "a &lt; b");
+        let line = json!({"line_series": {"name": "Q2", "y_label": "Rate"}});
+        let line = with(ChartType::Column, line);
+        assert_eq!(
+            (&line["data"][1]["name"], &line["data"][1]["yaxis"]),
+            (&json!("Q2"), &json!("y2"))
+        );
+        assert_eq!(line["layout"]["yaxis2"]["title"]["text"], "Rate");
     }
 }

@@ -2,10 +2,17 @@
 
 use serde_json::{Value, json};
 
-use csv_agent_types::chart::ChartType;
-use csv_agent_types::chart_options::LogAxis;
+use csv_agent_types::chart::{ChartType, Series};
+use csv_agent_types::chart_options::{Annotation, LogAxis};
 use csv_agent_types::event::ChartDrawn;
 
+/// The colours of what is highlighted and of what is not.
+const STRONG: &str = "#3273e2";
+const MUTED: &str = "#a09088";
+/// The diameter of the largest point with a size.
+const LARGEST: f64 = 36.0;
+/// Panels side by side.
+const PANEL_COLUMNS_MAX: usize = 3;
 /// Label for a missing value.
 const MISSING: &str = "(none)";
 
@@ -84,6 +91,111 @@ pub(crate) fn references(chart: &ChartDrawn) -> (Vec<Value>, Vec<Value>) {
         (shape, note)
     });
     each.unzip()
+}
+
+/// Adds error bars, sizes and a strong or muted colour to a trace, and makes it a line over columns.
+pub(crate) fn emphasise(trace: &mut Value, chart: &ChartDrawn, series: &Series) {
+    let Some(options) = chart.options.as_deref() else { return };
+    let of = |what: &str| column(&chart.data, &format!("{}_{what}", series.y_field));
+    let (low, high) = (of("low"), of("high"));
+    if low.iter().chain(&high).any(Value::is_number) {
+        let values = column(&chart.data, &series.y_field);
+        let distance = |ends: &[Value]| {
+            let pairs = ends.iter().zip(&values);
+            let distance =
+                |(end, value): (&Value, &Value)| Some((end.as_f64()? - value.as_f64()?).abs());
+            json!(pairs.map(distance).collect::<Vec<_>>())
+        };
+        let along = if is_lying(chart.chart_type) { "error_x" } else { "error_y" };
+        trace[along] = json!({"type": "data", "symmetric": false, "array": distance(&high),
+            "arrayminus": distance(&low)});
+    }
+    let sizes: Vec<_> = of("size").iter().map(|it| it.as_f64().unwrap_or(0.0).max(0.0)).collect();
+    let largest = sizes.iter().copied().fold(0.0, f64::max);
+    if 0.0 < largest {
+        let reference = 2.0 * largest / (LARGEST * LARGEST);
+        trace["marker"] = json!({"size": sizes, "sizemode": "area", "sizeref": reference,
+            "sizemin": 2});
+    }
+    if let Some(name) = &options.highlight {
+        let colour = |is_strong: bool| if is_strong { STRONG } else { MUTED };
+        trace["marker"]["color"] = if 1 < chart.series.len() {
+            colour(series.name == *name).into()
+        } else {
+            let rows = column(&chart.data, &chart.x_field);
+            let is_it = |it: &Value| {
+                let text = it.as_str().map_or_else(|| it.to_string(), str::to_owned);
+                // A day is the midnight that it begins with.
+                text == *name || text.starts_with(&format!("{name}T"))
+            };
+            rows.iter().map(|it| colour(is_it(it))).collect()
+        };
+    }
+    if let Some(line) = options.line_series.as_ref().filter(|it| it.name == series.name) {
+        trace["type"] = json!("scatter");
+        trace["mode"] = json!("lines+markers");
+        if line.y_label.is_some() {
+            trace["yaxis"] = json!("y2");
+        }
+    }
+}
+
+/// Returns the axis of a line over columns.
+pub(crate) fn second_axis(chart: &ChartDrawn) -> Option<Value> {
+    let label = chart.options.as_ref()?.line_series.as_ref()?.y_label.as_deref()?;
+    Some(json!({"title": {"text": escaped(label)}, "overlaying": "y", "side": "right",
+        "rangemode": "tozero", "showgrid": false, "automargin": true}))
+}
+
+/// Returns the texts at points.
+pub(crate) fn texts(chart: &ChartDrawn) -> Vec<Value> {
+    let all = chart.options.iter().flat_map(|it| &it.annotations).flatten();
+    let is_number = column(&chart.data, &chart.x_field).iter().any(Value::is_number);
+    let text = |it: &Annotation| {
+        let number = it.x.parse::<f64>().ok().filter(|_| is_number);
+        let x = number.map_or_else(|| json!(it.x), |it| json!(it));
+        json!({"x": x, "y": it.y, "text": escaped(&it.text), "showarrow": true})
+    };
+    all.map(text).collect()
+}
+
+/// Returns figures side by side, with a title over each.
+pub(crate) fn panels(title: Option<&str>, figures: Vec<(&str, Value)>, is_shared: bool) -> Value {
+    let n_columns = if is_shared { figures.len().min(PANEL_COLUMNS_MAX) } else { 1 };
+    let (mut traces, mut titles, mut layout) = (Vec::new(), Vec::new(), Value::Null);
+    let grid = json!({"rows": figures.len().div_ceil(n_columns), "columns": n_columns,
+        "pattern": "independent"});
+    for (at, (name, mut figure)) in (1..).zip(figures) {
+        let number = if at == 1 { String::new() } else { at.to_string() };
+        let [x, y] = ["x", "y"].map(|it| format!("{it}{number}"));
+        for trace in figure["data"].as_array_mut().into_iter().flatten() {
+            trace["xaxis"] = json!(x);
+            trace["yaxis"] = json!(y);
+            trace["showlegend"] = json!(at == 1);
+            trace["legendgroup"] = trace["name"].clone();
+            traces.push(trace.take());
+        }
+        let text = format!("<b>{}</b>", escaped(name));
+        titles.push(json!({"text": text, "showarrow": false, "xanchor": "left", "x": 0, "y": 1.12,
+            "xref": format!("{x} domain"), "yref": format!("{y} domain")}));
+        let mut axes = figure["layout"].take();
+        let [x_axis, y_axis] = ["xaxis", "yaxis"].map(|it| axes[it].take());
+        if at == 1 {
+            layout = axes;
+        }
+        for (name, along, mut axis) in [("xaxis", "x", x_axis), ("yaxis", "y", y_axis)] {
+            if is_shared && 1 < at {
+                axis["matches"] = json!(along);
+            }
+            layout[format!("{name}{number}")] = axis;
+        }
+    }
+    if let Some(title) = title {
+        layout["title"] = json!({"text": escaped(title)});
+    }
+    layout["grid"] = grid;
+    layout["annotations"] = titles.into();
+    json!({"data": traces, "layout": layout})
 }
 
 /// Returns a cell as text.

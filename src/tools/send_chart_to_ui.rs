@@ -27,6 +27,9 @@ and long data 5000.\n\
 - histogram: pass the raw rows; x_field is the numeric column that is counted in bins, series is [].\n\
 - box: pass the raw rows; one series, x_field is the category (the series' column again for one box).\n\
 - heatmap: x_field across, options.color_by (or a series each) down, the value as shade, such as hour by weekday.\n\
+- options.facet_by draws a panel for each value of a column, with the same axes. Rows are then long: one for each x, \
+panel and color. Two series whose sizes differ by far get a panel each by themselves.\n\
+- options.line_series draws one series of a column chart as a line, such as a rate over counts.\n\
 Weekdays and months are put in order by themselves; other rows are drawn as given. Returns what was drawn, or why it was \
 not; then correct the frame or the spec and call again.",
     parameters,
@@ -69,6 +72,24 @@ fn options() -> Value {
         ("to", nullable(number("where the band ends"), "null for a line")),
         ("label", nullable_string("what it is, such as Target; null for the value")),
     ]);
+    let error_bars = object([
+        ("low_field", string("the column of lower ends, as values and not as distances")),
+        ("high_field", string("the column of upper ends")),
+    ]);
+    let annotation = object([
+        ("x", string("x of the point, as in the data, e.g. 2024-03-01")),
+        ("y", nullable(number("its value"), "null for the value of the first series")),
+        ("text", string("a few words")),
+    ]);
+    let line_series = object([
+        ("name", string("the name of one of the series")),
+        (
+            "y_label",
+            nullable_string(
+                "the label of its own axis, if its unit differs; null for the same axis",
+            ),
+        ),
+    ]);
     object([
         (
             "color_by",
@@ -80,6 +101,20 @@ fn options() -> Value {
         ("trend_line", nullable(boolean("for scatter"), "null for none")),
         ("number_format", names(&formats, "percent: 25 is 25%; share: 0.25 is 25%")),
         ("unit", nullable_string("the unit of the values, such as USD; null for none")),
+        (
+            "facet_by",
+            nullable_string("the column whose values get a panel each; null for one panel"),
+        ),
+        ("error_bars", nullable(error_bars, "null for none; for one series")),
+        (
+            "highlight",
+            nullable_string(
+                "a series, or a category of x of bars, in strong colour, all else grey; null for none",
+            ),
+        ),
+        ("annotations", nullable(array(annotation, "1 to 5"), "texts at points; null for none")),
+        ("size_by", nullable_string("for scatter: the numeric column of sizes; null for one size")),
+        ("line_series", nullable(line_series, "for column; null for columns alone")),
     ])
 }
 

@@ -11,8 +11,8 @@ use strum::VariantArray;
 use crate::chart_options::{ChartOptions, LogAxis};
 use crate::frame::Frame;
 use crate::limits::{
-    CHART_HEAT_ROWS_MAX, CHART_POINTS_MAX, CHART_REFERENCES_MAX, CHART_ROWS_MAX, CHART_SERIES_MAX,
-    CHART_VALUES_MAX,
+    CHART_ANNOTATIONS_MAX, CHART_HEAT_ROWS_MAX, CHART_POINTS_MAX, CHART_REFERENCES_MAX,
+    CHART_ROWS_MAX, CHART_SERIES_MAX, CHART_VALUES_MAX,
 };
 
 /// The columns of a histogram's frame after its values were counted.
@@ -190,11 +190,25 @@ impl ChartSpec {
         self.options.as_ref()?.color_by.as_deref()
     }
 
-    /// Returns the columns that the chart needs: the x field, each y field, and the colours, each once.
+    /// Returns the column whose values get a panel each.
+    pub fn facet_by(&self) -> Option<&str> {
+        self.options.as_ref()?.facet_by.as_deref()
+    }
+
+    /// Returns the columns of numbers beside the series: the ends of error bars, the sizes of points.
+    pub fn measures(&self) -> impl Iterator<Item = &String> {
+        let errors = self.options.iter().filter_map(|it| it.error_bars.as_ref());
+        let ends = errors.flat_map(|it| [&it.low_field, &it.high_field]);
+        ends.chain(self.options.iter().filter_map(|it| it.size_by.as_ref()))
+    }
+
+    /// Returns the columns that the chart needs, each once: the x field, each y field, the colours, the
+    /// panels, and other numbers.
     pub fn fields(&self) -> Vec<String> {
         let mut fields = vec![self.x_field.clone()];
         let y_fields = self.series.iter().map(|it| &it.y_field);
-        for field in y_fields.chain(self.options.iter().filter_map(|it| it.color_by.as_ref())) {
+        let groups = self.options.iter().flat_map(|it| [&it.color_by, &it.facet_by]).flatten();
+        for field in y_fields.chain(groups).chain(self.measures()) {
             if !fields.contains(field) {
                 fields.push(field.clone());
             }
@@ -207,7 +221,7 @@ impl ChartSpec {
         match self.chart_type {
             ChartType::Histogram | ChartType::Box => CHART_VALUES_MAX,
             it if it.is_placed() || it == ChartType::Heatmap => CHART_POINTS_MAX,
-            _ if self.color_by().is_some() => CHART_POINTS_MAX,
+            _ if self.color_by().is_some() || self.facet_by().is_some() => CHART_POINTS_MAX,
             _ => CHART_ROWS_MAX,
         }
     }
@@ -235,6 +249,13 @@ impl ChartSpec {
                 format!("{n_references} references; a chart has at most {CHART_REFERENCES_MAX}");
             let code = RejectedCode::BadType;
             return Err(bounded(code, reason, CHART_REFERENCES_MAX, n_references as u64));
+        }
+        let n_texts = self.options.iter().flat_map(|it| &it.annotations).flatten().count();
+        if CHART_ANNOTATIONS_MAX < n_texts {
+            let reason =
+                format!("{n_texts} annotations; a chart has at most {CHART_ANNOTATIONS_MAX}");
+            let code = RejectedCode::BadType;
+            return Err(bounded(code, reason, CHART_ANNOTATIONS_MAX, n_texts as u64));
         }
         self.misfit().map_or(Ok(()), |it| Err(rejected(RejectedCode::BadType, it)))
     }
@@ -269,7 +290,7 @@ impl ChartSpec {
         } else if has_references && matches!(kind, Heatmap | Area) {
             Some("references are for bars, lines, points, histograms and boxes")
         } else {
-            None
+            emphasis::misfit(self)
         }
     }
 
@@ -321,13 +342,34 @@ impl ChartSpec {
             return Err(rejected(RejectedCode::UnknownField, reason));
         }
         let counted = (self.chart_type == ChartType::Histogram).then_some(&self.x_field);
-        let mut fields = self.series.iter().map(|it| &it.y_field).chain(counted);
-        if let Some(field) = fields.find(|it| !frame.is_numeric(it)) {
+        let y_fields = self.series.iter().map(|it| &it.y_field);
+        let fields = y_fields.chain(counted).chain(self.measures());
+        if let Some(field) = fields.into_iter().find(|it| !frame.is_numeric(it)) {
             let reason = format!("no numeric column `{field}`; convert it first");
             return Err(rejected(RejectedCode::NonNumericY, reason));
         }
         self.check_rows(&frame)?;
         Ok(Chart { spec: self, frame })
+    }
+
+    /// Checks that long data has one row for each x, colour and panel. Points may be at one place.
+    fn check_groups(&self, frame: &Frame) -> Result<(), ChartRejected> {
+        let groups: Vec<_> = [self.color_by(), self.facet_by()].into_iter().flatten().collect();
+        if groups.is_empty() || self.chart_type == ChartType::Scatter {
+            return Ok(());
+        }
+        let fields: Vec<_> = [self.x_field.as_str()].into_iter().chain(groups).collect();
+        let places: Vec<_> = fields.iter().filter_map(|it| frame.index_of(it)).collect();
+        let cells =
+            |row: &Vec<Value>| places.iter().map(|it| row[*it].to_string()).collect::<Vec<_>>();
+        let mut seen = HashSet::new();
+        let Some(twice) = frame.rows.iter().map(cells).find(|it| !seen.insert(it.clone())) else {
+            return Ok(());
+        };
+        let names = fields.iter().zip(&twice).map(|(field, cell)| format!("`{field}` {cell}"));
+        let names = names.collect::<Vec<_>>().join(" and ");
+        let reason = format!("several rows have {names}; aggregate them first");
+        Err(rejected(RejectedCode::BadType, reason))
     }
 
     /// Checks what depends on the values.
@@ -348,19 +390,8 @@ impl ChartSpec {
                 let code = RejectedCode::TooManySeries;
                 return Err(bounded(code, reason, n_max, colours.len() as u64));
             }
-            let mut places = HashSet::new();
-            let pairs = column(&self.x_field).zip(column(color_by));
-            let mut pairs = pairs.map(|(x, colour)| (x.to_string(), colour.to_string()));
-            if self.chart_type != ChartType::Scatter
-                && let Some((x, colour)) = pairs.find(|it| !places.insert(it.clone()))
-            {
-                let reason = format!(
-                    "several rows have `{}` {x} and `{color_by}` {colour}; aggregate them first",
-                    self.x_field
-                );
-                return Err(rejected(RejectedCode::BadType, reason));
-            }
         }
+        self.check_groups(frame)?;
         let is_stack = 1 < self.series.len() || self.color_by().is_some();
         let is_below = |it: &&Value| it.as_f64().is_some_and(|it| it < 0.0);
         let below = self.series.iter().find_map(|it| column(&it.y_field).find(is_below));
@@ -380,7 +411,8 @@ impl ChartSpec {
                 format!("no numeric column `{}`; its axis cannot be logarithmic", self.x_field);
             return Err(rejected(RejectedCode::BadType, reason));
         }
-        Ok(())
+        emphasis::unknown(self, frame)
+            .map_or(Ok(()), |reason| Err(rejected(RejectedCode::UnknownField, reason)))
     }
 }
 
@@ -392,5 +424,6 @@ fn bounded(code: RejectedCode, reason: String, limit: usize, actual: u64) -> Cha
     ChartRejected { code, reason, limit: Some(limit as u64), actual: Some(actual) }
 }
 
+mod emphasis;
 #[cfg(test)]
 mod tests;

@@ -23,6 +23,52 @@ pub struct ChartOptions {
     pub number_format: Option<ValueFormat>,
     /// The unit of the values, such as USD or kg.
     pub unit: Option<String>,
+    /// The column whose values get a panel each.
+    pub facet_by: Option<String>,
+    /// The columns with the ends of error bars.
+    pub error_bars: Option<ErrorBars>,
+    /// The category or series in a strong colour; the others are grey.
+    pub highlight: Option<String>,
+    /// Texts at points, at most [`ANNOTATIONS_MAX`].
+    ///
+    /// [`ANNOTATIONS_MAX`]: crate::limits::CHART_ANNOTATIONS_MAX
+    pub annotations: Option<Vec<Annotation>>,
+    /// The column that the area of points grows with.
+    pub size_by: Option<String>,
+    /// The series of a column chart that is a line.
+    pub line_series: Option<LineSeries>,
+}
+
+/// The columns of a lower and an upper bound for each value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ErrorBars {
+    /// The column of lower bounds.
+    pub low_field: String,
+    /// The column of upper bounds.
+    pub high_field: String,
+}
+
+/// A text at a point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Annotation {
+    /// The x of the point, as in the data: a category, a date or a number.
+    pub x: String,
+    /// Its value; null for that of the first series there.
+    pub y: Option<f64>,
+    /// What to say of it.
+    pub text: String,
+}
+
+/// A series that is a line over columns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LineSeries {
+    /// The name of one of the series.
+    pub name: String,
+    /// The label of an axis of its own, if its unit differs; null for the axis of the columns.
+    pub y_label: Option<String>,
 }
 
 /// The order of categories.

@@ -457,7 +457,8 @@ impl ChartDrawn {
         let is_number = |it: &Value| it.is_number() || it.is_null();
         // The y fields were checked to be numeric; of x the event has only the values.
         let dtype = |column: &str| {
-            let is_y = self.series.iter().any(|it| it.y_field == column);
+            let mut numeric = self.series.iter().map(|it| &it.y_field).chain(spec.measures());
+            let is_y = numeric.any(|it| it == column);
             let mut cells = rows.iter().map(|it| &it[column]);
             let is_x = cells.clone().all(is_number) && cells.any(Value::is_number);
             if is_y || is_x { "float64".to_owned() } else { "object".to_owned() }

@@ -129,6 +129,10 @@ pub const CHART_HEAT_ROWS_MAX: usize = 40;
 pub const CHART_CATEGORIES_MAX: usize = 25;
 /// Reference lines and bands.
 pub const CHART_REFERENCES_MAX: usize = 5;
+/// Texts at points of a chart.
+pub const CHART_ANNOTATIONS_MAX: usize = 5;
+/// Panels of a chart; those with the largest values are drawn.
+pub const CHART_PANELS_MAX: usize = 12;
 /// Series of one chart; the palette has the same number of colours.
 pub const CHART_SERIES_MAX: usize = 10;
 /// Lines of a chart on a terminal, without the line below it.

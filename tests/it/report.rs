@@ -315,6 +315,9 @@ fn the_answer_of_a_model_is_repeated_on_new_data_without_the_model() {
     let second = answered(&bench, "gpt-6.2-sol");
     assert_eq!((bench.n_requests(), n_turns(&bench)), (3, 1));
     assert_ne!(cells(&first), cells(&second));
+    // Beside the value that changed is the earlier one.
+    let marks = |page: &Page| page.texts("span").iter().filter(|it| it.starts_with("was ")).count();
+    assert_eq!((marks(&first), marks(&second)), (0, 1), "{:?}", second.texts("span"));
     let words = second.words();
     for said in
         ["Coffee leads.", "Changed since ", "about earlier data. The charts and tables are new."]

@@ -50,6 +50,8 @@ const DOORS: &[(&str, &[&str])] = &[
     ),
     ("plotters_backend", &["chart/"]),
     ("unicode_bidi", &["chart/glyphs.rs"]),
+    ("rustybuzz", &["chart/shaping.rs"]),
+    ("unicode_script", &["chart/reading.rs"]),
     ("deunicode", &["chart/glyphs.rs"]),
     ("icu_normalizer", &["chart/glyphs.rs"]),
     ("unicode_segmentation", &["chart/", "render/", "text/"]),
@@ -77,7 +79,7 @@ const DOORS: &[(&str, &[&str])] = &[
 ];
 
 /// Packages of others in the lock file. A change that adds some says in its commit what they bring.
-const PACKAGES: usize = 534;
+const PACKAGES: usize = 540;
 
 /// Packages of others that are built in more than one version, as crates that we use ask for different ones.
 /// Most of the older ones come with polars, whose engine also brings a client of object stores that nothing

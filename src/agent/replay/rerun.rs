@@ -19,7 +19,6 @@ use csv_agent_types::conversation::{Reply, ToolCall, Usage};
 use csv_agent_types::event::{
     Body, CallStatus, CodePlace, Confinement, DataFrame, ReplyBody, Status,
 };
-use csv_agent_types::limits::{CLIENT_OUTPUT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
 use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 use csv_agent_worker::environment::PythonOptions;
@@ -40,7 +39,7 @@ use crate::hosted::Interpreter;
 use crate::loop_detection::Repeats;
 use crate::query::datasets_said;
 use crate::repl::Repl;
-use crate::round::{Code, Round};
+use crate::round::{Code, Round, output_bytes_max};
 use crate::tool_cache::ToolCache;
 use crate::turn::{Turn, TurnInterrupt};
 
@@ -204,11 +203,9 @@ impl Again<'_> {
                 repeats,
                 memory,
                 keeps_rows: false,
-                output_bytes_max: if self.past.is_of_client {
-                    CLIENT_OUTPUT_BYTES_MAX
-                } else {
-                    TOOL_OUTPUT_BYTES_MAX
-                },
+                // Thresholds are flags of `ask`, and the rows are what is compared.
+                thresholds: &[],
+                output_bytes_max: output_bytes_max(self.past.is_of_client),
             };
             let call: ToolCall = call.call.clone();
             round.run(&[call], turn).await?;

@@ -20,12 +20,21 @@ use vertical_bars::BarFit;
 
 /// Columns beyond which a chart only becomes harder to read.
 const WIDTH_MAX: usize = 160;
+/// Panels that are drawn; each needs some rows.
+pub(crate) const PANES_MAX: usize = 2;
 /// Columns below which nothing can be drawn; narrower terminals wrap.
 const WIDTH_MIN: usize = 20;
 
 /// Returns the chart in at most `width` columns and `height` rows, each with a line feed.
 pub(crate) fn draw(plot: &Plot, width: usize, height: usize, depth: Depth) -> String {
     let width = width.clamp(WIDTH_MIN, WIDTH_MAX);
+    let plots = plot.panel_plots();
+    if (1..=PANES_MAX).contains(&plots.len()) {
+        let text = panels(plot, &plots, (width, height), depth);
+        if text.lines().count() <= height {
+            return text;
+        }
+    }
     let parts = plot.parts();
     let plot = parts.as_ref().unwrap_or(plot);
     let mut sheet = TextChartBuilder::new(plot, width, height);
@@ -54,6 +63,19 @@ pub(crate) fn draw(plot: &Plot, width: usize, height: usize, depth: Depth) -> St
         },
     };
     sheet.text(depth)
+}
+
+/// Draws panels under each other, between the title and the notes of all.
+fn panels(plot: &Plot, plots: &[Plot], (width, height): (usize, usize), depth: Depth) -> String {
+    let frame = |title: Option<String>, notes: Vec<String>| {
+        let plot = Plot { title, notes, references: Vec::new(), ..plot.clone() };
+        TextChartBuilder::new(&plot, width, height).text(depth)
+    };
+    let title = frame(plot.title.clone(), Vec::new());
+    let notes = frame(None, plot.notes.clone());
+    let rows = height.saturating_sub(title.lines().count() + notes.lines().count());
+    let plots = plots.iter().map(|it| draw(it, width, rows / plots.len(), depth));
+    [title].into_iter().chain(plots).chain([notes]).collect()
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use csv_agent_sink::EventSink;
 use csv_agent_types::chosen::chosen;
 use csv_agent_types::conversation::Question;
 use csv_agent_types::event::{Body, DataFrame, Encoding, Event, Status};
+use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::PAGE_IMAGES_BYTES_MAX;
 use csv_agent_types::status::{BUILTIN, ExitStatus, Failure, StopReason};
 
@@ -62,6 +63,7 @@ impl Earlier {
             since: self.started.clone(),
             has_older_text: false,
             differences: differences(question, &self.events, now),
+            tables: named_frames(&self.events),
         }
     }
 }
@@ -185,7 +187,8 @@ impl<'a> ReportQuestions<'a> {
         let has_older_text = !differences.is_empty();
         let differences = without_only_name(differences, &tables(&seen.0));
         let since = earlier.started.clone();
-        let change = AnswerChange { since, has_older_text, differences };
+        let tables = named_frames(&earlier.events);
+        let change = AnswerChange { since, has_older_text, differences, tables };
         let events = events.cloned().collect();
         Ok(Some(self.report_answer(&earlier.turn.id, events, Some(change))))
     }
@@ -311,6 +314,10 @@ fn tables(events: &[Event]) -> Vec<&DataFrame> {
         _ => None,
     });
     tables.collect()
+}
+
+fn named_frames(events: &[Event]) -> Vec<(String, Frame)> {
+    tables(events).into_iter().map(|it| (it.logical_name.clone(), it.frame())).collect()
 }
 
 /// Returns the first paragraph of an answer.

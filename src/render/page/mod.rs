@@ -12,6 +12,7 @@ mod picture;
 mod prose;
 pub mod report;
 mod table;
+mod table_marks;
 mod turn_view;
 mod turn;
 mod words;
@@ -80,6 +81,7 @@ pub fn page(turns: &[PageTurn], catalog: &Catalog) -> String {
         style: STYLE,
         script: Some(SCRIPT),
         has_images: turns.iter().any(|it| !it.images.is_empty()),
+        theme: PageTheme::Auto,
     };
     document.around(&html! {
         a.skip href="#main" { "Skip to the answer" }
@@ -104,20 +106,45 @@ struct Document<'a> {
     style: &'a str,
     script: Option<&'a str>,
     has_images: bool,
+    theme: PageTheme,
+}
+
+/// The paper of a page on a screen. In print, it is white.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PageTheme {
+    /// As the reader's browser prefers.
+    #[default]
+    Auto,
+    /// White.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+impl PageTheme {
+    /// Returns the name of the paper, and what the browser draws itself; no name for the reader's own.
+    fn names(self) -> (Option<&'static str>, &'static str) {
+        match self {
+            PageTheme::Auto => (None, "light dark"),
+            PageTheme::Light => (Some("light"), "light"),
+            PageTheme::Dark => (Some("dark"), "dark"),
+        }
+    }
 }
 
 impl Document<'_> {
     /// Returns the file with this content.
     fn around(&self, body: &Markup) -> String {
+        let (theme, scheme) = self.theme.names();
         let page = html! {
             (DOCTYPE)
-            html lang="en" {
+            html lang="en" data-theme=[theme] {
                 head {
                     meta charset="utf-8";
                     meta http-equiv="Content-Security-Policy" content=(self.policy());
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="referrer" content="no-referrer";
-                    meta name="color-scheme" content="light dark";
+                    meta name="color-scheme" content=(scheme);
                     meta name="generator" content=(concat!("csv-agent ", env!("CARGO_PKG_VERSION")));
                     title { (self.title) }
                     style { (PreEscaped(self.style)) }

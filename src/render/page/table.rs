@@ -8,6 +8,7 @@ use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{PAGE_CELL_CHARS_MAX, PAGE_ROWS_MIN, PAGE_TABLES_BYTES_MAX};
 
 use super::look::Look;
+use super::table_marks::{CellMark, TableMarks};
 use super::words::line;
 
 /// Bytes of the markup around a cell.
@@ -56,6 +57,16 @@ pub(super) struct TableView {
 
 /// Draws a table.
 pub(super) fn table(name: &str, frame: &Frame, room: &mut PageBudget) -> TableView {
+    marked_table(name, frame, &TableMarks::default(), room)
+}
+
+/// Draws a table with what changed in it.
+pub(super) fn marked_table(
+    name: &str,
+    frame: &Frame,
+    marks: &TableMarks,
+    room: &mut PageBudget,
+) -> TableView {
     let n_rows = room.take(frame);
     let rows = &frame.rows[..n_rows];
     let column = |at: usize| rows.iter().map(move |row| row.get(at).unwrap_or(&Value::Null));
@@ -73,10 +84,10 @@ pub(super) fn table(name: &str, frame: &Frame, room: &mut PageBudget) -> TableVi
                 }
             } }
             tbody {
-                @for row in rows {
+                @for (at, row) in rows.iter().enumerate() {
                     tr {
-                        @for (cell, look) in row.iter().zip(&looks) {
-                            (td(cell, *look, &mut is_cut))
+                        @for (column, (cell, look)) in row.iter().zip(&looks).enumerate() {
+                            (td(cell, *look, marks.of((at, column)), &mut is_cut))
                         }
                     }
                 }
@@ -99,19 +110,30 @@ fn head(name: &str) -> Markup {
     html! { @if name.is_empty() { span.e { "no name" } } @else { (name) } }
 }
 
-fn td(cell: &Value, look: Look, is_cut: &mut bool) -> Markup {
+fn td(cell: &Value, look: Look, mark: Option<&CellMark>, is_cut: &mut bool) -> Markup {
+    let mark = mark.map(|it| {
+        let text = match it {
+            CellMark::New => "new".to_owned(),
+            CellMark::Was(Value::Null) => "was missing".to_owned(),
+            CellMark::Was(then) => format!("was {}", look.show(then).text),
+        };
+        html! { " " span.was { (text) } }
+    });
     if cell.is_null() {
-        return html! { td class=(if is_number(look) { "n x" } else { "x" }) {} };
+        return html! { td class=(if is_number(look) { "n x" } else { "x" }) { @if let Some(mark) = mark { (mark) } } };
     }
     let shown = look.show(cell);
     *is_cut |= shown.is_cut;
     let is_long = GLANCE_CHARS < shown.text.len();
+    // The script reads the value of a cell from its text, unless that is more than the value.
+    let exact = shown.exact.or_else(|| mark.is_some().then(|| cell.to_string()));
     html! {
-        td class=[class(look)] data-v=[shown.exact] {
+        td class=[class(look)] data-v=[exact] {
             @if cell == "" { span.e { "empty" } }
             @else if is_long { div.long tabindex="0" { (shown.text) } }
             @else { (shown.text) }
             @if shown.is_cut { span.cut { "cut at " (number(PAGE_CELL_CHARS_MAX)) " characters" } }
+            @if let Some(mark) = mark { (mark) }
         }
     }
 }

@@ -67,11 +67,11 @@ fn check_spec(change: impl Fn(&mut ChartSpec), reason: Option<&str>) {
     let mut spec = spec(&["sales"]);
     change(&mut spec);
     let frame = Frame {
-        columns: vec!["week".into(), "sales".into(), "shop".into()],
-        dtypes: vec!["object".into(), "int64".into(), "object".into()],
+        columns: ["week", "sales", "shop", "far"].map(String::from).to_vec(),
+        dtypes: ["object", "int64", "object", "float64"].map(String::from).to_vec(),
         rows: vec![
-            vec![json!("w1"), json!(1), json!("a")],
-            vec![json!("w1"), json!(-2), json!("a")],
+            vec![json!("w1"), json!(1), json!("a"), json!(0.5)],
+            vec![json!("w1"), json!(-2), json!("a"), json!(0.5)],
         ],
         row_count: 2,
     };
@@ -127,6 +127,52 @@ fn options_belong_to_some_types() {
     let line = json!({"value": 1, "to": null, "label": null});
     let many = "6 references; a chart has at most 5";
     check_spec(|it| options(it, json!({"references": vec![line.clone(); 6]})), Some(many));
+}
+
+#[test]
+fn panels_error_bars_and_emphasis_belong_to_some_charts() {
+    use ChartType::{Area, Bar, Box, Column, Line, Scatter};
+    let of = |kind, given: serde_json::Value, reason: Option<&str>| {
+        check_spec(
+            |it| {
+                it.chart_type = kind;
+                options(it, given.clone());
+            },
+            reason,
+        );
+    };
+    let twice = "several rows have `week` \"w1\" and `shop` \"a\"; aggregate them first";
+    let panels = json!({"facet_by": "shop"});
+    of(Line, panels.clone(), Some(twice));
+    of(Scatter, panels.clone(), None);
+    let kinds = "facet_by is for bars, columns, lines, areas and points; compare distributions with a box plot";
+    of(Box, panels, Some(kinds));
+    let same = "facet_by is the same column as x_field or color_by; name another, or null";
+    of(Line, json!({"facet_by": "week"}), Some(same));
+    let ends = json!({"error_bars": {"low_field": "sales", "high_field": "sales"}});
+    of(Bar, ends.clone(), None);
+    of(Area, ends, Some("error_bars are for one series of bar, column, line or scatter"));
+    let distances = "no value is between its `far` and `far`; error bars need the ends, such as mean - error \
+                     and mean + error, and not the distances";
+    of(Bar, json!({"error_bars": {"low_field": "far", "high_field": "far"}}), Some(distances));
+    let words = json!({"error_bars": {"low_field": "shop", "high_field": "sales"}});
+    of(Bar, words, Some("no numeric column `shop`; convert it first"));
+    of(Bar, json!({"highlight": "w1"}), None);
+    of(
+        Bar,
+        json!({"highlight": "w2"}),
+        Some("cannot highlight `w2`: it must be a value of `week`"),
+    );
+    let series = "cannot highlight `w1`: it must be the name of one of several series";
+    of(Line, json!({"highlight": "w1"}), Some(series));
+    of(Area, json!({"highlight": "w1"}), Some("highlight is for bar, column, line and scatter"));
+    let text = json!({"annotations": [{"x": "w1", "y": null, "text": "t"}]});
+    of(Column, text.clone(), None);
+    of(Bar, text, Some("annotations are for column, line, area and scatter"));
+    of(Line, json!({"size_by": "sales"}), Some("size_by is for scatter"));
+    let line =
+        "line_series.name must be the name of one of the series, besides which others are columns";
+    of(Column, json!({"line_series": {"name": "sales", "y_label": null}}), Some(line));
 }
 
 #[test]

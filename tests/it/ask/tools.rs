@@ -201,6 +201,28 @@ fn raw_rows_are_counted_and_summarised_and_long_data_has_series() {
 }
 
 #[test]
+fn panels_are_drawn_and_the_thresholds_of_a_column_are_lines() {
+    let rows = "long = pd.DataFrame({'shop': ['A', 'A', 'B', 'B'], 'day': ['Mon', 'Tue'] * 2, 'revenue': [5, 8, 3, 9]})";
+    let options = json!({"color_by": null, "order": null, "log_axis": null, "references": null,
+        "trend_line": null, "number_format": null, "unit": null, "facet_by": "shop",
+        "error_bars": null, "highlight": null, "annotations": null, "size_by": null,
+        "line_series": null});
+    let spec = json!({"df_name": "long", "x_field": "day", "options": options});
+    let bench = bench().script([code("c0", rows), chart("c1", spec), round().says("Drawn.")]);
+    let thresholds = bench.path("t.toml");
+    fs::write(&thresholds, "[revenue]\nbad = \"< 4\"\n").unwrap();
+    let turn = ask(&bench, ["--thresholds", thresholds.to_str().unwrap()], "q", 0);
+    let drawn = &turn.all("chart")[0];
+    let line = &drawn["options"]["references"][0];
+    assert_eq!((&line["value"], &line["label"]), (&json!(4.0), &json!("bad below 4")));
+    assert_eq!(drawn["vega_lite"]["facet"]["field"], "panel");
+    let svg = String::from_utf8(check_file(&bench, &drawn["files"][0])).unwrap();
+    for text in [">A</text>", ">B</text>", ">Dashed line: bad below 4.</text>"] {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
+}
+
+#[test]
 fn a_chart_is_painted_as_flags_or_the_configuration_ask() {
     let top = "top = pd.DataFrame({'product': ['Tea', 'Cocoa'], 'revenue': [2.5, 1]})";
     let rounds = || [code("c0", top), chart("c1", json!({})), round().says("Drawn.")];

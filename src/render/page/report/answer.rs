@@ -11,7 +11,8 @@ use crate::answer::shown as shown_answer;
 use crate::page::files::pictures_of;
 use crate::page::picture::picture;
 use crate::page::prose::{Headings, prose};
-use crate::page::table::{PageBudget, TableView, table};
+use crate::page::table::{PageBudget, TableView, marked_table};
+use crate::page::table_marks::TableMarks;
 use crate::page::words::{clipped, line, sentence};
 
 /// The headings of a text, below the question.
@@ -37,7 +38,7 @@ pub(super) fn answer(
                 (chart_figure(chart, &format!("{id}-chart-{}", at + 1), medium))
             }
             (pictures_of(&it.reply.files, it.images))
-            @for sent in &it.told.tables { (table_figure(sent, medium, room)) }
+            @for sent in &it.told.tables { (table_figure(sent, it.change, medium, room)) }
             @if has_code { (origin(it, medium)) }
         }
     }
@@ -94,7 +95,12 @@ fn chart_figure(chart: &ChartDrawn, id: &str, medium: Medium) -> Markup {
     }
 }
 
-fn table_figure(sent: &DataFrame, medium: Medium, room: &mut PageBudget) -> Markup {
+fn table_figure(
+    sent: &DataFrame,
+    change: Option<&AnswerChange>,
+    medium: Medium,
+    room: &mut PageBudget,
+) -> Markup {
     let name = label(&sent.logical_name);
     if sent.encoding != Encoding::Json {
         return html! { p.note { "The rows of the table " (name) " are encrypted." } };
@@ -104,7 +110,10 @@ fn table_figure(sent: &DataFrame, medium: Medium, room: &mut PageBudget) -> Mark
     if is_long && medium == Medium::Paper {
         frame.rows.truncate(REPORT_ROWS);
     }
-    let TableView { markup, n_rows, is_cut } = table(&sent.logical_name, &frame, room);
+    let earlier = change.iter().flat_map(|it| &it.tables).find(|it| it.0 == sent.logical_name);
+    let marks = earlier.map_or_else(TableMarks::default, |it| TableMarks::between(&it.1, &frame));
+    let TableView { markup, n_rows, is_cut } =
+        marked_table(&sent.logical_name, &frame, &marks, room);
     let opens = is_long && medium == Medium::Screen;
     let n_shown = if is_long { REPORT_ROWS } else { n_rows };
     html! {

@@ -17,6 +17,7 @@ use serde_json::Value;
 use csv_agent_text::digits::count;
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::event::{Event, FindingShown, ReplyBody, code_of};
+use csv_agent_types::frame::Frame;
 use csv_agent_types::status::BUILTIN;
 
 use super::files::Contents;
@@ -24,7 +25,7 @@ use super::prose::{Headings, prose};
 use super::table::PageBudget;
 use super::turn_view::TurnView;
 use super::words::{beginning, capital, clipped, line, moment, shown};
-use super::{Document, file_name};
+use super::{Document, PageTheme, file_name};
 use crate::report::{place, ungrounded};
 
 use answer::answer;
@@ -56,6 +57,8 @@ pub struct Report<'a> {
     pub made: Timestamp,
     /// Whether it says how the answers were computed.
     pub has_code: bool,
+    /// The paper of a page.
+    pub theme: PageTheme,
 }
 
 /// A part of a report.
@@ -88,6 +91,8 @@ pub struct AnswerChange {
     pub has_older_text: bool,
     /// One sentence each; empty when nothing differs.
     pub differences: Vec<String>,
+    /// The tables of the earlier one, each with its name.
+    pub tables: Vec<(String, Frame)>,
 }
 
 impl AnswerChange {
@@ -348,6 +353,7 @@ pub fn page(report: &Report, medium: Medium) -> String {
         style: STYLE,
         script: Some(SCRIPT).filter(|_| is_screen),
         has_images,
+        theme: report.theme,
     };
     document.around(&html! {
         main {
