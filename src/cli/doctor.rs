@@ -14,12 +14,12 @@ use clap::Args;
 use serde_json::json;
 
 use csv_agent_sink::Format;
-use csv_agent_types::status::ExitStatus;
+use csv_agent_types::status::{BUILTIN, ExitStatus};
 use csv_agent_worker::sandbox::Demand;
 
 use super::flags::{InterpreterChoice, NO_ID, SettingFlags};
 use super::listing::{self, Listing};
-use super::options::settings::{INTERPRETER, Settings};
+use super::options::settings::{INTERPRETER, MODEL, Settings};
 use super::options::{GlobalOptions, cluster_access, demand, python_options, sandbox_options};
 use super::spinner::Spinner;
 use super::terminal_graphics::Images;
@@ -34,7 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub struct DoctorFlags {
     /// Check every file of the session instead
     ///
-    /// With ID, run the usual checks for that session in the directory `DATA_ROOT`.
+    /// Without ID, check only those files. With ID, as with the global `--session ID`, run the usual checks
+    /// for that session in the directory `DATA_ROOT`.
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = NO_ID)]
     pub session: Option<String>,
 
@@ -151,9 +152,11 @@ pub(crate) fn run(
     checks.push(server.key.clone());
     let runtime = signals::runtime()?;
     let runs_code = settings.get(&INTERPRETER)? != InterpreterChoice::Hosted;
+    let needs_none = settings.get(&MODEL)? == BUILTIN;
+    let missing = if needs_none { CheckState::Skipped } else { CheckState::Warning };
     let trying = async {
         if runs_code {
-            machine::try_python(&python, &sandbox).await
+            machine::try_python(&python, &sandbox, missing).await
         } else {
             Ok((machine::no_python(), None))
         }

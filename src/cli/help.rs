@@ -34,15 +34,18 @@ fn explained(status: ExitStatus) -> (&'static str, &'static str) {
         ExitStatus::Usage => {
             ("usage", "a flag or a value is invalid, or the question or --yes is missing")
         }
-        ExitStatus::Setup => {
-            ("setup", "the session is missing, locked or damaged, or a setting is invalid")
-        }
+        ExitStatus::Setup => (
+            "setup",
+            "the session is missing, locked or damaged, a setting is invalid, or there is no \
+                 browser for a PDF",
+        ),
         ExitStatus::Auth => {
             ("auth", "the key, or the token of a cluster, is missing or was refused")
         }
         ExitStatus::Input => (
             "input",
-            "a file is missing, unreadable, too large, or not a table, or a dataset does not exist",
+            "a file is missing, unreadable, too large, or not a table, a dataset does not exist, or \
+             thresholds have no effect on a check",
         ),
         ExitStatus::Provider => (
             "provider",

@@ -47,7 +47,7 @@ use super::listing::{self, Listing};
 use super::options::GlobalOptions;
 use super::options::settings::Settings;
 use super::value_parsers::{self, Delimiter, EscapeFlag, QuoteFlag};
-use super::{confirm, dataset_listing, diagnostics, signals, stdout};
+use super::{background_setup, confirm, dataset_listing, diagnostics, signals, stdout};
 use crate::ingest::input::Input;
 use bar::IngestBar;
 use batch::Batch;
@@ -122,6 +122,9 @@ pub struct IngestFlags {
     pub remote: Option<String>,
 
     /// What to do if other data already has the name
+    ///
+    /// Without --name, a file of another directory gets a name with that directory in it, such as
+    /// `march_orders`.
     #[arg(long, value_name = "ACTION", value_enum, default_value_t)]
     pub if_exists: IfExists,
 
@@ -373,6 +376,11 @@ pub(crate) fn run(
             _ => String::new(),
         };
         diagnostics::note(&format!("`csv-agent describe{name}` shows what the columns contain"));
+        if background_setup::begin(settings)? {
+            diagnostics::note(
+                "Python is being set up in the background, for questions to a model (about 700 MB)",
+            );
+        }
     }
     Ok(status)
 }
@@ -1371,10 +1379,16 @@ fn columns(names: &[&str]) -> String {
     }
 }
 
-/// Returns whether the note of a column names a flag, or a loss.
+/// Returns whether the note of a column names a flag, a loss or a change.
 fn names_flag(column: &Column) -> bool {
-    const LOST: [&str; 5] =
-        ["`--", "error cell", "no stored value", "several currencies", "workbook shows as"];
+    const LOST: [&str; 6] = [
+        "`--",
+        "error cell",
+        "no stored value",
+        "renamed",
+        "several currencies",
+        "workbook shows as",
+    ];
     column.note.as_deref().is_some_and(|note| LOST.iter().any(|it| note.contains(it)))
 }
 

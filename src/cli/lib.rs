@@ -1,6 +1,7 @@
 //! The command line: its definition, and the dispatch to commands.
 
 mod ask;
+mod background_setup;
 mod chat;
 mod ci_reports;
 mod check;
@@ -168,8 +169,8 @@ Commands begin with a slash: /datasets, /ingest, /table, /chart, /code, /save, /
 /reset, /help, /quit. The session keeps the lines that you type until `csv-agent reset`, unless it \
 is --ephemeral.
 
-In a pipe, every line is a question. `/quit` ends the chat. csv-agent reports other commands as \
-errors. With `--input jsonl`, any text is a question. The exit status is the worst one of all answers.";
+In a pipe, every line is a question. `exit` and `quit`, with or without the slash, end the chat. \
+csv-agent reports other commands as errors. With `--input nul` or `jsonl`, any text is a question. The exit status is the worst one of all answers.";
 
 const DATASETS_EXAMPLES: &str = "\
 Examples:
@@ -363,8 +364,9 @@ pub enum Verb {
     Check(Box<CheckFlags>),
     /// Show where two versions of a table differ
     ///
-    /// Shows columns that came, went or have another type, rows that came or went, and cells with
-    /// another value, each with its line. csv-agent reads both files, and adds nothing to the session.
+    /// Shows columns that were added, were removed or have another type, rows that were added or
+    /// removed, and cells that changed, each with its line. csv-agent reads both files, and adds nothing
+    /// to the session.
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(DiffFlags),
     /// List, show or remove datasets
@@ -399,7 +401,7 @@ pub enum Verb {
     /// Make the Python environment now, or remove it
     ///
     /// A language model writes Python code. If csv-agent finds no Python with the packages, the first
-    /// such question makes an environment with pip, which takes a minute or two and about 700 MB.
+    /// question that needs Python makes an environment with pip, which takes a minute or two and about 700 MB.
     /// Use this command in images, in caches of CI, and before you go offline.
     #[command(after_help = SETUP_EXAMPLES)]
     Setup(SetupFlags),
@@ -522,7 +524,7 @@ fn set_up(cli: Cli, environment: &Environment) -> Result<ExitStatus, (anyhow::Er
     let options = GlobalOptions::resolve(&global, session, &settings).map_err(plain)?;
     let colour = options.terminal.stderr.colour;
     for warning in &files.warnings {
-        diagnostics::warning(warning, colour);
+        diagnostics::warning(&warning.message, colour);
     }
     dispatch(cli.command, options, &settings).map_err(|error| (error, colour))
 }

@@ -37,7 +37,10 @@ use settings::{
 
 /// Each environment variable that the program reads, in the order of the help text, with its description.
 pub(crate) const VARIABLES: &[(&str, &str)] = &[
-    ("OPENAI_API_KEY", "key of the provider, sent only in the header `Authorization`"),
+    (
+        "OPENAI_API_KEY",
+        "key of the provider, sent only in `Authorization`, or in `x-api-key` with `--api messages`",
+    ),
     (
         "ANTHROPIC_API_KEY",
         "key for api.anthropic.com and `--api messages`, sent only in `x-api-key`",

@@ -69,8 +69,8 @@ pub(crate) struct ProgressReporter {
     is_cut: bool,
     /// The name of the provider.
     provider: String,
-    /// Whether the format of the answer has no place for text.
-    is_table_only: bool,
+    /// Whether a reply that is no answer is written nowhere: in a table, or in the file of `-o`.
+    hides_refusals: bool,
     /// How to pick one of the readings that a reply offers.
     pick_hint: &'static str,
 }
@@ -106,7 +106,11 @@ impl ProgressReporter {
             ended: None,
             is_cut: false,
             provider: String::new(),
-            is_table_only: matches!(options.format, Format::Csv | Format::Tsv),
+            hides_refusals: match options.format {
+                Format::Csv | Format::Tsv => true,
+                Format::Text | Format::Reply | Format::Md => answer.output.is_some(),
+                Format::Json | Format::Jsonl => false,
+            },
         };
         story.refresh();
         story
@@ -316,7 +320,7 @@ impl ProgressReporter {
     fn replied(&mut self, reply: &ReplyBody) {
         let colour = self.colour;
         // The earlier warning named the limit that applied.
-        if reply.stop_reason == StopReason::Refused && self.is_table_only {
+        if reply.stop_reason == StopReason::Refused && self.hides_refusals {
             self.refused(&reply.text);
         } else if let Some(reason) =
             reply.stop_reason.told(&self.provider).filter(|_| !self.is_told(reply))

@@ -197,7 +197,7 @@ fn only(turns: &[String]) -> anyhow::Result<&str> {
     match turns {
         [turn] if turn != "all" => Ok(turn),
         _ => {
-            let message = "`show` writes one turn, unless it writes a page";
+            let message = "`show` writes only one turn at a time, except with `--html`";
             let hint = "name one turn, or write a page of them: `--html FILE`";
             Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
         }

@@ -94,6 +94,7 @@ impl TurnSinks {
             seal: options.seal.clone(),
             session_dir: session_dir.to_owned(),
             keeps_files: options.keeps_files,
+            linked_from: linked_from(options, global.format),
             abs_paths: options.abs_paths,
             screen: Rc::default(),
         };
@@ -164,6 +165,13 @@ impl EventSink for TurnSinks {
         let reported = self.reports.as_mut().map_or(Ok(()), |it| it.emit(event));
         answered.and(copied).and(teed).and(told).and(reported)
     }
+}
+
+/// Returns the directory of the Markdown file that `options` names.
+fn linked_from(options: &AnswerOptions, format: Format) -> Option<PathBuf> {
+    let file = options.output.as_deref().filter(|_| format == Format::Md)?;
+    let dir = file.parent().filter(|it| !it.as_os_str().is_empty());
+    Some(dir.unwrap_or(Path::new(".")).to_owned())
 }
 
 /// Copies the files of a chart to a directory, and returns the event with their new paths. Other events are unchanged.

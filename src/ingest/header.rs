@@ -35,6 +35,8 @@ pub(crate) struct Header {
     pub names: Vec<String>,
     /// For each column, whether the file has no name for it.
     pub is_unnamed: Vec<bool>,
+    /// For each column, whether it has another name in the file, which an earlier column has too.
+    pub is_renamed: Vec<bool>,
     /// The line of the record that contains the names, if any; the first line is 0.
     pub line: Option<u32>,
     /// The evidence that the windows show for each column.
@@ -73,6 +75,8 @@ pub(crate) struct Header {
     pub doubt: Option<TableDoubt>,
     /// Rows that look like totals or averages but are not; the line is counted from the first row.
     pub kept: Option<KeptRows>,
+    /// Rows that hold the sums of rows above them, with a label that is not in their first cell.
+    pub inner_totals: Option<KeptRows>,
 }
 
 /// Lines that may be a separate table; the first line is 0.
@@ -229,10 +233,12 @@ fn set_totals_aside(
     let widths = (header.names.len(), width_max);
     let found = subtotals::find(&text, syntax, widths, header.rule.comment.as_ref());
     header.kept = found.kept;
+    header.inner_totals = found.inner;
     let mut among = found.records;
     let n_below = among.len() - among.partition_point(|it| it.0 < n_body);
     let n_filled = records(total, syntax, usize::MAX).iter().filter(|it| 0 < it.n_filled).count();
-    if n_below == n_filled && n_below < among.len() {
+    let has_subtotals = n_below < among.len() || header.inner_totals.is_some();
+    if n_below == n_filled && has_subtotals {
         // Those below are also totals of some rows.
         windows.show_end(&std::mem::take(total));
     } else {
@@ -380,17 +386,7 @@ impl<'a> Search<'a> {
             header.extend(below);
             others = rows;
             let n = header.len();
-            // Names that are complete on their own remain unchanged.
-            let why = if self.told.rules.is_some() {
-                labels = multi_row_header::joined(&levels);
-                "a border line is below them"
-            } else if multi_row_header::are_complete(&levels[0]) {
-                descriptions = multi_row_header::described(&levels);
-                "the first has the names, and the others describe the columns"
-            } else {
-                labels = multi_row_header::joined(&levels);
-                "none of them fits the columns below"
-            };
+            let why = self.combine(&levels, &mut labels, &mut descriptions);
             reasons.push(format!("header of {n} records: {why}"));
         } else {
             let what = if is_present { "header" } else { "no header" };
@@ -440,9 +436,12 @@ impl<'a> Search<'a> {
             body = self.sample(width, body_start, Vec::new());
         }
         let first_rows = First::of(&head[body_start..], self.syntax, width);
+        let is_unnamed = names.iter().map(|it| it.trim().is_empty()).collect();
+        let (names, is_renamed) = names_of(names).into_iter().unzip();
         Header {
-            is_unnamed: names.iter().map(|it| it.trim().is_empty()).collect(),
-            names: names_of(names),
+            names,
+            is_unnamed,
+            is_renamed,
             line: is_present.then_some(first.line),
             is_settled: body.head.iter().map(|it| it.is_settled()).collect(),
             body_start,
@@ -461,6 +460,26 @@ impl<'a> Search<'a> {
             descriptions,
             ..Header::nothing()
         }
+    }
+
+    /// Takes the names, or what describes the columns, from all records of the header. Returns why.
+    fn combine(
+        &self,
+        levels: &[Vec<String>],
+        labels: &mut Vec<String>,
+        descriptions: &mut Vec<String>,
+    ) -> &'static str {
+        if self.told.rules.is_some() {
+            *labels = multi_row_header::joined(levels);
+            return "a border line is below them";
+        }
+        // Names that are complete on their own remain unchanged.
+        if multi_row_header::are_complete(&levels[0]) {
+            *descriptions = multi_row_header::described(levels);
+            return "the first has the names, and the others describe the columns";
+        }
+        *labels = multi_row_header::joined(levels);
+        "none of them fits the columns below"
     }
 
     /// Counts the byte order marks skipped before the first row.
@@ -771,6 +790,7 @@ impl Header {
         Header {
             names: Vec::new(),
             is_unnamed: Vec::new(),
+            is_renamed: Vec::new(),
             line: None,
             evidence: Vec::new(),
             is_settled: Vec::new(),
@@ -790,6 +810,7 @@ impl Header {
             descriptions: Vec::new(),
             doubt: None,
             kept: None,
+            inner_totals: None,
         }
     }
 }
@@ -1017,8 +1038,9 @@ fn is_doubled_within(label: &str) -> bool {
     })
 }
 
-/// Makes names usable: trimmed, on one line, never empty, and unique ignoring case.
-pub(crate) fn names_of(labels: Vec<String>) -> Vec<String> {
+/// Makes names usable: trimmed, on one line, never empty, and unique ignoring case. Each comes with whether an earlier
+/// one was the same.
+pub(crate) fn names_of(labels: Vec<String>) -> Vec<(String, bool)> {
     let one_line = |it: String| it.trim().replace("\r\n", " ").replace(['\r', '\n'], " ");
     let labels = without_single_quotes(labels.into_iter().map(one_line).collect());
     let mut taken: HashSet<String> = HashSet::new();
@@ -1031,7 +1053,7 @@ pub(crate) fn names_of(labels: Vec<String>) -> Vec<String> {
             name = format!("{base}_{n}");
             n += 1;
         }
-        names.push(name);
+        names.push((name, 2 < n));
     }
     names
 }
@@ -1149,7 +1171,9 @@ mod tests {
     #[test]
     fn names_are_trimmed_and_unique() {
         let labels = [" a ", "A", "", "b\r\nc", "a_2"].map(str::to_owned).to_vec();
-        assert_eq!(names_of(labels), ["a", "A_2", "column_3", "b c", "a_2_2"]);
+        let (names, is_renamed): (Vec<String>, Vec<bool>) = names_of(labels).into_iter().unzip();
+        assert_eq!(names, ["a", "A_2", "column_3", "b c", "a_2_2"]);
+        assert_eq!(is_renamed, [false, true, false, false, true]);
     }
 
     proptest! {

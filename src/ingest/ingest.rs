@@ -326,7 +326,8 @@ fn ingest_text(
     let written = options.written.as_deref();
     let format = written.map_or(SourceFormat::Text, |it| it.format);
     let word = format.place().unwrap_or("line");
-    let doubts = layout.table_doubt(word).into_iter().chain(layout.total_doubt(word));
+    let totals = layout.total_doubt(word).into_iter().chain(layout.inner_totals(word));
+    let doubts = layout.table_doubt(word).into_iter().chain(totals);
     let doubts = doubts.chain(columns_doubt(input, &layout, options)?);
     let doubts = doubts.chain(layout.sides_doubt(&columns, tally.n_rows, written)).collect();
     // The text is our own intermediate form, so its format is irrelevant to the user.
@@ -688,6 +689,22 @@ impl Layout {
             _ => format!(
                 "{n} rows are labelled as totals or averages but were kept, the first on {word} {line}, \
                  because their numbers do not confirm that"
+            ),
+        })
+    }
+
+    /// Reports the rows that are the sums of others and may be a category of the data.
+    fn inner_totals(&self, word: &str) -> Option<String> {
+        let KeptRows { n, line } = self.header.inner_totals.as_ref()?;
+        let line = self.first_line + u64::from(*line) + 1;
+        Some(match n {
+            1 => format!(
+                "the row on {word} {line} is a total of the rows above it but was kept, because its label is not in \
+                 the first cell: leave it out of sums"
+            ),
+            _ => format!(
+                "{n} rows are totals of the rows above them but were kept, the first on {word} {line}, because their \
+                 labels are not in the first cell: leave them out of sums"
             ),
         })
     }
@@ -1302,6 +1319,7 @@ impl ReadResult {
 
 /// Adds what the header says about columns besides their names.
 fn describe(columns: &mut [Column], header: &Header) {
+    const RENAMED: &str = "renamed, because an earlier column has the same name";
     const UNNAMED: &str = "the header has one name fewer than the rows have cells, as in files where \
                            each row begins with a row name";
     for (column, text) in columns.iter_mut().zip(&header.descriptions) {
@@ -1309,6 +1327,10 @@ fn describe(columns: &mut [Column], header: &Header) {
     }
     if let (true, Some(first)) = (header.is_short, columns.first_mut()) {
         first.note.get_or_insert_with(|| UNNAMED.to_owned());
+    }
+    for (column, _) in columns.iter_mut().zip(&header.is_renamed).filter(|it| *it.1) {
+        let note = column.note.take().map_or_else(String::new, |it| format!("; {it}"));
+        column.note = Some(format!("{RENAMED}{note}"));
     }
 }
 
@@ -1363,7 +1385,7 @@ impl PassContext<'_> {
         if self.plan.has_extra {
             let mut names = header.names.clone();
             names.push("_extra".to_owned());
-            let extra = header::names_of(names).pop();
+            let extra = header::names_of(names).pop().map(|it| it.0);
             let column = |name| BuiltColumn { name, dtype: DType::String, repeats: true };
             columns.extend(extra.map(column));
         }

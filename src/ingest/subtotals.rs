@@ -35,6 +35,22 @@ const NAMES: [&str; 11] = [
     "промежуточный итог",
 ];
 
+/// Those of [`NAMES`] that mean a total in front of a name as well: `Subtotal North`. A film may be called `Total War`.
+const PREFIXES: [&str; 5] =
+    ["subtotal ", "sub-total ", "sub total ", "zwischensumme ", "sous-total "];
+
+/// Labels of a total behind the first cell of a row, whatever their case.
+const INNER: [&str; 8] = [
+    "total",
+    "totals",
+    "subtotal",
+    "sub-total",
+    "sub total",
+    "grand total",
+    "zwischensumme",
+    "summe",
+];
+
 /// The subtotals found among rows.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct FoundSubtotals {
@@ -42,6 +58,8 @@ pub(crate) struct FoundSubtotals {
     pub records: Vec<(usize, usize)>,
     /// Rows with such a label whose numbers do not prove it.
     pub kept: Option<KeptRows>,
+    /// Rows whose numbers prove a label that is not in their first cell. They may be a category of the data.
+    pub inner: Option<KeptRows>,
 }
 
 /// Rows that were kept.
@@ -75,7 +93,8 @@ impl Label {
         let text = text.trim_matches(['*', ':', '=', ' ', '.', '-', '_', '#']).to_lowercase();
         let ends =
             |it: &&str| text.strip_suffix(*it).is_some_and(|it| it.is_empty() || it.ends_with(' '));
-        if is_total(&text) || NAMES.iter().any(ends) {
+        let begins = |it: &&str| text.starts_with(*it);
+        if is_total(&text) || NAMES.iter().any(ends) || PREFIXES.iter().any(begins) {
             return Some(Label::Total);
         }
         let statistic = || statistic_of(&text).map(Label::Statistic);
@@ -194,7 +213,15 @@ pub(crate) fn find(
                 statistics.push((shape, statistic, cells[first].trim().to_owned()));
                 continue;
             }
-            None => {}
+            None => {
+                let inner = cells.iter().skip(first + 1).position(|it| is_inner(it.as_bytes()));
+                let inner = inner.filter(|_| ROWS_MIN <= block.n_rows).map(|it| first + 1 + it);
+                if inner.is_some_and(|it| block.adds_up_to(&cells, it, true)) {
+                    KeptRows::add(&mut found.inner, shape.line);
+                    block = Held::new(width);
+                    continue;
+                }
+            }
         }
         // A row below an average shows that the average was a row too.
         for (shape, ..) in statistics.drain(..) {
@@ -229,16 +256,24 @@ fn is_name(label: &str) -> bool {
     3 == label.trim_matches(['*', ':', '=', ' ', '.']).chars().count()
 }
 
+/// Returns whether a cell behind the first has the label of a total.
+fn is_inner(cell: &[u8]) -> bool {
+    let is_around = |it: &u8| b"\"*:= ".contains(it);
+    let start = cell.iter().position(|it| !is_around(it)).unwrap_or(cell.len());
+    let end = cell.iter().rposition(|it| !is_around(it)).map_or(start, |it| it + 1);
+    INNER.iter().any(|it| cell[start..end].eq_ignore_ascii_case(it.as_bytes()))
+}
+
 /// Returns whether any record has a label of totals.
 fn has_label(text: &[u8], syntax: Syntax) -> bool {
     let mut tokeniser = Tokeniser::new(text, syntax);
     let mut cells: Vec<Cell> = Vec::new();
     while tokeniser.record(&mut cells).is_some() {
-        let filled = cells.iter().map(|it| it.raw(text)).find(|it| !it.trim_ascii().is_empty());
+        let mut cells = cells.iter().map(|it| it.raw(text));
+        let filled = cells.find(|it| !it.trim_ascii().is_empty());
         let label = filled.filter(|it| it.len() <= LABEL_BYTES_MAX);
-        if label
-            .is_some_and(|it| Label::of(String::from_utf8_lossy(it).trim_matches('"')).is_some())
-        {
+        let is_label = |it| Label::of(String::from_utf8_lossy(it).trim_matches('"')).is_some();
+        if label.is_some_and(is_label) || cells.any(is_inner) {
             return true;
         }
     }
@@ -270,8 +305,27 @@ mod tests {
         check(&format!("{text}Total,10,100\n"), &all, None);
         let text = "N,a,1\nN,b,2\nN Total,,3\nS,c,3\nS Total,,3\nGrand Total,,6\n";
         check(text, &["N Total,,3", "S Total,,3", "Grand Total,,6"], None);
+        let text = "A,x,1\nA,y,2\nSubtotal A,,3\nB,x,4\nB,z,5\nSubtotal B,,9\nTotal,,12\n";
+        check(text, &["Subtotal A,,3", "Subtotal B,,9", "Total,,12"], None);
         let text = "a,1,10\nb,2,20\nTotal fees,3,30\nc,3,30\n";
         check(text, &["Total fees,3,30"], None);
+    }
+
+    #[test]
+    fn sums_with_a_label_behind_the_first_cell_are_kept_and_reported() {
+        let inner = |text: &str| {
+            let comma = Syntax::usual(Delimiter::new(",").unwrap());
+            let found = find(text.as_bytes(), comma, (3, usize::MAX), None);
+            (found.records.len(), found.inner.map(|it| (it.n, it.line)))
+        };
+        let rows = ["N,a,1\nN,b,2\n", "S,c,3\nS,d,4\n"];
+        let text = format!("{}N,Subtotal,3\n{}S,\"Subtotal:\",7\n", rows[0], rows[1]);
+        assert_eq!(inner(&text), (0, Some((2, 2))));
+        assert_eq!(inner(&format!("{text}Total,,10\n")), (1, Some((2, 2))));
+        // The whole before its parts, other numbers, and a single row.
+        assert_eq!(inner("N,total,3\nN,m,1\nN,f,2\n"), (0, None));
+        assert_eq!(inner(&format!("{}N,Subtotal,9\n", rows[0])), (0, None));
+        assert_eq!(inner("N,a,1\nN,total,1\n"), (0, None));
     }
 
     #[test]

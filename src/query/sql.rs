@@ -100,8 +100,11 @@ fn bind(sql: &str, tables: &[TableSchema], now: i64) -> Result<Prepared> {
     let Statement::Query(query) = statement else {
         let text = statement.to_string();
         let word = text.split_whitespace().next().unwrap_or_default().to_owned();
-        return Err(SqlError::new(format!("{word} is not a query; nothing changes data here"))
-            .hint("write SELECT …; SHOW TABLES lists the tables"));
+        let message = match word.as_str() {
+            "SHOW" | "DESCRIBE" | "EXPLAIN" => format!("{word} is not supported"),
+            _ => format!("{word} is not a query; nothing changes data here"),
+        };
+        return Err(SqlError::new(message).hint("write SELECT …; SHOW TABLES lists the tables"));
     };
     let mut binder = Binder::new(tables, now);
     let bound = binder.query(&query, None)?;

@@ -103,6 +103,8 @@ pub struct OutputOptions {
     pub session_dir: PathBuf,
     /// Whether the files of the session remain when the process ends.
     pub keeps_files: bool,
+    /// The directory of the Markdown file that is written, whose links are relative to it.
+    pub linked_from: Option<PathBuf>,
     /// Whether people see absolute paths, and programs get `abs_path` next to `path`.
     pub abs_paths: bool,
     /// The terminal that charts are drawn for. The caller that sends events fills it before the first

@@ -116,6 +116,7 @@ fn options(format: Format) -> OutputOptions {
         seal: Seal::Plain,
         session_dir: ".csv-agent".into(),
         keeps_files: true,
+        linked_from: None,
         abs_paths: false,
         screen: Rc::default(),
     }

@@ -500,6 +500,15 @@ pub async fn find(options: &PythonOptions, extras: Extras) -> anyhow::Result<Opt
     Ok(managed(options, extras)?.map(|it| interpreter_in(&it, options)))
 }
 
+/// Returns whether the first call of [`prepare`] creates the managed environment. Starts no process: an active virtual
+/// environment counts as one that has the packages.
+pub fn will_be_made(options: &PythonOptions) -> bool {
+    options.python.is_none()
+        && options.virtual_env.is_none()
+        && wheel_pythons(options).is_empty()
+        && managed(options, Extras::default()).is_ok_and(|it| it.is_none())
+}
+
 /// Returns the Pythons that may have the packages of csv-agent's wheel. There are none where csv-agent was not
 /// installed as one.
 fn wheel_pythons(options: &PythonOptions) -> Vec<WheelPython> {

@@ -3,7 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::bench::{Bench, KEY, Run, round, wait};
 
@@ -239,6 +239,21 @@ fn the_users_own_file_is_changed_by_commands_and_keeps_its_comments() {
         run(&bench, ["config", "set", setting, value]).fails_with(2);
     }
     assert_eq!(file(), before);
+}
+
+#[test]
+fn a_path_is_relative_to_where_it_was_typed() {
+    let bench = Bench::with([]);
+    write(&bench, "rules.toml", "[total]\nbad = '< 0'\n");
+    run(&bench, ["config", "set", "thresholds", "rules.toml"]).succeeds();
+    run(&bench, ["config", "set", "knowledge", "~/notes.md"]).succeeds();
+    run(&bench, ["config", "set", "trusted_projects", "a, /b"]).succeeds();
+    let shown = shown(&bench);
+    let here = bench.path("").canonicalize().unwrap();
+    let path = |name: &str| here.join(name).to_string_lossy().into_owned();
+    assert_eq!(shown["thresholds"]["value"], path("rules.toml"));
+    assert!(fs::read_to_string(bench.path(USER)).unwrap().contains("\"~/notes.md\""));
+    assert_eq!(shown["trusted_projects"]["value"], json!([path("a"), "/b"]));
 }
 
 #[test]

@@ -132,6 +132,27 @@ fn a_gate_does_not_pass_with_thresholds_that_rate_nothing() {
 }
 
 #[test]
+fn a_gate_does_not_pass_without_the_thresholds_of_an_untrusted_project() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("orders.csv"), ORDERS).unwrap();
+    fs::write(bench.path("../rules.toml"), "[total]\nbad = '< 0'\n").unwrap();
+    fs::write(bench.path("csv-agent.toml"), "thresholds = '../rules.toml'\n").unwrap();
+    let ask = |flags: &str| {
+        let question = "'ids are unique'";
+        let script = format!("csv-agent ask --model builtin -f orders.csv {flags} {question}");
+        bench.shell(&script, &[])
+    };
+    let run = ask("--fail-on bad").fails_with(3);
+    assert!(run.stderr().contains("csv-agent.toml:1: `thresholds` is ignored"), "{run}");
+    assert!(
+        run.stderr().ends_with("hint: name the thresholds with `--thresholds FILE`\n"),
+        "{run}"
+    );
+    ask("--fail-on bad --thresholds ../rules.toml").fails_with(11);
+    ask("--verdict").succeeds();
+}
+
+#[test]
 fn thresholds_of_a_dataset_that_was_left_out_do_not_fail_a_gate() {
     let bench = Bench::with([]);
     fs::write(bench.path("orders.csv"), ORDERS).unwrap();

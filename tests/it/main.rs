@@ -47,6 +47,7 @@ mod hostile;
 mod images;
 mod inputs;
 mod kill;
+mod launchers;
 mod lazy;
 mod live;
 mod mcp;

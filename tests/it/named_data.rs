@@ -484,7 +484,7 @@ fn a_result_replaces_no_file_that_has_the_data() {
     let bench = bench();
     let run = |command: &[&str]| {
         let run = bench.run(command.iter().copied()).fails_with(2);
-        assert!(run.stderr().contains(".csv` has the data, and would be replaced"), "{run}");
+        assert!(run.stderr().contains("the output would replace `"), "{run}");
     };
     let builtin = ["ask", "--model", "builtin", "--format", "csv", "revenue by product"];
     bench.run(builtin).succeeds();
@@ -495,4 +495,47 @@ fn a_result_replaces_no_file_that_has_the_data() {
     run(&["export", "py", "-o", "sales.csv"]);
     run(&["rerun", "-o", "sales.csv", "--format", "csv"]);
     assert_eq!(fs::read_to_string(bench.path("orders.csv")).unwrap(), ORDERS);
+}
+
+#[test]
+fn a_markdown_file_links_to_its_charts_from_where_it_is() {
+    let bench = Bench::with(["sales.csv"]);
+    fs::create_dir_all(bench.path("reports/2025")).unwrap();
+    let question = "'revenue by product as a chart'";
+    for file in ["answer.md", "reports/answer.md", "reports/2025/answer.md"] {
+        let script = format!("csv-agent ask -q --model builtin -f sales.csv -o {file} {question}");
+        bench.shell(&script, &[]).succeeds();
+        let text = fs::read_to_string(bench.path(file)).unwrap();
+        let link = text.lines().find(|it| it.starts_with("![")).unwrap();
+        let (_, path) = link.trim_end_matches(')').rsplit_once("](").unwrap();
+        assert!(path.contains("/charts/") && !path.starts_with('/'), "{path}");
+        assert!(bench.path(file).parent().unwrap().join(path).is_file(), "{file}: {path}");
+    }
+}
+
+#[test]
+fn a_refusal_that_no_file_has_is_on_stderr() {
+    let bench = Bench::with(["sales.csv"]);
+    for output in ["-o answer.md", "-o answer.txt", "--format csv"] {
+        let script = format!("csv-agent ask --model builtin -f sales.csv {output} 'what is love'");
+        let refused = bench.shell(&script, &[]).fails_with(9);
+        assert_eq!(refused.stdout(), "");
+        assert!(refused.stderr().contains("I can answer, for example:"), "{refused}");
+    }
+    let script = "csv-agent ask --model builtin -f sales.csv -o answer.json 'what is love'";
+    let refused = bench.shell(script, &[]).fails_with(9);
+    assert!(!refused.stderr().contains("I can answer"), "{refused}");
+}
+
+#[test]
+fn a_renamed_column_is_noted() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("twice.csv"), "a,b,A,a,b\n1,2,3,4,5\n").unwrap();
+    let run = bench.shell("csv-agent ingest twice.csv -v", &[]).succeeds();
+    let note = "renamed, because an earlier column has the same name";
+    for column in ["A_2", "a_3", "b_2"] {
+        assert!(run.stderr().contains(&format!("column `{column}`: {note}\n")), "{run}");
+    }
+    let schema = bench.shell("csv-agent datasets --schema --json", &[]).succeeds();
+    assert_eq!(schema.stdout().matches(note).count(), 3, "{schema}");
 }

@@ -249,3 +249,12 @@ fn a_file_that_changed_or_has_text_for_numbers_is_said() {
     let run = bench.run(["rerun", "last", "--check"]).succeeds();
     assert!(run.stderr().contains("`orders.csv` has changed since it was ingested"), "{run}");
 }
+
+#[test]
+fn answers_in_sql_are_run_again_without_python() {
+    let bench = bench("North", "North").variable("CSV_AGENT_PYTHON", "/nonexistent");
+    builtin(&bench, "total revenue by region");
+    builtin(&bench, "average revenue by product");
+    let run = bench.run(["rerun", "last", "--check", "--format", "reply"]).succeeds();
+    assert!(run.stdout().contains("gives the same results"), "{run}");
+}

@@ -1,6 +1,7 @@
 //! `setup`: the Python environment before a question needs it.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
@@ -58,4 +59,40 @@ fn removal_takes_the_environments_and_nothing_else() {
     assert_eq!(run.stdout(), format!("path,status\n{},removed\n", place.display()));
     assert!(!place.exists() && cache.join("target").exists());
     assert_eq!(bench.run(["setup", "--remove"]).succeeds().stdout(), "");
+}
+
+#[test]
+fn ingest_on_a_terminal_begins_it_where_a_model_can_be_asked() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("a.csv"), "x\n1\n").unwrap();
+    fs::create_dir(bench.path("bin")).unwrap();
+    // It says when it is started, and what for.
+    let python = format!("#!/bin/sh\necho \"$@\" >{}\nexit 1\n", bench.path("started").display());
+    fs::write(bench.path("bin/python3"), python).unwrap();
+    fs::set_permissions(bench.path("bin/python3"), Permissions::from_mode(0o755)).unwrap();
+    let ingest = |key: &str, run: &str, and: &str| {
+        let script = format!(
+            "export PATH=$PWD/bin:$PATH XDG_CACHE_HOME=$PWD/cache CSV_AGENT_PYTHON= OPENAI_API_KEY={key}
+             rm -f started; mkfifo started
+             {run} 'csv-agent ingest --if-exists replace a.csv' {and}"
+        );
+        bench.shell(&script, &[]).succeeds().stdout().to_owned()
+    };
+    let (on_terminal, note) = ("script -qec", "Python is being set up in the background");
+    let shown = ingest("sk-test", on_terminal, "/dev/null; timeout 100 cat started");
+    assert!(shown.contains(note) && shown.contains("import json, sys"), "{shown}");
+    // Nobody is there to ask, or nobody who reads a terminal.
+    assert!(!ingest("", on_terminal, "/dev/null").contains(note));
+    assert!(!ingest("sk-test", "sh -c", "2>&1").contains(note));
+}
+
+#[test]
+fn doctor_expects_no_python_for_the_builtin_analyst() {
+    let state = |model: &str| {
+        let run = empty().run(["doctor", "--json", "--offline", "--model", model]);
+        let checks: Value = serde_json::from_str(run.stdout()).unwrap();
+        let found = checks.as_array().unwrap().iter().find(|it| it["check"] == "python");
+        found.unwrap()["state"].clone()
+    };
+    assert_eq!([state("builtin"), state("gpt-6.2-sol")], ["skipped", "warning"]);
 }

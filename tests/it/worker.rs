@@ -932,7 +932,7 @@ async fn outlined(tool: &str, cases: &[(&str, &str, &str, &str)]) {
     let commands: Vec<_> = commands.collect();
     let mut study = Study::start(&python_options(), &sandbox(), Vec::new()).await.unwrap();
     let uploaded = ["sales.csv".to_owned()];
-    let found = outlines(&mut study, &commands, &uploaded).await.unwrap();
+    let found = outlines(Some(&mut study), &commands, &uploaded).await.unwrap();
     let names = |it: &str| it.split_whitespace().map(str::to_owned).collect();
     for ((code, reads, binds, others), found) in cases.iter().zip(found) {
         let Outline { may_bind, touches, .. } = &found;

@@ -117,7 +117,7 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     let mut study = Study::start(&python, &sandbox, files).await?;
     let ran: Vec<_> = done.iter().map(|it| (it.job.clone(), it.call)).collect();
     let uploaded: Vec<String> = catalog.names().map(saved).collect();
-    let found = outlines(&mut study, &ran, &uploaded).await?;
+    let found = outlines(Some(&mut study), &ran, &uploaded).await?;
     done.iter_mut().zip(found).for_each(|(it, found)| it.outline = found);
     let mut warnings = Vec::new();
     move_code(&mut study, &mut done, &mut warnings).await?;

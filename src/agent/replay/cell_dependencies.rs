@@ -92,13 +92,19 @@ fn result(name: impl AsRef<str>) -> String {
     format!("{RESULT}{}", name.as_ref())
 }
 
-/// Returns the outline of each call. `uploaded` are the files that a container had from the start.
+/// Returns whether any call ran Python code, which only Python can outline.
+pub fn has_code(ran: &[(ToolJob, &PastCall)]) -> bool {
+    ran.iter().any(|it| matches!(it.0, ToolJob::Python(Command::Run { .. })))
+}
+
+/// Returns the outline of each call. `uploaded` are the files that a container had from the start. Without code, no
+/// Python is needed.
 ///
 /// # Errors
 ///
-/// Fails when the worker does.
+/// Fails when the worker does, or there is none for code.
 pub async fn outlines(
-    study: &mut Study,
+    study: Option<&mut Study>,
     ran: &[(ToolJob, &PastCall)],
     uploaded: &[String],
 ) -> anyhow::Result<Vec<Outline>> {
@@ -111,6 +117,7 @@ pub async fn outlines(
     let code: Vec<Value> = code.collect();
     let mut of_code: Vec<Outline> = Vec::new();
     if !code.is_empty() {
+        let study = study.context("code is outlined in Python")?;
         let found = study.ask(OUTLINE, &json!(code)).await;
         let found = found.context("cannot find out what the code needs")?;
         of_code = serde_json::from_value(found).context("cannot read what the code needs")?;

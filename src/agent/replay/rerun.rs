@@ -27,7 +27,7 @@ use csv_agent_worker::protocol::Command;
 use csv_agent_worker::sandbox::SandboxOptions;
 use csv_agent_worker::trusted_script::Study;
 
-use super::cell_dependencies::{DependencyStep, needed, outlines};
+use super::cell_dependencies::{DependencyStep, has_code, needed, outlines};
 use super::compare;
 use super::containers::Containers;
 use super::expectation::{Proof, head, plotted, proofs};
@@ -340,8 +340,12 @@ impl Again<'_> {
         let uploaded: Vec<String> = catalog.names().map(saved).collect();
         // The future that starts a worker is large.
         let finding = Box::pin(async {
-            let study = Study::start(&self.options.python, &self.options.sandbox, Vec::new());
-            outlines(&mut study.await?, &all, &uploaded).await
+            let RerunOptions { python, sandbox, .. } = self.options;
+            let mut study = match has_code(&all) {
+                true => Some(Study::start(python, sandbox, Vec::new()).await?),
+                false => None,
+            };
+            outlines(study.as_mut(), &all, &uploaded).await
         });
         let outlines = turn.wait(finding).await??.into_iter();
         let steps = outlines.zip(&all).enumerate().map(|(at, (outline, (_, call)))| {

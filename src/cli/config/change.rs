@@ -38,7 +38,10 @@ pub(super) fn set(path: &Path, key: &str, value: &str) -> anyhow::Result<()> {
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
     let mut refused: Option<Mistake> = None;
-    for value in candidates(&names, value) {
+    for mut value in candidates(&names, value) {
+        if settings::PATHS.contains(&names[names.len() - 1].as_str()) {
+            make_absolute(&mut value);
+        }
         let is_list = value.is_array();
         let mut changed = document.clone();
         put(&mut changed, &names, value)?;
@@ -198,6 +201,18 @@ fn candidates(names: &[String], word: &str) -> Vec<Value> {
         word.split(',').map(str::trim).filter(|it| !it.is_empty()).collect()
     });
     all
+}
+
+/// Completes relative paths. In the file they would be relative to it, and not to where the user typed them.
+fn make_absolute(value: &mut Value) {
+    if let Some(list) = value.as_array_mut() {
+        list.iter_mut().for_each(make_absolute);
+    } else if let Some(path) = value.as_str().filter(|it| !it.is_empty() && !it.starts_with('~'))
+        && let Ok(path) = std::path::absolute(path)
+        && let Some(path) = path.to_str()
+    {
+        *value = Value::from(path);
+    }
 }
 
 /// Returns the table that contains the setting, and creates it if needed.

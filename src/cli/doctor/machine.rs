@@ -19,7 +19,8 @@ use crate::terminal_graphics::{self, Images};
 /// Bytes of a GB, in decimal units as for disks.
 const GB: f64 = 1e9;
 
-/// Runs Python as a question would. Returns its confinement, if it can be confined at all.
+/// Runs Python as a question would. Returns its confinement, if it can be confined at all. If Python is missing,
+/// `missing` is the state.
 ///
 /// # Errors
 ///
@@ -27,6 +28,7 @@ const GB: f64 = 1e9;
 pub(super) async fn try_python(
     options: &PythonOptions,
     sandbox: &SandboxOptions,
+    missing: CheckState,
 ) -> anyhow::Result<(Vec<Check>, Option<Confinement>)> {
     let mut checks = Vec::new();
     let mut tell = |state, found: String| checks.push(Check::new("python", state, found));
@@ -57,12 +59,12 @@ pub(super) async fn try_python(
                 let found = format!(
                     "no environment yet; `csv-agent setup` or the first question makes one in {place}"
                 );
-                tell(CheckState::Warning, found);
+                tell(missing, found);
             }
             Err(error) => {
                 let hint = diagnostics::hint_of(&error).unwrap_or_default();
                 let found = format!("{error:#}; until then a model computes only with SQL; {hint}");
-                tell(CheckState::Warning, found);
+                tell(missing, found);
             }
         },
         Err(error) => checks.push(Check::failed("python", &error)),

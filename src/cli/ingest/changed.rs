@@ -67,7 +67,8 @@ pub(crate) fn demand_other_file<'a>(
     let is_same = |it: &Path| it.canonicalize().is_ok_and(|it| it == place);
     let is_source = |it: &Dataset| place_of(it, session_dir).is_some_and(|it| is_same(&it));
     if files.iter().any(|it| is_same(it)) || datasets.map(|it| it.1).any(is_source) {
-        let message = format!("`{}` has the data, and would be replaced", output.display());
+        let message =
+            format!("the output would replace `{}`, which contains the data", output.display());
         let hint = "write to another file with `-o`";
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }

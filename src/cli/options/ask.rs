@@ -27,7 +27,7 @@ use super::schema::answer_schema;
 use super::settings::{
     API, BASE_URL_OF_MODEL, CHART_SCALE, CHART_THEME, COMPACT_AT, KNOWLEDGE, LANGUAGE, MAX_COST,
     MAX_ROUNDS, MAX_TOKENS, MODEL, NO_ROWS, ORGANIZATION, PROJECT, REASONING, REDACT, RETRIES,
-    STREAM, Settings, TIMEOUT, TOOL_TIMEOUT, ValueOrigin, without_password,
+    STREAM, Settings, THRESHOLDS, TIMEOUT, TOOL_TIMEOUT, ValueOrigin, without_password,
 };
 use super::{GlobalOptions, cluster_access, demand, python_options, sandbox_options};
 use crate::diagnostics;
@@ -296,6 +296,14 @@ impl TurnOptions {
         let theme = Theme::from(settings.get(&CHART_THEME)?);
         let chart_style = ChartStyle { theme, scale: settings.get(&CHART_SCALE)? };
         let (fail_on, ungrounded) = gates(&flags.fail_on);
+        if fail_on.is_some()
+            && briefing.thresholds.is_empty()
+            && let Some(message) = settings.ignored(&THRESHOLDS)
+        {
+            // Without them, the gate would pass whatever the values are.
+            let hint = "name the thresholds with `--thresholds FILE`";
+            return Err(Failure::new(ExitStatus::Setup, message).hint(hint).into());
+        }
         // Named columns are withheld, whatever the other settings are.
         let columns = settings.choose(&REDACT)?.value.unwrap_or_default().into_iter();
         let columns = columns.chain(flags.redact.iter().cloned()).collect();

@@ -70,8 +70,17 @@ impl ConfigFile {
 pub(crate) struct ConfigFiles {
     /// Earlier files override later ones.
     pub files: Vec<ConfigFile>,
-    /// Ignored settings, with reasons.
-    pub warnings: Vec<String>,
+    /// Ignored settings and files, with reasons.
+    pub warnings: Vec<ConfigWarning>,
+}
+
+/// Why a setting, or a whole file, is ignored.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ConfigWarning {
+    /// The names of the ignored settings.
+    pub keys: Vec<String>,
+    /// A sentence with the reason.
+    pub message: String,
 }
 
 impl ConfigFiles {
@@ -125,7 +134,10 @@ impl ConfigFiles {
                 place.name(),
                 path.display()
             );
-            self.warnings.push(message);
+            // Whether it would have mattered: a gate must not pass because its thresholds are ignored.
+            let entries = opened.read(&path).map(|it| it.entries).unwrap_or_default();
+            let keys = entries.into_iter().map(|it| it.key).collect();
+            self.warnings.push(ConfigWarning { keys, message });
             return Ok(());
         }
         let mut file = ConfigFile { place, document: opened.read(&path)?, path };
@@ -163,11 +175,12 @@ impl ConfigFiles {
             } else {
                 "only your own configuration can set it"
             };
-            self.warnings.push(format!(
+            let message = format!(
                 "{}:{line}: `{key}` is ignored: {why}. To allow it, add this directory to \
                  `trusted_projects` there",
                 file.path.display()
-            ));
+            );
+            self.warnings.push(ConfigWarning { keys: vec![key], message });
         }
     }
 }

@@ -473,6 +473,10 @@ pub(crate) static SETTINGS: &[&dyn AnySetting] = &[
     &TRUSTED_PROJECTS,
 ];
 
+/// Settings that name files or directories.
+pub(crate) const PATHS: &[&str] =
+    &["api_key_file", "knowledge", "thresholds", "python", "trusted_projects"];
+
 /// Settings that are allowed outside of profiles only.
 pub(crate) const WHOLE_FILE: &[&str] = &["profile", "trusted_projects"];
 
@@ -792,6 +796,13 @@ impl<'a> Settings<'a> {
     /// Returns the line width from `--width`.
     pub(crate) fn width(&self) -> Option<u16> {
         self.flags.global.width
+    }
+
+    /// Returns why a setting in a file is ignored, if it is.
+    pub(crate) fn ignored<T>(&self, setting: &Setting<T>) -> Option<&'a str> {
+        let mut warnings = self.files.warnings.iter();
+        let found = warnings.find(|it| it.keys.iter().any(|key| key == setting.key));
+        found.map(|it| it.message.as_str())
     }
 
     /// Returns the files in use.

@@ -102,7 +102,8 @@ impl<'a> ParquetTable<'a> {
         });
         let ways = ways.collect::<anyhow::Result<Vec<_>>>()?;
         let (sources, metadata) = guarded(input, || prepared(&metadata, ways))?;
-        let names = names_of(sources.iter().map(|it: &SourceColumn| it.name.clone()).collect());
+        let names = sources.iter().map(|it: &SourceColumn| it.name.clone()).collect();
+        let names = names_of(names).into_iter().map(|it| it.0).collect();
         let table = ParquetTable { input, sources, names, metadata };
         // Every cell takes at least one byte.
         table.check_unpacked(table.n_rows().saturating_mul(n_leaves as u64))?;

@@ -471,6 +471,16 @@ fn an_average_below_the_table_is_none_of_it_and_told_where_it_is_another() {
 }
 
 #[test]
+fn subtotals_with_a_label_in_another_column_are_kept_and_told() {
+    let rows = "dept,item,cost\nA,x,150\nA,y,20\nA,Subtotal,170\nB,x,4\nB,z,5\nB,Subtotal,9\n";
+    let dataset = Bench::new().bytes(format!("{rows}Total,,179\n")).unwrap();
+    assert_eq!((dataset.row_count, dataset.set_aside.totals), (6, 1));
+    let doubt = "2 rows are totals of the rows above them but were kept, the first on line 4, because their \
+                 labels are not in the first cell: leave them out of sums";
+    assert_eq!(dataset.doubts, [doubt]);
+}
+
+#[test]
 fn a_total_is_listed_with_what_is_no_row() {
     check_aside(
         "name,n,rate\nanna,1,2.5\nbert,2,3.5\n\nTotal,3,3.0\nSource: me,,\n",
