@@ -67,7 +67,7 @@ fn readings_that_are_offered_are_data() {
     assert_eq!(unsure["stop_reason"], "refused");
     let choices: Vec<&str> =
         unsure["choices"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
-    assert_eq!(choices[1], "rows in `penguins`, of rows with `bill_depth_mm` over 50");
+    assert_eq!(choices[1], "rows in `penguins` with `bill_depth_mm` over 50");
     let numbered: Vec<String> =
         choices.iter().zip(1..).map(|(it, n)| format!("{n}. {it}")).collect();
     assert_eq!(unsure["text"], format!("This may mean:\n\n{}", numbered.join("\n")));
