@@ -182,6 +182,9 @@ impl Round<'_> {
             Ok(Plan::Ask(job, finish)) => {
                 if !is_look_up(self.provider, &job) {
                     turn.record.cells.extend(cell(&job));
+                    if let ToolJob::Query(statement) = &job {
+                        turn.record.grounds.statement(&statement.sql);
+                    }
                 }
                 Running::Asking(job, finish)
             }

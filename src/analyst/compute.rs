@@ -98,11 +98,13 @@ pub(crate) fn next(
     if let Some(sql) = answer.ends_sql() {
         answer.ends = open.made(query_call(&sql, None)).map(ResultHead::of);
     }
+    let blanks = answer.blanks_sql().and_then(|sql| open.made(query_call(&sql, None)));
+    let blanks = blanks.map(|it| Answer::blanks(&ResultHead::of(it))).unwrap_or_default();
     let places = sql::places(query, tables, FINDING_ROWS_MAX)
         .filter(|_| wants_verdict && answer.has_found_rows());
     let places = places.and_then(|sql| open.made(query_call(&sql, None))).map(ResultHead::of);
     let drawing = answer.drawing(&|sql, name| open.find(&query_call(sql, name)));
-    let mut notes: Vec<String> = unsaid(reading, tables).into_iter().collect();
+    let mut notes: Vec<String> = unsaid(reading, tables).into_iter().chain(blanks).collect();
     match drawing {
         Drawing::No => {}
         Drawing::Impossible(reason) => notes.push(format!("There is no chart: {reason}.")),

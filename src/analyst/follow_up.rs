@@ -5,7 +5,7 @@ use crate::assemble::as_drawn;
 use crate::frag::Frag;
 use crate::lexicon::{Concept, Cue};
 use crate::query::{
-    Chart, GroupKey, Groups, Listing, LogicalForm, Measure, Place, Profile, Shape, Test, Value,
+    Agg, Chart, GroupKey, Groups, Listing, LogicalForm, Measure, Place, Profile, Shape, Test, Value,
 };
 use crate::scene::Scene;
 use crate::schema::Kind;
@@ -19,6 +19,25 @@ const WORDS_MAX: usize = 12;
 /// Returns whether a question may take up the one before.
 pub(crate) fn may_continue(tokens: &[Token]) -> bool {
     !tokens.is_empty() && tokens.len() <= WORDS_MAX
+}
+
+/// Returns whether a question says that it takes up the one before, also if it has all that a question needs: it begins
+/// with `and`, or has a word for what was answered.
+pub(crate) fn takes_up(scene: &Scene) -> bool {
+    let lexicon = scene.lexicon;
+    let words: Vec<String> = scene.tokens.iter().map(|it| it.lower.clone()).collect();
+    let joins = (1..=3).filter_map(|n| words.get(..n)).any(|it| {
+        lexicon.is(Cue::Joins, &it.join(" "))
+            || matches!(lexicon.phrase(it), Some(Concept::WhatAbout | Concept::Only))
+    });
+    // `those who left` are said here.
+    let is_said = |at: usize| words.get(at + 1).is_some_and(|it| lexicon.is(Cue::Relatives, it));
+    let stands_for = |at: usize| lexicon.is(Cue::Anaphors, &words[at]) && !is_said(at);
+    // `median instead`
+    let trails = words.split_last().is_some_and(|(last, rest)| {
+        !rest.is_empty() && lexicon.phrase(std::slice::from_ref(last)) == Some(Concept::WhatAbout)
+    });
+    joins || trails || (0..words.len()).any(stands_for)
 }
 
 /// Returns whether a question says that it takes up the one before.
@@ -43,6 +62,26 @@ pub(crate) fn is_fragment(frag: &Frag) -> bool {
         && frag.target.is_none()
         && frag.body.is_none()
         && !frag.is_trend
+}
+
+/// Returns whether parts are a question of their own: what is asked for is said, and of which groups, in which order, or
+/// how it is computed.
+pub(crate) fn is_whole(scene: &Scene, frag: &Frag) -> bool {
+    if !is_fragment(frag) {
+        return true;
+    }
+    let is_number = |it: &&Place| scene.kind(**it).is_number();
+    let n_numbers = frag.columns.iter().filter(is_number).count();
+    let says_more = !frag.aggs.is_empty() || !frag.keys.is_empty() || frag.order.is_some();
+    // `the 3 largest by price`: of what, was said before.
+    let is_by = |it: &Token| {
+        matches!(
+            scene.lexicon.phrase(std::slice::from_ref(&it.lower)),
+            Some(Concept::By | Concept::Sorted)
+        )
+    };
+    let ranks = frag.by.is_some() && 1 < scene.tokens.len() && !scene.tokens.iter().any(is_by);
+    0 < n_numbers && (says_more || n_numbers < frag.columns.len()) || ranks
 }
 
 /// Returns the last query with the parts in the place of its own; nothing if it has no place for them.
@@ -149,8 +188,7 @@ fn edit_groups(
         groups.measures.clone_from(&frag.measures);
         // `the 5 worst by profit` is the total, where totals were asked for.
         if frag.is_by_measure
-            && let (Some(agg @ (crate::query::Agg::Sum | crate::query::Agg::Mean)), [measure]) =
-                (agg, &mut groups.measures[..])
+            && let (Some(agg @ (Agg::Sum | Agg::Mean)), [measure]) = (agg, &mut groups.measures[..])
         {
             measure.agg = agg;
         }
@@ -211,6 +249,17 @@ fn edit_rows(
     numbers.is_empty() && keys.is_empty()
 }
 
+/// Returns the number that rows were ranked by, if the first alone was asked for.
+fn ranked_by(listing: &Listing) -> Option<Measure> {
+    match &listing.order {
+        Some((Value::Column(place), order)) if order.is_first() => {
+            let agg = if order.is_ascending { Agg::Min } else { Agg::Max };
+            Some(Measure::of(agg, *place))
+        }
+        _ => None,
+    }
+}
+
 /// Counts the rows that were listed, or computes with them.
 fn to_groups(
     scene: &Scene,
@@ -219,7 +268,15 @@ fn to_groups(
     numbers: &[Place],
     keys: Vec<GroupKey>,
 ) -> Option<()> {
+    let ranked = match &query.body {
+        Shape::Rows(listing) if listing.order.is_some() => Some(listing),
+        _ => None,
+    };
     let measures = match (&frag.measures[..], &frag.aggs[..], numbers) {
+        // `heaviest penguin`, `by island`
+        ([], [], []) if let Some(listing) = ranked => {
+            vec![ranked_by(listing).filter(|_| frag.order.is_none())?]
+        }
         ([], [], []) => vec![Measure::ROWS],
         ([], [], [place]) => vec![natural(scene, *place).into_iter().next()?.0],
         ([], aggs, [place]) => aggs.iter().map(|it| Measure::of(it.clone(), *place)).collect(),

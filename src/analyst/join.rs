@@ -149,6 +149,10 @@ fn likely(tables: &[Table], of: [usize; 2]) -> Vec<Join> {
 
 /// Returns whether values of two columns are equal by more than chance.
 fn can_equal(one: &Column, other: &Column) -> bool {
+    // An index numbers the rows of its own file.
+    if one.is_unnamed || other.is_unnamed {
+        return false;
+    }
     let is_large = |it: &Column| it.range.is_some_and(|it| NUMBER_MIN <= it.0);
     match (one.kind, other.kind) {
         (Kind::Text, Kind::Text) => true,
@@ -233,6 +237,7 @@ fn join_of(tables: &[Table], of: [usize; 2], lexicon: &Lexicon) -> Option<Join> 
         // Two things have names, and share none by that.
         let is_common = matches!(&left.words[..], [word] if lexicon.is(Cue::Common, word));
         let score = match () {
+            () if left.is_unnamed || right.is_unnamed => 0,
             () if !same_kind || is_common && right.words == left.words => 0,
             () if left.words == right.words && is_key(&left.words) && 1 < left.words.len() => 4,
             () if left.words == other.words && is_key(&right.words) && right.words.len() == 1 => 5,

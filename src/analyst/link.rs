@@ -27,6 +27,10 @@ const OTHERS_VALUE: f64 = 0.3;
 const TAG_COST: f64 = 0.02;
 /// By how much a noun for rows is less well linked where a value is called so.
 const NOUN_OF_VALUES: f64 = 0.3;
+/// By how much a unit of time is less well linked where a column is called so.
+const UNIT_OF_NAME: f64 = 0.15;
+/// By how much the name of a table says less where one of its numbers is called so.
+const NOUN_OF_NUMBERS: f64 = 0.3;
 
 /// A span and what it may mean.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,6 +139,7 @@ impl Linker<'_> {
         }
         self.superlatives(&mut links);
         self.compete(&mut links);
+        self.qualify(&mut links);
         let costs: Vec<(f64, bool)> =
             (0..self.tokens.len()).map(|at| self.skip(at, &links)).collect();
         let unknown = (0..costs.len()).filter(|at| costs[*at].1).collect();
@@ -180,6 +185,49 @@ impl Linker<'_> {
         let Some(before) = start.checked_sub(1).map(|it| &self.tokens[it]) else { return false };
         let names = |it: Place| self.column(it).words.contains(&before.stem);
         before.lower == "=" || self.lexicon.is(Cue::Is, &before.lower) || self.places().any(names)
+    }
+
+    /// Lets `weather.date` be that column of that table, and nothing else.
+    fn qualify(&self, links: &mut Vec<Link>) {
+        let text = |start: usize, end: usize| {
+            &self.question[self.tokens[start].start..self.tokens[end - 1].end]
+        };
+        let is_quote = |it: char| matches!(it, '"' | '`');
+        let ends = |start: usize| start + 1..=self.tokens.len().min(start + SPAN_MAX);
+        let mut found: Vec<(usize, usize, Place)> = Vec::new();
+        for (start, at) in (0..self.tokens.len()).flat_map(|it| ends(it).map(move |at| (it, at))) {
+            let Some(behind) = self.tokens.get(at) else { continue };
+            let between = &self.question[self.tokens[at - 1].end..behind.start];
+            let named = |it: &&usize| self.tables[**it].name.eq_ignore_ascii_case(text(start, at));
+            let Some(table) = self.of.iter().find(named) else { continue };
+            if between.trim_matches(is_quote) != "." {
+                continue;
+            }
+            let columns = &self.tables[*table].columns;
+            let called = |end: usize| {
+                columns.iter().position(|it| it.name.eq_ignore_ascii_case(text(at, end)))
+            };
+            let longest = ends(at).rev().find_map(|end| Some((end, called(end)?)));
+            if let Some((end, column)) = longest {
+                found.push((start, end, Place { table: *table, column }));
+            }
+        }
+        for (start, end, place) in found {
+            links.retain(|it| it.end <= start || end <= it.start);
+            links.push(Link { start, end, atom: Atom::Column(place), score: 1.0 });
+        }
+    }
+
+    /// Returns whether a table is called like one of its numbers, so that its name hardly stands for rows.
+    fn is_called_like_a_number(&self, table: usize) -> bool {
+        let table = &self.tables[table];
+        table.columns.iter().any(|it| {
+            // A `flight` numbers the flights, and `orders` say how many there are.
+            let is_amount = it.name.eq_ignore_ascii_case(&table.name)
+                || it.unit.is_some()
+                || self.lexicon.is_additive(&it.words) == Some(true);
+            it.kind.is_number() && !it.is_key && is_amount && table.is_called(&it.words)
+        })
     }
 
     fn column(&self, place: Place) -> &Column {
@@ -529,6 +577,30 @@ impl Linker<'_> {
             .map(|it| (it.start, it.end))
             .collect();
         let repeats = |link: &Link| repeated.contains(&(link.start, link.end));
+        // `year` is the column that is called so, before the year of a date.
+        for link in links.iter_mut().filter(|it| matches!(it.atom, Atom::Unit(..))) {
+            let token = &self.tokens[link.start];
+            let is_called = |it: Place| {
+                let column = self.column(it);
+                column.unit == Some(TimeUnit::Year)
+                    && column.kind == Kind::Whole
+                    && column.name.eq_ignore_ascii_case(&token.text)
+            };
+            if self.places().any(is_called) {
+                link.score -= UNIT_OF_NAME;
+            }
+        }
+        // `sales by region` adds up the column of a table that is called so too.
+        for link in links.iter_mut() {
+            let is_number = match link.atom {
+                Atom::Table(table) => self.is_called_like_a_number(table),
+                Atom::Noun => self.of.iter().any(|it| self.is_called_like_a_number(*it)),
+                _ => false,
+            };
+            if is_number && best.get(&(link.start, link.end)).is_some_and(|it| 0.97 <= *it) {
+                link.score -= NOUN_OF_NUMBERS;
+            }
+        }
         for link in links.iter_mut().filter(|it| it.atom == Atom::Noun) {
             match best.get(&(link.start, link.end)) {
                 // `products` are those of a column that names some of them again and again, and hardly its rows.

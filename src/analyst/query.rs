@@ -539,6 +539,38 @@ impl LogicalForm {
     }
 }
 
+impl LogicalForm {
+    /// Returns the columns whose values it computes with or compares, rather than counts or tells apart.
+    pub(crate) fn computed_with(&self) -> Vec<Place> {
+        let measures = match &self.body {
+            Shape::Groups(groups) => &groups.measures[..],
+            Shape::Compare(comparison) => std::slice::from_ref(&comparison.measure),
+            Shape::Check(Check::Number(measure, ..)) => std::slice::from_ref(measure),
+            _ => &[],
+        };
+        let claims = match &self.body {
+            Shape::Check(Check::All(tests) | Check::None(tests)) => &tests[..],
+            _ => &[],
+        };
+        let order = match &self.body {
+            // `the highest salary`, where it is text
+            Shape::Groups(it) if it.order.is_some() && it.measures.iter().all(Measure::is_rows) => {
+                it.keys.iter().map(GroupKey::place).collect()
+            }
+            Shape::Rows(listing) => listing.order.iter().flat_map(|it| it.0.places()).collect(),
+            Shape::Profile(Profile::Distribution(place)) => vec![*place],
+            Shape::Profile(Profile::Describe(of) | Profile::Outliers { of, .. })
+            | Shape::Check(Check::Inliers(of)) => of.clone(),
+            _ => Vec::new(),
+        };
+        let counts = |it: &&Measure| matches!(it.agg, Agg::Count | Agg::Distinct | Agg::Mode);
+        let of = measures.iter().filter(|it| !counts(it)).flat_map(|it| &it.of);
+        let tests = self.filters.iter().chain(claims);
+        let compared = tests.filter(|it| !matches!(it, Test::Missing(_) | Test::Not(_)));
+        of.flat_map(Value::places).chain(compared.flat_map(Test::places)).chain(order).collect()
+    }
+}
+
 impl Measure {
     /// Returns the columns that it reads.
     pub(crate) fn places(&self) -> Vec<Place> {

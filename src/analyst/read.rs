@@ -44,6 +44,10 @@ const UNASKED_COST: f64 = 2.0;
 const JUDGES_NOT_COST: f64 = 4.0;
 /// Price of words that a reading leaves out, from which it judges nothing.
 const JUDGED_SKIPPED_MAX: f64 = 0.4;
+/// Price of words that are left out of what takes up another question without saying so.
+const TAKEN_SKIPPED_MAX: f64 = 0.4;
+/// What it costs to read a question by itself that says that it takes up another.
+const ALONE_COST: f64 = 1.0;
 /// Price from which a whole question is rather one that takes up another.
 const WHOLE_MAX: f64 = 2.0;
 /// Words of a question that is only a part of one.
@@ -84,6 +88,8 @@ pub(crate) struct Read {
     may_mislead: bool,
     /// Whether it is the number of a reading that was offered.
     is_picked: bool,
+    /// A column that it names, whose values it needs although they are kept back.
+    kept_back: Option<String>,
     /// What it claims, if that is two things, each of which can be judged by itself.
     pub two: Option<[String; 2]>,
     /// What is to be said of the user's knowledge that is of no use.
@@ -120,6 +126,10 @@ pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
         Outcome::Next(next) => return next,
         Outcome::Read(read) => read,
     };
+    if let Some(column) = &read.kept_back {
+        let doubt = Doubt::KeptBack(column.clone());
+        return Next::Refuse(suggest::refusal(&doubt, &read.tables, &[], &|_| true));
+    }
     let next = answered(&read, lexicon, wants_verdict);
     let Some(unused) = read.unused else { return next };
     let with = |text: String| format!("{text}\n\n{unused}");
@@ -254,6 +264,7 @@ pub(crate) fn readings(
     }
     // A table whose schema nobody could get is left out.
     tables.retain(|it| !it.columns.is_empty());
+    schema::mark_kept_back(&mut tables, instructions);
     let glossary = Glossary::of(instructions, &tables, lexicon);
     for turn in &mut turns {
         turn.question = glossary.told(&turn.question, lexicon);
@@ -310,14 +321,16 @@ pub(crate) fn readings(
     let is_part = tokens.len() <= PART_WORDS_MAX && readings.first().is_some_and(Reading::is_part);
     let takes_up = readings.first().is_some_and(|it| it.before < 1.0);
     let is_lost = last.as_ref().is_some_and(|it| it.sureness < rank::OFFERED)
-        && (asked.leads_on() || is_part)
+        && (asked.takes_up() || is_part)
         && !takes_up;
     let readings = if is_lost { Vec::new() } else { readings };
     let may_mislead = readings.first().is_some_and(|it| asked.may_mislead(it, &unknown));
     // The second claim would be a condition of the first, and broken data would pass.
     let two = readings.first().and_then(|it| asked.two_claims(&it.query));
+    let kept_back = asked.kept_back(readings.first());
     Outcome::Read(Box::new(Read {
         turn: turn.clone(),
+        kept_back,
         readings,
         unknown,
         said,
@@ -501,10 +514,33 @@ impl Asked<'_> {
         both.next().map(|it| it.map(str::to_owned))
     }
 
-    fn leads_on(&self) -> bool {
+    fn takes_up(&self) -> bool {
         let tokens = self.tokens();
         let scene = self.scene(&tokens, &[0], None, HashMap::default());
-        follow_up::leads_on(&scene)
+        follow_up::takes_up(&scene)
+    }
+
+    /// Returns a column that the question names, and whose values are kept back, if the best reading computes with them
+    /// or leaves it out.
+    fn kept_back(&self, best: Option<&Reading>) -> Option<String> {
+        let is_kept = |it: Place| self.tables[it.table].columns[it.column].is_kept_back;
+        let tokens = self.tokens();
+        let facts =
+            values::facts(&self.turn.question, &tokens, self.tables, self.turn, self.lexicon);
+        let said = |table: usize| {
+            let links = self.lattice(&tokens, &[table], &facts).links;
+            links.into_iter().find_map(|it| match it.atom {
+                Atom::Column(place) if 0.95 <= it.score && is_kept(place) => Some(place),
+                _ => None,
+            })
+        };
+        let some = (0..self.tables.len())
+            .filter(|it| self.tables[*it].columns.iter().any(|column| column.is_kept_back));
+        let said = some.into_iter().find_map(said);
+        let needed =
+            best.and_then(|it| it.query.computed_with().into_iter().find(|it| is_kept(*it)));
+        let unused = said.filter(|place| !best.is_some_and(|it| it.query.places().contains(place)));
+        needed.or(unused).map(|it| self.tables[it.table].columns[it.column].name.clone())
     }
 
     fn scene<'b>(
@@ -558,7 +594,13 @@ impl Asked<'_> {
                 }
             }
             if let Some(last) = self.last.filter(|it| rank::OFFERED <= it.sureness) {
-                own.extend(self.continued(&scene, &lattice, last));
+                let continued = self.continued(&scene, &lattice, last);
+                if !continued.is_empty() && follow_up::takes_up(&scene) {
+                    for reading in &mut own {
+                        reading.cost += ALONE_COST;
+                    }
+                }
+                own.extend(continued);
             }
             for mut reading in own.into_iter().flat_map(|it| quantified(it, quantity)) {
                 // Of several keys, the question says which.
@@ -715,12 +757,17 @@ impl Asked<'_> {
             if last.is_sure { &[] } else { last.readings.get(1..n_near).unwrap_or_default() };
         let words: Vec<String> = scene.tokens.iter().map(|it| it.lower.clone()).collect();
         let is_how_many = self.lexicon.phrase(&words) == Some(Concept::HowMany);
-        let leads = is_how_many || follow_up::leads_on(scene);
+        let takes_up = is_how_many || follow_up::takes_up(scene);
+        let leads = takes_up || follow_up::leads_on(scene);
         let mut readings = Vec::new();
         for Phrase { sem, cost, skipped, linked, rules, .. } in
             ENGLISH.read(scene, lattice, ENGLISH.parts)
         {
             let Sem::Frag(frag) = sem else { continue };
+            // What says all that a question needs takes up nothing, and neither does a part of it.
+            if !takes_up && (TAKEN_SKIPPED_MAX < skipped || follow_up::is_whole(scene, &frag)) {
+                continue;
+            }
             if let Some(query) = follow_up::edit(scene, &first.query, &frag) {
                 // What was open before does not matter if the question now says it.
                 let is_said = !others.is_empty()
@@ -914,7 +961,7 @@ mod tests {
     use crate::lexicon::ENGLISH;
     use crate::query::{Chart, Check, Shape};
     use crate::rank::{ANSWERED, sureness};
-    use crate::schema::{Kind, Table, of_instructions};
+    use crate::schema::{Kind, Table, mark_kept_back, of_instructions};
 
     fn tables() -> Vec<Table> {
         let text = "- orders: 3 rows, 5 columns\n  - \"order_id\" int64\n  - \"amount\" int64\n  - \"price\" int64\n  \
@@ -1104,6 +1151,204 @@ mod tests {
                 .iter()
                 .all(|it| !sql(it).contains("revenue"))
         );
+    }
+
+    /// Returns the best reading of the last question as SQL, those before it being answered, and how sure it is.
+    fn asked(tables: &[Table], questions: &[&str], wants_verdict: bool) -> (String, f64) {
+        let joins = Joins::default();
+        let mut last: Option<Last> = None;
+        let mut found = (String::new(), 0.0);
+        for (n, question) in questions.iter().enumerate() {
+            let turn = Turn { question: (*question).to_owned(), pick: None, calls: Vec::new() };
+            let wants_verdict = wants_verdict && n + 1 == questions.len();
+            let lexicon = &ENGLISH;
+            let last_one = last.as_ref();
+            let asked = Asked {
+                tables,
+                joins: &joins,
+                lexicon,
+                wants_verdict,
+                turn: &turn,
+                last: last_one,
+            };
+            let readings = asked.read().0;
+            let sql = readings.first().map(|it| crate::sql::statement(&it.query, tables, 4).sql);
+            let words = sql.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+            found = (words, sureness(&readings, None));
+            last = Some(Last::new(readings, 0.9, &[]));
+        }
+        found
+    }
+
+    fn one(name: &str, columns: &[(&str, &str)]) -> Vec<Table> {
+        let mut text = format!("- {name}: 100 rows, {} columns\n", columns.len());
+        for (name, dtype) in columns {
+            text.extend(["  - \"", name, "\" ", dtype, "\n"]);
+        }
+        of_instructions(&text, &ENGLISH)
+    }
+
+    #[test]
+    fn a_table_called_like_one_of_its_numbers_is_asked_for_the_number() {
+        let sales = one("sales", &[("region", "string"), ("sales", "int64"), ("day", "date")]);
+        for question in ["sales by region", "sales by month", "sales per region", "how many sales"]
+        {
+            let (sql, sureness) = asked(&sales, &[question], false);
+            assert!(sql.contains("sum(sales)") && ANSWERED <= sureness, "{question}: {sql}");
+        }
+        let (sql, _) = asked(&sales, &["how many rows by region"], false);
+        assert!(sql.contains("count(*)"), "{sql}");
+        // A number of a flight is no amount.
+        let flights = one("flights", &[("flight", "int64"), ("carrier", "string")]);
+        let (sql, _) = asked(&flights, &["flights per carrier"], false);
+        assert!(sql.contains("count(*)"), "{sql}");
+    }
+
+    #[test]
+    fn a_column_may_be_said_with_its_table() {
+        let weather =
+            one("weather", &[("date", "date"), ("wind", "float64"), ("weather", "string")]);
+        for question in [
+            "weather.date is unique",
+            "\"weather\".\"date\" is unique",
+            "date in weather is unique",
+            "is weather.date unique?",
+        ] {
+            let (sql, _) = asked(&weather, &[question], true);
+            assert!(sql.contains("(partition by \"date\")"), "{question}: {sql}");
+        }
+        let (sql, _) = asked(&weather, &["average weather.wind by weather.weather"], false);
+        assert!(sql.contains("avg(wind)") && sql.contains("group by weather"), "{sql}");
+    }
+
+    #[test]
+    fn a_question_with_all_that_it_needs_takes_up_nothing() {
+        let tips = || {
+            one(
+                "tips",
+                &[
+                    ("total_bill", "float64"),
+                    ("tip", "float64"),
+                    ("sex", "string"),
+                    ("day", "string"),
+                ],
+            )
+        };
+        for (before, question, same) in [
+            ("average tip by day", "total bill by sex", true),
+            ("average tip by day", "largest bill", true),
+            ("average tip by day", "top 3 tips", true),
+            ("average tip by day", "average bill", true),
+            ("average tip by day", "rows with tip over 5", true),
+            ("average tip by day", "by sex", false),
+            ("average tip by day", "and the average bill?", false),
+            ("average tip by day", "median instead", false),
+            ("average tip by day", "top 2", false),
+        ] {
+            let alone = asked(&tips(), &[question], false).0;
+            let behind = asked(&tips(), &[before, question], false).0;
+            assert_eq!(alone == behind, same, "{question}: {behind}");
+        }
+        // The heaviest of each island, and not how many there are.
+        let penguins = one("penguins", &[("body_mass_g", "float64"), ("island", "string")]);
+        let (sql, _) = asked(&penguins, &["heaviest penguin", "by island"], false);
+        assert!(sql.contains("max(body_mass_g)") && sql.contains("group by island"), "{sql}");
+    }
+
+    #[test]
+    fn a_word_that_a_value_cuts_short_is_the_value() {
+        let mut salaries = one("Salaries", &[("rank", "string"), ("salary", "int64")]);
+        let ranks = ["AssocProf", "AsstProf", "Prof"];
+        salaries[0].columns[0].values = Some(ranks.map(str::to_owned).to_vec());
+        for (question, rank) in [
+            ("average salary of professors", "rank = 'Prof'"),
+            ("how many professors are there", "rank = 'Prof'"),
+            ("average salary of assistant professors", "rank = 'AsstProf'"),
+            ("how many associate professors", "rank = 'AssocProf'"),
+        ] {
+            let (sql, _) = asked(&salaries, &[question], false);
+            assert!(sql.contains(rank), "{question}: {sql}");
+        }
+        let mut tips = one("tips", &[("tip", "float64"), ("day", "string")]);
+        tips[0].columns[1].values = Some(["Fri", "Sat", "Sun", "Thur"].map(str::to_owned).to_vec());
+        let (sql, _) = asked(&tips, &["average tip on Sundays"], false);
+        assert!(sql.contains("\"day\" = 'Sun'"), "{sql}");
+        // The name of a column is no value of another.
+        let mut songs = one("songs", &[("popular_or_not", "string"), ("popularity", "int64")]);
+        songs[0].columns[0].values = Some(vec!["popular".to_owned(), "other".to_owned()]);
+        let (sql, _) = asked(&songs, &["average popularity"], false);
+        assert!(!sql.contains("where"), "{sql}");
+    }
+
+    #[test]
+    fn words_are_not_dropped_to_have_an_answer() {
+        let stocks = one("stocks", &[("symbol", "string"), ("date", "date"), ("price", "float64")]);
+        for question in [
+            "which symbol grew most from 2005 to 2009",
+            "first and last price for each symbol",
+            "latest price per symbol",
+        ] {
+            let (sql, sureness) = asked(&stocks, &[question], false);
+            assert!(sureness < ANSWERED, "{question}: {sql}");
+        }
+        let tips = one("tips", &[("tip", "float64"), ("smoker", "bool")]);
+        let (sql, _) = asked(&tips, &["do smokers tip more"], false);
+        assert!(sql.contains("avg(tip)") && sql.contains("group by smoker"), "{sql}");
+    }
+
+    #[test]
+    fn simple_claims_are_understood() {
+        let penguins = one(
+            "penguins",
+            &[
+                ("species", "string"),
+                ("sex", "string, 11 missing"),
+                ("year", "int64"),
+                ("seen", "date"),
+            ],
+        );
+        for (claim, part) in [
+            ("penguins has at least 300 rows", "count(*) >= 300"),
+            ("the file has 4 rows", "count(*) = 4"),
+            ("the data contains more than 4 rows", "count(*) > 4"),
+            ("at least 90% of rows have a sex", "where sex is not null) / count(*) >= 90"),
+            ("species and seen together are unique", "(partition by species, seen)"),
+            ("the combination of species and seen is unique", "(partition by species, seen)"),
+            ("year is 2007, 2008 or 2009", "not (\"year\" in (2007, 2008, 2009))"),
+            ("year is 2007", "not (\"year\" = 2007)"),
+        ] {
+            let (sql, sureness) = asked(&penguins, &[claim], true);
+            assert!(sql.contains(part) && ANSWERED <= sureness, "{claim}: {sql}");
+        }
+    }
+
+    #[test]
+    fn values_that_are_kept_back_are_counted_and_not_computed_with() {
+        let mut salaries = one("Salaries", &[("sex", "string"), ("salary", "string")]);
+        let text =
+            "The user keeps back values of these columns: \"sal\", \"salary\". Texts that begin";
+        mark_kept_back(&mut salaries, text);
+        let joins = Joins::default();
+        let kept = |question: &str| {
+            let turn = Turn { question: question.to_owned(), pick: None, calls: Vec::new() };
+            let asked = Asked {
+                tables: &salaries,
+                joins: &joins,
+                lexicon: &ENGLISH,
+                wants_verdict: false,
+                turn: &turn,
+                last: None,
+            };
+            asked.kept_back(asked.read().0.first())
+        };
+        for question in ["average salary by sex", "highest salary", "salary over 100000"] {
+            assert_eq!(kept(question).as_deref(), Some("salary"), "{question}");
+        }
+        for question in
+            ["how many rows per salary", "how many rows by sex", "how many different salaries"]
+        {
+            assert_eq!(kept(question), None, "{question}");
+        }
     }
 
     #[test]

@@ -33,6 +33,13 @@ impl Reading {
         }
         let says = ["Meas ", "Rows ", "Target ", "Part = [list]", "Question "];
         let names = self.rules.iter().map(|it| ENGLISH.name(*it));
+        // `the highest pay` is a question.
+        if names
+            .clone()
+            .any(|it| it.ends_with(": ranked_column") || it == "Ranked = SUPADJ : ranked")
+        {
+            return false;
+        }
         let mut saying = names.filter(|it| says.iter().any(|start| it.starts_with(start)));
         saying.all(|it| it.starts_with("Question = Parts"))
     }

@@ -6,6 +6,11 @@ use serde_json::Value;
 use crate::lexicon::{Cue, Lexicon, TimeUnit};
 use crate::words::{Token, TokenKind, split_name};
 
+/// What is said of a column whose name is made up.
+const UNNAMED: &str = "no name in the file";
+/// What goes before the names of columns whose values are kept back.
+const KEPT_BACK: &str = "The user keeps back values of these columns: ";
+
 /// A table that a question may be about.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
@@ -49,6 +54,10 @@ pub(crate) struct Column {
     pub n_distinct: Option<u64>,
     /// Its least and its largest number, if the data was looked at.
     pub range: Option<(f64, f64)>,
+    /// Whether the file has no name for it: an index, of which nobody asks.
+    pub is_unnamed: bool,
+    /// Whether the user keeps its values back, so that other texts stand for them.
+    pub is_kept_back: bool,
     /// Whether its name says that text in it may be dates.
     pub may_be_dated: bool,
     /// How dates are written that are text, in terms of strptime.
@@ -182,6 +191,25 @@ pub(crate) fn of_instructions(text: &str, lexicon: &Lexicon) -> Vec<Table> {
     tables
 }
 
+/// Marks the columns of which instructions say that their values are kept back.
+pub(crate) fn mark_kept_back(tables: &mut [Table], text: &str) {
+    let Some(mut rest) = text.lines().find_map(|it| it.strip_prefix(KEPT_BACK)) else { return };
+    let mut names: Vec<String> = Vec::new();
+    loop {
+        let mut found = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+        let Some(Ok(name)) = found.next() else { break };
+        rest = &rest[found.byte_offset()..];
+        names.push(name);
+        match rest.strip_prefix(", ") {
+            Some(more) => rest = more,
+            None => break,
+        }
+    }
+    for column in tables.iter_mut().flat_map(|it| &mut it.columns) {
+        column.is_kept_back = names.contains(&column.name);
+    }
+}
+
 /// Puts names of tables that begin with a digit in quotes: `2024-06_sales` would be read as a month.
 pub(crate) fn with_quoted_names(question: &str, tables: &[Table]) -> String {
     let is_inside = |it: char| it.is_alphanumeric() || "_-\"'`".contains(it);
@@ -240,15 +268,16 @@ fn column(line: &str, lexicon: &Lexicon) -> Option<Column> {
     let mut facts = rest[names.byte_offset()..].trim_start().split(", ");
     let dtype = facts.next()?;
     // A name that is cut cannot be used in code: `get_dataset_info` has it whole.
-    let (mut n_missing, mut is_cut) = (0, false);
+    let (mut n_missing, mut is_cut, mut is_unnamed) = (0, false, false);
     // What the file says of the column comes last, and may say anything.
     let is_said = |it: &&str| it.starts_with("described as") || it.starts_with("note ");
     for fact in facts.take_while(|it| !is_said(it)) {
         is_cut |= fact.starts_with("name cut");
+        is_unnamed |= fact == UNNAMED;
         n_missing =
             fact.strip_suffix(" missing").and_then(|it| it.parse().ok()).unwrap_or(n_missing);
     }
-    (!is_cut).then(|| new_column(name, dtype, n_missing, lexicon))
+    (!is_cut).then(|| Column { is_unnamed, ..new_column(name, dtype, n_missing, lexicon) })
 }
 
 /// Splits a number of several digits off the end of a word: `hits86`.
@@ -314,6 +343,8 @@ fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> C
         values: None,
         n_distinct: None,
         range: None,
+        is_unnamed: false,
+        is_kept_back: false,
         may_be_dated,
         form: None,
     }
@@ -325,7 +356,9 @@ pub(crate) fn complete(table: &mut Table, schema: &Value, lexicon: &Lexicon) {
     let read = |it: &Value| {
         let name = it["name"].as_str()?.to_owned();
         let n_missing = it["nulls"].as_u64().unwrap_or_default();
-        Some(new_column(name, it["dtype"].as_str()?, n_missing, lexicon))
+        let is_unnamed =
+            it["note"].as_str().is_some_and(|it| it.split("; ").any(|it| it == UNNAMED));
+        Some(Column { is_unnamed, ..new_column(name, it["dtype"].as_str()?, n_missing, lexicon) })
     };
     table.columns = columns.iter().filter_map(read).collect();
     table.n_columns = table.columns.len();

@@ -30,6 +30,7 @@ const CONSTRAINTS: &[Constraint] = &[
     (names_the_mode_of_all, 1.5),
     (ranks_pairs, 0.5),
     (judges_by_count, 1.5),
+    (ranks_by_a_comparative, 1.5),
     (counts_sales_not_pieces, 1.0),
     (ranks_hours_of_days, 1.5),
     (tells_apart_what_it_looks_for, 0.6),
@@ -212,6 +213,22 @@ fn ranks_pairs(_: &Scene, query: &LogicalForm) -> bool {
 fn judges_by_count(scene: &Scene, query: &LogicalForm) -> bool {
     groups(query).is_some_and(|it| it.order.is_some() && it.measures.iter().all(Measure::is_rows))
         && scene.tokens.iter().any(|it| scene.lexicon.is(Cue::Judging, &it.lower))
+}
+
+/// The largest where `do smokers tip more` compares them with the rest.
+fn ranks_by_a_comparative(scene: &Scene, query: &LogicalForm) -> bool {
+    let is = |cue: Cue, at: usize| {
+        scene.tokens.get(at).is_some_and(|it| scene.lexicon.is(cue, &it.lower))
+    };
+    let compares = (1..scene.tokens.len()).any(|it| is(Cue::Comparatives, it));
+    let ranks = match &query.body {
+        Shape::Groups(it) => {
+            it.order.is_some() || it.measures.iter().any(|it| matches!(it.agg, Agg::Min | Agg::Max))
+        }
+        Shape::Rows(listing) => listing.order.is_some(),
+        _ => false,
+    };
+    ranks && compares && is(Cue::YesNo, 0)
 }
 
 /// How many rows there are of what is sold, where a column has of how many pieces each is.

@@ -26,6 +26,8 @@ pub(crate) enum Doubt {
     Two([String; 2]),
     /// The column has no values.
     Empty(String),
+    /// The values of the column are kept back.
+    KeptBack(String),
     /// The question before, which it takes up, was not understood.
     Lost,
 }
@@ -54,6 +56,9 @@ pub(crate) fn refusal(
         Doubt::Empty(column) => {
             format!("`{column}` has no values, so there is nothing to calculate.")
         }
+        Doubt::KeptBack(column) => {
+            format!("The values of `{column}` are kept back, so I cannot compute with them.")
+        }
         Doubt::Lost => "I did not understand the previous question, so I cannot tell what this one refers to. Ask \
              it in full."
             .to_owned(),
@@ -76,11 +81,18 @@ pub(crate) fn refusal(
     text.trim_end().to_owned()
 }
 
+/// Lists the columns that have names in their files, with those of the tables if there are several.
 fn names(tables: &[Table]) -> String {
-    let all: Vec<String> = tables
-        .iter()
-        .flat_map(|it| it.columns.iter().map(|column| format!("`{}`", column.name)))
-        .collect();
+    let is_one = tables.len() < 2;
+    let name = |table: &Table, column: &Column| {
+        let of = if is_one { String::new() } else { format!("{}.", table.name) };
+        format!("`{of}{}`", column.name)
+    };
+    let named = |table: &Table| {
+        let columns = table.columns.iter().filter(|it| !it.is_unnamed);
+        columns.map(|it| name(table, it)).collect::<Vec<_>>()
+    };
+    let all: Vec<String> = tables.iter().flat_map(named).collect();
     match all.len().checked_sub(NAMES_MAX) {
         Some(more) if 0 < more => {
             format!("{} and {more} more columns", all[..NAMES_MAX].join(", "))
@@ -94,7 +106,9 @@ fn questions(tables: &[Table], said: &[String], write: impl Fn(&str) -> String) 
     let Some(table) = tables.first() else { return Vec::new() };
     let find = |suits: &dyn Fn(&Column) -> bool| {
         let of_question = table.columns.iter().filter(|it| said.contains(&it.name));
-        let mut columns = of_question.chain(&table.columns).filter(|it| suits(it));
+        let mut columns = of_question
+            .chain(&table.columns)
+            .filter(|it| suits(it) && !it.is_unnamed && !it.is_kept_back);
         columns.next().map(|it| write(&it.name))
     };
     let number = find(&|it| it.kind == Kind::Real && !it.is_key)
@@ -120,4 +134,28 @@ fn questions(tables: &[Table], said: &[String], write: impl Fn(&str) -> String) 
     questions.push(format!("how many missing values are in each column{of}?"));
     questions.push(format!("show the first 5 rows{of}"));
     questions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Doubt, refusal};
+    use crate::lexicon::ENGLISH;
+    use crate::schema::of_instructions;
+
+    #[test]
+    fn columns_of_several_tables_are_named_with_them_and_an_index_is_not_named() {
+        let one = "- a: 3 rows, 2 columns\n  - \"column_1\" int64, no name in the file\n  - \"x\" float64\n";
+        let other = "- b: 3 rows, 1 column\n  - \"x\" int64\n";
+        let told = |text: &str| {
+            let tables = of_instructions(text, &ENGLISH);
+            refusal(&Doubt::Unknown(vec!["zork".to_owned()]), &tables, &[], &|_| true)
+        };
+        let (alone, both) = (told(one), told(&format!("{one}{other}")));
+        assert!(
+            alone.starts_with("I do not recognise “zork” in this data. It has `x`."),
+            "{alone}"
+        );
+        assert!(both.contains("It has `a.x`, `b.x`."), "{both}");
+        assert!(!alone.contains("column_1"), "{alone}");
+    }
 }

@@ -20,6 +20,8 @@ const TOOL: &str = "query_datasets";
 const VALUES_MAX: usize = 40;
 /// Between values of a list; hardly in one.
 const BETWEEN: &str = " ¦ ";
+/// Letters of a value that is a word without its end.
+const CUT_MIN: usize = 4;
 /// Columns that one statement looks at: the tool shows as many rows.
 const COLUMNS_MAX: usize = 20;
 /// Columns of one table that are looked at.
@@ -307,6 +309,7 @@ pub(crate) fn facts(
                 }
             }
         }
+        cut_values(question, tokens, (index, table), &mut facts, lexicon);
         // What is written with one letter more or less, among the few values of a column.
         for token in tokens.iter().filter(|it| it.kind == TokenKind::Word && 4 < it.lower.len()) {
             if facts.contains_key(&token.lower) || is_known(token, lexicon) {
@@ -335,6 +338,76 @@ pub(crate) fn facts(
     }
     others(question, tokens, &mut facts, lexicon);
     facts
+}
+
+/// Finds words that one value alone cuts short, among the few values of a column: `professors` of `Prof`, `associate
+/// professors` of `AssocProf`.
+fn cut_values(
+    question: &str,
+    tokens: &[Token],
+    (index, table): (usize, &Table),
+    facts: &mut Facts,
+    lexicon: &Lexicon,
+) {
+    for n in [1, 2] {
+        for (start, span) in tokens.windows(n).enumerate() {
+            let is_word = |it: &Token| it.kind == TokenKind::Word && CUT_MIN < it.lower.len();
+            let is_known = |it: &Token| is_known(it, lexicon);
+            if span.last().is_none_or(is_known) || span.iter().any(|it| lexicon.is_stop(&it.stem)) {
+                continue;
+            }
+            let text = question[span[0].start..tokens[start + n - 1].end].to_lowercase();
+            // `popularity` is a column, and not the value `popular` of another.
+            let is_named = |it: &Token| {
+                let mut names = table.columns.iter().map(|it| &it.words).chain([&table.words]);
+                names.any(|words| words.contains(&it.stem))
+            };
+            if !span.iter().all(is_word) || span.iter().any(is_named) || facts.contains_key(&text) {
+                continue;
+            }
+            for (column, it) in table.columns.iter().enumerate() {
+                let Some(values) = it.values.as_ref().filter(|_| it.kind == Kind::Text) else {
+                    continue;
+                };
+                // `Sun` is Sunday.
+                let is_of_calendar = |it: &Token| {
+                    lexicon.weekday(&it.lower).is_some() || lexicon.month(&it.lower).is_some()
+                };
+                let n_min = if span.iter().all(is_of_calendar) { 3 } else { CUT_MIN };
+                let long = || values.iter().filter(|it| n_min <= it.len());
+                let sole = |is_start: bool| {
+                    let mut cut = long().filter(|it| is_cut_short(it, span, is_start));
+                    cut.next().filter(|_| cut.next().is_none())
+                };
+                if let Some(value) = sole(true).or_else(|| sole(false)) {
+                    let place = Place { table: index, column };
+                    put(facts, &text, place, Some(value.clone()), 0);
+                }
+            }
+        }
+    }
+}
+
+/// Returns whether a value is a word without its end, or two words in one, each cut short; the first of them to its start,
+/// or to some of its letters.
+fn is_cut_short(value: &str, span: &[Token], is_start: bool) -> bool {
+    let value = value.to_lowercase();
+    let begins = |part: &str, word: &str| part.len() < word.len() && word.starts_with(part);
+    match span {
+        [word] => begins(&value, &word.lower),
+        [one, other] => {
+            let cuts = |part: &str, word: &str| {
+                let mut letters = word.chars();
+                3 <= part.len()
+                    && (!is_start || word.starts_with(part))
+                    && part.chars().next() == word.chars().next()
+                    && part.chars().all(|it| letters.any(|letter| letter == it))
+            };
+            let mut splits = (3..value.len()).filter(|it| value.is_char_boundary(*it));
+            splits.any(|at| cuts(&value[..at], &one.lower) && begins(&value[at..], &other.lower))
+        }
+        _ => false,
+    }
 }
 
 fn put(facts: &mut Facts, text: &str, place: Place, spelling: Option<String>, n_rows: u64) {

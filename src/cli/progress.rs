@@ -29,6 +29,8 @@ use super::terminal::{Stream, story_width};
 const TIME_COLUMN: usize = 48;
 /// Number of lines of code or output that `-v` shows per call.
 const SHOWN_LINES_MAX: usize = 40;
+/// What is said where the built-in analyst offers readings of a question.
+const SEVERAL_READINGS: &str = "this question may mean several things";
 
 /// Consecutive calls of one tool with the same outcome.
 struct Ended {
@@ -325,7 +327,8 @@ impl ProgressReporter {
         } else if let Some(reason) =
             reply.stop_reason.told(&self.provider).filter(|_| !self.is_told(reply))
         {
-            diagnostics::warning(reason, colour);
+            let is_open = !reply.choices.is_empty();
+            diagnostics::warning(if is_open { SEVERAL_READINGS } else { reason }, colour);
         }
         if !reply.choices.is_empty() {
             diagnostics::hint(self.pick_hint, colour);

@@ -67,7 +67,7 @@ fn readings_that_are_offered_are_data() {
     assert_eq!(unsure["stop_reason"], "refused");
     let choices: Vec<&str> =
         unsure["choices"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
-    assert_eq!(choices[1], "rows in `penguins`, of rows with `bill_depth_mm` over 50");
+    assert_eq!(choices[1], "rows in `penguins` with `bill_depth_mm` over 50");
     let numbered: Vec<String> =
         choices.iter().zip(1..).map(|(it, n)| format!("{n}. {it}")).collect();
     assert_eq!(unsure["text"], format!("This may mean:\n\n{}", numbered.join("\n")));
@@ -587,4 +587,53 @@ fn names_that_the_user_gives_are_read_and_what_is_of_no_use_is_said_once() {
         let text = ask(question);
         assert!(text.contains(part) && !text.contains(unused), "{question}: {text}");
     }
+}
+
+/// Asks about a file of its own.
+fn ask_file(name: &str, content: &str, commands: &str) -> Run {
+    let bench = Bench::with([]);
+    let script = format!(
+        "mkdir data && printf '{content}' > data/{name} && csv-agent ingest -q data/{name} > /dev/null \
+         && export CSV_AGENT_MODEL=builtin && {commands}"
+    );
+    bench.shell(&script, &[])
+}
+
+#[test]
+fn a_file_called_like_a_column_is_asked_for_the_column() {
+    let sales = "region,product,sales\\nnorth,a,10\\nnorth,b,20\\nsouth,a,25\\nsouth,b,30\\n";
+    let run =
+        ask_file("sales.csv", sales, "csv-agent ask --format csv 'sales by region'").succeeds();
+    assert_eq!(run.stdout(), "region,total_sales\nnorth,30\nsouth,55\n");
+    let weather = "date,wind,weather\\n2024-01-01,9,rain\\n2024-01-02,8.5,sun\\n2024-01-02,9.5,rain\\n\
+                   2024-01-03,2,rain\\n2024-01-04,1,sun\\n";
+    let commands = "csv-agent ask --verdict 'weather.date is unique'";
+    let run = ask_file("weather.csv", weather, commands).succeeds();
+    assert!(run.stdout().contains("2 of 5 rows share their date"), "{run}");
+}
+
+#[test]
+fn a_value_that_is_kept_back_is_not_averaged() {
+    let salaries = "sex,salary\\nf,10\\nm,20\\nf,30\\n";
+    let commands = "csv-agent ask --redact salary 'average salary by sex'";
+    let run = ask_file("Salaries.csv", salaries, commands).fails_with(9);
+    let text = "The values of `salary` are kept back, so I cannot compute with them.";
+    assert!(run.stdout().starts_with(text), "{run}");
+}
+
+#[test]
+fn a_text_that_may_mean_missing_is_named() {
+    let sleep = "name,vore,hours\\na,NA,9\\nb,herbi,3\\nc,NA,NA\\nd,herbi,4\\n";
+    let asks = "csv-agent ask 'is any vore missing?' && csv-agent ask 'which vore has the highest average hours?'";
+    let run = ask_file("sleep.csv", sleep, asks).succeeds();
+    let text = "2 rows have the text `NA` in `vore`, which does not count as missing.";
+    assert!(run.stdout().contains(text), "{run}");
+    assert!(run.stdout().contains("The group `NA` has the rows"), "{run}");
+}
+
+#[test]
+fn a_number_of_the_statement_that_ran_is_grounded() {
+    let asks = "csv-agent ask --fail-on ungrounded 'penguins heavier than 5kg by species'";
+    let run = ask(&["penguins.csv"], asks).succeeds();
+    assert!(run.stdout().contains("over 5,000 g"), "{run}");
 }

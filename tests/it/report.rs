@@ -211,7 +211,7 @@ fn a_report_goes_where_it_was_asked_for_and_replaces_no_data() {
     fs::copy(bench.path("sales.csv"), bench.path("sales.md")).unwrap();
     bench.run(["ingest", "sales.md", "--name", "text"]).succeeds();
     let run = bench.run(["report", "-o", "sales.md"]).fails_with(2);
-    assert!(run.stderr().contains("`sales.md` has the data"), "{run}");
+    assert!(run.stderr().contains("would replace `sales.md`"), "{run}");
     let inside = bench.session().join("turns/report.html");
     let run = bench.run(["report", "-o", inside.to_str().unwrap()]).fails_with(2);
     assert!(run.stderr().contains("is in the session's directory"), "{run}");

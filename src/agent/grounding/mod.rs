@@ -221,13 +221,22 @@ impl Grounds {
 
     /// Adds code that ran. Its author chose the numbers in it, such as a percentile.
     pub(crate) fn code(&mut self, code: &str) {
+        self.literals_of(code, "#");
+    }
+
+    /// Adds a statement that ran, as code.
+    pub(crate) fn statement(&mut self, sql: &str) {
+        self.literals_of(sql, "--");
+    }
+
+    fn literals_of(&mut self, code: &str, remark: &str) {
         self.quotable.run(code);
         for line in code.lines() {
-            let line = line.split('#').next().unwrap_or_default();
+            let line = line.split(remark).next().unwrap_or_default();
             for (range, figure) in figures(line, Purpose::Everything) {
                 match figure {
                     // The number of decimals to round to is not a result.
-                    Figure::Number(_) if line[..range.start].ends_with("round(") => {}
+                    Figure::Number(_) if is_decimals(&line[..range.start], &line[range.end..]) => {}
                     Figure::Number(number) => {
                         let before = line[..range.start].trim_end();
                         let signs = ["<", ">", "<=", ">=", "=="];
@@ -550,6 +559,12 @@ fn half_step(reading: &NumberReading, is_about: bool) -> f64 {
 /// Returns a member of a result, or null in place of an estimate, which is not a fact.
 fn fact<'a>((name, value): (&String, &'a Value)) -> &'a Value {
     if name == ROW_COUNT_ESTIMATE { &Value::Null } else { value }
+}
+
+/// Returns whether a number is how many decimals something is rounded to: `x.round(2)`, `round(avg(x), 2)`.
+fn is_decimals(before: &str, behind: &str) -> bool {
+    let is_last = before.trim_end().ends_with(',') && behind.starts_with(')');
+    before.ends_with("round(") || is_last && before.contains("round(")
 }
 
 #[cfg(test)]

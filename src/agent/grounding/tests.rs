@@ -224,6 +224,16 @@ fn a_choice_in_code_is_grounded_and_a_remark_is_not() {
 }
 
 #[test]
+fn a_number_in_a_statement_is_grounded_and_a_remark_in_it_is_not() {
+    let mut grounds = Grounds::default();
+    grounds.statement(
+        "select round(avg(mass), 12) as m from penguins -- 77 rows\nwhere mass > 5000 and day >= date '2006-01-01'",
+    );
+    let text = "over 5,000, since 2006-01-01; 77 rows, and 12";
+    assert_eq!(missing_of(grounds, text), ["77", "12"]);
+}
+
+#[test]
 fn a_text_may_count_what_it_lists() {
     check(&json!(null), "There are 3 issues:\n\n- a\n- b\n- c\n\nAnd 4 more.", &["4"]);
     check(&json!(null), "These 3 of 2:\n\n1. a\n\n2. b\n\n3. c", &["2"]);

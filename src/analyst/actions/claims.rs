@@ -50,6 +50,17 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         let check = Check::Number(Measure::ROWS, op, Value::Number(n));
         one(scene.query(tests_of(sems), Shape::Check(check)))
     }),
+    // `at least 90% of rows have a customer`
+    ("check_share_present", |scene, sems| {
+        let present = places_of(sems).into_iter().map(|it| Test::Not(Box::new(Test::Missing(it))));
+        share_holds(scene, sems, Vec::new(), present.collect())
+    }),
+    // `at least 90% of orders are paid`
+    ("check_share", |scene, sems| {
+        let all: Vec<&Frag> = sems.iter().filter_map(|it| frag_of(it)).collect();
+        let [rows, claim] = all[..] else { return Vec::new() };
+        share_holds(scene, sems, rows.tests.clone(), claim.tests.clone())
+    }),
     // `every country has 12 years`
     ("check_groups", |scene, sems| {
         let places = places_of(sems);
@@ -138,6 +149,16 @@ fn refers(scene: &Scene, sems: &[&Sem]) -> Made {
         )]),
         _ => Vec::new(),
     }
+}
+
+/// Judges of how many percent of the rows something holds.
+fn share_holds(scene: &Scene, sems: &[&Sem], rows: Vec<Test>, only: Vec<Test>) -> Made {
+    let (Some(op), Some(percent)) = (op_of(sems), number_of(sems)) else { return Vec::new() };
+    if only.is_empty() {
+        return Vec::new();
+    }
+    let share = Measure { agg: Agg::Share, of: None, only };
+    one(scene.query(rows, Shape::Check(Check::Number(share, op, Value::Number(percent)))))
 }
 
 /// Judges rows, those of a kind if the first part says of which.

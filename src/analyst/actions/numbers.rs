@@ -371,9 +371,11 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         one(Sem::Aggs(vec![Agg::Quantile(0.25), Agg::Quantile(0.5), Agg::Quantile(0.75)]))
     }),
     ("ends_of_time", |scene, sems| {
-        let place = place_of(sems)
-            .filter(|it| is_time(scene.column(*it)))
-            .or_else(|| scene.times().first().copied());
+        // The first and the last price are no times.
+        let place = match place_of(sems) {
+            Some(place) => Some(place).filter(|it| is_time(scene.column(*it))),
+            None => scene.times().first().copied(),
+        };
         place.map_or_else(Vec::new, |it| {
             one(frag(|frag| {
                 frag.measures = vec![Measure::of(Agg::Min, it), Measure::of(Agg::Max, it)];

@@ -4,8 +4,8 @@ use jiff::civil::Date;
 
 use super::{
     Action, Made, aggs_of, both_periods, compare_places, compare_with, concept_of, count_of, frag,
-    frag_of, helds_of, holds_any, measure_of, merged, natural, number_of, one, op_of, order_of,
-    periods_of, place_of, places_of, side_of, tests_of, timed, unit_key, with_side,
+    frag_of, held_of, helds_of, holds_any, measure_of, merged, natural, number_of, one, op_of,
+    order_of, periods_of, place_of, places_of, side_of, tests_of, timed, unit_key, with_side,
 };
 use crate::frag::{AskedFor, Claim, Frag, Sem};
 use crate::lexicon::{Concept, TimeUnit};
@@ -43,6 +43,18 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         } else {
             Vec::new()
         }
+    }),
+    // `date in weather`
+    ("columns_in", |_, sems| {
+        let places = places_of(sems);
+        let table = sems.iter().find_map(|it| match it {
+            Sem::Table(table) => Some(*table),
+            _ => None,
+        });
+        if places.iter().any(|it| Some(it.table) != table) {
+            return Vec::new();
+        }
+        one(frag(|it| it.columns = places))
     }),
     ("by_measure", |_, sems| {
         let Some(inner) = sems.iter().find_map(|it| frag_of(it)) else { return Vec::new() };
@@ -133,14 +145,15 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     }),
     ("compared_flags", |scene, sems| {
         let places = places_of(sems);
+        let held = held_of(sems).map(|it| it.place);
         let (Some(flag), Some(number)) = (
-            places.iter().find(|it| scene.kind(**it) == Kind::Bool),
+            places.iter().copied().find(|it| scene.kind(*it) == Kind::Bool).or(held),
             places.iter().find(|it| scene.kind(**it) != Kind::Bool && scene.is_number(**it)),
         ) else {
             return Vec::new();
         };
         one(frag(|it| {
-            it.keys.push(GroupKey::Column(*flag));
+            it.keys.push(GroupKey::Column(flag));
             it.measures.push(Measure::of(Agg::Mean, *number));
         }))
     }),

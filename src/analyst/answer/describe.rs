@@ -34,9 +34,19 @@ impl Reader<'_> {
             let _ = write!(text, " with `{other}` by `{}`", self.bare(join.left));
         }
         if !self.query.filters.is_empty() {
-            let _ = write!(text, ", of rows with {}", self.conditions(&self.query.filters));
+            let which = if self.is_of_rows() { " with" } else { ", of rows with" };
+            let _ = write!(text, "{which} {}", self.conditions(&self.query.filters));
         }
         text
+    }
+
+    /// Returns whether the rows themselves are asked for, of one table and in no order, so that it need not be said again
+    /// of which rows something is.
+    fn is_of_rows(&self) -> bool {
+        let is_plain =
+            |it: &Listing| it.columns.is_empty() && it.order.is_none() && it.first.is_none();
+        matches!(&self.query.body, Shape::Rows(listing) if is_plain(listing))
+            && self.query.from.join.is_none()
     }
 
     fn body(&self) -> String {

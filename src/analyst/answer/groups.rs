@@ -194,7 +194,7 @@ impl Answer<'_> {
     }
 
     /// Returns the rows that are known: those at the ends, if the first are not all.
-    fn rows_known(&self) -> &[Json] {
+    pub(super) fn rows_known(&self) -> &[Json] {
         self.ends.as_ref().map_or(&self.result.head, |it| &it.head)
     }
 

@@ -230,11 +230,21 @@ impl Answer<'_> {
             return titles;
         }
         // Countries are called what their column `country` says.
+        let n = self.table().n_rows;
         let is_thing = |it: &&Place| {
-            let words = &plain.column(**it).words;
-            !words.is_empty() && self.table().words.ends_with(words)
+            let column = plain.column(**it);
+            // The weather of a day is no name of it.
+            let repeats = column.n_distinct.is_some_and(|it| 2 * it < n);
+            !column.words.is_empty() && self.table().words.ends_with(&column.words) && !repeats
         };
-        texts().filter(own).find(is_thing).copied().into_iter().collect()
+        let days = || {
+            let is_own = |it: &&Place| {
+                let column = plain.column(**it);
+                column.kind == Kind::Day && column.n_distinct == Some(n)
+            };
+            shown.iter().filter(own).find(is_own)
+        };
+        texts().filter(own).find(is_thing).or_else(days).copied().into_iter().collect()
     }
 
     fn title_of(&self, titles: &[Place], row: &Json) -> Option<String> {

@@ -27,15 +27,17 @@ mod tests;
 
 use std::fmt::Write;
 
-use csv_agent_text::sql::identifier;
+use csv_agent_text::sql::{identifier, literal};
 
 pub(crate) use chart::Drawing;
 pub(crate) use describe::describe;
 pub(crate) use head::ResultHead;
 
-use crate::query::{Contrast, GroupKey, Groups, LogicalForm, Op, Shape, Test, Value};
+use crate::query::{
+    Check, Contrast, GroupKey, Groups, LogicalForm, Op, Place, Profile, Shape, Test, Value,
+};
 use crate::schema::Table;
-use crate::sql::{Statement, slug};
+use crate::sql::{Statement, column_label, slug};
 use figure::{capital, grouped};
 use plain::Plain;
 
@@ -45,6 +47,12 @@ const RESULT: &str = "result";
 const EQUAL: &str = "_equal";
 /// Groups that share an end and are named.
 const EQUALS_MAX: usize = 3;
+/// Texts that often mean that a value is missing.
+const BLANKS: [&str; 7] = ["NA", "N/A", "n/a", "NaN", "null", "NULL", "None"];
+/// The column of how many rows have such a text.
+const BLANK: &str = "rows";
+/// Columns that are looked at for such texts.
+const BLANK_COLUMNS_MAX: usize = 5;
 /// Letters of conditions that a sentence repeats.
 const WHERE_CHARS_MAX: usize = 100;
 
@@ -124,6 +132,66 @@ impl<'a> Answer<'a> {
         ))
     }
 
+    /// Returns the statement that counts texts like `NA` where it is asked which values are missing.
+    pub(crate) fn blanks_sql(&self) -> Option<String> {
+        let of = match &self.query.body {
+            Shape::Check(Check::Present(of)) | Shape::Profile(Profile::Missing { of, .. }) => {
+                of.clone()
+            }
+            Shape::Check(Check::None(tests) | Check::All(tests)) => {
+                let asked = tests.iter().filter_map(|it| match it {
+                    Test::Missing(place) => Some(*place),
+                    Test::Not(inner) => match **inner {
+                        Test::Missing(place) => Some(place),
+                        _ => None,
+                    },
+                    _ => None,
+                });
+                let asked: Vec<Place> = asked.collect();
+                if asked.is_empty() {
+                    return None;
+                }
+                asked
+            }
+            _ => return None,
+        };
+        let table = self.table();
+        let is_asked = |at: &usize| {
+            of.is_empty() || of.contains(&Place { table: self.query.from.table, column: *at })
+        };
+        let texts = (0..table.columns.len()).filter(is_asked).flat_map(|at| {
+            let column = &table.columns[at];
+            let values = column.values.as_deref().unwrap_or_default();
+            let blanks = values.iter().filter(|it| BLANKS.contains(&it.as_str()));
+            blanks.map(move |it| (&column.name, it))
+        });
+        let counts = texts.take(BLANK_COLUMNS_MAX).map(|(column, text)| {
+            format!(
+                "select {} as \"column\", {} as \"text\", count(*) as \"{BLANK}\" from {} where {} = {1}",
+                literal(column),
+                literal(text),
+                identifier(&table.name),
+                identifier(column)
+            )
+        });
+        let counts: Vec<String> = counts.collect();
+        (!counts.is_empty() && self.is_of_all()).then(|| counts.join("\nunion all\n"))
+    }
+
+    /// Says in how many rows there are such texts.
+    pub(crate) fn blanks(found: &ResultHead) -> Vec<String> {
+        let each = found.head.iter().filter_map(|it| {
+            let (column, text) = (it["column"].as_str()?, it["text"].as_str()?);
+            let n = it[BLANK].as_u64()?;
+            let have = if n == 1 { "row has" } else { "rows have" };
+            Some(format!(
+                "{} {have} the text `{text}` in `{column}`, which does not count as missing.",
+                grouped(n)
+            ))
+        });
+        each.collect()
+    }
+
     /// Returns what the table and the chart are called.
     pub(crate) fn logical_name(&self) -> String {
         let table = slug(&self.tables[self.query.from.table].name);
@@ -192,7 +260,7 @@ impl<'a> Answer<'a> {
         let mut notes = Vec::new();
         let Shape::Groups(Groups { keys, measures, .. }) = &self.query.body else { return notes };
         let mut told = Vec::new();
-        let is_own = |it: &crate::query::Place| it.table == self.query.from.table;
+        let is_own = |it: &Place| it.table == self.query.from.table;
         let is_tested = |it| self.query.filters.iter().flat_map(Test::judged).any(|one| one == it);
         for place in keys.iter().map(GroupKey::place).filter(is_own) {
             let column = &self.tables[place.table].columns[place.column];
@@ -200,6 +268,16 @@ impl<'a> Answer<'a> {
                 told.push(place);
                 let n = grouped(column.n_missing);
                 notes.push(format!("Rows without `{}` ({n} in all) are in no group.", column.name));
+            }
+            let label = column_label(self.query, self.tables, place);
+            let is_shown =
+                |text: &&&str| self.rows_known().iter().any(|it| it[label.as_str()] == ***text);
+            if let Some(text) = BLANKS.iter().find(is_shown) {
+                notes.push(format!(
+                    "The group `{text}` has the rows in which `{}` is the text `{text}`, which may mean that the value is \
+                     missing.",
+                    column.name
+                ));
             }
         }
         if !keys.is_empty() {

@@ -387,7 +387,8 @@ fn targeted(
     others: &[Place],
 ) -> Vec<(Shape, f64)> {
     let mut made = Vec::new();
-    if frag.over.is_some() && frag.order.is_none() || frag.first.is_some() {
+    // `which symbol grew most` asks for no column's values.
+    if frag.over.is_some() || frag.first.is_some() {
         return made;
     }
     let order = frag.order.map(|it| SortOrder { n: it.n.or(Some(1)), ..it });

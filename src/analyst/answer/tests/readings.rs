@@ -98,7 +98,7 @@ fn measures() {
 fn conditions() {
     let with = |test: Test, text: &str| {
         let query = filtered(vec![test], query(1, Shape::Rows(listing(&[]))));
-        check(&query, &format!("rows in `staff`, of rows with {text}"));
+        check(&query, &format!("rows in `staff` with {text}"));
     };
     let text = |text: &str| Value::Text(text.to_owned());
     with(is("staff.MonthlyIncome", Op::Gt, 5000.0), "`MonthlyIncome` over 5000");
