@@ -327,10 +327,7 @@ fn ingest_text(
     let written = options.written.as_deref();
     let format = written.map_or(SourceFormat::Text, |it| it.format);
     let word = format.place().unwrap_or("line");
-    let totals = layout.total_doubt(word).into_iter().chain(layout.inner_totals(word));
-    let names = columns.iter().map(|it| it.name.as_str());
-    let markers = null_markers::doubt(names.zip(&tally.markers));
-    let doubts = layout.table_doubt(word).into_iter().chain(totals).chain(markers);
+    let doubts = layout.doubts(&columns, &tally, word).into_iter();
     let doubts = doubts.chain(columns_doubt(input, &layout, options)?);
     let doubts = doubts.chain(layout.sides_doubt(&columns, tally.n_rows, written)).collect();
     // The text is our own intermediate form, so its format is irrelevant to the user.
@@ -677,6 +674,15 @@ impl Layout {
         };
         let written = written.of_columns(beside.first..beside.end);
         Cow::Owned(IngestOptions { written: Some(Arc::new(written)), ..options.clone() })
+    }
+
+    /// Reports other tables, totals and markers of missing values that may be misread.
+    fn doubts(&self, columns: &[Column], tally: &PassStats, word: &str) -> Vec<String> {
+        let names = columns.iter().map(|it| it.name.as_str());
+        let markers: Vec<_> = names.zip(&tally.markers).collect();
+        let totals = self.total_doubt(word).into_iter().chain(self.inner_totals(word));
+        let doubts = self.table_doubt(word).into_iter().chain(totals);
+        doubts.chain(null_markers::doubt(&markers)).collect()
     }
 
     /// Reports the rows that look like totals or averages and were kept.

@@ -90,14 +90,12 @@ impl Markers {
 
 /// Reports a marker that is null in some columns and kept in others: there it most likely means the same, and counts as
 /// a value.
-pub(crate) fn doubt<'a>(
-    columns: impl Iterator<Item = (&'a str, &'a Markers)> + Clone,
-) -> Option<String> {
+pub(crate) fn doubt(columns: &[(&str, &Markers)]) -> Option<String> {
     let with = |marker: &[u8], counts: fn(&Markers) -> &Counts| {
         let has = |it: &(&str, &Markers)| counts(it.1).0.iter().any(|it| it.0 == marker);
-        columns.clone().filter(has).map(|it| it.0).collect::<Vec<_>>()
+        columns.iter().filter(|it| has(it)).map(|it| it.0).collect::<Vec<_>>()
     };
-    let mut taken = columns.clone().flat_map(|it| &it.1.taken.0);
+    let mut taken = columns.iter().flat_map(|it| &it.1.taken.0);
     let (marker, nulls, texts) = taken.find_map(|(marker, _)| {
         let texts = with(marker, |it| &it.kept);
         (!texts.is_empty()).then(|| (marker, with(marker, |it| &it.taken), texts))
@@ -165,8 +163,7 @@ mod tests {
         age.take(b"NA");
         note.keep(b"-");
         sex.keep(b"m");
-        let found =
-            |sex: &Markers| doubt([("age", &age), ("note", &note), ("sex", sex)].into_iter());
+        let found = |sex: &Markers| doubt(&[("age", &age), ("note", &note), ("sex", sex)]);
         assert_eq!(found(&sex), None);
         sex.keep(b"NA");
         let told = "`NA` is a missing value in `age`, but text in `sex`; `--null NA` reads it as missing everywhere";

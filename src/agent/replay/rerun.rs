@@ -338,9 +338,10 @@ impl Again<'_> {
         // The future that starts a worker is large.
         let finding = Box::pin(async {
             let RerunOptions { python, sandbox, .. } = self.options;
-            let mut study = match has_code(&all) {
-                true => Some(Study::start(python, sandbox, Vec::new()).await?),
-                false => None,
+            let mut study = if has_code(&all) {
+                Some(Study::start(python, sandbox, Vec::new()).await?)
+            } else {
+                None
             };
             outlines(study.as_mut(), &all, &uploaded).await
         });
