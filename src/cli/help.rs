@@ -75,7 +75,7 @@ fn explained(status: ExitStatus) -> (&'static str, &'static str) {
         ),
         ExitStatus::Replay => (
             "replay",
-            "a replay does not match its cassette, or `rerun --check` found a difference",
+            "a replay does not match its cassette, or `rerun --check` or `diff` found a difference",
         ),
         ExitStatus::Interrupted => ("interrupted", "stopped by Ctrl-C (SIGINT)"),
         ExitStatus::BrokenPipe => ("broken-pipe", "the reader of stdout closed it during a turn"),

@@ -160,7 +160,8 @@ async fn a_wheel_without_packages_works_where_no_python_is_needed_and_says_what_
     );
     let doctor = shell("run doctor --offline --model builtin").succeeds();
     assert!(doctor.stdout().contains(&lack), "{doctor}");
-    let end = "You can ask a question, with the warnings above: python.\n";
+    // The analyst needs no Python.
+    let end = "You can ask a question.\n";
     assert!(doctor.stdout().ends_with(end), "{doctor}");
     let replay = "run ask --ephemeral -f \"$FX/sales.csv\" --replay \"$FX/table.cass.jsonl\" q";
     let model = shell(replay);
