@@ -163,7 +163,7 @@ fn optioned(chart: &Chart, option: usize, words: &str) -> Option<Chart> {
 }
 
 proptest! {
-    #![proptest_config(slow_cases(96, 4_000))]
+    #![proptest_config(slow_cases(96, 1_500))]
 
     #[test]
     fn every_chart_keeps_the_laws(chart in any_chart()) {
