@@ -100,8 +100,14 @@ impl Overlaid {
         let series = plot.series.len() - 1;
         let own = self.ticks.as_ref().map(|it| Overlaid::scale(it, columns.0, columns.1));
         let scale = own.as_ref().unwrap_or(columns.0);
+        // A label that would touch the previous one is left out: the axis may have little of the height.
+        let mut last = f64::MAX;
         for (value, label) in self.ticks.iter().flat_map(|it| it.values.iter().zip(&it.labels)) {
             let y = scale.at(*value);
+            if last - y < 1.4 * SIZE {
+                continue;
+            }
+            last = y;
             sheet.line((right, y), (right + 4.0, y), Colour::AXIS);
             let label = TextLabel::new(label.clone(), right + 8.0, y + 4.5, SIZE);
             sheet.text(label.coloured(Colour::GREY));
