@@ -1,5 +1,7 @@
 //! Geometric invariants of every chart, whatever it shows.
 
+use std::ops::Range;
+
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_assert, prop_oneof, proptest};
 use serde_json::{Value, json};
@@ -114,7 +116,8 @@ fn x(n_rows: usize) -> impl Strategy<Value = Vec<Value>> {
     ]
 }
 
-fn any_chart() -> impl Strategy<Value = Chart> {
+/// `options` are those of [`optioned`].
+fn any_chart(options: Range<usize>) -> impl Strategy<Value = Chart> {
     let n_rows = prop_oneof![4 => 1..12_usize, 2 => 12..60_usize, 1 => 60..201_usize];
     let size = (n_rows, prop_oneof![2 => Just(1_usize), 3 => 2..11_usize]);
     let data = size.prop_flat_map(|(n_rows, n_series)| {
@@ -122,7 +125,7 @@ fn any_chart() -> impl Strategy<Value = Chart> {
         (x(n_rows), series)
     });
     let kind = (0..ChartType::ALL.len()).prop_map(|it| ChartType::ALL[it]);
-    let wanted = (0..12_usize, text());
+    let wanted = (options, text());
     (kind, text(), data, wanted).prop_map(|(kind, title, (x, series), (option, words))| {
         let series: Vec<_> = series.iter().map(|it| (it.0.as_str(), it.1.clone())).collect();
         let dtype = if x.iter().any(Value::is_string) { "object" } else { "float64" };
@@ -142,12 +145,11 @@ fn optioned(chart: &Chart, option: usize, words: &str) -> Option<Chart> {
         0 => json!({"highlight": name}),
         1 => json!({"highlight": x}),
         2 => json!({"error_bars": {"low_field": field(2)?, "high_field": field(3)?}}),
-        3 => json!({"size_by": field(2)?}),
-        4 => json!({"annotations": [{"x": x, "y": null, "text": words},
+        3 => json!({"annotations": [{"x": x, "y": null, "text": words},
             {"x": x, "y": 7.0, "text": "a few words"}]}),
-        5 => json!({"line_series": {"name": name, "y_label": words}}),
-        6 => json!({"line_series": {"name": name, "y_label": null}}),
-        7..9 => json!({"facet_by": "panel"}),
+        4 => json!({"line_series": {"name": name, "y_label": words}}),
+        5 => json!({"line_series": {"name": name, "y_label": null}}),
+        6 => json!({"facet_by": "panel"}),
         _ => return None,
     };
     if option == 1 || option == 2 {
@@ -166,9 +168,19 @@ proptest! {
     #![proptest_config(slow_cases(96, 1_500))]
 
     #[test]
-    fn every_chart_keeps_the_laws(chart in any_chart()) {
+    fn every_chart_keeps_the_laws(chart in any_chart(7..8)) {
         let kept = check(&scene(&Plot::of(&chart)));
         prop_assert!(kept.is_ok(), "{kept:?}");
+        prop_assert!(!alt(&chart).is_empty());
+    }
+}
+
+proptest! {
+    #![proptest_config(slow_cases(32, 64))]
+
+    #[test]
+    fn a_chart_with_options_has_marks_and_a_description(chart in any_chart(0..7)) {
+        prop_assert!(!scene(&Plot::of(&chart)).marks.is_empty());
         prop_assert!(!alt(&chart).is_empty());
     }
 }
