@@ -52,8 +52,15 @@ impl AgentOptions {
             }
             let message = format!("no dataset has a column `{name}` to keep back");
             if self.redact.contains(name) {
-                let hint =
-                    "`csv-agent datasets --schema` lists the columns; write `COL` or `DATASET.COL`";
+                let hint = if name.contains(',') {
+                    format!(
+                        "name one column a flag: `--redact {}`",
+                        name.replace(',', " --redact ")
+                    )
+                } else {
+                    "`csv-agent datasets --schema` lists the columns; write `COL` or `DATASET.COL`"
+                        .to_owned()
+                };
                 return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
             }
             notes.push(message);

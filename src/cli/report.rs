@@ -265,6 +265,11 @@ fn open<'a>(
         let hint = "write to another file with `-o`";
         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
     }
+    if !template.parts.iter().any(|it| matches!(it, TemplatePart::Question(..))) {
+        let colour = options.terminal.stderr.colour;
+        diagnostics::warning(&format!("`{shown}` has no questions"), colour);
+        diagnostics::hint("write each in a fenced block that begins with ```csv-agent", colour);
+    }
     turn.agent.datasets = visible;
     Ok((template, ReportQuestions::new(turn, settings, session)?))
 }

@@ -60,6 +60,18 @@ const VALUES: [(&str, &[&str], &str); 8] = [
     ("--api", &["openai", "gpt"], "use `--api responses`, or `--api chat` for older servers"),
 ];
 
+/// Flags that other programs have, and the one that does it here, for the commands that have it.
+const FLAGS: [(&[&str], &str); 8] = [
+    (&["sep", "separator", "delim", "field-separator"], "delimiter"),
+    (&["quotechar", "quote-char"], "quote"),
+    (&["enc", "charset"], "encoding"),
+    (&["type", "types", "dtypes", "schema"], "dtype"),
+    (&["na", "na-values", "nullstr", "null-values", "nulls"], "null"),
+    (&["no-headers", "noheader"], "no-header"),
+    (&["out", "outfile", "output-file"], "output"),
+    (&["sheet-name", "worksheet", "tab"], "sheet"),
+];
+
 /// Adds a tip to the error, if the mistake is a known one. It replaces a command of a similar spelling, which is less
 /// likely to be meant.
 pub(crate) fn add(error: &mut Error, program: &Command) {
@@ -125,7 +137,13 @@ fn tip(error: &Error, program: &Command) -> Option<String> {
                     .then(|| "write the command first: `csv-agent ask -f FILE \"…\"`".to_owned());
             };
             if ["-f", "--file"].contains(&word) {
-                return Some("name the file without a flag".to_owned());
+                let tip = match command.get_name() {
+                    "check" => {
+                        "name the data in `checks.toml`; `csv-agent check --init FILE` writes one"
+                    }
+                    _ => "name the file without a flag",
+                };
+                return Some(tip.to_owned());
             }
             let is_flag = |wanted: &str| {
                 command.get_arguments().any(|it| it.get_long() == Some(wanted) && !it.is_hide_set())
@@ -134,7 +152,16 @@ fn tip(error: &Error, program: &Command) -> Option<String> {
                 (true, "fix") if is_flag("repair") => Some("use `--session --repair`".to_owned()),
                 (true, name) if format_of(name).is_some() => Some(format!("use `--format {name}`")),
                 (false, name) if is_flag(name) => Some(format!("use `--{name}`")),
-                (true, name) => of_reading(name, command, program),
+                (true, "column" | "columns" | "select") if command.get_name() == "describe" => {
+                    Some("leave it out: `csv-agent describe` shows all columns".to_owned())
+                }
+                (true, name) => {
+                    let ours = FLAGS.iter().find(|it| it.0.contains(&name)).map(|it| it.1);
+                    match ours {
+                        Some(ours) if is_flag(ours) => Some(format!("use `--{ours}`")),
+                        _ => of_reading(ours.unwrap_or(name), command, program),
+                    }
+                }
                 (false, _) if command.get_name() == "query" => {
                     Some("name files with -f: `csv-agent query -f FILE \"select …\"`".to_owned())
                 }

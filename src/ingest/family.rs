@@ -335,7 +335,13 @@ fn check_same_columns(parts: &[FilePart]) -> anyhow::Result<()> {
             _ => format!("it has {has}"),
         };
         let message = format!("cannot join `{source}` with `{other}`: {what}");
-        let hint = "`--union-by-name` joins files with other columns: what a file lacks is null";
+        let within =
+            |it: &str| Path::new(it).parent().filter(|it| it.is_file()).map(Path::to_owned);
+        let hint = match (within(other), within(source)) {
+            (Some(a), Some(b)) if a == b => format!("name one of them, such as `{other}`"),
+            _ => "`csv-agent ingest --union-by-name` joins files with other columns: what a file lacks is null"
+                .to_owned(),
+        };
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     }
     Ok(())

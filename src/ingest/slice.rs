@@ -110,7 +110,15 @@ impl Misfit {
         const DECIMAL: &str =
             "name the decimal mark of its numbers with `--decimal ,` or `--decimal .`";
         let text = self.value.trim().as_bytes();
+        // Three digits after a mark may be thousands.
+        let is_fraction = || {
+            let digits = self.value.trim().rsplit_once('.').map_or(0, |it| it.1.len());
+            digits != 3 && parse::int(text).is_none() && parse::float(text).is_some()
+        };
         match self.wanted {
+            RequestedType::Type(DType::Int64) if is_fraction() => {
+                Some("use `float` or `decimal`: not all of its values are whole numbers")
+            }
             RequestedType::Type(DType::Date | DType::Timestamp) => Local::scan(text)
                 .map(|_| "name the order of its days with `--date-order dmy`, or `mdy` or `ymd`"),
             RequestedType::Type(DType::Int64 | DType::Float64) => {

@@ -309,7 +309,7 @@ fn parts_of_paths_are_columns_and_other_columns_are_refused() {
         bench.run(["ingest", "-v", "--if-exists", "replace", "all=data/*/*.csv"]).fails_with(5);
     insta::assert_snapshot!(run.stderr(), @r"
     error: cannot join `data/theft/Iowa.csv` with `data/fraud/Kansas.csv`: it has `Total` and not `Reports`
-      hint: `--union-by-name` joins files with other columns: what a file lacks is null
+      hint: `csv-agent ingest --union-by-name` joins files with other columns: what a file lacks is null
     ");
     let again = self::head(&bench, "all");
     assert_eq!(again, head);

@@ -203,6 +203,46 @@ fn a_workbook_of_one_sheet_is_called_as_its_file_and_read_wherever_a_file_is() {
 }
 
 #[test]
+fn a_path_may_continue_within_a_file() {
+    let bench = Bench::with([]);
+    for (name, rows) in [("a.xlsx", [["k", "v"], ["a", "1"]]), ("b.xlsx", [["k", "v"], ["a", "2"]])]
+    {
+        let rows = rows.each_ref().map(|it| &it[..]);
+        let other = plain(&[&["day", "n"], &["Sun", "3"]]);
+        let book = workbook(&[("One", "visible", plain(&rows)), ("Two", "visible", other)]);
+        fs::write(bench.path(name), book).unwrap();
+    }
+    let script = "import zipfile\nwith zipfile.ZipFile('all.zip', 'w') as z:\n    z.write('a.xlsx', 'in/a.xlsx')\n    \
+                  z.writestr('in/c.csv', 'x\\n7\\n')\n    z.writestr('d.csv', 'y\\n8\\n')";
+    bench.shell(&format!("python3 -c \"{script}\""), &[]).succeeds();
+
+    let run = bench.run(["diff", "a.xlsx/One", "b.xlsx/One", "--key", "k"]).fails_with(12);
+    assert!(run.stdout().contains("b.xlsx, One!2:2: k=a, v=1 → 2"), "{run}");
+    let run = bench.run(["diff", "a.xlsx", "b.xlsx"]).fails_with(5);
+    assert!(run.stderr().contains("hint: name one of them, such as `a.xlsx/One`"), "{run}");
+    for (path, sql, found) in [
+        ("a.xlsx/two", "select n from a_Two", "n\n3\n"),
+        ("all.zip/in/c.csv", "select x from c", "x\n7\n"),
+        ("all.zip/in/a.xlsx/One", "select v from a_One", "v\n1\n"),
+    ] {
+        let run = bench.run(["query", "-f", path, "--format", "csv", sql]).succeeds();
+        assert_eq!(run.stdout(), found, "{run}");
+        assert_eq!(run.stderr(), "");
+    }
+    for (path, message) in [
+        ("a.xlsx/Three", "`a.xlsx` has no sheet named `Three`\n  hint: it has `One`, `Two`"),
+        (
+            "all.zip/c.csv",
+            "`all.zip` does not contain `c.csv`\n  hint: it contains `d.csv`, `in/a.xlsx`, `in/c.csv`",
+        ),
+        ("all.zip/d.csv/One", "`all.zip` does not contain `d.csv/One`"),
+    ] {
+        let run = bench.run(["query", "-f", path, "select 1"]).fails_with(5);
+        assert!(run.stderr().contains(message), "{run}");
+    }
+}
+
+#[test]
 fn an_old_workbook_is_read_as_a_new_one() {
     let bench = Bench::with([]);
     let old = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/inputs/old.xls");

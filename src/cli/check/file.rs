@@ -19,6 +19,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use crate::ingest::{named_argument, options_of_flags};
 use crate::options::briefing::{text, wrong};
 use crate::options::config::document::{Mistake, line_of};
+use crate::tips;
 use crate::usage::nearest;
 
 /// The name of such a file, if it has no other.
@@ -129,7 +130,16 @@ impl ChecksFile {
         };
         let text = text(path, bytes)?;
         let dir = path.parent().unwrap_or(Path::new(""));
-        ChecksFile::parse(&text, dir).map_err(|it| wrong(path, it).into())
+        ChecksFile::parse(&text, dir).map_err(|mistake| {
+            let mistake = wrong(path, mistake);
+            if path.extension().is_none_or(|it| it == "toml") {
+                return mistake.into();
+            }
+            let file = tips::quoted(&path.to_string_lossy());
+            mistake
+                .hint(format!("to check data: `csv-agent check --init {file}` proposes rules"))
+                .into()
+        })
     }
 
     /// Returns the data: what is read as it is, and then each dataset that is read in a way of its own.

@@ -31,6 +31,9 @@ const DATA: [&str; 18] = [
     "csv", "tsv", "tab", "psv", "parquet", "pq", "xlsx", "xlsm", "xlsb", "xls", "ods", "jsonl",
     "ndjson", "db", "sqlite", "sqlite3", "arrow", "feather",
 ];
+/// Members that an error names.
+const NAMED_MAX: usize = 5;
+
 /// Endings of files that may contain several tables.
 const WITH_TABLES: [&str; 8] = ["xlsx", "xlsm", "xlsb", "xls", "ods", "db", "sqlite", "sqlite3"];
 /// Endings of compressed files.
@@ -107,7 +110,8 @@ pub(super) fn expand(
     let mut sources = Sources::default();
     let levels_max = if search.is_recursive { SOURCE_LEVELS_MAX } else { 1 };
     let seen_of = HashMap::new();
-    let mut finder = Finder { sources: &mut sources, seen_of, levels_max, search, cancelled };
+    let part = None;
+    let mut finder = Finder { sources: &mut sources, seen_of, levels_max, search, part, cancelled };
     for path in paths {
         finder.group(path)?;
     }
@@ -215,6 +219,8 @@ struct Finder<'a> {
     seen_of: HashMap<String, HashSet<PathBuf>>,
     levels_max: usize,
     search: Search<'a>,
+    /// What the user named within the file: `S1` of `book.xlsx/S1`.
+    part: Option<String>,
     cancelled: &'a AtomicBool,
 }
 
@@ -317,6 +323,12 @@ impl Finder<'_> {
 
     /// Adds a file, or the content of a directory, that the user named.
     fn named(&mut self, path: &Path) -> anyhow::Result<()> {
+        if let Some((file, part)) = split_part(path) {
+            self.part = Some(part.to_owned());
+            let added = self.archive(file, true);
+            self.part = None;
+            return added;
+        }
         if !path.is_dir() {
             return self.archive(path, true);
         }
@@ -457,9 +469,23 @@ impl Finder<'_> {
         let mut others = Others::default();
         let mut entries: Vec<_> = entries.into_iter().collect();
         entries.sort_by(|a, b| a.path.cmp(&b.path));
-        let is_new = self.sources.seen.insert(canonical(path));
+        let is_new = self.is_new(path);
+        let part = self.part.clone();
+        if let Some(part) = &part
+            && !entries.iter().any(|it| within(part, &it.path).is_some())
+        {
+            let names = entries.iter().take(NAMED_MAX).map(|it| format!("`{}`", it.path));
+            let more = if NAMED_MAX < entries.len() { ", …" } else { "" };
+            let hint = format!("it contains {}{more}", names.collect::<Vec<_>>().join(", "));
+            self.fail(ExitStatus::Input, format!("`{shown}` does not contain `{part}`"), &hint);
+            return Ok(());
+        }
         let mut n_data = 0;
         for entry in entries {
+            if let Some(part) = &part {
+                let Some(rest) = within(part, &entry.path) else { continue };
+                self.part = (!rest.is_empty()).then(|| rest.to_owned());
+            }
             let name = entry.path.rsplit('/').next().unwrap_or_default().to_owned();
             let looks = csv_agent_ingest::look_of_data(&name);
             match kind_of(&name) {
@@ -496,12 +522,21 @@ impl Finder<'_> {
     }
 
     fn add(&mut self, path: &Path, may_have_tables: bool) -> anyhow::Result<()> {
-        if !self.sources.seen.insert(canonical(path)) {
+        if !self.is_new(path) {
             self.sources.n_again += 1;
             return Ok(());
         }
         let input = Input::File(path.to_owned());
         if may_have_tables { self.tables(input, path) } else { self.put(input) }
+    }
+
+    /// Remembers the file, or what is named within it. Returns whether it was unknown.
+    fn is_new(&mut self, file: &Path) -> bool {
+        let mut path = canonical(file);
+        if let Some(part) = &self.part {
+            path.push(part);
+        }
+        self.sources.seen.insert(path)
     }
 
     /// Returns whether the start of an archive member looks like data.
@@ -521,10 +556,20 @@ impl Finder<'_> {
     /// Adds the sheets or tables of a file with several; adds any other file unchanged.
     fn tables(&mut self, input: Input, path: &Path) -> anyhow::Result<()> {
         let Search { tables: wanted, bytes_max, .. } = self.search;
+        let wanted = self.part.as_ref().map_or(wanted, std::slice::from_ref);
         let shown = input.shown_name();
         let tables = match csv_agent_ingest::tables(path, &shown, bytes_max, self.cancelled) {
             Ok(Some(tables)) => tables,
-            Ok(None) => return self.put(input),
+            Ok(None) => match &self.part {
+                None => return self.put(input),
+                Some(part) => {
+                    let message = format!(
+                        "cannot read `{shown}/{part}`: `{shown}` is not a workbook, a database or an archive"
+                    );
+                    self.fail(ExitStatus::Input, message, "name the file without the rest");
+                    return Ok(());
+                }
+            },
             Err(error) => {
                 self.sources.errors.push(error);
                 return csv_agent_ingest::check_cancelled(self.cancelled);
@@ -603,6 +648,21 @@ impl Finder<'_> {
 fn has_tables(name: &str) -> bool {
     let ending = name.rsplit_once('.').map_or("", |it| it.1);
     WITH_TABLES.iter().any(|it| it.eq_ignore_ascii_case(ending))
+}
+
+/// Splits a path that continues within a file, such as `book.xlsx/S1`, into the file and the rest.
+pub(super) fn split_part(path: &Path) -> Option<(&Path, &str)> {
+    if path.exists() {
+        return None;
+    }
+    let file = path.ancestors().skip(1).find(|it| it.is_file())?;
+    Some((file, path.strip_prefix(file).ok()?.to_str()?))
+}
+
+/// Returns what follows an archive's member in the path of a part: nothing, or a table of the member.
+fn within<'a>(part: &'a str, member: &str) -> Option<&'a str> {
+    let rest = part.strip_prefix(member)?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/').filter(|_| has_tables(member)) }
 }
 
 /// A missing path equals only itself.

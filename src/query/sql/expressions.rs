@@ -11,7 +11,7 @@ use super::binder::Binder;
 use super::constants::{self, DAY_MICROS, Interval};
 use super::env::{Alias, Clause, Env};
 use super::error::{Result, SqlError};
-use super::scope::{Outer, find, is_same, unknown};
+use super::scope::{Outer, find, hint_of_points, is_same, unknown};
 use super::types::{self, Typed, agree, call, cast, convert};
 
 impl Binder<'_> {
@@ -55,10 +55,16 @@ impl Binder<'_> {
     fn expr_here(&mut self, ast: &Ast, env: &mut Env) -> Result<Typed> {
         match ast {
             Ast::Identifier(name) => self.name(None, name, env),
-            Ast::CompoundIdentifier(parts) => match &parts[..] {
-                [table, name] | [_, table, name] => self.name(Some(table), name, env),
-                _ => Err(SqlError::new(format!("no column `{ast}`"))),
-            },
+            Ast::CompoundIdentifier(parts) => {
+                let found = match &parts[..] {
+                    [table, name] | [_, table, name] => self.name(Some(table), name, env),
+                    _ => Err(SqlError::new(format!("no column `{ast}`")).at(ast)),
+                };
+                found.map_err(|error| match hint_of_points(&env.scope, parts) {
+                    Some(hint) => SqlError::new(format!("no column `{ast}`")).at(ast).hint(hint),
+                    None => error,
+                })
+            }
             Ast::Value(value) => self.value_of(value),
             Ast::Nested(inner) => self.expr(inner, env),
             Ast::TypedString(text) => {

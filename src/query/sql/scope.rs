@@ -10,6 +10,7 @@ use csv_agent_types::dataset_names::nearest;
 use crate::plan::ColumnId;
 
 use super::error::{Result, SqlError};
+use super::names::identifier;
 
 /// Names in a hint.
 const NAMES_MAX: usize = 12;
@@ -74,6 +75,13 @@ pub(crate) fn find(
     }
 }
 
+/// Returns the hint for a name that has to be in quotes, since it contains points: `yrs.since.phd`.
+pub(crate) fn hint_of_points(scope: &[ScopeColumn], parts: &[Ident]) -> Option<String> {
+    let whole = parts.iter().map(|it| it.value.as_str()).collect::<Vec<_>>().join(".");
+    let column = scope.iter().find(|it| is_same(&it.name, &whole))?;
+    Some(format!("write {}: a name with points needs quotes", identifier(&column.name)))
+}
+
 /// Returns the error for a name that no column has.
 pub(crate) fn unknown(scope: &[ScopeColumn], qualifier: Option<&Ident>, name: &Ident) -> SqlError {
     let of_table: Vec<&ScopeColumn> = scope
@@ -102,14 +110,11 @@ pub(crate) fn unknown(scope: &[ScopeColumn], qualifier: Option<&Ident>, name: &I
     if name.quote_style == Some('"') {
         message += "; text is in single quotes";
     }
-    let names = || of_table.iter().map(|it| it.name.as_str());
-    let mut hint = match nearest(&name.value, names()) {
-        Some(near) => format!("did you mean `{near}`? "),
-        None => String::new(),
-    };
-    hint.push_str("there are ");
-    hint.push_str(&listed(names()));
-    SqlError::new(message).at_name(name).hint(hint)
+    let names: Vec<String> = of_table.iter().map(|it| identifier(&it.name)).collect();
+    let near = nearest(&name.value, of_table.iter().map(|it| it.name.as_str()));
+    let near = near.map_or(String::new(), |it| format!("did you mean `{}`? ", identifier(it)));
+    let names = listed(names.iter().map(String::as_str));
+    SqlError::new(message).at_name(name).hint(format!("{near}there are {names}"))
 }
 
 /// Lists names for a hint, of which some are left out.

@@ -100,7 +100,9 @@ fn is_blank(char: char) -> bool {
 fn is_mark(char: char, before: char, rest: &str) -> bool {
     let next = rest.chars().next();
     match char {
-        '|' | '*' | '`' | '[' | ']' | '~' => true,
+        '|' | '[' | ']' => true,
+        // They come in pairs, and end with the cell.
+        '*' | '`' | '~' => rest.contains(char),
         '\\' => next.is_none_or(|it| it.is_ascii_punctuation() || it.is_ascii_whitespace()),
         // Within a word it is an ordinary character.
         '_' => !(before.is_alphanumeric() && next.is_some_and(char::is_alphanumeric)),
