@@ -122,11 +122,17 @@ impl Plot {
 /// Fails with the first text that has no place.
 pub(crate) fn placed(mut scene: Scene) -> Result<Scene, String> {
     let anchors = std::mem::take(&mut scene.anchors);
-    let ring = |it: &Anchored| {
-        let (x, y, radius, shape) = (it.x, it.y, RING, PointShape::Circle);
-        Mark::Dot { x, y, radius, shape, colour: Colour::INK, is_hollow: true }
+    // A ring may not cover the label of a value.
+    let reach = RING + 1.0;
+    let bounds = |it: &Anchored| (it.x - reach, it.y - reach, it.x + reach, it.y + reach);
+    let labels: Vec<Bounds> = scene.marks.iter().filter_map(|it| Some(label(it)?.2)).collect();
+    let radius_of = |it: &Anchored| {
+        if labels.iter().any(|label| touch(bounds(it), *label)) { 0.0 } else { RING }
     };
-    scene.marks.extend(anchors.iter().map(ring));
+    for it in anchors.iter().filter(|it| 0.0 < radius_of(it)) {
+        let (x, y, radius, shape) = (it.x, it.y, RING, PointShape::Circle);
+        scene.marks.push(Mark::Dot { x, y, radius, shape, colour: Colour::INK, is_hollow: true });
+    }
     for anchor in anchors {
         let lines = fit::wrap(&anchor.text, SIZE, Weight::Regular, TEXT_MAX, LINES_MAX);
         let Some(lines) = lines else { return Err(anchor.text) };
@@ -141,7 +147,7 @@ pub(crate) fn placed(mut scene: Scene) -> Result<Scene, String> {
         let mut bounds = bounds.filter(|it| is_free(&scene, &anchor, *it));
         let Some(found) = bounds.next() else { return Err(anchor.text) };
         let end = (anchor.x.clamp(found.0, found.2), anchor.y.clamp(found.1, found.3));
-        let points = vec![edge(&anchor, end), end];
+        let points = vec![edge(&anchor, radius_of(&anchor), end), end];
         scene.marks.push(Mark::Line { points, width: 1.0, colour: Colour::AXIS });
         for (at, line) in lines.into_iter().enumerate() {
             let baseline = found.1 + 10.0 + LINE * count(at);
@@ -151,11 +157,11 @@ pub(crate) fn placed(mut scene: Scene) -> Result<Scene, String> {
     Ok(scene)
 }
 
-/// Returns the point of the ring that is nearest to the end of the line to its text.
-fn edge(anchor: &Anchored, end: (f64, f64)) -> (f64, f64) {
+/// Returns the point of the ring, of this radius, that is nearest to the end of the line to its text.
+fn edge(anchor: &Anchored, radius: f64, end: (f64, f64)) -> (f64, f64) {
     let (dx, dy) = (end.0 - anchor.x, end.1 - anchor.y);
     let length = (dx * dx + dy * dy).sqrt().max(RING);
-    (anchor.x + dx / length * RING, anchor.y + dy / length * RING)
+    (anchor.x + dx / length * radius, anchor.y + dy / length * radius)
 }
 
 /// Returns whether a text in these bounds covers nothing, and its line no label.

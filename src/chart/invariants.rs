@@ -150,6 +150,7 @@ fn optioned(chart: &Chart, option: usize, words: &str) -> Option<Chart> {
         4 => json!({"line_series": {"name": name, "y_label": words}}),
         5 => json!({"line_series": {"name": name, "y_label": null}}),
         6 => json!({"facet_by": "panel"}),
+        7 => json!({"size_by": field(1)?}),
         _ => return None,
     };
     if option == 1 || option == 2 {
@@ -168,7 +169,7 @@ proptest! {
     #![proptest_config(slow_cases(96, 1_500))]
 
     #[test]
-    fn every_chart_keeps_the_laws(chart in any_chart(7..8)) {
+    fn every_chart_keeps_the_laws(chart in any_chart(8..9)) {
         let kept = check(&scene(&Plot::of(&chart)));
         prop_assert!(kept.is_ok(), "{kept:?}");
         prop_assert!(!alt(&chart).is_empty());
@@ -176,11 +177,12 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(slow_cases(32, 64))]
+    #![proptest_config(slow_cases(32, 1_200))]
 
     #[test]
-    fn a_chart_with_options_has_marks_and_a_description(chart in any_chart(0..7)) {
-        prop_assert!(!scene(&Plot::of(&chart)).marks.is_empty());
+    fn every_chart_with_options_keeps_the_laws(chart in any_chart(0..8)) {
+        let kept = check(&scene(&Plot::of(&chart)));
+        prop_assert!(kept.is_ok(), "{kept:?}");
         prop_assert!(!alt(&chart).is_empty());
     }
 }
