@@ -89,7 +89,10 @@ pub(crate) fn run(
     let mut warnings: Vec<String> = Vec::new();
     let mut is_text_now = false;
     let as_ingested = used.filter(|it| flags.against.iter().all(|named| named.0 != it.0));
-    warnings.extend(changed_sources(as_ingested, &options.session.dir));
+    warnings.extend(
+        changed_sources(as_ingested, &options.session.dir)
+            .map(|it| it + "; this run uses the stored data, and `--against NAME=FILE` a file"),
+    );
     for (name, file) in here {
         ingest_in_place(&mut session, name, file, options)?;
         if let (Some(before), Some(now)) = (before.get(name), session.catalog().get(name)) {

@@ -266,6 +266,8 @@ struct SharedColumns<'a> {
     columns: Vec<&'a str>,
     is_number: Vec<bool>,
     rows: Vec<Vec<&'a Value>>,
+    /// Whether the table has one row.
+    is_one_row: bool,
 }
 
 impl<'a> SharedColumns<'a> {
@@ -279,6 +281,7 @@ impl<'a> SharedColumns<'a> {
             columns: columns.iter().map(|it| it.as_str()).collect(),
             is_number: places.iter().map(is_number).collect(),
             rows: frame.rows.iter().map(cells).collect(),
+            is_one_row: frame.row_count == 1 && frame.rows.len() == 1,
         }
     }
 
@@ -323,19 +326,19 @@ fn rows(
     let mut matched = vec![false; now.rows.len()];
     let mut order = Vec::new();
     for (row, key) in then.rows.iter().zip(&keys) {
-        let named = named(then, row, &by);
         let Some(at) = places.get(key) else {
             found.n_rows += 1;
-            found.sentences.push(format!("{named}: missing now"));
+            found.sentences.push(format!("{}: missing now", named(then, row, &by)));
             continue;
         };
         matched[*at] = true;
         order.push(*at);
         let n_before = found.sentences.len();
+        let of = if by.is_empty() { String::new() } else { named(then, row, &by) + ": " };
         for (column, (old, new)) in row.iter().zip(&now.rows[*at]).enumerate() {
             if !same(old, new) {
                 let (name, old, new) = (then.columns[column], shown(old), shown(new));
-                found.sentences.push(format!("{named}: `{name}` was {old}, is {new}"));
+                found.sentences.push(format!("{of}`{name}` was {old}, is {new}"));
             }
         }
         found.n_rows += usize::from(n_before < found.sentences.len());
@@ -351,9 +354,16 @@ fn rows(
     found
 }
 
-/// Returns the columns that identify the rows of both tables: those without numbers, or else the first.
+/// Returns the columns that identify the rows of both tables: those without numbers, or else the first. Nothing needs to
+/// identify the only row of both.
 fn key_columns(then: &SharedColumns, now: &SharedColumns) -> Option<Vec<usize>> {
     let words: Vec<usize> = (0..then.columns.len()).filter(|at| !then.is_number[*at]).collect();
+    if then.is_one_row
+        && now.is_one_row
+        && (words.is_empty() || then.keys(&words) != now.keys(&words))
+    {
+        return Some(Vec::new());
+    }
     let first: Vec<usize> = (0..then.columns.len().min(1)).collect();
     [words, first].into_iter().find(|it| identify(it, then, now))
 }
@@ -530,6 +540,14 @@ mod tests {
         let changed = "`region` `South`: `n` was 3, is 4";
         let others = ["`region` `East`: missing now", "`region` `West`: new"];
         check(&then, &now, false, &[changed, others[0], others[1]]);
+    }
+
+    #[test]
+    fn the_only_row_of_both_needs_no_name() {
+        let then = table(&[("North", 5, 0.5)]);
+        check(&then, &table(&[("North", 4, 0.5)]), false, &["`region` `North`: `n` was 5, is 4"]);
+        let found = ["`region` was `North`, is `South`", "`n` was 5, is 4"];
+        check(&then, &table(&[("South", 4, 0.5)]), false, &found);
     }
 
     #[test]
