@@ -161,8 +161,8 @@ fn the_instructions_of_a_first_question_are_rules_and_schemas() {
     - Every number in the reply comes from a tool output of this conversation or from the schemas.
     - Tables: always send tabular results with send_data_to_ui_as_df. Refer to the table in the reply and
       do not repeat it; never write more than 20 rows into the reply.
-    - Charts: send one with send_chart_to_ui only when a picture adds clarity or the user asks for it. At
-      most 200 rows and 10 series; aggregate first.
+    - Charts: send one with send_chart_to_ui only when a picture adds clarity or the user asks for it.
+      The limits are in its description.
     - For more than 2000 rows send the part that matters or an aggregate, and say so.
     - Send tables and charts before the reply, and mention what was sent.
 
@@ -231,8 +231,8 @@ fn the_instructions_have_every_part_in_order() {
     - Every number in the reply comes from a tool output of this conversation or from the schemas.
     - Tables: always send tabular results with send_data_to_ui_as_df. Refer to the table in the reply and
       do not repeat it; never write more than 20 rows into the reply.
-    - Charts: send one with send_chart_to_ui only when a picture adds clarity or the user asks for it. At
-      most 200 rows and 10 series; aggregate first.
+    - Charts: send one with send_chart_to_ui only when a picture adds clarity or the user asks for it.
+      The limits are in its description.
     - For more than 2000 rows send the part that matters or an aggregate, and say so.
     - Send tables and charts before the reply, and mention what was sent.
 
