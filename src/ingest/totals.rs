@@ -182,12 +182,18 @@ pub(crate) fn candidate(
         return None;
     }
     let shapes = records_within(tail, syntax, usize::MAX, width_max);
-    let label = |it: &RecordShape| label_of(&texts_of(&tail[it.start..it.end], syntax));
+    let cells = |it: &RecordShape| texts_of(&tail[it.start..it.end], syntax);
+    let label = |it: &RecordShape| label_of(&cells(it));
+    // A workbook that no program has calculated has no sums, but the label of their row.
+    let is_lone = |it: &RecordShape| {
+        it.n_filled == 1 && it.width == width && plain_label(&cells(it)).is_some()
+    };
+    let n_lone = shapes.iter().filter(|it| it.n_filled == 1).count();
     let is_comment =
         |it: &RecordShape| comment.is_some_and(|comment| comment.marks(&tail[it.start..it.end]));
     let is_of = |it: &RecordShape| {
         let is_called = match label(it) {
-            Some(Label::Total | Label::Other) => 1 < it.n_filled,
+            Some(Label::Total | Label::Other) => 1 < it.n_filled || n_lone == 1 && is_lone(it),
             Some(Label::Unnamed) => true,
             None => false,
         };
@@ -253,6 +259,9 @@ pub(crate) fn are_totals(text: &[u8], syntax: Syntax, sums: &[Sum]) -> bool {
         let found: Vec<TotalSign> = pairs.filter_map(|(cell, sum)| finding(cell, *sum)).collect();
         let n_sums = found.iter().filter(|it| **it == TotalSign::Sum).count();
         let n_open = found.iter().filter(|it| **it == TotalSign::Open).count();
+        if it.n_filled == 1 && label == Some(Label::Total) {
+            return sums.iter().any(|it| 0 < it.n_values);
+        }
         let is_clear = match label {
             // Few or small numbers may match by chance.
             Some(Label::Unnamed) => n_open == 0 && is_surely_sum(&cells, sums, n_sums),
@@ -358,7 +367,8 @@ mod tests {
         check("Total,7,61\n", false);
         check("Total,6,61\n", false);
         check("Total War,3,60\n", true);
-        check("Total,,\n", false);
+        check("Total,,\n", true);
+        check("Average,,\n", true);
         check(",6,60\n", true);
         check(",6,20\n", false);
         check(",6,\n", false);
@@ -374,7 +384,10 @@ mod tests {
             Some("Grand Total:,3\n,\n".len())
         );
         assert_eq!(found("a,n\nx,1\ny,2\n"), None);
-        assert_eq!(found("a,n\nx,1\ny,2\nTotal,\n"), None);
+        assert_eq!(found("a,n\nx,1\ny,2\nTotal,\n"), Some("Total,\n".len()));
+        // Rows of a name alone are usual here.
+        assert_eq!(found("a,n\nx,1\ny,\nTotal,\n"), None);
+        assert_eq!(found("a,n\nx,1\ny,2\nTotal\n"), None);
         assert_eq!(found("a,n\nx,1\ny,2\n,3\n"), Some(",3\n".len()));
         assert_eq!(found("a,n\nx,1\ny,2\n,\n,3\n"), Some(",3\n".len()));
         assert_eq!(found("a,n\nx,1\n,2\n,3\n"), None);
