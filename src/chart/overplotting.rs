@@ -44,9 +44,9 @@ struct PointPlace {
     colour: Colour,
 }
 
-/// Returns the room that large points need beyond the axes.
+/// Returns the room that large points need beyond the axes, up to the labels there.
 pub(crate) fn pad(plot: &Plot) -> f64 {
-    if plot.series.iter().any(|it| !it.sizes.is_empty()) { SIZE_PAD } else { 0.0 }
+    if plot.series.iter().any(|it| !it.sizes.is_empty()) { SIZE_PAD + 2.0 } else { 0.0 }
 }
 
 impl Crowd {
