@@ -130,8 +130,8 @@ fn find_below(windows: &Windows, told: &DialectHints) -> (Syntax, Vec<String>) {
     let best = best
         .without_quotes(windows, told)
         .escaped(windows, told)
-        .twice(windows, told)
         .framed(windows, told)
+        .twice(windows, told)
         .spaced(windows);
     let reasons = best.reasons(told);
     (best.syntax, reasons)
@@ -503,7 +503,7 @@ impl Trial {
         if is_named { self } else { Trial { syntax, score, ..self } }
     }
 
-    /// Treats characters on both sides of every delimiter as part of it: `~|~`, `|~|`.
+    /// Treats characters on both sides of every delimiter as part of it: `~|~`, `|~|`, or blanks.
     fn framed(self, windows: &Windows, told: &DialectHints) -> Trial {
         const SIGNS: &[u8] = b"~^|#@$%&*!;:=";
         let [sign] = *self.syntax.delimiter.bytes() else { return self };
@@ -516,7 +516,8 @@ impl Trial {
         let before = at.checked_sub(1).map_or(0, |it| head[it]);
         let (next, third) = (head.get(at + 1).copied(), head.get(at + 2).copied());
         let next = next.unwrap_or_default();
-        let is_frame = SIGNS.contains(&before) && before == next || (before, next) == (b'<', b'>');
+        let is_pair = [(b'<', b'>'), (b' ', b' ')].contains(&(before, next)) && sign != b' ';
+        let is_frame = SIGNS.contains(&before) && before == next || is_pair;
         let text = if is_frame && n(&[before, sign, next]) == n_signs {
             [before, sign, next]
         } else if SIGNS.contains(&next)

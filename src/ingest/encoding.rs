@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{
-    ISO_8859_2, ISO_8859_4, MACINTOSH, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1252,
+    ISO_8859_2, ISO_8859_4, ISO_8859_15, MACINTOSH, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1252,
     WINDOWS_1254, WINDOWS_1257, WINDOWS_1258,
 };
 
@@ -286,6 +286,12 @@ impl LetterSample {
             (false, true) => WESTERN_EUROPE,
             (false, false) => guess,
         };
+        // Nobody writes `¤`, the sign of any currency, which is `€` in the later standard. That has no signs in
+        // 0x80 to 0x9F, where windows-1252 has its own `€`.
+        let is_later = charset == WESTERN_EUROPE
+            && high_bytes.contains(&0xa4)
+            && !high_bytes.iter().any(|it| (0x80..=0x9f).contains(it));
+        let charset = if is_later { Charset::Listed(ISO_8859_15) } else { charset };
         let is_doubtful = fit.n_words < SURE_WORDS_MIN || high_bytes.len() < SURE_BYTES_MIN;
         Guess { charset, is_doubtful }
     }

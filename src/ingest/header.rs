@@ -3,6 +3,7 @@
 //! Pure. `table_bounds` determines by shape what may surround the table; here the types of the columns decide
 //! what shape leaves open, and the types get their first guesses.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use super::non_rows::{AsideRule, Comment, NonRowKind, NonRows};
@@ -27,6 +28,9 @@ mod tables;
 mod above;
 
 pub(crate) use above::are_labels;
+
+/// Columns of a table of text whose header may occur among the rows by chance.
+pub(crate) const HEADER_MAY_BE_ROW_WIDTH_MAX: usize = 2;
 
 /// What is known about the table before the file is read.
 #[derive(Debug)]
@@ -394,12 +398,29 @@ impl<'a> Search<'a> {
         }
 
         let mut names = if is_present { labels } else { vec![String::new(); labels.len()] };
+        // A delimiter at the end of the header alone is no column.
+        let ends_empty = names.last().is_some_and(|it| it.trim().is_empty());
+        if is_present
+            && ends_empty
+            && names.len() == modal + 1
+            && others.iter().all(|it| it.width <= modal)
+        {
+            names.pop();
+            descriptions.truncate(modal);
+        }
         let mut width = names.len();
         // Otherwise the longer rows have surplus cells.
         let n_longer = others.iter().filter(|it| width < it.width).count();
         // R writes unlabelled row names in front; a delimiter at the end of each row adds an empty cell
         // at the end.
-        let is_in_front = is_present && modal == width + 1 && !body.is_empty(modal - 1);
+        let is_in_front = is_present
+            && modal == width + 1
+            && !body.is_empty(modal - 1)
+            && match name_fit(&names, &body.all[1..modal]).cmp(&name_fit(&names, &body.all)) {
+                Ordering::Less => false,
+                Ordering::Equal => self.are_row_names(others),
+                Ordering::Greater => true,
+            };
         let is_most = others.len() * 9 <= n_longer * 10
             || is_in_front && others.len() * 3 <= n_longer * 4 && self.are_row_names(others);
         let mut is_short = false;
@@ -430,8 +451,8 @@ impl<'a> Search<'a> {
         let again: Vec<_> = header.iter().map(|it| head[it.start..it.end].to_vec()).collect();
         let mut body = self.sample(width, body_start, again.clone());
         let mut rule = self.rule(again);
-        if !rule.header.is_empty() && !body.is_typed() {
-            // In an all-text table, the words of the header may also be values.
+        if !rule.header.is_empty() && !body.is_typed() && width <= HEADER_MAY_BE_ROW_WIDTH_MAX {
+            // In a narrow table of text, the words of the header may also be values.
             rule.header.clear();
             body = self.sample(width, body_start, Vec::new());
         }
@@ -587,7 +608,14 @@ impl<'a> Search<'a> {
         if !body.is_typed() && resembles_rows(labels, head, self.syntax) {
             return (false, "the first record is like those below it");
         }
-        is_header(labels, body, self.nulls)
+        let found = is_header(labels, body, self.nulls);
+        if !found.0
+            && classify(labels[0].as_bytes(), self.nulls).is_name()
+            && are_steps_above_others(labels, head, self.syntax)
+        {
+            return (true, "the labels are ascending numbers, and those below them are not");
+        }
+        found
     }
 
     /// Returns whether `shape` is a row of the table below it, judged by the column types there.
@@ -675,6 +703,21 @@ impl<'a> Search<'a> {
             // Rows with only a first value.
             let is_row = |it: &&RecordShape| it.width == width && it.n_filled == 1;
             return if lead.iter().all(|it| is_row(it) && !it.is_behind_blank) { 0 } else { at };
+        }
+        // A text over numbers is no name if the record has a number itself, or is like those below it.
+        let below = &self.head[shapes[at].after.0..];
+        let is_named_above = at == 1
+            && near.n_filled == near.width
+            && 1 < near.width
+            && near.width < width
+            && !near.is_prose
+            && !shapes[at].is_behind_blank
+            && short_rows::are_names(&self.labels(near))
+            && (self.has_value(shapes[at])
+                || !body.is_typed()
+                    && resembles_rows(&self.labels(shapes[at]), below, self.syntax));
+        if is_named_above {
+            return 0;
         }
         let is_uneven = near.width.abs_diff(width) == 1
             || (width < near.width && short_rows::are_names(&self.labels(near)))
@@ -857,7 +900,13 @@ pub(crate) fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (boo
         };
     }
     if typed.iter().all(|it| it.1 == TypeEvidence::default()) {
-        return (true, "the first record has no values where the others have");
+        // A marker such as `NA` is the missing value of a row.
+        let is_marked = typed.iter().any(|it| !it.2.trim().is_empty());
+        return if is_marked {
+            (false, "the first record has missing values of rows")
+        } else {
+            (true, "the first record has no values where the others have")
+        };
     }
     let is_first_blank = labels.first().is_some_and(|it| it.trim().is_empty());
     let is_first_name = labels.first().is_some_and(|it| classify(it.as_bytes(), nulls).is_name());
@@ -879,6 +928,54 @@ pub(crate) fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (boo
         }
     }
     (false, "the first record fits the types of the columns")
+}
+
+/// Returns how many names promise what their columns have, less those whose columns have something else.
+fn name_fit(names: &[String], columns: &[TypeEvidence]) -> i32 {
+    const OF_DAYS: &[&str] = &["date", "datum", "day", "fecha", "jour", "tag", "timestamp"];
+    const OF_NUMBERS: &[&str] = &[
+        "age", "amount", "betrag", "cost", "count", "id", "menge", "no", "nr", "number", "preis",
+        "price", "qty", "quantity", "revenue", "sales", "score", "total", "umsatz", "units",
+        "value", "wert", "year",
+    ];
+    const OF_TEXT: &[&str] = &[
+        "category",
+        "city",
+        "comment",
+        "country",
+        "customer",
+        "description",
+        "email",
+        "kunde",
+        "land",
+        "name",
+        "note",
+        "ort",
+        "product",
+        "region",
+        "stadt",
+        "state",
+        "status",
+        "store",
+        "title",
+        "type",
+    ];
+    let fit = |(name, seen): (&String, &TypeEvidence)| {
+        let name = name.to_lowercase();
+        let words = || name.split(|it: char| !it.is_alphanumeric());
+        let is_any = |of: &[&str]| words().any(|it| of.contains(&it));
+        let is_day = is_typed(*seen) && seen.has(TypeEvidence::DAYS);
+        let is_number = is_typed(*seen) && !is_day;
+        let is_text = !is_typed(*seen) && *seen != TypeEvidence::default();
+        let promises = [(OF_DAYS, is_day), (OF_NUMBERS, is_number), (OF_TEXT, is_text)];
+        let told: Vec<bool> = promises.iter().filter(|it| is_any(it.0)).map(|it| it.1).collect();
+        match told[..] {
+            [] => 0,
+            _ if told.contains(&true) => 1,
+            _ => -1,
+        }
+    };
+    names.iter().zip(columns).map(fit).sum()
 }
 
 /// Whole numbers at equal intervals.
@@ -954,6 +1051,48 @@ pub(crate) fn are_years_above_others(labels: &[String], body: &[u8], syntax: Syn
         !values.is_empty() && n_years * 10 <= values.len()
     };
     ROWS_MIN <= block.n_rows() && values.is_some_and(is_other)
+}
+
+/// Returns whether the labels behind the first are numbers that ascend as those of rows do not: the months, hours or
+/// groups of a pivot table.
+fn are_steps_above_others(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
+    /// More rows would not change the result.
+    const ROWS_MAX: usize = 1_000;
+    /// Fewer numbers are even, or ascend, by chance.
+    const EVEN_MIN: usize = 3;
+    const ASCENDING_MIN: usize = 5;
+    let numbers = |cells: &[String]| -> Option<Vec<f64>> {
+        cells[1..].iter().map(|it| it.trim().parse().ok()).collect()
+    };
+    let ascend = |it: &[f64]| it.windows(2).all(|it| it[0] < it[1]);
+    let are_even = |it: &[f64]| {
+        let step = it[1] - it[0];
+        it.windows(2).all(|it| (it[1] - it[0] - step).abs() <= 1e-9 * step.abs())
+    };
+    let Some(found) = numbers(labels).filter(|it| EVEN_MIN <= it.len() && ascend(it)) else {
+        return false;
+    };
+    let mut block = Block::default();
+    Tokeniser::new(body, syntax).block(&mut block, labels.len(), ROWS_MAX);
+    let rows: Vec<Vec<String>> = block
+        .cells
+        .chunks_exact(labels.len())
+        .map(|row| row.iter().map(|it| it.text(body)).collect())
+        .collect();
+    let share_of = |is: &dyn Fn(&[f64]) -> bool| {
+        let n = rows.iter().filter(|it| numbers(it).is_some_and(|it| is(&it))).count();
+        2 * n <= rows.len()
+    };
+    // `region` above `N` and `S` is a name.
+    let first = labels[0].trim();
+    let is_unlike = rows.iter().all(|row| {
+        let value = row[0].trim();
+        2 * value.chars().count() <= first.chars().count()
+            || first.starts_with(char::is_lowercase) && !value.starts_with(char::is_lowercase)
+    });
+    1 < rows.len()
+        && (are_even(&found) && (is_unlike || share_of(&are_even))
+            || ASCENDING_MIN <= found.len() && share_of(&ascend))
 }
 
 /// Returns whether a text record is another of the text rows below it: its values repeat where values
@@ -1099,6 +1238,40 @@ mod tests {
     }
 
     #[test]
+    fn ascending_numbers_above_others_are_a_header() {
+        for (first, rows) in [
+            ("region,1,2,3", "N,5,6,7\nS,7,8,9\n"),
+            ("Store,10,20,30", "Oslo,5,16,7\nRome,7,8,9\nBern,1,0,4\n"),
+            ("City,0.1,0.2,0.3", "Oslo,5,1.6,7\nRome,7,8,2.9\n"),
+            ("Shop,3,8,12,40,77", "Oslo,5,16,7,1,1\nRome,7,8,9,4,5\n"),
+        ] {
+            let names: Vec<&str> = first.split(',').collect();
+            check_header(&format!("{first}\n{rows}"), Some(&names));
+        }
+        check_header("anna,1,2,3\nbert,4,5,6\ncarl,7,8,9\n", None);
+        check_header("anna,1,5,7\nbert,4,2,6\ncarl,7,8,1\n", None);
+        check_header("anna,1,2\nbert,4,2\ncarl,7,8\n", None);
+    }
+
+    #[test]
+    fn a_missing_value_of_the_first_row_names_nothing() {
+        for marker in ["NA", "-", "N/A"] {
+            check_header(&format!("Rome,{marker}\nOslo,4\nBonn,7\n"), None);
+        }
+        check_header(
+            "name,city,score\nAnn,Rome,NA,\nBob,Oslo,3,\nCid,Bonn,4,\n",
+            Some(&["name", "city", "score", "column_4"]),
+        );
+        check_header(
+            "City,Grade\n1,Rome,A\n2,Oslo,3\n3,Bern,4\n",
+            Some(&["column_1", "City", "Grade"]),
+        );
+        let names = ["first", "last", "column_3", "column_4"];
+        let rows = "Ann,Lee,x,q\nBob,Ray,y,q\nCid,Fox,x,r\nDan,Orr,y,q\nEve,Poe,x,r\n";
+        check_header(&format!("first,last\n{rows}"), Some(&names));
+    }
+
+    #[test]
     fn names_and_values_above_a_gap_are_no_table() {
         let rows = "day,city,n\n2024-01-01,Oslo,1\n2024-01-02,Rome,2\n";
         let names: Option<&[&str]> = Some(&["day", "city", "n"]);
@@ -1163,9 +1336,26 @@ mod tests {
     }
 
     #[test]
+    fn a_header_that_comes_again_is_no_row_of_a_table_of_text() {
+        let rows = "A,Anna,Rom\nB,Bert,Oslo\nDept,Name,City\nD,Dora,Bonn\nE,Emil,Bern\n";
+        let header = found(format!("Dept,Name,City\n{rows}").as_bytes(), &HeaderHints::default());
+        assert_eq!(header.rule.header, [b"Dept,Name,City".to_vec()]);
+        let header = found(b"a,b\nx,y\na,b\nz,w\n", &HeaderHints::default());
+        assert!(header.rule.header.is_empty());
+    }
+
+    #[test]
     fn an_unnamed_index_is_named_and_a_delimiter_at_the_end_is_a_column() {
         check_header("a,b\nx,1,2\ny,3,4\n", Some(&["column_1", "a", "b"]));
         check_header("a,b\n1,2,\n3,4,\n", Some(&["a", "b", "column_3"]));
+        check_header("a,b,\n1,2\n3,4\n", Some(&["a", "b"]));
+        // What the names promise decides, and then whether the first values are distinct.
+        let rows = "2023-01-05,North,3,ok\n2023-01-06,South,5,late\n";
+        let names = ["Date", "Store", "Units", "column_4"];
+        check_header(&format!("Date,Store,Units\n{rows}"), Some(&names));
+        check_header("id,name\n1,Ann,x\n2,Bob,y\n", Some(&["id", "name", "column_3"]));
+        check_header("a,b\nx,1,2\nx,3,4\ny,3,4\n", Some(&["a", "b", "column_3"]));
+        check_header("name,id\nx,Ann,2\ny,Bob,4\n", Some(&["column_1", "name", "id"]));
     }
 
     #[test]

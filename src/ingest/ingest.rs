@@ -1168,9 +1168,10 @@ fn read(
     let mut reasons = Vec::new();
     let readings = decide(&tally.evidence, tally.n_lines);
     let exact = attempt.exact(&readings, &tally.evidence, &wants)?;
-    // In an all-text table, the words of the header may also be values.
-    let is_text_with_header =
-        0 < tally.set_aside.repeated_headers && exact.iter().all(|it| it.dtype == DType::String);
+    // In a narrow table of text, the words of the header may also be values.
+    let is_text_with_header = 0 < tally.set_aside.repeated_headers
+        && exact.len() <= header::HEADER_MAY_BE_ROW_WIDTH_MAX
+        && exact.iter().all(|it| it.dtype == DType::String);
     if is_text_with_header {
         attempt.plan.rule.header.clear();
     }

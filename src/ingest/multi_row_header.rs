@@ -102,6 +102,18 @@ fn is_level(
     let is_unit = |it: &&str| it.starts_with(['(', '[']);
     let are_alike = misfits.windows(2).all(|it| it[0] == it[1]);
     let are_units = misfits.iter().all(is_unit);
+    // A single unit is beside nothing else: `,[C]` or `,Persons,`.
+    let is_word = |it: &&str| !it.contains(|it: char| it.is_ascii_digit());
+    let is_lone = is_complete
+        && n_fit == 0
+        && 2 <= n_rows
+        && misfits.len() == 1
+        && labels.first().is_some_and(is_empty)
+        && labels.iter().filter(|it| !is_empty(it)).count() == 1
+        && misfits.iter().all(is_word);
+    if is_lone {
+        return true;
+    }
     if n_fit != 0 || misfits.len() < 2 || (are_alike && !are_units) {
         return false;
     }

@@ -199,6 +199,8 @@ impl AsideRule {
 
     /// Returns why a record is not a row, or `None` for a row.
     fn kind(&self, record: &[u8], is_full: impl Fn() -> bool) -> Option<NonRowKind> {
+        // A page of a printed report begins with a form feed.
+        let record = record.strip_prefix(b"\x0c").unwrap_or(record);
         if self.header.iter().any(|it| it == record) {
             return Some(NonRowKind::RepeatedHeader);
         }

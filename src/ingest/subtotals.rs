@@ -4,6 +4,8 @@
 //! table, the label of a row shows that it may be one, and only its numbers prove it: otherwise the row
 //! is kept and reported. A short file is examined as a whole; a long one is not searched for subtotals.
 
+use std::collections::HashSet;
+
 use super::non_rows::Comment;
 use super::records::{Cell, Tokeniser, texts_of};
 use super::syntax::Syntax;
@@ -108,12 +110,14 @@ struct Held {
     n_rows: u64,
     sums: Vec<Sum>,
     extremes: Vec<(f64, f64)>,
+    /// Their texts, in lower case.
+    texts: HashSet<String>,
 }
 
 impl Held {
     fn new(width: usize) -> Held {
         let extremes = vec![(f64::INFINITY, f64::NEG_INFINITY); width];
-        Held { n_rows: 0, sums: vec![Sum::default(); width], extremes }
+        Held { n_rows: 0, sums: vec![Sum::default(); width], extremes, texts: HashSet::new() }
     }
 
     fn add(&mut self, cells: &[String]) {
@@ -122,6 +126,9 @@ impl Held {
         {
             let mut one = Sum::default();
             one.add_text(cell);
+            if 0 < one.n_others && cell.len() <= LABEL_BYTES_MAX {
+                self.texts.insert(cell.trim().to_lowercase());
+            }
             if 0 < one.n_values {
                 (*least, *most) = (least.min(one.value()), most.max(one.value()));
             }
@@ -140,6 +147,12 @@ impl Held {
         let is_large = |it: &String| amount(it.trim()).is_some_and(|it| LARGE <= it.0.abs());
         let is_by_chance = || n_sums < 2 && !cells[first + 1..].iter().any(is_large);
         0 < n_sums && n_of(TotalSign::Other) == 0 && (is_clear || (n_open == 0 && !is_by_chance()))
+    }
+
+    /// Returns whether the label of a total ends with a text of these rows: `Total North`.
+    fn has_name_of(&self, label: &str) -> bool {
+        let label = label.trim().trim_end_matches(':').to_lowercase();
+        label.split_once(' ').is_some_and(|it| self.texts.contains(it.1.trim()))
     }
 
     /// Returns how many numbers follow `first`, if all match the label. An average may be rounded.
@@ -176,14 +189,63 @@ pub(crate) fn find(
     (width, width_max): (usize, usize),
     comment: Option<&Comment>,
 ) -> FoundSubtotals {
-    let mut found = FoundSubtotals::default();
-    if width < 2 || !has_label(text, syntax) {
-        return found;
+    if width < 2 {
+        return FoundSubtotals::default();
     }
     let is_comment =
         |it: &RecordShape| comment.is_some_and(|comment| comment.marks(&text[it.start..it.end]));
     let mut shapes = records_within(text, syntax, usize::MAX, width_max);
     shapes.retain(|it| 0 < it.n_filled && !is_comment(it));
+    if !has_label(text, syntax) {
+        return unlabelled_total(text, syntax, width, &shapes);
+    }
+    // Sums by chance do not come twice.
+    let (found, n_like) = found_in(text, syntax, width, &shapes, true);
+    if n_like == 1 { found_in(text, syntax, width, &shapes, false).0 } else { found }
+}
+
+/// Finds the total below all rows whose label is not a known one: it is the exact sum of several columns.
+fn unlabelled_total(
+    text: &[u8],
+    syntax: Syntax,
+    width: usize,
+    shapes: &[RecordShape],
+) -> FoundSubtotals {
+    const ROWS_MIN: u64 = 3;
+    const SUMS_MIN: usize = 2;
+    let mut found = FoundSubtotals::default();
+    let Some((last, rows)) = shapes.split_last() else { return found };
+    let cells = texts_of(&text[last.start..last.end], syntax);
+    let n_amounts = cells.iter().filter(|it| amount(it.trim()).is_some()).count();
+    let first = cells.iter().position(|it| !it.trim().is_empty()).unwrap_or(0);
+    if amount(cells[first].trim()).is_some()
+        || n_amounts < SUMS_MIN
+        || last.n_filled != n_amounts + 1
+    {
+        return found;
+    }
+    let mut all = Held::new(width);
+    for row in rows {
+        all.add(&texts_of(&text[row.start..row.end], syntax));
+    }
+    let pairs = cells.iter().zip(&all.sums).skip(first + 1);
+    let n_sums = pairs.filter(|(cell, sum)| finding(cell, **sum) == Some(TotalSign::Sum)).count();
+    if ROWS_MIN <= all.n_rows && n_sums == n_amounts && all.adds_up_to(&cells, first, false) {
+        found.records.push((last.start, last.end));
+    }
+    found
+}
+
+/// Finds those with a label, and how many of them have one that may be a name. `trusts_names` takes these as well.
+fn found_in(
+    text: &[u8],
+    syntax: Syntax,
+    width: usize,
+    shapes: &[RecordShape],
+    trusts_names: bool,
+) -> (FoundSubtotals, usize) {
+    let mut found = FoundSubtotals::default();
+    let mut n_like = 0;
     let (mut all, mut block) = (Held::new(width), Held::new(width));
     let (mut is_sure, mut of_one_row) = (false, Vec::new());
     let mut statistics: Vec<(&RecordShape, Statistic, String)> = Vec::new();
@@ -193,9 +255,13 @@ pub(crate) fn find(
         let label = Label::of(&cells[first]).filter(|_| 1 < shape.n_filled);
         match label {
             Some(Label::Total | Label::LikeTotal) => {
-                let is_plain = label == Some(Label::Total);
-                let adds_up = [&block, &all].map(|it| it.adds_up_to(&cells, first, is_plain));
+                let is_plain = label == Some(Label::Total)
+                    || block.has_name_of(&cells[first]) && ROWS_MIN <= block.n_rows;
+                let adds_up = [&block, &all].map(|it| {
+                    it.adds_up_to(&cells, first, is_plain || trusts_names && ROWS_MIN <= it.n_rows)
+                });
                 if adds_up != [false, false] {
+                    n_like += usize::from(!is_plain && !all.adds_up_to(&cells, first, false));
                     let span = (shape.start, shape.end);
                     // The sum of one row cannot be distinguished from an equal row.
                     let is_of_many = if adds_up[0] { block.n_rows } else { all.n_rows } >= ROWS_MIN;
@@ -248,7 +314,7 @@ pub(crate) fn find(
         }
     }
     found.records.sort_unstable();
-    found
+    (found, n_like)
 }
 
 /// Returns whether the label of a row may also be a person's name: `Max`.
@@ -309,6 +375,27 @@ mod tests {
         check(text, &["Subtotal A,,3", "Subtotal B,,9", "Total,,12"], None);
         let text = "a,1,10\nb,2,20\nTotal fees,3,30\nc,3,30\n";
         check(text, &["Total fees,3,30"], None);
+    }
+
+    #[test]
+    fn a_total_may_be_called_as_its_rows_are() {
+        let text = "North,5\nNorth,6\nTotal North,11\nSouth,7\nSouth,8\nTotal South,15\nTotal,26\n";
+        check(text, &["Total North,11", "Total South,15", "Total,26"], None);
+        let text = "Checking,\na,5\nb,6\nTotal Checking,11\nSavings,\nc,7\nd,2\nTotal Savings,9\nTOTAL,20\n";
+        check(text, &["Total Checking,11", "Total Savings,9", "TOTAL,20"], None);
+        let text = "a,5\nb,6\nSumme Aktiva,11\nc,7\nd,2\nSumme Passiva,9\n";
+        check(text, &["Summe Aktiva,11", "Summe Passiva,9"], None);
+    }
+
+    #[test]
+    fn exact_sums_of_several_columns_are_a_total_whatever_its_label() {
+        let rows = "A,1,10.5\nB,2,20.25\nC,3,31\nD,4,41\n";
+        for label in ["Alles", "Uma soma", "Σύνολο"] {
+            check(&format!("{rows}{label},10,102.75\n"), &[&*format!("{label},10,102.75")], None);
+        }
+        for other in ["Alles,10,102.5", "Alles,10,", "E,5,102.75", "10,10,102.75"] {
+            check(&format!("{rows}{other}\n"), &[], None);
+        }
     }
 
     #[test]

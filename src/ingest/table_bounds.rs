@@ -194,7 +194,7 @@ impl<'a> BelowSigns<'a> {
             let mark = text.split_whitespace().next().unwrap_or_default();
             let is_mark =
                 mark.len() <= 4 && mark.starts_with(['(', '[']) && mark.ends_with([')', ']']);
-            is_mark || BEGINNINGS.iter().any(|it| text.starts_with(it))
+            is_mark || is_row_count(&text) || BEGINNINGS.iter().any(|it| text.starts_with(it))
         };
         let rows = || {
             let filled = self.shapes[..at].iter().filter(|it| 0 < it.n_filled);
@@ -209,6 +209,34 @@ impl<'a> BelowSigns<'a> {
             || rows().all(|it| it.n_filled == self.width && !is_sentence(&first(it)));
         begins() || (is_sentence(&text) && is_only_sentence())
     }
+}
+
+/// Returns whether a text in lower case is the number of rows, as clients of databases write it: `(2 rows)`.
+fn is_row_count(text: &str) -> bool {
+    const ROWS: [&str; 14] = [
+        "row",
+        "rows",
+        "row(s)",
+        "record",
+        "records",
+        "record(s)",
+        "zeile",
+        "zeilen",
+        "datensätze",
+        "ligne",
+        "lignes",
+        "filas",
+        "righe",
+        "rijen",
+    ];
+    const AFTER: [&str; 8] =
+        ["", "affected", "selected", "returned", "fetched", "in set", "total", "ausgewählt"];
+    let text = text.trim().trim_end_matches('.');
+    let text = text.strip_prefix('(').and_then(|it| it.strip_suffix(')')).unwrap_or(text);
+    let mut words = text.split_whitespace();
+    let is_number = words.next().is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()));
+    let is_noun = words.next().is_some_and(|it| ROWS.contains(&it));
+    is_number && is_noun && AFTER.contains(&words.collect::<Vec<_>>().join(" ").as_str())
 }
 
 /// Returns the notes at the end of `tail`, which is the end of a file, judging by shape. Cells beyond

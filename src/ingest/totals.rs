@@ -14,7 +14,7 @@ use crate::record_shapes::{RecordShape, records, records_within};
 const ROWS_MAX: usize = 4;
 
 /// Labels of a row with sums.
-const TOTALS: [&str; 33] = [
+const TOTALS: [&str; 58] = [
     "total",
     "totals",
     "sum",
@@ -48,6 +48,31 @@ const TOTALS: [&str; 33] = [
     "всего",
     "合计",
     "合計",
+    "总计",
+    "總計",
+    "小計",
+    "小计",
+    "합계",
+    "총계",
+    "σύνολο",
+    "toplam",
+    "genel toplam",
+    "summa",
+    "totalt",
+    "i alt",
+    "ialt",
+    "yhteensä",
+    "összesen",
+    "skupaj",
+    "ukupno",
+    "spolu",
+    "всичко",
+    "общо",
+    "общий итог",
+    "jumlah",
+    "totaal generaal",
+    "المجموع",
+    "סה\"כ",
 ];
 /// Beginnings of such a label.
 const BEGINNINGS: [&str; 12] = [
