@@ -495,7 +495,8 @@ impl<'a> Search<'a> {
             return "a border line is below them";
         }
         // Names that are complete on their own remain unchanged.
-        if multi_row_header::are_complete(&levels[0]) {
+        let has_no_first = levels.iter().all(|it| it[0].trim().is_empty());
+        if multi_row_header::are_complete(&levels[0][usize::from(has_no_first)..]) {
             *descriptions = multi_row_header::described(levels);
             return "the first has the names, and the others describe the columns";
         }
@@ -1107,7 +1108,8 @@ pub(crate) fn resembles_rows(labels: &[String], body: &[u8], syntax: Syntax) -> 
     // The header of a concatenated table repeats, possibly without its last names.
     let is_again = |row: &&[Cell]| {
         let mut pairs = row.iter().zip(labels).map(|(it, label)| (it.text(body), label));
-        pairs.all(|(text, label)| text.is_empty() || text == *label)
+        // A page of a printed report begins with a form feed.
+        pairs.all(|(text, label)| text.is_empty() || text.trim_start_matches('\x0c') == *label)
     };
     let rows: Vec<&[Cell]> =
         block.cells.chunks_exact(labels.len()).filter(|it| !is_again(it)).collect();
@@ -1333,6 +1335,18 @@ mod tests {
         check_header(codes, None);
         check_header(&format!("code,note\n{codes}"), Some(&["code", "note"]));
         check_header("a\nb\nc\nd\ne\n", Some(&["a"]));
+    }
+
+    #[test]
+    fn units_in_brackets_are_no_row_whatever_they_are_above() {
+        for units in [",(EUR),,", "[kg],,(n),", ",,,(%)", ",,[name],"] {
+            let text = format!("id,price,name,share\n{units}\n1,2.5,x,3\n2,4.5,y,4\n");
+            check_header(&text, Some(&["id", "price", "name", "share"]));
+            assert_eq!(found(text.as_bytes(), &HeaderHints::default()).body_line, 2, "{units}");
+        }
+        let rows = "id,note\n1,(see below)\n2,(none)\n3,x\n";
+        assert_eq!(found(rows.as_bytes(), &HeaderHints::default()).body_line, 1);
+        check_header(",a,b\n,[kg],\n0,1,x\n1,2,y\n", Some(&["column_1", "a", "b"]));
     }
 
     #[test]

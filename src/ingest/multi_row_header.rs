@@ -114,6 +114,19 @@ fn is_level(
     if is_lone {
         return true;
     }
+    // Units in brackets are units above text as well.
+    let is_bracketed = |it: &String| {
+        let it = it.trim();
+        it.starts_with(['(', '['])
+            && it.ends_with([')', ']'])
+            && !it.contains(|it: char| it.is_ascii_digit())
+    };
+    let named = above.iter().zip(labels).filter(|it| !is_empty(it.1));
+    if 2 <= n_rows
+        && named.clone().all(|it| is_bracketed(it.1) && !is_empty(it.0) && !is_bracketed(it.0))
+    {
+        return true;
+    }
     if n_fit != 0 || misfits.len() < 2 || (are_alike && !are_units) {
         return false;
     }
