@@ -16,6 +16,7 @@ use csv_agent_query::protocol::{EngineQuery, EngineRequest};
 use csv_agent_query::{Prepared, SqlError, TableSchema, prepare};
 use csv_agent_session::Session;
 use csv_agent_text::fit::cut;
+use csv_agent_text::lists::all_names;
 use csv_agent_tools::{Statement, ToolError, ToolJob};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::dataset_names::short_forms;
@@ -177,12 +178,10 @@ impl QueryResults {
 
     /// Returns a sentence with the names of the results.
     pub(crate) fn listed(&self) -> String {
-        let names: Vec<String> =
-            self.kept.iter().map(|it| format!("`{}`", it.schema.name)).collect();
-        match &names[..] {
-            [] => "there is no result yet; make one with query_datasets".to_owned(),
-            names => format!("the results are: {}", names.join(", ")),
+        if self.kept.is_empty() {
+            return "there is no result yet; make one with query_datasets".to_owned();
         }
+        format!("the results are: {}", all_names(self.kept.iter().map(|it| &it.schema.name)))
     }
 
     /// Returns the first rows of a result, as the REPL would return those of a variable. With `write`, the file is
@@ -214,13 +213,13 @@ impl QueryResults {
                     }
                 }
                 let missing = wanted.extract_if(.., |it| whole.index_of(it).is_none());
-                let missing: Vec<String> = missing.map(|it| format!("`{it}`")).collect();
+                let missing: Vec<&String> = missing.collect();
                 if !missing.is_empty() {
-                    let there = format!("`{}`", whole.columns.join("`, `"));
+                    let there = all_names(&whole.columns);
                     let kind = if missing.len() == 1 { "column" } else { "columns" };
                     result["lacks"] = json!(format!(
                         "no {kind} {}; the columns are: {there}",
-                        missing.join(", ")
+                        all_names(missing)
                     ));
                 }
                 only(&whole, &wanted)

@@ -35,6 +35,7 @@ use csv_agent_cluster::SCHEME;
 use csv_agent_ingest::{Comments, DateOrder, DecimalMark, IngestOptions, RequestedType};
 use csv_agent_session::Session;
 use csv_agent_sink::{Format, sanitize};
+use csv_agent_text::lists;
 use csv_agent_types::catalog::{
     Catalog, Column, ColumnSpan, DType, Damage, Dataset, Meaning, SourceFormat,
 };
@@ -1388,13 +1389,8 @@ fn by_note(dataset: &Dataset, is_it: impl Fn(&Column) -> bool) -> Vec<(String, &
 
 /// Lists the names of columns; of many, only the first.
 fn columns(names: &[&str]) -> String {
-    const NAMED_MAX: usize = 5;
-    let shown: Vec<String> = names.iter().take(NAMED_MAX).map(|it| format!("`{it}`")).collect();
-    match names.len().saturating_sub(NAMED_MAX) {
-        0 if names.len() == 1 => format!("column {}", shown.join(", ")),
-        0 => format!("columns {}", shown.join(", ")),
-        n => format!("columns {} and {n} more", shown.join(", ")),
-    }
+    let word = if names.len() == 1 { "column" } else { "columns" };
+    format!("{word} {}", lists::names(names, 5))
 }
 
 /// Returns whether the note of a column names a flag, a loss or a change.
