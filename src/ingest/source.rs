@@ -217,7 +217,7 @@ impl Input {
     pub(crate) fn sha256(&self, cancelled: &AtomicBool) -> anyhow::Result<String> {
         let mut hash = Sha256::new();
         self.parts(0, self.bytes, cancelled, &mut |part| hash.update(part))?;
-        Ok(hex(&hash.finalize()))
+        Ok(format!("{:x}", hash.finalize()))
     }
 
     /// Returns the file, for reading at any position.
@@ -554,7 +554,7 @@ impl Slices<'_> {
         let mut file = &self.input.file;
         std::io::copy(&mut file, &mut self.hash)
             .with_context(|| format!("cannot read `{}`", self.input.name))?;
-        Ok((hex(&self.hash.finalize()), self.below))
+        Ok((format!("{:x}", self.hash.finalize()), self.below))
     }
 
     /// Fills `slice` with complete records of about `n_bytes`; returns false when there are no more.
@@ -714,7 +714,7 @@ pub(crate) fn sha256_of(mut reader: impl Read) -> std::io::Result<String> {
     let mut buffer = vec![0; 256 * 1024];
     loop {
         match reader.read(&mut buffer) {
-            Ok(0) => return Ok(hex(&hash.finalize())),
+            Ok(0) => return Ok(format!("{:x}", hash.finalize())),
             Ok(n) => hash.update(&buffer[..n]),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

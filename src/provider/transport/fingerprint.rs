@@ -70,11 +70,7 @@ fn normalise_item(item: &Item, call_ids: &mut HashMap<String, usize>) -> Value {
 
 /// Returns a short hash of a normalised request.
 pub(crate) fn key_of(normalised: &Value) -> String {
-    let digest = Sha256::digest(sorted(normalised).to_string());
-    digest.iter().take(8).fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    format!("{:.16x}", Sha256::digest(sorted(normalised).to_string()))
 }
 
 /// Returns the same value with the members of every object sorted by name.
