@@ -130,15 +130,6 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-impl ColorChoice {
-    /// The choices by name.
-    pub(crate) const NAMES: [(&str, ColorChoice); 3] = [
-        ("auto", ColorChoice::Auto),
-        ("always", ColorChoice::Always),
-        ("never", ColorChoice::Never),
-    ];
-}
-
 /// How a terminal shows charts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ImageChoice {
@@ -157,19 +148,6 @@ pub enum ImageChoice {
     Blocks,
     /// A few lines of plain text, for screen readers and logs
     Sketch,
-}
-
-impl ImageChoice {
-    /// The choices by name.
-    pub const NAMES: [(&str, ImageChoice); 7] = [
-        ("auto", ImageChoice::Auto),
-        ("never", ImageChoice::Never),
-        ("kitty", ImageChoice::Kitty),
-        ("iterm", ImageChoice::Iterm),
-        ("sixel", ImageChoice::Sixel),
-        ("blocks", ImageChoice::Blocks),
-        ("sketch", ImageChoice::Sketch),
-    ];
 }
 
 /// The question, and flags for one answer.
@@ -581,16 +559,6 @@ pub enum ApiFlag {
     Messages,
 }
 
-impl ApiFlag {
-    /// The choices by name.
-    pub const NAMES: [(&str, ApiFlag); 4] = [
-        ("auto", ApiFlag::Auto),
-        ("responses", ApiFlag::Responses),
-        ("chat", ApiFlag::Chat),
-        ("messages", ApiFlag::Messages),
-    ];
-}
-
 impl From<ApiFlag> for Option<Api> {
     fn from(flag: ApiFlag) -> Option<Api> {
         match flag {
@@ -613,12 +581,6 @@ pub enum Reasoning {
     High,
 }
 
-impl Reasoning {
-    /// The choices by name.
-    pub const NAMES: [(&str, Reasoning); 3] =
-        [("low", Reasoning::Low), ("medium", Reasoning::Medium), ("high", Reasoning::High)];
-}
-
 impl From<Reasoning> for Effort {
     fn from(reasoning: Reasoning) -> Effort {
         match reasoning {
@@ -637,12 +599,6 @@ pub enum ChartTheme {
     Light,
     /// A dark background
     Dark,
-}
-
-impl ChartTheme {
-    /// The choices by name.
-    pub const NAMES: [(&str, ChartTheme); 2] =
-        [("light", ChartTheme::Light), ("dark", ChartTheme::Dark)];
 }
 
 impl From<ChartTheme> for Theme {
