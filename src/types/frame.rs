@@ -2,8 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use crate::limits::{TABLE_CELLS_MAX, TABLE_ROWS_MAX};
-
 /// A table that its producer cut to size.
 ///
 /// Cells are JSON values: missing and non-finite numbers are null, whole numbers beyond 2^53 − 1 are
@@ -61,27 +59,10 @@ impl Frame {
         };
         self.rows.iter().map(object).collect()
     }
-
-    /// Returns how many rows of `n_columns` cells an event may contain.
-    pub fn rows_allowed(n_columns: usize) -> usize {
-        TABLE_ROWS_MAX.min(TABLE_CELLS_MAX / n_columns.max(1))
-    }
 }
 
 /// Returns whether a pandas dtype is numeric: `int64`, `Int64`, `float32`, `uint8[pyarrow]`, …
 pub fn is_numeric_dtype(dtype: &str) -> bool {
     let dtype = dtype.to_ascii_lowercase();
     ["int", "uint", "float", "double", "decimal"].iter().any(|it| dtype.starts_with(it))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Frame;
-
-    #[test]
-    fn a_wide_frame_is_cut_by_its_cells() {
-        assert_eq!(Frame::rows_allowed(3), 2_000);
-        assert_eq!(Frame::rows_allowed(1_000), 200);
-        assert_eq!(Frame::rows_allowed(0), 2_000);
-    }
 }
