@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Command, FromArgMatches, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use csv_agent_chart::Theme;
 use csv_agent_provider::Api;
@@ -246,7 +246,7 @@ pub enum InputForm {
 }
 
 /// Flags of every turn, asked by `ask` or in `chat`.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct TurnFlags {
     /// Ask about this file or directory only. May be repeated
@@ -370,18 +370,6 @@ pub struct TurnFlags {
     /// Needs no key and no network. The code of the model runs again.
     #[arg(long, value_name = "CASSETTE", help_heading = "Model", hide_short_help = true)]
     pub replay: Option<PathBuf>,
-}
-
-impl TurnFlags {
-    /// Returns how questions are asked without any flag.
-    ///
-    /// # Errors
-    ///
-    /// Does not fail as long as no flag is required.
-    pub(crate) fn usual() -> anyhow::Result<TurnFlags> {
-        let command = TurnFlags::augment_args(Command::new("csv-agent"));
-        Ok(TurnFlags::from_arg_matches(&command.try_get_matches_from(["csv-agent"])?)?)
-    }
 }
 
 /// Flags that are also settings of configuration files.

@@ -248,7 +248,7 @@ fn open<'a>(
         dataset: flags.dataset.clone(),
         replay: flags.replay.clone(),
         fresh: true,
-        ..TurnFlags::usual()?
+        ..TurnFlags::default()
     };
     let mut turn = TurnOptions::resolve(flags, options.clone(), settings)?;
     let access = if turn.files.is_empty() { Access::Existing } else { Access::Create };

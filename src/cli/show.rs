@@ -118,17 +118,12 @@ pub(crate) fn run(
     let events = events(&turn, &mut Together::new(), colour)?;
     let answer = AnswerOptions {
         output: flags.output.clone(),
-        events: None,
         table: flags.table.clone(),
         abs_paths: flags.abs_paths,
-        charts: None,
         images: Images::of(settings)?,
-        stream: false,
         keeps_files: true,
-        reports: None,
-        price: None,
-        pick_hint: "",
         seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
+        ..AnswerOptions::default()
     };
     warn_of_newer_data(&events, options);
     let mut output = TurnSinks::open_quietly(&answer, options, &options.session.dir)?;

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use csv_agent_types::catalog::{
-    Catalog, Column, DType, Dataset, Dialect, Location, Remote, SkippedLines, SourceFormat,
-    SparkReading, SparkSource, StrayQuotes,
+    Catalog, Column, DType, Dataset, Dialect, Location, Remote, SparkReading, SparkSource,
 };
 use csv_agent_types::conversation::{Assessment, Finding};
 use csv_agent_types::limits::INSTRUCTIONS_BYTES_MAX;
@@ -22,39 +21,20 @@ pub fn dataset(n_columns: usize) -> Dataset {
     let column =
         |at: usize| Column::new(format!("column {at}"), DType::Float64, Some(u64::from(at == 0)));
     let dialect = Dialect {
-        format: SourceFormat::Text,
-        sheet: None,
-        told: Vec::new(),
         encoding: "utf-8".into(),
         delimiter: Some(",".to_owned()),
-        quote: None,
-        escape: None,
         header: true,
         header_line: Some(1),
-        reasons: Vec::new(),
-        damage: None,
-        doubt: None,
+        ..Dialect::default()
     };
     Dataset {
         location: Location::Here { path: "datasets/x.parquet".into() },
         source: "x.csv".into(),
-        origin: None,
-        sha256: String::new(),
         bytes: 1,
         row_count: 3,
         columns: (0..n_columns).map(column).collect(),
         dialect,
-        padded_rows: 0,
-        surplus_rows: 0,
-        set_aside: SkippedLines::default(),
-        stray_quotes: StrayQuotes::default(),
-        notes: Vec::new(),
-        unclear_total: None,
-        side_by_side: Vec::new(),
-        doubts: Vec::new(),
-        files: Vec::new(),
-        checksums: None,
-        ingested_at: String::new(),
+        ..Dataset::default()
     }
 }
 

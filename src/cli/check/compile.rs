@@ -54,7 +54,7 @@ pub(super) fn compile(
     if claims.is_empty() {
         return Ok(Vec::new());
     }
-    let flags = TurnFlags { ephemeral: true, ..TurnFlags::usual()? };
+    let flags = TurnFlags { ephemeral: true, ..TurnFlags::default() };
     let builtin = settings.flags_with_model(BUILTIN);
     let turn = TurnOptions::resolve(flags, options.clone(), &settings.with(&builtin))?;
     let agent = AgentOptions {

@@ -65,7 +65,7 @@ pub(super) fn compile(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<Vec<Compiled>> {
-    let flags = TurnFlags { ephemeral: true, ..TurnFlags::usual()? };
+    let flags = TurnFlags { ephemeral: true, ..TurnFlags::default() };
     let turn = TurnOptions::resolve(flags, options.clone(), settings)?;
     let provider = ask::provider(&turn, ask::key(&turn)?)?;
     let tables = session.catalog().iter().map(|(name, it)| table_of(name, it)).collect();

@@ -98,7 +98,7 @@ pub(crate) enum ProviderChoice {
 }
 
 /// The destination of the answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct AnswerOptions {
     /// A file instead of stdout.
     pub output: Option<PathBuf>,

@@ -23,7 +23,7 @@ use crate::wire::{StreamStep, broken_off, is_torn, torn, unreadable};
 const WHOLE: &str = "message";
 
 /// Reads one answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ChatReader {
     /// The requested model; errors name it.
     asked: String,
@@ -44,18 +44,7 @@ pub(crate) struct ChatReader {
 impl ChatReader {
     /// Makes a reader for one answer of this model.
     pub(crate) fn new(model: &str) -> ChatReader {
-        ChatReader {
-            asked: model.to_owned(),
-            served: None,
-            text: String::new(),
-            thoughts: Thoughts::default(),
-            refusal: String::new(),
-            thought: String::new(),
-            reasoning: Reasoning::default(),
-            calls: Calls::default(),
-            usage: None,
-            finish: None,
-        }
+        ChatReader { asked: model.to_owned(), ..ChatReader::default() }
     }
 
     /// Processes the next chunk.

@@ -19,7 +19,7 @@ pub(super) const BLOCK: &str = "block";
 const REFUSED: &str = "the provider refused to answer this";
 
 /// Reads one answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct MessagesReader {
     /// The requested model; errors name it.
     asked: String,
@@ -35,13 +35,7 @@ pub(crate) struct MessagesReader {
 impl MessagesReader {
     /// Makes a reader for one answer of this model.
     pub(crate) fn new(model: &str) -> MessagesReader {
-        MessagesReader {
-            asked: model.to_owned(),
-            message: Value::Null,
-            blocks: Vec::new(),
-            arguments: String::new(),
-            is_open: false,
-        }
+        MessagesReader { asked: model.to_owned(), ..MessagesReader::default() }
     }
 
     /// Processes the next event.

@@ -17,7 +17,7 @@ use crate::wire::failure::Complaint;
 use crate::wire::{StreamStep, broken_off, is_torn, torn, unreadable};
 
 /// Reads one answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ResponsesReader {
     /// The requested model; errors name it.
     model: String,
@@ -31,12 +31,7 @@ pub(crate) struct ResponsesReader {
 impl ResponsesReader {
     /// Makes a reader for one answer of this model.
     pub(crate) fn new(model: &str) -> ResponsesReader {
-        ResponsesReader {
-            model: model.to_owned(),
-            items: Vec::new(),
-            failure: None,
-            has_gap: false,
-        }
+        ResponsesReader { model: model.to_owned(), ..ResponsesReader::default() }
     }
 
     /// Processes the next event.
