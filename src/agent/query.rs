@@ -82,10 +82,6 @@ pub(crate) struct QueryOptions<'a> {
 
 impl QueryResults {
     /// Removes all results: a turn begins.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the directory of results cannot be emptied.
     pub(crate) fn clear(&mut self, session: &Session) -> anyhow::Result<()> {
         if !self.kept.is_empty() {
             directory::empty(&session.results_dir()?).context("cannot remove old results")?;

@@ -86,10 +86,6 @@ pub(crate) fn run(
 }
 
 /// Describes the datasets of a session, with so many frequent values of each column.
-///
-/// # Errors
-///
-/// Fails when one cannot be read.
 pub(crate) fn datasets_of(
     session: &Session,
     top_max: u64,

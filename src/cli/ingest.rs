@@ -387,10 +387,6 @@ pub(crate) fn run(
 }
 
 /// Ingests the files that the flags name into an open session, and prints one row per dataset.
-///
-/// # Errors
-///
-/// Fails as [`run`] does.
 pub(crate) fn run_in(
     flags: &IngestFlags,
     session: &mut Session,

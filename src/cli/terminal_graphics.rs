@@ -48,10 +48,6 @@ pub(crate) struct Images {
 
 impl Images {
     /// Reads the user's settings.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a setting is invalid.
     pub(crate) fn of(settings: &Settings) -> anyhow::Result<Images> {
         Ok(Images {
             choice: settings.get(&IMAGES)?,

@@ -192,10 +192,6 @@ impl Server {
     }
 
     /// Calls a method that takes one message and gives one answer.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Server::call`] does.
     pub(crate) async fn ask(&self, method: Method, message: Bytes) -> Result<Bytes, Fault> {
         let (sender, messages) = mpsc::channel(1);
         // It has room for one, and the receiver is here.

@@ -247,10 +247,6 @@ impl Input {
 
     /// Returns the end of the text in an encoding: NULs and `^Z` may follow it, with which old programs
     /// fill the last block of a file. A file with nothing else has no such end.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be read.
     pub(crate) fn text_end(&self, charset: Charset) -> anyhow::Result<u64> {
         const WINDOW_BYTES: u64 = 64 * 1024;
         let unit = charset.unit_bytes();
@@ -275,19 +271,11 @@ impl Input {
     }
 
     /// Returns the first `n_bytes`, or fewer in a shorter file.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be read.
     pub(crate) fn head(&self, n_bytes: usize) -> anyhow::Result<Vec<u8>> {
         self.window(0, n_bytes)
     }
 
     /// Returns windows spread between the first `n_bytes` and `end`.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be read.
     pub(crate) fn others(&self, n_bytes: usize, end: u64) -> anyhow::Result<Vec<Vec<u8>>> {
         /// Total rounding of the steps between windows.
         const ROUNDED_BYTES: u64 = 16;
@@ -344,10 +332,6 @@ impl Input {
 
     /// Returns the slices of the text after `lead` and before the text below the table, which ends the
     /// file.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be read.
     pub(crate) fn slices(
         &self,
         text: Text,
@@ -546,10 +530,6 @@ impl Slices<'_> {
     }
 
     /// Returns the hash of the file, whose text has been read to its end, and the text below the table.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the bytes after the text cannot be read.
     pub(crate) fn finish(mut self) -> anyhow::Result<(String, LinesBelow)> {
         let mut file = &self.input.file;
         std::io::copy(&mut file, &mut self.hash)
@@ -705,10 +685,6 @@ pub fn sha256_file(path: &Path) -> anyhow::Result<String> {
 }
 
 /// Returns the hash of a reader's bytes, lower-case hexadecimal.
-///
-/// # Errors
-///
-/// Fails when it cannot be read.
 pub(crate) fn sha256_of(mut reader: impl Read) -> std::io::Result<String> {
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 256 * 1024];

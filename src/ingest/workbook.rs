@@ -321,10 +321,6 @@ fn is_nothing(value: &DataRef<'_>) -> bool {
 }
 
 /// Writes the rows of a sheet.
-///
-/// # Errors
-///
-/// Fails as [`sheets`] does.
 pub(crate) fn write(
     spool: &mut Spool<'_>,
     input: &Input,

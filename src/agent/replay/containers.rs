@@ -83,10 +83,6 @@ impl<'a> Containers<'a> {
     }
 
     /// Runs code in a container.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Repl::ask`] does.
     pub(super) async fn run(
         &mut self,
         container: &str,

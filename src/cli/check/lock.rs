@@ -152,10 +152,6 @@ impl ChecksLock {
     }
 
     /// Writes the lock.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be written.
     pub(super) fn write(&self, path: &Path) -> anyhow::Result<()> {
         let text = self.text();
         answer_to(Some(path), |out: &mut dyn Write| Ok(out.write_all(text.as_bytes())?))

@@ -43,10 +43,6 @@ enum Sent {
 
 impl Server {
     /// Checks the settings.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a setting of a configuration file is invalid.
     pub(super) fn of(settings: &Settings, offline: bool) -> anyhow::Result<Server> {
         let base_url = settings.get(&BASE_URL_OF_MODEL)?;
         let known = |key, check| Server { key, plan: CheckPlan::Known(check) };

@@ -247,10 +247,6 @@ impl TurnOptions {
     }
 
     /// Resolves how questions are answered.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a setting is invalid.
     pub(crate) fn resolve(
         flags: TurnFlags,
         global: GlobalOptions,

@@ -822,10 +822,6 @@ impl<'a> Settings<'a> {
     }
 
     /// Returns the value of a setting that has a default.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Settings::choose`] does.
     pub(crate) fn get<T: Default>(&self, setting: &Setting<T>) -> anyhow::Result<T> {
         Ok(self.choose(setting)?.value.unwrap_or_default())
     }
@@ -878,10 +874,6 @@ impl<'a> Settings<'a> {
     }
 
     /// Returns whether the active profile is that of a local server.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Settings::choose`] does.
     pub(crate) fn is_local(&self) -> anyhow::Result<bool> {
         Ok(self.profile()?.is_some_and(|(name, _)| name == LOCAL))
     }

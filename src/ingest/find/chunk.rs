@@ -52,10 +52,6 @@ pub(super) struct ChunkPosition {
 
 impl SearchedFile {
     /// Reads the footer.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be read.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
         let stored = Stored::open(path)?;
         let metadata = stored.metadata.clone();
@@ -74,10 +70,6 @@ impl SearchedFile {
     }
 
     /// Counts the values of a chunk that equal `needle`.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the chunk cannot be read.
     pub(super) fn count(
         &self,
         place: &ChunkPosition,

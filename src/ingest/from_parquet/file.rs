@@ -163,10 +163,6 @@ impl<'a> ParquetTable<'a> {
     }
 
     /// Begins reading the rows.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file is damaged.
     pub(super) fn batches(
         &self,
     ) -> anyhow::Result<impl Iterator<Item = Result<RecordBatch, ArrowError>> + use<>> {

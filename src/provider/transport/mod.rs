@@ -208,10 +208,6 @@ impl Transport {
     }
 
     /// Finishes an answer, whether read to its end or not, and records the exchange if a recorder is set.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the cassette cannot be written.
     pub(crate) fn settle(
         &mut self,
         request: &Request,

@@ -189,10 +189,6 @@ pub(super) fn ints_to_int(
 }
 
 /// Applies a function to the pairs of values that are not null.
-///
-/// # Errors
-///
-/// Fails when the function does.
 pub(super) fn combine(
     left: &Int64Chunked,
     right: &Int64Chunked,

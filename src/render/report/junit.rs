@@ -75,10 +75,6 @@ pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
 
 impl TestSuite<'_> {
     /// Returns the file.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be serialised as text.
     pub(super) fn text(&self) -> anyhow::Result<String> {
         let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
         writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;

@@ -43,10 +43,6 @@ pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
 }
 
 /// Returns the whole file.
-///
-/// # Errors
-///
-/// Fails when it cannot be serialised.
 pub(super) fn log(
     rules: &[Value],
     results: &[Value],
