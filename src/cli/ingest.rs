@@ -688,7 +688,6 @@ impl TablePlace {
         beside.into_iter().chain(below)
     }
 
-    /// Returns the options to read it.
     fn read(self, how: &IngestOptions) -> IngestOptions {
         let TablePlace { n_lines, columns } = self;
         let (skip_lines, is_further) = (n_lines.or(how.skip_lines), n_lines.is_some());

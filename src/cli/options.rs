@@ -182,7 +182,6 @@ pub(crate) fn sandbox_options(
 /// The options of every command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GlobalOptions {
-    /// The session.
     pub session: SessionChoice,
     /// The format of the answer.
     pub format: Format,

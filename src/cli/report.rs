@@ -141,7 +141,6 @@ pub enum ReportTheme {
     Dark,
 }
 
-/// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReportForm {
     Html,

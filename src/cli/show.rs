@@ -268,7 +268,6 @@ pub(crate) fn images(events: &[Event], session_dir: &Path, room: &mut u64) -> Co
     images
 }
 
-/// Writes the egress of a turn and of all turns.
 fn show_egress(
     turn: &TurnSummary,
     flags: &ShowFlags,

@@ -134,7 +134,6 @@ async fn ask_counted(
 /// Why a call failed: as the worker hears it, and as csv-agent does.
 #[derive(Debug)]
 pub(crate) struct Fault {
-    /// Of the call.
     pub end: CallEnd,
     /// What is told to people.
     pub error: ClusterError,

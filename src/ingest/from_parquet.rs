@@ -126,7 +126,6 @@ pub(crate) fn check_options(
     Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
 }
 
-/// The result of a pass.
 struct PassResult {
     /// `None` when nothing is written, and when a column turned out to have another type.
     file: Option<ParquetFile>,

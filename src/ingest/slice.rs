@@ -97,9 +97,7 @@ pub(crate) struct Parsed {
 pub(crate) struct Misfit {
     /// Index of the column.
     pub column: usize,
-    /// The requested type.
     pub wanted: RequestedType,
-    /// The value.
     pub value: String,
     /// Its line, counted from the beginning of the slice.
     pub line: u64,

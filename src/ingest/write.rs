@@ -40,7 +40,6 @@ const PAGE_ROWS: usize = 20_000;
 const SYNC_BYTES: usize = 4 * 1024 * 1024;
 const CANNOT_WRITE: &str = "cannot write the Parquet file";
 
-/// A column to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BuiltColumn {
     /// Unique.

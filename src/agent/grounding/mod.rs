@@ -249,7 +249,6 @@ impl Grounds {
         self.literals.truncate(GROUNDS_MAX);
     }
 
-    /// Adds a count.
     pub(crate) fn count(&mut self, n: u64) {
         #[expect(clippy::cast_precision_loss, reason = "nothing is counted beyond 2^53")]
         self.value(n as f64);

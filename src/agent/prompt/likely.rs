@@ -11,7 +11,6 @@ const STEM_CHARS_MIN: usize = 4;
 /// Weights of words in a name, in a column's name, and in descriptions of columns or the file.
 const WEIGHTS: [u64; 3] = [3, 2, 1];
 
-/// The words of a question.
 pub(super) struct QuestionWords(BTreeSet<String>);
 
 impl QuestionWords {

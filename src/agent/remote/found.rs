@@ -85,7 +85,6 @@ pub(super) struct TableFound {
     pub bytes: u64,
     /// Counted, or estimated.
     pub n_rows: u64,
-    /// Whether it is an estimate.
     pub is_estimate: bool,
     /// The partition columns.
     pub partitions: Vec<String>,
@@ -107,7 +106,6 @@ pub(super) struct Contents {
     pub columns: Vec<Column>,
 }
 
-/// The question of a study.
 pub(super) struct StudyQuestion<'a> {
     /// The server, without credentials.
     pub endpoint: String,

@@ -24,7 +24,6 @@ pub(super) struct ClaimTable {
     pub columns: Vec<ClaimColumn>,
 }
 
-/// A column of it.
 #[derive(Debug)]
 pub(super) struct ClaimColumn {
     pub name: String,

@@ -56,7 +56,6 @@ pub(super) struct ChecksLock {
     claims: Vec<CompiledClaim>,
 }
 
-/// The file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LockFile {

@@ -15,7 +15,6 @@ const NONE_NEEDED: &str = "none needed: the built-in analyst uses no server";
 
 /// The key and the server, as known before any request.
 pub(super) struct Server {
-    /// The check of the key.
     pub key: Check,
     /// How to check the server.
     plan: CheckPlan,

@@ -103,7 +103,6 @@ impl EventSink for Collector<'_> {
 }
 
 impl CallRunner {
-    /// Makes a runner.
     pub(super) fn new(
         mut options: TurnOptions,
         allowed: Allowed,

@@ -50,7 +50,6 @@ impl ConfigLevel {
 /// A file in use.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ConfigFile {
-    /// Its level.
     pub place: ConfigLevel,
     /// Absolute.
     pub path: PathBuf,

@@ -535,7 +535,6 @@ pub(crate) struct Flags<'a> {
     pub settings: &'a SettingFlags,
 }
 
-/// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ValueOrigin {
     /// A flag.
@@ -587,7 +586,6 @@ impl fmt::Display for ValueOrigin {
 pub(crate) struct Chosen<T> {
     /// None when it is not set and has no default.
     pub value: Option<T>,
-    /// Its origin.
     pub origin: ValueOrigin,
 }
 
@@ -598,7 +596,6 @@ pub(crate) struct SettingView {
     pub key: String,
     /// Null when not set. Secrets are masked.
     pub value: Value,
-    /// Its origin.
     pub origin: String,
 }
 
@@ -816,7 +813,6 @@ impl<'a> Settings<'a> {
         &self.files.files
     }
 
-    /// Returns the environment.
     pub(crate) fn environment(&self) -> &'a Environment {
         self.environment
     }

@@ -42,7 +42,6 @@ pub(super) struct SearchedFile {
     keyed: ArrowReaderMetadata,
 }
 
-/// The position of a chunk.
 pub(super) struct ChunkPosition {
     /// Index of the row group.
     pub row_group: usize,
@@ -64,7 +63,6 @@ impl SearchedFile {
         self.metadata.metadata().row_group(place.row_group).column(place.column)
     }
 
-    /// Returns the type of a chunk.
     pub(super) fn data_type(&self, place: &ChunkPosition) -> &DataType {
         self.metadata.schema().field(place.column).data_type()
     }

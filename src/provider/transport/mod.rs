@@ -45,7 +45,6 @@ pub(crate) struct OpenResponse {
     pub status: u16,
     /// Of the head.
     pub headers: Headers,
-    /// The body.
     pub body: Body,
 }
 

@@ -917,7 +917,6 @@ pub(crate) fn unit_of(name: &str) -> Result<DateUnit> {
     })
 }
 
-/// Returns whether a value is null.
 pub(crate) fn is_null(value: Typed) -> Typed {
     call(Function::IsNull, vec![value.expr], Type::Bool)
 }

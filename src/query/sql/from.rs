@@ -23,7 +23,6 @@ use super::types::{self, Typed, call};
 pub(crate) struct Relation {
     /// The rows.
     pub plan: Plan,
-    /// The columns.
     pub scope: Vec<ScopeColumn>,
 }
 

@@ -132,11 +132,9 @@ pub(crate) fn arguments(function: &AstFunction) -> Vec<Ast> {
     list.args.iter().filter_map(value).collect()
 }
 
-/// A call in parts.
 pub(crate) struct CallParts<'a> {
     /// The name in lower case.
     pub name: String,
-    /// The arguments.
     pub arguments: Vec<Ast>,
     /// Whether the argument is `*`, or there is none.
     pub is_star: bool,

@@ -20,9 +20,7 @@ const NAMES_MAX: usize = 12;
 pub(crate) struct ScopeColumn {
     /// The alias or the name of its table, if it has one.
     pub qualifier: Option<String>,
-    /// Its name.
     pub name: String,
-    /// The column.
     pub id: ColumnId,
     /// Whether `*` and a bare name leave it out: USING has merged it with another one.
     pub is_merged: bool,
@@ -31,7 +29,6 @@ pub(crate) struct ScopeColumn {
 /// The columns of a statement around a subquery.
 #[derive(Debug)]
 pub(crate) struct Outer {
-    /// The columns.
     pub scope: Rc<[ScopeColumn]>,
     /// Those that the subquery uses, and the columns that stand for them in it.
     pub keys: RefCell<Vec<(ColumnId, ColumnId)>>,

@@ -10,7 +10,6 @@ use super::error::{Result, SqlError};
 pub(crate) struct Typed {
     /// The expression.
     pub expr: Expr,
-    /// Its type.
     pub dtype: Type,
 }
 
