@@ -134,9 +134,8 @@ fn parse(sql: &str) -> Result<Statement> {
     let parser = parser.with_recursion_limit(PARSER_LEVELS_MAX);
     let mut tokens = Tokenizer::new(&QueryDialect, sql);
     let tokens = tokens.tokenize_with_location().map_err(|it| SqlError {
-        message: it.message,
         position: Some((it.location.line, it.location.column)),
-        hint: None,
+        ..SqlError::new(it.message)
     })?;
     let is_word = |it: &&TokenWithSpan| !matches!(it.token, Token::Whitespace(_));
     if TOKENS_MAX < tokens.iter().filter(is_word).count() {
@@ -172,7 +171,7 @@ fn syntax(error: ParserError) -> SqlError {
         let (line, column) = it.split_once(", Column: ")?;
         Some((line.trim().parse().ok()?, column.trim().parse().ok()?))
     });
-    SqlError { message, position, hint: None }
+    SqlError { position, ..SqlError::new(message) }
 }
 
 /// Returns a name that is not taken yet.

@@ -408,7 +408,7 @@ impl Binder<'_> {
         if NAMES.contains(&name) {
             return Err(SqlError::new(format!("`{name}` does not take {n_values} arguments")));
         }
-        let error = SqlError::new(format!("no function `{name}`"));
+        let error = SqlError::unknown_name(format!("no function `{name}`"));
         Err(match nearest(name, NAMES.iter().copied()) {
             Some(near) => error.hint(format!("did you mean `{near}`? docs/sql.md lists all")),
             None => error.hint("docs/sql.md lists all"),

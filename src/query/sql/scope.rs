@@ -95,7 +95,7 @@ pub(crate) fn unknown(scope: &[ScopeColumn], qualifier: Option<&Ident>, name: &I
         let mut tables: Vec<&str> = scope.iter().filter_map(|it| it.qualifier.as_deref()).collect();
         tables.dedup();
         let message = format!("no table `{}` in FROM", qualifier.value);
-        return SqlError::new(message)
+        return SqlError::unknown_name(message)
             .at_name(qualifier)
             .hint(format!("there are {}", listed(tables.into_iter())));
     }
@@ -111,7 +111,7 @@ pub(crate) fn unknown(scope: &[ScopeColumn], qualifier: Option<&Ident>, name: &I
     let near = nearest(&name.value, of_table.iter().map(|it| it.name.as_str()));
     let near = near.map_or(String::new(), |it| format!("did you mean `{}`? ", identifier(it)));
     let names = listed(names.iter().map(String::as_str));
-    SqlError::new(message).at_name(name).hint(format!("{near}there are {names}"))
+    SqlError::unknown_name(message).at_name(name).hint(format!("{near}there are {names}"))
 }
 
 /// Lists names for a hint, of which some are left out.
