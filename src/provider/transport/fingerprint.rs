@@ -165,22 +165,15 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Difference, difference, key_of, normalise};
-    use csv_agent_types::conversation::{Item, Request, ToolChoice, ToolDeclaration};
+    use crate::wire::samples;
+    use csv_agent_types::conversation::{Item, Request, ToolDeclaration};
 
     fn request(items: Value) -> Request {
         Request {
-            model: "m".into(),
             instructions: "today is Monday".into(),
             items: serde_json::from_value(items).unwrap(),
-            tools: vec![ToolDeclaration::Function {
-                name: "f",
-                description: "d".into(),
-                parameters: json!({"type": "object"}),
-            }],
-            tool_choice: ToolChoice::Auto,
-            format: None,
-            reasoning: None,
             cache_key: "s1".into(),
+            ..samples::request("m")
         }
     }
 

@@ -268,24 +268,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::MessagesReader;
+    use crate::Api;
     use crate::error::{ProviderError, ProviderErrorKind};
-    use crate::wire::StreamStep;
+    use crate::wire::samples;
     use csv_agent_testing::{cases, json_of};
     use csv_agent_types::conversation::{FinishReason, Response, Usage};
 
-    /// Returns the displayed text and the outcome.
     fn read(events: &[Value]) -> (String, Result<Response, ProviderError>) {
-        let mut reader = MessagesReader::new("m");
-        let mut text = String::new();
-        for event in events {
-            match reader.event(event) {
-                Ok(StreamStep::Quiet | StreamStep::Hosted(_) | StreamStep::Calls(_)) => {}
-                Ok(StreamStep::Delta(delta)) => text += &delta,
-                Ok(StreamStep::Done(response)) => return (text, Ok(response)),
-                Err(error) => return (text, Err(error)),
-            }
-        }
-        (text, reader.closed(None))
+        samples::read(Api::Messages, events)
     }
 
     fn start() -> Value {
