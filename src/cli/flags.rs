@@ -510,6 +510,25 @@ pub struct SettingFlags {
     pub reasoning: Option<Reasoning>,
 }
 
+/// Limits of a run of the SQL engine.
+#[derive(Debug, Clone, Args)]
+pub struct EngineLimits {
+    /// Memory limit, such as 8GB [default: half of the machine's, at least 2GiB]
+    #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory)]
+    pub memory: Option<u64>,
+
+    /// Time limit, such as 90s or 5m [default: 15m]
+    #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time)]
+    pub timeout: Option<Duration>,
+}
+
+impl EngineLimits {
+    /// Returns the flags that configuration files can set.
+    pub(crate) fn settings(&self) -> SettingFlags {
+        SettingFlags { memory: self.memory, timeout: self.timeout, ..SettingFlags::default() }
+    }
+}
+
 /// What in an answer ends the process with a status of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
