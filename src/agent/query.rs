@@ -22,7 +22,6 @@ use csv_agent_types::catalog::Catalog;
 use csv_agent_types::dataset_names::short_forms;
 use csv_agent_types::directory;
 use csv_agent_types::event::{CallStatus, ToolOutput};
-use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{CLIENT_RESULT_BYTES_MAX, QUERY_RESULTS_MAX, RESULT_BYTES_MAX};
 use csv_agent_types::status::BUILTIN;
 use csv_agent_worker::engine::{self, EngineError, EngineOptions, table_of};
@@ -218,7 +217,7 @@ impl QueryResults {
                         all_names(missing)
                     ));
                 }
-                only(&whole, &wanted)
+                whole.with_columns(&wanted)
             }
         };
         let file = write.then(|| format!("result-{name}.parquet"));
@@ -226,21 +225,6 @@ impl QueryResults {
             fs::copy(&kept.path, scratch.join(file)).context("cannot copy the result")?;
         }
         Ok(Outcome { status: OutcomeStatus::Ok, result, frame: Some(frame), file })
-    }
-}
-
-/// Returns some columns of a frame.
-fn only(frame: &Frame, columns: &[&String]) -> Frame {
-    let places: Vec<usize> = columns.iter().filter_map(|it| frame.index_of(it)).collect();
-    Frame {
-        columns: places.iter().map(|at| frame.columns[*at].clone()).collect(),
-        dtypes: places.iter().map(|at| frame.dtypes[*at].clone()).collect(),
-        rows: frame
-            .rows
-            .iter()
-            .map(|row| places.iter().map(|at| row[*at].clone()).collect())
-            .collect(),
-        row_count: frame.row_count,
     }
 }
 

@@ -44,6 +44,7 @@ use dialect::QueryDialect;
 use error::Result;
 pub use error::SqlError;
 pub use row_origin::RowOrigin;
+pub(crate) use types::bool_of;
 
 /// Terms and signs of a statement.
 const TOKENS_MAX: usize = 50_000;

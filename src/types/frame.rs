@@ -46,6 +46,19 @@ impl Frame {
         self.columns.iter().position(|it| it == column)
     }
 
+    /// Returns the frame with these columns, in that order; unknown names are left out.
+    #[must_use]
+    pub fn with_columns(&self, names: &[impl AsRef<str>]) -> Frame {
+        let places: Vec<usize> = names.iter().filter_map(|it| self.index_of(it.as_ref())).collect();
+        let row = |row: &Vec<Value>| places.iter().map(|at| row[*at].clone()).collect();
+        Frame {
+            columns: places.iter().map(|at| self.columns[*at].clone()).collect(),
+            dtypes: places.iter().map(|at| self.dtypes[*at].clone()).collect(),
+            rows: self.rows.iter().map(row).collect(),
+            row_count: self.row_count,
+        }
+    }
+
     /// Returns whether a column of that name exists and is numeric.
     pub fn is_numeric(&self, column: &str) -> bool {
         self.index_of(column).is_some_and(|at| is_numeric_dtype(&self.dtypes[at]))

@@ -252,7 +252,8 @@ enum Literal {
     NotOfType,
 }
 
-fn bool_of(text: &str) -> Option<bool> {
+/// Reads a truth value.
+pub(crate) fn bool_of(text: &str) -> Option<bool> {
     match text.trim().to_lowercase().as_str() {
         "true" | "t" | "yes" | "y" | "1" | "on" => Some(true),
         "false" | "f" | "no" | "n" | "0" | "off" => Some(false),
