@@ -224,8 +224,8 @@ pub(crate) fn candidate(
     let has_total = rows.iter().any(|it| label(it) == Some(Label::Total));
     let above = || shapes.iter().take_while(|it| it.start < first.start);
     // An unlabelled row is not a total where rows have no labels either.
-    let is_one = rows.iter().filter(|it| 0 < it.n_filled).count() == 1;
-    let is_unnamed = is_one
+    let is_single = rows.iter().filter(|it| 0 < it.n_filled).count() == 1;
+    let is_unnamed = is_single
         && label(first) == Some(Label::Unnamed)
         && above().all(|it| it.is_first_filled || it.n_filled == 0);
     // A table with no other rows is not a table.
