@@ -75,7 +75,6 @@ impl ReplyForm {
         Some(AnswerFormat { name: name.to_owned(), schema, strict })
     }
 
-    /// Reads an answer.
     pub(crate) fn read(&self, answer: &str) -> ParsedAnswer {
         let plain =
             |misfit| ParsedAnswer { text: answer.to_owned(), verdict: None, output: None, misfit };

@@ -72,10 +72,6 @@ impl ClusterLink {
     }
 
     /// Records that code of the turn may query the cluster from now on.
-    ///
-    /// # Errors
-    ///
-    /// Fails when this cannot be written to disk.
     pub(crate) fn open(&mut self, turn: &Turn) -> anyhow::Result<()> {
         self.ledger = turn.record.ledger.clone();
         self.ledger.opens_cluster(&self.destination)
@@ -119,10 +115,6 @@ impl ClusterLink {
     }
 
     /// Attributes a failure to the cluster when the cluster caused it.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the cluster did.
     pub(crate) fn blame(&self) -> anyhow::Result<()> {
         self.relay.as_ref().map_or(Ok(()), Relay::blame)
     }
@@ -152,10 +144,6 @@ impl ClusterLink {
 }
 
 /// Starts a relay for a worker and passes its end to the worker. Sends nothing yet.
-///
-/// # Errors
-///
-/// Fails when no file descriptors are left.
 pub(crate) fn start_relay(
     endpoint: Endpoint,
     allowed: Allowed,

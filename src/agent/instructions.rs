@@ -12,10 +12,6 @@ use crate::prompt::{Instructions, Parts, instructions};
 
 impl Agent {
     /// Assembles the instructions of a turn. They stay the same throughout it.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the earlier turns cannot be read.
     pub(super) fn instructions(
         &self,
         session: &Session,

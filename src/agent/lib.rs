@@ -754,7 +754,6 @@ pub(crate) struct TurnContext<'c, 't> {
     pub(crate) session: &'c Session,
     /// The datasets that the model may see, as it sees them.
     pub(crate) catalog: &'c Catalog,
-    /// The turn.
     pub(crate) turn: &'c mut Turn<'t>,
 }
 

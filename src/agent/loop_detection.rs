@@ -23,7 +23,6 @@ pub(crate) enum Repetition {
 }
 
 impl Repeats {
-    /// Counts a call with its output.
     pub(crate) fn count(&mut self, call: &ToolCall, output: &str) -> Repetition {
         let key = (call.name.clone(), call.arguments.clone(), output.to_owned());
         let count = self.counts.entry(key).or_default();

@@ -16,12 +16,12 @@ use csv_agent_query::protocol::{EngineQuery, EngineRequest};
 use csv_agent_query::{Prepared, SqlError, TableSchema, prepare};
 use csv_agent_session::Session;
 use csv_agent_text::fit::cut;
+use csv_agent_text::lists::all_names;
 use csv_agent_tools::{Statement, ToolError, ToolJob};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::dataset_names::short_forms;
 use csv_agent_types::directory;
 use csv_agent_types::event::{CallStatus, ToolOutput};
-use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{CLIENT_RESULT_BYTES_MAX, QUERY_RESULTS_MAX, RESULT_BYTES_MAX};
 use csv_agent_types::status::BUILTIN;
 use csv_agent_worker::engine::{self, EngineError, EngineOptions, table_of};
@@ -81,10 +81,6 @@ pub(crate) struct QueryOptions<'a> {
 
 impl QueryResults {
     /// Removes all results: a turn begins.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the directory of results cannot be emptied.
     pub(crate) fn clear(&mut self, session: &Session) -> anyhow::Result<()> {
         if !self.kept.is_empty() {
             directory::empty(&session.results_dir()?).context("cannot remove old results")?;
@@ -177,12 +173,10 @@ impl QueryResults {
 
     /// Returns a sentence with the names of the results.
     pub(crate) fn listed(&self) -> String {
-        let names: Vec<String> =
-            self.kept.iter().map(|it| format!("`{}`", it.schema.name)).collect();
-        match &names[..] {
-            [] => "there is no result yet; make one with query_datasets".to_owned(),
-            names => format!("the results are: {}", names.join(", ")),
+        if self.kept.is_empty() {
+            return "there is no result yet; make one with query_datasets".to_owned();
         }
+        format!("the results are: {}", all_names(self.kept.iter().map(|it| &it.schema.name)))
     }
 
     /// Returns the first rows of a result, as the REPL would return those of a variable. With `write`, the file is
@@ -214,16 +208,16 @@ impl QueryResults {
                     }
                 }
                 let missing = wanted.extract_if(.., |it| whole.index_of(it).is_none());
-                let missing: Vec<String> = missing.map(|it| format!("`{it}`")).collect();
+                let missing: Vec<&String> = missing.collect();
                 if !missing.is_empty() {
-                    let there = format!("`{}`", whole.columns.join("`, `"));
+                    let there = all_names(&whole.columns);
                     let kind = if missing.len() == 1 { "column" } else { "columns" };
                     result["lacks"] = json!(format!(
                         "no {kind} {}; the columns are: {there}",
-                        missing.join(", ")
+                        all_names(missing)
                     ));
                 }
-                only(&whole, &wanted)
+                whole.with_columns(&wanted)
             }
         };
         let file = write.then(|| format!("result-{name}.parquet"));
@@ -231,21 +225,6 @@ impl QueryResults {
             fs::copy(&kept.path, scratch.join(file)).context("cannot copy the result")?;
         }
         Ok(Outcome { status: OutcomeStatus::Ok, result, frame: Some(frame), file })
-    }
-}
-
-/// Returns some columns of a frame.
-fn only(frame: &Frame, columns: &[&String]) -> Frame {
-    let places: Vec<usize> = columns.iter().filter_map(|it| frame.index_of(it)).collect();
-    Frame {
-        columns: places.iter().map(|at| frame.columns[*at].clone()).collect(),
-        dtypes: places.iter().map(|at| frame.dtypes[*at].clone()).collect(),
-        rows: frame
-            .rows
-            .iter()
-            .map(|row| places.iter().map(|at| row[*at].clone()).collect())
-            .collect(),
-        row_count: frame.row_count,
     }
 }
 

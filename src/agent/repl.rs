@@ -106,10 +106,6 @@ impl Repl {
     }
 
     /// Removes the results of queries: a turn begins.
-    ///
-    /// # Errors
-    ///
-    /// Fails when they cannot be removed.
     pub(crate) fn begin_turn(&mut self, session: &Session) -> anyhow::Result<()> {
         self.results.clear(session)
     }
@@ -143,10 +139,6 @@ impl Repl {
     }
 
     /// Starts the worker in the background, unless it runs already.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the scratch directory cannot be made.
     pub(crate) fn start(
         &mut self,
         session: &Session,

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use csv_agent_text::calendar::{MONTHS, WEEKDAYS};
 use csv_agent_types::chart::{ChartSpec, ChartType};
 use csv_agent_types::chart_options::ChartOrder;
 use csv_agent_types::frame::Frame;
@@ -14,23 +15,6 @@ use super::band_scale::counts;
 use super::numbers::amount;
 use super::plot::{Panels, Plot, PlotSeries, X, number};
 use super::sheet::count;
-
-const WEEKDAYS: [&str; 7] =
-    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 /// Returns the rows of wide data as they are, and those of long data with a series for each colour, or
 /// for each panel and colour.
@@ -262,9 +246,9 @@ fn sum(series: &PlotSeries, rows: &[usize]) -> Option<f64> {
 pub(crate) fn calendar(labels: &[String]) -> Option<Vec<usize>> {
     let places = |names: &[&str]| {
         let place = |label: &String| {
-            let label = label.trim().trim_end_matches('.').to_lowercase();
-            let is_name = |it: &str| *it == label || (label.len() >= 3 && it[..3] == label);
-            names.iter().position(|it| is_name(it))
+            let label = label.trim().trim_end_matches('.');
+            let is_label = |it: &str| it.eq_ignore_ascii_case(label);
+            names.iter().position(|it| is_label(it) || is_label(&it[..3]))
         };
         labels.iter().map(place).collect::<Option<Vec<_>>>().map(|it| (it, names.len()))
     };

@@ -41,10 +41,6 @@ impl BackendStyle for Stroke {
 }
 
 /// Returns the scene as an SVG document with the given accessible name and description.
-///
-/// # Errors
-///
-/// Fails when the backend fails.
 pub(crate) fn svg(
     scene: &Scene,
     theme: Theme,
@@ -59,10 +55,6 @@ pub(crate) fn svg(
 }
 
 /// Returns the scene as pixels, `scale` of them per pixel of the scene.
-///
-/// # Errors
-///
-/// Fails when the backend fails.
 pub(crate) fn raster(scene: &Scene, theme: Theme, scale: f64) -> anyhow::Result<Raster> {
     let (width, height) = size(scene, scale)?;
     let backend = Canvas::new(usize::try_from(width)?, usize::try_from(height)?);

@@ -446,7 +446,6 @@ fn lines(plot: &Plot, ticks: &Ticks) -> Vec<f64> {
     ticks.values.iter().copied().chain(references).collect()
 }
 
-/// Writes the names of the parts of a bar to its right.
 fn name_parts(
     sheet: &mut ChartBuilder,
     (plot, bars): (&Plot, &Bars),

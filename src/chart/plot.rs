@@ -105,7 +105,6 @@ pub(crate) enum Emphasis {
 pub(crate) struct PointText {
     /// The row of the point.
     pub row: usize,
-    /// Its value.
     pub value: f64,
     /// What to say of it.
     pub text: String,
@@ -268,7 +267,6 @@ impl Plot {
         self.measure != Measure::Share && values.all(|it| it.fract() == 0.0)
     }
 
-    /// Returns the value of a series in a row.
     pub(crate) fn value(&self, (series, row): (usize, usize)) -> Option<f64> {
         self.series[series].values[row]
     }
@@ -350,7 +348,6 @@ impl Plot {
 }
 
 impl X {
-    /// Reads cells.
     pub(crate) fn of(cells: &[&Value], is_numeric: bool) -> X {
         if is_numeric {
             return X::Numbers(cells.iter().map(|it| number(it)).collect());

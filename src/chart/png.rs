@@ -17,10 +17,6 @@ const COLOURS_MAX: usize = 256;
 ///
 /// The smooth edges of many series have more colours than a palette; the rarest, which cover a few
 /// pixels each, are replaced by the most similar others.
-///
-/// # Errors
-///
-/// Fails when the encoder fails.
 pub(crate) fn encode(raster: &Raster) -> anyhow::Result<Vec<u8>> {
     let (palette, indices) = indexed(&raster.rgb);
     let mut bytes = Vec::new();

@@ -17,7 +17,6 @@ use super::plot::{Plot, PlotSeries, Reference, Space, VALUE_MAX, X, clean};
 const NOTES_MAX: usize = 4;
 
 impl Plot {
-    /// Reads a chart.
     pub(crate) fn of(chart: &Chart) -> Plot {
         let chart = summarised(chart.clone());
         let (spec, frame) = (chart.spec(), chart.frame());

@@ -83,7 +83,6 @@ pub(crate) enum Mark {
     Text(TextLabel),
 }
 
-/// The shape of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PointShape {
     /// Round.

@@ -9,7 +9,6 @@ use rustybuzz::{Direction, Face, UnicodeBuffer};
 /// A glyph of a text.
 #[derive(Debug, Clone)]
 pub(crate) struct Set {
-    /// Its font.
     pub font: &'static FontRef<'static>,
     /// Its id in the font.
     pub id: GlyphId,

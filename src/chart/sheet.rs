@@ -217,12 +217,10 @@ impl<'a> ChartBuilder<'a> {
         self.hints.iter().chain(&self.plot.notes).flat_map(lines).collect()
     }
 
-    /// Adds a mark.
     pub(crate) fn mark(&mut self, mark: Mark) {
         self.marks.push(mark);
     }
 
-    /// Adds a label.
     pub(crate) fn text(&mut self, label: TextLabel) {
         self.marks.push(Mark::Text(label));
     }
@@ -339,7 +337,6 @@ impl Scale {
     }
 }
 
-/// Returns the shape of a series' points.
 pub(crate) fn shape(series: usize) -> PointShape {
     PointShape::ALL[series % PointShape::ALL.len()]
 }

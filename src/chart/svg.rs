@@ -47,8 +47,7 @@ impl SvgDocument {
     pub(crate) fn finish(self, title: &str, description: &str) -> String {
         let SvgDocument { width, height, ink, body } = self;
         // Unique ids, for pages with several documents.
-        let digest = Sha256::digest(format!("{title}\n{description}\n{body}"));
-        let id = digest[..4].iter().fold(String::from("c"), |id, byte| format!("{id}{byte:02x}"));
+        let id = format!("c{:.8x}", Sha256::digest(format!("{title}\n{description}\n{body}")));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {}0 {}0\" role=\"img\" aria-labelledby=\"{id}t {id}d\" \

@@ -32,7 +32,6 @@ pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
 
 /// A label for a plotters backend: its anchor on the baseline is at the given point.
 pub(crate) struct TextStyle<'a> {
-    /// The label.
     pub label: &'a TextLabel,
     /// The colour of the type.
     pub colour: BackendColor,

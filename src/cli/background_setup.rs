@@ -14,10 +14,6 @@ use super::options::settings::{INTERPRETER, MODEL, PROFILE, Settings};
 
 /// Starts to make the environment in a process of its own, if the first question to a model would have to, and there is a
 /// key to ask one. Returns whether it did. Whether it succeeds shows when a question needs Python, and waits for it.
-///
-/// # Errors
-///
-/// Fails when a setting is invalid.
 pub(crate) fn begin(settings: &Settings) -> anyhow::Result<bool> {
     let has_key = KeySource::choose(settings)?.0 != KeySource::None;
     let is_asked = has_key && settings.get(&MODEL)? != BUILTIN;

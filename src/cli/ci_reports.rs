@@ -21,10 +21,6 @@ use super::value_parsers::ReportTarget;
 pub(crate) const NO_SESSION: &str = "00000000-0000-0000-0000-000000000000";
 
 /// Writes the reports of a question that could not be asked.
-///
-/// # Errors
-///
-/// Fails when a file cannot be written.
 pub(crate) fn tell_failure(
     targets: Vec<ReportTarget>,
     summary: Option<PathBuf>,
@@ -50,10 +46,6 @@ pub(crate) struct ReportFiles {
 
 impl ReportFiles {
     /// Opens the files of `targets`. `summary` is `GITHUB_STEP_SUMMARY`.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a file cannot be created.
     pub(crate) fn open(
         targets: &[ReportTarget],
         summary: Option<&PathBuf>,
@@ -104,10 +96,6 @@ pub(crate) struct Reports {
 
 impl Reports {
     /// Opens the files that `options` names.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a file cannot be created.
     pub(crate) fn open(options: &ReportOptions) -> anyhow::Result<Reports> {
         Ok(Reports {
             files: ReportFiles::open(&options.targets, options.summary.as_ref())?,

@@ -27,10 +27,6 @@ pub(crate) fn confirm(what: &str, yes: bool, options: &GlobalOptions) -> anyhow:
 }
 
 /// Asks on the terminal, and returns whether the answer that `input` has means yes.
-///
-/// # Errors
-///
-/// Fails when the answer cannot be read.
 pub(crate) fn ask(what: &str, mut input: impl BufRead) -> anyhow::Result<bool> {
     diagnostics::tell(&format!("{} [y/N] ", question(what)));
     let mut answer = String::new();

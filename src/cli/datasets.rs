@@ -97,10 +97,6 @@ pub(crate) fn run(
 /// Does the same in an open session.
 ///
 /// `confirm` returns whether to perform the given action.
-///
-/// # Errors
-///
-/// Fails as [`run`] does.
 pub(crate) fn run_in(
     flags: &DatasetsFlags,
     session: &mut Session,

@@ -17,10 +17,6 @@ use crate::signals;
 
 /// Deletes what providers keep for a session, or only lists it. Returns it. Reports what they do not
 /// delete; the next call tries again.
-///
-/// # Errors
-///
-/// Fails when the rest cannot be written to the session, or the system lacks the resources for a runtime.
 pub(crate) fn forget(
     session: &Session,
     settings: &Settings,

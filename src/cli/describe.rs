@@ -6,7 +6,6 @@ mod inputs;
 mod tables;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 
@@ -19,11 +18,11 @@ use csv_agent_types::status::ExitStatus;
 use csv_agent_worker::engine::table_of;
 
 use crate::engine;
-use crate::flags::SettingFlags;
+use crate::flags::EngineLimits;
 use crate::listing::Listing;
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
-use crate::{stdout, value_parsers};
+use crate::stdout;
 
 pub(crate) use described::Described;
 use inputs::InputDataset;
@@ -43,20 +42,8 @@ pub struct DescribeFlags {
         value_parser = clap::value_parser!(u64).range(..=100))]
     pub top: u64,
 
-    /// Memory limit, such as 8GB [default: half of the machine's, at least 2GiB]
-    #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory)]
-    pub memory: Option<u64>,
-
-    /// Time limit, such as 90s or 5m [default: 15m]
-    #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time)]
-    pub timeout: Option<Duration>,
-}
-
-impl DescribeFlags {
-    /// Returns the flags that configuration files can set.
-    pub(crate) fn settings(&self) -> SettingFlags {
-        SettingFlags { memory: self.memory, timeout: self.timeout, ..SettingFlags::default() }
-    }
+    #[command(flatten)]
+    pub limits: EngineLimits,
 }
 
 /// Describes the inputs on stdout.
@@ -86,10 +73,6 @@ pub(crate) fn run(
 }
 
 /// Describes the datasets of a session, with so many frequent values of each column.
-///
-/// # Errors
-///
-/// Fails when one cannot be read.
 pub(crate) fn datasets_of(
     session: &Session,
     top_max: u64,

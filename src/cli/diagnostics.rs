@@ -8,7 +8,6 @@ use csv_agent_types::status::{ExitStatus, Failure, hint_of_disk, one_line};
 
 use super::stdout;
 
-/// Returns the exit status of an error.
 pub(crate) fn status_of(error: &anyhow::Error) -> ExitStatus {
     if stdout::is_stdout_closed(error) {
         // All output was complete by then. A turn that is cut short reports that with a status.

@@ -4,7 +4,6 @@ mod report;
 mod statements;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Args;
@@ -21,14 +20,13 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use crate::check::is_key_name;
 use crate::diagnostics;
 use crate::engine::{self, Results};
-use crate::flags::SettingFlags;
+use crate::flags::EngineLimits;
 use crate::ingest::{Order, TurnInputs, ingest_for_turn, named_argument};
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::row_places::RowPlaces;
 use crate::stdout;
 use crate::usage::nearest;
-use crate::value_parsers;
 
 use report::{DiffReport, RowsOf, is_for_people};
 use statements::{DiffPlan, NEW, OLD, Pair, counts_of, key_counts, of_equal_key};
@@ -62,20 +60,8 @@ pub struct DiffFlags {
     #[arg(long, value_name = "ORDER", value_enum)]
     pub date_order: Option<Order>,
 
-    /// Memory limit, such as 8GB [default: half of the machine's, at least 2GiB]
-    #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory)]
-    pub memory: Option<u64>,
-
-    /// Time limit, such as 90s or 5m [default: 15m]
-    #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time)]
-    pub timeout: Option<Duration>,
-}
-
-impl DiffFlags {
-    /// Returns the flags that configuration files can set.
-    pub(crate) fn settings(&self) -> SettingFlags {
-        SettingFlags { memory: self.memory, timeout: self.timeout, ..SettingFlags::default() }
-    }
+    #[command(flatten)]
+    pub limits: EngineLimits,
 }
 
 /// Compares the two versions and prints where they differ.

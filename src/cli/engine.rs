@@ -83,10 +83,6 @@ pub(crate) struct EachRun {
 }
 
 /// Runs queries in a confined child, each whatever becomes of the others, until a signal comes.
-///
-/// # Errors
-///
-/// Fails when the child cannot be started.
 pub(crate) fn run_each(
     queries: impl IntoIterator<Item = Query>,
     tables: Vec<(String, PathBuf)>,
@@ -107,10 +103,6 @@ pub(crate) fn run_each(
 }
 
 /// Prepares statements of csv-agent itself over the datasets of a session.
-///
-/// # Errors
-///
-/// Fails when a statement is refused.
 pub(crate) fn prepared(statements: &[String], session: &Session) -> anyhow::Result<Vec<Prepared>> {
     let tables = session.catalog().iter().map(|(name, it)| engine::table_of(name, it));
     let tables: Vec<TableSchema> = tables.collect();
@@ -120,10 +112,6 @@ pub(crate) fn prepared(statements: &[String], session: &Session) -> anyhow::Resu
 }
 
 /// Runs statements over the datasets of a session, for `command`. Returns the first rows of each result.
-///
-/// # Errors
-///
-/// Fails when a statement is refused or a query fails.
 pub(crate) fn first_rows(
     statements: &[String],
     session: &Session,

@@ -126,10 +126,6 @@ impl Environment {
     }
 
     /// Makes an environment of these variables.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Environment::read`] does.
     #[cfg(test)]
     pub(crate) fn of(variables: &[(&str, &str)]) -> anyhow::Result<Environment> {
         Environment::look_up(&mut |name| {
@@ -139,10 +135,6 @@ impl Environment {
     }
 
     /// Makes an environment of what `look_up` finds.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Environment::read`] does.
     pub(crate) fn look_up(
         look_up: &mut dyn FnMut(&'static str) -> Option<OsString>,
     ) -> anyhow::Result<Environment> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Command, FromArgMatches, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use csv_agent_chart::Theme;
 use csv_agent_provider::Api;
@@ -130,15 +130,6 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-impl ColorChoice {
-    /// The choices by name.
-    pub(crate) const NAMES: [(&str, ColorChoice); 3] = [
-        ("auto", ColorChoice::Auto),
-        ("always", ColorChoice::Always),
-        ("never", ColorChoice::Never),
-    ];
-}
-
 /// How a terminal shows charts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ImageChoice {
@@ -157,19 +148,6 @@ pub enum ImageChoice {
     Blocks,
     /// A few lines of plain text, for screen readers and logs
     Sketch,
-}
-
-impl ImageChoice {
-    /// The choices by name.
-    pub const NAMES: [(&str, ImageChoice); 7] = [
-        ("auto", ImageChoice::Auto),
-        ("never", ImageChoice::Never),
-        ("kitty", ImageChoice::Kitty),
-        ("iterm", ImageChoice::Iterm),
-        ("sixel", ImageChoice::Sixel),
-        ("blocks", ImageChoice::Blocks),
-        ("sketch", ImageChoice::Sketch),
-    ];
 }
 
 /// The question, and flags for one answer.
@@ -268,7 +246,7 @@ pub enum InputForm {
 }
 
 /// Flags of every turn, asked by `ask` or in `chat`.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct TurnFlags {
     /// Ask about this file or directory only. May be repeated
@@ -392,18 +370,6 @@ pub struct TurnFlags {
     /// Needs no key and no network. The code of the model runs again.
     #[arg(long, value_name = "CASSETTE", help_heading = "Model", hide_short_help = true)]
     pub replay: Option<PathBuf>,
-}
-
-impl TurnFlags {
-    /// Returns how questions are asked without any flag.
-    ///
-    /// # Errors
-    ///
-    /// Does not fail as long as no flag is required.
-    pub(crate) fn usual() -> anyhow::Result<TurnFlags> {
-        let command = TurnFlags::augment_args(Command::new("csv-agent"));
-        Ok(TurnFlags::from_arg_matches(&command.try_get_matches_from(["csv-agent"])?)?)
-    }
 }
 
 /// Flags that are also settings of configuration files.
@@ -544,6 +510,25 @@ pub struct SettingFlags {
     pub reasoning: Option<Reasoning>,
 }
 
+/// Limits of a run of the SQL engine.
+#[derive(Debug, Clone, Args)]
+pub struct EngineLimits {
+    /// Memory limit, such as 8GB [default: half of the machine's, at least 2GiB]
+    #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory)]
+    pub memory: Option<u64>,
+
+    /// Time limit, such as 90s or 5m [default: 15m]
+    #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time)]
+    pub timeout: Option<Duration>,
+}
+
+impl EngineLimits {
+    /// Returns the flags that configuration files can set.
+    pub(crate) fn settings(&self) -> SettingFlags {
+        SettingFlags { memory: self.memory, timeout: self.timeout, ..SettingFlags::default() }
+    }
+}
+
 /// What in an answer ends the process with a status of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
@@ -581,16 +566,6 @@ pub enum ApiFlag {
     Messages,
 }
 
-impl ApiFlag {
-    /// The choices by name.
-    pub const NAMES: [(&str, ApiFlag); 4] = [
-        ("auto", ApiFlag::Auto),
-        ("responses", ApiFlag::Responses),
-        ("chat", ApiFlag::Chat),
-        ("messages", ApiFlag::Messages),
-    ];
-}
-
 impl From<ApiFlag> for Option<Api> {
     fn from(flag: ApiFlag) -> Option<Api> {
         match flag {
@@ -613,12 +588,6 @@ pub enum Reasoning {
     High,
 }
 
-impl Reasoning {
-    /// The choices by name.
-    pub const NAMES: [(&str, Reasoning); 3] =
-        [("low", Reasoning::Low), ("medium", Reasoning::Medium), ("high", Reasoning::High)];
-}
-
 impl From<Reasoning> for Effort {
     fn from(reasoning: Reasoning) -> Effort {
         match reasoning {
@@ -637,12 +606,6 @@ pub enum ChartTheme {
     Light,
     /// A dark background
     Dark,
-}
-
-impl ChartTheme {
-    /// The choices by name.
-    pub const NAMES: [(&str, ChartTheme); 2] =
-        [("light", ChartTheme::Light), ("dark", ChartTheme::Dark)];
 }
 
 impl From<ChartTheme> for Theme {

@@ -66,10 +66,6 @@ pub enum Generated {
 }
 
 /// Prints the completions of a shell.
-///
-/// # Errors
-///
-/// Fails when stdout cannot be written.
 pub(crate) fn completions(
     flags: &CompletionsFlags,
     command: Command,
@@ -80,10 +76,6 @@ pub(crate) fn completions(
 }
 
 /// Prints a JSON Schema.
-///
-/// # Errors
-///
-/// Fails when stdout cannot be written.
 pub(crate) fn schema(flags: &SchemaFlags) -> anyhow::Result<ExitStatus> {
     let text = match flags.what {
         SchemaOf::Events => schemas::EVENTS.to_owned(),
@@ -102,10 +94,6 @@ fn pretty(schema: &Value) -> anyhow::Result<String> {
 }
 
 /// Writes the files of one kind to a directory.
-///
-/// # Errors
-///
-/// Fails when they cannot be written.
 pub(crate) fn run(flags: &GenerateFlags, command: Command) -> anyhow::Result<ExitStatus> {
     let files = match flags.what {
         Generated::Man => man_pages(command)?,

@@ -35,6 +35,7 @@ use csv_agent_cluster::SCHEME;
 use csv_agent_ingest::{Comments, DateOrder, DecimalMark, IngestOptions, RequestedType};
 use csv_agent_session::Session;
 use csv_agent_sink::{Format, sanitize};
+use csv_agent_text::lists;
 use csv_agent_types::catalog::{
     Catalog, Column, ColumnSpan, DType, Damage, Dataset, Meaning, SourceFormat,
 };
@@ -128,147 +129,8 @@ pub struct IngestFlags {
     #[arg(long, value_name = "ACTION", value_enum, default_value_t)]
     pub if_exists: IfExists,
 
-    /// Delimiter of the cells
-    ///
-    /// One or more characters, or a word: comma, tab, semicolon, pipe, space.
-    #[arg(
-        long,
-        value_name = "CHAR",
-        value_parser = value_parsers::delimiter,
-        default_value = "auto",
-        hide_default_value = true,
-        help_heading = "How to read the file [default: detected]"
-    )]
-    pub delimiter: Delimiter,
-
-    /// Widths of the columns of a file without delimiters, such as 5,10,3
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        conflicts_with_all = ["delimiter", "quote", "escape"],
-        help_heading = "How to read the file [default: detected]",
-        hide_short_help = true
-    )]
-    pub widths: Vec<NonZeroUsize>,
-
-    /// Quote character, or none
-    #[arg(
-        long,
-        value_name = "CHAR",
-        value_parser = value_parsers::quote,
-        default_value = "auto",
-        hide_default_value = true,
-        help_heading = "How to read the file [default: detected]",
-        hide_short_help = true
-    )]
-    pub quote: QuoteFlag,
-
-    /// How a quote is written in a quoted cell
-    ///
-    /// An escape character, or a word: backslash, doubled, none.
-    #[arg(
-        long,
-        value_name = "CHAR",
-        value_parser = value_parsers::escape,
-        default_value = "auto",
-        hide_default_value = true,
-        help_heading = "How to read the file [default: detected]",
-        hide_short_help = true
-    )]
-    pub escape: EscapeFlag,
-
-    /// Encoding, such as utf-8, latin1 or utf-16le
-    #[arg(long, value_name = "NAME", help_heading = "How to read the file [default: detected]")]
-    pub encoding: Option<String>,
-
-    /// The first row is data, not a header
-    ///
-    /// The columns get the names `column_1`, `column_2` and so on.
-    #[arg(long, help_heading = "How to read the file [default: detected]", hide_short_help = true)]
-    pub no_header: bool,
-
-    /// Number of lines to skip before the header
-    #[arg(long, value_name = "NUMBER", help_heading = "How to read the file [default: detected]")]
-    pub skip_rows: Option<u64>,
-
-    /// Which tables to read if a file has several
-    ///
-    /// The tables can be one below the other or side by side.
-    #[arg(
-        long,
-        value_name = "WHICH",
-        value_enum,
-        default_value_t,
-        conflicts_with_all = ["union", "union_by_name", "remote", "skip_rows"],
-        help_heading = "How to read the file [default: detected]",
-        hide_short_help = true
-    )]
-    pub tables: Tables,
-
-    /// Columns of the table, such as 4-6 or D-F
-    ///
-    /// csv-agent leaves out all other columns.
-    #[arg(
-        long,
-        value_name = "RANGE",
-        value_parser = value_parsers::columns,
-        conflicts_with = "remote",
-        help_heading = "How to read the file [default: detected]",
-        hide_short_help = true
-    )]
-    pub columns: Option<ColumnSpan>,
-
-    /// Character that begins a comment line, or none
-    #[arg(
-        long,
-        value_name = "CHAR",
-        value_parser = value_parsers::comment,
-        help_heading = "How to read the file [default: detected]",
-        hide_short_help = true
-    )]
-    pub comment: Option<Comments>,
-
-    /// Values to treat as missing, such as NA,-
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        help_heading = "How to read the file [default: detected]"
-    )]
-    pub null: Option<Vec<String>>,
-
-    /// Type of a column, such as zip=text. May be repeated
-    ///
-    /// The types are text, int, float, decimal, date, datetime, time, bool, money and percent.
-    /// `*=money` converts all columns that csv-agent recognises as money. The same works for
-    /// percent and bool.
-    #[arg(
-        long,
-        value_name = "COLUMN=TYPE",
-        value_parser = value_parsers::typed_column,
-        help_heading = "How to read the file [default: detected]"
-    )]
-    pub dtype: Vec<(String, RequestedType)>,
-
-    /// Order of ambiguous dates such as 01/02/2024
-    #[arg(
-        long,
-        value_name = "ORDER",
-        value_enum,
-        help_heading = "How to read the file [default: detected]"
-    )]
-    pub date_order: Option<Order>,
-
-    /// Decimal mark of all numbers: a comma or a point
-    #[arg(
-        long,
-        value_name = "CHAR",
-        value_parser = value_parsers::decimal,
-        help_heading = "How to read the file [default: detected]",
-        hide_short_help = true
-    )]
-    pub decimal: Option<DecimalMark>,
+    #[command(flatten)]
+    pub read: ReadFlags,
 
     /// Refuse a file that is larger than this
     #[arg(
@@ -290,6 +152,120 @@ pub struct IngestFlags {
     /// Show what the files would become, and keep nothing
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// Flags of how a file is read. What they do not say is detected.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "How to read the file [default: detected]")]
+pub struct ReadFlags {
+    /// Delimiter of the cells
+    ///
+    /// One or more characters, or a word: comma, tab, semicolon, pipe, space.
+    #[arg(
+        long,
+        value_name = "CHAR",
+        value_parser = value_parsers::delimiter,
+        default_value = "auto",
+        hide_default_value = true
+    )]
+    pub delimiter: Delimiter,
+
+    /// Widths of the columns of a file without delimiters, such as 5,10,3
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        conflicts_with_all = ["delimiter", "quote", "escape"],
+        hide_short_help = true
+    )]
+    pub widths: Vec<NonZeroUsize>,
+
+    /// Quote character, or none
+    #[arg(
+        long,
+        value_name = "CHAR",
+        value_parser = value_parsers::quote,
+        default_value = "auto",
+        hide_default_value = true,
+        hide_short_help = true
+    )]
+    pub quote: QuoteFlag,
+
+    /// How a quote is written in a quoted cell
+    ///
+    /// An escape character, or a word: backslash, doubled, none.
+    #[arg(
+        long,
+        value_name = "CHAR",
+        value_parser = value_parsers::escape,
+        default_value = "auto",
+        hide_default_value = true,
+        hide_short_help = true
+    )]
+    pub escape: EscapeFlag,
+
+    /// Encoding, such as utf-8, latin1 or utf-16le
+    #[arg(long, value_name = "NAME")]
+    pub encoding: Option<String>,
+
+    /// The first row is data, not a header
+    ///
+    /// The columns get the names `column_1`, `column_2` and so on.
+    #[arg(long, hide_short_help = true)]
+    pub no_header: bool,
+
+    /// Number of lines to skip before the header
+    #[arg(long, value_name = "NUMBER")]
+    pub skip_rows: Option<u64>,
+
+    /// Which tables to read if a file has several
+    ///
+    /// The tables can be one below the other or side by side.
+    #[arg(
+        long,
+        value_name = "WHICH",
+        value_enum,
+        default_value_t,
+        conflicts_with_all = ["union", "union_by_name", "remote", "skip_rows"],
+        hide_short_help = true
+    )]
+    pub tables: Tables,
+
+    /// Columns of the table, such as 4-6 or D-F
+    ///
+    /// csv-agent leaves out all other columns.
+    #[arg(
+        long,
+        value_name = "RANGE",
+        value_parser = value_parsers::columns,
+        conflicts_with = "remote",
+        hide_short_help = true
+    )]
+    pub columns: Option<ColumnSpan>,
+
+    /// Character that begins a comment line, or none
+    #[arg(long, value_name = "CHAR", value_parser = value_parsers::comment, hide_short_help = true)]
+    pub comment: Option<Comments>,
+
+    /// Values to treat as missing, such as NA,-
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub null: Option<Vec<String>>,
+
+    /// Type of a column, such as zip=text. May be repeated
+    ///
+    /// The types are text, int, float, decimal, date, datetime, time, bool, money and percent.
+    /// `*=money` converts all columns that csv-agent recognises as money. The same works for
+    /// percent and bool.
+    #[arg(long, value_name = "COLUMN=TYPE", value_parser = value_parsers::typed_column)]
+    pub dtype: Vec<(String, RequestedType)>,
+
+    /// Order of ambiguous dates such as 01/02/2024
+    #[arg(long, value_name = "ORDER", value_enum)]
+    pub date_order: Option<Order>,
+
+    /// Decimal mark of all numbers: a comma or a point
+    #[arg(long, value_name = "CHAR", value_parser = value_parsers::decimal, hide_short_help = true)]
+    pub decimal: Option<DecimalMark>,
 }
 
 /// [`CSV_BYTES_MAX`](csv_agent_types::limits::CSV_BYTES_MAX), as the help shows it; a test compares the
@@ -386,10 +362,6 @@ pub(crate) fn run(
 }
 
 /// Ingests the files that the flags name into an open session, and prints one row per dataset.
-///
-/// # Errors
-///
-/// Fails as [`run`] does.
 pub(crate) fn run_in(
     flags: &IngestFlags,
     session: &mut Session,
@@ -443,7 +415,7 @@ impl InputOutcomes {
     /// Prints the results, and returns the exit status.
     fn tell(&self, flags: &IngestFlags, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
         let mut told = self.done.iter().map(Ingested::shown).collect::<Vec<_>>();
-        if flags.tables == Tables::All {
+        if flags.read.tables == Tables::All {
             // They are datasets as well.
             let asides = told.iter_mut().map(|it| &mut it.dataset.set_aside);
             asides.for_each(|it| (it.other_tables, it.next_table) = (0, 0));
@@ -463,7 +435,7 @@ impl InputOutcomes {
             for family in remarks::families(&self.done) {
                 diagnostics::note(&family);
             }
-            let what = match flags.tables {
+            let what = match flags.read.tables {
                 Tables::First => ("file", "files"),
                 Tables::All => ("table", "tables"),
             };
@@ -491,7 +463,7 @@ fn ingest(
         name_from: flags.name_from.as_ref(),
         if_exists: flags.if_exists,
         read: &read,
-        tables: flags.tables,
+        tables: flags.read.tables,
         session_dir: &session_dir,
     };
     let work = |cancelled: &Arc<AtomicBool>| {
@@ -691,7 +663,6 @@ impl TablePlace {
         beside.into_iter().chain(below)
     }
 
-    /// Returns the options to read it.
     fn read(self, how: &IngestOptions) -> IngestOptions {
         let TablePlace { n_lines, columns } = self;
         let (skip_lines, is_further) = (n_lines.or(how.skip_lines), n_lines.is_some());
@@ -1152,28 +1123,26 @@ fn several_for_one_name() -> Failure {
 
 impl IngestFlags {
     fn read_options(&self) -> IngestOptions {
+        let read = &self.read;
         IngestOptions {
-            origin: None,
-            delimiter: self.delimiter.0.clone(),
-            quote: self.quote.0,
-            escape: self.escape.0,
-            encoding: self.encoding.clone().filter(|it| it != "auto"),
-            header: self.no_header.then_some(false),
-            skip_lines: self.skip_rows,
-            is_further: false,
-            all_tables: self.tables == Tables::All,
-            columns: self.columns,
-            comments: self.comment.unwrap_or_default(),
-            nulls: self.null.clone(),
-            dtypes: self.dtype.clone(),
-            may_lack: false,
-            date_order: self.date_order.map(DateOrder::from),
-            decimal: self.decimal,
+            delimiter: read.delimiter.0.clone(),
+            quote: read.quote.0,
+            escape: read.escape.0,
+            encoding: read.encoding.clone().filter(|it| it != "auto"),
+            header: read.no_header.then_some(false),
+            skip_lines: read.skip_rows,
+            all_tables: read.tables == Tables::All,
+            columns: read.columns,
+            comments: read.comment.unwrap_or_default(),
+            nulls: read.null.clone(),
+            dtypes: read.dtype.clone(),
+            date_order: read.date_order.map(DateOrder::from),
+            decimal: read.decimal,
             bytes_max: self.max_bytes,
             strict: self.strict,
             flatten: self.flatten,
             table: self.sheet.first().filter(|_| self.sheet.len() == 1).cloned(),
-            widths: self.widths.iter().map(|it| it.get()).collect(),
+            widths: read.widths.iter().map(|it| it.get()).collect(),
             ..IngestOptions::default()
         }
     }
@@ -1388,13 +1357,8 @@ fn by_note(dataset: &Dataset, is_it: impl Fn(&Column) -> bool) -> Vec<(String, &
 
 /// Lists the names of columns; of many, only the first.
 fn columns(names: &[&str]) -> String {
-    const NAMED_MAX: usize = 5;
-    let shown: Vec<String> = names.iter().take(NAMED_MAX).map(|it| format!("`{it}`")).collect();
-    match names.len().saturating_sub(NAMED_MAX) {
-        0 if names.len() == 1 => format!("column {}", shown.join(", ")),
-        0 => format!("columns {}", shown.join(", ")),
-        n => format!("columns {} and {n} more", shown.join(", ")),
-    }
+    let word = if names.len() == 1 { "column" } else { "columns" };
+    format!("{word} {}", lists::names(names, 5))
 }
 
 /// Returns whether the note of a column names a flag, a loss or a change.

@@ -27,10 +27,6 @@ impl Inputs<'_> {
     /// some, or a flag names the session.
     ///
     /// Returns it with the names of the visible datasets; see [`Inputs::ingest`].
-    ///
-    /// # Errors
-    ///
-    /// Fails when the session cannot be read, or a file cannot be ingested.
     pub(crate) fn temporary(
         self,
         options: &GlobalOptions,
@@ -45,10 +41,6 @@ impl Inputs<'_> {
     /// Ingests the files into a session, which receives the warnings about them and about data that has changed.
     /// Returns the names and patterns of the visible datasets: with files, these and what `-d` names; empty when all
     /// are visible.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a file cannot be ingested.
     pub(crate) fn ingest(
         self,
         session: &mut Session,

@@ -33,20 +33,12 @@ pub(crate) fn frame(columns: &[&str], numeric: &[&str], rows: Vec<Vec<Value>>) -
 
 impl Listing {
     /// Writes the rows to `out`: a table on a terminal, tab-separated lines in a pipe.
-    ///
-    /// # Errors
-    ///
-    /// Fails when `out` cannot be written.
     pub(crate) fn write(&self, out: &mut dyn Write, options: &GlobalOptions) -> anyhow::Result<()> {
         self.write_cells(out, options, None)
     }
 
     /// Writes the rows like [`Listing::write`], but on a terminal never cuts a cell, since its end often
     /// contains the hint.
-    ///
-    /// # Errors
-    ///
-    /// Fails when `out` cannot be written.
     pub(crate) fn write_whole(
         &self,
         out: &mut dyn Write,

@@ -163,26 +163,11 @@ impl McpFlags {
 
     fn turn_flags(&self) -> TurnFlags {
         TurnFlags {
-            file: Vec::new(),
-            dataset: Vec::new(),
             redact: self.redact.clone(),
             // A client has its own conversation.
             fresh: true,
-            ephemeral: false,
-            events: None,
-            abs_paths: false,
-            charts: None,
-            verdict: false,
-            schema: None,
-            fail_on: Vec::new(),
-            require: Vec::new(),
-            allow_untooled: false,
             settings: self.settings(),
-            container: None,
-            tool_choice: None,
-            chain: false,
-            record: None,
-            replay: None,
+            ..TurnFlags::default()
         }
     }
 }

@@ -117,10 +117,6 @@ pub(crate) fn cluster_access(environment: &Environment) -> ClusterAccess {
 }
 
 /// Returns where to look for Python.
-///
-/// # Errors
-///
-/// Fails when there is no directory for its packages.
 pub(crate) fn python_options(settings: &Settings) -> anyhow::Result<PythonOptions> {
     let environment = settings.environment();
     let below_home = || environment.home.as_ref().map(|it| it.join(".cache"));
@@ -148,10 +144,6 @@ pub(crate) fn python_options(settings: &Settings) -> anyhow::Result<PythonOption
 }
 
 /// Returns the options to access a cluster without a model.
-///
-/// # Errors
-///
-/// Fails when a setting is invalid, or there is no directory for Python.
 pub(crate) fn cluster_options(settings: &Settings) -> anyhow::Result<ClusterOptions> {
     let environment = settings.environment();
     Ok(ClusterOptions {
@@ -162,10 +154,6 @@ pub(crate) fn cluster_options(settings: &Settings) -> anyhow::Result<ClusterOpti
 }
 
 /// Returns the confinement required before code runs. Requiring all of it overrides requiring none.
-///
-/// # Errors
-///
-/// Fails when a setting is invalid.
 pub(crate) fn demand(settings: &Settings) -> anyhow::Result<Demand> {
     Ok(match (settings.get(&REQUIRE_SANDBOX)?, settings.get(&ALLOW_UNCONFINED)?) {
         (true, _) => Demand::Everything,
@@ -194,7 +182,6 @@ pub(crate) fn sandbox_options(
 /// The options of every command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GlobalOptions {
-    /// The session.
     pub session: SessionChoice,
     /// The format of the answer.
     pub format: Format,
@@ -232,10 +219,6 @@ impl GlobalOptions {
     }
 
     /// Resolves the flags of every command.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a setting of a configuration file is invalid.
     pub(crate) fn resolve(
         flags: &GlobalFlags,
         session: SessionChoice,

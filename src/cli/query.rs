@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::io::{Read, stdin};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
@@ -26,14 +25,13 @@ use csv_agent_worker::engine::table_of;
 
 use crate::diagnostics;
 use crate::engine::{self, Results};
-use crate::flags::SettingFlags;
+use crate::flags::EngineLimits;
 use crate::ingest::{changed_sources, demand_other_file};
 use crate::inputs::Inputs;
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::stdout::{WholeFile, answer_to};
 use crate::tips::quoted;
-use crate::value_parsers;
 
 /// Flags of `query`.
 #[derive(Debug, Clone, Args)]
@@ -62,20 +60,8 @@ pub struct QueryFlags {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Memory limit, such as 8GB [default: half of the machine's, at least 2GiB]
-    #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory)]
-    pub memory: Option<u64>,
-
-    /// Time limit, such as 90s or 5m [default: 15m]
-    #[arg(long, value_name = "DURATION", value_parser = value_parsers::some_time)]
-    pub timeout: Option<Duration>,
-}
-
-impl QueryFlags {
-    /// Returns the flags that configuration files can set.
-    pub(crate) fn settings(&self) -> SettingFlags {
-        SettingFlags { memory: self.memory, timeout: self.timeout, ..SettingFlags::default() }
-    }
+    #[command(flatten)]
+    pub limits: EngineLimits,
 }
 
 /// How the result is written.

@@ -141,7 +141,6 @@ pub enum ReportTheme {
     Dark,
 }
 
-/// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReportForm {
     Html,
@@ -248,7 +247,7 @@ fn open<'a>(
         dataset: flags.dataset.clone(),
         replay: flags.replay.clone(),
         fresh: true,
-        ..TurnFlags::usual()?
+        ..TurnFlags::default()
     };
     let mut turn = TurnOptions::resolve(flags, options.clone(), settings)?;
     let access = if turn.files.is_empty() { Access::Existing } else { Access::Create };

@@ -105,18 +105,12 @@ pub(crate) fn run(
     take_places(&mut session, &there, options, &cluster)?;
     let answer = AnswerOptions {
         output: flags.output.clone(),
-        events: None,
         table: flags.table.clone(),
         // The path of a temporary session is not known to the user.
         abs_paths: true,
-        charts: None,
         images: Images::of(settings)?,
-        stream: false,
-        keeps_files: false,
-        reports: None,
-        price: None,
-        pick_hint: "",
         seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
+        ..AnswerOptions::default()
     };
     signals::runtime()?.block_on(async {
         let mut signals = signals::Signals::listen()?;

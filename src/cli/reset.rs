@@ -68,10 +68,6 @@ pub(crate) fn run(
 }
 
 /// Prints what was removed, or would be, from a session.
-///
-/// # Errors
-///
-/// Fails when stdout cannot be written.
 pub(crate) fn print(
     gone: &[String],
     dry_run: bool,

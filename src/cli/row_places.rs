@@ -28,10 +28,6 @@ impl<'a> RowPlaces<'a> {
     }
 
     /// Returns the rows of a result with their places, and without the column that has them.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the lines of a dataset cannot be read.
     pub(crate) fn located(
         &mut self,
         mut found: Frame,

@@ -16,7 +16,7 @@ use super::flags::{
 };
 use super::options::config::document::RawValue;
 use super::options::config::prices;
-use super::options::settings::{AnySetting, SETTINGS, WHOLE_FILE};
+use super::options::settings::{AnySetting, SETTINGS, WHOLE_FILE, words};
 
 /// The JSON Schema of an event line.
 pub(crate) const EVENTS: &str = include_str!("events.schema.json");
@@ -275,17 +275,22 @@ pub(crate) fn config() -> Value {
 /// Determines the valid values of a setting by testing them.
 fn setting(setting: &dyn AnySetting) -> Value {
     let takes_text = |it: &str| setting.check(&RawValue::Text(it.to_owned())).is_ok();
-    let words = ApiFlag::NAMES.iter().map(|it| it.0);
-    let words = words.chain(Reasoning::NAMES.iter().map(|it| it.0));
-    let words = words.chain(ColorChoice::NAMES.iter().map(|it| it.0));
-    let words = words.chain(ChartTheme::NAMES.iter().map(|it| it.0));
-    let words = words.chain(ImageChoice::NAMES.iter().map(|it| it.0));
-    let words = words.chain(InterpreterChoice::NAMES.iter().map(|it| it.0));
-    let words = words.chain(ContainerMemory::NAMES.iter().map(|it| it.0));
-    let words = words.chain(OnExpired::NAMES.iter().map(|it| it.0));
-    let words = words.chain(FORMATS.iter().map(|it| it.1)).filter(|it| takes_text(it));
     // Several settings share some words.
-    let words: BTreeSet<&str> = words.collect();
+    let words: BTreeSet<String> = [
+        words::<ApiFlag>(),
+        words::<Reasoning>(),
+        words::<ColorChoice>(),
+        words::<ChartTheme>(),
+        words::<ImageChoice>(),
+        words::<InterpreterChoice>(),
+        words::<ContainerMemory>(),
+        words::<OnExpired>(),
+        FORMATS.map(|it| it.1.to_owned()).to_vec(),
+    ]
+    .into_iter()
+    .flatten()
+    .filter(|it| takes_text(it))
+    .collect();
     let mut schema = if setting.check(&RawValue::Switch(true)).is_ok() {
         json!({"type": "boolean"})
     } else if setting.check(&RawValue::Fraction("0.5".to_owned())).is_ok() {

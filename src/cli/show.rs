@@ -14,6 +14,7 @@ use csv_agent_session::egress_store::{EgressFile, total};
 use csv_agent_session::turns::TurnSummary;
 use csv_agent_sink::encryption::Seal;
 use csv_agent_sink::{EventSink, Format};
+use csv_agent_text::lists::all_names;
 use csv_agent_types::event::{self, Body, ErrorBody, Event, Status};
 use csv_agent_types::limits::{PAGE_IMAGE_BYTES_MAX, PAGE_IMAGES_BYTES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
@@ -117,17 +118,12 @@ pub(crate) fn run(
     let events = events(&turn, &mut Together::new(), colour)?;
     let answer = AnswerOptions {
         output: flags.output.clone(),
-        events: None,
         table: flags.table.clone(),
         abs_paths: flags.abs_paths,
-        charts: None,
         images: Images::of(settings)?,
-        stream: false,
         keeps_files: true,
-        reports: None,
-        price: None,
-        pick_hint: "",
         seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
+        ..AnswerOptions::default()
     };
     warn_of_newer_data(&events, options);
     let mut output = TurnSinks::open_quietly(&answer, options, &options.session.dir)?;
@@ -170,24 +166,23 @@ fn warn_of_newer_data(events: &[Event], options: &GlobalOptions) {
         return;
     };
     let gone = names.iter().filter(|it| catalog.get(it).is_none());
-    let gone: Vec<String> = gone.map(|it| format!("`{it}`")).collect();
+    let gone: Vec<&String> = gone.collect();
     if !gone.is_empty() {
         let message = format!(
             "the session no longer has all data of the answer: {} {} removed",
-            gone.join(", "),
+            all_names(&gone),
             if gone.len() == 1 { "was" } else { "were" }
         );
         diagnostics::warning(&message, options.terminal.stderr.colour);
     }
-    let newer: Vec<String> =
-        catalog.newer(names, moment).into_iter().map(|it| format!("`{it}`")).collect();
+    let newer = catalog.newer(names, moment);
     if newer.is_empty() {
         return;
     }
     let were = if newer.len() == 1 { "was" } else { "were" };
     let message = format!(
         "the answer was computed from earlier data: {} {were} ingested again since then",
-        newer.join(", ")
+        all_names(&newer)
     );
     diagnostics::warning(&message, options.terminal.stderr.colour);
 }
@@ -273,7 +268,6 @@ pub(crate) fn images(events: &[Event], session_dir: &Path, room: &mut u64) -> Co
     images
 }
 
-/// Writes the egress of a turn and of all turns.
 fn show_egress(
     turn: &TurnSummary,
     flags: &ShowFlags,

@@ -21,10 +21,6 @@ const END: usize = 2;
 
 /// Makes the runtime of a command. One thread is enough: the work is in other processes and in
 /// `spawn_blocking`.
-///
-/// # Errors
-///
-/// Fails when the system lacks the resources for a runtime.
 pub(crate) fn runtime() -> anyhow::Result<Runtime> {
     Builder::new_current_thread().enable_all().build().context("cannot start the runtime")
 }
@@ -39,10 +35,6 @@ pub(crate) struct Signals {
 
 impl Signals {
     /// Starts to listen, from within a runtime.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the handlers cannot be installed.
     pub(crate) fn listen() -> anyhow::Result<Signals> {
         if UNTAKEN.get().is_none() {
             let untaken = Arc::default();
@@ -86,10 +78,6 @@ impl Signals {
 
     /// Discards a Ctrl-C that was meant for something else, from within a runtime. Signals that end the
     /// process are kept.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the handler cannot be installed.
     pub(crate) fn forget_interrupt(&mut self) -> anyhow::Result<()> {
         self.interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
         if let Some(untaken) = UNTAKEN.get() {

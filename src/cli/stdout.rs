@@ -187,10 +187,6 @@ impl WholeFile {
     }
 
     /// Returns a writer of the file's content.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the process has no more descriptors.
     pub(crate) fn writer(&self) -> anyhow::Result<File> {
         let file = match self {
             WholeFile::Beside(file, _) => file.as_file(),
@@ -200,10 +196,6 @@ impl WholeFile {
     }
 
     /// Puts the file in place.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be renamed.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         if let WholeFile::Beside(file, path) = self {
             let cannot = || cannot_write(&path);

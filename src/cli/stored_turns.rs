@@ -106,10 +106,6 @@ pub(crate) fn select(
 }
 
 /// Returns the requested turns of the session, oldest first, each once.
-///
-/// # Errors
-///
-/// Fails as [`find`] does.
 pub(crate) fn choose(
     wanted: &[String],
     options: &GlobalOptions,
@@ -163,10 +159,6 @@ impl Together {
     }
 
     /// Reads what one more did, and nothing of what it gave.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Together::events`] does.
     fn deeds(&mut self, turn: &TurnSummary) -> anyhow::Result<PastTurn> {
         let mut past = PastTurn::of(&turn.id, turns::events(&turn.dir)?.0);
         past.keep_deeds();

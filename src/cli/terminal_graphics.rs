@@ -36,7 +36,7 @@ const ATTRIBUTES_QUERY: &str = "\x1b[c";
 const SIXEL_ATTRIBUTE: &str = "4";
 
 /// How to show charts on a terminal.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Images {
     /// The user's choice.
     pub choice: ImageChoice,
@@ -48,10 +48,6 @@ pub(crate) struct Images {
 
 impl Images {
     /// Reads the user's settings.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a setting is invalid.
     pub(crate) fn of(settings: &Settings) -> anyhow::Result<Images> {
         Ok(Images {
             choice: settings.get(&IMAGES)?,

@@ -126,10 +126,6 @@ impl TurnSinks {
 
     /// Puts the file of `-o` in place, if the turn ended with an answer worth keeping. An empty one is not: of a format
     /// for tables, it means that there was no table.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be renamed.
     pub(crate) fn finish(self, keep: bool) -> anyhow::Result<()> {
         match self.file {
             Some(file) if keep && !file.is_empty() => file.finish(),

@@ -157,7 +157,6 @@ pub(crate) struct Queued {
 
 /// The worker's side of a call.
 pub(crate) struct ClusterCall {
-    /// Its number.
     pub number: u32,
     /// The path of its method.
     pub path: String,

@@ -134,7 +134,6 @@ async fn ask_counted(
 /// Why a call failed: as the worker hears it, and as csv-agent does.
 #[derive(Debug)]
 pub(crate) struct Fault {
-    /// Of the call.
     pub end: CallEnd,
     /// What is told to people.
     pub error: ClusterError,
@@ -192,10 +191,6 @@ impl Server {
     }
 
     /// Calls a method that takes one message and gives one answer.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Server::call`] does.
     pub(crate) async fn ask(&self, method: Method, message: Bytes) -> Result<Bytes, Fault> {
         let (sender, messages) = mpsc::channel(1);
         // It has room for one, and the receiver is here.

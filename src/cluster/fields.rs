@@ -31,7 +31,6 @@ pub(crate) struct Malformed;
 /// The fields of a message by number, in their order. Nothing comes after a [`Malformed`].
 pub(crate) struct Fields<'a>(&'a [u8]);
 
-/// Reads a message.
 pub(crate) fn fields(message: &[u8]) -> Fields<'_> {
     Fields(message)
 }
@@ -80,7 +79,6 @@ pub(crate) fn put_bytes(message: &mut Vec<u8>, number: u32, bytes: &[u8]) {
     message.extend_from_slice(bytes);
 }
 
-/// Adds a number.
 pub(crate) fn put_number(message: &mut Vec<u8>, number: u32, value: u64) {
     encode_key(number, WireType::Varint, message);
     encode_varint(value, message);

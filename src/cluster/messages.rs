@@ -70,7 +70,6 @@ impl Method {
 /// A session on the server: its id is unique for the user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SparkSession {
-    /// Its id.
     pub id: String,
     /// Whose it is, as the client says.
     pub user: String,

@@ -1,5 +1,6 @@
 //! Compressed files: detected by their first bytes, whatever their name, and opened for reading.
 
+use csv_agent_text::lists::all_names;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -100,8 +101,7 @@ fn only_entry<'a>(entries: &'a [String], name: &str) -> anyhow::Result<&'a str> 
             Err(refuse(message, "check how the archive was made"))
         }
         _ => {
-            let shown = entries.iter().take(SHOWN_MAX).map(|it| format!("`{}`", it.escape_debug()));
-            let shown = shown.collect::<Vec<_>>().join(", ");
+            let shown = all_names(entries.iter().take(SHOWN_MAX).map(|it| it.escape_debug()));
             let more = if SHOWN_MAX < entries.len() { ", …" } else { "" };
             let n = entries.len();
             let message =

@@ -48,10 +48,6 @@ impl DatasetFiles {
     }
 
     /// Takes the table and the list of repairs of several files, which have no common line numbering.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the list cannot be written.
     pub(crate) fn of_union(
         target: Target<'_>,
         table: ParquetFile,
@@ -148,10 +144,6 @@ impl TempFiles {
 
     /// Writes the dataset's description into the Parquet file, for a reader without a catalog, and
     /// completes the file. Sets the checksums of the dataset.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be written.
     pub(crate) fn complete(
         self,
         target: Target<'_>,

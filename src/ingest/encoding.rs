@@ -99,10 +99,6 @@ fn is_utf8(window: &[u8]) -> bool {
 }
 
 /// Finds the damage in a file whose encoding is certain.
-///
-/// # Errors
-///
-/// Fails when the file cannot be read.
 pub(crate) fn with_damage(
     known: FoundEncoding,
     parts: &Parts<'_>,
@@ -112,10 +108,6 @@ pub(crate) fn with_damage(
 }
 
 /// Finds the encoding of a file that is not UTF-8 throughout.
-///
-/// # Errors
-///
-/// Fails when the file cannot be read.
 pub(crate) fn survey(parts: &Parts<'_>) -> anyhow::Result<FoundEncoding> {
     let mut decoder = TextDecoder::new(Charset::UTF_8, true);
     let mut sample = LetterSample::new();

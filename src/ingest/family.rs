@@ -34,6 +34,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tempfile::{NamedTempFile, TempPath};
 
+use csv_agent_text::lists::{all_names, listed};
 use csv_agent_types::catalog::{
     Column, DType, Dataset, Dialect, Location, SkippedLines, SourceFile, SourceFormat, StrayQuotes,
     file_of,
@@ -45,7 +46,7 @@ use super::builder::field;
 use super::ingest::{PartRead, files_at_once, ingest_part};
 use super::repairs::has_room;
 use super::requested_types::Wants;
-use super::source::{Source, hex};
+use super::source::Source;
 use super::type_evidence::TypeEvidence;
 use super::type_inference::{ColumnType, Hints, decide_as, is_clear_number};
 use super::write::{BuiltColumn, CopiedColumns, Encoder, ParquetFile, temporary};
@@ -323,8 +324,7 @@ fn check_same_columns(parts: &[FilePart]) -> anyhow::Result<()> {
         let listed = |mut it: Vec<&&String>| {
             it.sort();
             let more = if NAMED_MAX < it.len() { ", …" } else { "" };
-            let shown = it.iter().take(NAMED_MAX).map(|it| format!("`{it}`"));
-            shown.collect::<Vec<_>>().join(", ") + more
+            all_names(it.iter().take(NAMED_MAX)) + more
         };
         let lacks = listed(known.difference(&found).collect());
         let has = listed(found.difference(&known).collect());
@@ -930,7 +930,7 @@ fn describe(
         location: Location::Here { path: file_of(name) },
         source: union.shown_name.to_owned(),
         origin: options.origin.clone(),
-        sha256: hex(&hash.finalize()),
+        sha256: format!("{:x}", hash.finalize()),
         bytes: datasets().map(|it| it.bytes).sum(),
         row_count,
         columns: described,
@@ -957,20 +957,19 @@ fn describe(
 /// Returns the note on the file column: which files have a row that may be a total, and which are
 /// missing.
 fn note_on_files(parts: &[FilePart], unread: &[&str]) -> String {
-    let listed = |all: Vec<String>| match all.len().checked_sub(NAMED_MAX) {
-        Some(n @ 1..) => format!("{} and {n} more", all[..NAMED_MAX].join(", ")),
-        _ => all.join(", "),
-    };
     let mut said = vec!["the file of the row".to_owned()];
     if !unread.is_empty() {
-        let names = listed(unread.iter().map(|it| (*it).to_owned()).collect());
+        let names = listed(unread, NAMED_MAX);
         said.push(format!("left out, since it cannot be read: {names}"));
     }
     let totals =
         parts.iter().filter_map(|it| Some((it.dataset.unclear_total?, &it.dataset.source)));
     let totals: Vec<String> = totals.map(|(line, of)| format!("line {line} of {of}")).collect();
     if !totals.is_empty() {
-        said.push(format!("labelled as a total, so leave it out of sums: {}", listed(totals)));
+        said.push(format!(
+            "labelled as a total, so leave it out of sums: {}",
+            listed(totals, NAMED_MAX)
+        ));
     }
     said.join("; ")
 }
@@ -1014,9 +1013,8 @@ fn one_of(
         said.push(format!("{n_found} of {n} files {have} it"));
     }
     if let Some(others) = known.spellings.get(&built.name) {
-        let others: Vec<String> =
-            others.iter().take(NAMED_MAX).map(|it| format!("`{it}`")).collect();
-        said.push(format!("spelled {} in other files", others.join(", ")));
+        let others = all_names(others.iter().take(NAMED_MAX));
+        said.push(format!("spelled {others} in other files"));
     }
     let at = known.columns.names.iter().position(|it| *it == built.name);
     if let Some(mixed) = at.and_then(|it| known.columns.mixed[it].as_ref()) {

@@ -12,9 +12,7 @@ use arrow_schema::FieldRef;
 use memchr::memmem;
 use parquet::file::metadata::ParquetMetaData;
 
-use csv_agent_types::catalog::{
-    Checksums, Column, Dataset, Dialect, Location, SkippedLines, StrayQuotes, file_of,
-};
+use csv_agent_types::catalog::{Checksums, Column, Dataset, Dialect, Location, file_of};
 use csv_agent_types::directory;
 use csv_agent_types::json::parse;
 use csv_agent_types::limits::{
@@ -118,7 +116,6 @@ fn read(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
     Ok(Dataset {
         location: Location::Here { path: file_of(name) },
         source: path.display().to_string(),
-        origin: None,
         // No source file: whatever is ingested under the name is other data.
         sha256: String::new(),
         bytes: stat.len(),
@@ -127,17 +124,8 @@ fn read(file: &File, path: &Path, name: &str) -> anyhow::Result<Dataset> {
         dialect: Dialect::of_parquet(vec![
             "found without a catalog, so its source is not known".to_owned(),
         ]),
-        padded_rows: 0,
-        surplus_rows: 0,
-        set_aside: SkippedLines::default(),
-        stray_quotes: StrayQuotes::default(),
-        notes: Vec::new(),
-        unclear_total: None,
-        side_by_side: Vec::new(),
-        doubts: Vec::new(),
-        files: Vec::new(),
-        checksums: None,
         ingested_at: modified.unwrap_or_default().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        ..Dataset::default()
     })
 }
 

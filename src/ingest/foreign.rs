@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use csv_agent_text::lists::{all_names, listed};
 use csv_agent_types::catalog::SourceFormat;
 use csv_agent_types::limits::SNIFF_HEAD_BYTES;
 use csv_agent_types::status::{ExitStatus, Failure};
@@ -88,13 +89,11 @@ impl Tables {
     pub fn left_out_words(&self) -> Option<String> {
         /// Maximum number of names shown.
         const SHOWN_MAX: usize = 5;
-        let words = self.left_out.iter().take(SHOWN_MAX);
-        let words: Vec<String> = words.map(|(name, why)| format!("`{name}` ({why})")).collect();
-        let n_more = self.left_out.len().saturating_sub(SHOWN_MAX);
-        let more = if n_more == 0 { String::new() } else { format!(" and {n_more} more") };
+        let words = self.left_out.iter().map(|(name, why)| format!("`{name}` ({why})"));
+        let words = listed(words, SHOWN_MAX);
         let noun =
             if self.left_out.len() == 1 { self.noun.to_owned() } else { format!("{}s", self.noun) };
-        (!words.is_empty()).then(|| format!("{noun} {}{more}", words.join(", ")))
+        (!words.is_empty()).then(|| format!("{noun} {words}"))
     }
 }
 
@@ -270,8 +269,7 @@ fn chosen(
             Err(refuse(message, &format!("name one with `--{noun}`")))
         }
         _ => {
-            let shown: Vec<String> = names.iter().map(|it| format!("`{it}`")).collect();
-            let message = format!("`{name}` has {} {noun}s: {}", names.len(), shown.join(", "));
+            let message = format!("`{name}` has {} {noun}s: {}", names.len(), all_names(names));
             Err(refuse(message, &format!("name one with `--{noun} '{}'`", names[0])))
         }
     }

@@ -27,9 +27,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 
-use csv_agent_types::catalog::{
-    Column, Dataset, Dialect, Location, SkippedLines, StrayQuotes, file_of,
-};
+use csv_agent_types::catalog::{Column, Dataset, Dialect, Location, file_of};
 use csv_agent_types::limits::{RECORD_BYTES_MAX, SLICE_BYTES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 
@@ -95,17 +93,8 @@ pub(crate) fn ingest(
         dialect: Dialect::of_parquet(
             [input.archive_reason().into_iter().collect(), table.reasons()].concat(),
         ),
-        padded_rows: 0,
-        surplus_rows: 0,
-        set_aside: SkippedLines::default(),
-        stray_quotes: StrayQuotes::default(),
-        notes: Vec::new(),
-        unclear_total: None,
-        side_by_side: Vec::new(),
-        doubts: Vec::new(),
-        files: Vec::new(),
-        checksums: None,
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
+        ..Dataset::default()
     };
     let files = match (read.file, target) {
         (Some(file), Some(target)) => {
@@ -137,7 +126,6 @@ pub(crate) fn check_options(
     Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
 }
 
-/// The result of a pass.
 struct PassResult {
     /// `None` when nothing is written, and when a column turned out to have another type.
     file: Option<ParquetFile>,

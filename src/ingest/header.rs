@@ -33,7 +33,7 @@ pub(crate) use above::are_labels;
 pub(crate) const HEADER_MAY_BE_ROW_WIDTH_MAX: usize = 2;
 
 /// What is known about the table before the file is read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Header {
     /// Unique names; generated where the file has none.
     pub names: Vec<String>,
@@ -831,31 +831,7 @@ impl<'a> Search<'a> {
 impl Header {
     /// The header of a file without records.
     fn nothing() -> Self {
-        Header {
-            names: Vec::new(),
-            is_unnamed: Vec::new(),
-            is_renamed: Vec::new(),
-            line: None,
-            evidence: Vec::new(),
-            is_settled: Vec::new(),
-            body_start: 0,
-            body_line: 0,
-            repeats: Vec::new(),
-            usual: Vec::new(),
-            has_surplus: false,
-            row_bytes: 1,
-            classes: Vec::new(),
-            asides: NonRows::default(),
-            rule: AsideRule::default(),
-            below: LinesBelow::default(),
-            is_short: false,
-            n_records: 0,
-            is_log: false,
-            descriptions: Vec::new(),
-            doubt: None,
-            kept: None,
-            inner_totals: None,
-        }
+        Header { row_bytes: 1, ..Header::default() }
     }
 }
 

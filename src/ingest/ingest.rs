@@ -168,10 +168,6 @@ pub(super) struct PartRead {
 }
 
 /// Reads one of several files into temporary files in `dir`.
-///
-/// # Errors
-///
-/// Fails as [`ingest`] does.
 pub(super) fn ingest_part(
     source: Source,
     shown_name: &str,

@@ -42,10 +42,6 @@ impl<W: Write> LineWriter<W> {
     }
 
     /// Records that `row` is `n_more` lines further from its predecessor than one line.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be written.
     pub(crate) fn skip(&mut self, row: u64, n_more: u64) -> std::io::Result<()> {
         self.is_needed |= row != 0 || n_more != self.n_header;
         write_number(&mut self.out, row - self.row_before)?;

@@ -4,6 +4,8 @@
 //! Pure, from bytes, without allocation. One value seldom shows its order: `01/02/2024` may be two
 //! dates. Each value therefore rules out orders, and the whole column decides.
 
+use csv_agent_text::calendar::MONTHS;
+
 use super::parse::{DAY_US, civil, n_digits, time};
 use super::type_evidence::TypeEvidence;
 
@@ -218,27 +220,13 @@ fn number(text: &[u8]) -> Option<(u32, usize, &[u8])> {
 
 /// An English month, in full or abbreviated to three letters, in any case.
 fn month(text: &[u8]) -> Option<(u32, &[u8])> {
-    const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
     let n = text.iter().take_while(|it| it.is_ascii_alphabetic()).count();
     let (name, rest) = text.split_at(n);
     let is_it = |month: &&str| {
         let month = month.as_bytes();
         name.eq_ignore_ascii_case(month)
             || name.eq_ignore_ascii_case(&month[..3])
-            || (name.eq_ignore_ascii_case(b"sept") && month[0] == b's')
+            || (name.eq_ignore_ascii_case(b"sept") && month[0] == b'S')
     };
     let at = MONTHS.iter().position(is_it)?;
     Some((u32::try_from(at).ok()? + 1, rest))

@@ -31,8 +31,8 @@ use super::write::{BuiltColumn, ParquetFile};
 
 /// The prefix of each token, which makes it recognisable.
 pub const TOKEN: &str = "redacted_";
-/// Bytes of the hash in a token: among ten million values, a collision is very unlikely.
-const HASH_BYTES: usize = 10;
+/// Digits of the hash in a token: among ten million values, a collision is very unlikely.
+const HASH_DIGITS: usize = 20;
 /// Rows of a row group of a copy.
 const GROUP_ROWS: u64 = 256 * 1024;
 
@@ -223,14 +223,8 @@ fn text_at<'a>(values: &'a ArrayRef) -> anyhow::Result<Box<dyn Fn(usize) -> Stri
 }
 
 fn token(key: &str, text: &str) -> String {
-    use std::fmt::Write;
     let hash = Sha256::new().chain_update(key).chain_update([0]).chain_update(text).finalize();
-    let mut token = TOKEN.to_owned();
-    for byte in &hash[..HASH_BYTES] {
-        // Writing to a string cannot fail.
-        let _ = write!(token, "{byte:02x}");
-    }
-    token
+    format!("{TOKEN}{hash:.HASH_DIGITS$x}")
 }
 
 #[cfg(test)]

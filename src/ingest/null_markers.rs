@@ -3,6 +3,7 @@
 //! Pure. In a column of numbers or dates they are null; in a text column they are kept, since Namibia's
 //! code is NA. Both are reported, because code that compares or counts must know.
 
+use csv_agent_text::lists::names;
 use csv_agent_text::sanitize;
 
 /// Returns whether a text is a marker of a missing value.
@@ -91,6 +92,7 @@ impl Markers {
 /// Reports a marker that is null in some columns and kept in others: there it most likely means the same, and counts as
 /// a value.
 pub(crate) fn doubt(columns: &[(&str, &Markers)]) -> Option<String> {
+    const NAMED_MAX: usize = 3;
     let with = |marker: &[u8], counts: fn(&Markers) -> &Counts| {
         let has = |it: &(&str, &Markers)| counts(it.1).0.iter().any(|it| it.0 == marker);
         columns.iter().filter(|it| has(it)).map(|it| it.0).collect::<Vec<_>>()
@@ -103,19 +105,9 @@ pub(crate) fn doubt(columns: &[(&str, &Markers)]) -> Option<String> {
     let marker = sanitize::one_line(&String::from_utf8_lossy(marker));
     Some(format!(
         "`{marker}` is a missing value in {}, but text in {}; `--null {marker}` reads it as missing everywhere",
-        listed(&nulls),
-        listed(&texts)
+        names(nulls, NAMED_MAX),
+        names(texts, NAMED_MAX)
     ))
-}
-
-/// Lists the names of columns; of many, only the first.
-fn listed(names: &[&str]) -> String {
-    const NAMED_MAX: usize = 3;
-    let shown: Vec<String> = names.iter().take(NAMED_MAX).map(|it| format!("`{it}`")).collect();
-    match names.len().saturating_sub(NAMED_MAX) {
-        0 => shown.join(", "),
-        n => format!("{} and {n} more", shown.join(", ")),
-    }
 }
 
 impl Counts {

@@ -37,7 +37,6 @@ pub(crate) const SLICES_BESIDE: usize = 2;
 /// Minimum bytes of a slice. Smaller row groups cost more in headers than they save.
 pub(crate) const SLICE_BYTES_MIN: usize = 1024 * 1024;
 
-/// The output of a pass.
 pub(crate) struct PassOutput {
     /// The table.
     pub parquet: ParquetFile,
@@ -60,7 +59,6 @@ pub(crate) struct PassStats {
     pub n_short: u64,
     /// Rows with surplus cells.
     pub n_surplus: u64,
-    /// The first repair.
     pub first_repair: Option<Repair>,
     /// Whether any cell was quoted.
     pub any_quoted: bool,

@@ -13,7 +13,6 @@ pub(crate) struct RecordShape {
     pub before: (usize, u32),
     /// The end of this record, including its line end, and the line there.
     pub after: (usize, u32),
-    /// Its start.
     pub start: usize,
     /// Its end, without the line end.
     pub end: usize,

@@ -29,10 +29,6 @@ impl Repair {
     }
 
     /// Writes the repair as a line.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be written.
     pub(crate) fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
         let line = json!({ "line": self.line, "reason": self.reason, "text": self.text });
         writeln!(out, "{line}")

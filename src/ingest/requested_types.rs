@@ -1,5 +1,6 @@
 //! The column types that the user requests, whatever the values look like.
 
+use csv_agent_text::lists::all_names;
 use csv_agent_types::catalog::{DType, Meaning};
 use csv_agent_types::status::{ExitStatus, Failure};
 
@@ -101,9 +102,7 @@ impl Wants {
                 }
                 Err(problem) => {
                     let message = format!("{problem} to read as {}", wanted.name());
-                    let shown =
-                        names.iter().take(20).map(|it| format!("`{it}`")).collect::<Vec<_>>();
-                    let hint = format!("the columns are {}", shown.join(", "));
+                    let hint = format!("the columns are {}", all_names(names.iter().take(20)));
                     return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
                 }
             }

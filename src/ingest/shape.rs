@@ -3,6 +3,8 @@
 //! Pure, and more lenient than the rules of `parse`: it scores ways to split a line, and decides no
 //! type.
 
+use csv_agent_text::calendar::MONTHS;
+
 /// Returns whether `text` looks like a number, a date, a time or both, a truth value or a missing
 /// marker; empty text does not.
 pub(crate) fn is_value(text: &[u8]) -> bool {
@@ -125,13 +127,11 @@ fn is_time(text: &[u8]) -> bool {
 
 /// `12 Jan 2024`, `January 12, 2024`.
 fn names_month(text: &[u8]) -> bool {
-    const MONTHS: [&str; 12] =
-        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let is_month = |it: &[u8]| {
         let begins = it.get(..3).unwrap_or_default();
         it.iter().all(u8::is_ascii_alphabetic)
             && it.len() <= 9
-            && MONTHS.iter().any(|month| begins.eq_ignore_ascii_case(month.as_bytes()))
+            && MONTHS.iter().any(|month| begins.eq_ignore_ascii_case(&month.as_bytes()[..3]))
     };
     let parts: Vec<&[u8]> =
         text.split(|it| b" ,-/.".contains(it)).filter(|it| !it.is_empty()).collect();

@@ -42,6 +42,7 @@ pub(crate) struct SlicePlan {
 }
 
 /// The result of one slice.
+#[derive(Default)]
 pub(crate) struct Parsed {
     /// Rows, built or not.
     pub n_rows: u64,
@@ -96,9 +97,7 @@ pub(crate) struct Parsed {
 pub(crate) struct Misfit {
     /// Index of the column.
     pub column: usize,
-    /// The requested type.
     pub wanted: RequestedType,
-    /// The value.
     pub value: String,
     /// Its line, counted from the beginning of the slice.
     pub line: u64,
@@ -147,31 +146,7 @@ pub(crate) fn read(slice: &[u8], plan: &SlicePlan, is_broken: bool) -> Parsed {
     };
     let mut columns: Vec<_> = plan.guesses.iter().map(builder).collect();
     let mut extra = Extra::new(plan.has_extra && !is_broken);
-    let mut parsed = Parsed {
-        n_rows: 0,
-        n_lines: 0,
-        evidence: Vec::new(),
-        sums: Vec::new(),
-        columns: None,
-        n_short: 0,
-        n_surplus: 0,
-        repairs: Vec::new(),
-        asides: NonRows::default(),
-        skips: Vec::new(),
-        n_lines_behind: 0,
-        any_quoted: false,
-        n_blank: 0,
-        n_hollow: 0,
-        n_unclosed: 0,
-        unclosed_line: None,
-        n_split: 0,
-        n_likely: 0,
-        n_doubtful: 0,
-        doubtful_line: None,
-        odds: Vec::new(),
-        markers: Vec::new(),
-        misfit: None,
-    };
+    let mut parsed = Parsed::default();
 
     let mut tokeniser = Tokeniser::new(slice, plan.syntax).with_lines(&plan.lines);
     if plan.keeps_hollow {

@@ -217,7 +217,7 @@ impl Input {
     pub(crate) fn sha256(&self, cancelled: &AtomicBool) -> anyhow::Result<String> {
         let mut hash = Sha256::new();
         self.parts(0, self.bytes, cancelled, &mut |part| hash.update(part))?;
-        Ok(hex(&hash.finalize()))
+        Ok(format!("{:x}", hash.finalize()))
     }
 
     /// Returns the file, for reading at any position.
@@ -247,10 +247,6 @@ impl Input {
 
     /// Returns the end of the text in an encoding: NULs and `^Z` may follow it, with which old programs
     /// fill the last block of a file. A file with nothing else has no such end.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be read.
     pub(crate) fn text_end(&self, charset: Charset) -> anyhow::Result<u64> {
         const WINDOW_BYTES: u64 = 64 * 1024;
         let unit = charset.unit_bytes();
@@ -275,19 +271,11 @@ impl Input {
     }
 
     /// Returns the first `n_bytes`, or fewer in a shorter file.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be read.
     pub(crate) fn head(&self, n_bytes: usize) -> anyhow::Result<Vec<u8>> {
         self.window(0, n_bytes)
     }
 
     /// Returns windows spread between the first `n_bytes` and `end`.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be read.
     pub(crate) fn others(&self, n_bytes: usize, end: u64) -> anyhow::Result<Vec<Vec<u8>>> {
         /// Total rounding of the steps between windows.
         const ROUNDED_BYTES: u64 = 16;
@@ -344,10 +332,6 @@ impl Input {
 
     /// Returns the slices of the text after `lead` and before the text below the table, which ends the
     /// file.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be read.
     pub(crate) fn slices(
         &self,
         text: Text,
@@ -546,15 +530,11 @@ impl Slices<'_> {
     }
 
     /// Returns the hash of the file, whose text has been read to its end, and the text below the table.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the bytes after the text cannot be read.
     pub(crate) fn finish(mut self) -> anyhow::Result<(String, LinesBelow)> {
         let mut file = &self.input.file;
         std::io::copy(&mut file, &mut self.hash)
             .with_context(|| format!("cannot read `{}`", self.input.name))?;
-        Ok((hex(&self.hash.finalize()), self.below))
+        Ok((format!("{:x}", self.hash.finalize()), self.below))
     }
 
     /// Fills `slice` with complete records of about `n_bytes`; returns false when there are no more.
@@ -705,16 +685,12 @@ pub fn sha256_file(path: &Path) -> anyhow::Result<String> {
 }
 
 /// Returns the hash of a reader's bytes, lower-case hexadecimal.
-///
-/// # Errors
-///
-/// Fails when it cannot be read.
 pub(crate) fn sha256_of(mut reader: impl Read) -> std::io::Result<String> {
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 256 * 1024];
     loop {
         match reader.read(&mut buffer) {
-            Ok(0) => return Ok(hex(&hash.finalize())),
+            Ok(0) => return Ok(format!("{:x}", hash.finalize())),
             Ok(n) => hash.update(&buffer[..n]),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

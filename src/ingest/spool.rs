@@ -220,10 +220,6 @@ impl<'a> Spool<'a> {
     }
 
     /// Writes the text, with `names` as its first record if given. Returns `None` without cells.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the text cannot be written.
     pub(crate) fn finish(
         mut self,
         names: Option<&[String]>,

@@ -61,10 +61,6 @@ impl Stored {
     }
 
     /// Reads the footer of a dataset's file.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Stored::open`] does.
     pub(crate) fn of(file: File) -> anyhow::Result<Stored> {
         // The decoder recurses for each level, and allocates for each column.
         let is_flat = {
@@ -106,10 +102,6 @@ impl Stored {
     }
 
     /// Requires that the whole file is within the limits.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Stored::measure`] does.
     pub(crate) fn measure_all(&self) -> anyhow::Result<()> {
         let n_columns = self.metadata.schema().fields().len();
         let n_groups = self.metadata.metadata().num_row_groups();

@@ -10,7 +10,7 @@ use super::non_rows::Comment;
 use super::records::{Cell, Tokeniser, texts_of};
 use super::syntax::Syntax;
 use super::totals::{
-    Statistic, Sum, TotalSign, amount, begins_as_total, finding, is_total, statistic_of,
+    Statistic, Sum, TotalPlace, TotalSign, amount, finding, is_total, statistic_of,
 };
 use crate::record_shapes::{RecordShape, records_within};
 
@@ -21,25 +21,6 @@ const ROWS_MIN: u64 = 2;
 
 /// A sum this large does not match by chance.
 const LARGE: f64 = 100.0;
-
-/// Labels of a subtotal, or the ends of its label: `North Total`.
-const NAMES: [&str; 11] = [
-    "total",
-    "totals",
-    "subtotal",
-    "sub-total",
-    "sub total",
-    "zwischensumme",
-    "teilsumme",
-    "sous-total",
-    "subtotale",
-    "subtotaal",
-    "промежуточный итог",
-];
-
-/// Those of [`NAMES`] that mean a total in front of a name as well: `Subtotal North`. A film may be called `Total War`.
-const PREFIXES: [&str; 5] =
-    ["subtotal ", "sub-total ", "sub total ", "zwischensumme ", "sous-total "];
 
 /// Labels of a total behind the first cell of a row, whatever their case.
 const INNER: [&str; 8] = [
@@ -93,14 +74,12 @@ enum Label {
 impl Label {
     fn of(text: &str) -> Option<Label> {
         let text = text.trim_matches(['*', ':', '=', ' ', '.', '-', '_', '#']).to_lowercase();
-        let ends =
-            |it: &&str| text.strip_suffix(*it).is_some_and(|it| it.is_empty() || it.ends_with(' '));
-        let begins = |it: &&str| text.starts_with(*it);
-        if is_total(&text) || NAMES.iter().any(ends) || PREFIXES.iter().any(begins) {
+        let is_total = |place| is_total(&text, place);
+        if [TotalPlace::Whole, TotalPlace::End, TotalPlace::Begin].into_iter().any(is_total) {
             return Some(Label::Total);
         }
         let statistic = || statistic_of(&text).map(Label::Statistic);
-        statistic().or_else(|| begins_as_total(&text).then_some(Label::LikeTotal))
+        statistic().or_else(|| is_total(TotalPlace::MayBegin).then_some(Label::LikeTotal))
     }
 }
 

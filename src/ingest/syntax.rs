@@ -111,7 +111,6 @@ pub(crate) enum Blanks {
 /// How records are split into cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Syntax {
-    /// The delimiter.
     pub delimiter: Delimiter,
     /// The ASCII quote, if any.
     pub quote: Option<u8>,

@@ -13,82 +13,83 @@ use crate::record_shapes::{RecordShape, records, records_within};
 /// Maximum consecutive rows of totals and averages.
 const ROWS_MAX: usize = 4;
 
-/// Labels of a row with sums.
-const TOTALS: [&str; 58] = [
-    "total",
-    "totals",
-    "sum",
-    "sums",
-    "grand total",
-    "grand totals",
-    "overall total",
-    "overall",
-    "total sum",
-    "column total",
-    "total general",
-    "total général",
-    "totaux",
-    "somme",
-    "suma",
-    "suma total",
-    "totale",
-    "totale generale",
-    "totaal",
-    "eindtotaal",
-    "gesamt",
-    "gesamtsumme",
-    "summe",
-    "insgesamt",
-    "gesamtergebnis",
-    "zusammen",
-    "razem",
-    "ogółem",
-    "celkem",
-    "итого",
-    "всего",
-    "合计",
-    "合計",
-    "总计",
-    "總計",
-    "小計",
-    "小计",
-    "합계",
-    "총계",
-    "σύνολο",
-    "toplam",
-    "genel toplam",
-    "summa",
-    "totalt",
-    "i alt",
-    "ialt",
-    "yhteensä",
-    "összesen",
-    "skupaj",
-    "ukupno",
-    "spolu",
-    "всичко",
-    "общо",
-    "общий итог",
-    "jumlah",
-    "totaal generaal",
-    "المجموع",
-    "סה\"כ",
-];
-/// Beginnings of such a label.
-const BEGINNINGS: [&str; 12] = [
-    "total ",
-    "sum of ",
-    "sum for ",
-    "totals ",
-    "grand total ",
-    "summe ",
-    "gesamt ",
-    "suma ",
-    "somme ",
-    "total: ",
-    "sum: ",
-    "subtotal ",
-];
+/// Words that label a row with sums, and where in its label.
+const TOTALS: [(&str, &[TotalPlace]); 71] = {
+    use TotalPlace::{Begin, End, MayBegin, Whole};
+    [
+        ("total", &[Whole, End, MayBegin]),
+        ("totals", &[Whole, End, MayBegin]),
+        ("sum", &[Whole]),
+        ("sums", &[Whole]),
+        ("grand total", &[Whole, MayBegin]),
+        ("grand totals", &[Whole]),
+        ("overall total", &[Whole]),
+        ("overall", &[Whole]),
+        ("total sum", &[Whole]),
+        ("column total", &[Whole]),
+        ("total general", &[Whole]),
+        ("total général", &[Whole]),
+        ("totaux", &[Whole]),
+        ("somme", &[Whole, MayBegin]),
+        ("suma", &[Whole, MayBegin]),
+        ("suma total", &[Whole]),
+        ("totale", &[Whole]),
+        ("totale generale", &[Whole]),
+        ("totaal", &[Whole]),
+        ("eindtotaal", &[Whole]),
+        ("gesamt", &[Whole, MayBegin]),
+        ("gesamtsumme", &[Whole]),
+        ("summe", &[Whole, MayBegin]),
+        ("insgesamt", &[Whole]),
+        ("gesamtergebnis", &[Whole]),
+        ("zusammen", &[Whole]),
+        ("razem", &[Whole]),
+        ("ogółem", &[Whole]),
+        ("celkem", &[Whole]),
+        ("итого", &[Whole]),
+        ("всего", &[Whole]),
+        ("合计", &[Whole]),
+        ("合計", &[Whole]),
+        ("总计", &[Whole]),
+        ("總計", &[Whole]),
+        ("小計", &[Whole]),
+        ("小计", &[Whole]),
+        ("합계", &[Whole]),
+        ("총계", &[Whole]),
+        ("σύνολο", &[Whole]),
+        ("toplam", &[Whole]),
+        ("genel toplam", &[Whole]),
+        ("summa", &[Whole]),
+        ("totalt", &[Whole]),
+        ("i alt", &[Whole]),
+        ("ialt", &[Whole]),
+        ("yhteensä", &[Whole]),
+        ("összesen", &[Whole]),
+        ("skupaj", &[Whole]),
+        ("ukupno", &[Whole]),
+        ("spolu", &[Whole]),
+        ("всичко", &[Whole]),
+        ("общо", &[Whole]),
+        ("общий итог", &[Whole]),
+        ("jumlah", &[Whole]),
+        ("totaal generaal", &[Whole]),
+        ("المجموع", &[Whole]),
+        ("סה\"כ", &[Whole]),
+        ("subtotal", &[End, Begin, MayBegin]),
+        ("sub-total", &[End, Begin]),
+        ("sub total", &[End, Begin]),
+        ("zwischensumme", &[End, Begin]),
+        ("sous-total", &[End, Begin]),
+        ("teilsumme", &[End]),
+        ("subtotale", &[End]),
+        ("subtotaal", &[End]),
+        ("промежуточный итог", &[End]),
+        ("total:", &[MayBegin]),
+        ("sum:", &[MayBegin]),
+        ("sum of", &[MayBegin]),
+        ("sum for", &[MayBegin]),
+    ]
+};
 /// Labels of an adjacent row with other statistics of the columns.
 const OTHERS: [(&str, Statistic); 18] = [
     ("average", Statistic::Mean),
@@ -124,14 +125,31 @@ pub(crate) enum Statistic {
     Other,
 }
 
-/// Returns whether this label, in lower case, means a total and nothing else.
-pub(crate) fn is_total(label: &str) -> bool {
-    TOTALS.contains(&label)
+/// Where a word means a total.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TotalPlace {
+    /// It is the label.
+    Whole,
+    /// It is the label or its last word: `North Subtotal`.
+    End,
+    /// It is in front of a name: `Subtotal North`.
+    Begin,
+    /// It may be in front of a name, or a part of one: `total fees`, `Total War`.
+    MayBegin,
 }
 
-/// Returns whether this label, in lower case, may mean a total, such as `total fees`.
-pub(crate) fn begins_as_total(label: &str) -> bool {
-    BEGINNINGS.iter().any(|it| label.starts_with(it))
+/// Returns whether this label, in lower case, has a word for a total in this place.
+pub(crate) fn is_total(label: &str, place: TotalPlace) -> bool {
+    let is_there = |word: &str| match place {
+        TotalPlace::Whole => label == word,
+        TotalPlace::End => {
+            label.strip_suffix(word).is_some_and(|it| it.is_empty() || it.ends_with(' '))
+        }
+        TotalPlace::Begin | TotalPlace::MayBegin => {
+            label.strip_prefix(word).is_some_and(|it| it.starts_with(' '))
+        }
+    };
+    TOTALS.iter().any(|(word, places)| places.contains(&place) && is_there(word))
 }
 
 /// Returns the statistic that this label, in lower case, means.
@@ -231,8 +249,8 @@ pub(crate) fn candidate(
     let has_total = rows.iter().any(|it| label(it) == Some(Label::Total));
     let above = || shapes.iter().take_while(|it| it.start < first.start);
     // An unlabelled row is not a total where rows have no labels either.
-    let is_one = rows.iter().filter(|it| 0 < it.n_filled).count() == 1;
-    let is_unnamed = is_one
+    let is_single = rows.iter().filter(|it| 0 < it.n_filled).count() == 1;
+    let is_unnamed = is_single
         && label(first) == Some(Label::Unnamed)
         && above().all(|it| it.is_first_filled || it.n_filled == 0);
     // A table with no other rows is not a table.
@@ -258,7 +276,7 @@ fn label_of(cells: &[String]) -> Option<Label> {
         return Some(Label::Unnamed);
     }
     let label = first.trim_matches(['*', ':', '=', ' ', '.', '-', '_', '#']).to_lowercase();
-    if is_total(&label) || begins_as_total(&label) {
+    if is_total(&label, TotalPlace::Whole) || is_total(&label, TotalPlace::MayBegin) {
         return Some(Label::Total);
     }
     statistic_of(&label).map(|_| Label::Other)
@@ -268,7 +286,7 @@ fn label_of(cells: &[String]) -> Option<Label> {
 pub(crate) fn plain_label(cells: &[String]) -> Option<&str> {
     let first = cells.iter().map(|it| it.trim()).find(|it| !it.is_empty())?;
     let label = first.trim_matches(['*', ':', '=', ' ', '.']).to_lowercase();
-    is_total(&label).then_some(first)
+    is_total(&label, TotalPlace::Whole).then_some(first)
 }
 
 /// Returns whether the rows in `text` are totals of columns with these `sums`.

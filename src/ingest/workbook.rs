@@ -24,6 +24,7 @@ use calamine::{
 use jiff::ToSpan;
 use zip::ZipArchive;
 
+use csv_agent_text::lists::all_names;
 use csv_agent_types::catalog::{Meaning, SheetPlace};
 use csv_agent_types::limits::SHEET_CELLS_MAX;
 
@@ -320,10 +321,6 @@ fn is_nothing(value: &DataRef<'_>) -> bool {
 }
 
 /// Writes the rows of a sheet.
-///
-/// # Errors
-///
-/// Fails as [`sheets`] does.
 pub(crate) fn write(
     spool: &mut Spool<'_>,
     input: &Input,
@@ -498,9 +495,8 @@ impl Rows<'_, '_> {
         for (at, seen) in self.columns.iter().enumerate() {
             let spool = &mut *self.spool;
             if let (Some(place), n) = (seen.first_error, seen.n_errors) {
-                let names: Vec<String> = seen.errors.iter().map(|it| format!("`{it}`")).collect();
                 let cell = cell_name(sheet, u64::from(place.row), at as u64);
-                let names = names.join(", ");
+                let names = all_names(&seen.errors);
                 spool.note(
                     at,
                     match n {

@@ -40,7 +40,6 @@ const PAGE_ROWS: usize = 20_000;
 const SYNC_BYTES: usize = 4 * 1024 * 1024;
 const CANNOT_WRITE: &str = "cannot write the Parquet file";
 
-/// A column to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BuiltColumn {
     /// Unique.
@@ -78,10 +77,6 @@ pub(crate) struct Encoder {
 
 impl Encoder {
     /// Creates an encoder of these columns.
-    ///
-    /// # Errors
-    ///
-    /// Fails when they do not form a valid Parquet schema.
     pub(crate) fn of(columns: &[BuiltColumn]) -> anyhow::Result<Encoder> {
         let parts = columns
             .chunks(WRITERS_MAX)
@@ -91,10 +86,6 @@ impl Encoder {
     }
 
     /// Begins a row group that is filled in parts.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the schema cannot be encoded.
     pub(crate) fn row_group(&self) -> anyhow::Result<RowGroup> {
         let writers = match &*self.parts {
             [all] => all.create_column_writers(0)?,
@@ -174,10 +165,6 @@ impl RowGroup {
     }
 
     /// Completes the columns.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the last page cannot be compressed.
     pub(crate) fn close(self) -> anyhow::Result<Vec<ArrowColumnChunk>> {
         if !self.writers.is_empty() {
             return self.writers.into_iter().map(|it| Ok(it.close()?)).collect();
@@ -204,10 +191,6 @@ pub(crate) struct CopiedColumns {
 
 impl CopiedColumns {
     /// Takes the columns at `places` of a row group. `metadata` belongs to the file at `path`.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be read.
     pub(crate) fn of(
         path: &Path,
         metadata: &ParquetMetaData,
@@ -246,10 +229,6 @@ pub(crate) struct ParquetFile {
 
 impl ParquetFile {
     /// Creates a temporary file in `dir` that is removed unless it is kept.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be created.
     pub(crate) fn create(
         dir: &Path,
         name: &str,
@@ -265,10 +244,6 @@ impl ParquetFile {
     }
 
     /// Appends a row group of `n_rows`.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be written.
     pub(crate) fn append(
         &mut self,
         n_rows: u64,
@@ -283,10 +258,6 @@ impl ParquetFile {
     }
 
     /// Appends a row group of `n_rows`, whose first columns are copied from another file.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be written, or the other one cannot be read.
     pub(crate) fn append_kept(
         &mut self,
         n_rows: u64,
@@ -315,10 +286,6 @@ impl ParquetFile {
     }
 
     /// Stores the catalog entry of a dataset in the footer.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be serialised as JSON.
     pub(crate) fn describe(&mut self, dataset: &Dataset) -> anyhow::Result<()> {
         let about = serde_json::to_string(dataset).context("cannot write JSON")?;
         self.writer.append_key_value_metadata(KeyValue::new(ABOUT_KEY.to_owned(), about));
@@ -391,10 +358,6 @@ pub(crate) fn modified(file: &File) -> anyhow::Result<String> {
 }
 
 /// Returns the CRC-32 of a file.
-///
-/// # Errors
-///
-/// Fails when it cannot be read.
 pub(crate) fn checksum(file: &File) -> io::Result<u32> {
     let mut hasher = crc32fast::Hasher::new();
     let mut buffer = vec![0; 256 * 1024];
@@ -466,10 +429,6 @@ impl Write for LateFile {
 }
 
 /// Creates a file in `dir` that is removed unless it is kept, readable by its owner only.
-///
-/// # Errors
-///
-/// Fails when the directory cannot be written.
 pub(crate) fn temporary(dir: &Path, name: &str) -> anyhow::Result<NamedTempFile> {
     tempfile::Builder::new()
         .prefix(&format!(".{name}."))
@@ -479,10 +438,6 @@ pub(crate) fn temporary(dir: &Path, name: &str) -> anyhow::Result<NamedTempFile>
 }
 
 /// Renames a temporary file to its final name, replacing any existing file.
-///
-/// # Errors
-///
-/// Fails when the file cannot be renamed.
 pub(crate) fn keep(temp: TempPath, path: &Path) -> anyhow::Result<()> {
     temp.persist(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(())

@@ -137,7 +137,6 @@ impl Read<'_> {
     }
 }
 
-/// Puts the result of work into words.
 pub(crate) fn put_into_words(work: &Work, done: Result<WorkResult, String>) -> ToolAnswer {
     match done {
         Err(message) => ToolAnswer::error(&message),

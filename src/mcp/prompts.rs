@@ -71,7 +71,6 @@ const PROMPTS: [PromptKind; 3] = [
     },
 ];
 
-/// Returns the prompts.
 pub(crate) fn all() -> Vec<Prompt> {
     let argument = |(name, about): &(&str, &str)| {
         PromptArgument::new(*name).with_description(*about).with_required(true)

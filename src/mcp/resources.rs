@@ -122,7 +122,6 @@ impl Stored {
         Ok(Stored { part, session })
     }
 
-    /// Returns the media type.
     pub(crate) fn media_type(&self) -> &'static str {
         match self.part {
             StoredPart::Schema(_) => "application/json",
@@ -133,17 +132,14 @@ impl Stored {
     }
 }
 
-/// Returns the URI of a turn.
 pub(crate) fn turn_uri(turn: &str, session: Option<&Path>) -> String {
     uri_of(StoredPart::Turn(number(turn)), session)
 }
 
-/// Returns the URI of a table of a turn.
 pub(crate) fn table_uri(turn: &str, name: &str, session: Option<&Path>) -> String {
     uri_of(StoredPart::Table(number(turn), name.to_owned()), session)
 }
 
-/// Returns the URI of a chart of a turn.
 pub(crate) fn chart_uri(turn: &str, name: &str, session: Option<&Path>) -> String {
     uri_of(StoredPart::Chart(number(turn), name.to_owned()), session)
 }

@@ -184,7 +184,6 @@ impl McpServer {
         Decision::Answer(answer.unwrap_or_else(cancelled))
     }
 
-    /// Returns a resource.
     async fn resource(
         &self,
         stored: &Stored,

@@ -12,7 +12,6 @@ use csv_agent_types::limits::CLIENT_RESULT_BYTES_MAX;
 pub(crate) struct TableView {
     /// The rows that are shown.
     frame: Frame,
-    /// Columns in all.
     n_columns: usize,
     /// Whether the end of a cell is missing.
     has_cut_cells: bool,

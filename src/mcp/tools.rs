@@ -30,7 +30,6 @@ const QUESTION_BYTES: usize = 1_000;
 
 /// A tool as clients see it.
 pub(crate) struct ClientTool {
-    /// Its name.
     pub name: &'static str,
     title: &'static str,
     description: &'static str,
@@ -351,7 +350,6 @@ fn truncated() -> (&'static str, Value) {
     ("truncated", json!({"type": "boolean", "description": "whether something is left out"}))
 }
 
-/// The members that a table has.
 fn table_members() -> [(&'static str, Value); 5] {
     let column = json!({"type": "object", "properties": {"name": {"type": "string"}, "type": {"type": "string"}}});
     [

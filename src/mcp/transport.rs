@@ -72,10 +72,6 @@ impl Open {
 
 impl Stdio {
     /// Begins to read stdin.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a thread cannot be started.
     pub(crate) fn open() -> io::Result<Stdio> {
         let (found, lines) = mpsc::channel(CLIENT_MESSAGES_AHEAD);
         // It ends with the process, as nothing interrupts its read.

@@ -44,6 +44,7 @@ use dialect::QueryDialect;
 use error::Result;
 pub use error::SqlError;
 pub use row_origin::RowOrigin;
+pub(crate) use types::bool_of;
 
 /// Terms and signs of a statement.
 const TOKENS_MAX: usize = 50_000;
@@ -134,9 +135,8 @@ fn parse(sql: &str) -> Result<Statement> {
     let parser = parser.with_recursion_limit(PARSER_LEVELS_MAX);
     let mut tokens = Tokenizer::new(&QueryDialect, sql);
     let tokens = tokens.tokenize_with_location().map_err(|it| SqlError {
-        message: it.message,
         position: Some((it.location.line, it.location.column)),
-        hint: None,
+        ..SqlError::new(it.message)
     })?;
     let is_word = |it: &&TokenWithSpan| !matches!(it.token, Token::Whitespace(_));
     if TOKENS_MAX < tokens.iter().filter(is_word).count() {
@@ -172,7 +172,7 @@ fn syntax(error: ParserError) -> SqlError {
         let (line, column) = it.split_once(", Column: ")?;
         Some((line.trim().parse().ok()?, column.trim().parse().ok()?))
     });
-    SqlError { message, position, hint: None }
+    SqlError { position, ..SqlError::new(message) }
 }
 
 /// Returns a name that is not taken yet.

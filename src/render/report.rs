@@ -9,6 +9,7 @@ mod junit;
 mod markdown;
 mod sarif;
 
+use csv_agent_text::lists::names;
 use csv_agent_text::sanitize;
 use csv_agent_types::conversation::Assessment;
 use csv_agent_types::event::{ErrorBody, FindingShown, ReplyBody, Ungrounded};
@@ -141,14 +142,8 @@ pub fn ungrounded(numbers: &[Ungrounded]) -> String {
     [none, few].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the first numbers, and how many more there are.
 fn listed(numbers: &[Ungrounded]) -> String {
-    let shown: Vec<String> =
-        numbers.iter().take(NUMBERS_TOLD_MAX).map(|it| format!("`{}`", it.text)).collect();
-    match numbers.len() - shown.len() {
-        0 => shown.join(", "),
-        n => format!("{} and {n} more", shown.join(", ")),
-    }
+    names(numbers.iter().map(|it| &it.text), NUMBERS_TOLD_MAX)
 }
 
 /// Returns the location of a finding, for people: `orders.csv, lines 5, 8`.

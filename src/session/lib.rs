@@ -477,10 +477,8 @@ impl Session {
             }
             name.push('/');
             name.push_str(REDACTED);
-            for byte in &hasher.finalize()[..8] {
-                // Writing to a string cannot fail.
-                let _ = write!(name, "{byte:02x}");
-            }
+            // Writing to a string cannot fail.
+            let _ = write!(name, "{:.16x}", hasher.finalize());
         }
         // The worker opens the files in it, and a pipe would block it.
         if let Some(there) = self.dir.directory(&name)? {

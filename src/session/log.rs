@@ -68,10 +68,6 @@ pub(crate) struct Log {
 
 impl Log {
     /// Opens the log of a session. A log that has grown too long first becomes `csv-agent.log.1`.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be created.
     pub(crate) fn open(session: &Directory) -> anyhow::Result<Log> {
         const NAME: &str = "csv-agent.log";
         let logs = session.make("logs")?;
@@ -87,10 +83,6 @@ impl Log {
     }
 
     /// Appends the loggable part of an event, which is given as its JSON line.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be written.
     pub(crate) fn append(&mut self, event: &str) -> anyhow::Result<()> {
         let Some(entry) = entry(event).context("cannot log an event")? else { return Ok(()) };
         let written = self.file.write_all(format!("{entry}\n").as_bytes());

@@ -326,9 +326,7 @@ mod tests {
     use super::{TurnDir, events_file, findings, list, remove_temporaries, replies};
     use crate::directory::Directory;
     use csv_agent_types::conversation::{Assessment, Finding};
-    use csv_agent_types::egress::Egress;
-    use csv_agent_types::event::{Body, Event, FindingShown, ReplyBody, Status, UsageReport};
-    use csv_agent_types::status::StopReason;
+    use csv_agent_types::event::{Body, Event, FindingShown, ReplyBody, Status};
 
     fn event(body: Body) -> Event {
         let (session_id, turn_id) = ("s".to_owned(), "0001".to_owned());
@@ -338,24 +336,10 @@ mod tests {
     fn reply() -> Body {
         Body::Reply(Box::new(ReplyBody {
             text: "done".into(),
-            blocks: Vec::new(),
-            ungrounded: Vec::new(),
             computed: true,
-            assessment: None,
-            output: None,
-            findings: Vec::new(),
-            stop_reason: StopReason::Complete,
-            choices: Vec::new(),
-            tables: Vec::new(),
-            charts: Vec::new(),
-            files: Vec::new(),
             rounds: 1,
-            tool_calls: 0,
-            usage: UsageReport::default(),
             duration_ms: 1,
-            egress: Egress::default(),
-            code_path: None,
-            exit_code: 0,
+            ..ReplyBody::default()
         }))
     }
 

@@ -110,7 +110,7 @@ impl TurnFiles<'_> {
                 width: Some(width),
                 height: Some(height),
                 bytes: bytes.len() as u64,
-                sha256: hexadecimal(&Sha256::digest(bytes)),
+                sha256: format!("{:x}", Sha256::digest(bytes)),
             });
         }
         let spec = spec.clone();
@@ -281,14 +281,9 @@ pub(super) fn digest(path: &Path) -> anyhow::Result<(u64, String)> {
         let mut file = File::open(path)?;
         let mut sha256 = Sha256::new();
         let n_bytes = io::copy(&mut file, &mut sha256)?;
-        Ok((n_bytes, hexadecimal(&sha256.finalize())))
+        Ok((n_bytes, format!("{:x}", sha256.finalize())))
     };
     read().with_context(|| format!("cannot read {}", path.display()))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    let digit = |it: u8| char::from_digit(u32::from(it), 16).expect("four bits are one digit");
-    bytes.iter().flat_map(|it| [digit(it >> 4), digit(it & 0xf)]).collect()
 }
 
 #[cfg(test)]

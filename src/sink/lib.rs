@@ -78,7 +78,7 @@ pub struct Size {
 }
 
 /// The settings of a sink for the answer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct OutputOptions {
     /// The output format of the answer.

@@ -106,19 +106,11 @@ fn failed() -> Event {
 fn options(format: Format) -> OutputOptions {
     OutputOptions {
         format,
-        is_tty: false,
-        colour: false,
         width: Some(60),
-        size: None,
-        table: None,
-        quiet: false,
-        stream: false,
         seal: Seal::Plain,
         session_dir: ".csv-agent".into(),
         keeps_files: true,
-        linked_from: None,
-        abs_paths: false,
-        screen: Rc::default(),
+        ..OutputOptions::default()
     }
 }
 

@@ -1,8 +1,10 @@
-//! Text as people and terminals can take it: safe, measured, cut, with digits in groups.
+//! Text as people and terminals can take it: safe, measured, cut, listed, with digits in groups.
 //!
 //! Pure: strings go in, strings come out.
 
+pub mod calendar;
 pub mod digits;
+pub mod lists;
 pub mod sanitize;
 pub mod sql;
 pub mod fit;

@@ -83,46 +83,25 @@ mod tests {
     use serde_json::json;
 
     use crate::Plan;
-    use csv_agent_types::catalog::{
-        Catalog, Column, DType, Dataset, Dialect, Location, SkippedLines, SourceFormat, StrayQuotes,
-    };
+    use csv_agent_types::catalog::{Catalog, Column, DType, Dataset, Dialect, Location};
 
     fn catalog() -> Catalog {
         let column = |name: &str| Column::new(name, DType::Int64, Some(0));
         let dialect = Dialect {
-            format: SourceFormat::Text,
-            sheet: None,
-            told: Vec::new(),
             encoding: "utf-8".into(),
             delimiter: Some(",".to_owned()),
-            quote: None,
-            escape: None,
             header: true,
             header_line: Some(1),
-            reasons: Vec::new(),
-            damage: None,
-            doubt: None,
+            ..Dialect::default()
         };
         let dataset = Dataset {
             location: Location::Here { path: "datasets/sales.parquet".into() },
             source: "sales.csv".into(),
-            origin: None,
-            sha256: String::new(),
             bytes: 1,
             row_count: 3,
             columns: vec![column("day"), column("sum")],
             dialect,
-            padded_rows: 0,
-            surplus_rows: 0,
-            set_aside: SkippedLines::default(),
-            stray_quotes: StrayQuotes::default(),
-            notes: Vec::new(),
-            unclear_total: None,
-            side_by_side: Vec::new(),
-            doubts: Vec::new(),
-            files: Vec::new(),
-            checksums: None,
-            ingested_at: String::new(),
+            ..Dataset::default()
         };
         let mut catalog = Catalog::default();
         catalog.insert("sales".into(), dataset);

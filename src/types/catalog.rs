@@ -224,7 +224,7 @@ impl std::fmt::Display for ColumnSpan {
 }
 
 /// How the bytes of the source were read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dialect {
     /// The file type of the source.
     #[serde(default)]
@@ -406,6 +406,12 @@ pub enum Location {
     },
 }
 
+impl Default for Location {
+    fn default() -> Self {
+        Location::Here { path: PathBuf::new() }
+    }
+}
+
 /// A dataset on a Spark cluster, which is not copied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remote {
@@ -499,7 +505,7 @@ pub enum ValueOfText {
 }
 
 /// A table of the session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dataset {
     /// The location of its rows.
     #[serde(flatten)]
@@ -587,17 +593,10 @@ impl Dialect {
     pub fn of_parquet(reasons: Vec<String>) -> Self {
         Dialect {
             format: SourceFormat::Parquet,
-            sheet: None,
             encoding: "utf-8".to_owned(),
-            delimiter: None,
-            quote: None,
-            escape: None,
             header: true,
-            header_line: None,
             reasons,
-            told: Vec::new(),
-            damage: None,
-            doubt: None,
+            ..Dialect::default()
         }
     }
 }

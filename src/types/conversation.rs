@@ -220,9 +220,10 @@ impl ToolDeclaration {
 }
 
 /// Whether the model may call tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ToolChoice {
     /// It may.
+    #[default]
     Auto,
     /// It must run this hosted tool.
     Hosted(&'static str),
@@ -254,7 +255,7 @@ pub struct AnswerFormat {
 }
 
 /// One request to a provider: the whole conversation, because requests are stateless.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     /// The user's name for the model.
     pub model: String,

@@ -51,7 +51,7 @@ pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option
 }
 
 /// Returns the words of a name in lower case.
-fn words(name: &str) -> Vec<String> {
+pub fn words(name: &str) -> Vec<String> {
     let words = name.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
     words.map(str::to_lowercase).collect()
 }

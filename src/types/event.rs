@@ -558,7 +558,7 @@ pub struct Ungrounded {
 }
 
 /// The turn's answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReplyBody {
     /// Markdown; never empty.
     pub text: String,

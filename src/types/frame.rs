@@ -2,8 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use crate::limits::{TABLE_CELLS_MAX, TABLE_ROWS_MAX};
-
 /// A table that its producer cut to size.
 ///
 /// Cells are JSON values: missing and non-finite numbers are null, whole numbers beyond 2^53 − 1 are
@@ -48,6 +46,19 @@ impl Frame {
         self.columns.iter().position(|it| it == column)
     }
 
+    /// Returns the frame with these columns, in that order; unknown names are left out.
+    #[must_use]
+    pub fn with_columns(&self, names: &[impl AsRef<str>]) -> Frame {
+        let places: Vec<usize> = names.iter().filter_map(|it| self.index_of(it.as_ref())).collect();
+        let row = |row: &Vec<Value>| places.iter().map(|at| row[*at].clone()).collect();
+        Frame {
+            columns: places.iter().map(|at| self.columns[*at].clone()).collect(),
+            dtypes: places.iter().map(|at| self.dtypes[*at].clone()).collect(),
+            rows: self.rows.iter().map(row).collect(),
+            row_count: self.row_count,
+        }
+    }
+
     /// Returns whether a column of that name exists and is numeric.
     pub fn is_numeric(&self, column: &str) -> bool {
         self.index_of(column).is_some_and(|at| is_numeric_dtype(&self.dtypes[at]))
@@ -61,27 +72,10 @@ impl Frame {
         };
         self.rows.iter().map(object).collect()
     }
-
-    /// Returns how many rows of `n_columns` cells an event may contain.
-    pub fn rows_allowed(n_columns: usize) -> usize {
-        TABLE_ROWS_MAX.min(TABLE_CELLS_MAX / n_columns.max(1))
-    }
 }
 
 /// Returns whether a pandas dtype is numeric: `int64`, `Int64`, `float32`, `uint8[pyarrow]`, …
 pub fn is_numeric_dtype(dtype: &str) -> bool {
     let dtype = dtype.to_ascii_lowercase();
     ["int", "uint", "float", "double", "decimal"].iter().any(|it| dtype.starts_with(it))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Frame;
-
-    #[test]
-    fn a_wide_frame_is_cut_by_its_cells() {
-        assert_eq!(Frame::rows_allowed(3), 2_000);
-        assert_eq!(Frame::rows_allowed(1_000), 200);
-        assert_eq!(Frame::rows_allowed(0), 2_000);
-    }
 }

@@ -98,10 +98,11 @@ impl ExitStatus {
 pub const BUILTIN: &str = "builtin";
 
 /// Why a turn ended with a reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// The model had nothing left to do.
+    #[default]
     Complete,
     /// The rounds ran out; the last one forbade tools.
     MaxRounds,

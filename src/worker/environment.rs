@@ -163,7 +163,7 @@ const PACKAGES: &str = "pandas, numpy and pyarrow";
 const PACKAGES_AND_SPARK: &str = "pandas, numpy, pyarrow and pyspark-client with what it needs";
 
 /// Where to look for Python, according to csv-agent's environment.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct PythonOptions {
     /// The one that the user named, and no other.
     pub python: Option<PathBuf>,
@@ -1043,15 +1043,10 @@ esac
             let root = fs::canonicalize(directory.path()).unwrap();
             fs::create_dir(root.join("bin")).unwrap();
             let options = PythonOptions {
-                python: None,
                 named_by: "CSV_AGENT_PYTHON".to_owned(),
-                program: None,
-                launcher: None,
-                virtual_env: None,
                 cache_dir: root.join("cache"),
-                packages: Vec::new(),
                 path: root.join("bin").into_os_string(),
-                pip_env: Vec::new(),
+                ..PythonOptions::default()
             };
             let (extras, spark) = (Extras::default(), "null".to_owned());
             Machine { directory, options, extras, spark }

@@ -16,15 +16,12 @@ pub fn python(bench: &Bench, code: &str) {
     let home = PathBuf::from(std::env::var_os("HOME").unwrap());
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let options = PythonOptions {
-        packages: Vec::new(),
         python: std::env::var_os("CSV_AGENT_PYTHON").map(PathBuf::from),
         named_by: "CSV_AGENT_PYTHON".to_owned(),
-        program: None,
-        launcher: None,
-        virtual_env: None,
         cache_dir: cache.unwrap_or_else(|| home.join(".cache")).join("csv-agent"),
         path: std::env::var_os("PATH").unwrap(),
         pip_env: std::env::vars_os().collect::<Vec<(OsString, OsString)>>(),
+        ..PythonOptions::default()
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let interpreter = runtime.block_on(prepare(&options, Extras::default(), &mut |_| {})).unwrap();

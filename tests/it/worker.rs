@@ -41,18 +41,15 @@ fn python_options() -> PythonOptions {
             || name == "HOME"
     };
     PythonOptions {
-        packages: Vec::new(),
         python: std::env::var_os("CSV_AGENT_PYTHON").map(PathBuf::from),
         named_by: "CSV_AGENT_PYTHON".to_owned(),
-        program: None,
-        launcher: None,
-        virtual_env: None,
         cache_dir: Path::new(&home).join(".cache/csv-agent"),
         path: std::env::var_os("PATH").unwrap(),
         pip_env: std::env::vars()
             .filter(|(name, _)| is_for_pip(name))
             .map(|(name, value)| (OsString::from(name), OsString::from(value)))
             .collect(),
+        ..PythonOptions::default()
     }
 }
 

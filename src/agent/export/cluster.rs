@@ -25,7 +25,6 @@ pub(super) struct Cluster {
 
 /// A dataset of the cluster.
 pub(super) struct There {
-    /// Its name.
     pub name: String,
     /// Its path or table.
     pub what: String,

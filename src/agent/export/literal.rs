@@ -47,7 +47,6 @@ pub(super) fn laid_out(value: &Value, depth: usize) -> String {
     format!("{begin}\n{indent}    {parts},\n{indent}{end}")
 }
 
-/// Returns texts as a list.
 pub(super) fn list(texts: &[String]) -> String {
     let texts: Vec<String> = texts.iter().map(|it| string(it)).collect();
     format!("[{}]", texts.join(", "))

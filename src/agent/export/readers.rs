@@ -81,10 +81,6 @@ fn link(name: &str) -> String {
 }
 
 /// Returns how to read each of the datasets.
-///
-/// # Errors
-///
-/// Fails when the worker that compares does.
 pub(super) async fn readers(
     study: &mut Study,
     session_dir: &Path,

@@ -87,10 +87,6 @@ impl Grounds {
     }
 
     /// Adds the results of the last turns of a session, for a client's verdict on what they found.
-    ///
-    /// # Errors
-    ///
-    /// Fails when their events cannot be read.
     pub(crate) fn earlier_turns(&mut self, session: &Session) -> anyhow::Result<()> {
         let mut room = MemoryBudget::whole();
         for dir in turns::dirs(session.dir())?.iter().rev().skip(1).take(CLIENT_TURNS_GROUND_MAX) {
@@ -253,7 +249,6 @@ impl Grounds {
         self.literals.truncate(GROUNDS_MAX);
     }
 
-    /// Adds a count.
     pub(crate) fn count(&mut self, n: u64) {
         #[expect(clippy::cast_precision_loss, reason = "nothing is counted beyond 2^53")]
         self.value(n as f64);

@@ -12,7 +12,6 @@ use csv_agent_provider::Provider;
 use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
 use csv_agent_session::Session;
 use csv_agent_tools::ToolError;
-use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::FETCHED_FILE_BYTES_MAX;
 use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
@@ -78,9 +77,10 @@ impl AtProvider<'_> {
             read
         });
         let read = turn.wait(reading).await?.map_err(anyhow::Error::from)?;
-        let frame = match read {
-            Ok(frame) => frame,
-            Err(error) => {
+        let frame = match (read, columns) {
+            (Ok(frame), Some(columns)) => frame.with_columns(&columns),
+            (Ok(frame), None) => frame,
+            (Err(error), _) => {
                 let message = format!("`{path}` is not a valid table: {error:#}");
                 return Ok(Ok(failed(&ToolError::new("failed", message))));
             }
@@ -88,7 +88,7 @@ impl AtProvider<'_> {
         Ok(Ok(Outcome {
             status: OutcomeStatus::Ok,
             result: json!({"kind": "text", "text": ""}),
-            frame: Some(chosen(frame, columns)),
+            frame: Some(frame),
             file: write.then_some(file),
         }))
     }
@@ -175,18 +175,4 @@ fn for_model<T>(error: ProviderError) -> Result<Result<T, ToolError>, TurnInterr
 
 fn temporary(directory: &Path) -> anyhow::Result<NamedTempFile> {
     Ok(tempfile::Builder::new().prefix(".").suffix(".tmp").tempfile_in(directory)?)
-}
-
-/// Returns the frame with the given columns, in that order; unknown names are left out.
-pub fn chosen(frame: Frame, columns: Option<Vec<String>>) -> Frame {
-    let Some(columns) = columns else { return frame };
-    let places: Vec<usize> =
-        columns.iter().filter_map(|it| frame.columns.iter().position(|at| at == it)).collect();
-    let of = |row: &Vec<serde_json::Value>| places.iter().map(|at| row[*at].clone()).collect();
-    Frame {
-        columns: places.iter().map(|at| frame.columns[*at].clone()).collect(),
-        dtypes: places.iter().map(|at| frame.dtypes[*at].clone()).collect(),
-        rows: frame.rows.iter().map(of).collect(),
-        row_count: frame.row_count,
-    }
 }

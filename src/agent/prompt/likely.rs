@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use csv_agent_types::catalog::Dataset;
+use csv_agent_types::dataset_names::words;
 
 /// Minimum letters of a word that counts.
 const WORD_CHARS_MIN: usize = 3;
@@ -11,13 +12,12 @@ const STEM_CHARS_MIN: usize = 4;
 /// Weights of words in a name, in a column's name, and in descriptions of columns or the file.
 const WEIGHTS: [u64; 3] = [3, 2, 1];
 
-/// The words of a question.
 pub(super) struct QuestionWords(BTreeSet<String>);
 
 impl QuestionWords {
     /// Splits a question into words.
     pub(super) fn of(question: &str) -> QuestionWords {
-        let words = words(question).filter(|it| WORD_CHARS_MIN <= it.chars().count());
+        let words = words(question).into_iter().filter(|it| WORD_CHARS_MIN <= it.chars().count());
         QuestionWords(words.filter(|it| !COMMON.contains(&it.as_str())).collect())
     }
 
@@ -45,11 +45,6 @@ const COMMON: [&str; 24] = [
     "many", "most", "much", "number", "rows", "than", "that", "the", "total", "what", "which",
     "with",
 ];
-
-fn words(text: &str) -> impl Iterator<Item = String> {
-    let parts = text.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
-    parts.map(str::to_lowercase)
-}
 
 fn is_same(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use csv_agent_text::lists;
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::chosen::none;
 use csv_agent_types::dataset_names::nearest;
@@ -134,10 +135,5 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();
     names.dedup();
-    let shown: Vec<String> =
-        names.iter().take(COLUMNS_SHOWN_MAX).map(|it| format!("`{it}`")).collect();
-    match names.len() - shown.len() {
-        0 => shown.join(", "),
-        n => format!("{} and {n} more", shown.join(", ")),
-    }
+    lists::names(names, COLUMNS_SHOWN_MAX)
 }

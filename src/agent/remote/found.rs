@@ -3,9 +3,7 @@
 use serde::Deserialize;
 
 use csv_agent_ingest::IngestOptions;
-use csv_agent_types::catalog::{
-    Column, Dataset, Dialect, Location, Remote, SkippedLines, SourceFormat, StrayQuotes,
-};
+use csv_agent_types::catalog::{Column, Dataset, Dialect, Location, Remote, SourceFormat};
 
 use super::What;
 
@@ -87,7 +85,6 @@ pub(super) struct TableFound {
     pub bytes: u64,
     /// Counted, or estimated.
     pub n_rows: u64,
-    /// Whether it is an estimate.
     pub is_estimate: bool,
     /// The partition columns.
     pub partitions: Vec<String>,
@@ -109,7 +106,6 @@ pub(super) struct Contents {
     pub columns: Vec<Column>,
 }
 
-/// The question of a study.
 pub(super) struct StudyQuestion<'a> {
     /// The server, without credentials.
     pub endpoint: String,
@@ -124,17 +120,10 @@ impl StudyQuestion<'_> {
     pub(super) fn dialect(&self, format: SourceFormat, reasons: Vec<String>) -> Dialect {
         Dialect {
             format,
-            sheet: None,
             encoding: "utf-8".to_owned(),
-            delimiter: None,
-            quote: None,
-            escape: None,
-            header: false,
-            header_line: None,
             reasons,
             told: self.options.given(),
-            damage: None,
-            doubt: None,
+            ..Dialect::default()
         }
     }
 
@@ -144,23 +133,13 @@ impl StudyQuestion<'_> {
         Dataset {
             location: Location::Cluster { remote: Box::new(remote) },
             source: self.what.shown_name().to_owned(),
-            origin: None,
             sha256,
             bytes,
             row_count,
             columns,
             dialect,
-            padded_rows: 0,
-            surplus_rows: 0,
-            set_aside: SkippedLines::default(),
-            stray_quotes: StrayQuotes::default(),
-            notes: Vec::new(),
-            unclear_total: None,
-            side_by_side: Vec::new(),
-            doubts: Vec::new(),
-            files: Vec::new(),
-            checksums: None,
             ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
+            ..Dataset::default()
         }
     }
 }

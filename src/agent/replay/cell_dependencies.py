@@ -238,7 +238,7 @@ def outline(code, has_value, is_hosted):
         names.shown = tree.body[-1] if has_value and tree.body else None
         names.visit(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {"reads": [], "binds": [], "may_bind": [], "touches": [], "last": None, "parses": False}
+        return {}
     files = Files()
     if is_hosted:
         files.visit(tree)
@@ -250,7 +250,6 @@ def outline(code, has_value, is_hosted):
         "last": [last.lineno, last.col_offset, last.end_lineno, last.end_col_offset] if is_shown else None,
         "files": sorted(files.files), "written": sorted(files.written), "taken": sorted(files.taken),
         "is_open": files.is_open, "imports": sorted(files.imports - set(sys.stdlib_module_names)),
-        "parses": True,
     }
 
 

@@ -57,8 +57,6 @@ pub struct Outline {
     pub is_open: bool,
     /// Packages that it imports, other than the standard library.
     pub imports: BTreeSet<String>,
-    /// Whether it is valid Python.
-    pub parses: bool,
 }
 
 impl Outline {

@@ -25,7 +25,7 @@ use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
 use super::RerunOptions;
 use super::stored_turn::{DIRECTORY, PastCall, names_said, saved};
-use crate::hosted::{CancelOnDrop, chosen};
+use crate::hosted::CancelOnDrop;
 use crate::repl::{Repl, StandIn};
 use crate::turn::{CallResult, Turn, TurnInterrupt, milliseconds_since};
 
@@ -83,10 +83,6 @@ impl<'a> Containers<'a> {
     }
 
     /// Runs code in a container.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Repl::ask`] does.
     pub(super) async fn run(
         &mut self,
         container: &str,
@@ -232,7 +228,10 @@ fn table(
         *cells_max,
         is_over,
     )?;
-    let frame = chosen(frame, columns.clone());
+    let frame = match columns {
+        Some(columns) => frame.with_columns(columns),
+        None => frame,
+    };
     let file = write.then(|| TABLE.to_owned());
     let result = json!({"kind": "none"});
     Ok(Outcome { status: OutcomeStatus::Ok, result, frame: Some(frame), file })

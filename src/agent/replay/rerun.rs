@@ -13,6 +13,7 @@ use csv_agent_render::inert;
 use csv_agent_session::Session;
 use csv_agent_session::turns;
 use csv_agent_sink::EventSink;
+use csv_agent_text::lists::all_names;
 use csv_agent_tools::ToolJob;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::{Reply, ToolCall, Usage};
@@ -421,9 +422,9 @@ fn left_out(call: &PastCall, catalog: &Catalog) -> Option<String> {
     if !has_run(call, catalog) {
         return Some(format!("`{name}` did not run in that turn and is left out"));
     }
-    let files: Vec<String> = call.files().iter().map(|it| format!("`{it}`")).collect();
-    let files = (!files.is_empty()).then(|| files.join(", "))?;
-    Some(format!("{files} of `{name}`: files are made again, but not compared"))
+    let files = all_names(call.files());
+    (!files.is_empty())
+        .then(|| format!("{files} of `{name}`: files are made again, but not compared"))
 }
 
 /// Returns the table that a call sent.

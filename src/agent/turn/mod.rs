@@ -127,23 +127,16 @@ impl<'a> Turn<'a> {
         ReplyBody {
             text: text.to_owned(),
             blocks: blocks::blocks(text, &self.record.charts),
-            assessment: None,
-            findings: Vec::new(),
-            output: None,
-            ungrounded: Vec::new(),
             computed: self.is_computed,
             stop_reason,
-            choices: Vec::new(),
             tables: self.record.tables.iter().map(|it| it.name.clone()).collect(),
             charts: self.record.charts.iter().map(|it| it.logical_name.clone()).collect(),
             files: self.record.files.clone(),
-            rounds: 0,
             tool_calls: self.tally.n_calls,
             usage: self.tally.report(),
             egress: self.record.ledger.record().all,
             duration_ms: self.duration_ms(),
-            code_path: None,
-            exit_code: 0,
+            ..ReplyBody::default()
         }
     }
 

@@ -20,7 +20,6 @@ pub(super) fn single_colour(plot: &Plot) -> Value {
     }
 }
 
-/// Returns the error bars.
 pub(super) fn error_bars(plot: &Plot) -> Option<Value> {
     if plot.series.iter().all(|it| it.ends.is_empty()) {
         return None;

@@ -34,10 +34,6 @@ pub(super) struct ArtifactNames {
 }
 
 /// Returns the names of the last answers' artifacts.
-///
-/// # Errors
-///
-/// Fails when the turns cannot be listed.
 pub(super) fn names(session_dir: &Path) -> anyhow::Result<ArtifactNames> {
     let mut names = ArtifactNames::default();
     for (_, reply) in turns::replies(session_dir)? {
@@ -72,10 +68,6 @@ pub(super) fn table(session_dir: &Path, wanted: Option<&str>) -> anyhow::Result<
 }
 
 /// Finds a chart of the last answer with charts, and the event that showed it.
-///
-/// # Errors
-///
-/// Fails as [`table`] does.
 pub(super) fn chart(
     session_dir: &Path,
     wanted: Option<&str>,
@@ -119,10 +111,6 @@ fn pick<T>(
 }
 
 /// Writes a table with all the rows in the turn's events.
-///
-/// # Errors
-///
-/// Fails when `out` cannot be written.
 pub(super) fn write(
     shown: &DataFrame,
     out: &mut dyn Write,

@@ -47,10 +47,6 @@ pub(super) struct Editor {
 
 impl Editor {
     /// Opens the terminal; None when the process has none.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the editor cannot be created.
     pub(super) fn open(colour: bool) -> anyhow::Result<Option<Editor>> {
         let Some(before) = Before::look() else { return Ok(None) };
         let doing = "cannot make a line editor";

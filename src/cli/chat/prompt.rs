@@ -34,10 +34,6 @@ pub(super) struct Prompt {
 
 impl Prompt {
     /// Opens the terminal. `kept_in` is the directory of the session that stores the input history.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the history cannot be read.
     pub(super) fn open(global: &GlobalOptions, kept_in: Option<&Path>) -> anyhow::Result<Prompt> {
         let colour = global.terminal.stderr.colour;
         let editor = if global.terminal.can_redraw { Editor::open(colour)? } else { None };
@@ -47,10 +43,6 @@ impl Prompt {
     }
 
     /// Reads a question or a command.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the terminal cannot be read.
     pub(super) async fn ask(
         &mut self,
         words: Completions,
@@ -65,10 +57,6 @@ impl Prompt {
     }
 
     /// Asks the user a yes-or-no question.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the terminal cannot be read.
     pub(super) async fn confirm(
         &mut self,
         question: &str,

@@ -109,20 +109,12 @@ impl Baseline {
     }
 
     /// Writes the baseline.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be written.
     pub(super) fn write(&self, path: &Path) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(self)? + "\n";
         answer_to(Some(path), |out: &mut dyn Write| Ok(out.write_all(text.as_bytes())?))
     }
 
     /// Describes the datasets of a session.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a query does.
     pub(super) fn of(session: &Session, settings: &Settings) -> anyhow::Result<Baseline> {
         let mut datasets = Vec::new();
         for (name, dataset) in session.catalog().iter() {
@@ -133,10 +125,6 @@ impl Baseline {
     }
 
     /// Returns what has changed in the datasets of a session, as results of rules.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a query does.
     pub(super) fn changes(
         &self,
         session: &Session,

@@ -12,10 +12,11 @@ use std::collections::BTreeSet;
 
 use csv_agent_text::sql::{identifier, literal};
 use csv_agent_types::catalog::DType;
+use csv_agent_types::dataset_names::words;
 
 use condition::RowCondition;
 use reader::ClaimReader;
-use tokens::{ClaimToken, tokens, words_of};
+use tokens::{ClaimToken, tokens};
 
 /// A dataset that claims may be about.
 #[derive(Debug)]
@@ -24,7 +25,6 @@ pub(super) struct ClaimTable {
     pub columns: Vec<ClaimColumn>,
 }
 
-/// A column of it.
 #[derive(Debug)]
 pub(super) struct ClaimColumn {
     pub name: String,
@@ -46,7 +46,7 @@ pub(super) struct FormClaim {
 
 impl ClaimColumn {
     pub(super) fn new(name: &str, dtype: DType, values: Vec<String>) -> ClaimColumn {
-        ClaimColumn { name: name.to_owned(), dtype, words: words_of(name), values }
+        ClaimColumn { name: name.to_owned(), dtype, words: words(name), values }
     }
 }
 

@@ -41,10 +41,6 @@ const ROWS: [&str; 4] = ["rows", "records", "entries", "lines"];
 pub(super) type Compiled = Result<CompiledClaim, String>;
 
 /// Compiles claims about the datasets of a temporary session.
-///
-/// # Errors
-///
-/// Fails when a setting is invalid, the session cannot be written, or a signal came.
 pub(super) fn compile(
     claims: &[&str],
     session: &mut Session,
@@ -54,7 +50,7 @@ pub(super) fn compile(
     if claims.is_empty() {
         return Ok(Vec::new());
     }
-    let flags = TurnFlags { ephemeral: true, ..TurnFlags::usual()? };
+    let flags = TurnFlags { ephemeral: true, ..TurnFlags::default() };
     let builtin = settings.flags_with_model(BUILTIN);
     let turn = TurnOptions::resolve(flags, options.clone(), &settings.with(&builtin))?;
     let agent = AgentOptions {
@@ -86,10 +82,6 @@ pub(super) fn compile(
 }
 
 /// Compiles claims that have a fixed form, or says why one has several. Returns None for the others.
-///
-/// # Errors
-///
-/// Fails when the values of the datasets cannot be read.
 pub(super) fn with_fixed_form(
     claims: &[&str],
     session: &Session,

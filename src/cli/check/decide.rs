@@ -50,7 +50,7 @@ pub(super) fn decide(
     let now = Timestamp::now().as_microsecond();
     let ready = |statement: &Result<RuleStatement, RuleOutcome>| match statement {
         Ok(statement) => prepared(&statement.sql, &tables, now)
-            .map_err(|it| with_cause(it, session.catalog(), &statement.sql)),
+            .map_err(|it| refused(it, session.catalog(), &statement.sql)),
         Err(undecided) => Err(undecided.clone()),
     };
     let prepared: Vec<Result<PreparedRule, RuleOutcome>> =
@@ -94,16 +94,15 @@ pub(super) fn decide(
 }
 
 /// Prepares a statement, with the rows that its results come from.
-fn prepared(sql: &str, tables: &[TableSchema], now: i64) -> Result<PreparedRule, RuleOutcome> {
-    let refused = |it: SqlError| RuleOutcome::Undecided(it.to_string(), it.hint);
-    let mut prepared = prepare(sql, tables, now).map_err(refused)?;
+fn prepared(sql: &str, tables: &[TableSchema], now: i64) -> Result<PreparedRule, SqlError> {
+    let mut prepared = prepare(sql, tables, now)?;
     let origin = prepared.with_row_origin();
     Ok(PreparedRule { prepared, origin })
 }
 
-/// Adds to the result of a refused statement which values made one of its columns text, if a few did.
-fn with_cause(refused: RuleOutcome, catalog: &Catalog, sql: &str) -> RuleOutcome {
-    let RuleOutcome::Undecided(reason, hint) = refused else { return refused };
+/// Returns the result of a refused statement, with the values that made one of its columns text, if a few did.
+fn refused(error: SqlError, catalog: &Catalog, sql: &str) -> RuleOutcome {
+    let reason = error.to_string();
     let columns = catalog.iter().flat_map(|(name, it)| it.columns.iter().map(move |it| (name, it)));
     let mut text = columns.filter(|(_, it)| it.dtype == DType::String && sql.contains(&it.name));
     let found = text.find_map(|(dataset, column)| {
@@ -111,13 +110,13 @@ fn with_cause(refused: RuleOutcome, catalog: &Catalog, sql: &str) -> RuleOutcome
         note.contains(" that ").then_some((dataset, &column.name, note))
     });
     match found {
-        // A name that is not there has another cause.
-        Some((dataset, column, note)) if !reason.starts_with("no ") => {
+        // An unknown name has another cause.
+        Some((dataset, column, note)) if !error.is_unknown_name => {
             let cause = format!("column `{column}` of `{dataset}` is text: {note} ({reason})");
             let hint = "correct the data, or read the column in another way under `[data]`";
             RuleOutcome::Undecided(cause, Some(hint.to_owned()))
         }
-        _ => RuleOutcome::Undecided(reason, hint),
+        _ => RuleOutcome::Undecided(reason, error.hint),
     }
 }
 

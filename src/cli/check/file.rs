@@ -72,10 +72,8 @@ pub(super) struct NamedFiles {
     pub read: Option<IngestOptions>,
 }
 
-/// A rule.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CheckRule {
-    /// Its name.
     pub name: String,
     /// What it says.
     pub body: RuleBody,

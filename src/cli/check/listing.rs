@@ -18,10 +18,6 @@ use crate::options::GlobalOptions;
 const WORD_CELLS: usize = "undecided".len();
 
 /// Writes the results; to people with the readings and statements of claims, if these were compiled now.
-///
-/// # Errors
-///
-/// Fails when `out` cannot be written.
 pub(super) fn write(
     out: &mut dyn Write,
     report: &ChecksReport,

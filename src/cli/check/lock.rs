@@ -56,7 +56,6 @@ pub(super) struct ChecksLock {
     claims: Vec<CompiledClaim>,
 }
 
-/// The file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LockFile {
@@ -152,10 +151,6 @@ impl ChecksLock {
     }
 
     /// Writes the lock.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be written.
     pub(super) fn write(&self, path: &Path) -> anyhow::Result<()> {
         let text = self.text();
         answer_to(Some(path), |out: &mut dyn Write| Ok(out.write_all(text.as_bytes())?))

@@ -40,10 +40,6 @@ const PROMPT: &str = include_str!("model.md");
 const CACHE_KEY: &str = "csv-agent-check";
 
 /// Returns whether a model is configured that may compile claims. With `--no-input`, a flag has to name it.
-///
-/// # Errors
-///
-/// Fails when the setting is invalid.
 pub(super) fn is_configured(settings: &Settings) -> anyhow::Result<bool> {
     let chosen = settings.choose(&MODEL)?;
     let may_ask = match chosen.origin {
@@ -65,7 +61,7 @@ pub(super) fn compile(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<Vec<Compiled>> {
-    let flags = TurnFlags { ephemeral: true, ..TurnFlags::usual()? };
+    let flags = TurnFlags { ephemeral: true, ..TurnFlags::default() };
     let turn = TurnOptions::resolve(flags, options.clone(), settings)?;
     let provider = ask::provider(&turn, ask::key(&turn)?)?;
     let tables = session.catalog().iter().map(|(name, it)| table_of(name, it)).collect();

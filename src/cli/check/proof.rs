@@ -12,6 +12,7 @@ use csv_agent_ingest::rows;
 use csv_agent_query::{TableSchema, prepare};
 use csv_agent_session::Session;
 use csv_agent_text::digits::number;
+use csv_agent_text::lists::all_names;
 use csv_agent_text::sql::{identifier, literal};
 use csv_agent_types::catalog::{Column, DType, Dataset};
 use csv_agent_types::status::{BUILTIN, ExitStatus};
@@ -197,13 +198,13 @@ impl<'a> Trial<'a> {
         if self.refusal.is_some() || self.is_proved {
             return self.refusal;
         }
-        let columns = self.inputs.iter().flat_map(|it| &it.2).map(|it| format!("`{}`", it.name));
-        let columns: Vec<String> = columns.collect();
+        let columns: Vec<&str> =
+            self.inputs.iter().flat_map(|it| &it.2).map(|it| it.name.as_str()).collect();
         let tried = match &columns[..] {
             [] => "more and fewer rows".to_owned(),
             columns => format!(
                 "missing values, other values and equal values in {}, and more and fewer rows",
-                columns.join(", ")
+                all_names(columns)
             ),
         };
         let sql = self.sql.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -144,7 +144,6 @@ pub(crate) fn is_key_name(name: &str) -> bool {
 /// The columns of a dataset, with what they contain.
 struct ColumnsOf<'a>(&'a Described);
 
-/// A column.
 struct ColumnToPropose<'a> {
     name: &'a str,
     dtype: DType,

@@ -27,10 +27,6 @@ pub(super) struct Statements<'a> {
 
 impl<'a> Statements<'a> {
     /// Reads the lock of a file of rules.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be read.
     pub(super) fn read(checks: &'a Path) -> anyhow::Result<Statements<'a>> {
         let lock = ChecksLock::read(&ChecksLock::path_of(checks))?;
         Ok(Statements { checks, lock, refused: HashMap::new() })

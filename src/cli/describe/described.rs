@@ -5,7 +5,6 @@ use csv_agent_types::catalog::Dataset;
 
 /// A dataset with what its columns contain.
 pub(crate) struct Described {
-    /// Its name.
     pub name: String,
     /// What the catalog has of it.
     pub dataset: Dataset,

@@ -14,7 +14,6 @@ use crate::options::GlobalOptions;
 
 /// A dataset to describe.
 pub(super) struct InputDataset {
-    /// Its name.
     pub name: String,
     /// What the catalog has of it.
     pub dataset: Dataset,

@@ -103,10 +103,6 @@ impl DiffReport {
     }
 
     /// Writes the differences.
-    ///
-    /// # Errors
-    ///
-    /// Fails when `out` cannot be written.
     pub(super) fn write(&self, out: &mut dyn Write, options: &GlobalOptions) -> anyhow::Result<()> {
         if is_for_people(options) {
             let text = options.terminal.stdout.fitted(self.text(), WORD_CELLS + 2);

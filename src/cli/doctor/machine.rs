@@ -21,10 +21,6 @@ const GB: f64 = 1e9;
 
 /// Runs Python as a question would. Returns its confinement, if it can be confined at all. If Python is missing,
 /// `missing` is the state.
-///
-/// # Errors
-///
-/// Fails when there is no temporary directory.
 pub(super) async fn try_python(
     options: &PythonOptions,
     sandbox: &SandboxOptions,

@@ -15,7 +15,6 @@ const NONE_NEEDED: &str = "none needed: the built-in analyst uses no server";
 
 /// The key and the server, as known before any request.
 pub(super) struct Server {
-    /// The check of the key.
     pub key: Check,
     /// How to check the server.
     plan: CheckPlan,
@@ -43,10 +42,6 @@ enum Sent {
 
 impl Server {
     /// Checks the settings.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a setting of a configuration file is invalid.
     pub(super) fn of(settings: &Settings, offline: bool) -> anyhow::Result<Server> {
         let base_url = settings.get(&BASE_URL_OF_MODEL)?;
         let known = |key, check| Server { key, plan: CheckPlan::Known(check) };

@@ -16,15 +16,6 @@ pub enum InterpreterChoice {
     Both,
 }
 
-impl InterpreterChoice {
-    /// The choices by name.
-    pub const NAMES: [(&str, InterpreterChoice); 3] = [
-        ("local", InterpreterChoice::Local),
-        ("hosted", InterpreterChoice::Hosted),
-        ("both", InterpreterChoice::Both),
-    ];
-}
-
 /// Memory of a container.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ContainerMemory {
@@ -41,16 +32,6 @@ pub enum ContainerMemory {
     /// 64 GB
     #[value(name = "64g")]
     G64,
-}
-
-impl ContainerMemory {
-    /// The choices by name.
-    pub const NAMES: [(&str, ContainerMemory); 4] = [
-        ("1g", ContainerMemory::G1),
-        ("4g", ContainerMemory::G4),
-        ("16g", ContainerMemory::G16),
-        ("64g", ContainerMemory::G64),
-    ];
 }
 
 impl From<ContainerMemory> for MemoryTier {
@@ -72,12 +53,6 @@ pub enum OnExpired {
     Error,
     /// Continue in a new container, with the datasets but without the variables
     New,
-}
-
-impl OnExpired {
-    /// The choices by name.
-    pub const NAMES: [(&str, OnExpired); 2] =
-        [("error", OnExpired::Error), ("new", OnExpired::New)];
 }
 
 /// Whether a tool must run.

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 
+use csv_agent_text::lists::names;
 use csv_agent_types::catalog::{DType, Dataset};
 use csv_agent_types::limits::EXPORT_SOURCE_BYTES_MAX;
 use csv_agent_types::named_file;
@@ -28,10 +29,8 @@ pub(crate) fn changed_sources<'a>(
     let changed: Vec<(&str, &Dataset)> =
         datasets.filter(|it| has_changed(it.1, session_dir)).collect();
     let n_more = changed.len().saturating_sub(NAMED_MAX);
-    let more = if n_more == 0 { String::new() } else { format!(" and {n_more} more") };
-    let shown_first = || changed.iter().take(NAMED_MAX);
     let files = |it: &(&str, &Dataset)| tips::quoted(&shown(it.1, session_dir));
-    let files: Vec<String> = shown_first().map(files).collect();
+    let files: Vec<String> = changed.iter().take(NAMED_MAX).map(files).collect();
     let again =
         format!("csv-agent ingest {}{}", files.join(" "), if n_more == 0 { "" } else { " …" });
     match &changed[..] {
@@ -41,10 +40,9 @@ pub(crate) fn changed_sources<'a>(
             shown(dataset, session_dir)
         )),
         _ => {
-            let names: Vec<String> = shown_first().map(|it| format!("`{}`", it.0)).collect();
-            let names = names.join(", ");
+            let names = names(changed.iter().map(|it| it.0), NAMED_MAX);
             Some(format!(
-                "the files of {names}{more} have changed since they were ingested; `{again}` reads them again"
+                "the files of {names} have changed since they were ingested; `{again}` reads them again"
             ))
         }
     }

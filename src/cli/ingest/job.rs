@@ -158,7 +158,6 @@ pub(super) struct Job<'a> {
     pub name: String,
     /// What to do when the name is used.
     pub if_exists: IfExists,
-    /// The options to read it.
     pub read: &'a IngestOptions,
 }
 
@@ -292,7 +291,6 @@ impl Job<'_> {
 pub(super) struct NameTaken {
     /// What cannot be done with it: ingest, join, register.
     pub verb: &'static str,
-    /// The new source.
     pub source: String,
     /// The name of the dataset.
     pub name: String,

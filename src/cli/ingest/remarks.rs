@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use csv_agent_ingest::families::{Family, families_of};
+use csv_agent_text::lists::all_names;
 use csv_agent_types::catalog::{Damage, Dataset, SourceFormat};
 
 use super::job::{Change, Ingested};
@@ -89,8 +90,7 @@ pub(super) fn families(done: &[Ingested]) -> Vec<String> {
         let n = family.members.len();
         let who = match family.pattern() {
             pattern if pattern == "*" => {
-                let first = family.members.iter().take(2).map(|it| format!("`{}`", it.0));
-                first.collect::<Vec<_>>().join(", ") + ", …"
+                all_names(family.members.iter().take(2).map(|it| it.0)) + ", …"
             }
             pattern => format!("`{pattern}`"),
         };
@@ -216,10 +216,7 @@ fn lines(names: &[&str], remarks: &[Vec<(Remark, u64)>]) -> Vec<(bool, String)> 
     for (datasets, said) in by_datasets {
         let is_warning = said.iter().any(|it| it.0);
         let who = match datasets.len() {
-            n if n <= NAMED_MAX => {
-                let quoted = datasets.iter().map(|it| format!("`{}`", names[*it]));
-                quoted.collect::<Vec<_>>().join(", ")
-            }
+            n if n <= NAMED_MAX => all_names(datasets.iter().map(|it| names[*it])),
             n if n == names.len() => format!("all {n} datasets"),
             n => format!("{n} datasets"),
         };

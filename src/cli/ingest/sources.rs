@@ -16,6 +16,7 @@ use rustix::process::geteuid;
 
 use csv_agent_ingest::Archive;
 use csv_agent_session::own_files;
+use csv_agent_text::lists::all_names;
 use csv_agent_types::dataset_names::is_dataset_name;
 use csv_agent_types::limits::{SOURCE_LEVELS_MAX, SOURCES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
@@ -588,10 +589,9 @@ impl Finder<'_> {
             tables.all().filter(|it| is_wanted(it)).collect()
         };
         if chosen.is_empty() && !wanted.is_empty() {
-            let names: Vec<String> = tables.all().map(|it| format!("`{it}`")).collect();
             let noun = tables.noun;
             let message = format!("`{shown}` has no {noun} named `{}`", wanted.join("` or `"));
-            self.fail(ExitStatus::Input, message, &format!("it has {}", names.join(", ")));
+            self.fail(ExitStatus::Input, message, &format!("it has {}", all_names(tables.all())));
             return Ok(());
         }
         if let (true, Some(words)) = (wanted.is_empty(), tables.left_out_words()) {

@@ -60,7 +60,6 @@ pub(super) fn values(path: &Path, pattern: Option<&str>) -> Vec<(String, Option<
     found
 }
 
-/// A token of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PatternToken<'a> {
     Text(&'a str),

@@ -12,10 +12,6 @@ use tokio::process::Command;
 use csv_agent_mcp::StopSignal;
 
 /// Runs a command. None when it was stopped.
-///
-/// # Errors
-///
-/// Fails when it cannot be started.
 pub(super) async fn run(
     program: &Path,
     session: &Path,

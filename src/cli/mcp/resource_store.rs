@@ -267,7 +267,6 @@ fn charts_of(turn_dir: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the path of a file of a turn.
 fn file_of(turn_dir: &Path, kind: &str, name: &str, ending: &str) -> Result<PathBuf, String> {
     let wanted = format!("{name}.{ending}");
     let directory = turns::open(turn_dir).ok().flatten().and_then(|it| it.directory(kind).ok()?);

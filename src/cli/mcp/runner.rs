@@ -103,11 +103,6 @@ impl EventSink for Collector<'_> {
 }
 
 impl CallRunner {
-    /// Makes a runner.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the system lacks the resources for a runtime.
     pub(super) fn new(
         mut options: TurnOptions,
         allowed: Allowed,

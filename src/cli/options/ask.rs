@@ -72,9 +72,7 @@ pub(crate) struct ChatOptions {
 pub(crate) struct TurnOptions {
     /// The options of every command: the session, the format, the terminal.
     pub global: GlobalOptions,
-    /// The options of the agent.
     pub agent: AgentOptions,
-    /// The provider.
     pub provider: ProviderChoice,
     /// The cassette to write.
     pub record: Option<PathBuf>,
@@ -86,7 +84,6 @@ pub(crate) struct TurnOptions {
     pub answer: AnswerOptions,
 }
 
-/// The provider.
 #[derive(Debug)]
 pub(crate) enum ProviderChoice {
     /// A server, and the source of its key, which is not fetched yet.
@@ -98,7 +95,7 @@ pub(crate) enum ProviderChoice {
 }
 
 /// The destination of the answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct AnswerOptions {
     /// A file instead of stdout.
     pub output: Option<PathBuf>,
@@ -247,10 +244,6 @@ impl TurnOptions {
     }
 
     /// Resolves how questions are answered.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a setting is invalid.
     pub(crate) fn resolve(
         flags: TurnFlags,
         global: GlobalOptions,
@@ -366,7 +359,6 @@ pub(crate) struct ModelChoice {
     pub model: String,
     /// The price of its tokens, if a file sets one.
     pub price: Option<Price>,
-    /// The provider.
     pub provider: ProviderChoice,
 }
 

@@ -50,7 +50,6 @@ impl ConfigLevel {
 /// A file in use.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ConfigFile {
-    /// Its level.
     pub place: ConfigLevel,
     /// Absolute.
     pub path: PathBuf,
@@ -219,10 +218,6 @@ fn may_read(session_dir: &Path) -> anyhow::Result<bool> {
 }
 
 /// Returns the path of the user's own file: the named one, or else the default, unless there is no home directory.
-///
-/// # Errors
-///
-/// Fails when the current directory cannot be read.
 pub(crate) fn own_path(
     flags: &GlobalFlags,
     environment: &Environment,

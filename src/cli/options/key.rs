@@ -30,7 +30,6 @@ const ANTHROPIC: &str = "ANTHROPIC_API_KEY";
 
 const TOO_LONG: &str = "it is too long for a key";
 
-/// The source of the key.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum KeySource {
     /// Not set; a local server may need none.

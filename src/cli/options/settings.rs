@@ -9,6 +9,7 @@ use std::fmt;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
+use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use csv_agent_provider::models::DEFAULT_MODEL;
@@ -58,7 +59,7 @@ pub(crate) static API: Setting<ApiFlag> = Setting {
     about: "API of the server: auto, responses, chat, messages",
     flag: Some(("--api", |it| it.settings.api)),
     variable: None,
-    read: |raw, _| word(raw, &ApiFlag::NAMES),
+    read: |raw, _| word(raw),
     default: Some(|| ApiFlag::Auto),
     project: Project::May,
 };
@@ -113,7 +114,7 @@ pub(crate) static REASONING: Setting<Reasoning> = Setting {
     about: "how much a reasoning model thinks: low, medium, high",
     flag: Some(("--reasoning", |it| it.settings.reasoning)),
     variable: None,
-    read: |raw, _| word(raw, &Reasoning::NAMES),
+    read: |raw, _| word(raw),
     default: None,
     project: Project::May,
 };
@@ -123,7 +124,7 @@ pub(crate) static INTERPRETER: Setting<InterpreterChoice> = Setting {
     about: "where code runs: local, hosted, both (the last two upload the datasets)",
     flag: Some(("--interpreter", |it| it.settings.interpreter)),
     variable: None,
-    read: |raw, _| word(raw, &InterpreterChoice::NAMES),
+    read: |raw, _| word(raw),
     default: Some(|| InterpreterChoice::Local),
     project: Project::MayNot,
 };
@@ -133,7 +134,7 @@ pub(crate) static CONTAINER_MEMORY: Setting<ContainerMemory> = Setting {
     about: "memory of a container that csv-agent makes: 1g, 4g, 16g, 64g",
     flag: Some(("--container-memory", |it| it.settings.container_memory)),
     variable: None,
-    read: |raw, _| word(raw, &ContainerMemory::NAMES),
+    read: |raw, _| word(raw),
     default: Some(|| ContainerMemory::G1),
     project: Project::MayNot,
 };
@@ -143,7 +144,7 @@ pub(crate) static ON_EXPIRED: Setting<OnExpired> = Setting {
     about: "what to do if the provider's container has expired: error, new",
     flag: Some(("--on-expired", |it| it.settings.on_expired)),
     variable: None,
-    read: |raw, _| word(raw, &OnExpired::NAMES),
+    read: |raw, _| word(raw),
     default: Some(|| OnExpired::Error),
     project: Project::May,
 };
@@ -183,7 +184,7 @@ pub(crate) static CHART_THEME: Setting<ChartTheme> = Setting {
     about: "background of charts: light, dark",
     flag: Some(("--chart-theme", |it| it.settings.chart_theme)),
     variable: None,
-    read: |raw, _| word(raw, &ChartTheme::NAMES),
+    read: |raw, _| word(raw),
     default: Some(|| ChartTheme::Light),
     project: Project::May,
 };
@@ -203,7 +204,7 @@ pub(crate) static IMAGES: Setting<ImageChoice> = Setting {
     about: "how a terminal shows charts: auto, never, kitty, iterm, sixel, blocks, sketch",
     flag: Some(("--images", |it| it.settings.images)),
     variable: None,
-    read: |raw, _| word(raw, &ImageChoice::NAMES),
+    read: |raw, _| word(raw),
     default: Some(|| ImageChoice::Auto),
     project: Project::May,
 };
@@ -392,7 +393,7 @@ pub(crate) static COLOR: Setting<ColorChoice> = Setting {
     about: "when to use colour: auto, always, never",
     flag: Some(("--color", |it| it.global.color)),
     variable: None,
-    read: |raw, _| word(raw, &ColorChoice::NAMES),
+    read: |raw, _| word(raw),
     default: Some(|| ColorChoice::Auto),
     project: Project::May,
 };
@@ -534,7 +535,6 @@ pub(crate) struct Flags<'a> {
     pub settings: &'a SettingFlags,
 }
 
-/// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ValueOrigin {
     /// A flag.
@@ -586,7 +586,6 @@ impl fmt::Display for ValueOrigin {
 pub(crate) struct Chosen<T> {
     /// None when it is not set and has no default.
     pub value: Option<T>,
-    /// Its origin.
     pub origin: ValueOrigin,
 }
 
@@ -597,7 +596,6 @@ pub(crate) struct SettingView {
     pub key: String,
     /// Null when not set. Secrets are masked.
     pub value: Value,
-    /// Its origin.
     pub origin: String,
 }
 
@@ -815,16 +813,11 @@ impl<'a> Settings<'a> {
         &self.files.files
     }
 
-    /// Returns the environment.
     pub(crate) fn environment(&self) -> &'a Environment {
         self.environment
     }
 
     /// Returns the value of a setting that has a default.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Settings::choose`] does.
     pub(crate) fn get<T: Default>(&self, setting: &Setting<T>) -> anyhow::Result<T> {
         Ok(self.choose(setting)?.value.unwrap_or_default())
     }
@@ -877,10 +870,6 @@ impl<'a> Settings<'a> {
     }
 
     /// Returns whether the active profile is that of a local server.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Settings::choose`] does.
     pub(crate) fn is_local(&self) -> anyhow::Result<bool> {
         Ok(self.profile()?.is_some_and(|(name, _)| name == LOCAL))
     }
@@ -927,11 +916,19 @@ fn whole<T>(raw: &RawValue, read: fn(&str) -> Result<T, String>) -> Result<T, St
     }
 }
 
-fn word<T: Copy>(raw: &RawValue, names: &[(&str, T)]) -> Result<T, String> {
+fn word<T: ValueEnum>(raw: &RawValue) -> Result<T, String> {
     let name = text(raw)?;
-    let found = names.iter().find(|it| it.0 == name).map(|it| it.1);
-    let all = || names.iter().map(|it| it.0).collect::<Vec<_>>().join(", ");
-    found.ok_or_else(|| format!("`{name}` is not one of {}", all()))
+    T::from_str(name, false)
+        .map_err(|_| format!("`{name}` is not one of {}", words::<T>().join(", ")))
+}
+
+/// Returns the words that a flag takes.
+pub(crate) fn words<T: ValueEnum>() -> Vec<String> {
+    T::value_variants().iter().filter_map(word_of).collect()
+}
+
+fn word_of<T: ValueEnum>(value: &T) -> Option<String> {
+    value.to_possible_value().map(|it| it.get_name().to_owned())
 }
 
 /// A value for display. Potential secrets are masked.
@@ -946,29 +943,17 @@ impl Show for String {
     }
 }
 
-impl Show for bool {
-    fn show(&self) -> Value {
-        (*self).into()
-    }
+macro_rules! show_as_json {
+    ($($type:ty),+) => {
+        $(impl Show for $type {
+            fn show(&self) -> Value {
+                json!(self)
+            }
+        })+
+    };
 }
 
-impl Show for u32 {
-    fn show(&self) -> Value {
-        (*self).into()
-    }
-}
-
-impl Show for u64 {
-    fn show(&self) -> Value {
-        (*self).into()
-    }
-}
-
-impl Show for f64 {
-    fn show(&self) -> Value {
-        (*self).into()
-    }
-}
+show_as_json!(bool, u32, u64, f64);
 
 impl Show for PathBuf {
     fn show(&self) -> Value {
@@ -976,13 +961,7 @@ impl Show for PathBuf {
     }
 }
 
-impl Show for Vec<PathBuf> {
-    fn show(&self) -> Value {
-        self.iter().map(Show::show).collect()
-    }
-}
-
-impl Show for Vec<String> {
+impl<T: Show> Show for Vec<T> {
     fn show(&self) -> Value {
         self.iter().map(Show::show).collect()
     }
@@ -1008,53 +987,26 @@ impl Show for Format {
     }
 }
 
-impl Show for Reasoning {
-    fn show(&self) -> Value {
-        json!(Reasoning::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
-    }
+macro_rules! show_words {
+    ($($choice:ty),+) => {
+        $(impl Show for $choice {
+            fn show(&self) -> Value {
+                json!(word_of(self))
+            }
+        })+
+    };
 }
 
-impl Show for ChartTheme {
-    fn show(&self) -> Value {
-        json!(ChartTheme::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
-    }
-}
-
-impl Show for InterpreterChoice {
-    fn show(&self) -> Value {
-        json!(InterpreterChoice::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
-    }
-}
-
-impl Show for ContainerMemory {
-    fn show(&self) -> Value {
-        json!(ContainerMemory::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
-    }
-}
-
-impl Show for OnExpired {
-    fn show(&self) -> Value {
-        json!(OnExpired::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
-    }
-}
-
-impl Show for ApiFlag {
-    fn show(&self) -> Value {
-        json!(ApiFlag::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
-    }
-}
-
-impl Show for ImageChoice {
-    fn show(&self) -> Value {
-        json!(ImageChoice::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
-    }
-}
-
-impl Show for ColorChoice {
-    fn show(&self) -> Value {
-        json!(ColorChoice::NAMES.iter().find(|it| it.1 == *self).map(|it| it.0))
-    }
-}
+show_words!(
+    ApiFlag,
+    ChartTheme,
+    ColorChoice,
+    ContainerMemory,
+    ImageChoice,
+    InterpreterChoice,
+    OnExpired,
+    Reasoning
+);
 
 /// Returns a URL without a user and password; any other text unchanged.
 pub(crate) fn without_password(text: &str) -> String {

@@ -91,10 +91,6 @@ pub(super) struct ReportQuestions<'a> {
 
 impl<'a> ReportQuestions<'a> {
     /// Answers questions about the datasets that the options make visible.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the system lacks the resources for a runtime.
     pub(super) fn new(
         options: TurnOptions,
         settings: &'a Settings<'a>,

@@ -10,7 +10,6 @@ use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 pub(super) struct Field<'a> {
     /// Which one.
     pub(super) is: FieldDescriptor,
-    /// Its value.
     pub(super) value: Raw<'a>,
 }
 

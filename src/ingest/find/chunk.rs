@@ -42,7 +42,6 @@ pub(super) struct SearchedFile {
     keyed: ArrowReaderMetadata,
 }
 
-/// The position of a chunk.
 pub(super) struct ChunkPosition {
     /// Index of the row group.
     pub row_group: usize,
@@ -52,10 +51,6 @@ pub(super) struct ChunkPosition {
 
 impl SearchedFile {
     /// Reads the footer.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be read.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
         let stored = Stored::open(path)?;
         let metadata = stored.metadata.clone();
@@ -68,16 +63,11 @@ impl SearchedFile {
         self.metadata.metadata().row_group(place.row_group).column(place.column)
     }
 
-    /// Returns the type of a chunk.
     pub(super) fn data_type(&self, place: &ChunkPosition) -> &DataType {
         self.metadata.schema().field(place.column).data_type()
     }
 
     /// Counts the values of a chunk that equal `needle`.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the chunk cannot be read.
     pub(super) fn count(
         &self,
         place: &ChunkPosition,

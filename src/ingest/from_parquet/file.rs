@@ -45,7 +45,6 @@ pub(crate) fn is_parquet(head: &[u8]) -> bool {
 pub(super) struct ParquetTable<'a> {
     /// The file.
     pub input: &'a Input,
-    /// Its columns.
     pub sources: Vec<SourceColumn>,
     /// The usable name of each column.
     pub names: Vec<String>,
@@ -56,7 +55,6 @@ pub(super) struct ParquetTable<'a> {
 pub(super) struct SourceColumn {
     /// Its name in the file.
     pub name: String,
-    /// The type it is read as.
     pub data_type: DataType,
     /// Its type before it became Parquet, if the file states it.
     pub origin: Option<DataType>,
@@ -163,10 +161,6 @@ impl<'a> ParquetTable<'a> {
     }
 
     /// Begins reading the rows.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file is damaged.
     pub(super) fn batches(
         &self,
     ) -> anyhow::Result<impl Iterator<Item = Result<RecordBatch, ArrowError>> + use<>> {

@@ -20,6 +20,8 @@ use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use crate::source::hex;
+
 /// Writes one non-null value.
 ///
 /// # Errors
@@ -65,8 +67,8 @@ pub(crate) fn write(array: &dyn Array, row: usize, out: &mut String) -> anyhow::
         }
         DataType::Utf8View => put(out, array.as_string_view().value(row)),
         DataType::Utf8 => put(out, array.as_string::<i32>().value(row)),
-        DataType::BinaryView => hex(array.as_binary_view().value(row), out),
-        DataType::FixedSizeBinary(_) => hex(array.as_fixed_size_binary().value(row), out),
+        DataType::BinaryView => put(out, hex(array.as_binary_view().value(row))),
+        DataType::FixedSizeBinary(_) => put(out, hex(array.as_fixed_size_binary().value(row))),
         DataType::List(_) => items(&array.as_list::<i32>().value(row), out),
         DataType::Map(..) => {
             let entries = array.as_map().value(row);
@@ -95,10 +97,9 @@ pub(crate) fn write(array: &dyn Array, row: usize, out: &mut String) -> anyhow::
 /// Fails when the values are not bytes.
 pub(crate) fn write_uuid(array: &dyn Array, row: usize, out: &mut String) -> anyhow::Result<()> {
     let bytes = array.as_fixed_size_binary_opt().context("a UUID has 16 bytes")?.value(row);
-    for (at, byte) in bytes.iter().enumerate() {
-        out.push_str(if matches!(at, 4 | 6 | 8 | 10) { "-" } else { "" });
-        hex(&[*byte], out)?;
-    }
+    let digits = hex(bytes);
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|it| &digits[it]);
+    out.push_str(&parts.join("-"));
     Ok(())
 }
 
@@ -108,10 +109,6 @@ fn value<T: ArrowPrimitiveType>(array: &dyn Array, row: usize) -> T::Native {
 
 fn put(out: &mut String, value: impl Display) -> anyhow::Result<()> {
     Ok(write!(out, "{value}")?)
-}
-
-fn hex(bytes: &[u8], out: &mut String) -> anyhow::Result<()> {
-    bytes.iter().try_for_each(|it| Ok(write!(out, "{it:02x}")?))
 }
 
 fn instant(array: &dyn Array, row: usize, unit: TimeUnit) -> anyhow::Result<Timestamp> {

@@ -18,10 +18,6 @@ const MINI_BYTES: usize = 64;
 const MINI_STREAM_BYTES_MAX: usize = 4096;
 
 /// Fails when reading a workbook would exceed the memory limit.
-///
-/// # Errors
-///
-/// Fails as well when the file is damaged.
 pub(super) fn check(source: &mut impl Read, name: &str) -> anyhow::Result<()> {
     let mut bytes = Vec::new();
     source.read_to_end(&mut bytes)?;

@@ -15,10 +15,6 @@ use super::{COLUMNS_MAX, ROWS_MAX, too_many_cells, unreadable};
 use crate::refusal::check_cancelled;
 
 /// Fails when reading a workbook would exceed the memory limit.
-///
-/// # Errors
-///
-/// Fails as well when the file is damaged.
 pub(super) fn check(
     source: impl Read + Seek,
     name: &str,

@@ -31,7 +31,6 @@ pub(crate) enum Wrapping {
 
 /// What is wrapped around the rows of a file, and its consequences.
 pub(crate) struct FoundWrapping {
-    /// The wrapping.
     pub wrapping: Wrapping,
     /// How records are split into cells without it, where it determines that.
     pub syntax: Option<Syntax>,

@@ -289,7 +289,6 @@ impl Provider {
         }
     }
 
-    /// Returns the provider that has a store.
     fn store(&mut self) -> Result<&mut Remote, ProviderError> {
         match self {
             Provider::Remote(remote) => Ok(remote),

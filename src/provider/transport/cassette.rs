@@ -303,10 +303,6 @@ impl Recorder {
     }
 
     /// Appends an exchange, secrets masked, in one write.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be written.
     pub(crate) fn write(&mut self, request: &Request, answer: OpenResponse) -> io::Result<()> {
         let request = normalise(request, self.key.as_ref());
         let (events, body) = match answer.body {

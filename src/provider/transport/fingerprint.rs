@@ -70,11 +70,7 @@ fn normalise_item(item: &Item, call_ids: &mut HashMap<String, usize>) -> Value {
 
 /// Returns a short hash of a normalised request.
 pub(crate) fn key_of(normalised: &Value) -> String {
-    let digest = Sha256::digest(sorted(normalised).to_string());
-    digest.iter().take(8).fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    format!("{:.16x}", Sha256::digest(sorted(normalised).to_string()))
 }
 
 /// Returns the same value with the members of every object sorted by name.
@@ -169,22 +165,15 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Difference, difference, key_of, normalise};
-    use csv_agent_types::conversation::{Item, Request, ToolChoice, ToolDeclaration};
+    use crate::wire::samples;
+    use csv_agent_types::conversation::{Item, Request, ToolDeclaration};
 
     fn request(items: Value) -> Request {
         Request {
-            model: "m".into(),
             instructions: "today is Monday".into(),
             items: serde_json::from_value(items).unwrap(),
-            tools: vec![ToolDeclaration::Function {
-                name: "f",
-                description: "d".into(),
-                parameters: json!({"type": "object"}),
-            }],
-            tool_choice: ToolChoice::Auto,
-            format: None,
-            reasoning: None,
             cache_key: "s1".into(),
+            ..samples::request("m")
         }
     }
 

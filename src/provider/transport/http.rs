@@ -81,7 +81,6 @@ impl Endpoint {
         Ok(endpoint)
     }
 
-    /// Returns the host.
     pub(crate) fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }

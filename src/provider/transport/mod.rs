@@ -45,7 +45,6 @@ pub(crate) struct OpenResponse {
     pub status: u16,
     /// Of the head.
     pub headers: Headers,
-    /// The body.
     pub body: Body,
 }
 
@@ -208,10 +207,6 @@ impl Transport {
     }
 
     /// Finishes an answer, whether read to its end or not, and records the exchange if a recorder is set.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the cassette cannot be written.
     pub(crate) fn settle(
         &mut self,
         request: &Request,

@@ -5,6 +5,8 @@ pub(crate) mod failure;
 pub(crate) mod messages;
 pub(crate) mod opaque;
 pub(crate) mod responses;
+#[cfg(test)]
+pub(crate) mod samples;
 pub(crate) mod sse;
 
 use std::collections::BTreeSet;

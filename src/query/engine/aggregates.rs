@@ -103,7 +103,6 @@ pub(super) fn aggregate(aggregate: &Aggregate) -> Expr {
     }
 }
 
-/// The rows that an aggregate is of.
 struct Rows<'a>(&'a Aggregate);
 
 impl Rows<'_> {

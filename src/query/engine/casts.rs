@@ -6,6 +6,7 @@ use polars::prelude::{
 };
 
 use crate::plan::Type;
+use crate::sql::bool_of;
 
 use super::calendar::{Civil, DAY, SECOND};
 use super::elementwise::{
@@ -123,14 +124,6 @@ fn int_of(text: &str) -> Option<i64> {
     let value = text.parse::<f64>().ok()?.round();
     #[expect(clippy::cast_possible_truncation, reason = "it is whole and within the range")]
     (-INT_END..INT_END).contains(&value).then_some(value as i64)
-}
-
-fn bool_of(text: &str) -> Option<bool> {
-    match text.trim().to_lowercase().as_str() {
-        "true" | "t" | "yes" | "y" | "1" | "on" => Some(true),
-        "false" | "f" | "no" | "n" | "0" | "off" => Some(false),
-        _ => None,
-    }
 }
 
 /// Reads a date, or a date and a time: microseconds since 1970.

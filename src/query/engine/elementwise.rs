@@ -15,7 +15,6 @@ pub(super) const TIMESTAMP: DataType = DataType::Datetime(TimeUnit::Microseconds
 /// Differences of timestamps.
 pub(super) const DURATION: DataType = DataType::Duration(TimeUnit::Microseconds);
 
-/// Returns the type of instants.
 pub(super) fn instant() -> DataType {
     DataType::Datetime(TimeUnit::Microseconds, Some(polars::prelude::TimeZone::UTC))
 }
@@ -87,7 +86,6 @@ pub(super) fn call(
     call_typed(arguments, move |_| dtype.clone(), function)
 }
 
-/// Returns the values as texts.
 pub(super) fn texts(values: &Series) -> PolarsResult<StringChunked> {
     Ok(values.cast(&DataType::String)?.str()?.clone())
 }
@@ -97,7 +95,6 @@ pub(super) fn ints(values: &Series) -> PolarsResult<Int64Chunked> {
     Ok(values.cast(&DataType::Int64)?.i64()?.clone())
 }
 
-/// Returns the values as floats.
 pub(super) fn floats(values: &Series) -> PolarsResult<Float64Chunked> {
     Ok(values.cast(&DataType::Float64)?.f64()?.clone())
 }
@@ -189,10 +186,6 @@ pub(super) fn ints_to_int(
 }
 
 /// Applies a function to the pairs of values that are not null.
-///
-/// # Errors
-///
-/// Fails when the function does.
 pub(super) fn combine(
     left: &Int64Chunked,
     right: &Int64Chunked,

@@ -216,7 +216,6 @@ fn filters_can_fail(plan: &Plan) -> bool {
     is_here || plan.inputs().into_iter().any(filters_can_fail)
 }
 
-/// Adds columns.
 fn extended<'a>(
     frame: Frame,
     columns: impl Iterator<Item = &'a (ColumnId, Expr)> + Clone,

@@ -186,7 +186,6 @@ pub(super) fn last_day(input: Expr) -> Expr {
     })
 }
 
-/// Returns the name of the month.
 pub(super) fn month_name(input: Expr) -> Expr {
     named(input, |day| MONTHS[usize::try_from(Civil::from_days(day).month - 1).unwrap_or(0)])
 }

@@ -45,7 +45,6 @@ pub(crate) struct Binder<'a> {
 /// A named subquery.
 #[derive(Debug, Clone)]
 pub(crate) struct Cte {
-    /// Its name.
     pub name: String,
     /// Its rows.
     pub bound: Bound,
@@ -97,19 +96,16 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Makes a column.
     pub(crate) fn column(&mut self, dtype: Type) -> ColumnId {
         let id = u32::try_from(self.types.len()).unwrap_or(u32::MAX);
         self.types.push(dtype);
         ColumnId(id)
     }
 
-    /// Returns the type of a column.
     pub(crate) fn type_of(&self, column: ColumnId) -> Type {
         self.types[column.0 as usize]
     }
 
-    /// Returns the value of a column.
     pub(crate) fn value(&self, column: ColumnId) -> Typed {
         Typed::new(Expr::Column(column), self.type_of(column))
     }

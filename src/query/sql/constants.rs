@@ -6,9 +6,7 @@ use jiff::{SignedDuration, Span};
 /// A length of time as calendars count it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Interval {
-    /// Months.
     pub months: i64,
-    /// Days.
     pub days: i64,
     /// Microseconds.
     pub micros: i64,
@@ -62,7 +60,6 @@ pub(crate) fn add_months(days: i32, months: i32) -> Option<i32> {
     Some(days_of(date))
 }
 
-/// Returns a date as text.
 pub(crate) fn date_text(days: i32) -> Option<String> {
     let moment = EPOCH.checked_add(SignedDuration::from_hours(24 * i64::from(days))).ok()?;
     Some(moment.date().to_string())

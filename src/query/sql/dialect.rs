@@ -7,7 +7,6 @@ use sqlparser::dialect::{Dialect, DuckDbDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 
-/// The dialect.
 #[derive(Debug)]
 pub(super) struct QueryDialect;
 

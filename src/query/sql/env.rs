@@ -29,7 +29,6 @@ pub(crate) enum Clause {
 pub(crate) struct AggregateCall {
     /// What is computed.
     pub function: AggregateFunction,
-    /// Its arguments.
     pub arguments: Vec<Typed>,
     /// Whether equal arguments count once.
     pub distinct: bool,
@@ -42,7 +41,6 @@ pub(crate) struct AggregateCall {
 /// A key of an order that is not a column yet.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OrderCall {
-    /// The value.
     pub value: Typed,
     /// Whether larger values come first.
     pub descending: bool,
@@ -103,7 +101,6 @@ pub(crate) struct Attachment {
 /// A name of SELECT that other clauses may use.
 #[derive(Debug, Clone)]
 pub(crate) struct Alias {
-    /// The name.
     pub name: String,
     /// What it stands for.
     pub expr: Rc<Ast>,
@@ -112,7 +109,6 @@ pub(crate) struct Alias {
 /// What an expression may use.
 #[derive(Debug)]
 pub(crate) struct Env {
-    /// The columns.
     pub scope: Rc<[ScopeColumn]>,
     /// The columns around a subquery.
     pub outer: Option<Rc<Outer>>,
@@ -122,7 +118,6 @@ pub(crate) struct Env {
     pub aliases: Vec<Alias>,
     /// Whether they go before columns.
     pub prefers_aliases: bool,
-    /// Named windows.
     pub windows_named: Vec<NamedWindowDefinition>,
     /// Aggregates that were found, and the columns that stand for them.
     pub aggregates: Vec<(ColumnId, AggregateCall)>,

@@ -14,6 +14,8 @@ pub struct SqlError {
     pub position: Option<(u64, u64)>,
     /// What to do.
     pub hint: Option<String>,
+    /// Whether the statement has a name of nothing: of no table, column, function or window.
+    pub is_unknown_name: bool,
 }
 
 pub(crate) type Result<T> = std::result::Result<T, SqlError>;
@@ -34,7 +36,12 @@ impl std::error::Error for SqlError {}
 impl SqlError {
     /// Makes an error without a position.
     pub(crate) fn new(message: impl Into<String>) -> SqlError {
-        SqlError { message: message.into(), position: None, hint: None }
+        SqlError { message: message.into(), position: None, hint: None, is_unknown_name: false }
+    }
+
+    /// Makes an error about a name of nothing.
+    pub(crate) fn unknown_name(message: impl Into<String>) -> SqlError {
+        SqlError { is_unknown_name: true, ..SqlError::new(message) }
     }
 
     /// Adds the position of a part of the statement, unless there is a more precise one.

@@ -58,10 +58,12 @@ impl Binder<'_> {
             Ast::CompoundIdentifier(parts) => {
                 let found = match &parts[..] {
                     [table, name] | [_, table, name] => self.name(Some(table), name, env),
-                    _ => Err(SqlError::new(format!("no column `{ast}`")).at(ast)),
+                    _ => Err(SqlError::unknown_name(format!("no column `{ast}`")).at(ast)),
                 };
                 found.map_err(|error| match hint_of_points(&env.scope, parts) {
-                    Some(hint) => SqlError::new(format!("no column `{ast}`")).at(ast).hint(hint),
+                    Some(hint) => {
+                        SqlError::unknown_name(format!("no column `{ast}`")).at(ast).hint(hint)
+                    }
                     None => error,
                 })
             }
@@ -917,7 +919,6 @@ pub(crate) fn unit_of(name: &str) -> Result<DateUnit> {
     })
 }
 
-/// Returns whether a value is null.
 pub(crate) fn is_null(value: Typed) -> Typed {
     call(Function::IsNull, vec![value.expr], Type::Bool)
 }

@@ -23,7 +23,6 @@ use super::types::{self, Typed, call};
 pub(crate) struct Relation {
     /// The rows.
     pub plan: Plan,
-    /// The columns.
     pub scope: Vec<ScopeColumn>,
 }
 
@@ -127,9 +126,10 @@ impl Binder<'_> {
             // DuckDB's and PostgreSQL's names of the usual schema.
             [schema, table] if ["main", "public"].contains(&schema.value.as_str()) => *table,
             _ => {
-                return Err(
-                    SqlError::new(format!("no table `{name}`; tables have no schema")).at(name)
-                );
+                return Err(SqlError::unknown_name(format!(
+                    "no table `{name}`; tables have no schema"
+                ))
+                .at(name));
             }
         };
         if let Some(cte) = self.ctes.iter().rev().find(|it| is_same(&it.name, &table.value)) {
@@ -167,7 +167,7 @@ impl Binder<'_> {
             let hint = format!("write one of {}", listed(meant.iter().map(String::as_str)));
             return SqlError::new(message).at_name(table).hint(hint);
         }
-        let error = SqlError::new(format!("no table `{}`", table.value)).at_name(table);
+        let error = SqlError::unknown_name(format!("no table `{}`", table.value)).at_name(table);
         if table.value.contains(['.', '/']) {
             let path = &table.value;
             return error.hint(format!(

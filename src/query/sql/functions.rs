@@ -132,11 +132,9 @@ pub(crate) fn arguments(function: &AstFunction) -> Vec<Ast> {
     list.args.iter().filter_map(value).collect()
 }
 
-/// A call in parts.
 pub(crate) struct CallParts<'a> {
     /// The name in lower case.
     pub name: String,
-    /// The arguments.
     pub arguments: Vec<Ast>,
     /// Whether the argument is `*`, or there is none.
     pub is_star: bool,
@@ -410,7 +408,7 @@ impl Binder<'_> {
         if NAMES.contains(&name) {
             return Err(SqlError::new(format!("`{name}` does not take {n_values} arguments")));
         }
-        let error = SqlError::new(format!("no function `{name}`"));
+        let error = SqlError::unknown_name(format!("no function `{name}`"));
         Err(match nearest(name, NAMES.iter().copied()) {
             Some(near) => error.hint(format!("did you mean `{near}`? docs/sql.md lists all")),
             None => error.hint("docs/sql.md lists all"),

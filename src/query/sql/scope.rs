@@ -20,9 +20,7 @@ const NAMES_MAX: usize = 12;
 pub(crate) struct ScopeColumn {
     /// The alias or the name of its table, if it has one.
     pub qualifier: Option<String>,
-    /// Its name.
     pub name: String,
-    /// The column.
     pub id: ColumnId,
     /// Whether `*` and a bare name leave it out: USING has merged it with another one.
     pub is_merged: bool,
@@ -31,7 +29,6 @@ pub(crate) struct ScopeColumn {
 /// The columns of a statement around a subquery.
 #[derive(Debug)]
 pub(crate) struct Outer {
-    /// The columns.
     pub scope: Rc<[ScopeColumn]>,
     /// Those that the subquery uses, and the columns that stand for them in it.
     pub keys: RefCell<Vec<(ColumnId, ColumnId)>>,
@@ -98,7 +95,7 @@ pub(crate) fn unknown(scope: &[ScopeColumn], qualifier: Option<&Ident>, name: &I
         let mut tables: Vec<&str> = scope.iter().filter_map(|it| it.qualifier.as_deref()).collect();
         tables.dedup();
         let message = format!("no table `{}` in FROM", qualifier.value);
-        return SqlError::new(message)
+        return SqlError::unknown_name(message)
             .at_name(qualifier)
             .hint(format!("there are {}", listed(tables.into_iter())));
     }
@@ -114,7 +111,7 @@ pub(crate) fn unknown(scope: &[ScopeColumn], qualifier: Option<&Ident>, name: &I
     let near = nearest(&name.value, of_table.iter().map(|it| it.name.as_str()));
     let near = near.map_or(String::new(), |it| format!("did you mean `{}`? ", identifier(it)));
     let names = listed(names.iter().map(String::as_str));
-    SqlError::new(message).at_name(name).hint(format!("{near}there are {names}"))
+    SqlError::unknown_name(message).at_name(name).hint(format!("{near}there are {names}"))
 }
 
 /// Lists names for a hint, of which some are left out.

@@ -89,10 +89,6 @@ impl Binder<'_> {
     }
 
     /// Binds EXISTS.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the subquery does.
     pub(crate) fn exists(
         &mut self,
         query: &AstQuery,

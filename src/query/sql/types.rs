@@ -10,7 +10,6 @@ use super::error::{Result, SqlError};
 pub(crate) struct Typed {
     /// The expression.
     pub expr: Expr,
-    /// Its type.
     pub dtype: Type,
 }
 
@@ -253,7 +252,8 @@ enum Literal {
     NotOfType,
 }
 
-fn bool_of(text: &str) -> Option<bool> {
+/// Reads a truth value.
+pub(crate) fn bool_of(text: &str) -> Option<bool> {
     match text.trim().to_lowercase().as_str() {
         "true" | "t" | "yes" | "y" | "1" | "on" => Some(true),
         "false" | "f" | "no" | "n" | "0" | "off" => Some(false),

@@ -21,10 +21,6 @@ pub(crate) fn columns(expr: &Expr, visit: &mut dyn FnMut(ColumnId)) {
 
 /// Replaces parts of an expression, outermost first: where `replace` returns an expression, that one is
 /// taken as it is.
-///
-/// # Errors
-///
-/// Fails when `replace` does.
 pub(crate) fn replaced<E>(
     expr: &Expr,
     replace: &mut dyn FnMut(&Expr) -> Result<Option<Expr>, E>,

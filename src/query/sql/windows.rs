@@ -276,7 +276,7 @@ fn add_named(spec: &mut Spec, name: &Ident, env: &Env, level: usize) -> Result<(
         Some(NamedWindowExpr::NamedWindow(other)) if level < env.windows_named.len() => {
             add_named(spec, other, env, level + 1)
         }
-        _ => Err(SqlError::new(format!("no window `{}`", name.value)).at_name(name)),
+        _ => Err(SqlError::unknown_name(format!("no window `{}`", name.value)).at_name(name)),
     }
 }
 

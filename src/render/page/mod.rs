@@ -36,7 +36,8 @@ use words::line;
 
 pub use files::{Contents, is_image};
 
-const STYLE: &str = concat!(include_str!("colours.css"), include_str!("page.css"));
+const STYLE: &str =
+    concat!(include_str!("colours.css"), include_str!("base.css"), include_str!("page.css"));
 const SCRIPT: &str = concat!(include_str!("saved.js"), include_str!("page.js"));
 
 /// A turn on the page.

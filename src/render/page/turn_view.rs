@@ -115,7 +115,6 @@ impl<'a> CallView<'a> {
 }
 
 impl<'a> TurnView<'a> {
-    /// Reads the events of a turn.
     pub(super) fn of(events: &'a [Event]) -> TurnView<'a> {
         let mut told = TurnView::default();
         for event in events {

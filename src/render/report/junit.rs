@@ -18,11 +18,8 @@ use crate::answer;
 /// Length of a timestamp without its fraction and zone.
 const SECONDS: usize = "2026-01-01T00:00:00".len();
 
-/// A test.
 pub(super) struct TestCase {
-    /// Its class.
     pub class: String,
-    /// Its name.
     pub name: String,
     /// How long it took.
     pub time_ms: u64,
@@ -43,13 +40,11 @@ pub(super) struct TestSuite<'a> {
     pub started: &'a str,
     /// How long all of it took.
     pub time_ms: u64,
-    /// The tests.
     pub cases: Vec<TestCase>,
     /// What was found that fails no test, as lines.
     pub notes: String,
 }
 
-/// Writes the report.
 pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
     let case = |class, name, outcome| TestCase { class, name, time_ms: 0, outcome };
     let mut cases =
@@ -75,10 +70,6 @@ pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
 
 impl TestSuite<'_> {
     /// Returns the file.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be serialised as text.
     pub(super) fn text(&self) -> anyhow::Result<String> {
         let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
         writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;

@@ -7,7 +7,6 @@ use csv_agent_text::sanitize;
 use super::{ReportOutcome, TurnReport, WHOLE, listed, message, place};
 use crate::{answer, inert};
 
-/// Writes the report.
 pub(super) fn report(turn: &TurnReport) -> String {
     let question = inert::markdown(&sanitize::one_line(turn.question.trim()));
     let (title, body) = match &turn.ending {

@@ -17,7 +17,6 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 const NOT_OF_PATHS: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
-/// Writes the report.
 pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
     let mut rules: Vec<(String, &FindingShown)> = Vec::new();
     let mut results = Vec::new();
@@ -43,10 +42,6 @@ pub(super) fn report(turn: &TurnReport) -> anyhow::Result<String> {
 }
 
 /// Returns the whole file.
-///
-/// # Errors
-///
-/// Fails when it cannot be serialised.
 pub(super) fn log(
     rules: &[Value],
     results: &[Value],

@@ -94,6 +94,7 @@ struct Code {
     is_at_top: bool,
 }
 
+#[derive(Default)]
 struct Painter<'a> {
     source: &'a str,
     colour: bool,
@@ -125,17 +126,7 @@ impl<'a> Painter<'a> {
             colour: style.colour,
             width,
             text_width: width.min(TEXT_WIDTH_MAX),
-            margins: Vec::new(),
-            n_flat: 0,
-            lists: Vec::new(),
-            spans: Vec::new(),
-            inks: Vec::new(),
-            marks: Vec::new(),
-            code: None,
-            grid: None,
-            cell_end: 0,
-            gap_at: None,
-            shown: ShownBlock::default(),
+            ..Painter::default()
         }
     }
 

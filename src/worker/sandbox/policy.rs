@@ -41,7 +41,6 @@ pub(crate) enum StagedProgram {
     Trial,
     /// A Python.
     Python {
-        /// Its path.
         executable: PathBuf,
         /// The directory that it takes as its user base, if any.
         user_base: Option<PathBuf>,

@@ -15,7 +15,6 @@ use nix::sys::signal::{SigHandler, Signal, raise};
 use nix::unistd::{ForkResult, Pid, fork};
 use tokio::process::Command;
 
-/// Which side of a fork this is.
 pub(super) enum ForkSide {
     /// The new process.
     Child,

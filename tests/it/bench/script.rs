@@ -12,10 +12,6 @@ use super::{chat, messages};
 /// Starts a round that completes with nothing in it; the methods add to it.
 pub fn round() -> Round {
     Round {
-        output: Vec::new(),
-        made: Vec::new(),
-        is_last_of_container: false,
-        served: None,
         usage: json!({
             "input_tokens": 100,
             "input_tokens_details": {"cached_tokens": 0},
@@ -24,26 +20,15 @@ pub fn round() -> Round {
             "total_tokens": 110,
         }),
         ending: "completed",
-        ending_reason: None,
-        error: None,
         id: "resp_1".to_owned(),
-        previous_id: None,
-        goes_on: false,
-        events: None,
-        raw: None,
-        http: None,
-        headers: Vec::new(),
-        delay: Duration::ZERO,
-        pause: Duration::ZERO,
-        stop_after: None,
         finish: Finish::Close,
         chunk_bytes: usize::MAX,
-        is_mute: false,
+        ..Round::default()
     }
 }
 
 /// One answer of the server.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Round {
     output: Vec<Value>,
     /// Files that the code of the round leaves in the container: (path, content).
@@ -75,9 +60,10 @@ pub struct Round {
 }
 
 /// What the server does when it has sent what it sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Finish {
     /// Ends the body and closes.
+    #[default]
     Close,
     /// Closes within the body.
     Cut,

@@ -10,7 +10,6 @@ pub(super) struct RowCondition {
     /// In parentheses where it is more than a comparison.
     pub sql: String,
     pub words: String,
-    /// The columns that it reads.
     pub columns: BTreeSet<String>,
     /// Whether it is about other rows as well, as `unique` is.
     pub is_window: bool,

@@ -2,9 +2,10 @@
 
 use csv_agent_text::sql::{identifier, literal};
 use csv_agent_types::catalog::DType;
+use csv_agent_types::dataset_names::words;
 
 use super::condition::RowCondition;
-use super::tokens::{ClaimToken, TokenKind, words_of};
+use super::tokens::{ClaimToken, TokenKind};
 use super::{ClaimColumn, ClaimTable};
 
 /// Words for numbers.
@@ -220,7 +221,7 @@ impl<'a> ClaimReader<'a> {
 
     /// Reads the name of the table, or a word for its rows.
     pub(super) fn table_name(&mut self) -> bool {
-        let name = words_of(&self.table.name);
+        let name = words(&self.table.name);
         let singular = name.split_last().and_then(|(last, first)| {
             let last = last.strip_suffix('s')?.to_owned();
             Some([first, &[last]].concat())
@@ -586,7 +587,7 @@ impl<'a> ClaimReader<'a> {
         let is_here = |words: &[String]| {
             !words.is_empty() && words.iter().enumerate().all(|(at, it)| word(at) == Some(it))
         };
-        let values = column.values.iter().map(|it| (words_of(it), it));
+        let values = column.values.iter().map(|it| (words(it), it));
         let mut found: Vec<_> = values.filter(|it| is_here(&it.0)).collect();
         found.sort_by_key(|it| std::cmp::Reverse(it.0.len()));
         let (words, value) = found.first()?;

@@ -142,12 +142,6 @@ fn is_day(text: &str) -> bool {
     text.parse::<jiff::civil::Date>().is_ok() && text.as_bytes()[4] == b'-'
 }
 
-/// Returns the words of a name, as the claim would have them.
-pub(super) fn words_of(name: &str) -> Vec<String> {
-    let words = name.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
-    words.map(str::to_lowercase).collect()
-}
-
 impl ClaimToken {
     /// Returns the word or number as it can be a part of a name.
     pub(super) fn word(&self) -> Option<&str> {

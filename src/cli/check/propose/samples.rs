@@ -59,10 +59,6 @@ pub(super) struct Formula {
 }
 
 /// Returns the samples of datasets, in order.
-///
-/// # Errors
-///
-/// Fails when one cannot be read.
 pub(super) fn of(
     described: &[Described],
     session: &Session,

@@ -30,10 +30,6 @@ pub(crate) fn price_of(model: &str, settings: &Settings) -> anyhow::Result<Optio
 }
 
 /// Checks all prices, including those of unused models, and returns each with its location.
-///
-/// # Errors
-///
-/// Fails as [`price_of`] does.
 pub(crate) fn all(settings: &Settings) -> anyhow::Result<Vec<(String, Value, String)>> {
     let mut shown: Vec<(String, Value, String)> = Vec::new();
     for file in settings.files() {

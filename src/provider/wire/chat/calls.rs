@@ -46,10 +46,6 @@ impl Calls {
     }
 
     /// Adds a call of a complete message. Servers number its calls arbitrarily, even with duplicate ids.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Calls::take`] does.
     pub(super) fn take_whole(&mut self, call: &Value) -> Result<(), TooMany> {
         self.begin(Call::of(call))
     }

@@ -162,8 +162,7 @@ mod tests {
 
     use super::messages;
     use crate::wire::Terms;
-    use crate::wire::opaque::ModelOrigin;
-    use csv_agent_types::conversation::{Request, ToolChoice};
+    use crate::wire::samples::{self, output, terms, user};
 
     #[track_caller]
     fn check(items: Value, expected: Value) {
@@ -173,29 +172,10 @@ mod tests {
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "`json!([…])` reads better without a `&`")]
     fn check_with(terms: &Terms, items: Value, expected: Value) {
-        let request = Request {
-            model: "m".into(),
-            instructions: "I".into(),
-            items: serde_json::from_value(items).unwrap(),
-            tools: Vec::new(),
-            tool_choice: ToolChoice::Auto,
-            format: None,
-            reasoning: None,
-            cache_key: String::new(),
-        };
+        let request = samples::conversation(items);
         let mut found = messages(&request, terms);
         assert_eq!(found.remove(0), json!({"role": "system", "content": "I"}));
         assert_eq!(Value::from(found).to_string(), expected.to_string());
-    }
-
-    fn terms() -> Terms {
-        let origin = ModelOrigin { server: "https://a.example/v1".into(), model: "m".into() };
-        Terms { origin, ..Terms::default() }
-    }
-
-    fn user(text: &str) -> Value {
-        json!({"type": "message", "role": "user",
-            "content": [{"type": "input_text", "text": text}]})
     }
 
     fn says(text: &str) -> Value {
@@ -206,10 +186,6 @@ mod tests {
     fn calls(call_id: &str, arguments: &str) -> Value {
         json!({"type": "function_call", "id": "fc_1", "call_id": call_id, "name": "f",
             "arguments": arguments})
-    }
-
-    fn output(call_id: &str) -> Value {
-        json!({"type": "function_call_output", "call_id": call_id, "output": "x"})
     }
 
     fn call(call_id: &str, arguments: &str) -> Value {

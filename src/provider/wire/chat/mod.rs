@@ -76,26 +76,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::encode;
-    use crate::wire::{Profile, Terms};
-    use csv_agent_types::conversation::{
-        AnswerFormat, Effort, Item, Request, ToolChoice, ToolDeclaration,
-    };
+    use crate::wire::{Profile, Terms, samples};
+    use csv_agent_types::conversation::{AnswerFormat, Effort, Request, ToolChoice};
 
     fn request() -> Request {
-        Request {
-            model: "M".into(),
-            instructions: "I".into(),
-            items: vec![Item::user("q")],
-            tools: vec![ToolDeclaration::Function {
-                name: "f",
-                description: "d".into(),
-                parameters: json!({"type": "object"}),
-            }],
-            tool_choice: ToolChoice::Auto,
-            format: None,
-            reasoning: None,
-            cache_key: "S".into(),
-        }
+        samples::request("M")
     }
 
     fn terms(profile: Profile) -> Terms {

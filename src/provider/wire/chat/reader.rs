@@ -23,7 +23,7 @@ use crate::wire::{StreamStep, broken_off, is_torn, torn, unreadable};
 const WHOLE: &str = "message";
 
 /// Reads one answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ChatReader {
     /// The requested model; errors name it.
     asked: String,
@@ -44,18 +44,7 @@ pub(crate) struct ChatReader {
 impl ChatReader {
     /// Makes a reader for one answer of this model.
     pub(crate) fn new(model: &str) -> ChatReader {
-        ChatReader {
-            asked: model.to_owned(),
-            served: None,
-            text: String::new(),
-            thoughts: Thoughts::default(),
-            refusal: String::new(),
-            thought: String::new(),
-            reasoning: Reasoning::default(),
-            calls: Calls::default(),
-            usage: None,
-            finish: None,
-        }
+        ChatReader { asked: model.to_owned(), ..ChatReader::default() }
     }
 
     /// Processes the next chunk.
@@ -256,24 +245,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::ChatReader;
+    use crate::Api;
     use crate::error::{ProviderError, ProviderErrorKind};
-    use crate::wire::StreamStep;
+    use crate::wire::samples;
     use csv_agent_testing::{cases, json_of};
     use csv_agent_types::conversation::{FinishReason, Item, Response, Usage};
 
-    /// Returns the displayed text and the outcome.
     fn read(chunks: &[Value]) -> (String, Result<Response, ProviderError>) {
-        let mut reader = ChatReader::new("m");
-        let mut text = String::new();
-        for chunk in chunks {
-            match reader.event(chunk) {
-                Ok(StreamStep::Quiet | StreamStep::Hosted(_) | StreamStep::Calls(_)) => {}
-                Ok(StreamStep::Delta(delta)) => text += &delta,
-                Ok(StreamStep::Done(response)) => return (text, Ok(response)),
-                Err(error) => return (text, Err(error)),
-            }
-        }
-        (text, reader.closed(None))
+        samples::read(Api::Chat, chunks)
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "`json!({…})` reads better without a `&`")]

@@ -29,7 +29,6 @@ enum TextPosition {
 pub(super) struct Split {
     /// The reasoning.
     pub thought: String,
-    /// The answer.
     pub answer: String,
 }
 

@@ -156,14 +156,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::messages;
-    use crate::wire::opaque::ModelOrigin;
+    use crate::wire::samples::{self, output, terms, user};
     use crate::wire::{SEALED_REASONING, Terms};
-    use csv_agent_types::conversation::{Request, ToolChoice};
-
-    fn terms() -> Terms {
-        let origin = ModelOrigin { server: "https://a.example/v1".into(), model: "m".into() };
-        Terms { origin, ..Terms::default() }
-    }
 
     #[track_caller]
     fn check(items: Value, expected: Value) {
@@ -173,22 +167,8 @@ mod tests {
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "`json!([…])` reads better without a `&`")]
     fn check_with(terms: &Terms, items: Value, expected: Value) {
-        let request = Request {
-            model: "m".into(),
-            instructions: "I".into(),
-            items: serde_json::from_value(items).unwrap(),
-            tools: Vec::new(),
-            tool_choice: ToolChoice::Auto,
-            format: None,
-            reasoning: None,
-            cache_key: String::new(),
-        };
+        let request = samples::conversation(items);
         assert_eq!(Value::from(messages(&request, terms)).to_string(), expected.to_string());
-    }
-
-    fn user(text: &str) -> Value {
-        json!({"type": "message", "role": "user",
-            "content": [{"type": "input_text", "text": text}]})
     }
 
     fn says(text: &str) -> Value {
@@ -198,10 +178,6 @@ mod tests {
 
     fn calls(call_id: &str, arguments: &str) -> Value {
         json!({"type": "function_call", "call_id": call_id, "name": "f", "arguments": arguments})
-    }
-
-    fn output(call_id: &str) -> Value {
-        json!({"type": "function_call_output", "call_id": call_id, "output": "x"})
     }
 
     fn thinks(signature: &str) -> Value {

@@ -19,7 +19,7 @@ pub(super) const BLOCK: &str = "block";
 const REFUSED: &str = "the provider refused to answer this";
 
 /// Reads one answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct MessagesReader {
     /// The requested model; errors name it.
     asked: String,
@@ -35,13 +35,7 @@ pub(crate) struct MessagesReader {
 impl MessagesReader {
     /// Makes a reader for one answer of this model.
     pub(crate) fn new(model: &str) -> MessagesReader {
-        MessagesReader {
-            asked: model.to_owned(),
-            message: Value::Null,
-            blocks: Vec::new(),
-            arguments: String::new(),
-            is_open: false,
-        }
+        MessagesReader { asked: model.to_owned(), ..MessagesReader::default() }
     }
 
     /// Processes the next event.
@@ -274,24 +268,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::MessagesReader;
+    use crate::Api;
     use crate::error::{ProviderError, ProviderErrorKind};
-    use crate::wire::StreamStep;
+    use crate::wire::samples;
     use csv_agent_testing::{cases, json_of};
     use csv_agent_types::conversation::{FinishReason, Response, Usage};
 
-    /// Returns the displayed text and the outcome.
     fn read(events: &[Value]) -> (String, Result<Response, ProviderError>) {
-        let mut reader = MessagesReader::new("m");
-        let mut text = String::new();
-        for event in events {
-            match reader.event(event) {
-                Ok(StreamStep::Quiet | StreamStep::Hosted(_) | StreamStep::Calls(_)) => {}
-                Ok(StreamStep::Delta(delta)) => text += &delta,
-                Ok(StreamStep::Done(response)) => return (text, Ok(response)),
-                Err(error) => return (text, Err(error)),
-            }
-        }
-        (text, reader.closed(None))
+        samples::read(Api::Messages, events)
     }
 
     fn start() -> Value {

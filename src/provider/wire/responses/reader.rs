@@ -17,7 +17,7 @@ use crate::wire::failure::Complaint;
 use crate::wire::{StreamStep, broken_off, is_torn, torn, unreadable};
 
 /// Reads one answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ResponsesReader {
     /// The requested model; errors name it.
     model: String,
@@ -31,12 +31,7 @@ pub(crate) struct ResponsesReader {
 impl ResponsesReader {
     /// Makes a reader for one answer of this model.
     pub(crate) fn new(model: &str) -> ResponsesReader {
-        ResponsesReader {
-            model: model.to_owned(),
-            items: Vec::new(),
-            failure: None,
-            has_gap: false,
-        }
+        ResponsesReader { model: model.to_owned(), ..ResponsesReader::default() }
     }
 
     /// Processes the next event.
@@ -203,24 +198,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::ResponsesReader;
+    use crate::Api;
     use crate::error::{ProviderError, ProviderErrorKind};
-    use crate::wire::StreamStep;
+    use crate::wire::samples;
     use csv_agent_testing::cases;
     use csv_agent_types::conversation::{FinishReason, Item, Response, Usage};
 
-    /// Returns the displayed text and the outcome.
     fn read(events: &[Value]) -> (String, Result<Response, ProviderError>) {
-        let mut reader = ResponsesReader::new("m");
-        let mut text = String::new();
-        for event in events {
-            match reader.event(event) {
-                Ok(StreamStep::Quiet | StreamStep::Hosted(_) | StreamStep::Calls(_)) => {}
-                Ok(StreamStep::Delta(delta)) => text += &delta,
-                Ok(StreamStep::Done(response)) => return (text, Ok(response)),
-                Err(error) => return (text, Err(error)),
-            }
-        }
-        (text, Err(reader.closed(None)))
+        samples::read(Api::Responses, events)
     }
 
     fn call(arguments: &str) -> Value {

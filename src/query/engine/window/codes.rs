@@ -73,7 +73,6 @@ pub(super) fn of_float(value: f64) -> u64 {
     if bits & SIGN == 0 { bits | SIGN } else { !bits }
 }
 
-/// Returns the float with this code.
 pub(super) fn to_float(code: u64) -> f64 {
     if code == u64::MAX {
         return f64::NAN;

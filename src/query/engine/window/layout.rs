@@ -87,10 +87,6 @@ impl SortedRows {
     }
 
     /// Makes a column whose values come from these positions of another one; null without one.
-    ///
-    /// # Errors
-    ///
-    /// Fails when polars does.
     pub(super) fn gather(
         &self,
         name: &str,
@@ -103,10 +99,6 @@ impl SortedRows {
 }
 
 /// Makes a column of values in these rows of another one; null without one.
-///
-/// # Errors
-///
-/// Fails when polars does.
 pub(super) fn take(name: &str, source: &Column, rows: Vec<Option<usize>>) -> PolarsResult<Column> {
     let index = |row| IdxSize::try_from(row).expect("polars numbers rows with this type");
     let indices: IdxCa = rows.into_iter().map(|row| row.map(index)).collect();

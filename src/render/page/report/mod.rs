@@ -32,7 +32,11 @@ use answer::answer;
 
 pub use markdown::{MarkdownReport, markdown};
 
-const STYLE: &str = concat!(include_str!("../colours.css"), include_str!("report.css"));
+const STYLE: &str = concat!(
+    include_str!("../colours.css"),
+    include_str!("../base.css"),
+    include_str!("report.css")
+);
 /// The headings of an author, below the title.
 const OF_AUTHOR: Headings = Headings { names: ["h2", "h3", "h4"], first: Some(2) };
 const SCRIPT: &str = concat!(include_str!("../saved.js"), include_str!("report.js"));
