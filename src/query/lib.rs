@@ -10,4 +10,4 @@ pub mod plan;
 pub mod protocol;
 mod sql;
 
-pub use sql::{Prepared, RowOrigin, SqlError, TableSchema, prepare};
+pub use sql::{KeptBackUse, Prepared, RowOrigin, SqlError, TableSchema, prepare};

@@ -21,6 +21,7 @@ mod expressions;
 mod from;
 mod functions;
 mod names;
+mod kept_back;
 mod scope;
 mod select;
 mod row_origin;
@@ -45,6 +46,7 @@ use error::Result;
 pub use error::SqlError;
 pub use row_origin::RowOrigin;
 
+pub use kept_back::KeptBackUse;
 /// Terms and signs of a statement.
 const TOKENS_MAX: usize = 50_000;
 /// Levels that the parser descends.

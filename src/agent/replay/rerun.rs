@@ -202,7 +202,7 @@ impl Again<'_> {
                 code: Code::Here(repl),
                 repeats,
                 memory,
-                keeps_rows: false,
+                withheld: &Redaction::default(),
                 // Thresholds are flags of `ask`, and the rows are what is compared.
                 thresholds: &[],
                 output_bytes_max: output_bytes_max(self.past.is_of_client),
