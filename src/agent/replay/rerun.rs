@@ -166,6 +166,12 @@ impl Again<'_> {
             self.containers.upload(&hosted, turn).await?;
         }
         let preparation = self.preparation(earlier, catalog, turn).await?;
+        let prepares_repl =
+            |it: &(ExecutionPlace, ToolJob)| it.0 == ExecutionPlace::Repl && needs_repl(&it.1);
+        if !self.past.calls.iter().any(is_for_repl) && !preparation.iter().any(prepares_repl) {
+            // What shows the result of a statement that fails now would look for it in Python.
+            self.repl.lacks_python();
+        }
         self.meet_cluster(&preparation, catalog, turn).await?;
         for (place, job) in preparation {
             // A failure here also occurred originally, or makes a call fail that is compared.
