@@ -120,15 +120,11 @@ pub(crate) fn cluster_access(environment: &Environment) -> ClusterAccess {
 ///
 /// # Errors
 ///
-/// Fails when there is no directory for its packages.
+/// Fails when a setting is invalid.
 pub(crate) fn python_options(settings: &Settings) -> anyhow::Result<PythonOptions> {
     let environment = settings.environment();
     let below_home = || environment.home.as_ref().map(|it| it.join(".cache"));
-    let Some(cache_home) = environment.cache_home.clone().or_else(below_home) else {
-        let message = "cannot tell where Python's packages are kept: neither `HOME` nor \
-                       `XDG_CACHE_HOME` is set";
-        return Err(Failure::new(ExitStatus::Setup, message).hint("set one of them").into());
-    };
+    let cache_home = environment.cache_home.clone().or_else(below_home);
     let python = settings.choose(&PYTHON)?;
     let program = std::env::current_exe().and_then(fs::canonicalize);
     Ok(PythonOptions {
@@ -140,7 +136,7 @@ pub(crate) fn python_options(settings: &Settings) -> anyhow::Result<PythonOption
         program: program.ok(),
         launcher: environment.launcher.clone(),
         virtual_env: environment.virtual_env.clone(),
-        cache_dir: cache_home.join("csv-agent"),
+        cache_dir: cache_home.map(|it| it.join("csv-agent")).unwrap_or_default(),
         packages: settings.choose(&PYTHON_PACKAGES)?.value.unwrap_or_default(),
         path: environment.path.clone(),
         pip_env: environment.pip.clone(),
@@ -151,7 +147,7 @@ pub(crate) fn python_options(settings: &Settings) -> anyhow::Result<PythonOption
 ///
 /// # Errors
 ///
-/// Fails when a setting is invalid, or there is no directory for Python.
+/// Fails when a setting is invalid.
 pub(crate) fn cluster_options(settings: &Settings) -> anyhow::Result<ClusterOptions> {
     let environment = settings.environment();
     Ok(ClusterOptions {
