@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use csv_agent_ingest::{name_of, rows};
-use csv_agent_query::{Prepared, SqlError, TableSchema, prepare};
+use csv_agent_query::{Prepared, SqlError, TableSchema, prepare, prepare_with_empty_columns};
 use csv_agent_render::table::{self, TableStyle};
 use csv_agent_session::Session;
 use csv_agent_sink::Format;
@@ -22,7 +22,7 @@ use csv_agent_types::chosen::chosen;
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{RESULT_CHUNK_ROWS, SQL_BYTES_MAX, TABLE_TTY_ROWS_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
-use csv_agent_worker::engine::table_of;
+use csv_agent_worker::engine::{is_empty_column, table_of};
 
 use crate::diagnostics;
 use crate::engine::{self, Results};
@@ -152,8 +152,10 @@ fn run_statement(
     demand_other_file(flags.output.as_deref(), &flags.file, catalog.iter(), &dir)?;
     let catalog = only(catalog, &wanted)?;
     let tables: Vec<TableSchema> = catalog.iter().map(|(name, it)| table_of(name, it)).collect();
-    let prepared = prepare(sql, &tables, Timestamp::now().as_microsecond())
-        .map_err(|error| refusal(&error))?;
+    let is_empty = |dataset: &str, column: &str| is_empty_column(&catalog, dataset, column);
+    let now = Timestamp::now().as_microsecond();
+    let prepared =
+        prepare_with_empty_columns(sql, &tables, is_empty, now).map_err(|error| refusal(&error))?;
     if flags.file.is_empty() {
         let used = catalog.iter().filter(|it| prepared.tables.iter().any(|name| name == it.0));
         diagnostics::warnings(changed_sources(used, &dir), options.terminal.stderr.colour);

@@ -15,6 +15,7 @@ mod aggregates;
 mod binder;
 mod constants;
 mod dialect;
+mod empty_columns;
 mod env;
 mod error;
 mod expressions;
@@ -42,6 +43,7 @@ use crate::plan::{ColumnId, OutputColumn, Plan, Query, Scalar, Type};
 
 use binder::Binder;
 use dialect::QueryDialect;
+pub use empty_columns::prepare_with_empty_columns;
 use error::Result;
 pub use error::SqlError;
 pub use row_origin::RowOrigin;
