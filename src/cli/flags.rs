@@ -670,6 +670,11 @@ pub(crate) fn format_of(name: &str) -> Option<Format> {
     FORMATS.iter().find(|(_, it, _)| *it == name).map(|(format, _, _)| *format)
 }
 
+/// Returns the name of a format.
+pub(crate) fn format_name(format: Format) -> &'static str {
+    FORMATS.iter().find(|it| it.0 == format).map_or("another format", |it| it.1)
+}
+
 fn format_parser() -> impl TypedValueParser<Value = Format> {
     let values = FORMATS.map(|(_, name, about)| PossibleValue::new(name).help(about));
     PossibleValuesParser::new(values).try_map(|name| format_of(&name).ok_or("no such format"))

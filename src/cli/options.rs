@@ -23,7 +23,7 @@ use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::sandbox::{Demand, SandboxOptions, usual_memory_bytes};
 
 use super::diagnostics;
-use super::flags::{GlobalFlags, format_of};
+use super::flags::{GlobalFlags, format_name, format_of};
 use super::terminal::Terminal;
 use super::tips;
 
@@ -194,6 +194,8 @@ pub(crate) struct GlobalOptions {
     pub session: SessionChoice,
     /// The format of the answer.
     pub format: Format,
+    /// Whether a flag or a setting chose it.
+    pub is_format_chosen: bool,
     /// The state of the three streams.
     pub terminal: Terminal,
     /// Leave out what is not the answer, a warning or an error, also on a terminal.
@@ -207,23 +209,40 @@ pub(crate) struct GlobalOptions {
 }
 
 impl GlobalOptions {
-    /// Takes the format from the ending of the file of `-o`, if no format was chosen.
+    /// Takes the format from the ending of the file of `-o`, if no format was chosen. Files with one of the `other`
+    /// endings are written as text.
     ///
     /// # Errors
     ///
     /// Fails when the ending is that of a format that answers are not written in.
-    pub(crate) fn for_file(self, output: Option<&Path>) -> anyhow::Result<GlobalOptions> {
+    pub(crate) fn for_file(
+        self,
+        output: Option<&Path>,
+        other: &[&str],
+    ) -> anyhow::Result<GlobalOptions> {
         let ending = output.and_then(|it| it.extension()?.to_str()).map(str::to_lowercase);
-        let Some(ending) = ending.filter(|_| self.format == Format::Text) else { return Ok(self) };
-        if let Some(format) = format_of(&ending) {
-            return Ok(GlobalOptions { format, ..self });
-        }
-        match tips::of_format(&ending) {
-            Some(tip) => {
-                let message = format!("cannot write an answer as `.{ending}`");
-                Err(Failure::new(ExitStatus::Usage, message).hint(tip).into())
+        let (Some(ending), Some(output)) = (ending, output) else { return Ok(self) };
+        let of_ending = format_of(&ending);
+        if self.is_format_chosen {
+            let is_markdown = |it: Format| matches!(it, Format::Text | Format::Reply | Format::Md);
+            let is_other =
+                |it: &Format| *it != self.format && !(is_markdown(*it) && is_markdown(self.format));
+            if of_ending.is_some_and(|it| is_other(&it)) {
+                let (file, name) = (output.display(), format_name(self.format));
+                let text = format!("`{file}` gets {name}, because `--format` or a setting says so");
+                diagnostics::warning(&text, self.terminal.stderr.colour);
             }
-            None => Ok(self),
+            return Ok(self);
+        }
+        match of_ending {
+            Some(format) => Ok(GlobalOptions { format, ..self }),
+            None if other.contains(&&*ending) => Ok(self),
+            None => {
+                let message = format!("cannot write an answer as `.{ending}`");
+                let known = "name the file .csv, .tsv, .json, .jsonl or .md, or set `--format`";
+                let hint = tips::of_format(&ending).unwrap_or(known);
+                Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+            }
         }
     }
 
@@ -238,10 +257,12 @@ impl GlobalOptions {
         settings: &Settings,
     ) -> anyhow::Result<GlobalOptions> {
         let color = settings.get(&COLOR)?;
+        let format = settings.choose(&FORMAT)?.value;
         let terminal = Terminal::look(color, flags.width, settings.environment());
         Ok(GlobalOptions {
             session,
-            format: settings.choose(&FORMAT)?.value.unwrap_or(Format::Text),
+            format: format.unwrap_or(Format::Text),
+            is_format_chosen: format.is_some(),
             terminal,
             quiet: flags.quiet,
             verbose: flags.verbose,

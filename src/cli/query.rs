@@ -130,7 +130,8 @@ fn run_statement(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    let format = format_of(flags, options)?;
+    let output = flags.output.as_deref().filter(|it| *it != Path::new("-"));
+    let format = format_of(output, options)?;
     let mut session;
     let mut wanted = flags.dataset.clone();
     let (dir, catalog) = if flags.file.is_empty() {
@@ -149,7 +150,7 @@ fn run_statement(
         diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
         (session.dir().to_owned(), session.catalog().clone())
     };
-    demand_other_file(flags.output.as_deref(), &flags.file, catalog.iter(), &dir)?;
+    demand_other_file(output, &flags.file, catalog.iter(), &dir)?;
     let catalog = only(catalog, &wanted)?;
     let tables: Vec<TableSchema> = catalog.iter().map(|(name, it)| table_of(name, it)).collect();
     let is_empty = |dataset: &str, column: &str| is_empty_column(&catalog, dataset, column);
@@ -161,7 +162,7 @@ fn run_statement(
         diagnostics::warnings(changed_sources(used, &dir), options.terminal.stderr.colour);
     }
     let results = execute(&prepared, &catalog, &dir, settings)?;
-    write(&results.paths[0], format, flags.output.as_deref(), options)?;
+    write(&results.paths[0], format, output, options)?;
     Ok(ExitStatus::Ok)
 }
 
@@ -192,12 +193,11 @@ fn statement(flags: &QueryFlags) -> anyhow::Result<String> {
     Ok(text)
 }
 
-fn format_of(flags: &QueryFlags, options: &GlobalOptions) -> anyhow::Result<ResultFormat> {
-    let output = flags.output.as_deref();
+fn format_of(output: Option<&Path>, options: &GlobalOptions) -> anyhow::Result<ResultFormat> {
     if output.and_then(Path::extension).is_some_and(|it| it.eq_ignore_ascii_case("parquet")) {
         return Ok(ResultFormat::Parquet);
     }
-    Ok(ResultFormat::Rows(options.clone().for_file(output)?.format))
+    Ok(ResultFormat::Rows(options.clone().for_file(output, &[])?.format))
 }
 
 /// Returns the datasets that match one of the selectors; all without any.
