@@ -28,7 +28,7 @@ pub(crate) struct GlobalFlags {
     /// Session directory [default: the nearest `.csv-agent`]
     ///
     /// csv-agent looks for `.csv-agent` in the current directory and in the directories above it.
-    /// If there is none, it makes one in the current directory.
+    /// If there is none, `ask`, `chat`, `ingest` and `mcp` make one in the current directory.
     #[arg(short = 'S', long, value_name = "DIR", global = true)]
     pub session_dir: Option<PathBuf>,
 

@@ -137,7 +137,9 @@ fn run_statement(
     let (dir, catalog) = if flags.file.is_empty() {
         let dir = options.session.dir.clone();
         let catalog = match options.session.existing() {
-            Err(_) if needs_no_data(flags, sql) => Catalog::default(),
+            Err(_) if needs_no_data(flags, sql) && !options.session.is_named() => {
+                Catalog::default()
+            }
             existing => {
                 existing?;
                 Session::read_catalog(&dir)?

@@ -80,7 +80,9 @@ fn is_file(argument: &Path) -> bool {
 
 fn datasets(names: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<InputDataset>> {
     if let Err(error) = options.session.existing() {
-        let Some(name) = names.first() else { return Err(error) };
+        let Some(name) = names.first().filter(|_| !options.session.is_named()) else {
+            return Err(error);
+        };
         let message = format!("there is no file `{name}`, and no session with such a dataset");
         let hint = "name a file, or add one to a session with `csv-agent ingest FILE`";
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
