@@ -228,3 +228,12 @@ fn neither_python_nor_a_key_is_needed() {
     let run = bench.shell(script, &[]).succeeds();
     assert!(run.stdout().starts_with("[{"), "{run}");
 }
+
+#[test]
+fn a_file_that_cannot_be_read_does_not_hide_the_others() {
+    let bench = Bench::with(["sales.csv"]);
+    fs::write(bench.path("empty.csv"), "").unwrap();
+    let run = bench.run(["describe", "empty.csv", "sales.csv", "--format", "csv"]).fails_with(5);
+    assert!(run.stdout().contains("sales,revenue,"), "{run}");
+    assert!(run.stderr().contains("empty.csv"), "{run}");
+}
