@@ -525,7 +525,7 @@ impl Agent {
                 Next::More => {}
                 Next::Nudge => conversation.items.push(Item::user(NUDGE)),
                 Next::Run(calls) => {
-                    let keeps_rows = self.withheld().rows;
+                    let withheld = self.withheld();
                     let is_for_a_client = self.is_for_a_client();
                     let mut round = Round {
                         number: state.round,
@@ -541,7 +541,7 @@ impl Agent {
                         },
                         repeats: &mut repeats,
                         memory: &mut memory,
-                        keeps_rows,
+                        withheld: &withheld,
                         thresholds: &self.options.briefing.thresholds,
                         output_bytes_max: output_bytes_max(is_for_a_client),
                     };

@@ -3,6 +3,7 @@
 //! A result has one of two homes for the tools that show it: where Python runs, it loads the file like a dataset, and
 //! its own variables come first, since they are newer; otherwise the file is read here.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use anyhow::Context;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use csv_agent_ingest::rows;
+use csv_agent_ingest::{TOKEN, rows};
 use csv_agent_query::protocol::{EngineQuery, EngineRequest};
 use csv_agent_query::{Prepared, SqlError, TableSchema, prepare};
 use csv_agent_session::Session;
@@ -23,6 +24,7 @@ use csv_agent_types::dataset_names::short_forms;
 use csv_agent_types::directory;
 use csv_agent_types::event::{CallStatus, ToolOutput};
 use csv_agent_types::limits::{CLIENT_RESULT_BYTES_MAX, QUERY_RESULTS_MAX, RESULT_BYTES_MAX};
+use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::BUILTIN;
 use csv_agent_worker::engine::{self, EngineError, EngineOptions, table_of};
 use csv_agent_worker::protocol::{Outcome, OutcomeStatus};
@@ -67,6 +69,8 @@ pub(crate) struct QueryResults {
 struct QueryTable {
     schema: TableSchema,
     path: PathBuf,
+    /// The columns of tokens in place of values.
+    kept_back: BTreeSet<String>,
 }
 
 /// How the engine runs a statement.
@@ -77,6 +81,8 @@ pub(crate) struct QueryOptions<'a> {
     pub timeout: Duration,
     /// How much of its result is shown.
     pub head: HeadSize,
+    /// Which columns have tokens in place of values.
+    pub withheld: &'a Redaction,
 }
 
 impl QueryResults {
@@ -104,7 +110,7 @@ impl QueryResults {
         turn: &mut Turn<'_>,
     ) -> Result<Result<Outcome, ToolError>, TurnInterrupt> {
         let name = statement.result_name.as_deref();
-        let there = self.tables(session, catalog)?;
+        let there = self.tables(session, catalog, options.withheld)?;
         if let Some(name) = name
             && self.get(name).is_none()
             && QUERY_RESULTS_MAX <= self.kept.len()
@@ -115,11 +121,17 @@ impl QueryResults {
             return Ok(Err(ToolError::new("too_many_results", message)));
         }
         let schemas: Vec<TableSchema> = there.iter().map(|it| it.schema.clone()).collect();
-        let Prepared { query, tables } =
-            match prepare(&statement.sql, &schemas, Timestamp::now().as_microsecond()) {
-                Ok(prepared) => prepared,
-                Err(error) => return Ok(Err(refused(&error))),
-            };
+        let prepared = match prepare(&statement.sql, &schemas, Timestamp::now().as_microsecond()) {
+            Ok(prepared) => prepared,
+            Err(error) => return Ok(Err(refused(&error))),
+        };
+        let kept_back = prepared.kept_back_use(TOKEN, |table, column| {
+            there.iter().any(|it| it.schema.name == table && it.kept_back.contains(column))
+        });
+        if let Some(column) = kept_back.compared {
+            return Ok(Err(kept_back_from(&column)));
+        }
+        let Prepared { query, tables } = prepared;
         let schema = query.output.iter().map(|it| (it.name.clone(), it.dtype)).collect();
         let used = there.into_iter().map(|it| (it.schema.name, it.path));
         let used = used.filter(|it| tables.contains(&it.0)).collect();
@@ -145,6 +157,7 @@ impl QueryResults {
             self.kept.push(QueryTable {
                 schema: TableSchema { name: name.to_owned(), columns: schema },
                 path,
+                kept_back: kept_back.output,
             });
             result["result_name"] = json!(name);
         }
@@ -152,12 +165,19 @@ impl QueryResults {
     }
 
     /// Returns the datasets on this machine and the results.
-    fn tables(&self, session: &Session, catalog: &Catalog) -> anyhow::Result<Vec<QueryTable>> {
+    fn tables(
+        &self,
+        session: &Session,
+        catalog: &Catalog,
+        withheld: &Redaction,
+    ) -> anyhow::Result<Vec<QueryTable>> {
         let hurt = Session::hurt_datasets(session.dir(), catalog)?;
         let sound = catalog.iter().filter(|it| !hurt.contains_key(it.0));
         let datasets = sound.filter_map(|(name, it)| {
             let path = session.dir().join(it.path()?);
-            Some(QueryTable { schema: table_of(name, it), path })
+            let names = it.columns.iter().map(|it| it.name.clone());
+            let kept_back = names.filter(|it| withheld.has(name, it)).collect();
+            Some(QueryTable { schema: table_of(name, it), path, kept_back })
         });
         Ok(datasets.chain(self.kept.iter().cloned()).collect())
     }
@@ -287,6 +307,15 @@ pub(crate) fn without_values(error: &mut ToolError) {
 fn refused(error: &SqlError) -> ToolError {
     let hint = error.hint.as_ref().map(|it| format!("; {it}")).unwrap_or_default();
     ToolError::new("bad_sql", format!("{error}{hint}"))
+}
+
+/// Returns what the model reads of a statement that compares tokens with a value.
+fn kept_back_from(column: &str) -> ToolError {
+    let message = format!(
+        "not run: the values of `{column}` are kept back, and tokens replace them, so that no comparison with a \
+         constant can be true; count, group or join by it, or test `is null`"
+    );
+    ToolError::new("kept_back", message)
 }
 
 /// Returns what the model reads of a statement that has no result.

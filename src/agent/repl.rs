@@ -206,6 +206,7 @@ impl Repl {
                     sandbox: &self.sandbox,
                     timeout: self.command_timeout,
                     head: self.head,
+                    withheld: &self.withheld,
                 };
                 let ran = self.results.run(&statement, &options, session, catalog, turn).await?;
                 if let (Ok(_), Some(variable), true) =

@@ -1,21 +1,24 @@
 //! The calls of one round: planned, run, reported, answered.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Context;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use csv_agent_ingest::{Needles, ValueCounts};
 use csv_agent_session::Session;
-use csv_agent_tools::{Plan, RUNS_SQL, Tool, ToolError, ToolJob};
+use csv_agent_tools::{FINDS_VALUES, Plan, RUNS_SQL, Tool, ToolError, ToolJob};
 use csv_agent_types::catalog::{Catalog, Dataset, Facts, Query};
+use csv_agent_types::chosen::chosen;
 use csv_agent_types::conversation::{Item, ToolCall};
 use csv_agent_types::event::{CallError, CallStatus, Shown, Status, ToolOutput};
 use csv_agent_types::limits::{
     CALLS_PER_ROUND_MAX, CLIENT_OUTPUT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX,
 };
+use csv_agent_types::redaction::Redaction;
 use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
 
 use crate::chart_thresholds;
@@ -51,8 +54,8 @@ pub(crate) struct Round<'a> {
     pub repeats: &'a mut Repeats,
     /// The turn's cache of calls.
     pub memory: &'a mut ToolCache,
-    /// Whether the model sees aggregates only.
-    pub keeps_rows: bool,
+    /// What the model does not see.
+    pub withheld: &'a Redaction,
     /// The bounds that charts of their columns show.
     pub thresholds: &'a [Threshold],
     /// Bytes of an output that the model reads.
@@ -147,11 +150,14 @@ impl Round<'_> {
             let mut result = self.finish(running, turn).await?;
             if let Ok(output) = &mut result {
                 chart_thresholds::bound(output, self.thresholds);
+                if call.name == FINDS_VALUES {
+                    self.note_unsearched(output);
+                }
             }
             match &mut result {
                 _ if is_remembered => {}
                 // Reads return facts of the files, and calls that were not run get our own text.
-                result if self.keeps_rows && is_of_code => {
+                result if self.withheld.rows && is_of_code => {
                     self.keep_rows_back(call, result, turn).await?;
                 }
                 Ok(output) => self.keep_aside(call, output, turn).await?,
@@ -221,6 +227,22 @@ impl Round<'_> {
             output.result = spill::summary(&output.result, &result);
         }
         Ok(())
+    }
+
+    /// Says which columns a search could not compare with the value.
+    fn note_unsearched(&self, output: &mut ToolOutput) {
+        let wanted = output.result["name"].as_str().unwrap_or_default().to_owned();
+        let searched = chosen(self.catalog, &[wanted]).unwrap_or_default();
+        let columns = searched.iter().flat_map(|(dataset, it)| {
+            let names = it.columns.iter().map(|it| &it.name);
+            names.filter(|it| self.withheld.has(dataset, it))
+        });
+        let columns: BTreeSet<String> = columns.map(|it| format!("`{it}`")).collect();
+        if !columns.is_empty() {
+            let columns = columns.into_iter().collect::<Vec<_>>().join(", ");
+            let note = format!("not searched, because their values are kept back: {columns}");
+            output.result["kept_back"] = json!(note);
+        }
     }
 
     /// Removes values that only few rows have from the result of code.

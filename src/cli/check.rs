@@ -31,6 +31,7 @@ use crate::options::GlobalOptions;
 use crate::options::ask::demand_apart;
 use crate::options::settings::Settings;
 use crate::stdout;
+use crate::tips::quoted;
 use crate::value_parsers::{self, ReportTarget};
 
 use baseline::Baseline;
@@ -309,6 +310,14 @@ fn decided(
     Ok(())
 }
 
+/// Returns the command that makes the data of a file of rules the baseline.
+fn accept_command(path: &Path) -> String {
+    if path == Path::new(USUAL) {
+        return "csv-agent check --accept".to_owned();
+    }
+    format!("csv-agent check {} --accept", quoted(&path.to_string_lossy()))
+}
+
 /// Compares the data with the baseline, if there is one; or makes it the baseline.
 fn compared(
     path: &Path,
@@ -326,12 +335,13 @@ fn compared(
         return Ok(Vec::new());
     }
     let named = flags.against.as_ref();
-    match (Baseline::read(named.unwrap_or(&usual))?, named) {
-        (Some(baseline), _) => baseline.changes(session, settings),
+    let accept = accept_command(path);
+    match (Baseline::read(named.unwrap_or(&usual), &accept)?, named) {
+        (Some(baseline), _) => baseline.changes(session, settings, &accept),
         (None, None) => Ok(Vec::new()),
         (None, Some(named)) => {
             let message = format!("cannot read `{}`: no such file", named.display());
-            let hint = "`csv-agent check --accept` writes a baseline";
+            let hint = format!("`{accept}` writes a baseline to `{}`", usual.display());
             Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
         }
     }

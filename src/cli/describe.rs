@@ -17,6 +17,7 @@ use csv_agent_types::limits::RESULT_CHUNK_ROWS;
 use csv_agent_types::status::ExitStatus;
 use csv_agent_worker::engine::table_of;
 
+use crate::diagnostics;
 use crate::engine;
 use crate::flags::EngineLimits;
 use crate::listing::Listing;
@@ -56,20 +57,36 @@ pub(crate) fn run(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    let inputs = InputDataset::all(&flags.inputs, options)?;
-    let described = describe(&inputs.inputs, flags.top, settings)?;
+    let mut inputs = InputDataset::all(&flags.inputs, options)?;
+    let failure = inputs.failures.pop();
+    inputs.failures.iter().for_each(|it| diagnostics::error(it, options.terminal.stderr.colour));
+    if let Some(failure) = failure {
+        if !inputs.inputs.is_empty() {
+            show(&inputs.inputs, flags, settings, options)?;
+        }
+        return Err(failure);
+    }
+    show(&inputs.inputs, flags, settings, options)?;
+    Ok(ExitStatus::Ok)
+}
+
+fn show(
+    inputs: &[InputDataset],
+    flags: &DescribeFlags,
+    settings: &Settings,
+    options: &GlobalOptions,
+) -> anyhow::Result<()> {
+    let described = describe(inputs, flags.top, settings)?;
     let is_for_eyes =
         options.terminal.stdout.is_tty && matches!(options.format, Format::Text | Format::Reply);
     if is_for_eyes {
-        stdout::answer(|out| {
+        return stdout::answer(|out| {
             Ok(out.write_all(tables::for_terminal(&described, options).as_bytes())?)
-        })?;
-        return Ok(ExitStatus::Ok);
+        });
     }
     let documents = described.iter().map(document::document).collect();
     let listing = Listing { frame: tables::columns(&described), documents };
-    stdout::answer(|out| listing.write(out, options))?;
-    Ok(ExitStatus::Ok)
+    stdout::answer(|out| listing.write(out, options))
 }
 
 /// Describes the datasets of a session, with so many frequent values of each column.

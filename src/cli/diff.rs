@@ -26,6 +26,7 @@ use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::row_places::RowPlaces;
 use crate::stdout;
+use crate::tips::quoted;
 use crate::usage::nearest;
 
 use report::{DiffReport, RowsOf, is_for_people};
@@ -104,11 +105,11 @@ fn compared(
     let of_any = [(&old, &flags.old), (&new, &flags.new)];
     let mut given: Vec<String> = Vec::new();
     for name in &flags.key {
-        let name = column_named(name, &of_old)?;
-        column_named(&name, &[(&new, &flags.new)])?;
+        let name = column_named("--key", name, &of_old)?;
+        column_named("--key", &name, &[(&new, &flags.new)])?;
         given.push(name);
     }
-    let ignored = flags.ignore.iter().map(|it| column_named(it, &of_any));
+    let ignored = flags.ignore.iter().map(|it| column_named("--ignore", it, &of_any));
     let ignored: Vec<String> = ignored.collect::<anyhow::Result<_>>()?;
     if let Some(name) = given.iter().find(|it| ignored.contains(it)) {
         let message = format!("`{name}` is both a `--key` and ignored");
@@ -172,8 +173,12 @@ fn compared(
     })
 }
 
-/// Returns the name of a column that one of the versions has, which may be written in other case.
-fn column_named(name: &str, versions: &[(&Dataset, &PathBuf)]) -> anyhow::Result<String> {
+/// Returns the name of a column that one of the versions has, which may be written in other case after a flag.
+fn column_named(
+    flag: &str,
+    name: &str,
+    versions: &[(&Dataset, &PathBuf)],
+) -> anyhow::Result<String> {
     let columns = versions.iter().flat_map(|it| &it.0.columns);
     let columns: Vec<String> = columns.map(|it| it.name.clone()).collect();
     let is_named = |it: &&String| it.to_lowercase() == name.to_lowercase();
@@ -184,7 +189,14 @@ fn column_named(name: &str, versions: &[(&Dataset, &PathBuf)]) -> anyhow::Result
     }
     let paths: Vec<String> = versions.iter().map(|it| format!("`{}`", it.1.display())).collect();
     let message = format!("no column `{name}` in {}", paths.join(" or "));
+    let several: Vec<&str> = name.split(',').map(str::trim).collect();
+    let are_columns = several.iter().all(|it| columns.iter().any(|column| column == it));
     let hint = match nearest(name, &columns).first() {
+        _ if are_columns => {
+            let flags: Vec<String> =
+                several.iter().map(|it| format!("{flag} {}", quoted(it))).collect();
+            format!("name one column a flag: `{}`", flags.join(" "))
+        }
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("`csv-agent describe {}` lists the columns", versions[0].1.display()),
     };

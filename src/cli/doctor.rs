@@ -173,7 +173,7 @@ pub(crate) fn run(
     checks.extend(cluster);
     checks.extend(found);
     checks.push(machine::disk(&options.session.dir, "the session"));
-    if runs_code {
+    if runs_code && !python.cache_dir.as_os_str().is_empty() {
         checks.push(machine::disk(&python.cache_dir, "Python's packages"));
     }
     let images = Images::of(settings)?;

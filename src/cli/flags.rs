@@ -28,7 +28,7 @@ pub(crate) struct GlobalFlags {
     /// Session directory [default: the nearest `.csv-agent`]
     ///
     /// csv-agent looks for `.csv-agent` in the current directory and in the directories above it.
-    /// If there is none, it makes one in the current directory.
+    /// If there is none, `ask`, `chat`, `ingest` and `mcp` make one in the current directory.
     #[arg(short = 'S', long, value_name = "DIR", global = true)]
     pub session_dir: Option<PathBuf>,
 
@@ -631,6 +631,11 @@ pub(crate) const FORMATS: [(Format, &str, &str); 7] = [
 /// Returns the format with this name.
 pub(crate) fn format_of(name: &str) -> Option<Format> {
     FORMATS.iter().find(|(_, it, _)| *it == name).map(|(format, _, _)| *format)
+}
+
+/// Returns the name of a format.
+pub(crate) fn format_name(format: Format) -> &'static str {
+    FORMATS.iter().find(|it| it.0 == format).map_or("another format", |it| it.1)
 }
 
 fn format_parser() -> impl TypedValueParser<Value = Format> {

@@ -619,7 +619,7 @@ fn ask(flags: AskFlags, options: GlobalOptions, settings: &Settings) -> anyhow::
 /// Reports an invalid command line, or prints the requested help.
 fn refuse(mut error: clap::Error, args: &[OsString], environment: &Environment) -> ExitStatus {
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    suggest(&mut error, environment);
+    suggest(&mut error, args, environment);
     if !is_help && usage::wants_json(args, environment.format) {
         diagnostics::tell(&format!("{}\n", usage::as_json(&error)));
         return ExitStatus::Usage;
@@ -647,12 +647,12 @@ fn refuse(mut error: clap::Error, args: &[OsString], environment: &Environment) 
     }
 }
 
-fn suggest(error: &mut clap::Error, environment: &Environment) {
+fn suggest(error: &mut clap::Error, args: &[OsString], environment: &Environment) {
     let command = command(environment);
     let verbs = command.get_subcommands().filter(|it| !it.is_hide_set());
     let verbs: Vec<String> = verbs.map(|it| it.get_name().to_owned()).collect();
     usage::suggest_command(error, &verbs);
-    tips::add(error, &command);
+    tips::add(error, &command, args);
 }
 
 /// Reports an error and returns its exit status.

@@ -23,7 +23,7 @@ use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::sandbox::{Demand, SandboxOptions, usual_memory_bytes};
 
 use super::diagnostics;
-use super::flags::{GlobalFlags, format_of};
+use super::flags::{GlobalFlags, format_name, format_of};
 use super::terminal::Terminal;
 use super::tips;
 
@@ -120,11 +120,7 @@ pub(crate) fn cluster_access(environment: &Environment) -> ClusterAccess {
 pub(crate) fn python_options(settings: &Settings) -> anyhow::Result<PythonOptions> {
     let environment = settings.environment();
     let below_home = || environment.home.as_ref().map(|it| it.join(".cache"));
-    let Some(cache_home) = environment.cache_home.clone().or_else(below_home) else {
-        let message = "cannot tell where Python's packages are kept: neither `HOME` nor \
-                       `XDG_CACHE_HOME` is set";
-        return Err(Failure::new(ExitStatus::Setup, message).hint("set one of them").into());
-    };
+    let cache_home = environment.cache_home.clone().or_else(below_home);
     let python = settings.choose(&PYTHON)?;
     let program = std::env::current_exe().and_then(fs::canonicalize);
     Ok(PythonOptions {
@@ -136,7 +132,7 @@ pub(crate) fn python_options(settings: &Settings) -> anyhow::Result<PythonOption
         program: program.ok(),
         launcher: environment.launcher.clone(),
         virtual_env: environment.virtual_env.clone(),
-        cache_dir: cache_home.join("csv-agent"),
+        cache_dir: cache_home.map(|it| it.join("csv-agent")).unwrap_or_default(),
         packages: settings.choose(&PYTHON_PACKAGES)?.value.unwrap_or_default(),
         path: environment.path.clone(),
         pip_env: environment.pip.clone(),
@@ -185,6 +181,8 @@ pub(crate) struct GlobalOptions {
     pub session: SessionChoice,
     /// The format of the answer.
     pub format: Format,
+    /// Whether a flag or a setting chose it.
+    pub is_format_chosen: bool,
     /// The state of the three streams.
     pub terminal: Terminal,
     /// Leave out what is not the answer, a warning or an error, also on a terminal.
@@ -198,23 +196,40 @@ pub(crate) struct GlobalOptions {
 }
 
 impl GlobalOptions {
-    /// Takes the format from the ending of the file of `-o`, if no format was chosen.
+    /// Takes the format from the ending of the file of `-o`, if no format was chosen. Files with one of the `other`
+    /// endings are written as text.
     ///
     /// # Errors
     ///
     /// Fails when the ending is that of a format that answers are not written in.
-    pub(crate) fn for_file(self, output: Option<&Path>) -> anyhow::Result<GlobalOptions> {
+    pub(crate) fn for_file(
+        self,
+        output: Option<&Path>,
+        other: &[&str],
+    ) -> anyhow::Result<GlobalOptions> {
         let ending = output.and_then(|it| it.extension()?.to_str()).map(str::to_lowercase);
-        let Some(ending) = ending.filter(|_| self.format == Format::Text) else { return Ok(self) };
-        if let Some(format) = format_of(&ending) {
-            return Ok(GlobalOptions { format, ..self });
-        }
-        match tips::of_format(&ending) {
-            Some(tip) => {
-                let message = format!("cannot write an answer as `.{ending}`");
-                Err(Failure::new(ExitStatus::Usage, message).hint(tip).into())
+        let (Some(ending), Some(output)) = (ending, output) else { return Ok(self) };
+        let of_ending = format_of(&ending);
+        if self.is_format_chosen {
+            let is_markdown = |it: Format| matches!(it, Format::Text | Format::Reply | Format::Md);
+            let is_other =
+                |it: &Format| *it != self.format && !(is_markdown(*it) && is_markdown(self.format));
+            if of_ending.is_some_and(|it| is_other(&it)) {
+                let (file, name) = (output.display(), format_name(self.format));
+                let text = format!("`{file}` gets {name}, because `--format` or a setting says so");
+                diagnostics::warning(&text, self.terminal.stderr.colour);
             }
-            None => Ok(self),
+            return Ok(self);
+        }
+        match of_ending {
+            Some(format) => Ok(GlobalOptions { format, ..self }),
+            None if other.contains(&&*ending) => Ok(self),
+            None => {
+                let message = format!("cannot write an answer as `.{ending}`");
+                let known = "name the file .csv, .tsv, .json, .jsonl or .md, or set `--format`";
+                let hint = tips::of_format(&ending).unwrap_or(known);
+                Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+            }
         }
     }
 
@@ -225,10 +240,12 @@ impl GlobalOptions {
         settings: &Settings,
     ) -> anyhow::Result<GlobalOptions> {
         let color = settings.get(&COLOR)?;
+        let format = settings.choose(&FORMAT)?.value;
         let terminal = Terminal::look(color, flags.width, settings.environment());
         Ok(GlobalOptions {
             session,
-            format: settings.choose(&FORMAT)?.value.unwrap_or(Format::Text),
+            format: format.unwrap_or(Format::Text),
+            is_format_chosen: format.is_some(),
             terminal,
             quiet: flags.quiet,
             verbose: flags.verbose,

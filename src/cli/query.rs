@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use csv_agent_ingest::{name_of, rows};
-use csv_agent_query::{Prepared, SqlError, TableSchema, prepare};
+use csv_agent_query::{Prepared, SqlError, TableSchema, prepare, prepare_with_empty_columns};
 use csv_agent_render::table::{self, TableStyle};
 use csv_agent_session::Session;
 use csv_agent_sink::Format;
@@ -21,7 +21,7 @@ use csv_agent_types::chosen::chosen;
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{RESULT_CHUNK_ROWS, SQL_BYTES_MAX, TABLE_TTY_ROWS_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
-use csv_agent_worker::engine::table_of;
+use csv_agent_worker::engine::{is_empty_column, table_of};
 
 use crate::diagnostics;
 use crate::engine::{self, Results};
@@ -116,13 +116,16 @@ fn run_statement(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    let format = format_of(flags, options)?;
+    let output = flags.output.as_deref().filter(|it| *it != Path::new("-"));
+    let format = format_of(output, options)?;
     let mut session;
     let mut wanted = flags.dataset.clone();
     let (dir, catalog) = if flags.file.is_empty() {
         let dir = options.session.dir.clone();
         let catalog = match options.session.existing() {
-            Err(_) if needs_no_data(flags, sql) => Catalog::default(),
+            Err(_) if needs_no_data(flags, sql) && !options.session.is_named() => {
+                Catalog::default()
+            }
             existing => {
                 existing?;
                 Session::read_catalog(&dir)?
@@ -135,17 +138,19 @@ fn run_statement(
         diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
         (session.dir().to_owned(), session.catalog().clone())
     };
-    demand_other_file(flags.output.as_deref(), &flags.file, catalog.iter(), &dir)?;
+    demand_other_file(output, &flags.file, catalog.iter(), &dir)?;
     let catalog = only(catalog, &wanted)?;
     let tables: Vec<TableSchema> = catalog.iter().map(|(name, it)| table_of(name, it)).collect();
-    let prepared = prepare(sql, &tables, Timestamp::now().as_microsecond())
-        .map_err(|error| refusal(&error))?;
+    let is_empty = |dataset: &str, column: &str| is_empty_column(&catalog, dataset, column);
+    let now = Timestamp::now().as_microsecond();
+    let prepared =
+        prepare_with_empty_columns(sql, &tables, is_empty, now).map_err(|error| refusal(&error))?;
     if flags.file.is_empty() {
         let used = catalog.iter().filter(|it| prepared.tables.iter().any(|name| name == it.0));
         diagnostics::warnings(changed_sources(used, &dir), options.terminal.stderr.colour);
     }
     let results = execute(&prepared, &catalog, &dir, settings)?;
-    write(&results.paths[0], format, flags.output.as_deref(), options)?;
+    write(&results.paths[0], format, output, options)?;
     Ok(ExitStatus::Ok)
 }
 
@@ -176,12 +181,11 @@ fn statement(flags: &QueryFlags) -> anyhow::Result<String> {
     Ok(text)
 }
 
-fn format_of(flags: &QueryFlags, options: &GlobalOptions) -> anyhow::Result<ResultFormat> {
-    let output = flags.output.as_deref();
+fn format_of(output: Option<&Path>, options: &GlobalOptions) -> anyhow::Result<ResultFormat> {
     if output.and_then(Path::extension).is_some_and(|it| it.eq_ignore_ascii_case("parquet")) {
         return Ok(ResultFormat::Parquet);
     }
-    Ok(ResultFormat::Rows(options.clone().for_file(output)?.format))
+    Ok(ResultFormat::Rows(options.clone().for_file(output, &[])?.format))
 }
 
 /// Returns the datasets that match one of the selectors; all without any.

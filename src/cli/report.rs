@@ -3,6 +3,7 @@
 mod browser;
 mod questions;
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -304,7 +305,7 @@ fn sections(turns: &[TurnSummary], options: &GlobalOptions) -> anyhow::Result<Ve
         let events = events(turn, &mut together, colour)?;
         let number = number(&turn.id).to_owned();
         if let Some(why) = why_not(events.last().map(|it| &it.body)) {
-            left_out.push(format!("turn {number} {why}"));
+            left_out.push((number, why));
             continue;
         }
         let images = images(&events, &options.session.dir, &mut room);
@@ -312,12 +313,12 @@ fn sections(turns: &[TurnSummary], options: &GlobalOptions) -> anyhow::Result<Ve
         sections.push(ReportPart::Section(answer));
     }
     if sections.is_empty() {
-        let message = format!("there is no answer to report: {}", left_out.join(", "));
+        let message = format!("there is no answer to report: {}", in_words(&left_out));
         let hint = "ask again, or name other turns; `csv-agent show TURN` says what happened";
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     }
     if !left_out.is_empty() {
-        diagnostics::warning(&format!("not in the report: {}", left_out.join(", ")), colour);
+        diagnostics::warning(&format!("not in the report: {}", in_words(&left_out)), colour);
     }
     Ok(sections)
 }
@@ -330,6 +331,23 @@ fn why_not(end: Option<&Body>) -> Option<&'static str> {
         Some(Body::Error(error)) => Some(how_it_failed(error)),
         _ => Some("has no answer"),
     }
+}
+
+/// Returns turns with the reasons for which they have no answer: `turns 2, 5 were refused, turn 3 failed`.
+fn in_words(left_out: &[(String, &'static str)]) -> String {
+    let mut reasons: Vec<&'static str> = left_out.iter().map(|it| it.1).collect();
+    let mut seen = HashSet::new();
+    reasons.retain(|it| seen.insert(*it));
+    let parts = reasons.into_iter().map(|why| {
+        let turns = left_out.iter().filter(|it| it.1 == why).map(|it| it.0.as_str());
+        let turns: Vec<&str> = turns.collect();
+        if let [turn] = turns[..] {
+            return format!("turn {turn} {why}");
+        }
+        let why = why.replace("was ", "were ").replace("has ", "have ");
+        format!("turns {} {why}", turns.join(", "))
+    });
+    parts.collect::<Vec<_>>().join("; ")
 }
 
 fn how_it_failed(error: &ErrorBody) -> &'static str {

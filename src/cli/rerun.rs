@@ -1,6 +1,6 @@
 //! `rerun`: repeats the calls of an earlier turn, without a model.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -61,7 +61,8 @@ pub(crate) fn run(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    let options = &options.clone().for_file(flags.output.as_deref())?;
+    let output_file = flags.output.as_deref().filter(|it| *it != Path::new("-"));
+    let options = &options.clone().for_file(output_file, &["txt"])?;
     let environment = settings.environment();
     let (turn, earlier) = stored_turns::read(&flags.turn, options)?;
     stored_turns::demand_whole(&turn)?;
@@ -85,7 +86,7 @@ pub(crate) fn run(
     let before = session.catalog().clone();
     let is_used = |name: &str| turn.calls.iter().any(|it| it.call.arguments.contains(name));
     let used = before.iter().filter(|it| is_used(it.0));
-    demand_other_file(flags.output.as_deref(), &[], before.iter(), &options.session.dir)?;
+    demand_other_file(output_file, &[], before.iter(), &options.session.dir)?;
     let mut warnings: Vec<String> = Vec::new();
     let mut is_text_now = false;
     let as_ingested = used.filter(|it| flags.against.iter().all(|named| named.0 != it.0));
@@ -104,7 +105,7 @@ pub(crate) fn run(
     diagnostics::warnings(warnings, options.terminal.stderr.colour);
     take_places(&mut session, &there, options, &cluster)?;
     let answer = AnswerOptions {
-        output: flags.output.clone(),
+        output: output_file.map(Path::to_owned),
         table: flags.table.clone(),
         // The path of a temporary session is not known to the user.
         abs_paths: true,

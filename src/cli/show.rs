@@ -108,7 +108,8 @@ pub(crate) fn run(
     if let Some(path) = &flags.html {
         return show_page(path, flags, options);
     }
-    let options = &options.clone().for_file(flags.output.as_deref())?;
+    let output = flags.output.as_deref().filter(|it| *it != Path::new("-"));
+    let options = &options.clone().for_file(output, &["txt"])?;
     let environment = settings.environment();
     let turn = stored_turns::find(only(&flags.turns)?, options)?;
     if flags.egress {
@@ -117,7 +118,7 @@ pub(crate) fn run(
     let colour = options.terminal.stderr.colour;
     let events = events(&turn, &mut Together::new(), colour)?;
     let answer = AnswerOptions {
-        output: flags.output.clone(),
+        output: output.map(Path::to_owned),
         table: flags.table.clone(),
         abs_paths: flags.abs_paths,
         images: Images::of(settings)?,

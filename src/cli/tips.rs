@@ -1,5 +1,6 @@
 //! Tips for common mistakes on the command line: what was typed, and what was probably meant.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use clap::builder::StyledStr;
@@ -12,7 +13,7 @@ use super::flags::format_of;
 use super::usage;
 
 /// Words that other programs have as commands, and what does it here.
-const COMMANDS: [(&[&str], &str); 11] = [
+const COMMANDS: [(&[&str], &str); 12] = [
     (&["version"], "the version: `csv-agent --version`"),
     (&["ls", "list", "tables", "status"], "list the datasets: `csv-agent datasets`"),
     (&["rm", "remove", "delete", "drop"], "remove a dataset: `csv-agent datasets --rm NAME`"),
@@ -33,7 +34,11 @@ const COMMANDS: [(&[&str], &str); 11] = [
         "set the key in the variable `OPENAI_API_KEY`; see `csv-agent help environment`",
     ),
     (
-        &["install", "update", "upgrade"],
+        &["update", "upgrade"],
+        "upgrade csv-agent with the program that installed it, such as uv, pipx or cargo",
+    ),
+    (
+        &["install"],
         "csv-agent sets up Python by itself when a question needs it; `csv-agent setup` does it now",
     ),
 ];
@@ -74,11 +79,23 @@ const FLAGS: [(&[&str], &str); 8] = [
 
 /// Adds a tip to the error, if the mistake is a known one. It replaces a command of a similar spelling, which is less
 /// likely to be meant.
-pub(crate) fn add(error: &mut Error, program: &Command) {
-    let Some(tip) = tip(error, program) else { return };
+pub(crate) fn add(error: &mut Error, program: &Command, args: &[OsString]) {
+    let Some(tip) = of_file_with_dash(error, args).or_else(|| tip(error, program)) else { return };
     error.remove(ContextKind::SuggestedSubcommand);
     error.remove(ContextKind::SuggestedArg);
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+}
+
+/// Returns how to name a file whose name begins with a dash, which was read as flags.
+fn of_file_with_dash(error: &Error, args: &[OsString]) -> Option<String> {
+    let flag = usage::strings(error, ContextKind::InvalidArg).into_iter().next()?;
+    let is_short = flag.starts_with('-') && !flag.starts_with("--");
+    let (true, ErrorKind::UnknownArgument) = (is_short, error.kind()) else { return None };
+    let words = args.iter().filter_map(|it| it.to_str());
+    let mut names = words.filter(|it| it.starts_with('-') && !it.starts_with("--"));
+    let name = names.find(|it| it.contains('.') && it.contains(&flag[1..]))?;
+    let file = quoted(&format!("./{name}"));
+    Some(format!("name a file that begins with a dash as `{file}`"))
 }
 
 /// Returns what was meant by a word after `datasets` that is not the name of one.
@@ -149,6 +166,12 @@ fn tip(error: &Error, program: &Command) -> Option<String> {
                 command.get_arguments().any(|it| it.get_long() == Some(wanted) && !it.is_hide_set())
             };
             match (word.starts_with('-'), name) {
+                (true, "o" | "output" | "out" | "outfile" | "output-file")
+                    if !is_flag("output") =>
+                {
+                    let name = command.get_name();
+                    Some(format!("it writes to stdout: `csv-agent {name} … > FILE`"))
+                }
                 (true, "fix") if is_flag("repair") => Some("use `--session --repair`".to_owned()),
                 (true, name) if format_of(name).is_some() => Some(format!("use `--format {name}`")),
                 (false, name) if is_flag(name) => Some(format!("use `--{name}`")),

@@ -372,7 +372,8 @@ impl<'a> Search<'a> {
         let mut others = &place.shapes[place.first + 1..];
         let modal = modal_width(others);
         let body = self.sample(labels.len().max(modal), first.after.0, Vec::new());
-        let found = || match self.told.rules {
+        let above_rule = self.levels_above_rule(shapes, first);
+        let found = || match above_rule {
             Some(_) => (true, "a border line is below it"),
             None if is_log => (true, "the line `#Fields:` has the names"),
             None => self.is_header(&labels, &body, first.after.0),
@@ -380,9 +381,9 @@ impl<'a> Search<'a> {
         let (is_present, reason) = self.told.header.map_or_else(found, |it| (it, "as specified"));
         let mut header = vec![*first];
         let mut descriptions = Vec::new();
-        let levels = match self.told.rules {
+        let levels = match above_rule {
             _ if !is_present || place.is_commented || self.told.is_plain => None,
-            Some(_) => self.levels_above_rule(shapes, first),
+            Some(levels) => Some(levels).filter(|it| 1 < it.len()),
             None => self.levels(&labels, others),
         };
         if let Some(levels) = levels {
@@ -559,17 +560,42 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// Returns the labels of each record of a multi-record header, down to the ruling below it.
+    /// Returns the labels of each record of the header, down to the ruling below it. None if there is no ruling, or
+    /// rows are above it.
     fn levels_above_rule(
         &self,
         shapes: &[RecordShape],
         first: &RecordShape,
     ) -> Option<Vec<Vec<String>>> {
-        let above = shapes.iter().skip_while(|it| it.start < first.start);
-        let above: Vec<_> = above.take_while(|it| !self.is_comment(it)).collect();
-        let is_header = (2..=multi_row_header::RECORDS_MAX).contains(&above.len())
+        let rules = self.told.rules.as_ref()?;
+        let mut others = shapes.iter().skip_while(|it| it.start < first.start).peekable();
+        let mut above = Vec::new();
+        while let Some(shape) = others.next_if(|it| !self.is_comment(it)) {
+            above.push(shape);
+        }
+        let levels: Vec<Vec<String>> = above.iter().map(|it| self.labels(it)).collect();
+        let (names, below) = levels.split_first()?;
+        let are_few = levels.len() <= multi_row_header::RECORDS_MAX
             && above.iter().all(|it| it.width == first.width);
-        is_header.then(|| above.into_iter().map(|it| self.labels(it)).collect())
+        if !rules.is_record() {
+            // A drawing has its names above the ruling, however many lines they have.
+            return Some(if are_few { levels } else { vec![names.clone()] });
+        }
+        let body = self.sample(names.len(), others.next()?.after.0, Vec::new());
+        let is_level = |it: &Vec<String>| are_few && self.is_level_above_rule(names, it, &body);
+        below.iter().all(is_level).then_some(levels)
+    }
+
+    /// Returns whether a record between the first and a ruling belongs to the header: it has words, below names that
+    /// are not complete or above values of other types.
+    fn is_level_above_rule(&self, names: &[String], labels: &[String], body: &Sample) -> bool {
+        let misfits = |(seen, label): (&TypeEvidence, &String)| {
+            let mut both = *seen;
+            both.add(classify(label.as_bytes(), self.nulls));
+            is_typed(*seen) && !label.trim().is_empty() && !is_typed(both)
+        };
+        multi_row_header::may_be_level(labels, self.nulls)
+            && (!multi_row_header::are_complete(names) || body.all.iter().zip(labels).any(misfits))
     }
 
     fn rule(&self, header: Vec<Vec<u8>>) -> AsideRule {
@@ -1291,6 +1317,24 @@ mod tests {
         check_header("id,name\n--,----\n1,a\n2,b\n", Some(&["id", "name"]));
         check_header("n,name\n---,----\nx,a\ny,b\n", Some(&["n", "name"]));
         check_header("n,name\n-,-\nx,a\ny,b\n", Some(&["n", "name"]));
+    }
+
+    #[test]
+    fn a_row_above_strokes_is_no_name() {
+        let names: Option<&[&str]> = Some(&["name", "age"]);
+        check_header("name,age\nAnn,30\n--,--\nCy,50\n", names);
+        check_header("name,age\nAnn,30\nBob,40\n--,--\nCy,50\n", names);
+        check_header("name,age\nAnn,\nBob,40\n--,--\nCy,50\n", names);
+        check_header("Ann,30\nBob,40\n--,--\nCy,50\n", None);
+        let cities: Option<&[&str]> = Some(&["name", "city"]);
+        check_header("name,city\nAnn,Oslo\nBob,Rome\n--,--\nCy,Bern\n", cities);
+        let days: Option<&[&str]> = Some(&["day", "a", "b"]);
+        check_header("day,a,b\n2024-01-01,1,2\n----------,--,--\nTotal,6,8\n", days);
+        // What groups or describes the names belongs to them.
+        let groups = "place,size,\nname,width,height\n----,-----,------\nx,1,2\ny,3,4\n";
+        check_header(groups, Some(&["place name", "size width", "size height"]));
+        let units = "name,width\ntext,cm\n----,--\nx,1\ny,3\n";
+        check_header(units, Some(&["name text", "width cm"]));
     }
 
     #[test]

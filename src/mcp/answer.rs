@@ -316,7 +316,7 @@ impl<'a> AnswerParts<'a> {
             let is_shown = self.structured.contains_key("rows");
             if self.turn.withheld.rows {
                 self.text.push(format!(
-                    "The table `{}` has {}. It is in the session for its owner; --no-rows keeps its rows back.",
+                    "The table `{}` has {}. Cells that identify a row are kept back; the complete table is in the session.",
                     table.logical_name, rows_in_words(table.row_count)
                 ));
                 continue;

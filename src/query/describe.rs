@@ -27,6 +27,9 @@ const COUNTED_ROWS_MAX: u64 = 1_000_000;
 const QUARTILE_ROWS_MAX: u64 = 50_000_000;
 /// Bins of a histogram.
 const BINS_MAX: u32 = 10;
+/// Whole numbers up to here are exact as floats.
+const EXACT_WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+
 /// A query, and what its rows say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
@@ -171,6 +174,15 @@ impl Description {
         if matches!(dtype, Type::Int | Type::Float) {
             facts.std = next();
         }
+        if dtype == Type::Float {
+            facts.not_finite = n_values.saturating_sub(whole(&next()));
+        }
+        let is_large = |it: (f64, f64)| EXACT_WHOLE_MAX < it.0.abs().max(it.1.abs());
+        if dtype == Type::Int && facts.range.is_some_and(is_large) {
+            facts.is_inexact = true;
+            (facts.range, facts.mean, facts.std) = (None, Value::Null, Value::Null);
+            facts.quartiles = Default::default();
+        }
     }
 
     fn set_distinct(&mut self, column: usize, distinct: u64) {
@@ -244,7 +256,7 @@ impl Description {
         let dtype = self.dtype(column);
         let facts = &self.facts[column];
         let Some((low, high)) = facts.range else { return Vec::new() };
-        let n_values = self.n_rows - facts.nulls;
+        let n_values = self.n_rows - facts.nulls - facts.not_finite;
         let step = whole_step(dtype).unwrap_or(0.0);
         let starts = [low].into_iter().chain(inner.iter().copied());
         let ends = inner.iter().map(|it| it - step).chain([high]);
@@ -280,9 +292,7 @@ fn shown(number: f64, dtype: Type) -> Value {
 
 /// Returns an end of a bin as a value of its type.
 fn edge(number: f64, dtype: Type) -> Value {
-    /// Whole numbers up to here are exact.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if dtype == Type::Int && number.abs() < EXACT {
+    if dtype == Type::Int && number.abs() <= EXACT_WHOLE_MAX {
         #[expect(clippy::cast_possible_truncation, reason = "it is whole and within the range")]
         return Value::from(number as i64);
     }

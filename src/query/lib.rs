@@ -10,4 +10,6 @@ pub mod plan;
 pub mod protocol;
 mod sql;
 
-pub use sql::{Prepared, RowOrigin, SqlError, TableSchema, prepare};
+pub use sql::{
+    KeptBackUse, Prepared, RowOrigin, SqlError, TableSchema, prepare, prepare_with_empty_columns,
+};

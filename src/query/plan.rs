@@ -695,6 +695,24 @@ impl Plan {
             Plan::Union { inputs, .. } => inputs.iter().map(|it| &it.0).collect(),
         }
     }
+
+    /// Returns the same relations, to change them.
+    pub fn inputs_mut(&mut self) -> Vec<&mut Plan> {
+        match self {
+            Plan::Scan { .. } | Plan::Numbered { .. } | Plan::Values { .. } => Vec::new(),
+            Plan::Filter { input, .. }
+            | Plan::Extend { input, .. }
+            | Plan::Select { input, .. }
+            | Plan::Aggregate { input, .. }
+            | Plan::Windows { input, .. }
+            | Plan::Distinct { input, .. }
+            | Plan::Sort { input, .. }
+            | Plan::Limit { input, .. }
+            | Plan::Single { input } => vec![input],
+            Plan::Join { left, right, .. } => vec![left, right],
+            Plan::Union { inputs, .. } => inputs.iter_mut().map(|it| &mut it.0).collect(),
+        }
+    }
 }
 
 /// A whole query.

@@ -15,11 +15,13 @@ mod aggregates;
 mod binder;
 mod constants;
 mod dialect;
+mod empty_columns;
 mod env;
 mod error;
 mod expressions;
 mod from;
 mod functions;
+mod kept_back;
 mod names;
 mod scope;
 mod select;
@@ -41,8 +43,10 @@ use crate::plan::{ColumnId, OutputColumn, Plan, Query, Scalar, Type};
 
 use binder::Binder;
 use dialect::QueryDialect;
+pub use empty_columns::prepare_with_empty_columns;
 use error::Result;
 pub use error::SqlError;
+pub use kept_back::KeptBackUse;
 pub use row_origin::RowOrigin;
 pub(crate) use types::bool_of;
 
@@ -144,9 +148,17 @@ fn parse(sql: &str) -> Result<Statement> {
             "the statement has more than {TOKENS_MAX} words and signs"
         )));
     }
-    let statements =
-        parser.with_tokens_with_locations(tokens).parse_statements().map_err(syntax)?;
-    let mut statements = statements.into_iter();
+    let count = |wanted: &Token| tokens.iter().filter(|it| it.token == *wanted).count();
+    let (n_opened, n_closed) = (count(&Token::LParen), count(&Token::RParen));
+    let statements = parser.with_tokens_with_locations(tokens).parse_statements();
+    let statements = statements.map_err(|error| {
+        let error = syntax(error);
+        match likely_cause(&error.message, n_opened, n_closed) {
+            Some(hint) if error.hint.is_none() => error.hint(hint),
+            _ => error,
+        }
+    });
+    let mut statements = statements?.into_iter();
     match (statements.next(), statements.next()) {
         (Some(statement), None) => Ok(statement),
         (None, _) => Err(SqlError::new("the statement is empty").hint("write SELECT …")),
@@ -154,6 +166,19 @@ fn parse(sql: &str) -> Result<Statement> {
             Err(SqlError::new("there are several statements").hint("run one after another"))
         }
     }
+}
+
+/// Returns what probably made the parser stop, if its message does not say it.
+fn likely_cause(message: &str, n_opened: usize, n_closed: usize) -> Option<String> {
+    if n_closed < n_opened {
+        return Some("a `(` is not closed".to_owned());
+    }
+    if n_opened < n_closed {
+        return Some("there is a `)` too many".to_owned());
+    }
+    let word = message.strip_prefix("Expected: end of statement, found: ")?;
+    let is_word = word.chars().all(|it| it.is_alphanumeric() || it == '_');
+    is_word.then(|| format!("if `{word}` is to be a name, write `as {word}`"))
 }
 
 /// Translates the parser's error, whose text ends with the place.

@@ -48,6 +48,8 @@ pub const RUNS_CODE: &str = python_repl::TOOL.name;
 
 /// The tool that runs the model's SQL on this machine.
 pub const RUNS_SQL: &str = query_datasets::TOOL.name;
+/// The tool that searches all rows for a value.
+pub const FINDS_VALUES: &str = find_value_columns::TOOL.name;
 
 /// Returns whether a tool runs the model's code, here or at the provider.
 pub fn runs_code(name: &str) -> bool {

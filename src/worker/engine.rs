@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use csv_agent_query::TableSchema;
 use csv_agent_query::plan::Type;
 use csv_agent_query::protocol::{EngineRequest, EngineResponse};
-use csv_agent_types::catalog::{DType, Dataset};
+use csv_agent_types::catalog::{Catalog, DType, Dataset};
 use csv_agent_types::limits::{
     ENGINE_ANSWER_BYTES_MAX, ENGINE_FILE_BYTES_MAX, ENGINE_SCRATCH_BYTES_MAX, WORKER_START,
 };
@@ -54,6 +54,13 @@ pub enum EngineError {
 pub fn table_of(name: &str, dataset: &Dataset) -> TableSchema {
     let columns = dataset.columns.iter().map(|it| (it.name.clone(), type_of(it.dtype)));
     TableSchema { name: name.to_owned(), columns: columns.collect() }
+}
+
+/// Returns whether a column of a dataset has no value that would show its type.
+pub fn is_empty_column(catalog: &Catalog, dataset: &str, column: &str) -> bool {
+    let Some(dataset) = catalog.get(dataset) else { return false };
+    let column = dataset.columns.iter().find(|it| it.name == column);
+    column.is_some_and(|it| it.dtype == DType::String && it.nulls == Some(dataset.row_count))
 }
 
 fn type_of(dtype: DType) -> Type {

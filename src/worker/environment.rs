@@ -175,7 +175,7 @@ pub struct PythonOptions {
     pub launcher: Option<PathBuf>,
     /// `VIRTUAL_ENV`: used when it has the packages.
     pub virtual_env: Option<PathBuf>,
-    /// Where the managed environment is, or will be created.
+    /// Where the managed environment is, or will be created; empty if the user has no directory for it.
     pub cache_dir: PathBuf,
     /// Additional packages of the managed environment, in pip's syntax: `lifelines`, `prophet>=1.1`.
     pub packages: Vec<String>,
@@ -423,7 +423,7 @@ pub async fn remove(
     options: &PythonOptions,
     progress: &mut (dyn FnMut(&str) + Send),
 ) -> anyhow::Result<Vec<PathBuf>> {
-    demand_ours(&options.cache_dir)?;
+    demand_ours(cache_dir(options)?)?;
     let mut removed = Vec::new();
     for directory in environments(options) {
         let context = || format!("cannot remove {}", directory.display());
@@ -598,12 +598,21 @@ fn has_spark(version: &str) -> bool {
 ///
 /// Its code runs unconfined, so no one else may have written there.
 fn managed(options: &PythonOptions, extras: Extras) -> anyhow::Result<Option<PathBuf>> {
-    demand_ours(&options.cache_dir)?;
+    demand_ours(cache_dir(options)?)?;
     let all = PINS.iter().flat_map(|pins| pins.minors.clone().rev().map(move |it| (pins, it)));
     let mut all = all.map(|(pins, minor)| directory(options, pins, minor));
     let found = all.find(|it| is_complete(it) && (!extras.spark || has_spark_client(it)));
     found.as_deref().map_or(Ok(()), demand_ours)?;
     Ok(found)
+}
+
+/// Returns the directory of the managed environments.
+fn cache_dir(options: &PythonOptions) -> anyhow::Result<&Path> {
+    if options.cache_dir.as_os_str().is_empty() {
+        let message = "cannot tell where Python's packages are kept: neither `HOME` nor `XDG_CACHE_HOME` is set";
+        return Err(Failure::new(ExitStatus::Setup, message).hint("set one of them").into());
+    }
+    Ok(&options.cache_dir)
 }
 
 /// Requires that only this user and root could have written in a directory, if it exists. For root, no directory
@@ -788,7 +797,7 @@ async fn make(
     let pins =
         pins_of(base).context("csv-agent has no list of packages for this version of Python")?;
     let directory = directory(options, pins, base.minor);
-    private_directory(&options.cache_dir)?;
+    private_directory(cache_dir(options)?)?;
     demand_ours(&options.cache_dir)?;
     let lock = lock(&directory.with_added_extension("lock"), progress).await?;
     if !is_complete(&directory) {

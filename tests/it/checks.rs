@@ -628,3 +628,45 @@ fn a_value_that_makes_a_column_text_is_the_reason() {
         "column `total` of `orders` is text: 1 value that is not a number, `9oo` on line 7";
     assert!(run.stdout().contains(reason) || run.stderr().contains(reason), "{run}");
 }
+
+#[test]
+fn rows_come_in_the_order_of_the_file_whatever_the_engine_does() {
+    let unknown = rule("customers are known", "select * from a where c not in (select c from b)");
+    let bench = Bench::with([]);
+    let rows: String = (0..60).map(|at| format!("c{at},{}\n", 60 - at)).collect();
+    fs::write(bench.path("a.csv"), format!("c,n\n{rows}")).unwrap();
+    fs::write(bench.path("b.csv"), "c,n\nx,1\ny,2\n").unwrap();
+    let text = format!("[data]\na = 'a.csv'\nb = 'b.csv'\n{unknown}");
+    fs::write(bench.path("checks.toml"), text).unwrap();
+    let run = check(&bench, "--format json").fails_with(11);
+    let found: Value = serde_json::from_str(run.stdout()).unwrap();
+    let lines = found.to_string();
+    let lines: Vec<u64> = lines
+        .split("\"source_line\":")
+        .skip(1)
+        .map(|it| it.split([',', '}']).next().unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(lines, (2..22).collect::<Vec<u64>>(), "{found}");
+}
+
+#[test]
+fn a_file_without_rows_breaks_no_rule_about_numbers() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("e.csv"), "total\n").unwrap();
+    let below = rule("no total below 0", "select * from e where total < 0");
+    let text = format!("[data]\ne = 'e.csv'\n{below}");
+    fs::write(bench.path("checks.toml"), &text).unwrap();
+    let run = check(&bench, "").succeeds();
+    assert!(run.stdout().contains("good       no total below 0"), "{run}");
+    // With rows, another column is still refused.
+    fs::write(bench.path("e.csv"), "total\nx\n").unwrap();
+    check(&bench, "").fails_with(9);
+}
+
+#[test]
+fn the_command_that_makes_a_baseline_names_the_file_of_rules() {
+    let bench = bench(&rule(KEPT.0, KEPT.1));
+    fs::rename(bench.path("checks.toml"), bench.path("my rules.toml")).unwrap();
+    let run = check(&bench, "'my rules.toml' --against nope.json").fails_with(5);
+    assert!(run.stderr().contains("`csv-agent check \"my rules.toml\" --accept`"), "{run}");
+}

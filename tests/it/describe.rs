@@ -51,6 +51,27 @@ fn numbers_have_the_statistics_that_are_computed_by_hand() {
 }
 
 #[test]
+fn numbers_that_cannot_be_measured_are_said_and_the_others_measured() {
+    let found = columns(
+        "id,x\n9007199254740993,1.5\n9007199254740994,inf\n9007199254740995,2.5\n9007199254740996,-inf\n",
+    );
+    let nothing = json!(null);
+    check(
+        &found[0],
+        &json!({"type": "int64", "min": "9007199254740993", "max": "9007199254740996",
+            "distinct": 4, "mean": nothing, "std": nothing, "median": nothing, "histogram": [],
+            "notes": ["numbers beyond 2^53 would be rounded, so they are not measured"]}),
+    );
+    check(
+        &found[1],
+        &json!({"type": "float64", "nulls": 0, "distinct": 4, "min": 1.5, "max": 2.5, "mean": 2.0,
+            "median": 2.0, "notes": ["2 values are not finite, and only counted"]}),
+    );
+    let bins = found[1]["histogram"].as_array().unwrap();
+    assert_eq!((&bins[0]["count"], &bins[9]["count"]), (&json!(1), &json!(1)), "{bins:?}");
+}
+
+#[test]
 fn bins_have_every_value_once() {
     let days = (1..=28).map(|day| format!("{day},2024-02-{day:02},{},x\n", f64::from(day) / 7.0));
     let found = columns(&format!("n,day,f,t\n{}", days.collect::<String>()));
@@ -206,4 +227,13 @@ fn neither_python_nor_a_key_is_needed() {
     let script = "PATH=$(dirname $(command -v csv-agent)); csv-agent describe sales.csv --json";
     let run = bench.shell(script, &[]).succeeds();
     assert!(run.stdout().starts_with("[{"), "{run}");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_does_not_hide_the_others() {
+    let bench = Bench::with(["sales.csv"]);
+    fs::write(bench.path("empty.csv"), "").unwrap();
+    let run = bench.run(["describe", "empty.csv", "sales.csv", "--format", "csv"]).fails_with(5);
+    assert!(run.stdout().contains("sales,revenue,"), "{run}");
+    assert!(run.stderr().contains("empty.csv"), "{run}");
 }

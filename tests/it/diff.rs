@@ -46,6 +46,9 @@ fn rows_and_cells_that_differ_are_shown_with_their_lines() {
     let run = diff(&bench, "--format csv").fails_with(12);
     let rows = "change,file,line,key,column,old,new\nchanged,new.csv,2,id=2,total,7,8\n";
     assert!(run.stdout().starts_with(rows), "{run}");
+    let rows = "removed,old.csv,6,id=4,name,joe,\nremoved,old.csv,6,id=4,total,1,\n\
+                added,new.csv,6,id=5,name,,kim\nadded,new.csv,6,id=5,total,,2\n";
+    assert!(run.stdout().ends_with(rows), "{run}");
     assert!(!bench.session().exists());
 }
 

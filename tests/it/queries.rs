@@ -489,3 +489,30 @@ fn what_needs_more_memory_than_it_may_use_says_so() {
         assert!(!bench.path("out.parquet").exists(), "{sql}");
     }
 }
+
+#[test]
+fn a_format_that_the_name_of_the_file_does_not_say_is_warned_about_and_a_dash_is_stdout() {
+    let bench = Bench::with(["sales.csv"]);
+    let query = |flags: &str| {
+        let script = format!("csv-agent query -f sales.csv 'select 1 as one' {flags}");
+        bench.shell(&script, &[]).succeeds()
+    };
+    let run = query("-o - --format csv");
+    assert_eq!((run.stdout(), bench.path("-").exists()), ("one\n1\n", false));
+    let run = query("-o x.csv --format json");
+    assert!(run.stderr().contains("warning: `x.csv` gets json, because `--format`"), "{run}");
+    let run = query("-o x.gz --format csv");
+    assert!(run.stderr().is_empty() && bench.path("x.gz").is_file(), "{run}");
+}
+
+#[test]
+fn a_column_without_values_fits_any_type() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("e.csv"), "total,name\n,x\n,y\n").unwrap();
+    let query = |sql: &str| {
+        let run = bench.run(["query", "-f", "e.csv", "--format", "csv", sql]).succeeds();
+        run.stdout().to_owned()
+    };
+    assert_eq!(query("select name from e where total < 0 or name = 'y'"), "name\ny\n");
+    assert_eq!(query("select sum(total) as s, count(*) as n from e"), "s,n\n,2\n");
+}

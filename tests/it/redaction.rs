@@ -151,6 +151,31 @@ fn a_search_finds_no_value_that_is_kept_back() {
     bench.run(["ask", "--redact", "email", "Is she there?"]).succeeds();
     let found: Value = serde_json::from_str(bench.request(1).output_of("f")).unwrap();
     assert_eq!(found["columns"], json!([]));
+    let why = "not searched, because their values are kept back: `email`";
+    assert_eq!(found["kept_back"], why);
+}
+
+#[test]
+fn a_statement_that_compares_a_kept_back_column_with_a_constant_is_refused() {
+    let bench = bench();
+    let sql = |sql: &str, name: &str| json!({"sql": sql, "result_name": name});
+    let by_email = "select email, count(*) as n from people group by email";
+    bench.answers([
+        round().calls(
+            "a",
+            "query_datasets",
+            sql("select 1 from people where email like '%a%'", "a"),
+        ),
+        round().calls("b", "query_datasets", sql(by_email, "b")),
+        round().calls("c", "query_datasets", sql("select n from b where email = 'x'", "c")),
+        round().says("No."),
+    ]);
+    bench.run(["ask", "--redact", "email", "Is she there?"]).succeeds();
+    let why = "the values of `email` are kept back, and tokens replace them";
+    for (at, call) in [(1, "a"), (3, "c")] {
+        assert!(bench.request(at).output_of(call).contains(why), "{call}");
+    }
+    assert!(bench.request(2).output_of("b").contains("redacted_"));
 }
 
 #[test]

@@ -302,6 +302,25 @@ fn a_template_becomes_a_report_and_says_what_has_changed_since() {
 }
 
 #[test]
+fn an_answer_whose_table_has_another_name_has_changed() {
+    let bench = Bench::with([]);
+    let template = "~~~csv-agent\nwhich st has the highest v\n~~~\n";
+    fs::write(bench.path("questions.md"), template).unwrap();
+    let report = |data: &str| {
+        fs::write(bench.path("t.csv"), data).unwrap();
+        let given = ["--from", "questions.md", "-f", "t.csv", "--format", "md"];
+        let run = bench.run(["report", "--model", "builtin"].into_iter().chain(given));
+        run.succeeds().stdout().to_owned()
+    };
+    report("st,v\na,1\nb,2\n");
+    let changed = report("st,v\na,1\nc,2\nc,9\n");
+    assert!(changed.contains("**Changed since ") && !changed.contains("**Unchanged"), "{changed}");
+    assert!(changed.contains("the answer was: "), "{changed}");
+    let unchanged = report("st,v\na,1\nc,2\nc,9\nb,0\n");
+    assert!(unchanged.contains("**Unchanged since "), "{unchanged}");
+}
+
+#[test]
 fn the_answer_of_a_model_is_repeated_on_new_data_without_the_model() {
     let bench = Bench::with(["sales.csv"]).script([
         round().runs("c1", BY_PRODUCT),

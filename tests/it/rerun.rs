@@ -257,4 +257,8 @@ fn answers_in_sql_are_run_again_without_python() {
     builtin(&bench, "average revenue by product");
     let run = bench.run(["rerun", "last", "--check", "--format", "reply"]).succeeds();
     assert!(run.stdout().contains("gives the same results"), "{run}");
+    // Where the statement fails, its result is not looked for in Python.
+    fs::write(bench.path("new.csv"), SALES.replace("product", "item")).unwrap();
+    let run = rerun(&bench, "last").fails_with(12);
+    assert!(run.stdout().contains("no column `product`"), "{run}");
 }

@@ -1,7 +1,7 @@
 //! Finds out how plain Python reads a dataset's source: it reads the source in several ways and compares
 //! with the dataset. Where none matches, the program reads the dataset's own Parquet file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -89,12 +89,14 @@ pub(super) async fn readers(
     names: &[&str],
 ) -> anyhow::Result<Vec<DatasetReader>> {
     let mut readers = Vec::new();
+    let mut taken = BTreeSet::new();
     for (name, dataset) in catalog.iter().filter(|it| names.contains(&it.0)) {
         let fit = match troubles.get(name) {
             Some(why) => ReaderFit { why: Some(why.clone()), ..ReaderFit::default() },
             None => fit(study, session_dir, name, dataset).await?,
         };
-        readers.push(reader(session_dir, name, dataset, fit)?);
+        let function = function_name(name, &mut taken);
+        readers.push(reader(session_dir, (name, function), dataset, fit)?);
     }
     Ok(readers)
 }
@@ -132,9 +134,23 @@ async fn fit(
     fits.pop().with_context(|| format!("found nothing about `{name}`"))
 }
 
+/// Returns the name of the function that reads a dataset, which no other function has: names of datasets may have
+/// characters that those of Python have not.
+fn function_name(dataset: &str, taken: &mut BTreeSet<String>) -> String {
+    let usable = |it: char| if it.is_ascii_alphanumeric() { it } else { '_' };
+    let base = format!("_read_{}", dataset.chars().map(usable).collect::<String>());
+    let mut name = base.clone();
+    let mut n = 2;
+    while !taken.insert(name.clone()) {
+        name = format!("{base}_{n}");
+        n += 1;
+    }
+    name
+}
+
 fn reader(
     session_dir: &Path,
-    name: &str,
+    (name, function): (&str, String),
     dataset: &Dataset,
     fit: ReaderFit,
 ) -> anyhow::Result<DatasetReader> {
@@ -163,7 +179,6 @@ fn reader(
     };
     let names = dataset.columns.iter().map(|it| &it.name);
     let columns: String = names.zip(&fit.columns).enumerate().map(column).collect();
-    let function = format!("_read_{name}");
     let has_notes = fit.options.contains_key("skip");
     let must = has_notes.then(|| format!("    _must_be(path, {})\n", literal::string(sha256)));
     let must = must.unwrap_or_default();
@@ -185,5 +200,29 @@ impl DatasetReader {
             "`{}` is read from the session's copy, `{}`, not from its source: {why}",
             self.name, self.path
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::function_name;
+
+    #[test]
+    fn each_dataset_has_a_function_with_a_name_of_python() {
+        let mut taken = BTreeSet::new();
+        let names = ["orders", "orders-july", "orders_july", "2024 sales", "Umsätze.neu", "-", "."];
+        let functions = names.map(|it| function_name(it, &mut taken));
+        let expected = [
+            "_read_orders",
+            "_read_orders_july",
+            "_read_orders_july_2",
+            "_read_2024_sales",
+            "_read_Ums_tze_neu",
+            "_read__",
+            "_read___2",
+        ];
+        assert_eq!(functions, expected);
     }
 }

@@ -167,6 +167,12 @@ impl Again<'_> {
             self.containers.upload(&hosted, turn).await?;
         }
         let preparation = self.preparation(earlier, catalog, turn).await?;
+        let prepares_repl =
+            |it: &(ExecutionPlace, ToolJob)| it.0 == ExecutionPlace::Repl && needs_repl(&it.1);
+        if !self.past.calls.iter().any(is_for_repl) && !preparation.iter().any(prepares_repl) {
+            // What shows the result of a statement that fails now would look for it in Python.
+            self.repl.lacks_python();
+        }
         self.meet_cluster(&preparation, catalog, turn).await?;
         for (place, job) in preparation {
             // A failure here also occurred originally, or makes a call fail that is compared.
@@ -203,7 +209,7 @@ impl Again<'_> {
                 code: Code::Here(repl),
                 repeats,
                 memory,
-                keeps_rows: false,
+                withheld: &Redaction::default(),
                 // Thresholds are flags of `ask`, and the rows are what is compared.
                 thresholds: &[],
                 output_bytes_max: output_bytes_max(self.past.is_of_client),

@@ -86,14 +86,14 @@ impl Baseline {
     /// # Errors
     ///
     /// Fails with [`ExitStatus::Input`] when it cannot be read, or this version did not write it.
-    pub(super) fn read(path: &Path) -> anyhow::Result<Option<Baseline>> {
+    pub(super) fn read(path: &Path, accept: &str) -> anyhow::Result<Option<Baseline>> {
         let bytes = match named_file::read(path, CHECKS_BYTES_MAX) {
             Err(NotRead::Failed(error)) if error.kind() == ErrorKind::NotFound => return Ok(None),
             bytes => bytes,
         };
         let wrong = |reason: String| {
             let message = format!("cannot read `{}`: {reason}", path.display());
-            let hint = "create it again with `csv-agent check --accept`";
+            let hint = format!("create it again with `{accept}`");
             Failure::new(ExitStatus::Input, message).hint(hint)
         };
         let text = text(path, bytes)?;
@@ -129,12 +129,13 @@ impl Baseline {
         &self,
         session: &Session,
         settings: &Settings,
+        accept: &str,
     ) -> anyhow::Result<Vec<RuleReport>> {
         let mut reports = Vec::new();
         for (name, dataset) in session.catalog().iter() {
             let Some(then) = self.datasets.iter().find(|it| it.name == name) else {
                 let reason = format!("the baseline has no dataset `{name}`");
-                let hint = "`csv-agent check --accept` adds it".to_owned();
+                let hint = format!("`{accept}` adds it");
                 let outcome = RuleOutcome::Undecided(reason, Some(hint));
                 reports.push(report(name, "columns", Assessment::Bad, outcome));
                 continue;

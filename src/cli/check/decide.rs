@@ -5,13 +5,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use csv_agent_ingest::rows;
-use csv_agent_query::{Prepared, RowOrigin, SqlError, TableSchema, prepare};
+use csv_agent_query::{Prepared, RowOrigin, SqlError, TableSchema, prepare_with_empty_columns};
 use csv_agent_render::report::checks::{RuleOutcome, RuleReport};
 use csv_agent_session::Session;
 use csv_agent_types::catalog::{Catalog, DType};
 use csv_agent_types::limits::FINDING_ROWS_MAX;
 use csv_agent_types::status::{ExitStatus, Failure};
-use csv_agent_worker::engine::table_of;
+use csv_agent_worker::engine::{is_empty_column, table_of};
 
 use super::file::CheckRule;
 use crate::engine::{self, EachRun};
@@ -49,7 +49,7 @@ pub(super) fn decide(
         session.catalog().iter().map(|(name, it)| table_of(name, it)).collect();
     let now = Timestamp::now().as_microsecond();
     let ready = |statement: &Result<RuleStatement, RuleOutcome>| match statement {
-        Ok(statement) => prepared(&statement.sql, &tables, now)
+        Ok(statement) => prepared(&statement.sql, &tables, session.catalog(), now)
             .map_err(|it| refused(it, session.catalog(), &statement.sql)),
         Err(undecided) => Err(undecided.clone()),
     };
@@ -94,8 +94,14 @@ pub(super) fn decide(
 }
 
 /// Prepares a statement, with the rows that its results come from.
-fn prepared(sql: &str, tables: &[TableSchema], now: i64) -> Result<PreparedRule, SqlError> {
-    let mut prepared = prepare(sql, tables, now)?;
+fn prepared(
+    sql: &str,
+    tables: &[TableSchema],
+    catalog: &Catalog,
+    now: i64,
+) -> Result<PreparedRule, SqlError> {
+    let is_empty = |dataset: &str, column: &str| is_empty_column(catalog, dataset, column);
+    let mut prepared = prepare_with_empty_columns(sql, tables, is_empty, now)?;
     let origin = prepared.with_row_origin();
     Ok(PreparedRule { prepared, origin })
 }

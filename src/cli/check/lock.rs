@@ -111,8 +111,8 @@ impl ChecksLock {
         };
         let wrong = |reason: &str| {
             let message = format!("cannot read `{}`: {reason}", path.display());
-            let hint = "delete it, and create it again with `csv-agent check --update`, or restore it \
-                        from version control";
+            let hint = "delete that entry, or the whole file, and run `csv-agent check --update`, or restore \
+                        the file from version control";
             Failure::new(ExitStatus::Input, message).hint(hint)
         };
         let text = text(path, bytes)?;

@@ -1,7 +1,7 @@
 //! A dataset that is described.
 
-use csv_agent_query::describe::Description;
-use csv_agent_types::catalog::Dataset;
+use csv_agent_query::describe::{ColumnFacts, Description};
+use csv_agent_types::catalog::{Column, Dataset};
 
 /// A dataset with what its columns contain.
 pub(crate) struct Described {
@@ -10,4 +10,11 @@ pub(crate) struct Described {
     pub dataset: Dataset,
     /// What its columns contain.
     pub description: Description,
+}
+
+/// Returns the notes on a column, and those on its facts.
+pub(super) fn remarks(column: &Column, facts: &ColumnFacts) -> Vec<String> {
+    let mut remarks = column.remarks();
+    remarks.extend(facts.remarks());
+    remarks
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use csv_agent_query::describe::{Bin, ColumnFacts};
 use csv_agent_types::catalog::Column;
 
-use super::described::Described;
+use super::described::{Described, remarks};
 
 /// Returns a described dataset as an object, as `csv-agent schema description` explains it.
 pub(super) fn document(described: &Described) -> Value {
@@ -51,6 +51,6 @@ fn column_document(column: &Column, facts: &ColumnFacts) -> Value {
         "is_key": facts.is_key,
         "meaning": column.meaning,
         "description": column.description,
-        "notes": column.remarks(),
+        "notes": remarks(column, facts),
     })
 }

@@ -25,6 +25,8 @@ pub(super) struct InputDataset {
 pub(super) struct Inputs {
     /// Files first, then datasets of the session; each in the order of the arguments.
     pub inputs: Vec<InputDataset>,
+    /// Why some files cannot be read.
+    pub failures: Vec<anyhow::Error>,
     _session: Option<Session>,
 }
 
@@ -39,7 +41,7 @@ impl InputDataset {
         let (files, names): (Vec<PathBuf>, Vec<PathBuf>) =
             arguments.iter().cloned().partition(|it| is_file(it));
         let names: Vec<String> = names.iter().map(|it| it.to_string_lossy().into_owned()).collect();
-        let mut inputs = Vec::new();
+        let (mut inputs, mut failures) = (Vec::new(), Vec::new());
         let mut temporary = None;
         // Before files are read, which may take a while.
         let of_session = if !names.is_empty() || files.is_empty() {
@@ -49,7 +51,22 @@ impl InputDataset {
         };
         if !files.is_empty() {
             let mut session = Session::ephemeral(None)?;
-            ingest_for_turn(&mut session, &files, TurnInputs::default(), options)?;
+            let ingest = |session: &mut Session, files: &[PathBuf]| {
+                ingest_for_turn(session, files, TurnInputs::default(), options)
+            };
+            match ingest(&mut session, &files) {
+                // Those that can be read are described nevertheless.
+                Err(error) if 1 < files.len() && is_about_file(&error) => {
+                    session = Session::ephemeral(None)?;
+                    for file in &files {
+                        match ingest(&mut session, std::slice::from_ref(file)) {
+                            Err(error) if is_about_file(&error) => failures.push(error),
+                            ended => drop(ended?),
+                        }
+                    }
+                }
+                ended => drop(ended?),
+            }
             diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
             let catalog = session.catalog();
             inputs = with_files(session.dir(), catalog, catalog.iter())?;
@@ -62,8 +79,12 @@ impl InputDataset {
             temporary = Some(session);
         }
         inputs.extend(of_session);
-        Ok(Inputs { inputs, _session: temporary })
+        Ok(Inputs { inputs, failures, _session: temporary })
     }
+}
+
+fn is_about_file(error: &anyhow::Error) -> bool {
+    diagnostics::status_of(error) == ExitStatus::Input
 }
 
 /// Returns whether an argument means files: they exist, or it cannot be the name of a dataset.
@@ -79,7 +100,9 @@ fn is_file(argument: &Path) -> bool {
 
 fn datasets(names: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<InputDataset>> {
     if let Err(error) = options.session.existing() {
-        let Some(name) = names.first() else { return Err(error) };
+        let Some(name) = names.first().filter(|_| !options.session.is_named()) else {
+            return Err(error);
+        };
         let message = format!("there is no file `{name}`, and no session with such a dataset");
         let hint = "name a file, or add one to a session with `csv-agent ingest FILE`";
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());

@@ -9,7 +9,7 @@ use csv_agent_text::{fit, sanitize};
 use csv_agent_types::catalog::Column;
 use csv_agent_types::frame::Frame;
 
-use super::described::Described;
+use super::described::{Described, remarks};
 use crate::listing;
 use crate::options::GlobalOptions;
 
@@ -69,7 +69,7 @@ fn row(dataset: &str, column: &Column, facts: &ColumnFacts) -> Vec<Value> {
         text_or_null(bars(&facts.histogram)),
         text_or_null(top.join(", ")),
         json!(facts.is_key),
-        text_or_null(column.remarks().join("; ")),
+        text_or_null(remarks(column, facts).join("; ")),
     ]
 }
 
@@ -153,7 +153,7 @@ fn summary(column: &Column, facts: &ColumnFacts) -> String {
             parts.push(frequent());
         }
     }
-    parts.extend(column.remarks());
+    parts.extend(remarks(column, facts));
     parts.extend(column.description.clone());
     parts.join(" · ")
 }

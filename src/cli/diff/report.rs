@@ -147,12 +147,29 @@ impl DiffReport {
                 let mut document = document(change, row);
                 document["values"] = object_of(&row.values);
                 documents.push(document);
-                let place = [json!(change), json!(row.file), json!(row.line)];
-                let key = [json!(self.key_text(row)), Value::Null, Value::Null, Value::Null];
-                rows.push(place.into_iter().chain(key).collect());
+                rows.extend(self.cells_of(change, row));
             }
         }
         Listing { frame: frame(&columns, &["line"], rows), documents }.write(out, options)
+    }
+
+    /// Returns the cells of a row that only one version has, one each, beside its key; without a key, the row alone,
+    /// which is then its own key.
+    fn cells_of(&self, change: &str, row: &PlacedRow) -> Vec<Vec<Value>> {
+        let is_other = |it: &&(String, Value)| !self.key.is_empty() && !self.key.contains(&it.0);
+        let cells = row.values.iter().filter(is_other).map(|(column, value)| {
+            let (old, new) = match change {
+                "removed" => (value.clone(), Value::Null),
+                _ => (Value::Null, value.clone()),
+            };
+            [json!(column), old, new]
+        });
+        let mut cells: Vec<[Value; 3]> = cells.collect();
+        if cells.is_empty() {
+            cells.push([Value::Null, Value::Null, Value::Null]);
+        }
+        let place = [json!(change), json!(row.file), json!(row.line), json!(self.key_text(row))];
+        cells.into_iter().map(|it| place.iter().cloned().chain(it).collect()).collect()
     }
 
     /// Returns the columns that differ: how, the name, and the types.

@@ -21,6 +21,7 @@ use super::origin::origin;
 use super::{IfExists, options_of, space};
 use crate::ingest::input::{Input, Member, is_same_file};
 use crate::options::GlobalOptions;
+use crate::tips::quoted;
 
 /// What became of one input.
 #[derive(Debug)]
@@ -312,11 +313,14 @@ impl Display for NameTaken {
 
 impl From<&NameTaken> for Failure {
     fn from(taken: &NameTaken) -> Failure {
-        let flag = if taken.verb == "register" { "" } else { " or with `--name`" };
+        let source = quoted(&taken.source);
+        let named = quoted(&format!("{}={}", taken.name, taken.source));
+        let (replace, flag) = match taken.verb {
+            "register" => ("--if-exists replace".to_owned(), ""),
+            _ => (format!("csv-agent ingest --if-exists replace {named}"), " or with `--name`"),
+        };
         let hint = format!(
-            "replace it with `csv-agent ingest --if-exists replace`, or give the new one another name, as in \
-             `NAME={}`{flag}",
-            taken.source
+            "replace it with `{replace}`, or give the new one another name, as in `NAME={source}`{flag}"
         );
         Failure::new(ExitStatus::Input, taken.to_string()).hint(hint)
     }

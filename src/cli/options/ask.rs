@@ -156,7 +156,7 @@ impl AskOptions {
         global: GlobalOptions,
         settings: &Settings,
     ) -> anyhow::Result<AskOptions> {
-        let global = global.for_file(flags.output.as_deref())?;
+        let global = global.for_file(flags.output.as_deref(), &["txt"])?;
         let asked = QuestionSource::of(&flags, global.terminal.stdin_is_tty)?;
         let dry_run = flags.dry_run;
         if IMAGES_MAX < flags.image.len() {

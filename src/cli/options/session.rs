@@ -88,22 +88,33 @@ impl SessionChoice {
         Ok(SessionChoice { dir, origin: SessionOrigin::Nearest })
     }
 
-    /// Returns whether the directory exists, or may count as an empty session: a missing one that was not named
-    /// means that the user is probably in the wrong directory.
+    /// Returns whether a flag names it.
+    pub(crate) fn is_named(&self) -> bool {
+        self.origin == SessionOrigin::Flag
+    }
+
+    /// Returns whether the directory exists, or may count as an empty session: a missing one means that a flag has a
+    /// typo, or that the user is probably in the wrong directory. A variable may name one that is made later.
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it does not exist and was not named.
+    /// Fails with [`ExitStatus::Setup`] when it does not exist, unless a variable names it.
     pub(crate) fn existing(&self) -> anyhow::Result<bool> {
         if Directory::open_unchecked(&self.dir)?.is_some() {
             return Ok(true);
         }
-        if matches!(self.origin, SessionOrigin::Flag | SessionOrigin::Environment) {
-            return Ok(false);
-        }
-        let message =
-            "no session here: neither this directory nor one of yours above it has `.csv-agent`";
-        let hint = "create one with `csv-agent ingest FILE.csv`, or name one with `--session-dir`";
+        let (message, hint) = match self.origin {
+            SessionOrigin::Environment => return Ok(false),
+            SessionOrigin::Flag => (
+                format!("no session in `{}`", self.dir.display()),
+                "check its name; `csv-agent ingest FILE.csv` with the same flag makes one there",
+            ),
+            SessionOrigin::Nearest => (
+                "no session here: neither this directory nor one of yours above it has `.csv-agent`"
+                    .to_owned(),
+                "create one with `csv-agent ingest FILE.csv`, or name one with `--session-dir`",
+            ),
+        };
         Err(Failure::new(ExitStatus::Setup, message).hint(hint).into())
     }
 }

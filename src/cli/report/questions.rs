@@ -275,8 +275,8 @@ fn unanswered(status: ExitStatus, complaint: Option<String>, end: Option<&Event>
     }
 }
 
-/// Returns what differs between two answers to a question, one sentence each: in their tables, or in their words if
-/// there are none.
+/// Returns what differs between two answers to a question, one sentence each. Empty if their words and all their
+/// tables are equal.
 fn differences(question: &str, then: &[Event], now: &[Event]) -> Vec<String> {
     let (old, new) = (tables(then), tables(now));
     let is_ordered = asks_for_order(question);
@@ -290,10 +290,22 @@ fn differences(question: &str, then: &[Event], now: &[Event]) -> Vec<String> {
         }
     }
     let (before, after) = (words(then), words(now));
-    if new.is_empty() && before != after {
+    // A table that both answers have says what differs more plainly than their words.
+    if found.is_empty() && before != after {
         found.push(format!("the answer was: {}", before.replace("**", "")));
     }
+    found.extend(without(&old, &new).map(|it| format!("there was a table `{it}`")));
+    found.extend(without(&new, &old).map(|it| format!("the table `{it}` is new")));
     without_only_name(found, &new)
+}
+
+/// Returns the names of the tables that have no counterpart of that name.
+fn without<'a>(
+    tables: &'a [&DataFrame],
+    others: &'a [&DataFrame],
+) -> impl Iterator<Item = &'a str> {
+    let names = tables.iter().map(|it| it.logical_name.as_str());
+    names.filter(|name| others.iter().all(|it| it.logical_name != *name))
 }
 
 /// Leaves out the name of the table where there is only one.

@@ -38,6 +38,8 @@ pub(crate) struct Rules {
     exact: Vec<Vec<u8>>,
     /// Whether rulings can be recognised by their characters: they have no bars.
     are_made_alike: bool,
+    /// Whether the ruling is a record among others, and nothing else is drawn.
+    is_record: bool,
 }
 
 impl Rules {
@@ -48,7 +50,13 @@ impl Rules {
             2 <= it.len() && ['-', '='].iter().any(|stroke| it.chars().all(|it| it == *stroke))
         };
         let is_rule = 2 <= cells.len() && cells.iter().all(is_part);
-        is_rule.then(|| Rules { exact: vec![record.to_vec()], are_made_alike: false })
+        let exact = || vec![record.to_vec()];
+        is_rule.then(|| Rules { exact: exact(), are_made_alike: false, is_record: true })
+    }
+
+    /// Returns whether the ruling is a record among others, and nothing else is drawn.
+    pub(crate) fn is_record(&self) -> bool {
+        self.is_record
     }
 
     /// Returns whether a record is a line of the drawing.

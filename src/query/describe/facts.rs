@@ -34,6 +34,23 @@ pub struct ColumnFacts {
     pub is_key: Option<bool>,
     /// Smallest and largest value as numbers.
     pub(super) range: Option<(f64, f64)>,
+    /// Values that are infinite or not a number.
+    pub(super) not_finite: u64,
+    /// Whether its numbers are too large to be measured.
+    pub(super) is_inexact: bool,
+}
+
+impl ColumnFacts {
+    /// Returns what to know of the facts themselves, one sentence each.
+    pub fn remarks(&self) -> Vec<String> {
+        let infinite = match self.not_finite {
+            0 => None,
+            1 => Some("1 value is not finite, and only counted".to_owned()),
+            n => Some(format!("{n} values are not finite, and only counted")),
+        };
+        let inexact = "numbers beyond 2^53 would be rounded, so they are not measured";
+        infinite.into_iter().chain(self.is_inexact.then(|| inexact.to_owned())).collect()
+    }
 }
 
 /// A bin of a histogram. Whole numbers and dates have both ends in it; other values are smaller than `to`,

@@ -45,7 +45,7 @@ impl Maker {
 
 /// Makes the query of the statistics: for each column the number of values and, if wanted, an estimate of
 /// the different ones, the smallest and the largest; for one that is measured also those two as numbers, the mean and, if wanted, the
-/// quartiles; for numbers the standard deviation.
+/// quartiles; for numbers the standard deviation; for floats how many are finite, which alone are measured.
 pub(super) fn statistics(
     table: &TableSchema,
     columns: &[usize],
@@ -58,6 +58,7 @@ pub(super) fn statistics(
     let (mut measured, mut aggregates, mut shortened) = (Vec::new(), Vec::new(), Vec::new());
     for (column, value) in columns.iter().zip(ids) {
         let dtype = table.columns[*column].1;
+        let number = maker.id();
         let mut add = |function: F, of: ColumnId, dtype: Type| {
             let id = maker.id();
             aggregates.push((id, aggregate(function, Some(of), None)));
@@ -73,12 +74,16 @@ pub(super) fn statistics(
         if with_estimates {
             add(F::CountDistinctEstimate, value, Type::Int);
         }
-        add(F::Minimum, value, dtype);
-        add(if dtype == Type::Float { F::MaximumFloat } else { F::Maximum }, value, dtype);
+        if dtype == Type::Float {
+            add(F::Minimum, number, dtype);
+            add(F::MaximumFloat, number, dtype);
+        } else {
+            add(F::Minimum, value, dtype);
+            add(F::Maximum, value, dtype);
+        }
         if !is_measured(dtype) {
             continue;
         }
-        let number = maker.id();
         measured.push((number, number_of(value, dtype)));
         let mut add = |function: F| {
             let id = maker.id();
@@ -95,6 +100,11 @@ pub(super) fn statistics(
         }
         if matches!(dtype, Type::Int | Type::Float) {
             add(F::StandardDeviation);
+        }
+        if dtype == Type::Float {
+            let n_finite = maker.id();
+            aggregates.push((n_finite, aggregate(F::Count, Some(number), None)));
+            maker.gives(n_finite, Type::Int);
         }
     }
     let plan = Plan::Extend { input: Box::new(scan), columns: measured };
@@ -202,11 +212,17 @@ fn aggregate(
     Aggregate { function, arguments, distinct: false, filter, order: Vec::new() }
 }
 
-/// Returns a measured value as a number: of a date or time its seconds.
+/// Returns a measured value as a number, null unless it is finite: of a date or time its seconds.
 fn number_of(value: ColumnId, dtype: Type) -> Expr {
     let input = Expr::Column(value);
     match dtype {
-        Type::Float => input,
+        Type::Float => {
+            let size = Expr::Call(Function::Absolute, vec![input.clone()]);
+            let infinity = Expr::Literal(Scalar::Float(f64::INFINITY));
+            let is_finite = Expr::Call(Function::Less, vec![size, infinity]);
+            let otherwise = Box::new(Expr::Literal(Scalar::Null));
+            Expr::Case { branches: vec![(is_finite, input)], otherwise }
+        }
         Type::Int => {
             let (from, to) = (Type::Int, Type::Float);
             Expr::Cast(Box::new(Cast { input, from, to, is_try: false }))

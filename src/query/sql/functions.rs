@@ -409,9 +409,12 @@ impl Binder<'_> {
             return Err(SqlError::new(format!("`{name}` does not take {n_values} arguments")));
         }
         let error = SqlError::unknown_name(format!("no function `{name}`"));
-        Err(match nearest(name, NAMES.iter().copied()) {
-            Some(near) => error.hint(format!("did you mean `{near}`? docs/sql.md lists all")),
-            None => error.hint("docs/sql.md lists all"),
+        let near = nearest(name, NAMES.iter().copied()).filter(|near| is_typo(name, near));
+        Err(match near {
+            Some(near) => {
+                error.hint(format!("did you mean `{near}`? `csv-agent help sql` lists all"))
+            }
+            None => error.hint("`csv-agent help sql` lists all"),
         })
     }
 
@@ -572,4 +575,10 @@ fn with_options(pattern: &str, options: &str) -> Result<(String, bool)> {
     let pattern =
         if flags.is_empty() { pattern.to_owned() } else { format!("(?{flags}){pattern}") };
     Ok((pattern, is_global))
+}
+/// Returns whether a name is another one with typos: `date_sub` is not `date_add`, since `sub` is another word.
+fn is_typo(name: &str, other: &str) -> bool {
+    let (words, others) = (name.split('_'), other.split('_'));
+    words.clone().count() != others.clone().count()
+        || words.zip(others).all(|(word, other)| nearest(word, [other].into_iter()).is_some())
 }

@@ -1,7 +1,7 @@
 //! Which row of a dataset each row of a result comes from.
 
 use crate::plan::{
-    Aggregate, AggregateFunction, ColumnId, Expr, JoinKind, OutputColumn, Plan, Type,
+    Aggregate, AggregateFunction, ColumnId, Expr, JoinKind, OutputColumn, Plan, SortKey, Type,
 };
 
 use super::{Prepared, unique};
@@ -22,16 +22,36 @@ impl Prepared {
     /// Adds a column to the result: for each row the place of the row of a dataset that it comes from. Of a join, that
     /// is the row of the left; of a group, the first of its rows.
     ///
-    /// Returns None, and adds nothing, where rows come from no row of one dataset, such as a total.
+    /// The rows are then in the order of these places, unless the statement orders them.
+    ///
+    /// Returns None, and changes nothing, where rows come from no row of one dataset, such as a total.
     pub fn with_row_origin(&mut self) -> Option<RowOrigin> {
         let mut plan = self.query.plan.clone();
         let mut last_id = LAST_ID;
         let (table, column) = numbered(&mut plan, &mut last_id)?;
         let names: Vec<String> = self.query.output.iter().map(|it| it.name.clone()).collect();
         let name = unique("row", &names);
+        if !is_ordered(&plan) {
+            // Rows of a join may come from the same row.
+            let others = self.query.output.iter().map(|it| it.column);
+            let key = |column| SortKey { column, descending: false, nulls_first: false };
+            let keys = [column].into_iter().chain(others).map(key).collect();
+            plan = Plan::Sort { input: Box::new(plan), keys };
+        }
         self.query.output.push(OutputColumn { column, name: name.clone(), dtype: Type::Int });
         self.query.plan = plan;
         Some(RowOrigin { table, column: name })
+    }
+}
+
+/// Returns whether the rows of a plan have an order.
+fn is_ordered(plan: &Plan) -> bool {
+    match plan {
+        Plan::Sort { .. } => true,
+        Plan::Select { input, .. } | Plan::Extend { input, .. } | Plan::Limit { input, .. } => {
+            is_ordered(input)
+        }
+        _ => false,
     }
 }
 

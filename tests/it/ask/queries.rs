@@ -243,3 +243,11 @@ fn statements_run_again_and_are_exported() {
     let document = bench.run(["export", "md"]).succeeds();
     assert!(document.stdout().contains(&format!("# SQL of top:\n# {BY_PRODUCT}\n")), "{document}");
 }
+
+#[test]
+fn the_analyst_needs_no_place_for_packages() {
+    let bench = Bench::with(["sales.csv"]);
+    let ask = "csv-agent ask --ephemeral -f sales.csv --model builtin 'how many rows'";
+    let run = bench.shell(&format!("env -u HOME -u XDG_CACHE_HOME {ask}"), &[]).succeeds();
+    assert!(run.stdout().contains("10"), "{run}");
+}
