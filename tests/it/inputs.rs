@@ -4,8 +4,10 @@ use std::fs::{self, File};
 use std::io::{Cursor, Write};
 use std::sync::Arc;
 
-use arrow_array::{Int64Array, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_array::{
+    Date64Array, Int64Array, RecordBatch, StringArray, Time32SecondArray, TimestampSecondArray,
+};
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use serde_json::{Value, json};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -564,10 +566,17 @@ fn an_arrow_file_keeps_its_types() {
     let schema = Arc::new(Schema::new(vec![
         Field::new("n", DataType::Int64, true),
         Field::new("s", DataType::Utf8, true),
+        // Parquet has none of these types.
+        Field::new("at", DataType::Timestamp(TimeUnit::Second, None), true),
+        Field::new("day", DataType::Date64, true),
+        Field::new("time", DataType::Time32(TimeUnit::Second), true),
     ]));
     let columns: Vec<arrow_array::ArrayRef> = vec![
         Arc::new(Int64Array::from(vec![Some(1), None])),
         Arc::new(StringArray::from(vec!["007", "b"])),
+        Arc::new(TimestampSecondArray::from(vec![Some(1_672_876_801), None])),
+        Arc::new(Date64Array::from(vec![Some(86_400_000), None])),
+        Arc::new(Time32SecondArray::from(vec![Some(3_661), None])),
     ];
     let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
     let file = File::create(bench.path("t.arrow")).unwrap();
@@ -576,7 +585,11 @@ fn an_arrow_file_keeps_its_types() {
     writer.finish().unwrap();
     drop(writer);
     bench.run(["ingest", "-v", "t.arrow"]).succeeds();
-    assert_eq!(shown(&bench, "t"), "n:int64 s:string\n1,007\n,b");
+    assert_eq!(
+        shown(&bench, "t"),
+        "n:int64 s:string at:timestamp day:date time:time\n\
+         1,007,2023-01-05T00:00:01,1970-01-02,01:01:01\n,b,,,"
+    );
     let bytes = fs::read(bench.path("t.arrow")).unwrap();
     for n_bytes in [7, bytes.len() / 2, bytes.len() - 3] {
         fs::write(bench.path("cut.feather"), &bytes[..n_bytes]).unwrap();
