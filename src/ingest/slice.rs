@@ -4,6 +4,7 @@
 
 use csv_agent_types::catalog::DType;
 
+use super::amount;
 use super::builder::{ColumnBuilder, Guess};
 use super::local_dates::Local;
 use super::non_rows::{AsideRule, NonRows};
@@ -124,7 +125,14 @@ impl Misfit {
             }
         };
         let has_decimal = hints.decimal.is_some();
+        let is_negative =
+            || amount::evidence(text).is_some_and(|it| it.has(TypeEvidence::ACCOUNTING));
         match self.wanted {
+            RequestedType::Decimal | RequestedType::Type(DType::Int64 | DType::Float64)
+                if is_negative() =>
+            {
+                Some("use `money`, which reads `(5)`, `5-` and `−5` as negative numbers")
+            }
             RequestedType::Type(DType::Int64) if is_fraction() => {
                 Some("use `float` or `decimal`: not all of its values are whole numbers")
             }

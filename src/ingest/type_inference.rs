@@ -248,7 +248,8 @@ fn amounts(seen: TypeEvidence) -> Option<ColumnType> {
             "percentages, some without `%`; `--dtype 'COLUMN=percent'` makes them numbers"
         }
         (false, false) => {
-            "numbers in brackets, which may be negative; `--dtype 'COLUMN=money'` makes them so"
+            "numbers in brackets or with an unusual minus, which may be negative; `--dtype \
+             'COLUMN=money'` makes them so"
         }
     };
     Some(ColumnType::text(format!("text: {what}")))
@@ -920,8 +921,8 @@ mod tests {
         let some =
             "text: percentages, some without `%`; `--dtype 'COLUMN=percent'` makes them numbers";
         check_meaning(&["5%", "12"], some);
-        let brackets = "text: numbers in brackets, which may be negative; `--dtype 'COLUMN=money'` makes \
-                        them so";
+        let brackets = "text: numbers in brackets or with an unusual minus, which may be negative; \
+                        `--dtype 'COLUMN=money'` makes them so";
         check_meaning(&["(1,234)", "5"], brackets);
         check_meaning(&["$5", "free"], "");
         check_meaning(&["$5", "2024-01-01"], "");
