@@ -62,6 +62,7 @@ mod outlier_values;
 mod shared_values;
 mod parse;
 mod pass;
+mod python_json;
 mod quotes;
 mod thresholds;
 mod pandas_reader;

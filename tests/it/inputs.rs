@@ -442,6 +442,19 @@ fn an_archive_that_holds_a_workbook_or_a_name_like_its_parts_is_no_workbook() {
 }
 
 #[test]
+fn numbers_that_only_python_writes_in_json_are_missing() {
+    let bench = Bench::with([]);
+    let lines =
+        "{\"a\": 1, \"b\": NaN, \"c\": \"NaN\"}\n{\"a\": Infinity, \"b\": 2.5, \"c\": \"x\"}\n";
+    fs::write(bench.path("rows.jsonl"), lines).unwrap();
+    bench.run(["ingest", "-v", "rows.jsonl"]).succeeds();
+    assert_eq!(shown(&bench, "rows"), "a:int64 b:float64 c:string\n1,,NaN\n,2.5,x");
+    let run = bench.run(["datasets", "--json", "rows"]).succeeds();
+    let told = "2 values `NaN` or `Infinity`, which JSON does not have: read as missing";
+    assert!(run.stdout().contains(told), "{}", run.stdout());
+}
+
+#[test]
 fn json_objects_are_rows_and_no_value_is_changed() {
     let bench = Bench::with([]);
     let lines = concat!(
