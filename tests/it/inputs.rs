@@ -455,6 +455,26 @@ fn numbers_that_only_python_writes_in_json_are_missing() {
 }
 
 #[test]
+fn cells_that_are_merged_with_the_one_above_are_counted() {
+    let bench = Bench::with([]);
+    let rows = [
+        row(1, &["region", "n"]),
+        row(2, &["North", "1"]),
+        row(3, &["-", "2"]).replace(r#"<row r="3">"#, r#"<row r="3"><c r="A3" s="0"/>"#),
+        row(4, &["South", "3"]),
+        row(5, &["-", "4"]),
+        row(6, &["-", "5"]),
+    ];
+    let merged = r#"</sheetData><mergeCells count="2"><mergeCell ref="A2:A3"/><mergeCell ref="A4:A6"/></mergeCells><sheetData>"#;
+    let book = workbook(&[("S", "visible", rows.concat() + merged)]);
+    fs::write(bench.path("book.xlsx"), book).unwrap();
+    bench.run(["ingest", "-v", "book.xlsx"]).succeeds();
+    let run = bench.run(["datasets", "--schema"]).succeeds();
+    let told = "3 cells are merged with the one above and null, the first is S!A3";
+    assert!(run.stdout().contains(told), "{}", run.stdout());
+}
+
+#[test]
 fn json_objects_are_rows_and_no_value_is_changed() {
     let bench = Bench::with([]);
     let lines = concat!(
