@@ -11,6 +11,7 @@ use serde::de::IgnoredAny;
 
 use csv_agent_types::status::{ExitStatus, Failure};
 
+use super::fixed_width::has_sign;
 use super::records::{Cell, Tokeniser};
 use super::shape::is_value;
 use super::sniff::Windows;
@@ -217,11 +218,17 @@ fn quotes(windows: &Windows, told: &DialectHints) -> Vec<Option<u8>> {
 /// Returns how to split columns aligned by blanks, where only blanks can separate them.
 fn aligned(windows: &Windows, told: &DialectHints, best: Option<&Trial>) -> Option<Trial> {
     const GAPS: [&str; 2] = ["  ", " "];
-    let is_other = best.is_some_and(|it| it.syntax.delimiter.bytes() != b" ");
     let is_told = told.quote.is_some() || told.escape.is_some();
-    if is_other || is_told || memmem::find(&windows.head, b"  ").is_none() {
+    if is_told || memmem::find(&windows.head, b"  ").is_none() {
         return None;
     }
+    let delimiter = best.map_or(&b" "[..], |it| it.syntax.delimiter.bytes());
+    // Decimal commas are cells of two columns as well.
+    let is_decimal = delimiter == b"," && told.delimiter.is_none() && !has_sign(&windows.head);
+    if delimiter != b" " && !is_decimal {
+        return None;
+    }
+    let best = best.filter(|_| !is_decimal);
     let trials = GAPS.iter().filter_map(|gap| {
         let delimiter = Delimiter::new(gap)?;
         let syntax = Syntax { blanks: Blanks::Aligned, ..Syntax::usual(delimiter) };
@@ -229,6 +236,7 @@ fn aligned(windows: &Windows, told: &DialectHints, best: Option<&Trial>) -> Opti
         let is_allowed = told.delimiter.is_none_or(|it| it == delimiter);
         // In a row with an empty cell, the values would shift.
         let is_even = 3 <= trial.score.n_records && 0.98 <= trial.score.evenness();
+        let is_even = is_even && !(is_decimal && trial.has_text_with_comma(windows));
         let beats = |best: &Trial| best.score.value() < trial.score.value();
         (is_allowed && is_even && best.is_none_or(beats)).then_some(trial)
     });
@@ -403,6 +411,19 @@ impl Trial {
         // `1,2` may be one number or two, but a label resolves that.
         let tells = has_label || !self.is_usual;
         tells && 0 < n_wanted && n_wanted * 9 <= n_values * 10
+    }
+
+    /// Returns whether any cell has a comma and is not a number.
+    fn has_text_with_comma(&self, windows: &Windows) -> bool {
+        let head = windows.head(self.syntax);
+        let mut tokeniser = Tokeniser::new(head, self.syntax);
+        let mut cells = Vec::new();
+        let is_text = |it: &Cell| it.raw(head).contains(&b',') && !is_value(it.raw(head));
+        std::iter::from_fn(|| {
+            tokeniser.record(&mut cells)?;
+            Some(cells.iter().any(is_text))
+        })
+        .any(|it| it)
     }
 
     /// Returns whether the first line lacks the delimiter, while the rows contain it.

@@ -285,7 +285,8 @@ fn is_footer(text: &[u8], footer: &Footer, header: &Header, syntax: Syntax, null
     let is_drawn = matches!(header.rule.comment, Some(Comment::Drawn(_)));
     records(text, syntax, usize::MAX).iter().filter(|it| 0 < it.n_filled).all(|it| {
         if is_drawn {
-            return it.width == 1;
+            // Where a line of dashes shows the columns, a note has as many cells as a row.
+            return it.width == 1 || footer.is_apart && it.n_filled == 1;
         }
         let note = &text[it.start..it.end];
         let is_text = classify(note, nulls).is_settled();

@@ -1,6 +1,43 @@
 //! Tables as programs print them: fixed widths, lines of dashes, several levels of names, notes below.
 
-use super::check;
+use proptest::prelude::{prop, prop_assert_eq, proptest};
+
+use csv_agent_testing::cases;
+
+use super::{Bench, check, table};
+
+#[test]
+fn a_line_of_dashes_shows_the_columns() {
+    let names = "id   name       total\n---- ---------- -----\n";
+    let expected = "id:int64 | name:string | total:float64\n 1 | Lee, Anna | 1.5\n 2 | Carl | 2.5\n 3 | ~ | 3.5";
+    let rows = "   1 Lee, Anna    1.5\n   2 Carl         2.5\n   3              3.5\n";
+    check(format!("{names}{rows}"), expected);
+    check(format!("{names}{rows}\n(3 rows affected)\n"), expected);
+    check(format!("\n{names}{rows}\n3 rows selected.\n"), expected);
+    check(format!("Report of the day\n\n{names}{rows}"), expected);
+    check(
+        "  F N\n --- -\n x   1\n y   2\n\n  2 record(s) selected.\n",
+        "F:string | N:int64\n x | 1\n y | 2",
+    );
+}
+
+#[test]
+fn a_decimal_comma_separates_no_columns() {
+    let expected =
+        "Ort:string | Menge:int64 | Betrag:float64\n K | 1 | 1.5\n Bonn | 2 | 12.25\n Ulm | 3 | 3";
+    check(
+        "Ort        Menge  Betrag\nK          1      1,50\nBonn       2     12,25\nUlm        3      3,00\n",
+        expected,
+    );
+    let expected =
+        "Ort:string | Menge:int64 | Betrag:float64\n K | 1 | 1.5\n Bonn | ~ | 12.25\n Ulm | 3 | 3";
+    check(
+        "Ort        Menge   Betrag\nK          1         1,50\nBonn                12,25\nUlm        3         3,00\n",
+        expected,
+    );
+    // There, the comma is a delimiter.
+    check("a,b\n1,2  x\n3,4  y\n5,6  z\n", "a:int64 | b:string\n 1 | 2  x\n 3 | 4  y\n 5 | 6  z");
+}
 
 #[test]
 fn numbers_of_other_habits_are_numbers() {
@@ -11,4 +48,28 @@ fn numbers_of_other_habits_are_numbers() {
     check("k;v\na;1,5e-04\nb;2,5\n", "k:string | v:float64\n a | 0.00015\n b | 2.5");
     // A list is none.
     check("k,v\na,\"1,2,345\"\nb,\"1,22\"\n", "k:string | v:string\n a | 1,2,345\n b | 1,22");
+}
+
+proptest! {
+    #![proptest_config(cases(48))]
+
+    #[test]
+    fn what_is_printed_below_a_line_of_dashes_is_read_back(
+        rows in prop::collection::vec(("q[a-z]{1,8}", "[A-Z][a-zé,;|]{0,6}( [a-z]{1,5})?", 1_u32..9_999), 2..20),
+        gap in 1_usize..3,
+        note in 0_usize..3,
+    ) {
+        let gap = " ".repeat(gap);
+        let line = |a: &str, b: &str, c: &str| format!("{a:<9}{gap}{b:<13}{gap}{c:>6}");
+        let mut text = format!("{}\n{}\n", line("code", "full name", "amount"), line(&"-".repeat(9), &"-".repeat(13), "------"));
+        let mut expected = "code:string | full name:string | amount:int64".to_owned();
+        for (a, b, c) in &rows {
+            text += &format!("{}\n", line(a, b, &c.to_string()));
+            expected += &format!("\n{a} | {b} | {c}");
+        }
+        text += ["", "\n(9 rows affected)\n", "\n9 rows selected.\n"][note];
+        let bench = Bench::new();
+        let dataset = bench.bytes(&text).unwrap();
+        prop_assert_eq!(table(&bench, &dataset), expected, "{}", text);
+    }
 }
