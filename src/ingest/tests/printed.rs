@@ -40,6 +40,26 @@ fn a_decimal_comma_separates_no_columns() {
 }
 
 #[test]
+fn a_list_of_sap_is_a_table() {
+    let dashes = "------------------------\n";
+    let names = "|Mat.|Text    |   Menge|\n";
+    let rows = "|M-12|Bolt    |1.200,50|\n|M-13|Nut     |  900,00|\n";
+    let expected =
+        "Mat.:string | Text:string | Menge:float64\n M-12 | Bolt | 1200.5\n M-13 | Nut | 900";
+    check(format!("{names}{dashes}{rows}"), expected);
+    check(format!("{dashes}{names}{dashes}{rows}{dashes}"), expected);
+}
+
+#[test]
+fn quotes_below_a_line_of_dashes_enclose_cells() {
+    check(
+        "id |name\n---|----\n1|\"x \"\"y\"\"\"\n2|\"b\"\n",
+        "id:int64 | name:string\n 1 | x \"y\"\n 2 | b",
+    );
+    check("id |name\n---|----\n1|\"b\"\n2|c\n", "id:int64 | name:string\n 1 | \"b\"\n 2 | c");
+}
+
+#[test]
 fn numbers_of_other_habits_are_numbers() {
     check(
         "k,v\na,\"12,34,567\"\nb,\"1,00,000.5\"\nc,\"5,000\"\n",
