@@ -16,7 +16,7 @@ use super::records::{Cell, Tokeniser};
 use super::shape::is_value;
 use super::sniff::Windows;
 use super::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
-use super::{fields, leading_text, short_rows};
+use super::{fields, leading_text, short_rows, trailing_text};
 use crate::counts::{mode, ratio};
 use crate::options::IngestOptions;
 use crate::record_shapes::{RecordShape, records};
@@ -85,6 +85,8 @@ const RECORDS_MAX: usize = 1_000;
 /// Returns how records are split into cells, with a sentence for each decision.
 pub(crate) fn find(windows: &mut Windows, told: &DialectHints) -> (Syntax, Vec<String>) {
     let lead = windows.head.drain(..leading_text::n_bytes(&windows.head)).collect::<Vec<_>>();
+    let n_below = if windows.is_whole { trailing_text::n_bytes(&windows.head) } else { 0 };
+    let below = windows.hide_end(n_below);
     let found = fields::delimiter(&lead, &windows.head).filter(|_| told.delimiter.is_none());
     let found = match found {
         Some(delimiter) => {
@@ -93,6 +95,7 @@ pub(crate) fn find(windows: &mut Windows, told: &DialectHints) -> (Syntax, Vec<S
         }
         None => find_below(windows, told),
     };
+    windows.show_end(&below);
     windows.head.splice(..0, lead);
     found
 }
@@ -109,7 +112,8 @@ fn find_below(windows: &Windows, told: &DialectHints) -> (Syntax, Vec<String>) {
         }
     }
     let is_one_column = |best: &Trial| {
-        told.delimiter.is_none() && (best.cuts_values(windows) || best.cuts_words(windows))
+        told.delimiter.is_none()
+            && (best.cuts_values(windows) || best.cuts_words(windows) || best.cuts_clocks(windows))
     };
     let best = best.filter(|it| !is_one_column(it));
     let aligned = aligned(windows, told, best.as_ref());
@@ -431,6 +435,27 @@ impl Trial {
         let head = windows.head(self.syntax).trim_ascii_start();
         let n_line = memchr::memchr2(b'\n', b'\r', head).unwrap_or(head.len());
         memmem::find(&head[..n_line], self.syntax.delimiter.bytes()).is_none()
+    }
+
+    /// Returns whether the delimiter is the `:` of a time of day in the text of each line, as in a log.
+    fn cuts_clocks(&self, windows: &Windows) -> bool {
+        if self.syntax.delimiter.bytes() != b":" {
+            return false;
+        }
+        let has_clock = |line: &[u8]| {
+            line.split(|it| matches!(it, b' ' | b'T' | b',' | b'[' | b']')).any(|it| {
+                let n_clock =
+                    it.iter().take_while(|it| it.is_ascii_digit() || **it == b':').count();
+                memchr::memchr(b':', &it[..n_clock]).is_some() && is_value(&it[..n_clock])
+            })
+        };
+        let lines = windows.head.split(|it| *it == b'\n').filter(|it| !it.trim_ascii().is_empty());
+        let (mut n_lines, mut n_clocks) = (0, 0);
+        for line in lines.take(RECORDS_MAX) {
+            n_lines += 1;
+            n_clocks += usize::from(line.trim_ascii().contains(&b' ') && has_clock(line));
+        }
+        n_lines * 9 <= n_clocks * 10
     }
 
     /// Returns whether lines are words of one column, split at punctuation that is common in text: the

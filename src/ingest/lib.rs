@@ -85,6 +85,7 @@ mod syntax;
 mod requested_types;
 mod short_rows;
 mod totals;
+mod trailing_text;
 mod workbook;
 mod wrap;
 mod counts;

@@ -60,6 +60,22 @@ fn quotes_below_a_line_of_dashes_enclose_cells() {
 }
 
 #[test]
+fn many_notes_below_a_small_table_are_no_rows() {
+    let table = "\"Account\",\"Stage\"\n\"Acme\",\"Won\"\n\"Bolt\",\"Lost\"\n";
+    let notes = "\n\"Won deals\"\n\"Copyright (c) 2000-2023\"\n\"Confidential\"\n\"By: Ann\"\n\"Acme Corp\"\n";
+    check(format!("{table}{notes}"), "Account:string | Stage:string\n Acme | Won\n Bolt | Lost");
+}
+
+#[test]
+fn the_times_of_a_log_separate_no_cells() {
+    let line = |it: u32| format!("Oct 10 13:0{it}:01 host app[{it}]: message {it} done\n");
+    let text: String = (0..4).map(line).collect();
+    let dataset = Bench::new().bytes(text).unwrap();
+    assert_eq!(dataset.columns.len(), 1);
+    check("a:b c\n1:2 x\n3:4 y\n5:6 z\n", "a:int64 | b c:string\n 1 | 2 x\n 3 | 4 y\n 5 | 6 z");
+}
+
+#[test]
 fn numbers_of_other_habits_are_numbers() {
     check(
         "k,v\na,\"12,34,567\"\nb,\"1,00,000.5\"\nc,\"5,000\"\n",
