@@ -475,7 +475,8 @@ impl<'a> Search<'a> {
             return "a border line is below them";
         }
         // Names that are complete on their own remain unchanged.
-        if multi_row_header::are_complete(&levels[0]) {
+        let has_index_names = multi_row_header::n_index_names(levels).is_some();
+        if multi_row_header::are_complete(&levels[0]) && !has_index_names {
             *descriptions = multi_row_header::described(levels);
             return "the first has the names, and the others describe the columns";
         }

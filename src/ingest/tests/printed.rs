@@ -60,6 +60,30 @@ fn quotes_below_a_line_of_dashes_enclose_cells() {
 }
 
 #[test]
+fn levels_of_names_end_with_the_names_of_the_index() {
+    let rows = "N,1,2,3\nS,5,6,7\n";
+    let expected = "region:string | 2021 a:int64 | 2021 b:int64 | 2022 a:int64\n N | 1 | 2 | 3\n S | 5 | 6 | 7";
+    check(format!("year,2021,2021,2022\nkind,a,b,a\nregion,,,\n{rows}"), expected);
+    check(format!(",2021,2021,2022\n,a,b,a\nregion,,,\n{rows}"), expected);
+    // A group of rows.
+    check(
+        "Region,a,b\nEurope,,\nFrance,1,2\nSpain,5,6\n",
+        "Region:string | a:int64 | b:int64\n Europe | ~ | ~\n France | 1 | 2\n Spain | 5 | 6",
+    );
+}
+
+#[test]
+fn names_and_units_above_days_are_levels() {
+    check(
+        "\"\",A1,A1_FLAGS\n\"\",Gold,Comment\n\"Unit\",USD,\n2023-07-01,920.5,\n2023-07-02,921.25,\n2023-07-03,925.0,\n",
+        "Unit:date | A1 Gold USD:float64 | A1_FLAGS Comment:string
+         2023-07-01 | 920.5 | ~
+         2023-07-02 | 921.25 | ~
+         2023-07-03 | 925 | ~",
+    );
+}
+
+#[test]
 fn many_notes_below_a_small_table_are_no_rows() {
     let table = "\"Account\",\"Stage\"\n\"Acme\",\"Won\"\n\"Bolt\",\"Lost\"\n";
     let notes = "\n\"Won deals\"\n\"Copyright (c) 2000-2023\"\n\"Confidential\"\n\"By: Ann\"\n\"Acme Corp\"\n";
