@@ -38,6 +38,9 @@ pub(crate) const CURRENCIES: [(&str, &[&str]); 27] = [
     ("THB", &["฿"]),
 ];
 
+/// The minus sign of Unicode.
+const MINUS: &[u8] = "−".as_bytes();
+
 /// The unit of a column's amounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
@@ -54,7 +57,8 @@ pub(crate) struct Amount<'a> {
     pub number: &'a [u8],
     /// Whether it had a minus or parentheses.
     pub is_negative: bool,
-    is_in_brackets: bool,
+    /// Whether it had parentheses, a minus at its end, or a minus that programs do not write.
+    is_accounting: bool,
     sign: Option<Sign>,
 }
 
@@ -62,18 +66,20 @@ impl<'a> Amount<'a> {
     /// Removes a sign, a minus and parentheses; `None` where one of them occurs twice.
     pub(crate) fn strip(text: &'a [u8]) -> Option<Self> {
         let mut amount =
-            Amount { number: text, is_negative: false, is_in_brackets: false, sign: None };
+            Amount { number: text, is_negative: false, is_accounting: false, sign: None };
         // A sign, a minus and parentheses may surround the number in any order, each once.
         loop {
             let rest = trim(amount.number);
             amount.number = rest;
             if let [b'(', inner @ .., b')'] = rest {
                 amount.negate()?;
-                (amount.is_in_brackets, amount.number) = (true, inner);
-            } else if let Some(rest) = rest.strip_prefix(b"-").or(rest.strip_prefix("−".as_bytes()))
-            {
+                (amount.is_accounting, amount.number) = (true, inner);
+            } else if let Some(rest) = rest.strip_prefix(b"-") {
                 amount.negate()?;
                 amount.number = rest;
+            } else if let Some(rest) = rest.strip_suffix(b"-").or(rest.strip_prefix(MINUS)) {
+                amount.negate()?;
+                (amount.is_accounting, amount.number) = (true, rest);
             } else if let Some((sign, rest)) = sign(rest) {
                 if amount.sign.replace(sign).is_some() {
                     return None;
@@ -89,7 +95,7 @@ impl<'a> Amount<'a> {
     fn scan(text: &'a [u8]) -> Option<Self> {
         let amount = Amount::strip(text)?;
         let is_plain = matches!(amount.number, [b'0'..=b'9', .., b'0'..=b'9'] | [b'0'..=b'9']);
-        (is_plain && (amount.is_in_brackets || amount.sign.is_some())).then_some(amount)
+        (is_plain && (amount.is_accounting || amount.sign.is_some())).then_some(amount)
     }
 
     fn negate(&mut self) -> Option<()> {
@@ -223,6 +229,10 @@ mod tests {
         check("($5.00)", Some(("USD", -5.0)));
         check("(5 €)", Some(("EUR", -5.0)));
         check("(1,234.50)", Some(("", -1234.5)));
+        check("1.234,50-", Some(("", -1234.5)));
+        check("12 -", Some(("", -12.0)));
+        check("5,00- €", Some(("EUR", -5.0)));
+        check("−5.5", Some(("", -5.5)));
         check("12.5%", Some(("%", 12.5)));
         check("12,5 %", Some(("%", 12.5)));
         check("-3%", Some(("%", -3.0)));
@@ -232,9 +242,9 @@ mod tests {
     #[test]
     fn what_is_no_amount_has_none() {
         for text in [
-            "$", "%", "()", "(a)", "50% off", "5 apples", "$1e5", "$5 €", "-(5)", "--5", "5", "-5",
-            "US", "USD", "$ - 5 -", "(5", "5)", "EUR EUR", "5 5 %", "$a", "$.", "€-", "A1$", "kr",
-            "(2019) x", "Try 5",
+            "$", "%", "()", "(a)", "-5-", "(5-)", "-−5", "5--", "5-6", "a-", "-", "50% off",
+            "5 apples", "$1e5", "$5 €", "-(5)", "--5", "5", "-5", "US", "USD", "$ - 5 -", "(5",
+            "5)", "EUR EUR", "5 5 %", "$a", "$.", "€-", "A1$", "kr", "(2019) x", "Try 5",
         ] {
             check(text, None);
         }

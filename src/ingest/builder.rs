@@ -35,7 +35,8 @@ pub(crate) struct Guess {
     pub dtype: DType,
     /// How the values are written.
     pub form: ValueForm,
-    /// The user requested it: a value that does not fit is an error, and numbers may be rewritten.
+    /// The user requested it: once it is settled, a value that does not fit is an error. Numbers may be
+    /// rewritten.
     pub wanted: Option<RequestedType>,
     /// Nothing in the file can change it, so values need not be examined.
     pub is_settled: bool,
@@ -53,6 +54,12 @@ impl Guess {
             is_settled: true,
             usual: None,
         }
+    }
+
+    /// Returns whether no further value matters. Where a type is requested, the form of its values does,
+    /// whatever the others are.
+    fn is_examined(&self, seen: TypeEvidence) -> bool {
+        self.is_settled || (seen.is_settled() && self.wanted.is_none())
     }
 }
 
@@ -294,7 +301,7 @@ impl ColumnBuilder {
         } = self;
         let Values::Text { offsets, bytes } = values else { return };
         let mut look = |it: &[u8]| {
-            if !guess.is_settled && !evidence.is_settled() {
+            if !guess.is_examined(*evidence) {
                 evidence.add(classify(it, nulls));
             }
         };
@@ -313,7 +320,7 @@ impl ColumnBuilder {
     /// Reads cells for evidence only.
     fn look(&mut self, slice: &[u8], cells: impl Iterator<Item = Cell>, nulls: &Nulls) {
         for cell in cells {
-            if self.guess.is_settled || self.evidence.is_settled() {
+            if self.guess.is_examined(self.evidence) {
                 return;
             }
             self.evidence.add(classify(cell.raw(slice), nulls));

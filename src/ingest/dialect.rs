@@ -11,11 +11,12 @@ use serde::de::IgnoredAny;
 
 use csv_agent_types::status::{ExitStatus, Failure};
 
+use super::fixed_width::has_sign;
 use super::records::{Cell, Tokeniser};
 use super::shape::is_value;
 use super::sniff::Windows;
 use super::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
-use super::{fields, leading_text, short_rows};
+use super::{fields, leading_text, short_rows, trailing_text};
 use crate::counts::{mode, ratio};
 use crate::options::IngestOptions;
 use crate::record_shapes::{RecordShape, records};
@@ -84,6 +85,8 @@ const RECORDS_MAX: usize = 1_000;
 /// Returns how records are split into cells, with a sentence for each decision.
 pub(crate) fn find(windows: &mut Windows, told: &DialectHints) -> (Syntax, Vec<String>) {
     let lead = windows.head.drain(..leading_text::n_bytes(&windows.head)).collect::<Vec<_>>();
+    let n_below = if windows.is_whole { trailing_text::n_bytes(&windows.head) } else { 0 };
+    let below = windows.hide_end(n_below);
     let found = fields::delimiter(&lead, &windows.head).filter(|_| told.delimiter.is_none());
     let found = match found {
         Some(delimiter) => {
@@ -92,6 +95,7 @@ pub(crate) fn find(windows: &mut Windows, told: &DialectHints) -> (Syntax, Vec<S
         }
         None => find_below(windows, told),
     };
+    windows.show_end(&below);
     windows.head.splice(..0, lead);
     found
 }
@@ -108,7 +112,8 @@ fn find_below(windows: &Windows, told: &DialectHints) -> (Syntax, Vec<String>) {
         }
     }
     let is_one_column = |best: &Trial| {
-        told.delimiter.is_none() && (best.cuts_values(windows) || best.cuts_words(windows))
+        told.delimiter.is_none()
+            && (best.cuts_values(windows) || best.cuts_words(windows) || best.cuts_clocks(windows))
     };
     let best = best.filter(|it| !is_one_column(it));
     let aligned = aligned(windows, told, best.as_ref());
@@ -217,11 +222,17 @@ fn quotes(windows: &Windows, told: &DialectHints) -> Vec<Option<u8>> {
 /// Returns how to split columns aligned by blanks, where only blanks can separate them.
 fn aligned(windows: &Windows, told: &DialectHints, best: Option<&Trial>) -> Option<Trial> {
     const GAPS: [&str; 2] = ["  ", " "];
-    let is_other = best.is_some_and(|it| it.syntax.delimiter.bytes() != b" ");
     let is_told = told.quote.is_some() || told.escape.is_some();
-    if is_other || is_told || memmem::find(&windows.head, b"  ").is_none() {
+    if is_told || memmem::find(&windows.head, b"  ").is_none() {
         return None;
     }
+    let delimiter = best.map_or(&b" "[..], |it| it.syntax.delimiter.bytes());
+    // Decimal commas are cells of two columns as well.
+    let is_decimal = delimiter == b"," && told.delimiter.is_none() && !has_sign(&windows.head);
+    if delimiter != b" " && !is_decimal {
+        return None;
+    }
+    let best = best.filter(|_| !is_decimal);
     let trials = GAPS.iter().filter_map(|gap| {
         let delimiter = Delimiter::new(gap)?;
         let syntax = Syntax { blanks: Blanks::Aligned, ..Syntax::usual(delimiter) };
@@ -229,6 +240,7 @@ fn aligned(windows: &Windows, told: &DialectHints, best: Option<&Trial>) -> Opti
         let is_allowed = told.delimiter.is_none_or(|it| it == delimiter);
         // In a row with an empty cell, the values would shift.
         let is_even = 3 <= trial.score.n_records && 0.98 <= trial.score.evenness();
+        let is_even = is_even && !(is_decimal && trial.has_text_with_comma(windows));
         let beats = |best: &Trial| best.score.value() < trial.score.value();
         (is_allowed && is_even && best.is_none_or(beats)).then_some(trial)
     });
@@ -405,11 +417,45 @@ impl Trial {
         tells && 0 < n_wanted && n_wanted * 9 <= n_values * 10
     }
 
+    /// Returns whether any cell has a comma and is not a number.
+    fn has_text_with_comma(&self, windows: &Windows) -> bool {
+        let head = windows.head(self.syntax);
+        let mut tokeniser = Tokeniser::new(head, self.syntax);
+        let mut cells = Vec::new();
+        let is_text = |it: &Cell| it.raw(head).contains(&b',') && !is_value(it.raw(head));
+        std::iter::from_fn(|| {
+            tokeniser.record(&mut cells)?;
+            Some(cells.iter().any(is_text))
+        })
+        .any(|it| it)
+    }
+
     /// Returns whether the first line lacks the delimiter, while the rows contain it.
     fn lacks_names(&self, windows: &Windows) -> bool {
         let head = windows.head(self.syntax).trim_ascii_start();
         let n_line = memchr::memchr2(b'\n', b'\r', head).unwrap_or(head.len());
         memmem::find(&head[..n_line], self.syntax.delimiter.bytes()).is_none()
+    }
+
+    /// Returns whether the delimiter is the `:` of a time of day in the text of each line, as in a log.
+    fn cuts_clocks(&self, windows: &Windows) -> bool {
+        if self.syntax.delimiter.bytes() != b":" {
+            return false;
+        }
+        let has_clock = |line: &[u8]| {
+            line.split(|it| matches!(it, b' ' | b'T' | b',' | b'[' | b']')).any(|it| {
+                let n_clock =
+                    it.iter().take_while(|it| it.is_ascii_digit() || **it == b':').count();
+                memchr::memchr(b':', &it[..n_clock]).is_some() && is_value(&it[..n_clock])
+            })
+        };
+        let lines = windows.head.split(|it| *it == b'\n').filter(|it| !it.trim_ascii().is_empty());
+        let (mut n_lines, mut n_clocks) = (0, 0);
+        for line in lines.take(RECORDS_MAX) {
+            n_lines += 1;
+            n_clocks += usize::from(line.trim_ascii().contains(&b' ') && has_clock(line));
+        }
+        n_lines * 9 <= n_clocks * 10
     }
 
     /// Returns whether lines are words of one column, split at punctuation that is common in text: the

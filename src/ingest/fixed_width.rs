@@ -1,7 +1,12 @@
-//! Text with fixed-width columns: `--widths 5,10,3`, or columns aligned by blanks.
+//! Text with fixed-width columns: `--widths 5,10,3`, columns below a line of dashes, or columns aligned by
+//! blanks.
 //!
 //! Each line is a row; the last column takes the rest of the line. Widths count characters, not bytes,
 //! and blanks around a cell are not part of it. Everything else is detected as in any other text.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
 
 use super::Watch;
 use super::charset::TextDecoder;
@@ -18,7 +23,7 @@ use crate::refusal::check_cancelled;
 pub(crate) fn write(
     spool: &mut Spool<'_>,
     input: &Input,
-    widths: &[usize],
+    columns: &FixedColumns,
     found: &FoundEncoding,
     watch: &Watch<'_>,
 ) -> anyhow::Result<()> {
@@ -33,32 +38,113 @@ pub(crate) fn write(
         let rest = text.split_off(n_whole);
         let lines = std::mem::replace(&mut text, rest);
         if failure.is_none() {
-            failure = rows(spool, &lines, widths, watch).err();
+            failure = rows(spool, &lines, columns, watch).err();
         }
     })?;
     let _ = decoder.decode(&[], &mut text, true);
     match failure {
         Some(error) => Err(error),
-        None => rows(spool, &text, widths, watch),
+        None => rows(spool, &text, columns, watch),
     }
 }
 
 fn rows(
     spool: &mut Spool<'_>,
     text: &[u8],
-    widths: &[usize],
+    columns: &FixedColumns,
     watch: &Watch<'_>,
 ) -> anyhow::Result<()> {
     check_cancelled(watch.cancelled)?;
     for line in String::from_utf8_lossy(text).lines() {
-        for (column, cell) in cells(line, widths).into_iter().enumerate() {
-            if !line.trim().is_empty() {
-                spool.field(column, cell);
+        let is_ruler = columns.ruler.as_deref() == Some(line.trim_end());
+        if columns.ruler.is_some() && !is_ruler && !columns.hold(line) {
+            // A note such as `(3 rows affected)`.
+            spool.field(0, line.trim());
+        } else if !line.trim().is_empty() {
+            for (column, cell) in cells(line, &columns.widths).into_iter().enumerate() {
+                // A single dash may be a value.
+                spool.field(column, if is_ruler && cell == "-" { "--" } else { cell });
             }
         }
         spool.end_row()?;
     }
     Ok(())
+}
+
+/// The columns of a text.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct FixedColumns {
+    /// Width of each, in characters, with the blanks behind it.
+    pub widths: Vec<usize>,
+    /// The line of dashes below the names that shows them, without blanks at its end.
+    pub ruler: Option<String>,
+}
+
+impl FixedColumns {
+    /// Returns whether a line has a blank before each column that it reaches.
+    fn hold(&self, line: &str) -> bool {
+        let mut chars = line.chars();
+        self.widths.split_last().is_none_or(|(_, widths)| {
+            widths.iter().all(|it| chars.nth(it - 1).is_none_or(|it| it == ' '))
+        })
+    }
+}
+
+/// Finds the columns of a table with a line of dashes below its names, as programs of databases print
+/// it: a run of dashes is as wide as its column.
+pub(crate) fn ruled(head: &[u8]) -> Option<FixedColumns> {
+    /// It is below the names, and possibly below a preamble.
+    const LINES_ABOVE_MAX: usize = 20;
+    const STROKES: [&[u8]; 2] = [b"-- --", b"== =="];
+    // For nearly every file, this is enough.
+    if STROKES.iter().all(|it| memmem::find(head, it).is_none())
+        && memmem::find(head, b"- ").is_none()
+    {
+        return None;
+    }
+    let text = match str::from_utf8(head) {
+        Ok(text) => Cow::Borrowed(text),
+        // The head may end within a character.
+        Err(error) if error.error_len().is_none() => String::from_utf8_lossy(head),
+        // In every other encoding without wide characters, a byte is a character.
+        Err(_) => Cow::Owned(head.iter().map(|it| char::from(*it)).collect()),
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let is_ruler = |at: &usize| {
+        ['-', '='].iter().any(|stroke| {
+            lines[*at].contains(*stroke) && lines[*at].chars().all(|it| it == *stroke || it == ' ')
+        })
+    };
+    let at = (1..lines.len().min(LINES_ABOVE_MAX)).find(is_ruler)?;
+    let mut starts = Vec::new();
+    for (at, (char, before)) in
+        lines[at].chars().zip(" ".chars().chain(lines[at].chars())).enumerate()
+    {
+        if char != ' ' && before == ' ' {
+            starts.push(at);
+        }
+    }
+    let n_chars = lines[at].chars().count();
+    // Dashes may be values that are missing.
+    if starts.len() < 2 || n_chars - starts.len() < 2 + starts[0] {
+        return None;
+    }
+    let ends = starts.iter().skip(1).copied().chain([n_chars]);
+    let mut widths: Vec<usize> = starts.iter().zip(ends).map(|(start, end)| end - start).collect();
+    widths[0] += starts[0];
+    let columns = FixedColumns { widths, ruler: Some(lines[at].to_owned()) };
+    let names = cells(lines[at - 1], &columns.widths);
+    let are_named = names.len() == starts.len() && names.iter().all(|it| !it.is_empty());
+    let mut rows = lines[at + 1..].iter().take_while(|it| !it.is_empty());
+    let fit = |it: &&str| columns.hold(it);
+    // Several tables have several widths.
+    let is_other = |it: usize| is_ruler(&it) && lines[it].contains(' ') && lines[it] != lines[at];
+    if (at + 1..lines.len()).any(is_other) {
+        return None;
+    }
+    let is_table = are_named && fit(&lines[at - 1]) && rows.next().is_some_and(|it| fit(it));
+    (is_table && rows.all(|it| fit(it))).then_some(columns)
 }
 
 /// Returns the cells of a line; a short line has fewer.
@@ -94,10 +180,9 @@ pub(crate) fn aligned(text: &str) -> Option<Aligned> {
     /// Longer lines are prose.
     const LETTERS_MAX: usize = 500;
     const LINES_MIN: usize = 4;
-    let is_sign = |it: char| matches!(it, ',' | ';' | '\t' | '|' | '"');
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // For nearly every file, the first line is enough.
-    if text.lines().next()?.contains(is_sign) || text.contains(is_sign) {
+    if has_sign(text.lines().next()?.as_bytes()) || has_sign(text.as_bytes()) {
         return None;
     }
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|it| !it.is_empty()).collect();
@@ -132,9 +217,52 @@ pub(crate) fn aligned(text: &str) -> Option<Aligned> {
     Some(Aligned { widths, is_safe })
 }
 
+/// Returns whether a text has a usual delimiter or a quote. A comma between two digits may be a decimal
+/// mark.
+pub(crate) fn has_sign(text: &[u8]) -> bool {
+    let is_digit =
+        |at: Option<usize>| at.and_then(|it| text.get(it)).is_some_and(u8::is_ascii_digit);
+    let is_decimal = |at: usize| is_digit(at.checked_sub(1)) && is_digit(at.checked_add(1));
+    memchr::memchr3(b';', b'|', b'"', text).is_some()
+        || memchr::memchr(b'\t', text).is_some()
+        || memchr::memchr_iter(b',', text).any(|it| !is_decimal(it))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{aligned, cells};
+    use super::{FixedColumns, aligned, cells, ruled};
+
+    #[test]
+    fn a_run_of_dashes_below_a_name_is_as_wide_as_its_column() {
+        let check = |text: &str, expected: Option<&[usize]>| {
+            let found = ruled(text.as_bytes()).map(|it| it.widths);
+            assert_eq!(found.as_deref(), expected, "{text}");
+        };
+        let names = "id   name       total\n---- ---------- -----\n";
+        check(
+            &format!("{names}   1 Lee, Anna    1.5\n   2 Bo\n\n(2 rows affected)\n"),
+            Some(&[5, 11, 5]),
+        );
+        check("\n  ID A\n---- -\n   1 x\n", Some(&[5, 1]));
+        check("Größe N\n===== ==\n 5    1\n", Some(&[6, 2]));
+        // Cells or names that do not fit.
+        check(&format!("{names}1 Anna 1.5\n"), None);
+        check("a b\n- -\n1 2\n", None);
+        check("one name\n-- -----\n1  2\n", None);
+        check("Title\n-----\ntext\n", None);
+        check("a -- b\n", None);
+    }
+
+    #[test]
+    fn a_note_below_is_one_cell() {
+        let columns = FixedColumns {
+            widths: vec![5, 11, 5],
+            ruler: Some("---- ---------- -----".to_owned()),
+        };
+        assert!(columns.hold("   1 Anna B.      1.5"));
+        assert!(columns.hold("  12"));
+        assert!(!columns.hold("(3 rows affected)"));
+    }
 
     #[test]
     fn blanks_that_all_lines_have_are_between_columns() {
@@ -153,6 +281,9 @@ mod tests {
         // Where no cell is empty, blanks in a row tell them apart.
         check("a  b\n1  2\n3  4\n5  6\n", None);
         check("a,b  c\n1,2\n3,4  x\n5,6\n", None);
+        // A decimal comma separates nothing.
+        let rows = "Bonn      1     1,50\nUlm Ost         12,25\nKiel      3\n";
+        check(&format!("Ort       Zahl  Betrag\n{rows}"), Some((&[10, 6, 6], true)));
         check("so it goes  on\nwithout any column\nas  text does\nto its end\n", None);
         check("a\nb\n", None);
     }

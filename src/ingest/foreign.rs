@@ -10,7 +10,7 @@ use csv_agent_types::limits::SNIFF_HEAD_BYTES;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::Watch;
-use super::fixed_width::Aligned;
+use super::fixed_width::{Aligned, FixedColumns};
 use super::source::{Input, Source};
 use super::spool::Spool;
 use super::{database, fixed_width, json, workbook};
@@ -169,14 +169,22 @@ pub(super) fn as_text(
     }
     let head = input.head(SNIFF_HEAD_BYTES)?;
     if !options.widths.is_empty() && Foreign::of(&head, "").is_none() {
-        return by_widths(input, dir, options, (&options.widths, "as specified"), watch).map(Some);
+        let columns = FixedColumns { widths: options.widths.clone(), ruler: None };
+        return by_widths(input, dir, options, (&columns, "as specified"), watch).map(Some);
     }
     let Some(foreign) = Foreign::of(&head, &input.name) else {
+        if is_open(options)
+            && let Some(columns) = fixed_width::ruled(&head)
+        {
+            let how = (&columns, "a line of dashes below the names shows them");
+            return by_widths(input, dir, options, how, watch).map(Some);
+        }
         let is_whole = input.bytes <= head.len() as u64;
         let columns = if is_whole { aligned(&head, options) } else { None };
         return match columns.filter(|it| it.is_safe) {
             Some(Aligned { widths, .. }) => {
-                let how = (&widths[..], "blanks align them in every line");
+                let columns = FixedColumns { widths, ruler: None };
+                let how = (&columns, "blanks align them in every line");
                 by_widths(input, dir, options, how, watch).map(Some)
             }
             None => Ok(None),
@@ -214,25 +222,29 @@ pub(super) fn as_text(
 
 /// Returns the columns aligned by blanks in a text, if the options leave its layout open.
 pub(super) fn aligned(head: &[u8], options: &IngestOptions) -> Option<Aligned> {
-    let IngestOptions { delimiter, quote, escape, skip_lines, encoding, .. } = options;
-    let is_told = delimiter.is_some() || quote.is_some() || escape.is_some() || encoding.is_some();
-    if is_told || skip_lines.is_some() {
+    if !is_open(options) || options.encoding.is_some() {
         return None;
     }
     fixed_width::aligned(str::from_utf8(head).ok()?)
+}
+
+/// Returns whether the options leave the layout of a text open.
+fn is_open(options: &IngestOptions) -> bool {
+    let IngestOptions { delimiter, quote, escape, skip_lines, .. } = options;
+    delimiter.is_none() && quote.is_none() && escape.is_none() && skip_lines.is_none()
 }
 
 fn by_widths(
     input: &Input,
     dir: &Path,
     options: &IngestOptions,
-    (widths, why): (&[usize], &str),
+    (columns, why): (&FixedColumns, &str),
     watch: &Watch<'_>,
 ) -> anyhow::Result<(Input, IngestOptions)> {
     let found = encoding_of(input, options, watch)?;
     let mut spool = Spool::new(input, dir, options, SourceFormat::Text)?;
-    fixed_width::write(&mut spool, input, widths, &found, watch)?;
-    let widths: Vec<String> = widths.iter().map(ToString::to_string).collect();
+    fixed_width::write(&mut spool, input, columns, &found, watch)?;
+    let widths: Vec<String> = columns.widths.iter().map(ToString::to_string).collect();
     spool.written.reasons = vec![
         format!("encoding {}: {}", found.charset.name(), found.reason),
         format!("columns of {} letters: {why}", widths.join(", ")),

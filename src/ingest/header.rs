@@ -289,7 +289,8 @@ fn is_footer(text: &[u8], footer: &Footer, header: &Header, syntax: Syntax, null
     let is_drawn = matches!(header.rule.comment, Some(Comment::Drawn(_)));
     records(text, syntax, usize::MAX).iter().filter(|it| 0 < it.n_filled).all(|it| {
         if is_drawn {
-            return it.width == 1;
+            // Where a line of dashes shows the columns, a note has as many cells as a row.
+            return it.width == 1 || footer.is_apart && it.n_filled == 1;
         }
         let note = &text[it.start..it.end];
         let is_text = classify(note, nulls).is_settled();
@@ -497,7 +498,10 @@ impl<'a> Search<'a> {
         }
         // Names that are complete on their own remain unchanged.
         let has_no_first = levels.iter().all(|it| it[0].trim().is_empty());
-        if multi_row_header::are_complete(&levels[0][usize::from(has_no_first)..]) {
+        let has_index_names = multi_row_header::n_index_names(levels).is_some();
+        if multi_row_header::are_complete(&levels[0][usize::from(has_no_first)..])
+            && !has_index_names
+        {
             *descriptions = multi_row_header::described(levels);
             return "the first has the names, and the others describe the columns";
         }

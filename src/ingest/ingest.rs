@@ -45,7 +45,7 @@ use super::source::{Input, Lead, Source, Text, Undecodable};
 use super::subtotals::KeptRows;
 use super::syntax::{Delimiter, Escape, Syntax};
 use super::type_evidence::{Nulls, TypeEvidence};
-use super::type_inference::{ColumnType, Hints, ValueForm, decide_as, is_as_wanted};
+use super::type_inference::{ColumnType, Hints, ValueForm, decide_as, is_as_wanted, likely_forms};
 use super::wrap::{self, Beside, Rules, Wrapping};
 use super::write::BuiltColumn;
 use super::{Progress, Watch, notes, totals};
@@ -1138,9 +1138,10 @@ fn read(
             usual: usual.filter(|_| reading.dtype() == DType::String),
         })
         .collect();
+    let forms = likely_forms(&layout.header.evidence, &wants, hints);
     for (at, guess) in guesses.iter_mut().enumerate() {
         if let Some(wanted) = wants.of_column(at) {
-            *guess = guess_wanted(guess, wanted);
+            *guess = guess_wanted(guess, wanted, forms[at]);
         }
     }
     let plan = SlicePlan {
@@ -1154,7 +1155,7 @@ fn read(
         keeps_hollow: options.is_table(),
         wants_sums: 0 < layout.header.below.n_total,
     };
-    let mut attempt = PassContext { input, layout, target, options, tuning, plan };
+    let mut attempt = PassContext { input, layout, target, options, tuning, hints, plan };
     let (mut output, mut tally) = attempt.run(watch)?;
     if LIKELY_MAX < tally.n_likely {
         attempt.plan.lines.keeps_likely = true;
@@ -1163,7 +1164,7 @@ fn read(
     }
     let mut reasons = Vec::new();
     let readings = decide(&tally.evidence, tally.n_lines);
-    let exact = attempt.exact(&readings, &tally.evidence, &wants)?;
+    let exact = attempt.exact(&readings, &tally, &wants)?;
     // In a narrow table of text, the words of the header may also be values.
     let is_text_with_header = 0 < tally.set_aside.repeated_headers
         && exact.len() <= header::HEADER_MAY_BE_ROW_WIDTH_MAX
@@ -1259,19 +1260,19 @@ fn described(
     columns
 }
 
-/// Returns how to read a column with a requested type. The form of amounts is decided by the values of
-/// the whole file.
-fn guess_wanted(guess: &Guess, wanted: RequestedType) -> Guess {
+/// Returns how to read a column with a requested type. The form of amounts, and of other values that do
+/// not fit the form of the sample, is decided by the values of the whole file.
+fn guess_wanted(guess: &Guess, wanted: RequestedType, likely: ValueForm) -> Guess {
+    let is_asked = Some(wanted);
     let RequestedType::Type(dtype) = wanted else {
-        return Guess { is_settled: false, usual: None, ..guess.clone() };
+        return Guess { wanted: is_asked, is_settled: false, usual: None, ..guess.clone() };
     };
-    // The sample shows how the values are written, if it is of that type.
-    let form = match dtype {
-        DType::Bool => ValueForm::Words,
-        _ if guess.dtype == dtype => guess.form,
-        _ => ValueForm::Plain,
+    let (form, is_settled) = match dtype {
+        DType::Bool => (ValueForm::Words, true),
+        DType::Int64 | DType::Float64 | DType::Date | DType::Timestamp => (likely, false),
+        DType::String | DType::Time | DType::TimestampUtc => (ValueForm::Plain, true),
     };
-    Guess { dtype, form, wanted: Some(wanted), is_settled: true, usual: None }
+    Guess { dtype, form, wanted: is_asked, is_settled, usual: None }
 }
 
 /// Returns how to read a column with a value that does not fit the requested type: the next pass finds
@@ -1285,6 +1286,7 @@ fn guess_unfit(
     seen: TypeEvidence,
     wanted: RequestedType,
     reading: &ColumnType,
+    likely: ValueForm,
 ) -> anyhow::Result<Guess> {
     if reading.is_ambiguous {
         let message = format!(
@@ -1294,12 +1296,11 @@ fn guess_unfit(
         let hint = "name the decimal mark of its numbers with `--decimal ,` or `--decimal .`";
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     }
+    let number = if let ValueForm::Number(form) = likely { form } else { NumberForm::PLAIN };
     let form = match wanted {
-        RequestedType::Money => {
-            ValueForm::Amount(Sign::Money(seen.currencies().0), NumberForm::PLAIN)
-        }
-        RequestedType::Percent => ValueForm::Amount(Sign::Percent, NumberForm::PLAIN),
-        RequestedType::Decimal | RequestedType::Type(_) => ValueForm::Number(NumberForm::PLAIN),
+        RequestedType::Money => ValueForm::Amount(Sign::Money(seen.currencies().0), number),
+        RequestedType::Percent => ValueForm::Amount(Sign::Percent, number),
+        RequestedType::Decimal | RequestedType::Type(_) => ValueForm::Number(number),
     };
     let wanted = Some(wanted);
     Ok(Guess { dtype: DType::Float64, form, wanted, is_settled: true, usual: None })
@@ -1347,6 +1348,7 @@ struct PassContext<'a> {
     target: Option<Target<'a>>,
     options: &'a IngestOptions,
     tuning: Tuning,
+    hints: Hints,
     plan: SlicePlan,
 }
 
@@ -1363,6 +1365,7 @@ impl PassContext<'_> {
             slice_bytes: self.tuning.slice_bytes,
             n_workers: self.tuning.n_workers,
             bytes: self.input.bytes,
+            hints: self.hints,
             is_strict: self.options.strict,
             written: self.options.written.as_deref(),
         };
@@ -1402,17 +1405,23 @@ impl PassContext<'_> {
     fn exact(
         &self,
         readings: &[ColumnType],
-        evidence: &[TypeEvidence],
+        tally: &PassStats,
         wants: &Wants,
     ) -> anyhow::Result<Vec<Guess>> {
+        let evidence = &tally.evidence;
+        let forms = likely_forms(evidence, wants, self.hints);
         let decide = |(at, (guess, reading)): (usize, (&Guess, &ColumnType))| {
             let dtype = reading.dtype();
+            let is_wanted = matches!(guess.wanted, Some(RequestedType::Type(_)));
+            if is_wanted && !guess.is_settled && !tally.is_built {
+                return Ok(Guess { form: forms[at], is_settled: true, ..guess.clone() });
+            }
             let wanted = wants.of_column(at).filter(|it| !is_as_wanted(reading, *it));
             if let Some(wanted) = wanted {
                 let name = &self.layout.header.names[at];
-                return guess_unfit(name, evidence[at], wanted, reading);
+                return guess_unfit(name, evidence[at], wanted, reading, forms[at]);
             }
-            if guess.is_settled {
+            if guess.is_settled || is_wanted {
                 return Ok(guess.clone());
             }
             let usual = guess.usual.or_else(|| Usual::of(guess.dtype));

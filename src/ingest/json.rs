@@ -4,6 +4,7 @@
 //! none is rounded; text that looks like a number remains text. Nested objects and arrays are kept as
 //! JSON, or, if the user requests it, each value of an object becomes a column: `address.city`.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
@@ -14,10 +15,12 @@ use serde_json::Deserializer;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
+use csv_agent_text::digits::count;
 use csv_agent_types::limits::CSV_COLUMNS_MAX;
 
 use super::Watch;
 use super::dialect::is_json;
+use super::python_json::FiniteNumbers;
 use super::source::Input;
 use super::spool::Spool;
 use crate::refusal::{check_cancelled, refuse};
@@ -63,7 +66,9 @@ pub(crate) fn write(
     let is_array = begins_array(&mut reader)?;
     let mut rows =
         JsonRows { spool, input, watch, is_flat, columns: HashMap::new(), failure: None };
-    let mut documents = Deserializer::from_reader(reader);
+    let n_replaced = Cell::new(0);
+    let mut documents =
+        Deserializer::from_reader(BufReader::new(FiniteNumbers::new(reader, &n_replaced)));
     // A value may be nested as deep as its text is long; nesting is parsed no deeper than a program
     // would write.
     let read = if is_array {
@@ -99,6 +104,12 @@ pub(crate) fn write(
             "check how the file was made; each line, or each item of one list, must be an object",
         )
     })?;
+    if 0 < n_replaced.get() {
+        let numbers = count(n_replaced.get(), "value");
+        let reason =
+            format!("{numbers} `NaN` or `Infinity`, which JSON does not have: read as missing");
+        rows.spool.written.reasons.push(reason);
+    }
     let mut names = vec![String::new(); rows.columns.len()];
     for (path, at) in rows.columns {
         names[at] = path.replace(STEP, ".");

@@ -29,6 +29,9 @@ pub(crate) fn are_levels(
     if are_complete(first) && below.last().is_some_and(are_import_ids) {
         return true;
     }
+    if 0 < n_rows && n_index_names(levels).is_some() {
+        return true;
+    }
     let mut above = first;
     below.iter().enumerate().all(|(at, level)| {
         let is_level = is_level(above, level, body, n_rows, 0 < at, nulls);
@@ -38,6 +41,26 @@ pub(crate) fn are_levels(
         }
         is_level
     })
+}
+
+/// Returns the number of index columns, if the last of `levels` names only these, as in a file that
+/// pandas writes of a table with several levels of columns. The levels above begin with their own names,
+/// or with none.
+pub(crate) fn n_index_names(levels: &[Vec<String>]) -> Option<usize> {
+    let (names, above) = levels.split_last().filter(|it| 2 <= it.1.len())?;
+    let is_empty = |it: &String| it.trim().is_empty();
+    let n_index = names.iter().take_while(|it| !is_empty(it)).count();
+    let is_alone =
+        0 < n_index && n_index + 2 <= names.len() && names[n_index..].iter().all(is_empty);
+    let are_named = above.iter().all(|it| it.len() == names.len())
+        && is_alone
+        && above.iter().all(|it| {
+            is_empty(&it[0]) == is_empty(&above[0][0])
+                && it[1..n_index].iter().all(is_empty)
+                && !it[n_index..].iter().any(is_empty)
+        });
+    let columns = || above.iter().map(|it| it[n_index..].to_vec()).collect::<Vec<_>>();
+    (are_named && are_complete(&joined(&columns()))).then_some(n_index)
 }
 
 /// Returns whether labels may belong to a header at all: they are words, or years.
@@ -78,6 +101,15 @@ fn is_level(
             labels.first().is_some_and(is_empty) && !above.first().is_some_and(is_empty);
         let are_years = is_beside_names && are_years(labels.iter().filter(|it| !is_empty(it)));
         return 2 <= n_rows && (are_years || n_fit == 0 && !misfits.is_empty());
+    }
+    // Neither level has a name for the days of a time series.
+    let is_empty_first = |it: &[String]| it.first().is_some_and(is_empty);
+    let are_days =
+        body.all.first().is_some_and(|it| it.is_only(TypeEvidence::DAYS) && is_typed(*it));
+    if is_empty_first(above) && is_empty_first(labels) && are_days && n_fit == 0 {
+        return 3 <= n_rows
+            && !misfits.is_empty()
+            && !misfits.iter().any(|it| is_word_for_nothing(it));
     }
     // Below complete names: units, or the names in another language. A row whose numbers are all
     // unknown is not a level.
@@ -218,6 +250,11 @@ fn is_import_id(label: &str) -> bool {
 /// Returns one label per column: those of all levels, where a group covers the columns to its right up
 /// to the next one.
 pub(crate) fn joined(levels: &[Vec<String>]) -> Vec<String> {
+    if let (Some(n_index), Some((names, above))) = (n_index_names(levels), levels.split_last()) {
+        let columns: Vec<_> = above.iter().map(|it| it[n_index..].to_vec()).collect();
+        let index: Vec<String> = names[..n_index].iter().map(|it| it.trim().to_owned()).collect();
+        return [index, joined(&columns)].concat();
+    }
     let n_columns = levels.first().map_or(0, Vec::len);
     let mut spread = Vec::new();
     let mut is_below = vec![false; n_columns];
@@ -286,6 +323,23 @@ mod tests {
         check(
             &[&["A", "", "", ""], &["B", "", "C", ""], &["d", "e", "f", "g"]],
             &["A B d", "A B e", "A C f", "A C g"],
+        );
+    }
+
+    #[test]
+    fn a_record_of_pandas_names_the_index_alone() {
+        check(
+            &[&["year", "2021", "2021"], &["kind", "a", "b"], &["region", "", ""]],
+            &["region", "2021 a", "2021 b"],
+        );
+        check(
+            &[&["", "", "x", "x"], &["", "", "a", "b"], &["r", "s", "", ""]],
+            &["r", "s", "x a", "x b"],
+        );
+        // The name of a group of rows below the names.
+        check(
+            &[&["", "2021", "2021"], &["Region", "a", "b"], &["Europe", "", ""]],
+            &["Region Europe", "2021 a", "2021 b"],
         );
     }
 

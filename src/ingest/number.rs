@@ -101,6 +101,10 @@ struct MarkedNumber {
     last: DigitGrouping,
     /// Whether all marks but the last are the same, with three digits between them.
     is_even: bool,
+    /// Whether they are, with two digits between them, as in India: `12,34,567`.
+    is_indian: bool,
+    /// Whether it has an exponent.
+    is_scientific: bool,
     begins_with_zero: bool,
 }
 
@@ -114,6 +118,8 @@ impl MarkedNumber {
             first: DigitGrouping::None,
             last: DigitGrouping::None,
             is_even: true,
+            is_indian: true,
+            is_scientific: false,
             begins_with_zero: unsigned.first() == Some(&b'0'),
         };
         let mut rest = unsigned;
@@ -124,11 +130,22 @@ impl MarkedNumber {
                 rest = &rest[1..];
                 continue;
             }
+            if let (b'e' | b'E', 1, 1.., DigitGrouping::Comma) =
+                (byte, shape.n_marks, shape.n_last, shape.last)
+                && is_exponent(&rest[1..])
+            {
+                shape.is_scientific = true;
+                break;
+            }
             let (mark, n) = mark(rest)?;
             if shape.n_marks == 0 {
                 (shape.first, shape.n_first) = (mark, shape.n_last);
             } else {
-                shape.is_even &= shape.last == shape.first && shape.n_last == 3;
+                let is_same = shape.last == shape.first;
+                shape.is_even &= is_same && shape.n_last == 3;
+                // The last group, which has three digits, may be before the decimal mark.
+                let n_group = if mark == shape.first { 2 } else { 3 };
+                shape.is_indian &= is_same && shape.n_last == n_group;
             }
             shape.n_marks += 1;
             (shape.last, shape.n_last) = (mark, 0);
@@ -151,11 +168,15 @@ impl MarkedNumber {
             return false;
         }
         let is_whole_group = is_grouped && !self.begins_with_zero && self.first == form.group;
+        // Below a hundred thousand, both groupings are the same.
+        let is_even = self.is_even
+            || (self.is_indian && self.n_first < 3 && form.group == DigitGrouping::Comma);
         match self.n_marks {
             0 => true,
             1 if self.last == decimal => true,
-            _ if self.last == decimal => is_whole_group && self.is_even,
-            _ => is_whole_group && self.is_even && self.last == form.group && self.n_last == 3,
+            _ if self.is_scientific => false,
+            _ if self.last == decimal => is_whole_group && is_even,
+            _ => is_whole_group && is_even && self.last == form.group && self.n_last == 3,
         }
     }
 }
@@ -174,6 +195,12 @@ fn mark(text: &[u8]) -> Option<(DigitGrouping, usize)> {
     }
 }
 
+/// Returns whether `text` is what follows the `e` of a number.
+fn is_exponent(text: &[u8]) -> bool {
+    let digits = unsigned(text);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
 fn unsigned(text: &[u8]) -> &[u8] {
     if let [b'-' | b'+', rest @ ..] = text { rest } else { text }
 }
@@ -186,7 +213,7 @@ pub(crate) fn evidence(text: &[u8]) -> Option<TypeEvidence> {
     if text[0] == b'+' && shape.first == DigitGrouping::Blank {
         return None;
     }
-    let must_try = 15 < shape.n_digits || text[0] == b'+';
+    let must_try = 15 < shape.n_digits || text[0] == b'+' || shape.is_scientific;
     let mut seen = TypeEvidence::LOCAL_NUMBER;
     let mut any = false;
     for form in NumberForm::ALL {
@@ -286,6 +313,14 @@ mod tests {
         check("1,234,567.25", form(POINT, DigitGrouping::Comma), Some(1_234_567.25));
         check("1,234", form(POINT, DigitGrouping::Comma), Some(1234.0));
         check("1,234,56", form(POINT, DigitGrouping::Comma), None);
+        check("12,34,567.5", form(POINT, DigitGrouping::Comma), Some(1_234_567.5));
+        check("1,23,45,678", form(POINT, DigitGrouping::Comma), Some(12_345_678.0));
+        check("1,00,000", form(POINT, DigitGrouping::Comma), Some(100_000.0));
+        check("123,45,678", form(POINT, DigitGrouping::Comma), None);
+        check("12,34,56", form(POINT, DigitGrouping::Comma), None);
+        check("12,345,67,890", form(POINT, DigitGrouping::Comma), None);
+        check("12,34.567", form(POINT, DigitGrouping::Comma), None);
+        check("1.23.456,5", form(COMMA, DigitGrouping::Point), None);
         check("1,2345", form(POINT, DigitGrouping::Comma), None);
         check("1\u{a0}234,5", form(COMMA, DigitGrouping::Blank), Some(1234.5));
         check("1\u{202f}234.5", form(POINT, DigitGrouping::Blank), Some(1234.5));
@@ -296,7 +331,11 @@ mod tests {
         check("007,5", form(COMMA, DigitGrouping::None), None);
         check(",5", form(COMMA, DigitGrouping::None), None);
         check("5,", form(COMMA, DigitGrouping::None), None);
-        check("1,5e3", form(COMMA, DigitGrouping::None), None);
+        check("1,5e3", form(COMMA, DigitGrouping::None), Some(1500.0));
+        check("-1,25E-04", form(COMMA, DigitGrouping::None), Some(-0.000_125));
+        check("1.234,5e3", form(COMMA, DigitGrouping::Point), None);
+        check("1,5e", form(COMMA, DigitGrouping::None), None);
+        check("1,5e3", form(POINT, DigitGrouping::Comma), None);
     }
 
     #[test]

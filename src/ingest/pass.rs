@@ -25,6 +25,7 @@ use super::slice::{self, Parsed, SlicePlan};
 use super::source::Slices;
 use super::totals::Sum;
 use super::type_evidence::TypeEvidence;
+use super::type_inference::Hints;
 use super::write::{Encoder, LateFile, ParquetFile};
 use super::{Progress, Watch};
 use crate::non_rows::LinesBelow;
@@ -120,6 +121,8 @@ pub(crate) struct PassConfig<'a> {
     pub n_workers: usize,
     /// Bytes of the source.
     pub bytes: u64,
+    /// What the user specified about all values.
+    pub hints: Hints,
     /// Fail at the first repair.
     pub is_strict: bool,
     /// What is known about the rows, if the text was written from another format.
@@ -426,7 +429,7 @@ impl<'a> Collector<'a> {
             let dtype = misfit.wanted.name();
             let message =
                 format!("cannot read column `{column}` as {dtype}: {place} has `{value}`");
-            let hint = misfit.way_out().map_or_else(
+            let hint = misfit.way_out(self.settings.hints).map_or_else(
                 || format!("leave out `--dtype {column}={dtype}`, or name the value in `--null`"),
                 str::to_owned,
             );

@@ -4,11 +4,12 @@
 
 use csv_agent_types::catalog::DType;
 
+use super::amount;
 use super::builder::{ColumnBuilder, Guess};
 use super::local_dates::Local;
 use super::non_rows::{AsideRule, NonRows};
 use super::null_markers::Markers;
-use super::number;
+use super::number::{self, NumberForm};
 use super::outlier_values::OutlierValues;
 use super::parse;
 use super::records::{Block, Cell, Tokeniser};
@@ -17,6 +18,7 @@ use super::requested_types::RequestedType;
 use super::syntax::Syntax;
 use super::totals::Sum;
 use super::type_evidence::{Nulls, TypeEvidence};
+use super::type_inference::{Hints, ValueForm};
 use crate::records::swallowed::LineRule;
 
 /// How to read every slice of a pass.
@@ -98,6 +100,8 @@ pub(crate) struct Misfit {
     /// Index of the column.
     pub column: usize,
     pub wanted: RequestedType,
+    /// How the other values are written.
+    pub form: ValueForm,
     pub value: String,
     /// Its line, counted from the beginning of the slice.
     pub line: u64,
@@ -105,25 +109,39 @@ pub(crate) struct Misfit {
 
 impl Misfit {
     /// Returns the flag that may make the value fit the type, if there is one.
-    pub(crate) fn way_out(&self) -> Option<&'static str> {
+    pub(crate) fn way_out(&self, hints: Hints) -> Option<&'static str> {
         const DECIMAL: &str =
             "name the decimal mark of its numbers with `--decimal ,` or `--decimal .`";
         let text = self.value.trim().as_bytes();
         // Three digits after a mark may be thousands.
         let is_fraction = || {
             let digits = self.value.trim().rsplit_once('.').map_or(0, |it| it.1.len());
-            digits != 3 && parse::int(text).is_none() && parse::float(text).is_some()
+            match self.form {
+                ValueForm::Number(form) if form != NumberForm::PLAIN => {
+                    number::float(text, form).is_some()
+                }
+                _ => digits != 3 && parse::int(text).is_none() && parse::float(text).is_some(),
+            }
         };
+        let has_decimal = hints.decimal.is_some();
+        let is_negative =
+            || amount::evidence(text).is_some_and(|it| it.has(TypeEvidence::ACCOUNTING));
         match self.wanted {
+            RequestedType::Decimal | RequestedType::Type(DType::Int64 | DType::Float64)
+                if is_negative() =>
+            {
+                Some("use `money`, which reads `(5)`, `5-` and `−5` as negative numbers")
+            }
             RequestedType::Type(DType::Int64) if is_fraction() => {
                 Some("use `float` or `decimal`: not all of its values are whole numbers")
             }
             RequestedType::Type(DType::Date | DType::Timestamp) => Local::scan(text)
+                .filter(|_| hints.date_order.is_none())
                 .map(|_| "name the order of its days with `--date-order dmy`, or `mdy` or `ymd`"),
-            RequestedType::Type(DType::Int64 | DType::Float64) => {
+            RequestedType::Type(DType::Int64 | DType::Float64) if !has_decimal => {
                 number::evidence(text).map(|_| DECIMAL)
             }
-            RequestedType::Decimal if parse::float(text).is_none() => {
+            RequestedType::Decimal if !has_decimal && parse::float(text).is_none() => {
                 number::evidence(text).map(|_| DECIMAL)
             }
             _ => None,
@@ -167,13 +185,15 @@ pub(crate) fn read(slice: &[u8], plan: &SlicePlan, is_broken: bool) -> Parsed {
             let had_misfit = column.misfit().is_some();
             let cells = block.cells[at..].iter().step_by(width).copied();
             column.extend(slice, cells.clone(), &plan.nulls);
-            let wanted = plan.guesses[at].wanted.filter(|_| !had_misfit);
+            let guess = &plan.guesses[at];
+            let wanted = guess.wanted.filter(|_| guess.is_settled && !had_misfit);
             if let (Some(row), Some(wanted)) = (column.misfit(), wanted) {
                 let row = row - usize::try_from(parsed.n_rows).unwrap_or_default();
                 let line = u64::from(block.lines[row]);
                 if parsed.misfit.as_ref().is_none_or(|it| line < it.line) {
                     let value = block.cells[row * width + at].text(slice);
-                    parsed.misfit = Some(Misfit { column: at, wanted, value, line });
+                    let form = guess.form;
+                    parsed.misfit = Some(Misfit { column: at, wanted, form, value, line });
                 }
             }
         }

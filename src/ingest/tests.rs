@@ -7,6 +7,7 @@ mod carried;
 mod evidence;
 mod joined;
 mod large;
+mod printed;
 mod saved;
 mod several;
 mod stray;

@@ -209,6 +209,12 @@ impl TypeEvidence {
         TypeEvidence(self.0 & !kinds.0)
     }
 
+    /// Returns the evidence of `kinds` alone.
+    #[must_use]
+    pub const fn of_kinds(self, kinds: TypeEvidence) -> TypeEvidence {
+        TypeEvidence(self.0 & kinds.0)
+    }
+
     /// Returns whether any of `kinds` was seen.
     #[inline]
     pub fn has(self, kinds: TypeEvidence) -> bool {

@@ -140,6 +140,41 @@ pub(crate) fn decide_as(columns: &[TypeEvidence], wants: &Wants, hints: Hints) -
     readings.map(|it| Some(it).filter(is_plain).unwrap_or_default()).collect()
 }
 
+/// Returns how the values of each column are written, where a type is requested for it: the values
+/// that cannot be of that type are ignored.
+pub(crate) fn likely_forms(
+    columns: &[TypeEvidence],
+    wants: &Wants,
+    hints: Hints,
+) -> Vec<ValueForm> {
+    const ISO: TypeEvidence = TypeEvidence::DATE.and(TypeEvidence::TIMESTAMP);
+    let fit = |(at, seen): (usize, &TypeEvidence)| match wants.of_column(at) {
+        Some(RequestedType::Money | RequestedType::Percent) => seen.numbers(),
+        Some(RequestedType::Decimal | RequestedType::Type(DType::Int64 | DType::Float64)) => {
+            seen.of_kinds(TypeEvidence::NUMBERS)
+        }
+        Some(RequestedType::Type(DType::Date | DType::Timestamp)) => {
+            seen.of_kinds(ISO.and(TypeEvidence::LOCAL_DAYS))
+        }
+        _ => *seen,
+    };
+    let columns: Vec<TypeEvidence> = columns.iter().enumerate().map(fit).collect();
+    let readings = decide(&columns, hints);
+    // Where values of several forms fit the type, the user has named the form.
+    let form = |(reading, seen): (ColumnType, &TypeEvidence)| match hints {
+        _ if reading.form != ValueForm::Plain || reading.is_ambiguous => reading.form,
+        Hints { date_order: Some(order), .. } if seen.has(LocalDays::LOCAL) => {
+            ValueForm::Local(order)
+        }
+        Hints { decimal: Some(DecimalMark::Comma), .. } if seen.has(TypeEvidence::LOCAL_NUMBER) => {
+            let (decimal, group) = (DecimalMark::Comma, DigitGrouping::Point);
+            ValueForm::Number(NumberForm { decimal, group })
+        }
+        _ => ValueForm::Plain,
+    };
+    readings.into_iter().zip(&columns).map(form).collect()
+}
+
 /// Returns the common value, if all agree.
 fn agreed<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
     let first = all.next()?;
@@ -213,7 +248,8 @@ fn amounts(seen: TypeEvidence) -> Option<ColumnType> {
             "percentages, some without `%`; `--dtype 'COLUMN=percent'` makes them numbers"
         }
         (false, false) => {
-            "numbers in brackets, which may be negative; `--dtype 'COLUMN=money'` makes them so"
+            "numbers in brackets or with an unusual minus, which may be negative; `--dtype \
+             'COLUMN=money'` makes them so"
         }
     };
     Some(ColumnType::text(format!("text: {what}")))
@@ -885,8 +921,8 @@ mod tests {
         let some =
             "text: percentages, some without `%`; `--dtype 'COLUMN=percent'` makes them numbers";
         check_meaning(&["5%", "12"], some);
-        let brackets = "text: numbers in brackets, which may be negative; `--dtype 'COLUMN=money'` makes \
-                        them so";
+        let brackets = "text: numbers in brackets or with an unusual minus, which may be negative; \
+                        `--dtype 'COLUMN=money'` makes them so";
         check_meaning(&["(1,234)", "5"], brackets);
         check_meaning(&["$5", "free"], "");
         check_meaning(&["$5", "2024-01-01"], "");

@@ -235,6 +235,32 @@ impl Book {
         Ok(columns)
     }
 
+    /// Returns the columns with cells that are merged with the one above: how many, and the first. A
+    /// header has at most one such group in a column.
+    fn merged(
+        &mut self,
+        sheet: &str,
+        name: &str,
+    ) -> anyhow::Result<BTreeMap<u32, (u64, CellPosition)>> {
+        const GROUPS_MIN: u64 = 2;
+        let Book::Xlsx(book) = self else { return Ok(BTreeMap::new()) };
+        let failed = |it: XlsxError| unreadable(name, &format!("sheet `{sheet}`: {it}"));
+        let regions = book.merge_cells_by_sheet_name(sheet).map_err(failed)?;
+        let mut columns: BTreeMap<u32, (u64, u64, CellPosition)> = BTreeMap::new();
+        for region in regions {
+            let ((first, column), (last, _)) = (region.start, region.end);
+            let n_below = u64::from(last.saturating_sub(first));
+            if n_below == 0 {
+                continue;
+            }
+            let place = CellPosition::of((first + 1, column), name)?;
+            let found = columns.entry(column).or_insert((0, 0, place));
+            *found = (found.0 + 1, found.1 + n_below, found.2);
+        }
+        let groups = columns.into_iter().filter(|(_, it)| GROUPS_MIN <= it.0);
+        Ok(groups.map(|(column, (_, n, first))| (column, (n, first))).collect())
+    }
+
     fn is_1904(&self) -> bool {
         match self {
             Book::Xlsx(book) => book.has_1904_epoch(),
@@ -352,6 +378,10 @@ pub(crate) fn write(
             for (column, found) in book.without_values(sheet, &input.name)? {
                 rows.seen(column).without_values = Some(found);
             }
+            // The cells below the first of a merged group are empty.
+            for (column, found) in book.merged(sheet, &input.name)? {
+                rows.seen(column).merged = Some(found);
+            }
         }
         rows.finish(sheet);
         Ok(())
@@ -370,6 +400,8 @@ struct ColumnSeen {
     pattern: Option<(u64, CellPosition, String)>,
     /// Formulas without a value: how many, and the first.
     without_values: Option<(u64, CellPosition)>,
+    /// Cells that are merged with the one above: how many, and the first.
+    merged: Option<(u64, CellPosition)>,
     n_errors: u64,
     first_error: Option<CellPosition>,
     /// The names of the errors.
@@ -516,6 +548,15 @@ impl Rows<'_, '_> {
                 };
                 let how = "open the workbook in a spreadsheet program, save it, and read it again";
                 spool.note(at, format!("{what}; {how}"));
+            }
+            if let Some((n, first)) = seen.merged {
+                let first = cell(first);
+                spool.note(
+                    at,
+                    format!(
+                        "{n} cells are merged with the one above and null, the first is {first}"
+                    ),
+                );
             }
             if let Some((n, first, pattern)) = &seen.pattern {
                 if u32::try_from(at).is_ok_and(|it| self.patterned.contains(&it)) {

@@ -4,8 +4,10 @@ use std::fs::{self, File};
 use std::io::{Cursor, Write};
 use std::sync::Arc;
 
-use arrow_array::{Int64Array, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_array::{
+    Date64Array, Int64Array, RecordBatch, StringArray, Time32SecondArray, TimestampSecondArray,
+};
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use serde_json::{Value, json};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -440,6 +442,39 @@ fn an_archive_that_holds_a_workbook_or_a_name_like_its_parts_is_no_workbook() {
 }
 
 #[test]
+fn numbers_that_only_python_writes_in_json_are_missing() {
+    let bench = Bench::with([]);
+    let lines =
+        "{\"a\": 1, \"b\": NaN, \"c\": \"NaN\"}\n{\"a\": Infinity, \"b\": 2.5, \"c\": \"x\"}\n";
+    fs::write(bench.path("rows.jsonl"), lines).unwrap();
+    bench.run(["ingest", "-v", "rows.jsonl"]).succeeds();
+    assert_eq!(shown(&bench, "rows"), "a:int64 b:float64 c:string\n1,,NaN\n,2.5,x");
+    let run = bench.run(["datasets", "--json", "rows"]).succeeds();
+    let told = "2 values `NaN` or `Infinity`, which JSON does not have: read as missing";
+    assert!(run.stdout().contains(told), "{}", run.stdout());
+}
+
+#[test]
+fn cells_that_are_merged_with_the_one_above_are_counted() {
+    let bench = Bench::with([]);
+    let rows = [
+        row(1, &["region", "n"]),
+        row(2, &["North", "1"]),
+        row(3, &["-", "2"]).replace(r#"<row r="3">"#, r#"<row r="3"><c r="A3" s="0"/>"#),
+        row(4, &["South", "3"]),
+        row(5, &["-", "4"]),
+        row(6, &["-", "5"]),
+    ];
+    let merged = r#"</sheetData><mergeCells count="2"><mergeCell ref="A2:A3"/><mergeCell ref="A4:A6"/></mergeCells><sheetData>"#;
+    let book = workbook(&[("S", "visible", rows.concat() + merged)]);
+    fs::write(bench.path("book.xlsx"), book).unwrap();
+    bench.run(["ingest", "-v", "book.xlsx"]).succeeds();
+    let run = bench.run(["datasets", "--schema"]).succeeds();
+    let told = "3 cells are merged with the one above and null, the first is S!A3";
+    assert!(run.stdout().contains(told), "{}", run.stdout());
+}
+
+#[test]
 fn json_objects_are_rows_and_no_value_is_changed() {
     let bench = Bench::with([]);
     let lines = concat!(
@@ -564,10 +599,17 @@ fn an_arrow_file_keeps_its_types() {
     let schema = Arc::new(Schema::new(vec![
         Field::new("n", DataType::Int64, true),
         Field::new("s", DataType::Utf8, true),
+        // Parquet has none of these types.
+        Field::new("at", DataType::Timestamp(TimeUnit::Second, None), true),
+        Field::new("day", DataType::Date64, true),
+        Field::new("time", DataType::Time32(TimeUnit::Second), true),
     ]));
     let columns: Vec<arrow_array::ArrayRef> = vec![
         Arc::new(Int64Array::from(vec![Some(1), None])),
         Arc::new(StringArray::from(vec!["007", "b"])),
+        Arc::new(TimestampSecondArray::from(vec![Some(1_672_876_801), None])),
+        Arc::new(Date64Array::from(vec![Some(86_400_000), None])),
+        Arc::new(Time32SecondArray::from(vec![Some(3_661), None])),
     ];
     let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
     let file = File::create(bench.path("t.arrow")).unwrap();
@@ -576,7 +618,11 @@ fn an_arrow_file_keeps_its_types() {
     writer.finish().unwrap();
     drop(writer);
     bench.run(["ingest", "-v", "t.arrow"]).succeeds();
-    assert_eq!(shown(&bench, "t"), "n:int64 s:string\n1,007\n,b");
+    assert_eq!(
+        shown(&bench, "t"),
+        "n:int64 s:string at:timestamp day:date time:time\n\
+         1,007,2023-01-05T00:00:01,1970-01-02,01:01:01\n,b,,,"
+    );
     let bytes = fs::read(bench.path("t.arrow")).unwrap();
     for n_bytes in [7, bytes.len() / 2, bytes.len() - 3] {
         fs::write(bench.path("cut.feather"), &bytes[..n_bytes]).unwrap();

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Decimal128Type, Decimal256Type, Float16Type, Float32Type,
-    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
-    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Decimal256Type, Float16Type,
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
+    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, StringArray};
 use arrow_schema::{DataType, Field, TimeUnit};
@@ -45,12 +45,10 @@ impl Conversion {
             | DataType::Float64
             | DataType::Decimal128(..)
             | DataType::Decimal256(..) => DType::Float64,
-            DataType::Date32 => DType::Date,
-            DataType::Timestamp(unit, zone) if *unit != TimeUnit::Second => match zone {
-                None => DType::Timestamp,
-                Some(_) => DType::TimestampUtc,
-            },
-            DataType::Time32(TimeUnit::Millisecond)
+            DataType::Date32 | DataType::Date64 => DType::Date,
+            DataType::Timestamp(_, None) => DType::Timestamp,
+            DataType::Timestamp(_, Some(_)) => DType::TimestampUtc,
+            DataType::Time32(TimeUnit::Second | TimeUnit::Millisecond)
             | DataType::Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond) => DType::Time,
             DataType::Utf8View | DataType::BinaryView | DataType::Null => DType::String,
             DataType::FixedSizeBinary(_) => return Some(Conversion::Text),
@@ -119,6 +117,9 @@ impl Conversion {
                 _ => return None,
             },
             (DataType::Date32, Conversion::Text) => "text: beyond the years 1 to 9999".to_owned(),
+            (DataType::Date64, Conversion::Text) => {
+                "text: days with a time, or beyond the years 1 to 9999".to_owned()
+            }
             (DataType::Time32(_) | DataType::Time64(_), Conversion::Text) => {
                 "text: finer than microseconds".to_owned()
             }
@@ -139,16 +140,41 @@ impl Conversion {
 }
 
 /// Returns the type to read a column as: text by reference to its page, so that one long value that
-/// occurs a thousand times is stored once.
-pub(super) fn as_read(field: &Field) -> DataType {
-    let item = |it: &Arc<Field>| Arc::new(Field::clone(it).with_data_type(as_read(it)));
-    match field.data_type() {
-        DataType::Utf8 => DataType::Utf8View,
-        DataType::Binary => DataType::BinaryView,
-        DataType::List(it) => DataType::List(item(it)),
-        DataType::Map(it, is_sorted) => DataType::Map(item(it), *is_sorted),
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(item).collect()),
-        other => other.clone(),
+/// occurs a thousand times is stored once. Parquet has no types for seconds and for days in
+/// milliseconds, so that they are known only from the `origin`, the type before it became Parquet.
+pub(super) fn as_read(field: &Field, origin: Option<&DataType>) -> DataType {
+    let origin =
+        origin.map(|it| if let DataType::Dictionary(_, values) = it { values } else { it });
+    let item = |it: &Arc<Field>, origin: Option<&Arc<Field>>| {
+        let data_type = as_read(it, origin.map(|it| it.data_type()));
+        Arc::new(Field::clone(it).with_data_type(data_type))
+    };
+    let origin_item = || match origin? {
+        DataType::List(it)
+        | DataType::LargeList(it)
+        | DataType::FixedSizeList(it, _)
+        | DataType::Map(it, _) => Some(it),
+        _ => None,
+    };
+    match (field.data_type(), origin) {
+        (
+            DataType::Int64,
+            Some(origin @ (DataType::Timestamp(TimeUnit::Second, _) | DataType::Date64)),
+        )
+        | (DataType::Int32, Some(origin @ DataType::Time32(TimeUnit::Second))) => origin.clone(),
+        (DataType::Utf8, _) => DataType::Utf8View,
+        (DataType::Binary, _) => DataType::BinaryView,
+        (DataType::List(it), _) => DataType::List(item(it, origin_item())),
+        (DataType::Map(it, is_sorted), _) => DataType::Map(item(it, origin_item()), *is_sorted),
+        (DataType::Struct(fields), _) => {
+            let origin = |at: usize| match origin? {
+                DataType::Struct(fields) => fields.get(at),
+                _ => None,
+            };
+            let fields = fields.iter().enumerate();
+            DataType::Struct(fields.map(|(at, it)| item(it, origin(at))).collect())
+        }
+        (other, _) => other.clone(),
     }
 }
 
@@ -191,19 +217,28 @@ fn nearest(array: &ArrayRef) -> Option<ArrayRef> {
         DataType::Date32 => all::<Date32Type, Date32Type>(array, |it| {
             is_of_calendar(i64::from(it).checked_mul(DAY_US)?).then_some(it)
         }),
+        DataType::Date64 => all::<Date64Type, Date32Type>(array, |it| {
+            let is_day = it % DAY_MS == 0 && is_of_calendar(it.checked_mul(1_000)?);
+            is_day.then(|| i32::try_from(it / DAY_MS).ok())?
+        }),
         DataType::Timestamp(unit, zone) => {
             let instants = match unit {
+                TimeUnit::Second => {
+                    instants::<TimestampSecondType>(array, |it| it.checked_mul(1_000_000))
+                }
                 TimeUnit::Millisecond => {
                     instants::<TimestampMillisecondType>(array, |it| it.checked_mul(1_000))
                 }
                 TimeUnit::Microsecond => instants::<TimestampMicrosecondType>(array, Some),
                 TimeUnit::Nanosecond => instants::<TimestampNanosecondType>(array, micros),
-                TimeUnit::Second => None,
             }?;
             Some(match zone {
                 Some(_) => Arc::new(instants.with_timezone("UTC")),
                 None => Arc::new(instants),
             })
+        }
+        DataType::Time32(TimeUnit::Second) => {
+            times::<Time32SecondType>(array, |it| i64::from(it).checked_mul(1_000_000))
         }
         DataType::Time32(_) => {
             times::<Time32MillisecondType>(array, |it| i64::from(it).checked_mul(1_000))
@@ -223,6 +258,9 @@ fn nearest(array: &ArrayRef) -> Option<ArrayRef> {
         _ => None,
     }
 }
+
+/// Milliseconds of a day.
+const DAY_MS: i64 = DAY_US / 1_000;
 
 /// The float nearest to a number of at most 15 digits prints as the original.
 fn fraction(unscaled: i128, scale: i8) -> Option<f64> {

@@ -89,8 +89,19 @@ impl<'a> ParquetTable<'a> {
             let found = format!("it is compressed with {codec}, which csv-agent does not read");
             return Err(refused(&found, "write it with snappy, zstd, gzip or lz4"));
         }
-        let ways = metadata.schema().fields().iter().map(|field| {
-            Conversion::first(&as_read(field)).ok_or_else(|| {
+        let origins = guarded(input, || Ok(origins(&metadata)))?;
+        let fields: Vec<Field> = metadata
+            .schema()
+            .fields()
+            .iter()
+            .zip(&origins)
+            .map(|(field, origin)| {
+                let data_type = as_read(field, origin.as_ref());
+                Field::clone(field).with_data_type(data_type)
+            })
+            .collect();
+        let ways = fields.iter().map(|field| {
+            Conversion::first(field.data_type()).ok_or_else(|| {
                 let (name, data_type) = (field.name(), field.data_type());
                 let found = format!(
                     "column `{name}` has the type {data_type}, which csv-agent does not read"
@@ -99,7 +110,7 @@ impl<'a> ParquetTable<'a> {
             })
         });
         let ways = ways.collect::<anyhow::Result<Vec<_>>>()?;
-        let (sources, metadata) = guarded(input, || prepared(&metadata, ways))?;
+        let (sources, metadata) = guarded(input, || prepared(&metadata, fields, origins, ways))?;
         let names = sources.iter().map(|it: &SourceColumn| it.name.clone()).collect();
         let names = names_of(names).into_iter().map(|it| it.0).collect();
         let table = ParquetTable { input, sources, names, metadata };
@@ -250,30 +261,36 @@ fn options() -> ArrowReaderOptions {
         .with_page_index_policy(PageIndexPolicy::Skip)
 }
 
+/// Returns the type of each column before it became Parquet, if the file states it.
+fn origins(metadata: &ArrowReaderMetadata) -> Vec<Option<DataType>> {
+    let schema = metadata.parquet_schema();
+    let stored = metadata.metadata().file_metadata().key_value_metadata();
+    let origins = parquet_to_arrow_schema(schema, stored).ok();
+    let origin = |at: usize| Some(origins.as_ref()?.fields().get(at)?.data_type().clone());
+    (0..metadata.schema().fields().len()).map(origin).collect()
+}
+
 /// Returns the columns, and how to read them.
 fn prepared(
     metadata: &ArrowReaderMetadata,
+    mut fields: Vec<Field>,
+    origins: Vec<Option<DataType>>,
     ways: Vec<Conversion>,
 ) -> anyhow::Result<(Vec<SourceColumn>, ArrowReaderMetadata)> {
-    let schema = metadata.parquet_schema();
     let footer = Arc::clone(metadata.metadata());
-    let stored = footer.file_metadata().key_value_metadata();
-    let origins = parquet_to_arrow_schema(schema, stored).ok();
     let mut sources = Vec::with_capacity(ways.len());
-    let mut fields = Vec::with_capacity(ways.len());
-    let roots = schema.root_schema().get_fields();
-    let parts = metadata.schema().fields().iter().zip(roots).zip(ways);
-    for (at, ((field, root), way)) in parts.enumerate() {
-        let is_old = root.is_primitive() && root.get_physical_type() == PhysicalType::INT96;
-        let micros = DataType::Timestamp(TimeUnit::Microsecond, None);
-        let data_type = if is_old { micros } else { as_read(field) };
+    let roots = metadata.parquet_schema().root_schema().get_fields();
+    let parts = fields.iter_mut().zip(roots).zip(origins).zip(ways);
+    for (((field, root), origin), way) in parts {
+        if root.is_primitive() && root.get_physical_type() == PhysicalType::INT96 {
+            let micros = DataType::Timestamp(TimeUnit::Microsecond, None);
+            *field = field.clone().with_data_type(micros);
+        }
         let is_uuid = root.get_basic_info().logical_type_ref() == Some(&LogicalType::Uuid);
-        let origin = origins.as_ref().and_then(|it| it.fields().get(at));
-        fields.push(Field::clone(field).with_data_type(data_type.clone()));
         sources.push(SourceColumn {
             name: field.name().clone(),
-            data_type,
-            origin: origin.map(|it| it.data_type().clone()),
+            data_type: field.data_type().clone(),
+            origin,
             way: if is_uuid { Conversion::Uuid } else { way },
         });
     }

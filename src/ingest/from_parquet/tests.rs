@@ -5,10 +5,11 @@ use std::io::Cursor;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::builder::{ListBuilder, StringBuilder, TimestampSecondBuilder};
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Decimal128Array, Float64Array, Int32Array, RecordBatch,
-    StringArray, StructArray, TimestampNanosecondArray, UInt64Array,
+    ArrayRef, BinaryArray, BooleanArray, Date64Array, Decimal128Array, DictionaryArray,
+    Float64Array, Int32Array, RecordBatch, StringArray, StructArray, Time32SecondArray,
+    TimestampNanosecondArray, TimestampSecondArray, UInt64Array,
 };
 use arrow_schema::{DataType, Field};
 use parquet::arrow::ArrowWriter;
@@ -84,6 +85,43 @@ fn a_type_is_kept_as_long_as_it_holds_every_value() {
     check(
         Arc::new(BinaryArray::from_vec(vec![b"a\xff"])),
         "string: \"61ff\"; text: bytes in hexadecimal",
+    );
+}
+
+#[test]
+fn seconds_and_days_in_milliseconds_are_known_from_the_stored_arrow_schema() {
+    const DAY_MS: i64 = 86_400_000;
+    let seconds = TimestampSecondArray::from(vec![Some(1_672_876_801), None, Some(-1)]);
+    check(
+        Arc::new(seconds.clone()),
+        "timestamp: \"2023-01-05T00:00:01\", null, \"1969-12-31T23:59:59\"; -",
+    );
+    check(
+        Arc::new(seconds.with_timezone("Europe/Paris")),
+        "timestamp_utc: \"2023-01-05T00:00:01Z\", null, \"1969-12-31T23:59:59Z\"; in UTC; the zone in \
+         the file is `Europe/Paris`",
+    );
+    check(Arc::new(Time32SecondArray::from(vec![3_661])), "time: \"01:01:01\"; -");
+    check(
+        Arc::new(Date64Array::from(vec![0, -DAY_MS, 19_362 * DAY_MS])),
+        "date: \"1970-01-01\", \"1969-12-31\", \"2023-01-05\"; -",
+    );
+    check(
+        Arc::new(Date64Array::from(vec![0, 1_000])),
+        "string: \"1970-01-01\", \"1970-01-01T00:00:01\"; text: days with a time, or beyond the years 1 \
+         to 9999",
+    );
+    let keys = Int32Array::from(vec![Some(0), None]);
+    let days = Arc::new(TimestampSecondArray::from(vec![0]));
+    check(
+        Arc::new(DictionaryArray::new(keys, days)),
+        "timestamp: \"1970-01-01T00:00:00\", null; -",
+    );
+    let mut lists = ListBuilder::new(TimestampSecondBuilder::new());
+    lists.append_value([Some(0), None]);
+    check(
+        Arc::new(lists.finish()),
+        "string: \"[\\\"1970-01-01T00:00:00\\\",null]\"; text: lists as JSON",
     );
 }
 

@@ -7,11 +7,11 @@ use std::fmt::{Display, Write};
 use anyhow::{Context, bail};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Decimal128Type, Decimal256Type, Float16Type, Float32Type,
-    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
-    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Decimal256Type, Float16Type,
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
+    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
@@ -52,6 +52,11 @@ pub(crate) fn write(array: &dyn Array, row: usize, out: &mut String) -> anyhow::
             let span = SignedDuration::from_hours(i64::from(days) * 24);
             let day = Date::constant(1970, 1, 1).checked_add(span);
             put(out, day.with_context(|| format!("{days} days since 1970 is not a valid date"))?)
+        }
+        DataType::Date64 => {
+            let instant = Timestamp::from_millisecond(value::<Date64Type>(array, row))?;
+            let time = Offset::UTC.to_datetime(instant);
+            if time.time() == Time::midnight() { put(out, time.date()) } else { put(out, time) }
         }
         DataType::Timestamp(unit, zone) => {
             let instant = instant(array, row, *unit)?;
@@ -113,7 +118,10 @@ fn put(out: &mut String, value: impl Display) -> anyhow::Result<()> {
 
 fn instant(array: &dyn Array, row: usize, unit: TimeUnit) -> anyhow::Result<Timestamp> {
     let (count, instant) = match unit {
-        TimeUnit::Second => bail!("instants in seconds are not read"),
+        TimeUnit::Second => {
+            let count = value::<TimestampSecondType>(array, row);
+            (count, Timestamp::from_second(count))
+        }
         TimeUnit::Millisecond => {
             let count = value::<TimestampMillisecondType>(array, row);
             (count, Timestamp::from_millisecond(count))
@@ -132,6 +140,9 @@ fn instant(array: &dyn Array, row: usize, unit: TimeUnit) -> anyhow::Result<Time
 
 fn nanos(array: &dyn Array, row: usize) -> Option<i64> {
     match array.data_type() {
+        DataType::Time32(TimeUnit::Second) => {
+            i64::from(value::<Time32SecondType>(array, row)).checked_mul(1_000_000_000)
+        }
         DataType::Time32(_) => {
             i64::from(value::<Time32MillisecondType>(array, row)).checked_mul(1_000_000)
         }

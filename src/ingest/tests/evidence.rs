@@ -5,7 +5,7 @@ use std::fmt::Write;
 use csv_agent_types::catalog::DType;
 
 use super::{Bench, check_refused};
-use crate::RequestedType;
+use crate::{DateOrder, DecimalMark, RequestedType};
 
 /// Ingests a column under the header `a`, beside one that keeps the delimiter, and compares its note.
 #[track_caller]
@@ -141,6 +141,43 @@ fn a_quote_that_is_never_closed_is_told_with_its_line() {
         "1 quote opens a cell and is never closed, so it is read as text; the first is on line 4";
     let reasons = &dataset.dialect.reasons;
     assert!(reasons.iter().any(|it| it == told), "{reasons:?}");
+}
+
+#[test]
+fn the_value_at_fault_is_the_one_that_is_not_written_like_the_others() {
+    let numbers = |it: RequestedType| (it, Some(DecimalMark::Comma), None);
+    let days = |it: DType, order| (RequestedType::Type(it), None, order);
+    let float = RequestedType::Type(DType::Float64);
+    let rows = "1;1.234,50\n2;3,50\n";
+    for (rows, bad, (wanted, decimal, date_order)) in [
+        (rows, "abc", numbers(float)),
+        (rows, "abc", (float, None, None)),
+        (rows, "1,234.5", numbers(float)),
+        (rows, "abc", numbers(RequestedType::Decimal)),
+        (rows, "abc", numbers(RequestedType::Money)),
+        (rows, "abc", (RequestedType::Money, None, None)),
+        ("1;1,5 %\n2;2,25 %\n", "abc", (RequestedType::Percent, None, None)),
+        ("1;13/01/2023\n2;02/03/2023\n", "abc", days(DType::Date, Some(DateOrder::Dmy))),
+        ("1;13/01/2023\n2;02/03/2023\n", "03/13/2023", days(DType::Date, Some(DateOrder::Dmy))),
+        ("1;13/01/2023\n2;02/03/2023\n", "abc", days(DType::Date, None)),
+        ("1;13/01/2023 10:00\n2;02/03/2023\n", "abc", days(DType::Timestamp, None)),
+    ] {
+        // Wherever it is.
+        for text in [format!("a;b\n{rows}3;{bad}\n"), format!("a;b\n3;{bad}\n{rows}")] {
+            let bench = Bench::new().with(|it| {
+                it.dtypes = vec![("b".to_owned(), wanted)];
+                it.decimal = decimal;
+                it.date_order = date_order;
+            });
+            let name = wanted.name();
+            let line = text.lines().position(|it| it.ends_with(bad)).unwrap() + 1;
+            let expected = format!(
+                "cannot read column `b` as {name}: line {line} has `{bad}` / leave out `--dtype \
+                 b={name}`, or name the value in `--null`"
+            );
+            check_refused(&bench, bench.bytes(text.as_str()), &expected);
+        }
+    }
 }
 
 #[test]

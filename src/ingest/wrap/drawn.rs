@@ -40,6 +40,8 @@ pub(crate) struct Rules {
     are_made_alike: bool,
     /// Whether the ruling is a record among others, and nothing else is drawn.
     is_record: bool,
+    /// Whether rulings are only dashes.
+    are_dashes: bool,
 }
 
 impl Rules {
@@ -50,8 +52,8 @@ impl Rules {
             2 <= it.len() && ['-', '='].iter().any(|stroke| it.chars().all(|it| it == *stroke))
         };
         let is_rule = 2 <= cells.len() && cells.iter().all(is_part);
-        let exact = || vec![record.to_vec()];
-        is_rule.then(|| Rules { exact: exact(), are_made_alike: false, is_record: true })
+        let exact = vec![record.to_vec()];
+        is_rule.then(|| Rules { exact, is_record: true, ..Rules::default() })
     }
 
     /// Returns whether the ruling is a record among others, and nothing else is drawn.
@@ -63,6 +65,7 @@ impl Rules {
     pub(crate) fn hold(&self, record: &[u8]) -> bool {
         self.exact.iter().any(|it| it == record)
             || (self.are_made_alike && Rule::of(record).is_some_and(|it| it.joint != Joint::Pipe))
+            || (self.are_dashes && are_dashes(record))
     }
 }
 
@@ -85,7 +88,8 @@ impl TableFrame {
         }
         let lines = lines_of(windows.head(LINES));
         let (at, rule, drawn) = (1..lines.len()).find_map(|at| {
-            let rule = Rule::of(lines[at]).filter(|it| 2 <= it.width)?;
+            let rule = Rule::of(lines[at]).or_else(|| Rule::of_dashes(lines[at], lines[at - 1]));
+            let rule = rule.filter(|it| 2 <= it.width)?;
             let drawn = TableFrame { bar: rule.joint.bar(), is_boxed: rule.is_boxed };
             let is_below_names = drawn.cells(lines[at - 1]).len() == rule.width;
             (is_below_names && Rule::of(lines[at - 1]).is_none()).then_some((at, rule, drawn))
@@ -103,7 +107,9 @@ impl TableFrame {
         if !is_table {
             return None;
         }
-        let mut rules = Rules { are_made_alike: rule.joint != Joint::Pipe, ..Rules::default() };
+        let are_dashes = rule.joint == Joint::None;
+        let are_made_alike = rule.joint != Joint::Pipe;
+        let mut rules = Rules { are_made_alike, are_dashes, ..Rules::default() };
         if rule.joint == Joint::Pipe {
             rules.exact.push(drawn.stripped(lines[at])?);
         }
@@ -118,7 +124,10 @@ impl TableFrame {
         let is_escaped =
             bar == (Bar::Pipe { is_markdown: true }) && memmem::find(head, b"\\|").is_some();
         let escape = if is_escaped { Escape::Char(b'\\') } else { Escape::None };
-        let syntax = Syntax { quote: None, escape, ..Syntax::usual(delimiter) };
+        let mut syntax = Syntax { quote: None, escape, ..Syntax::usual(delimiter) };
+        if !rule.is_boxed && !is_escaped && are_quoted(&rows) {
+            syntax = Syntax::usual(delimiter);
+        }
         let (n, width) = (rows.len(), rule.width);
         let reason = format!(
             "a drawn table: a border line is below the names, and {n_even} of {n} sampled rows have \
@@ -206,6 +215,8 @@ impl Bar {
 /// The characters that join the parts of a ruling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Joint {
+    /// The ruling is only dashes.
+    None,
     Plus,
     Pipe,
     Box,
@@ -215,7 +226,7 @@ impl Joint {
     /// Returns the corresponding bars.
     fn bar(self) -> Bar {
         match self {
-            Joint::Plus => Bar::Pipe { is_markdown: false },
+            Joint::None | Joint::Plus => Bar::Pipe { is_markdown: false },
             Joint::Pipe => Bar::Pipe { is_markdown: true },
             Joint::Box => Bar::Box,
         }
@@ -242,6 +253,7 @@ impl Rule {
             _ => None,
         })?;
         let is_joint = |it: char| match joint {
+            Joint::None => false,
             Joint::Plus => it == '+',
             Joint::Pipe => it == '|',
             Joint::Box => is_box_joint(it),
@@ -253,6 +265,7 @@ impl Rule {
             parts.remove(0);
         }
         let is_part = |it: &&str| match joint {
+            Joint::None => false,
             Joint::Plus => {
                 2 <= it.len()
                     && (it.bytes().all(|it| it == b'-') || it.bytes().all(|it| it == b'='))
@@ -263,6 +276,37 @@ impl Rule {
         };
         parts.iter().all(is_part).then_some(Rule { width: parts.len(), joint, is_boxed })
     }
+
+    /// Parses a line of dashes, as `SAP` draws it, below names between bars: both have the same length.
+    fn of_dashes(line: &[u8], names: &[u8]) -> Option<Rule> {
+        /// The widths of letters differ.
+        const LETTERS_MORE_MAX: usize = 2;
+        let names = std::str::from_utf8(names).ok()?.trim();
+        let n_bars = names.matches('|').count();
+        let is_boxed = 2 <= n_bars && names.starts_with('|') && names.ends_with('|');
+        let n_more = line.trim_ascii().len().abs_diff(names.chars().count());
+        let is_rule = is_boxed && are_dashes(line) && n_more <= LETTERS_MORE_MAX;
+        is_rule.then(|| Rule { width: n_bars - 1, joint: Joint::None, is_boxed: true })
+    }
+}
+
+/// Returns whether cells are quoted: some contain doubled quotes, and none has quotes anywhere else.
+fn are_quoted(rows: &[Vec<&[u8]>]) -> bool {
+    let cells = || rows.iter().flatten().filter(|it| it.contains(&b'"'));
+    let inner = |it: &[u8]| it.strip_prefix(b"\"")?.strip_suffix(b"\"").map(<[u8]>::to_vec);
+    let doubled = |it: &[u8]| {
+        let inner = inner(it)?;
+        let n_pairs = memmem::find_iter(&inner, b"\"\"").count();
+        (memchr::memchr_iter(b'"', &inner).count() == 2 * n_pairs).then_some(n_pairs)
+    };
+    let found: Option<Vec<usize>> = cells().map(|it| doubled(it)).collect();
+    found.is_some_and(|it| it.iter().any(|n_pairs| 0 < *n_pairs))
+}
+
+/// Returns whether a line is only dashes.
+fn are_dashes(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    3 <= line.len() && line.iter().all(|it| *it == b'-')
 }
 
 /// `---`, `:--`, `--:`, `:-:`
@@ -361,6 +405,17 @@ mod tests {
         let markdown = "| id | name |\n|---:|:-----|\n| 1 | a \\| b |\n| -- | -- |\n";
         check(markdown, Some("id|name\n1|a \\| b\n--|--\n"));
         check("id | name\n---|---\n1 | a\n", Some("id|name\n1|a\n"));
+    }
+
+    #[test]
+    fn a_line_of_dashes_as_long_as_the_names_is_a_rule() {
+        let names = "|Mat |   N|\n";
+        let dashes = format!("{}\n", "-".repeat(names.len() - 1));
+        let rows = "|0012|   1|\n|0013|   2|\n";
+        let kept = "Mat|N\n0012|1\n0013|2\n";
+        check(&format!("{names}{dashes}{rows}"), Some(kept));
+        check(&format!("{dashes}{names}{dashes}{rows}{dashes}"), Some(kept));
+        check(&format!("{names}---\n{rows}"), None);
     }
 
     #[test]
