@@ -136,13 +136,13 @@ fn value_axis(plot: &Plot) -> Value {
 }
 
 /// Returns the colours of the series, in their order.
-fn colours(plot: &Plot, title: Option<&str>) -> Value {
+fn colours(plot: &Plot) -> Value {
     let names: Vec<_> = names(plot);
     if names.len() < 2 {
         return emphasis::single_colour(plot);
     }
     let range: Vec<_> = (0..names.len()).map(|it| hex(plot.colour(it, None))).collect();
-    json!({"field": "series", "type": "nominal", "sort": null, "title": title,
+    json!({"field": "series", "type": "nominal", "sort": null, "title": null,
         "scale": {"domain": names, "range": range}})
 }
 
@@ -212,7 +212,7 @@ fn bars(plot: &Plot) -> Value {
     let mut encoding = Map::new();
     encoding.insert(along.into(), rows);
     encoding.insert(across.into(), values);
-    encoding.insert("color".into(), colours(plot, None));
+    encoding.insert("color".into(), colours(plot));
     if is_stacked {
         encoding.insert("order".into(), json!({"field": "order", "type": "quantitative"}));
     } else if 1 < plot.series.len() {
@@ -242,7 +242,7 @@ fn points(plot: &Plot) -> Value {
     } else {
         json!({"domain": [low, high], "nice": true, "zero": false})
     };
-    let mut encoding = json!({"x": level, "y": values, "color": colours(plot, None)});
+    let mut encoding = json!({"x": level, "y": values, "color": colours(plot)});
     let mark = match plot.chart_type {
         ChartType::Scatter => {
             if 1 < plot.series.len() {

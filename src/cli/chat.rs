@@ -17,8 +17,7 @@ use tokio::runtime::Runtime;
 
 use csv_agent_agent::Agent;
 use csv_agent_session::{Session, turns};
-use csv_agent_text::digits;
-use csv_agent_text::sanitize;
+use csv_agent_text::{digits, sanitize};
 use csv_agent_types::catalog::Dataset;
 use csv_agent_types::chosen::is_named;
 use csv_agent_types::conversation::Question;

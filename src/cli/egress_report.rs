@@ -4,8 +4,10 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use csv_agent_text::digits::{count, number};
-use csv_agent_text::sanitize;
+use csv_agent_text::{
+    digits::{count, number},
+    sanitize,
+};
 use csv_agent_types::egress::{Egress, Record};
 
 /// The name and version of the document.

@@ -10,8 +10,7 @@ use std::time::Instant;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use csv_agent_sink::{EventSink, Format};
-use csv_agent_text::digits;
-use csv_agent_text::sanitize;
+use csv_agent_text::{digits, sanitize};
 use csv_agent_types::event::{
     ANSWER_CUT, Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, SETTING_UP, SETUP_DONE,
     Status, code_of,

@@ -4,8 +4,7 @@
 
 use serde_json::Value;
 
-use csv_agent_text::digits;
-use csv_agent_text::sanitize;
+use csv_agent_text::{digits, sanitize};
 use csv_agent_types::conversation::{Price, Usage};
 use csv_agent_types::event::{Body, Event, Status, code_of};
 

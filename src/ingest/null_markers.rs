@@ -3,8 +3,7 @@
 //! Pure. In a column of numbers or dates they are null; in a text column they are kept, since Namibia's
 //! code is NA. Both are reported, because code that compares or counts must know.
 
-use csv_agent_text::lists::names;
-use csv_agent_text::sanitize;
+use csv_agent_text::{lists::names, sanitize};
 
 /// Returns whether a text is a marker of a missing value.
 #[inline]

@@ -23,6 +23,5 @@ pub fn check_cancelled(cancelled: &AtomicBool) -> anyhow::Result<()> {
 
 /// Returns the failure for a source that is not CSV.
 pub(crate) fn no_csv(shown_name: &str, found: &str, hint: &str) -> anyhow::Error {
-    let message = format!("cannot read `{shown_name}` as CSV: {found}");
-    Failure::new(ExitStatus::Input, message).hint(hint).into()
+    refuse(format!("cannot read `{shown_name}` as CSV: {found}"), hint)
 }

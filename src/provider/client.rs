@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use serde_json::{Value, json};
 
 use csv_agent_types::conversation::{
-    FinishReason, Item, ItemKind, Request, Response, ToolCall, ToolChoice, Usage,
+    Item, ItemKind, Request, Response, ToolCall, ToolChoice, Usage,
 };
 
 use crate::Progress;
@@ -48,14 +48,9 @@ impl ClientCalls {
             Item::assistant(if is_failed { "The call failed." } else { &self.reply })
         };
         Response {
-            id: None,
-            previous_id: None,
-            request_id: None,
-            model: None,
             items: vec![item],
             usage: Usage { requests: 1, ..Usage::default() },
-            ending: FinishReason::Completed,
-            wants_more: false,
+            ..Response::default()
         }
     }
 }

@@ -9,8 +9,7 @@ mod junit;
 mod markdown;
 mod sarif;
 
-use csv_agent_text::lists::names;
-use csv_agent_text::sanitize;
+use csv_agent_text::{lists::names, sanitize};
 use csv_agent_types::conversation::Assessment;
 use csv_agent_types::event::{ErrorBody, FindingShown, ReplyBody, Ungrounded};
 

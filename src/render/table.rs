@@ -16,9 +16,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use csv_agent_text::digits::grouped;
-use csv_agent_text::direction::isolated;
-use csv_agent_text::fit;
+use csv_agent_text::{digits::grouped, direction::isolated, fit};
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{TABLE_TTY_LINES_MAX, TABLE_TTY_ROWS_MAX};
 

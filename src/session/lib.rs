@@ -144,7 +144,7 @@ enum Keeper {
     Temporary(TempDir),
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Meta {
     schema: u32,
     session_id: String,
@@ -168,12 +168,7 @@ impl Meta {
             schema: SCHEMA,
             session_id: Uuid::new_v4().to_string(),
             created: store::now_utc(),
-            model: None,
-            total_tokens: 0,
-            total_cost_usd: None,
-            servers: Servers::default(),
-            removed_egress: None,
-            token_key: None,
+            ..Meta::default()
         }
     }
 }

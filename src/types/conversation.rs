@@ -276,7 +276,7 @@ pub struct Request {
 }
 
 /// A provider's successful response; a broken or failed one is an error instead.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Response {
     /// The server's id, with which a later request can continue it.
     pub id: Option<String>,
@@ -297,9 +297,10 @@ pub struct Response {
 }
 
 /// How a response ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum FinishReason {
     /// The model finished.
+    #[default]
     Completed,
     /// Cut by the provider for this reason: `max_output_tokens`, `content_filter`, … Its calls are
     /// incomplete and must not run.

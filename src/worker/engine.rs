@@ -211,13 +211,11 @@ fn policy(options: &EngineOptions, request: &EngineRequest) -> io::Result<Policy
     Ok(Policy {
         program: StagedProgram::Engine,
         scratch: fs::canonicalize(&options.scratch)?,
-        reads: Vec::new(),
         data: data.into_iter().collect(),
-        links: Vec::new(),
         memory_bytes: options.sandbox.memory_bytes,
         file_bytes: ENGINE_FILE_BYTES_MAX,
         scratch_bytes: ENGINE_SCRATCH_BYTES_MAX,
-        relay: None,
         without: options.sandbox.without.clone(),
+        ..Policy::default()
     })
 }

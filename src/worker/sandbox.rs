@@ -222,14 +222,11 @@ pub async fn try_out(options: &SandboxOptions) -> anyhow::Result<Confinement> {
     let policy = Policy {
         program: StagedProgram::Trial,
         scratch: fs::canonicalize(scratch.path())?,
-        reads: Vec::new(),
-        data: Vec::new(),
-        links: Vec::new(),
         memory_bytes: options.memory_bytes,
         file_bytes: WORKER_FILE_BYTES_MAX,
         scratch_bytes: SCRATCH_BYTES_MAX,
-        relay: None,
         without: options.without.clone(),
+        ..Policy::default()
     };
     let mut child = spawn(&options.program, &policy, None).await?;
     drop(child.stdin.take());

@@ -21,7 +21,7 @@ use csv_agent_tools::ToolJob;
 use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::event::CallStatus;
 use csv_agent_types::limits::{
-    REPL_TEXT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX, WORKER_GRACE, WORKER_MEMORY_BYTES_MIN,
+    REPL_TEXT_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX, WORKER_MEMORY_BYTES_MIN,
 };
 use csv_agent_worker::environment::{Extras, Interpreter, PythonOptions, prepare};
 use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
@@ -91,17 +91,8 @@ impl Bench {
     async fn with(change: impl FnOnce(&mut WorkerOptions)) -> Self {
         let scratch = TempDir::new().unwrap();
         let mut options = WorkerOptions {
-            interpreter: interpreter().await,
-            scratch: scratch.path().to_owned(),
-            datasets: Vec::new(),
-            container: None,
-            results: None,
-            saved: None,
             command_timeout: HANG,
-            grace: WORKER_GRACE,
-            text_bytes: REPL_TEXT_BYTES_MAX,
-            cluster: None,
-            sandbox: sandbox(),
+            ..WorkerOptions::new(interpreter().await, scratch.path(), sandbox())
         };
         change(&mut options);
         Bench { worker: Worker::start(options).await.unwrap(), scratch }
@@ -539,17 +530,8 @@ async fn a_python_that_cannot_import_says_so() {
     let mut interpreter = interpreter().await;
     interpreter.executable = PathBuf::from("/bin/false");
     let options = WorkerOptions {
-        cluster: None,
-        interpreter,
-        scratch: scratch.path().to_owned(),
-        datasets: Vec::new(),
-        container: None,
-        results: None,
-        saved: None,
         command_timeout: HANG,
-        grace: WORKER_GRACE,
-        text_bytes: REPL_TEXT_BYTES_MAX,
-        sandbox: sandbox(),
+        ..WorkerOptions::new(interpreter, scratch.path(), sandbox())
     };
     let error = Worker::start(options).await.unwrap_err();
     assert_eq!(error, WorkerError::Start("exited with status 1".to_owned()));

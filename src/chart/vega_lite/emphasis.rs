@@ -41,7 +41,7 @@ pub(super) fn error_bars(plot: &Plot) -> Option<Value> {
         encoding.insert(format!("{along}Offset"), offset);
     }
     if plot.chart_type.is_placed() {
-        encoding.insert("color".into(), colours(plot, None));
+        encoding.insert("color".into(), colours(plot));
     }
     let mut mark = json!({"type": "errorbar", "ticks": {"size": 9}});
     if !plot.chart_type.is_placed() {
@@ -64,7 +64,7 @@ pub(super) fn overlay(plot: &Plot) -> Option<Value> {
         "transform": [{"filter": {"field": "series", "equal": name}}],
         "mark": {"type": "line", "point": true},
         "encoding": {"x": {"field": "x", "type": "nominal", "sort": null}, "y": y,
-            "color": colours(plot, None)},
+            "color": colours(plot)},
     }))
 }
 

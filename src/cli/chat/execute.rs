@@ -4,8 +4,7 @@ use std::ops::ControlFlow;
 
 use csv_agent_session::{ResetScope, turns};
 use csv_agent_sink::{EventSink, Format};
-use csv_agent_text::digits;
-use csv_agent_text::sanitize;
+use csv_agent_text::{digits, sanitize};
 use csv_agent_types::catalog::Location;
 use csv_agent_types::status::{ExitStatus, Failure};
 

@@ -7,8 +7,7 @@ use serde_json::{Map, Value, json};
 
 use csv_agent_render::report::checks::{ChecksReport, PlacedRow, RuleOutcome, RuleReport, millis};
 use csv_agent_sink::Format;
-use csv_agent_text::digits::count;
-use csv_agent_text::sanitize;
+use csv_agent_text::{digits::count, sanitize};
 use csv_agent_types::status::BUILTIN;
 
 use crate::listing::{Listing, frame};

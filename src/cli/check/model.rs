@@ -13,8 +13,7 @@ use tokio::runtime::Runtime;
 use csv_agent_provider::{Progress, Provider};
 use csv_agent_query::{TableSchema, prepare};
 use csv_agent_session::Session;
-use csv_agent_text::digits::count;
-use csv_agent_text::sanitize;
+use csv_agent_text::{digits::count, sanitize};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::{
     AnswerFormat, FinishReason, Item, ItemKind, Request, Response, ToolChoice, Usage,

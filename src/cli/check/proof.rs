@@ -11,9 +11,11 @@ use serde_json::Value;
 use csv_agent_ingest::rows;
 use csv_agent_query::{TableSchema, prepare};
 use csv_agent_session::Session;
-use csv_agent_text::digits::number;
-use csv_agent_text::lists::all_names;
-use csv_agent_text::sql::{identifier, literal};
+use csv_agent_text::{
+    digits::number,
+    lists::all_names,
+    sql::{identifier, literal},
+};
 use csv_agent_types::catalog::{Column, DType, Dataset};
 use csv_agent_types::status::{BUILTIN, ExitStatus};
 use csv_agent_worker::engine::table_of;

@@ -12,8 +12,10 @@ use toml_edit::value;
 use csv_agent_ingest::source_file;
 use csv_agent_render::report::checks::RuleOutcome;
 use csv_agent_session::Session;
-use csv_agent_text::digits::{count, number};
-use csv_agent_text::sql::{identifier, literal};
+use csv_agent_text::{
+    digits::{count, number},
+    sql::{identifier, literal},
+};
 use csv_agent_types::catalog::DType;
 use csv_agent_types::conversation::Assessment;
 use csv_agent_types::status::{ExitStatus, Failure};

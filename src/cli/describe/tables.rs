@@ -4,8 +4,10 @@ use serde_json::{Value, json};
 
 use csv_agent_query::describe::{Bin, ColumnFacts};
 use csv_agent_render::table::{self, TableStyle};
-use csv_agent_text::digits::{count, grouped, number};
-use csv_agent_text::{fit, sanitize};
+use csv_agent_text::{
+    digits::{count, grouped, number},
+    fit, sanitize,
+};
 use csv_agent_types::catalog::Column;
 use csv_agent_types::frame::Frame;
 

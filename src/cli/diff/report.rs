@@ -7,8 +7,10 @@ use serde_json::{Map, Value, json};
 
 use csv_agent_render::report::checks::PlacedRow;
 use csv_agent_sink::Format;
-use csv_agent_text::digits::{count, number};
-use csv_agent_text::sanitize;
+use csv_agent_text::{
+    digits::{count, number},
+    sanitize,
+};
 use csv_agent_types::catalog::DType;
 
 use crate::listing::{Listing, frame};

@@ -10,9 +10,10 @@ use super::scope::{Outer, ScopeColumn};
 use super::types::Typed;
 
 /// The part of a statement that an expression is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Clause {
     /// A constant.
+    #[default]
     Constant,
     /// The condition of a join.
     On,
@@ -107,7 +108,7 @@ pub(crate) struct Alias {
 }
 
 /// What an expression may use.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Env {
     pub scope: Rc<[ScopeColumn]>,
     /// The columns around a subquery.
@@ -135,20 +136,7 @@ pub(crate) struct Env {
 
 impl Env {
     pub(crate) fn new(scope: Rc<[ScopeColumn]>, outer: Option<Rc<Outer>>, clause: Clause) -> Env {
-        Env {
-            scope,
-            outer,
-            clause,
-            aliases: Vec::new(),
-            prefers_aliases: false,
-            windows_named: Vec::new(),
-            aggregates: Vec::new(),
-            windows: Vec::new(),
-            before: Vec::new(),
-            after: Vec::new(),
-            in_aggregate: false,
-            in_window: false,
-        }
+        Env { scope, outer, clause, ..Env::default() }
     }
 
     /// Returns the environment of a constant.

@@ -4,8 +4,7 @@
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use csv_agent_text::digits::number;
-use csv_agent_text::sanitize;
+use csv_agent_text::{digits::number, sanitize};
 
 /// Returns foreign text, made safe for the page.
 pub(super) fn shown(text: &str) -> String {

@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use csv_agent_text::digits::count;
-use csv_agent_text::fit::cut;
-use csv_agent_text::sanitize;
+use csv_agent_text::{digits::count, fit::cut, sanitize};
 use csv_agent_types::conversation::{Assessment, Finding};
 use csv_agent_types::event::FindingShown;
 

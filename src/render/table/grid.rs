@@ -10,8 +10,7 @@ use comfy_table::{
     Width, presets::UTF8_FULL_CONDENSED,
 };
 
-use csv_agent_text::direction::isolated;
-use csv_agent_text::fit;
+use csv_agent_text::{direction::isolated, fit};
 use csv_agent_types::limits::TABLE_TTY_LINES_MAX;
 
 use super::column::ColumnLayout;

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use csv_agent_text::direction::isolated;
-use csv_agent_text::fit;
+use csv_agent_text::{direction::isolated, fit};
 use csv_agent_types::limits::TABLE_TTY_LINES_MAX;
 
 use super::column::ColumnLayout;

@@ -6,8 +6,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::{Value, json};
 
 use csv_agent_testing::cases;
-use csv_agent_text::fit::width as display_width;
-use csv_agent_text::sanitize::for_terminal;
+use csv_agent_text::{fit::width as display_width, sanitize::for_terminal};
 use csv_agent_types::frame::Frame;
 
 use super::{TableStyle, delimited, markdown};

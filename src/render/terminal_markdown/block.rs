@@ -7,7 +7,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Parser, Tag, 
 use csv_agent_text::sanitize;
 
 use super::grid::{self, MarkdownTable};
-use super::inline::{Ink, Span, StyledLine, cut, inked, width_of, wrap};
+use super::inline::{Ink, Span, StyledLine, cut, dimmed, width_of, wrap};
 use super::{ProseStyle, TEXT_WIDTH_MAX, follows_blank, options, signs};
 use crate::links;
 
@@ -147,7 +147,7 @@ impl<'a> Painter<'a> {
                 self.flush();
                 self.gap(range.start);
                 let width = self.text_width.saturating_sub(self.margin_width()).max(1);
-                let rule = inked(&"─".repeat(width), Ink::DIM, self.colour);
+                let rule = dimmed(&"─".repeat(width), self.colour);
                 self.line(&rule);
             }
             // Extensions that are not enabled.
@@ -468,7 +468,7 @@ impl<'a> Painter<'a> {
         }
         if !self.shown.lines.is_empty() && follows_blank(self.source, start) {
             let bars = self.margins.iter().map(|it| match it {
-                Margin::Bar => format!("{} ", inked("│", Ink::DIM, self.colour)),
+                Margin::Bar => format!("{} ", dimmed("│", self.colour)),
                 Margin::Item { width, .. } => " ".repeat(*width),
             });
             let line: String = bars.collect();
@@ -499,7 +499,7 @@ impl<'a> Painter<'a> {
         for margin in &mut self.margins {
             match margin {
                 Margin::Bar => {
-                    line.push_str(&inked("│", Ink::DIM, colour));
+                    line.push_str(&dimmed("│", colour));
                     line.push(' ');
                 }
                 Margin::Item { marker, width } => match marker.take() {

@@ -6,7 +6,7 @@ use std::iter::repeat_n;
 
 use pulldown_cmark::Alignment;
 
-use super::inline::{Ink, Span, StyledLine, extent, inked, wrap};
+use super::inline::{Ink, Span, StyledLine, dimmed, extent, wrap};
 
 /// The width below which a column is not reduced.
 const COLUMN_WIDTH_MIN: usize = 6;
@@ -120,7 +120,7 @@ fn listed(grid: &MarkdownTable, room: usize, colour: bool) -> Vec<String> {
     let mut lines = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         if 0 < at {
-            lines.push(inked(&repeat_n('─', room.min(8)).collect::<String>(), Ink::DIM, colour));
+            lines.push(dimmed(&repeat_n('─', room.min(8)).collect::<String>(), colour));
         }
         for (name, cell) in header.iter().zip(row) {
             let mut spans = with_ink(name, Ink::BOLD);

@@ -178,10 +178,10 @@ fn change(from: Ink, to: Ink) -> String {
     sgr
 }
 
-/// Returns text in one style, for what appears next to the text of a reply.
-pub(super) fn inked(text: &str, ink: Ink, colour: bool) -> String {
+/// Returns dim text, for what appears next to the text of a reply.
+pub(super) fn dimmed(text: &str, colour: bool) -> String {
     if !colour || text.is_empty() {
         return text.to_owned();
     }
-    format!("{}{text}{}", change(Ink::PLAIN, ink), change(ink, Ink::PLAIN))
+    format!("{}{text}{}", change(Ink::PLAIN, Ink::DIM), change(Ink::DIM, Ink::PLAIN))
 }

@@ -280,25 +280,15 @@ mod tests {
     use tempfile::TempDir;
 
     use super::check_readable;
-    use crate::sandbox::policy::{Policy, StagedProgram};
+    use crate::sandbox::policy::Policy;
 
     #[test]
     fn a_pipe_in_place_of_a_dataset_does_not_hold_the_worker_up() {
         let scratch = TempDir::new().unwrap();
         let fifo = scratch.path().join("sales.parquet");
         mkfifo(&fifo, Mode::S_IRWXU).unwrap();
-        let policy = Policy {
-            program: StagedProgram::Trial,
-            scratch: scratch.path().to_owned(),
-            reads: Vec::new(),
-            data: vec![fifo],
-            links: Vec::new(),
-            memory_bytes: 0,
-            file_bytes: 0,
-            scratch_bytes: 0,
-            relay: None,
-            without: Vec::new(),
-        };
+        let policy =
+            Policy { scratch: scratch.path().to_owned(), data: vec![fifo], ..Policy::default() };
         check_readable(&policy).unwrap();
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a worker may do, sent as JSON before anything else. A command-line argument would be visible to
 /// every user, and could list no more than a thousand datasets.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Policy {
     /// What the stage becomes.
     pub program: StagedProgram,
@@ -35,9 +35,10 @@ pub(crate) struct Policy {
 }
 
 /// What the stage becomes once it is confined.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum StagedProgram {
     /// Nothing: it only reports what it could enforce.
+    #[default]
     Trial,
     /// A Python.
     Python {

@@ -28,6 +28,7 @@ pub struct Server {
     listener: Option<JoinHandle<()>>,
 }
 
+#[derive(Default)]
 struct State {
     /// What is answered; the other path is not there.
     api: Api,
@@ -109,19 +110,9 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let test = thread::current().name().unwrap_or("test").replace("::", "-");
         let state = Arc::new(Mutex::new(State {
-            api: Api::Responses,
             listed: super::round().answers(200, r#"{"object":"list","data":[]}"#),
-            rounds: Vec::new(),
-            requests: Vec::new(),
-            calls: Vec::new(),
-            hosted: Hosted::default(),
-            troubles: Vec::new(),
-            responses: Vec::new(),
-            model: String::new(),
-            faults: Vec::new(),
-            n_open: 0,
-            is_stopped: false,
             dump: super::variable("CSV_AGENT_TEST_REQUESTS").map(|it| (it.into(), test)),
+            ..State::default()
         }));
         let address = listener.local_addr().unwrap();
         let shared = state.clone();

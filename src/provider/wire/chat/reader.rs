@@ -200,9 +200,6 @@ impl ChatReader {
         }
         items.extend(std::mem::take(&mut self.calls).into_items());
         Response {
-            id: None,
-            previous_id: None,
-            request_id: None,
             model: self.served.take(),
             items: items.into_iter().map(Item).collect(),
             usage: self.usage.unwrap_or(Usage { requests: 1, ..Usage::default() }),
@@ -212,7 +209,7 @@ impl ChatReader {
                 // `stop` also occurs with calls, and `function_call` or `tool_calls` without.
                 _ => FinishReason::Completed,
             },
-            wants_more: false,
+            ..Response::default()
         }
     }
 }

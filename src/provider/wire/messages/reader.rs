@@ -178,9 +178,6 @@ impl MessagesReader {
             _ => blocks.iter().filter_map(item).collect(),
         };
         Ok(Response {
-            id: None,
-            previous_id: None,
-            request_id: None,
             model: text("model"),
             items: items.into_iter().map(Item).collect(),
             usage: usage(&message["usage"]),
@@ -191,6 +188,7 @@ impl MessagesReader {
                 _ => FinishReason::Completed,
             },
             wants_more: reason == "pause_turn",
+            ..Response::default()
         })
     }
 }

@@ -1,8 +1,10 @@
 //! A report as Markdown, which viewers and converters of documents read.
 
 use csv_agent_chart::{ChartStyle, draw};
-use csv_agent_text::digits::{count, number};
-use csv_agent_text::sanitize;
+use csv_agent_text::{
+    digits::{count, number},
+    sanitize,
+};
 use csv_agent_types::event::{ChartDrawn, DataFrame, Encoding};
 use csv_agent_types::limits::{REPORT_ROWS, REPORT_ROWS_MAX};
 
