@@ -425,6 +425,8 @@ impl Asked<'_> {
         };
         let mut rules = best.rules.iter().map(|it| ENGLISH.name(*it));
         let is_negation_read = rules.any(|it| it.contains("[not]") || it.contains("[without]"));
+        let mut rules = best.rules.iter().map(|it| ENGLISH.name(*it));
+        let is_choice_read = rules.any(|it| it.contains("[or]"));
         let is_alarm = |at: usize| {
             at < 2 && 2 < words.len() && self.lexicon.is(Cue::Alarms, &words[..2].join(" "))
         };
@@ -441,6 +443,7 @@ impl Asked<'_> {
         let is_lost = |(at, it): (usize, &String)| {
             self.lexicon.is(Cue::Turns, it) && !is_alarm(at)
                 || negates(it) && !is_negation_read && !is_in_phrase(at)
+                || self.lexicon.is(Cue::Or, it) && !is_choice_read && !is_in_phrase(at)
         };
         // `every` says what is understood without it, and so does `fail if`.
         let facts =

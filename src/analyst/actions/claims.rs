@@ -35,9 +35,12 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     ("claim_all", |scene, sems| claim(scene, sems, Check::All)),
     ("claim_none", |scene, sems| claim(scene, sems, Check::None)),
     // What only those do is done by none but them.
-    ("claim_only", |scene, sems| {
-        let turned: Vec<&Sem> = sems.iter().rev().copied().collect();
-        claim(scene, &turned, Check::All)
+    ("claim_only", |scene, sems| claim_before(scene, sems)),
+    // `the total is over 50 for paid orders`
+    ("claim_of", |scene, sems| {
+        let is_of_some =
+            sems.last().and_then(|it| frag_of(it)).is_some_and(|it| !it.tests.is_empty());
+        if is_of_some { claim_before(scene, sems) } else { Vec::new() }
     }),
     ("claim_unique", |scene, sems| {
         if !scene.wants_verdict {
@@ -193,6 +196,12 @@ fn share_holds(scene: &Scene, sems: &[&Sem], rows: Vec<Test>, only: Vec<Test>) -
     }
     let share = Measure { agg: Agg::Share, of: None, only };
     one(scene.query(rows, Shape::Check(Check::Number(share, op, Value::Number(percent)))))
+}
+
+/// Judges rows of the kind that the last part says.
+fn claim_before(scene: &Scene, sems: &[&Sem]) -> Made {
+    let turned: Vec<&Sem> = sems.iter().rev().copied().collect();
+    claim(scene, &turned, Check::All)
 }
 
 /// Judges rows, those of a kind if the first part says of which.
