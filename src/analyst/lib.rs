@@ -9,6 +9,7 @@ mod actions;
 mod answer;
 mod assemble;
 mod compute;
+mod counted;
 mod follow_up;
 mod frag;
 mod glossary;

@@ -22,7 +22,7 @@ use crate::schema::{self, Table};
 use crate::suggest::{self, Doubt};
 use crate::transcript::{self, Turn, number};
 use crate::words::Token;
-use crate::{Call, Next, compute, follow_up, values};
+use crate::{Call, Next, compute, counted, follow_up, values};
 
 /// Tables whose schemas are asked for if the instructions cut them.
 const SCHEMAS_MAX: usize = 8;
@@ -425,6 +425,8 @@ impl Asked<'_> {
         };
         let mut rules = best.rules.iter().map(|it| ENGLISH.name(*it));
         let is_negation_read = rules.any(|it| it.contains("[not]") || it.contains("[without]"));
+        let mut rules = best.rules.iter().map(|it| ENGLISH.name(*it));
+        let is_choice_read = rules.any(|it| it.contains("[or]"));
         let is_alarm = |at: usize| {
             at < 2 && 2 < words.len() && self.lexicon.is(Cue::Alarms, &words[..2].join(" "))
         };
@@ -441,6 +443,7 @@ impl Asked<'_> {
         let is_lost = |(at, it): (usize, &String)| {
             self.lexicon.is(Cue::Turns, it) && !is_alarm(at)
                 || negates(it) && !is_negation_read && !is_in_phrase(at)
+                || self.lexicon.is(Cue::Or, it) && !is_choice_read && !is_in_phrase(at)
         };
         // `every` says what is understood without it, and so does `fail if`.
         let facts =
@@ -564,6 +567,8 @@ impl Asked<'_> {
         let is_question =
             self.turn.question.trim_end().ends_with('?') || asks_whether(&tokens, self.lexicon);
         let quantity = quantity(&tokens, is_question, self.lexicon);
+        let all: Vec<usize> = (0..self.tables.len()).collect();
+        let counted = counted::counted(&self.lattice(&tokens, &all, &facts), self.tables);
         let mut best: BTreeMap<String, Reading> = BTreeMap::new();
         let mut unknown: Option<Vec<usize>> = None;
         let mut said: Vec<String> = Vec::new();
@@ -602,6 +607,7 @@ impl Asked<'_> {
                 }
                 own.extend(continued);
             }
+            own.retain(|it| !counted.iter().any(|n| counted::is_mistaken(&it.query, *n)));
             for mut reading in own.into_iter().flat_map(|it| quantified(it, quantity)) {
                 // Of several keys, the question says which.
                 if let Some(join) = join
@@ -1319,6 +1325,65 @@ mod tests {
         ] {
             let (sql, sureness) = asked(&penguins, &[claim], true);
             assert!(sql.contains(part) && ANSWERED <= sureness, "{claim}: {sql}");
+        }
+    }
+
+    /// Returns orders of which each customer has several.
+    fn orders() -> Vec<Table> {
+        let columns = [
+            ("order_id", "int64"),
+            ("customer_id", "int64"),
+            ("email", "string, 9 missing"),
+            ("cancelled", "bool"),
+            ("open", "bool"),
+            ("total", "int64"),
+            ("units", "int64"),
+        ];
+        let mut tables = one("orders", &columns);
+        tables[0].columns[1].n_distinct = Some(20);
+        tables
+    }
+
+    #[test]
+    fn a_number_before_a_noun_for_rows_counts_rows() {
+        let orders = orders();
+        for (claim, parts) in [
+            ("at most 5 orders are cancelled", ["count(*) <= 5", "where cancelled"]),
+            ("no more than 5 orders are cancelled", ["count(*) <= 5", "where cancelled"]),
+            ("fewer than 5 orders are cancelled", ["count(*) < 5", "where cancelled"]),
+            ("more than five orders are open", ["count(*) > 5", "where open"]),
+            ("exactly 1 order is open", ["count(*) = 1", "where open"]),
+            ("at least 2 rows that are open", ["count(*) >= 2", "where open"]),
+            ("one or more orders are open", ["count(*) >= 1", "where open"]),
+            ("5 or fewer orders are open", ["count(*) <= 5", "where open"]),
+            ("there must be at most 70 open orders", ["count(*) <= 70", "where open"]),
+            ("there are open orders", ["count(*) >= 1", "where open"]),
+            ("there must be no open orders", ["select * from", "where open"]),
+            ("at most 3 orders have a total over 100", ["count(*) <= 3", "where total > 100"]),
+            ("at most 3 orders have 9 units", ["count(*) <= 3", "where units = 9"]),
+            (
+                "at most 9 customers have no email",
+                ["count(distinct customer_id) <= 9", "email is null"],
+            ),
+            ("no more than 10 customers are open", ["count(distinct customer_id) <= 10", "open"]),
+            // A number behind the noun, or before a column, is a value.
+            ("orders over 100 are open", ["select * from", "where total > 100"]),
+            ("every order has at least 1 unit", ["select * from", "not (units >= 1)"]),
+        ] {
+            let (sql, sureness) = asked(&orders, &[claim], true);
+            let has_all = parts.iter().all(|it| sql.contains(it));
+            assert!(has_all && ANSWERED <= sureness, "{claim}: {sureness} {sql}");
+        }
+        // What is not understood is refused, and not taken for a value.
+        for claim in [
+            "2 orders are open",
+            "only 1 order is open",
+            "a maximum of 5 orders are open",
+            "no customer has more than 5 orders",
+            "all 5 orders are open",
+        ] {
+            let (sql, sureness) = asked(&orders, &[claim], true);
+            assert!(sureness < ANSWERED, "{claim}: {sureness} {sql}");
         }
     }
 

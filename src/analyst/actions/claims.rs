@@ -1,9 +1,11 @@
 //! Claims, and questions whether something is so.
 
 use super::{
-    Action, Made, amounts_of, frag_of, number_of, one, op_of, place_of, places_of, tests_of,
+    Action, Made, amounts_of, frag_of, number_of, one, op_of, place_of, places_of, repeated,
+    tests_of,
 };
 use crate::frag::{Frag, Sem};
+use crate::lexicon::Concept;
 use crate::query::{
     Agg, Check, GroupKey, Groups, LogicalForm, Measure, Op, Shape, Source, Test, Value,
 };
@@ -33,9 +35,12 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     ("claim_all", |scene, sems| claim(scene, sems, Check::All)),
     ("claim_none", |scene, sems| claim(scene, sems, Check::None)),
     // What only those do is done by none but them.
-    ("claim_only", |scene, sems| {
-        let turned: Vec<&Sem> = sems.iter().rev().copied().collect();
-        claim(scene, &turned, Check::All)
+    ("claim_only", |scene, sems| claim_before(scene, sems)),
+    // `the total is over 50 for paid orders`
+    ("claim_of", |scene, sems| {
+        let is_of_some =
+            sems.last().and_then(|it| frag_of(it)).is_some_and(|it| !it.tests.is_empty());
+        if is_of_some { claim_before(scene, sems) } else { Vec::new() }
     }),
     ("claim_unique", |scene, sems| {
         if !scene.wants_verdict {
@@ -46,9 +51,14 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     // `there are at least 5 orders`
     ("check_count", |scene, sems| {
         let Some(n) = number_of(sems) else { return Vec::new() };
-        let op = op_of(sems).unwrap_or(Op::Eq);
-        let check = Check::Number(Measure::ROWS, op, Value::Number(n));
-        one(scene.query(tests_of(sems), Shape::Check(check)))
+        count_holds(scene, sems, op_of(sems).unwrap_or(Op::Eq), n)
+    }),
+    // `there are open orders`
+    ("check_some", |scene, sems| {
+        if tests_of(sems).is_empty() || says_none(scene) {
+            return Vec::new();
+        }
+        count_holds(scene, sems, Op::Ge, 1.0)
     }),
     // `at least 90% of rows have a customer`
     ("check_share_present", |scene, sems| {
@@ -151,6 +161,33 @@ fn refers(scene: &Scene, sems: &[&Sem]) -> Made {
     }
 }
 
+/// Returns whether a question is one of `there are no open orders`, which `not open` would be a part of.
+fn says_none(scene: &Scene) -> bool {
+    let words: Vec<&str> = scene.tokens.iter().map(|it| it.lower.as_str()).collect();
+    let behind = words.iter().position(|it| *it == "there").map(|it| match words[it + 1..] {
+        ["must" | "should", "be", ..] => it + 3,
+        _ => it + 2,
+    });
+    behind.and_then(|it| words.get(it)).is_some_and(|it| {
+        let phrase = scene.lexicon.phrase(&[(*it).to_owned()]);
+        matches!(phrase, Some(Concept::Not | Concept::Without))
+    })
+}
+
+/// Judges how many rows there are, or how many things, where each of these may be in several rows.
+fn count_holds(scene: &Scene, sems: &[&Sem], op: Op, n: f64) -> Made {
+    let judged = |measure: Measure| {
+        let check = Check::Number(measure, op, Value::Number(n));
+        scene.query(tests_of(sems), Shape::Check(check))
+    };
+    match repeated(scene, sems) {
+        Some(key) => {
+            vec![(judged(Measure::of(Agg::Distinct, key)), 0.3), (judged(Measure::ROWS), 0.4)]
+        }
+        None => one(judged(Measure::ROWS)),
+    }
+}
+
 /// Judges of how many percent of the rows something holds.
 fn share_holds(scene: &Scene, sems: &[&Sem], rows: Vec<Test>, only: Vec<Test>) -> Made {
     let (Some(op), Some(percent)) = (op_of(sems), number_of(sems)) else { return Vec::new() };
@@ -159,6 +196,12 @@ fn share_holds(scene: &Scene, sems: &[&Sem], rows: Vec<Test>, only: Vec<Test>) -
     }
     let share = Measure { agg: Agg::Share, of: None, only };
     one(scene.query(rows, Shape::Check(Check::Number(share, op, Value::Number(percent)))))
+}
+
+/// Judges rows of the kind that the last part says.
+fn claim_before(scene: &Scene, sems: &[&Sem]) -> Made {
+    let turned: Vec<&Sem> = sems.iter().rev().copied().collect();
+    claim(scene, &turned, Check::All)
 }
 
 /// Judges rows, those of a kind if the first part says of which.

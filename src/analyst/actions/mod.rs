@@ -463,6 +463,18 @@ fn first(sems: &[&Sem], sign: i64) -> Made {
     }))
 }
 
+/// Returns the key of what the rows are called, if it is in several rows: orders have a number of their own.
+fn repeated(scene: &Scene, sems: &[&Sem]) -> Option<Place> {
+    let mut nouns = sems.iter().filter_map(|it| frag_of(it)).filter_map(|it| it.noun.as_deref());
+    nouns.find_map(|noun| {
+        scene.places().find(|it| {
+            let column = scene.column(*it);
+            let rows = scene.tables[it.table].n_rows;
+            column.is_key_of(noun) && column.n_distinct.is_some_and(|it| it * 20 < rows * 19)
+        })
+    })
+}
+
 /// Returns a period as a part of the rows.
 fn side_of(scene: &Scene, place: Place, period: (Date, Date)) -> Option<Side> {
     let (from, to) = period;

@@ -2,7 +2,7 @@
 
 use super::{
     Action, Made, aggs_of, concept_of, frag, frag_of, held_of, holds_test, measure, measure_of,
-    measures, merged, number_of, one, place_of, places_of, tests_of, unit_of,
+    measures, merged, number_of, one, place_of, places_of, repeated, tests_of, unit_of,
 };
 use crate::frag::{Frag, Sem};
 use crate::lexicon::{Concept, Cue};
@@ -183,16 +183,7 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         merged(&all).map_or_else(Vec::new, |it| vec![(Sem::Frag(Box::new(it)), made.1)])
     }),
     ("count_rows", |scene, sems| {
-        // Orders are what has a number of its own, in several rows.
-        let nouns = sems.iter().filter_map(|it| frag_of(it)).filter_map(|it| it.noun.as_deref());
-        let repeats = |noun: &str| {
-            scene.places().any(|it| {
-                let column = scene.column(it);
-                let rows = scene.tables[it.table].n_rows;
-                column.is_key_of(noun) && column.n_distinct.is_some_and(|it| it * 20 < rows * 19)
-            })
-        };
-        let cost = if nouns.into_iter().any(repeats) { 1.2 } else { 0.0 };
+        let cost = if repeated(scene, sems).is_some() { 1.2 } else { 0.0 };
         count(sems, cost)
     }),
     ("count_all", |_, _| one(frag(|it| it.measures.push(Measure::ROWS)))),

@@ -73,6 +73,20 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     }),
     ("starts", |scene, sems| text_test(scene, place_of(sems), Within::Starts, sems)),
     ("ends", |scene, sems| text_test(scene, place_of(sems), Within::Ends, sems)),
+    // `ends with '.com' or '.org'`
+    ("more_texts", |_, sems| {
+        let Some(text) = texts_of(sems) else { return Vec::new() };
+        let mut all: Vec<Test> = tests_of(sems)
+            .into_iter()
+            .flat_map(|it| match it {
+                Test::Any(tests) => tests,
+                it => vec![it],
+            })
+            .collect();
+        let Some(Test::Text(place, within, _)) = all.last().cloned() else { return Vec::new() };
+        all.push(Test::Text(place, within, text));
+        test(Test::Any(all))
+    }),
     ("equals_quoted", |scene, sems| match (place_of(sems), texts_of(sems)) {
         (Some(place), Some(text)) if scene.kind(place) == Kind::Text => {
             test(Test::In(Value::Column(place), vec![Value::Text(text)]))

@@ -109,13 +109,13 @@ fn claimed(scene: &Scene, frag: &Frag) -> Option<(Shape, f64)> {
         Some(Shape::Profile(Profile::Constant)) => Check::Varies(Vec::new()),
         _ => return None,
     };
-    // Of `denied permits are closed`, one says which rows are meant.
+    // Of `denied permits are closed`, one says which rows are meant, and nothing says which one.
     let are_bounds = frag.tests.iter().all(
         |it| matches!(it, Test::Is(Value::Column(place), ..) if frag.tests[0].places() == [*place]),
     );
     let is_mixed =
         matches!(check, Check::All(_)) && frag.n_joined + 1 < frag.tests.len() && !are_bounds;
-    Some((Shape::Check(check), if is_mixed { 1.2 } else { 0.2 }))
+    (!is_mixed).then_some((Shape::Check(check), 0.2))
 }
 
 /// Returns how a number has changed from one end of a period to the other.
