@@ -91,7 +91,7 @@ pub(crate) fn features(
         flag(matches!(body, Shape::Check(_))),
         flag(orders),
         float(others.iter().filter(|it| it.cost - best.cost < NEAR).count()).min(NEAR_COUNT_MAX),
-        flag(best.skipped < 0.13 && best.linked < 0.65),
+        flag(best.skipped < 0.13),
         flag(says_nothing && best.query.filters.is_empty()) * best.skipped.min(SKIPPED_MAX),
     ];
     let of_result = result.map_or(UNKNOWN_RESULT, |it| features_of(it, &best.query));
@@ -107,6 +107,16 @@ fn features_of(result: &ResultHead, query: &LogicalForm) -> [f64; UNKNOWN_RESULT
     let is_one = result.n_rows == 1;
     let cells = || result.head.iter().filter_map(Value::as_object).flat_map(|row| row.values());
     let is_check = matches!(query.body, Shape::Check(_));
+    // One row of each says as little as none.
+    let counts_ones = match &query.body {
+        Shape::Groups(groups) => {
+            groups.measures.iter().all(Measure::is_rows)
+                && 1 < result.n_rows
+                && cells().filter(|it| it.is_number()).count() == result.head.len()
+                && cells().filter_map(Value::as_f64).all(|it| it <= 1.0)
+        }
+        _ => false,
+    };
     let is_series = match &query.body {
         Shape::Groups(groups) => groups.keys.iter().any(|it| matches!(it, GroupKey::Time(..))),
         _ => false,
@@ -116,7 +126,7 @@ fn features_of(result: &ResultHead, query: &LogicalForm) -> [f64; UNKNOWN_RESULT
     let n_rows = if may_be_long { result.n_rows.min(SERIES_MAX) } else { result.n_rows };
     [
         flag(result.n_rows == 0),
-        flag(is_one && cells().all(Value::is_null)),
+        flag(is_one && cells().all(Value::is_null) || counts_ones),
         flag(is_one && !is_check && cells().any(|it| it.as_f64() == Some(0.0))),
         flag(is_one),
         float(n_rows).ln_1p(),

@@ -145,6 +145,13 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         }
         _ => Vec::new(),
     }),
+    // What was never approved has no time of that.
+    ("is_never", |scene, sems| match place_of(sems) {
+        Some(place) if 0 < scene.column(place).n_missing && scene.kind(place).is_time() => {
+            test(Test::Missing(place))
+        }
+        _ => Vec::new(),
+    }),
     ("equals_or_more", |scene, sems| compare_with(scene, sems, Some(Op::Ge))),
     ("rows_of_unit", |scene, sems| match unit_of(sems) {
         Some(TimeUnit::Day) if scene.places().any(|it| scene.kind(it) == Kind::Day) => {

@@ -297,6 +297,23 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         Some([key]) => one(frag(|it| it.target = Some(AskedFor::Key(*key)))),
         _ => Vec::new(),
     }),
+    ("rank_by", |scene, sems| {
+        let mut frags = sems.iter().filter_map(|it| frag_of(it));
+        let Some(ranked) = frags.next() else { return Vec::new() };
+        let measures = match (frags.next(), place_of(sems)) {
+            (Some(by), _) => vec![(by.measures.clone(), 0.0)],
+            (None, Some(place)) => {
+                natural(scene, place).into_iter().map(|it| (vec![it.0], it.1)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let made = measures.into_iter().map(|(measures, cost)| {
+            let order = Some(SortOrder::DESCENDING);
+            let frag = Frag { measures, order, is_sorted: true, ..ranked.clone() };
+            (Sem::Frag(Box::new(frag)), cost)
+        });
+        made.collect()
+    }),
     ("target_who", |_, _| one(frag(|it| it.target = Some(AskedFor::Row)))),
     ("target_when", |_, _| one(frag(|it| it.target = Some(AskedFor::Time)))),
     ("list", |_, _| one(frag(|it| it.is_list = true))),
