@@ -649,6 +649,9 @@ impl Linker<'_> {
         if is_explained && is_unknown && !is_column {
             return (cost.min(0.8), is_unknown);
         }
+        if self.is_kind_of_name(at, links) || self.says_again(at, links) {
+            return (TAG_COST, false);
+        }
         if is_unknown && self.is_head_of_name(at, links) {
             return (cost.min(HEAD_COST), is_unknown);
         }
@@ -662,6 +665,42 @@ impl Linker<'_> {
             }
         });
         (phrase.fold(cost, f64::max), is_unknown)
+    }
+
+    /// Returns whether a word beside the name of a column says that it is one, or what every column of its kind is: the
+    /// `name` of `company name`, the `date` of `signup date`, the `column` of `the price column`.
+    fn is_kind_of_name(&self, at: usize, links: &[Link]) -> bool {
+        let token = &self.tokens[at];
+        let concept = self.lexicon.phrase(std::slice::from_ref(&token.lower));
+        let is_column = concept == Some(Concept::Columns);
+        let is_label = self.lexicon.is(Cue::Labels, &token.stem);
+        let is_date = self.lexicon.is(Cue::Dates, &token.lower);
+        let is_own = links.iter().any(|it| {
+            it.start <= at && at < it.end && matches!(it.atom, Atom::Column(_)) && 0.9 < it.score
+        });
+        let names = |it: &Link| match it.atom {
+            Atom::Column(place) if 0.8 < it.score => {
+                let kind = self.column(place).kind;
+                it.end == at
+                    && (is_column || is_label && kind == Kind::Text || is_date && kind.is_time())
+                    || it.start == at + 1 && is_column
+            }
+            _ => false,
+        };
+        !is_own && links.iter().any(names)
+    }
+
+    /// Returns whether a verb behind the name of a column speaks of that column: the `paid` of `fare paid`.
+    fn says_again(&self, at: usize, links: &[Link]) -> bool {
+        let spoken = |place: Place| {
+            links.iter().any(|it| {
+                it.start == at && matches!(it.atom, Atom::Adjective(of, ..) if of == place)
+            })
+        };
+        links.iter().any(|it| match it.atom {
+            Atom::Column(place) => it.end == at && 0.8 < it.score && spoken(place),
+            _ => false,
+        })
     }
 
     /// Returns whether a noun behind the name of a column says only what kind of thing that is: `screen size`.
@@ -705,7 +744,7 @@ impl Linker<'_> {
         let Some(name) = links.iter().find(|it| is_name(it)) else { return false };
         let is_small = |it: &Token| self.lexicon.is_stop(&it.stem) && it.lower != "in";
         let mut before = self.tokens[..name.start].iter().rev().skip_while(|it| is_small(it));
-        self.tables.len() == 1 && before.next().is_some_and(|it| it.lower == "in")
+        self.of.len() == 1 && before.next().is_some_and(|it| it.lower == "in")
     }
 
     fn bare_skip(&self, at: usize, links: &[Link]) -> (f64, bool) {

@@ -66,7 +66,7 @@ pub(crate) fn features(
     let meant = meaning(&best.query);
     let others: Vec<&Reading> = rest
         .iter()
-        .filter(|it| meaning(&it.query) != meant && !is_within(&it.query, &best.query))
+        .filter(|it| meaning(&it.query) != meant && !are_within(&it.query, &best.query))
         .collect();
     let body = &best.query.body;
     let orders = match body {
@@ -169,8 +169,13 @@ fn are_opposed(one: &LogicalForm, other: &LogicalForm) -> bool {
     }
 }
 
+/// Returns whether one of two queries tells some of what the other tells.
+fn are_within(one: &LogicalForm, other: &LogicalForm) -> bool {
+    is_within(one, other) || is_within(other, one)
+}
+
 /// Returns whether a query tells some of what another tells: of its numbers, or of the columns of its rows.
-fn is_within(query: &LogicalForm, other: &LogicalForm) -> bool {
+pub(crate) fn is_within(query: &LogicalForm, other: &LogicalForm) -> bool {
     // Rows with some of the columns.
     if let (Shape::Rows(part), Shape::Rows(whole)) = (&query.body, &other.body) {
         let has = |it| whole.columns.is_empty() || whole.columns.contains(it);

@@ -143,27 +143,35 @@ impl Scene<'_> {
 
     /// Returns the numbers that an amount may be compared with, if no column is said.
     pub(crate) fn implied(&self, value: f64, unit: Option<&str>) -> Vec<(Place, f64)> {
+        let is_money = |it: &str| self.lexicon.is(Cue::Money, it);
+        let is_implied = |words: &[String]| {
+            let stems = self.tokens.iter().map(|it| &it.stem);
+            stems.flat_map(|it| self.lexicon.implied(it)).any(|of| words.contains(of))
+        };
         let mut found = Vec::new();
         for place in self.places().filter(|it| self.kind(*it).is_number()) {
             let column = self.column(place);
             let words = &column.words;
-            let fits =
-                match unit {
-                    Some(unit) if unit.starts_with("degre") => {
-                        words.iter().any(|it| it.starts_with("temp"))
-                    }
-                    Some(unit) => {
-                        words.last().is_some_and(|it| {
-                            it == unit || self.lexicon.per_unit(it, unit).is_some()
-                        }) || unit == "old" && words.iter().any(|it| it == "age")
-                    }
-                    None => self.tokens.iter().any(|it| {
-                        self.lexicon.implied(&it.stem).iter().any(|of| words.contains(of))
-                    }),
-                };
+            let fits = match unit {
+                Some(unit) if unit.starts_with("degre") => {
+                    words.iter().any(|it| it.starts_with("temp"))
+                }
+                Some(unit) => {
+                    words.last().is_some_and(|it| {
+                        it == unit
+                            || self.lexicon.per_unit(it, unit).is_some()
+                            || is_money(it) && is_money(unit)
+                    }) || unit == "old" && words.iter().any(|it| it == "age")
+                }
+                None => is_implied(words),
+            };
             if fits && let Some(value) = self.in_unit_of(place, value, unit) {
                 found.push((place, value));
             }
+        }
+        // Of the amounts in dollars, an order has one of its own.
+        if found.iter().any(|it| is_implied(&self.column(it.0).words)) {
+            found.retain(|it| is_implied(&self.column(it.0).words));
         }
         if 2 < found.len() { Vec::new() } else { found }
     }

@@ -26,6 +26,7 @@ const CONSTRAINTS: &[Constraint] = &[
     (adds_up_prices_of_one, 1.5),
     (stacks_what_does_not_add_up, 0.8),
     (draws_boxes_of_no_values, 1.5),
+    (draws_one_point, 2.0),
     (comes_from_where_it_goes, 2.5),
     (counts_names, 1.2),
     (names_the_mode_of_all, 1.5),
@@ -100,6 +101,11 @@ fn adds_up_prices_of_one(scene: &Scene, query: &LogicalForm) -> bool {
             scene.lexicon.has(Cue::Prices, words) && scene.lexicon.has(Cue::Pieces, words)
         })
     })
+}
+
+/// Points of a number of all rows.
+fn draws_one_point(_: &Scene, query: &LogicalForm) -> bool {
+    query.chart == Some(Chart::Scatter) && groups(query).is_some_and(|it| it.keys.is_empty())
 }
 
 /// A number of text.

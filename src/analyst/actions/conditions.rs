@@ -101,6 +101,9 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         found.into_iter().flat_map(|(place, _)| between_with(scene, place, &amounts)).collect()
     }),
     ("compare_columns", |scene, sems| compare_places(scene, &places_of(sems), op_of(sems))),
+    ("compare_columns_not", |scene, sems| {
+        compare_places(scene, &places_of(sems), op_of(sems).map(Op::opposite))
+    }),
     ("compare_adjective_column", |scene, sems| {
         let low = sems.iter().any(|it| matches!(it, Sem::Adjective(_, true)));
         compare_places(scene, &places_of(sems), Some(if low { Op::Lt } else { Op::Gt }))

@@ -421,7 +421,17 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         if !scene.is_number(one_place) || !scene.is_number(other) {
             return Vec::new();
         }
-        one(frag(|it| it.columns = places))
+        // `bill length versus bill depth` are points; amounts that add up are rather totals.
+        let are_totals = places.iter().any(|it| scene.is_additive(*it) == Some(true));
+        let mut made = one(frag(|it| it.columns.clone_from(&places)));
+        if !are_totals {
+            made[0].1 = 0.5;
+            made.extend(one(frag(|it| {
+                it.columns = places;
+                it.chart = Some(Chart::Scatter);
+            })));
+        }
+        made
     }),
     ("versus_values", |_, sems| {
         let helds = helds_of(sems);
