@@ -176,6 +176,8 @@ pub(crate) enum Cue {
     Merits,
     /// In names: that a number is of one piece.
     Pieces,
+    /// What is sold, and what that brings in.
+    Sales,
     /// In names: of which less is better.
     Harms,
     /// Names rows as such.

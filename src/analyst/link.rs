@@ -364,11 +364,12 @@ impl Linker<'_> {
             };
             let spoken_of = self.spoken_of(&adjective.of);
             is_spoken_of = !spoken_of.is_empty();
+            let end = if adjective.low { Cue::Lowest } else { Cue::Highest };
             for place in &spoken_of {
-                put(
-                    Atom::Adjective(*place, degree, adjective.low),
-                    if spoken_of.len() == 1 { 0.95 } else { 0.9 },
-                );
+                // The hottest day has the highest `temp_max`.
+                let is_end = lexicon.has(end, &self.column(*place).words);
+                let score = if spoken_of.len() == 1 || is_end { 0.95 } else { 0.85 };
+                put(Atom::Adjective(*place, degree, adjective.low), score);
             }
             // The oldest was born first.
             if spoken_of.is_empty()
@@ -412,7 +413,7 @@ impl Linker<'_> {
                 _ => true,
             }
         });
-        self.compete_with_names(links);
+        Self::compete_with_names(links);
         self.compete_with_values(links);
         self.compete_with_owners(links);
         // Behind an amount, a unit is hardly anything else.
@@ -427,7 +428,7 @@ impl Linker<'_> {
         self.compete_with_nouns(links, &best);
     }
 
-    fn compete_with_names(&self, links: &mut [Link]) {
+    fn compete_with_names(links: &mut [Link]) {
         // `bags` within `total bags` is hardly another column, where one is called so, and `rate` within `fertility
         // rate` hardly a share.
         let whole: Vec<(usize, usize, Place)> = links
@@ -649,7 +650,7 @@ impl Linker<'_> {
         if is_explained && is_unknown && !is_column {
             return (cost.min(0.8), is_unknown);
         }
-        if self.is_kind_of_name(at, links) || self.says_again(at, links) {
+        if self.is_kind_of_name(at, links) || Self::says_again(at, links) {
             return (TAG_COST, false);
         }
         if is_unknown && self.is_head_of_name(at, links) {
@@ -691,7 +692,7 @@ impl Linker<'_> {
     }
 
     /// Returns whether a verb behind the name of a column speaks of that column: the `paid` of `fare paid`.
-    fn says_again(&self, at: usize, links: &[Link]) -> bool {
+    fn says_again(at: usize, links: &[Link]) -> bool {
         let spoken = |place: Place| {
             links.iter().any(|it| {
                 it.start == at && matches!(it.atom, Atom::Adjective(of, ..) if of == place)

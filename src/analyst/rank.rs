@@ -31,23 +31,23 @@ const CLOSE: f64 = 0.2;
 /// How sure it is at most if another reading that is close judges the opposite, or asks another table.
 const OPPOSED_MAX: f64 = 0.5;
 
-const BIAS: f64 = 3.67;
+const BIAS: f64 = 4.00;
 /// What each feature weighs.
 const WEIGHTS: [(&str, f64); 14] = [
-    ("skipped", -0.388),
-    ("linked", -0.254),
-    ("rules", -1.335),
-    ("is_close", -1.571),
-    ("checks", 2.258),
-    ("orders", 0.124),
-    ("n_near", -0.228),
-    ("is_whole", 1.266),
-    ("skips_all", -0.620),
-    ("is_empty", -2.057),
-    ("is_null", -2.322),
-    ("is_zero", -1.353),
-    ("is_one_row", -0.708),
-    ("rows", -0.664),
+    ("skipped", -0.754),
+    ("linked", -0.044),
+    ("rules", -1.864),
+    ("is_close", -1.127),
+    ("checks", 1.977),
+    ("orders", 0.115),
+    ("n_near", -0.300),
+    ("is_whole", 1.096),
+    ("skips_all", -1.079),
+    ("is_empty", -1.813),
+    ("is_null", -2.796),
+    ("is_zero", -0.738),
+    ("is_one_row", -0.723),
+    ("rows", -0.780),
 ];
 /// What the last features, those of a result, are on average.
 const UNKNOWN_RESULT: [f64; 5] = [0.1, 0.0, 0.01, 0.41, 1.45];
@@ -91,7 +91,7 @@ pub(crate) fn features(
         flag(matches!(body, Shape::Check(_))),
         flag(orders),
         float(others.iter().filter(|it| it.cost - best.cost < NEAR).count()).min(NEAR_COUNT_MAX),
-        flag(best.skipped < 0.13),
+        flag(best.skipped < 0.13 && best.linked < 0.65),
         flag(says_nothing && best.query.filters.is_empty()) * best.skipped.min(SKIPPED_MAX),
     ];
     let of_result = result.map_or(UNKNOWN_RESULT, |it| features_of(it, &best.query));

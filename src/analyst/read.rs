@@ -77,6 +77,7 @@ pub(crate) enum Outcome {
 }
 
 /// A question that was read.
+#[expect(clippy::struct_excessive_bools, reason = "each is so or not, whatever else is")]
 pub(crate) struct Read {
     turn: Turn,
     pub tables: Vec<Table>,

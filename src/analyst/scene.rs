@@ -41,14 +41,12 @@ impl Scene<'_> {
     /// Returns the columns that have times: first those of which the question speaks, last days of birth.
     pub(crate) fn times(&self) -> Vec<Place> {
         let mut found: Vec<Place> = self.places().filter(|it| self.kind(*it).is_time()).collect();
-        if found.is_empty() {
-            found = self.places().filter(|it| is_time(self.column(*it))).collect();
+        let is_birth = |it: &Place| self.lexicon.has(Cue::Births, &self.column(*it).words);
+        if found.iter().all(is_birth) {
+            let years = self.places().filter(|it| !self.kind(*it).is_time());
+            found.extend(years.filter(|it| is_time(self.column(*it))));
         }
-        found.sort_by_key(|it| {
-            let words = &self.column(*it).words;
-            let is_birth = words.iter().any(|it| self.lexicon.is(Cue::Births, it));
-            (!self.speaks_of(*it), is_birth)
-        });
+        found.sort_by_key(|it| (!self.speaks_of(*it), is_birth(it)));
         found
     }
 
@@ -93,7 +91,7 @@ impl Scene<'_> {
     pub(crate) fn is_additive(&self, place: Place) -> Option<bool> {
         let words = &self.column(place).words;
         // What one piece costs is no total of what is spent.
-        if self.lexicon.has(Cue::Prices, words) && words.iter().any(|it| it == "unit") {
+        if self.lexicon.has(Cue::Prices, words) && self.lexicon.has(Cue::Pieces, words) {
             return Some(false);
         }
         let own = self.lexicon.is_additive(words);

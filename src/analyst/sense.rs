@@ -3,7 +3,7 @@
 //! Each is a predicate of queries. What cannot be meant has an infinite price, what hardly is a high one.
 
 use crate::assemble::{fixed, is_name};
-use crate::lexicon::{Cue, TimeUnit};
+use crate::lexicon::{Concept, Cue, TimeUnit};
 use crate::query::{
     Agg, Chart, Check, GroupKey, Groups, LogicalForm, Measure, Op, Part, Place, Shape, Test, Value,
 };
@@ -23,7 +23,7 @@ const CONSTRAINTS: &[Constraint] = &[
     (says_twice, 2.5),
     (bounds_a_year, 2.0),
     (counts_over_nothing, 0.6),
-    (adds_up_prices_of_one, 1.5),
+    (counts_sales_not_money, 0.8),
     (stacks_what_does_not_add_up, 0.8),
     (draws_boxes_of_no_values, 1.5),
     (draws_one_point, 2.0),
@@ -92,15 +92,18 @@ fn adds_up_keys(scene: &Scene, query: &LogicalForm) -> bool {
     })
 }
 
-/// A total of what one piece costs.
-fn adds_up_prices_of_one(scene: &Scene, query: &LogicalForm) -> bool {
-    measures(query).iter().any(|it| {
-        let place = it.place().filter(|_| it.agg == Agg::Sum);
-        place.is_some_and(|it| {
-            let words = &scene.column(it).words;
-            scene.lexicon.has(Cue::Prices, words) && scene.lexicon.has(Cue::Pieces, words)
-        })
-    })
+/// How many sales there are, where a column has what they amount to.
+fn counts_sales_not_money(scene: &Scene, query: &LogicalForm) -> bool {
+    let words: Vec<String> = scene.tokens.iter().map(|it| it.lower.clone()).collect();
+    let is_how_many = |it: &[String]| scene.lexicon.phrase(it) == Some(Concept::HowMany);
+    let is_money = |it: Place| {
+        scene.is_additive(it) == Some(true)
+            && scene.lexicon.has(Cue::Money, &scene.column(it).words)
+    };
+    scene.tokens.iter().any(|it| scene.lexicon.is(Cue::Sales, &it.lower))
+        && groups(query).is_some_and(|it| it.measures.iter().all(Measure::is_rows))
+        && !words.windows(2).any(is_how_many)
+        && scene.places().any(is_money)
 }
 
 /// Points of a number of all rows.

@@ -97,7 +97,6 @@ impl Answer<'_> {
             color_by,
             frame,
             notes,
-            ..Plot::default()
         })
     }
 
